@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const STORIES = 5
 
-test('stories end the same in virtual time and on a Temporal server', async () => {
+test('a story ends in the same state in virtual time and on a Temporal server', async () => {
   let played = 0
   await playOnServers(theater, { seed: 1, from: 0, stories: STORIES }, (number, { story, here, there }) => {
     expect({ number, story, rows: there }).toEqual({ number, story, rows: here })

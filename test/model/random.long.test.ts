@@ -7,7 +7,7 @@ const SEEDS = [2, 3, 4, 5]
 const STORIES = 50
 
 test.each(SEEDS)(
-  'random stories of seed %i end as they must',
+  'each random story of seed %i ends as it must',
   async (seed) => {
     for (let number = 0; number < STORIES; number++) {
       const { wrong } = await playNext(seed, number)

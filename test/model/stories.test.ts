@@ -15,7 +15,7 @@ test.each(SAMPLE)('$title', (found) => {
   return found.ends === undefined ? holds(story) : isThen(story, found.ends)
 })
 
-test('a sample of random stories ends as it must', async () => {
+test('each of a sample of random stories ends as it must', async () => {
   for (let number = 0; number < 5; number++) {
     const { wrong } = await playNext(1, number)
     expect({ number, wrong }).toEqual({ number, wrong: [] })

@@ -4,10 +4,10 @@ import { openTheater, type Theater } from '../world/shop.ts'
 import type { Stage } from '../world/stage.ts'
 import type { Defect } from './defect.ts'
 
-/** Which random stories are played: so many of this seed, from this number on. */
+/** A range of random stories of a seed: the first number, and how many. */
 export type Stories = { readonly seed: number; readonly from: number; readonly stories: number }
 
-/** Plants the bug for the time of the work. */
+/** Plants the bug while the work runs. */
 export async function withDefect<T>(
   stage: Stage,
   { and = [], ...seam }: Defect,
@@ -23,8 +23,8 @@ export async function withDefect<T>(
 }
 
 /**
- * Plants the bug, and plays random stories until one goes wrong that does not go wrong in the theater without bugs.
- * Returns after how many stories, and what was wrong; null if no story caught the bug.
+ * Plants the bug, and plays random stories until one fails that does not fail in the theater without bugs. Returns the
+ * number of stories and the failure; null if no story caught the bug.
  */
 export function catchDefect(
   sound: Theater,

@@ -6,11 +6,14 @@ import { type Defect, plant } from './defect.ts'
 const STEP = 'src/domain/payment/workflow-step.ts'
 const ORDERS = 'src/activities/payment/partner-orders.ts'
 
-/** Bugs of what must happen in time: the expiry, polls, waits, and the workflows and news that keep a payment going. */
+/**
+ * Bugs of what must happen in time: the expiry, polls, waits, and the workflows and readings that move a payment
+ * forward.
+ */
 export const CLOCK_DEFECTS: readonly Defect[] = [
   {
     name: 'a buyer who was given more time is still too late',
-    caughtBy: 'a buyer asks for more time, and pays when the old end is over (told: false)',
+    caughtBy: 'a buyer asks for more time, and pays when the old end is over (signaled: false)',
     file: ORDERS,
     seam: 'getClosingMoment',
     plant: plant<(state: PaymentWithAttempts, as: CloseAs) => number>(() => () => 0),

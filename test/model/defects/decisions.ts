@@ -25,7 +25,7 @@ export const DECISION_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'an operator decides about what they have not seen',
-    caughtBy: 'another token that comes after an operator has looked waits for a look of its own',
+    caughtBy: 'another token that comes after an operator has looked waits for another look',
     file: DECISION,
     seam: 'whyRefused',
     plant: plant<typeof whyRefused>(

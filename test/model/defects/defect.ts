@@ -5,12 +5,12 @@ import type { AskReason, listReasons, StopReason } from '../../../src/domain/pay
 import type { Seam } from '../time/load.ts'
 
 /**
- * A bug that must be caught: a wrong answer of a named function or constant. `and`: a second one, behind which it would hide.
- * `caughtBy`: the title of the found story that goes wrong with it.
+ * A bug that must be caught: a wrong result of a named function or constant. `and`: a second bug, without which it
+ * would stay hidden. `caughtBy`: the title of the found story that fails with it.
  */
 export type Defect = { readonly name: string; readonly caughtBy: string; readonly and?: readonly Seam[] } & Seam
 
-/** Types what is planted by what it replaces. */
+/** Gives a planted function the type of the one that it replaces. */
 export const plant =
   <Real>(make: (real: Real) => Real): Seam['plant'] =>
   (real: never) =>
@@ -24,7 +24,7 @@ export const ACCOUNT = 'src/domain/payment/funds/account.ts'
 export const STORED = 'src/domain/payment/funds/stored-funds.ts'
 export const POSITIONS = 'src/domain/payment/funds/positions.ts'
 
-/** A question that nobody is asked. */
+/** A question that no operator is asked. */
 export const neverAsked = (reason: StopReason | AskReason): Seam => ({
   file: REVIEW,
   seam: 'listReasons',
@@ -33,7 +33,7 @@ export const neverAsked = (reason: StopReason | AskReason): Seam => ({
     return { stops: stops.filter((each) => each !== reason), asks: asks.filter((each) => each !== reason) }
   }),
 })
-/** A step that is not taken: what the payment waits for in its place. */
+/** A step that is not taken: the payment waits instead. */
 export const neverDone = (step: Effect['do'], instead: Effect): Seam => ({
   file: NEXT,
   seam: 'nextEffect',
@@ -48,7 +48,7 @@ export const seenAs = (seam: string, change: (account: Account) => Account): Sea
   seam,
   plant: plant<(account: Account) => boolean>((real) => (account) => real(change(account))),
 })
-/** The database refuses what is not free to go. It does so no more from the first write on. */
+/** Drops the trigger that refuses payouts of money that is not free, before the first write. */
 export const NO_GUARD: Seam = {
   file: 'src/db/payments/payment-writes.ts',
   seam: 'writePayments',

@@ -12,7 +12,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => stage?.close())
 
-// `found.test.ts` shows that none of these stories goes wrong without the bug.
+// `found.test.ts` shows that none of these stories fails without the bug.
 test.each(DEFECTS)('the planted bug "$name" is caught by the story "$caughtBy"', async (defect) => {
   const found = FOUND.find(({ title }) => title === defect.caughtBy)
   if (found === undefined) throw new Error('there is no such story')

@@ -21,7 +21,7 @@ export const NEWS_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a refused order with money is believed dead',
-    caughtBy: 'a refused order of which the partner says that it has money stands before an operator',
+    caughtBy: 'a refused order of which the partner says that it has money waits for an operator',
     file: READING,
     seam: 'hasReceived',
     plant: plant<(order: PartnerOrder) => boolean>((real) => (order) => order.status !== 'declined' && real(order)),
@@ -43,12 +43,12 @@ export const NEWS_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'an order that does not fit is seen by nobody',
-    caughtBy: 'a second order that does not fit stands before an operator too',
+    caughtBy: 'a second order that does not fit waits for an operator too',
     ...neverAsked('odd_order'),
   },
   {
     name: 'withheld money is sold',
-    caughtBy: 'money that its partner holds back after it had confirmed it is not sold when nobody has told us of it',
+    caughtBy: 'money that its partner holds back after it had confirmed it is not sold when its partner has not reported it',
     ...seenAs('isSellable', (account) => (account.word === 'withheld' ? { ...account, word: 'paid' } : account)),
     and: [NO_GUARD],
   },
@@ -75,7 +75,7 @@ export const NEWS_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'whoever closes a payment does not read its orders',
-    caughtBy: 'money of which nobody was told is found at the expiry',
+    caughtBy: 'unreported money is found at the expiry',
     file: 'src/activities/payment/partner-orders.ts',
     seam: 'cancelAndRead',
     plant: plant<(deps: Parameters<typeof closeUnpaid>[0], before: PaymentWithAttempts) => Promise<object>>(

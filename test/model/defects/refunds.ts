@@ -4,11 +4,11 @@ import type { nextEffect } from '../../../src/domain/payment/funds/next.ts'
 import type { Attempt } from '../../../src/domain/payment/payment-object.ts'
 import { ANSWER, type Defect, FUNDS, NEXT, neverAsked, neverDone, plant } from './defect.ts'
 
-/** Money that goes: a partner takes it back, or it is given back. */
+/** Bugs of money that leaves: a partner reverses it, or it is given back. */
 export const REFUND_DEFECTS: readonly Defect[] = [
   {
     name: 'a loss is seen by nobody',
-    caughtBy: 'money that is taken back after the payout',
+    caughtBy: 'the partner takes the money back after the payout',
     ...neverAsked('loss'),
   },
   {
@@ -25,7 +25,7 @@ export const REFUND_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'what was returned from elsewhere goes back through the partner too',
-    caughtBy: 'what was returned from elsewhere does not go back through its partner as well',
+    caughtBy: 'money that was returned from elsewhere does not go back through its partner as well',
     file: ANSWER,
     seam: 'givenByPartner',
     plant: plant<(funds: unknown, account: Account) => Account>(
@@ -44,7 +44,7 @@ export const REFUND_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a give-back is decided, and its partner is never asked',
-    caughtBy: 'a refund that takes its time, and an approval meanwhile',
+    caughtBy: 'an operator approves a payment during a slow refund',
     file: 'src/activities/payment/give-back.ts',
     seam: 'callRefund',
     plant: plant<(deps: unknown, attempt: Attempt) => Promise<unknown>>(() => async () => ({ kind: 'pending' })),

@@ -5,19 +5,19 @@ import type { computePositions } from '../../../src/domain/payment/funds/positio
 import type { merchantUsdc, PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
 import { type Defect, FUNDS, neverAsked, neverDone, POSITIONS, plant } from './defect.ts'
 
-/** The conversion, the payout, the books, and what the merchant reads of them. */
+/** Bugs of the conversion, the payout, the books, and the payment that the merchant reads. */
 export const SETTLEMENT_DEFECTS: readonly Defect[] = [
   {
     name: 'the money that came first is settled, whatever came after it',
     caughtBy:
-      'paid in full beside other money: a payment of half the price by UPI and all of it by card is settled by the card',
+      'paid in full together with other money: a payment of half the price by UPI and all of it by card is settled by the card',
     file: FUNDS,
     seam: 'findOwnAccount',
     plant: plant<typeof findOwnAccount>((real) => (funds) => real({ ...funds, tolerancePercent: 100n })),
   },
   {
     name: 'money is settled after nobody listens any more',
-    caughtBy: 'money that comes after the listening has ended, and goes back',
+    caughtBy: 'money arrives after the time for late money, and goes back',
     file: FUNDS,
     seam: 'findOwnAccount',
     plant: plant<typeof findOwnAccount>((real) => (funds) => real({ ...funds, listens: true, late: [] })),
@@ -36,7 +36,7 @@ export const SETTLEMENT_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a conversion is tried without end',
-    caughtBy: 'a conversion that is not filled in time stands before an operator',
+    caughtBy: 'a conversion that is not filled in time waits for an operator',
     file: 'src/activities/payment/settle.ts',
     seam: 'OVERDUE_MS',
     plant: plant<number>(() => Number.POSITIVE_INFINITY),
@@ -87,7 +87,7 @@ export const SETTLEMENT_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a chargeback is not reported to the merchant',
-    caughtBy: 'money that is taken back after the payout',
+    caughtBy: 'the partner takes the money back after the payout',
     file: 'src/db/payments/payment-changes.ts',
     seam: 'listEvents',
     plant: plant<(context: unknown, told: unknown) => { readonly type: string }[]>(
@@ -96,7 +96,7 @@ export const SETTLEMENT_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a payment that is over is reported as delayed',
-    caughtBy: 'a settlement that is delayed, and given back',
+    caughtBy: 'a delayed settlement is given back',
     file: 'src/domain/payment/derived.ts',
     seam: 'computeException',
     plant: plant<(state: PaymentWithAttempts, funds: Funds) => unknown>(

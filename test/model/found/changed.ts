@@ -41,7 +41,7 @@ const LESS_MONEY: readonly Found[] = [
     ends: { status: 'under_review', reason: 'voiding', payout: 'voiding' },
   },
   {
-    title: 'the money of an order that has less of it, and was converted meanwhile, is given back',
+    title: 'the money of an order that has less of it, and was converted in between, is given back',
     was: 'It went on with a part of the money, and stood before an operator without any way out.',
     steps: [buyer, once('convert', 'slow'), partner('pay'), changed(20), wait(1), decide('give_back'), wait(1)],
     ends: { status: 'refunded', converted: false },
@@ -53,7 +53,7 @@ const LESS_MONEY: readonly Found[] = [
     ends: { status: 'succeeded' },
   },
   {
-    title: 'an order that fits again goes on by itself when its partner refuses to give it back',
+    title: 'an order that fits again continues automatically when its partner refuses to give it back',
     was: 'It waited for the next poll, which may be six hours away.',
     steps: [
       ...delayed,
@@ -123,13 +123,13 @@ const HELD: readonly Found[] = [
     ends: { status: 'settling' },
   },
   {
-    title: 'a payment that is held during the conversion goes on when the hold is lifted',
+    title: 'a payment that is held during the conversion continues when the hold is lifted',
     steps: [...held, decide('release'), engine('settle')],
     ends: { status: 'succeeded' },
   },
 ]
 
-/** Payments that are stopped with their money, as by a partner that changes its order. */
+/** Payments that are stopped with their money, for example because a partner changes its order. */
 export const CHANGED: readonly Found[] = [...LESS_MONEY, ...SAME_WORDS, ...HELD].map((found) => ({
   ...found,
   minor: '4999',

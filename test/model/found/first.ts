@@ -15,7 +15,7 @@ import type { Found } from './story.ts'
 /** Stories that the model has found, each at its shortest, with what went wrong. */
 export const FIRST: readonly Found[] = [
   {
-    title: 'a clock that rings for a state which the payment has left does not stop the workflow',
+    title: 'a timer that fires for a state that the payment has left does not stop the workflow',
     was: 'the workflow turned without end',
     steps: [click('local_partner'), decide('hold'), partner('pay slowly')],
   },
@@ -25,7 +25,7 @@ export const FIRST: readonly Found[] = [
     steps: [click('crypto'), click('wallet_app'), partner('pay', 1, { news: 'stored' }), deposit(40)],
   },
   {
-    title: 'a part in USDC after the expiry stands before an operator, beside another token',
+    title: 'a part in USDC after the expiry waits for an operator, together with another token',
     was: 'expired, with money that was counted',
     steps: [click('crypto'), wait(1440), deposit(60), { do: 'deposit', percent: 100, token: 'other' }],
   },
@@ -40,16 +40,16 @@ export const FIRST: readonly Found[] = [
     steps: [click('wallet_app'), wait(1439), partner('pay slowly'), wait(1), partner('decline')],
   },
   {
-    title: 'a refused order of which the partner says that it has money stands before an operator',
+    title: 'a refused order of which the partner says that it has money waits for an operator',
     was: 'the partner had the money, and nobody knew of it',
     steps: [click('local_partner'), partner('cancel with money')],
   },
   {
-    title: 'a refused order that has money stands before an operator also in a run that has taken over',
+    title: 'a refused order that has money waits for an operator also in a run that has taken over',
     steps: [click('wallet_app'), partner('pay slowly'), { do: 'lose the run' }, partner('decline')],
   },
   {
-    title: 'a part of the money that goes after the payout was voided leaves the rest to an operator',
+    title: 'a part of the money that is reversed after the payout was voided leaves the rest to an operator',
     was: 'refunded, with money that was counted',
     steps: [
       click('wallet_app'),
@@ -60,7 +60,7 @@ export const FIRST: readonly Found[] = [
     ],
   },
   {
-    title: 'news of a misfit that an operator has before them is read',
+    title: 'a reading of a misfit that waits for an operator is applied',
     was: 'the news was asked about again for ever',
     steps: [click('wallet_app'), partner('change the amount'), { do: 'news', of: 0 }],
   },
@@ -86,7 +86,7 @@ export const FIRST: readonly Found[] = [
     ],
   },
   {
-    title: 'a payout that was voided and is settled after all stands before an operator',
+    title: 'a payout that was voided and is settled after all waits for an operator',
     pinned: true,
     steps: [
       click('wallet_app'),
@@ -146,7 +146,7 @@ export const FIRST: readonly Found[] = [
     ],
   },
   {
-    title: 'the conversion of money that went is ended before USDC that came in its place is settled',
+    title: 'the conversion of reversed money is ended before USDC that came in its place is settled',
     was: 'what the converter bought was in no account',
     steps: [
       click('local_partner'),
@@ -158,7 +158,7 @@ export const FIRST: readonly Found[] = [
     ],
   },
   {
-    title: 'what came beside the whole price, and was taken back with some of that, leaves too little',
+    title: 'money that came on top of the whole price, and was taken back with a part of it, leaves too little',
     was: 'the check, and not the payment, was wrong: it took what had gone again for the rest of the price',
     minor: '4999',
     steps: [
@@ -170,7 +170,7 @@ export const FIRST: readonly Found[] = [
     ],
   },
   {
-    title: 'what was bought for money that went is not taken for other money of another currency',
+    title: 'USDC that was bought for reversed money is not used for other money of another currency',
     was: 'the rupees were never sold, and the euros that were had gone',
     steps: [
       click('wallet_app'),

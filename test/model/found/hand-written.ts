@@ -12,7 +12,6 @@ import {
 } from '../story/ideas/idea.ts'
 import type { Found } from './story.ts'
 
-/** Short stories that a person thought of. */
 export const HAND_WRITTEN: readonly Found[] = [
   {
     title: 'a callback that comes again after a refund outside brings no new money',
@@ -20,7 +19,7 @@ export const HAND_WRITTEN: readonly Found[] = [
     steps: [click('wallet_app'), partner('pay', 0, { percent: 50 }), outside(), { do: 'news', of: 0 }],
   },
   {
-    title: 'what was returned from elsewhere does not go back through its partner as well',
+    title: 'money that was returned from elsewhere does not go back through its partner as well',
     steps: [
       click('local_partner'),
       click('card_partner'),
@@ -36,7 +35,7 @@ export const HAND_WRITTEN: readonly Found[] = [
     ends: { status: 'under_review', asks: ['too_little'], converted: false },
   },
   {
-    title: 'a part of the price in USDC is too little at the expiry, and stands before an operator',
+    title: 'a part of the price in USDC is too little at the expiry, and waits for an operator',
     steps: [click('crypto'), deposit(60), wait(1500)],
     ends: { status: 'under_review', asks: ['too_little'], converted: false },
   },
@@ -58,7 +57,7 @@ export const HAND_WRITTEN: readonly Found[] = [
     ends: { status: 'under_review', asks: ['after_failure'] },
   },
   {
-    title: 'money of which nobody was told is found at the expiry',
+    title: 'unreported money is found at the expiry',
     steps: [click('wallet_app'), wait(1430), partner('pay', 0, { news: 'later' }), wait(11)],
     ends: { status: 'settling' },
   },
@@ -91,12 +90,12 @@ export const HAND_WRITTEN: readonly Found[] = [
     ends: { status: 'under_review', asks: ['far_fill'], converted: false },
   },
   {
-    title: 'a conversion that is not filled in time stands before an operator',
+    title: 'a conversion that is not filled in time waits for an operator',
     steps: [click('wallet_app'), simulator('delay', 10_800), partner('pay'), wait(40)],
     ends: { status: 'under_review', asks: ['sale_stuck'] },
   },
   {
-    title: 'a refund that takes its time, and an approval meanwhile',
+    title: 'an operator approves a payment during a slow refund',
     steps: [
       click('wallet_app'),
       partner('pay', 0, { percent: 50 }),
@@ -106,19 +105,19 @@ export const HAND_WRITTEN: readonly Found[] = [
     ],
   },
   {
-    title: 'money that is taken back while the payout is on its way',
+    title: 'the partner takes the money back while the payout is on its way',
     steps: [click('wallet_app'), partner('pay'), engine('send'), partner('take all back')],
   },
   {
-    title: 'money that is taken back after the payout',
+    title: 'the partner takes the money back after the payout',
     steps: [click('wallet_app'), partner('pay'), engine('settle'), partner('take all back')],
   },
   {
-    title: 'money that is taken back after the payout, and comes again: all of it',
+    title: 'the partner takes the money back after the payout, and has it again: all of it',
     steps: [click('wallet_app'), partner('pay'), engine('settle'), partner('take all back'), partner('pay late')],
   },
   {
-    title: 'money that is taken back after the payout, and comes again: all of it, and more has come',
+    title: 'the partner takes the money back after the payout, and has it again: all of it, and more',
     steps: [
       click('wallet_app'),
       partner('pay'),
@@ -128,7 +127,7 @@ export const HAND_WRITTEN: readonly Found[] = [
     ],
   },
   {
-    title: 'money that is taken back after the payout, and comes again: a part of it',
+    title: 'the partner takes the money back after the payout, and has it again: a part of it',
     steps: [
       click('wallet_app'),
       partner('pay'),
@@ -138,7 +137,7 @@ export const HAND_WRITTEN: readonly Found[] = [
     ],
   },
   {
-    title: 'money that comes after the listening has ended, and goes back',
+    title: 'money arrives after the time for late money, and goes back',
     steps: [click('wallet_app'), wait(4500), partner('pay late')],
   },
   {
@@ -170,13 +169,13 @@ export const HAND_WRITTEN: readonly Found[] = [
     ends: { status: 'succeeded', asks: ['excess'] },
   },
   {
-    title: 'money of an order that its partner had canceled, and of which nobody was told, is found after the expiry',
+    title: 'money of an order that its partner had canceled, and that was not reported, is found after the expiry',
     was: 'The check, and not the payment, was wrong: an order that is over is not asked about.',
     steps: [click('wallet_app'), click('local_partner'), partner('pay late', 0, { news: 'later' }), wait(1500)],
     ends: { status: 'expired' },
   },
   {
-    title: 'money of an order that its partner had canceled is too late when it is heard of after days',
+    title: 'money of an order that its partner had canceled is too late when it is read after days',
     was: 'The check, and not the payment, was wrong.',
     steps: [
       click('wallet_app'),
@@ -189,7 +188,7 @@ export const HAND_WRITTEN: readonly Found[] = [
     ends: { status: 'expired' },
   },
   {
-    title: 'money that comes after the cancellation, and goes again: take all back',
+    title: 'money arrives after the cancellation, and leaves again: take all back',
     steps: [
       click('wallet_app'),
       { do: 'cancel' },
@@ -200,7 +199,7 @@ export const HAND_WRITTEN: readonly Found[] = [
     ],
   },
   {
-    title: 'money that comes after the cancellation, and goes again: send all back',
+    title: 'money arrives after the cancellation, and leaves again: send all back',
     steps: [
       click('wallet_app'),
       { do: 'cancel' },
@@ -240,7 +239,7 @@ export const HAND_WRITTEN: readonly Found[] = [
     ends: { status: 'under_review', asks: ['odd_order'] },
   },
   {
-    title: 'a settlement that is delayed, and given back',
+    title: 'a delayed settlement is given back',
     steps: [click('wallet_app'), simulator('delay'), partner('pay'), wait(20), decide('hold'), decide('give_back')],
   },
 ]

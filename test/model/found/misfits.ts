@@ -12,7 +12,7 @@ import {
 } from '../story/ideas/idea.ts'
 import type { Found } from './story.ts'
 
-/** Stories about money that fits no order, and about money that was returned from elsewhere: see found.test.ts. */
+/** Stories about money that fits no order, and about money that was returned from elsewhere. */
 export const MISFITS: readonly Found[] = [
   {
     title: 'what the partner takes back in part of money that was returned from elsewhere is booked, and seen',
@@ -25,7 +25,7 @@ export const MISFITS: readonly Found[] = [
     ],
   },
   {
-    title: 'a second order that does not fit stands before an operator too',
+    title: 'a second order that does not fit waits for an operator too',
     was: 'the second one was seen by nobody',
     steps: [
       click('wallet_app'),
@@ -39,7 +39,7 @@ export const MISFITS: readonly Found[] = [
     steps: [click('wallet_app'), partner('change the amount'), partner('change the amount', 0, { percent: 60 })],
   },
   {
-    title: 'a payment whose own money went stays open for money of another order that does not fit',
+    title: 'a payment whose own money was reversed stays open for money of another order that does not fit',
     was: 'refunded, with the other money still there',
     steps: [
       click('wallet_app'),
@@ -50,7 +50,7 @@ export const MISFITS: readonly Found[] = [
     ],
   },
   {
-    title: 'too little money beside an order that does not fit leaves that to an operator',
+    title: 'too little money together with an order that does not fit leaves that order to an operator',
     was: 'settled, with the other money still there',
     steps: [
       click('wallet_app'),
@@ -74,7 +74,7 @@ export const MISFITS: readonly Found[] = [
     steps: [click('crypto'), wait(1500), { do: 'deposit', percent: 100, token: 'other' }],
   },
   {
-    title: 'an order that does not fit and was given back is dealt with, however often the partner tells of it',
+    title: 'an order that does not fit and was given back is dealt with, however often the partner reports it',
     was: 'its refund opened the incident again, and an operator had to close it for nothing',
     steps: [
       click('wallet_app'),
@@ -86,7 +86,7 @@ export const MISFITS: readonly Found[] = [
     ],
   },
   {
-    title: 'an order whose amount changes while it is canceled, by a run that is lost, stands before an operator once',
+    title: 'an order whose amount changes while it is canceled, by a run that is lost, waits for an operator once',
     steps: [
       once('cancel', 'slow'),
       click('wallet_app'),
@@ -108,7 +108,7 @@ export const MISFITS: readonly Found[] = [
     ],
   },
   {
-    title: 'an order that does not fit, and one whose amount is acknowledged',
+    title: 'one order does not fit, and the amount of another is acknowledged',
     was: "the model's own: what was acknowledged in one currency does not make the money in another one fit",
     steps: [
       click('wallet_app'),
@@ -119,7 +119,7 @@ export const MISFITS: readonly Found[] = [
     ],
   },
   {
-    title: 'another token that comes after an operator has looked waits for a look of its own',
+    title: 'another token that comes after an operator has looked waits for another look',
     was: 'an approval that was sent again accepted the second one',
     steps: [
       click('crypto'),
@@ -167,7 +167,7 @@ export const MISFITS: readonly Found[] = [
     ],
   },
   {
-    title: 'a release that is sent again lifts no hold that was placed meanwhile',
+    title: 'a release that is sent again lifts no hold that was placed since',
     was: 'the second hold was lifted with the first one',
     steps: [
       click('wallet_app'),
@@ -185,7 +185,7 @@ export const MISFITS: readonly Found[] = [
     steps: [click('crypto'), wait(6000), { do: 'deposit', percent: 100, token: 'other' }, deposit(40)],
   },
   {
-    title: 'the conversion of money that went is ended while a misfit waits for an operator after the end',
+    title: 'the conversion of reversed money is ended while a misfit waits for an operator after the end',
     was: 'the converter had sold, and the books did not know it for as long as nobody decided',
     minor: '25000',
     pinned: true,

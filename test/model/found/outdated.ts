@@ -1,7 +1,7 @@
 import { click, once, partner, together } from '../story/ideas/idea.ts'
 import type { Found } from './story.ts'
 
-/** A late answer of a partner, whose content is outdated when it arrives. */
+/** A late response of a partner, whose content is outdated when it arrives. */
 export const OUTDATED: readonly Found[] = [
   {
     title: 'an answer from before the reversal, which comes after it, brings no money back',
@@ -17,7 +17,7 @@ export const OUTDATED: readonly Found[] = [
     ],
   },
   {
-    title: 'money of which nobody had heard before it was gone does not come into the books again',
+    title: 'money that was not read before it was reversed does not come into the books again',
     steps: [
       click('wallet_app'),
       once('cancel', 'slow'),

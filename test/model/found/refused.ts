@@ -1,10 +1,13 @@
 import { click, decide, engine, once, partner, simulator, wait } from '../story/ideas/idea.ts'
 import type { Found } from './story.ts'
 
-/** Doubts about paid money that only the partner's word lifts, and refunds that are refused or meant for another order. */
+/**
+ * Doubts about paid money that only the partner’s report resolves, and refunds that are refused or meant for another
+ * order.
+ */
 export const REFUSED: readonly Found[] = [
   {
-    title: 'a payout is not paid when it is tried again while the partner has a fifth of its money on hold',
+    title: 'a payout is not paid when it is tried again while the partner withholds a fifth of its money',
     was: 'was paid out, with a fifth of the money',
     steps: [
       click('wallet_app'),
@@ -19,7 +22,7 @@ export const REFUSED: readonly Found[] = [
     ends: { status: 'under_review', payout: 'voiding' },
   },
   {
-    title: 'a payout of which a fifth is on hold is not paid when a hold is lifted',
+    title: 'a payout of which a fifth is withheld is not paid when a hold is lifted',
     was: 'was paid out, with a fifth of the money',
     steps: [
       click('wallet_app'),
@@ -54,7 +57,7 @@ export const REFUSED: readonly Found[] = [
     ends: { status: 'under_review', asks: ['withheld'], converted: false, payout: 'none' },
   },
   {
-    title: 'money that its partner held goes on by the answer that came with the refusal of its refund',
+    title: 'money that its partner withheld continues by the reading that came with the refusal of its refund',
     was: 'waited for the next poll, up to six hours',
     steps: [
       click('wallet_app'),
@@ -83,7 +86,7 @@ export const REFUSED: readonly Found[] = [
     ends: { status: 'settling' },
   },
   {
-    title: 'a refund that names no attempt is of the one that has money, where another was given back',
+    title: 'a refund that names no attempt means the one that has money, if another was given back',
     was: 'was called done, and nobody was asked',
     steps: [
       click('wallet_app'),

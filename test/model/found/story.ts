@@ -1,7 +1,7 @@
 import type { Story, Told } from '../story/steps.ts'
 import type { View } from '../story/view.ts'
 
-/** A story that once went wrong, at its shortest. */
+/** A story that once failed, in its shortest form. */
 export type Found = Partial<Story> & {
   readonly title: string
   /** The defect that it showed. */

@@ -1,10 +1,10 @@
 import { click, decide, engine, once, outside, partner, simulator, wait } from '../story/ideas/idea.ts'
 import type { Found } from './story.ts'
 
-/** Stories at whose end something waited forever, each at its shortest, with what went wrong. */
+/** Stories at whose end something waited forever, each in its shortest form, with the failure. */
 export const WAITING: readonly Found[] = [
   {
-    title: 'a held payment of which the partner changes the amount goes on when that is acknowledged',
+    title: 'a held payment of which the partner changes the amount continues when that is acknowledged',
     was: 'held for ever: neither released, because the order was not understood, nor given back, because it had a payout',
     steps: [
       click('wallet_app'),
@@ -68,7 +68,7 @@ export const WAITING: readonly Found[] = [
     ],
   },
   {
-    title: 'a part of the money that goes before the payout was handed in leaves the rest to an operator',
+    title: 'a part of the money that is reversed before the payout was handed in leaves the rest to an operator',
     was: 'refunded, with half of the money still counted',
     steps: [
       click('wallet_app'),
@@ -78,7 +78,7 @@ export const WAITING: readonly Found[] = [
     ],
   },
   {
-    title: 'money that is taken back after its order was changed stands before an operator',
+    title: 'money that is taken back after its order was changed waits for an operator',
     was: 'the news was asked about for ever, and the loss seen by nobody',
     steps: [click('wallet_app'), partner('pay'), partner('change the amount'), partner('take all back')],
   },
@@ -88,7 +88,7 @@ export const WAITING: readonly Found[] = [
     steps: [click('wallet_app'), partner('pay without an amount'), partner('take all back')],
   },
   {
-    title: 'money that goes in part while the conversion waits is too little, and no try makes it enough',
+    title: 'money that is reversed in part while the conversion waits is too little, and no try makes it enough',
     was: 'another try converted what was left, and nobody had approved it',
     steps: [
       click('wallet_app'),
@@ -98,7 +98,7 @@ export const WAITING: readonly Found[] = [
     ],
   },
   {
-    title: 'a refund of a changed order ends when its money goes by itself',
+    title: 'a refund of a changed order ends when its partner reverses the money',
     was: 'the refund was asked about for ever',
     steps: [
       click('wallet_app'),
@@ -151,7 +151,7 @@ export const WAITING: readonly Found[] = [
     ],
   },
   {
-    title: 'a part of the price goes by itself while another partner holds its order back',
+    title: 'a part of the price is reversed while another partner withholds its order',
     was: 'failed, and the partner held the money of the other order',
     minor: '25000',
     steps: [
@@ -163,7 +163,7 @@ export const WAITING: readonly Found[] = [
     ],
   },
   {
-    title: 'a part of the price goes by itself, and then it is heard that another partner holds its order back',
+    title: 'a part of the price is reversed, and then another partner reports that it withholds its order',
     was: 'The payment had failed before anybody heard of the hold: the model took it for money that it had forgotten.',
     steps: [
       click('wallet_app'),
@@ -174,15 +174,15 @@ export const WAITING: readonly Found[] = [
     ],
   },
   {
-    title: 'a buyer asks for more time, and pays when the old end is over (told: true)',
+    title: 'a buyer asks for more time, and pays when the old end is over (signaled: true)',
     steps: [click('wallet_app'), wait(1437), { do: 'extend', told: true }, wait(6), partner('pay')],
   },
   {
-    title: 'a buyer asks for more time, and pays when the old end is over (told: false)',
+    title: 'a buyer asks for more time, and pays when the old end is over (signaled: false)',
     steps: [click('wallet_app'), wait(1437), { do: 'extend', told: false }, wait(6), partner('pay')],
   },
   {
-    title: 'a buyer is given more time, and opens an order before the workflow has heard of it',
+    title: 'a buyer is given more time, and opens an order before the workflow receives the signal',
     was: 'pending for ever',
     steps: [wait(1436), { do: 'extend', told: false }, click('wallet_app')],
   },
@@ -215,7 +215,7 @@ export const WAITING: readonly Found[] = [
     ],
   },
   {
-    title: 'that money goes without a word while its payout waits, for funds or behind a pause, is found by asking',
+    title: 'a silent reversal while the payout waits, for funds or behind a pause, is found by asking',
     was: 'paid out when the engine had funds again, though the partner had taken the money back hours before',
     steps: [click('wallet_app'), partner('pay'), partner('take all back', 0, { news: 'later' }), wait(2)],
     ends: { status: 'under_review', reason: 'voiding', payout: 'voiding' },

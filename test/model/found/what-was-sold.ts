@@ -5,7 +5,10 @@ const SOLD = 'what was sold stays sold:'
 const paid = [click('wallet_app'), partner('pay')]
 const slowly = simulator('delay', 600)
 
-/** The converter's statement and the books are the same, whatever becomes of the payment. The checks compare them after each step. */
+/**
+ * The converter’s statement and the books agree, whatever becomes of the payment. The checks compare them after each
+ * step.
+ */
 export const WHAT_WAS_SOLD: readonly Found[] = [
   {
     title: `${SOLD} a payment that is given back after its payout was voided`,

@@ -1,7 +1,7 @@
 import { click, decide, deposit, engine, partner, silent, simulator, together, wait } from '../story/ideas/idea.ts'
 import type { Found } from './story.ts'
 
-/** Money that a partner holds back after it had confirmed it is not sold, whatever is decided. */
+/** Money that a partner withholds after it had confirmed it is not sold, whatever is decided. */
 export const WITHHELD: readonly Found[] = [
   {
     title: 'money that its partner holds back after it had confirmed it is not sold when an operator lifts a hold',
@@ -40,7 +40,7 @@ export const WITHHELD: readonly Found[] = [
     ends: { status: 'under_review', converted: false },
   },
   {
-    title: 'money that its partner holds back after it had confirmed it is not sold when nobody has told us of it',
+    title: 'money that its partner holds back after it had confirmed it is not sold when its partner has not reported it',
     minor: '4999',
     steps: [
       click('wallet_app'),
@@ -66,7 +66,7 @@ export const WITHHELD: readonly Found[] = [
     ends: { status: 'settling' },
   },
   {
-    title: 'that a partner lets go what it had confirmed and held back is found by asking, though its news got lost',
+    title: 'a partner’s release of confirmed and withheld money is found by asking, though its callback was lost',
     was: 'waited for an operator for ever, who could only give it back',
     minor: '4999',
     steps: [
@@ -95,7 +95,7 @@ export const WITHHELD: readonly Found[] = [
     ends: { status: 'processing', converted: false },
   },
   {
-    title: 'money that goes back during a long conversion, of which the news got lost, is not sold',
+    title: 'money that goes back during a long conversion, whose callback was lost, is not sold',
     was: 'was paid out',
     minor: '4999',
     steps: [
@@ -108,7 +108,7 @@ export const WITHHELD: readonly Found[] = [
     ends: { status: 'pending', converted: false },
   },
   {
-    title: 'an order that its partner holds back after the payment was refunded stands before an operator',
+    title: 'an order that its partner holds back after the payment was refunded waits for an operator',
     was: 'The check, and not the payment, was wrong: nobody could know of the order when the payment ended.',
     steps: [
       click('wallet_app'),
@@ -121,7 +121,7 @@ export const WITHHELD: readonly Found[] = [
   },
   {
     title:
-      'an order that its partner holds back, as is heard after the payment was refunded, stands before an operator',
+      'an order that its partner holds back, as is heard after the payment was refunded, waits for an operator',
     was: 'The check, and not the payment, was wrong.',
     steps: [
       click('local_partner'),

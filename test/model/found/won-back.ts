@@ -37,7 +37,7 @@ const ON_ITS_WAY: readonly Found[] = [
 
 const AFTER_THE_PAYOUT: readonly Found[] = [
   {
-    title: 'money that was confirmed without a word, and taken back after the payout, is won back once',
+    title: 'money that was confirmed without a callback, and taken back after the payout, is won back once',
     was: 'The check, and not the payment, was wrong: it did not count the money that had come first.',
     steps: [
       buyer,
@@ -74,7 +74,7 @@ const unchanged = { excess: false, givingBack: false }
 
 const WITHOUT_A_WORD: readonly Found[] = [
   {
-    title: 'a second payment that goes without a word is found by the polls',
+    title: 'a second payment that is reversed without a callback is found by the polls',
     was: 'nobody asked whether it was still there: its refund was refused for ever, and what was recorded by hand was in no account',
     steps: [
       click('local_partner'),
@@ -121,7 +121,7 @@ const WITHOUT_A_WORD: readonly Found[] = [
   },
 ]
 
-/** Money that its partner takes back, and may have again before anybody knows whether the payout or the void was faster. */
+/** Money that its partner reverses, and may have again before anybody knows if the payout or the void was faster. */
 export const WON_BACK: readonly Found[] = [...ON_ITS_WAY, ...AFTER_THE_PAYOUT, ...WITHOUT_A_WORD].map((found) => ({
   ...found,
   minor: '5000',

@@ -10,11 +10,11 @@ import { openShop, type Theater } from '../world/shop.ts'
 import { rowsOf } from './compare.ts'
 import { openServerShop, StandsStill } from './server-shop.ts'
 
-/** Plays a story in virtual time and on a real server, and answers what is left in both. */
+/** Plays a story in virtual time and on a real server, and returns the rows that it leaves in both. */
 
 export type Agreement = { readonly story: Story; readonly here: object; readonly there: object }
 
-/** Steps that a real server can play: nobody is killed there, and no call is troubled. */
+/** Steps that a real server can play: no process is killed there, and no call fails. */
 const PLAYABLE: readonly Told['do'][] = [
   'click',
   'partner',
@@ -28,12 +28,12 @@ const PLAYABLE: readonly Told['do'][] = [
   'wait',
 ]
 
-/** So often in a row, and the machine is too slow to say anything of the stories. */
+/** After this number in a row the machine is too slow to judge the stories. */
 const STANDSTILLS = 5
 
 /**
- * Plays so many stories of a seed in both. A server whose time has stood still once would hold up every story after
- * that: the next one gets a server of its own.
+ * Plays this number of stories of a seed in both. A server whose time has stopped once would delay every later story,
+ * so the next one gets a new server.
  */
 export async function playOnServers(
   theater: Theater,
@@ -94,7 +94,7 @@ async function playBoth(
   if (steps.length < 3) return null
   const story = { ...price, steps }
   const first = await playThere(world, story)
-  // A machine that is slow at the wrong moment lets a step come before what the last one has set going.
+  // On a machine that is slow at the wrong moment a step overtakes the effects of the one before.
   const there = isDeepStrictEqual(first, rows) ? first : await playThere(world, story)
   return { story, here: rows, there }
 }
@@ -111,8 +111,8 @@ async function playThere(world: PaymentWorld, { steps, ...price }: Story): Promi
 }
 
 /**
- * On the server no time can be skipped while a payout is awaited. Where the converter is asked again and again, skipping an
- * hour takes longer than it is waited for; and a run that is ended in the middle of a try holds the server's time for good.
+ * On the server time cannot be skipped while a payout is awaited. If the converter is asked again and again, skipping
+ * an hour takes longer than its deadline; and a run that ends during a try stops the server’s time for good.
  */
 function standsStill(step: Told, { status, payout }: View): boolean {
   if (step.do === 'simulator' && (step.fault === 'old_rates' || step.fault === 'delay')) return true

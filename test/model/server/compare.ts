@@ -1,6 +1,8 @@
 import type { Shop } from '../world/shop.ts'
 
-/** The rows that a story leaves behind, without what differs from run to run: ids, moments, and what a rate decides. */
+/**
+ * The rows that a story leaves, without what differs from run to run: ids, times, and amounts that depend on a rate.
+ */
 export async function rowsOf(shop: Shop): Promise<object> {
   const { db, paymentId } = shop
   const { payment, attempts, sales } = await shop.system.loadPayment(db, paymentId)
@@ -31,7 +33,7 @@ export async function rowsOf(shop: Shop): Promise<object> {
       ({ say, outside }) => `${say} ${outside}`,
     ),
     ledger: entries
-      // Where a rate leaves something over, it may be more, less or nothing.
+      // The remainder of a rate can be more, less or nothing.
       .filter(({ account, asset }) => !(account === 'exchange' && asset === 'USDC'))
       .map(
         ({ kind, account, asset, amount: units }) => `${kind} ${account} ${amount(asset ?? '', units ?? '')} ${asset}`,

@@ -16,9 +16,9 @@ import { createEngine } from '../world/engine.ts'
 import { createTroubles } from '../world/parties.ts'
 import type { Ask, Shop } from '../world/shop.ts'
 
-/** The same shop on a real server whose time is skipped, for stories in which nothing is cut off or lost. */
+/** The same shop on a real server that skips time, for stories in which no call is cut off or lost. */
 
-/** Milliseconds of real time between two looks at whether anything still works. */
+/** Milliseconds of real time between two checks for running work. */
 const LOOK_MS = 15
 const LOOKS_UNTIL_QUIET = 3
 const LONGEST_LOOKS = 100
@@ -29,15 +29,15 @@ const SKIP_LOOK_MS = 1000
 const RELAY_MS = 3000
 
 /**
- * Not what an activity is applying at this moment: it locks news in the order of their coming, and this statement in
- * another, by which each would wait for the other.
+ * Skips rows that an activity is applying: it locks callbacks in the order of their arrival, and this statement in
+ * another order, so each would wait for the other.
  */
 const MAKE_DUE = `with free as (
     select provider, provider_event_id as id from partner_event where applied_at is null for update skip locked)
   update partner_event e set due_at = now() - interval '1 hour'
   from free where (e.provider, e.provider_event_id) = (free.provider, free.id)`
 
-/** Time stands still while a payout is awaited: such a story cannot be played here. */
+/** Thrown when time stops while a payout is awaited: such a story cannot be played here. */
 export class StandsStill extends Error {}
 
 export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'minor' | 'pinned'>) {
@@ -90,7 +90,7 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
     await skip(ms)
     await settle()
   }
-  /** A payout that is awaited is paid now: no time passes before. */
+  /** Pays an awaited payout now, before any time passes. */
   async function settleTransfers(): Promise<void> {
     for (let tries = 0; tries < 3 && (mustRelay || running.some((each) => each.pays)); tries++) {
       if (!mustRelay) await shop.engine.finish(paymentId)
@@ -99,7 +99,7 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
       await settle()
     }
   }
-  /** Where money comes by itself in the time that is skipped, its payout is awaited in the middle of it. */
+  /** If money arrives automatically in the skipped time, its payout is awaited in the middle of it. */
   async function skip(ms: number): Promise<void> {
     const skipped = begin(world.skip(ms))
     for (let waited = 0; waited < LONGEST_SKIP_MS; waited += SKIP_LOOK_MS) {
@@ -167,7 +167,7 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
       hasNews = true
     },
     tellNews: (attemptId) => {
-      // What does not arrive is repeated by the relay.
+      // The relay repeats a message that does not arrive.
       begin(workflows.tellPartnerNews(paymentId, attemptId)).catch(() => undefined)
     },
     relayTransfers: () => {
@@ -184,11 +184,11 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
   await settle()
   return {
     shop,
-    /** What still runs would hold up the time of the next story. */
+    /** Ends what still runs: it would stop the time of the next story. */
     async end(): Promise<void> {
       await look()
       for (const { id } of running) await client.workflow.getHandle(id).terminate('the story is over')
-      // What is still under way when the connection is closed would throw where nobody listens.
+      // Open work would throw without a handler when the connection is closed.
       const over = Promise.allSettled(begun)
       if (await inTime(over, LONGEST_END_MS)) return
       await world.unlockTime()
@@ -197,7 +197,7 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
   }
 }
 
-/** Whether the work was over before so many milliseconds of real time had passed. */
+/** True if the work ended within this number of milliseconds of real time. */
 const inTime = (work: Promise<unknown>, ms: number): Promise<boolean> =>
   Promise.race([work.then(() => true), realTime(ms, false, { ref: false })])
 

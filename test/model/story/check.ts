@@ -16,7 +16,7 @@ import { checkConversion, checkDelay, checkExpiry, checkRate, checkTokens, check
 import { checkAnswers, checkClosing, checkEvents } from './checks/told.ts'
 import { checkHeldThere, checkVisible, checkWakers } from './checks/wakers.ts'
 
-/** What must be true of every story, once everything was given time to end. Facts are asked of those whose they are. */
+/** The rules for every story after it had time to end. Each fact is read from the party that owns it. */
 
 export async function checkStory(shop: Shop): Promise<string[]> {
   const facts = await readFacts(shop)

@@ -6,7 +6,7 @@ import type { Story } from './steps.ts'
 import { playRandom } from './tell.ts'
 import type { View } from './view.ts'
 
-/** For the tests of one file: the stage, and what a story must be. */
+/** The stage for the tests of one file, and what a story must satisfy. */
 
 let stage: Stage
 let theater: Theater

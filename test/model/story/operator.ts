@@ -4,7 +4,7 @@ import type { Shop } from '../world/shop.ts'
 import { freeOf } from './checks/facts.ts'
 import type { Told } from './steps.ts'
 
-/** What an operator sees of a payment, and decides about it. */
+/** The operator’s view of a payment, and their decisions about it. */
 
 type Decide = Extract<Told, { do: 'decide' }>
 
@@ -13,7 +13,6 @@ export async function see({ system, db, paymentId }: Shop): Promise<number> {
   return (await system.loadPayment(db, paymentId)).payment.version
 }
 
-/** `looked`: the version of the last look. */
 export async function decide(shop: Shop, step: Decide, looked: number | null): Promise<void> {
   const attempt = step.of === null ? undefined : (await attemptsOf(shop))[step.of]?.id
   const version = step.before === true && looked !== null ? looked : await see(shop)
@@ -25,11 +24,11 @@ export type Saying = {
   readonly attempt?: string | undefined
   readonly outside?: boolean | undefined
   readonly version: number
-  /** False: what the decision sets going is not waited for, and its answer not looked at. */
+  /** False: do not wait for the effects of the decision, and ignore its response. */
   readonly mayWait: boolean
 }
 
-/** Decides. Answers what the operator was answered; null: nothing yet. */
+/** Decides. Returns the response to the operator; null: none yet. */
 export async function say(
   shop: Shop,
   { say: decision, attempt, outside, version, mayWait }: Saying,
@@ -65,7 +64,7 @@ type GivenBack = {
   readonly outside: boolean | undefined
 }
 
-/** A give-back is of the attempt that was named, or of the only one that it can be of. */
+/** A give-back means the named attempt, or the only possible one. */
 function checkNamed({ before, after, attempt, outside }: GivenBack): string[] {
   const isTouched = ({ id, back, outside: was }: Attempt): boolean => {
     const known = before.attempts.find((one) => one.id === id)

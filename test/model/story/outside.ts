@@ -5,9 +5,9 @@ import { SCOPE } from '../world/engine.ts'
 import type { Shop } from '../world/shop.ts'
 import type { News, PartnerAct, Step } from './steps.ts'
 
-/** What a partner does with its order, or somebody on the chain, and how the news of it come. */
+/** The actions of a partner with its order, or of somebody on the chain, and how readings of them arrive. */
 
-/** `seen`: the version that the operator has looked at last. `sold`: the sale that was taken by the last step. */
+/** `seen`: the version at which the operator last looked. `sold`: the sale of the last step. */
 export type Playing = { readonly shop: Shop; seen: number | null; sold: number | null }
 
 export async function atPartner(playing: Playing, step: Extract<Step, { do: 'partner' }>): Promise<void> {
@@ -16,7 +16,7 @@ export async function atPartner(playing: Playing, step: Extract<Step, { do: 'par
   if (attempt === undefined || attempt.provider === 'crypto') return
   const order = await orderOf(shop, attempt)
   if (order === null) return
-  // It was confirmed by the time alone.
+  // The passing of time alone confirmed it.
   if (order.status === 'paid' && !shop.came.has(attempt.id)) shop.came.set(attempt.id, 1)
   const { book, faults } = shop.stage.sandbox.partners[attempt.provider as ProviderName]
   const shareOf = (minor: string) => ((BigInt(minor) * BigInt(step.percent)) / 100n).toString()
@@ -30,7 +30,7 @@ export async function atPartner(playing: Playing, step: Extract<Step, { do: 'par
     const answer = await book.act(attempt.id, {
       action,
       ...more,
-      // Cumulative: what came before is not forgotten.
+      // Cumulative: earlier amounts are included.
       ...(TAKES_AMOUNT.includes(step.act) ? { receivedMinor: sumOf(order.receivedMinor, share) } : {}),
     })
     if (answer?.kind !== 'done') return
@@ -40,7 +40,7 @@ export async function atPartner(playing: Playing, step: Extract<Step, { do: 'par
   await spread(shop, attempt, step.news)
 }
 
-/** What the partner has of the order now. */
+/** The partner’s current state of the order. */
 async function remember({ timeline, stage, paidSince, came }: Shop, attempt: Attempt, asked: string): Promise<void> {
   const order = await orderOf({ stage }, attempt)
   const received = BigInt(order?.receivedMinor ?? '0')
@@ -93,14 +93,14 @@ async function askedOf({ db }: Shop, { id }: Attempt): Promise<string> {
   return rows[0]?.['asked'] as string
 }
 
-/** A change of the amount is taken back: the next one says the same words. */
+/** A change of the amount is undone: the next one has the same words. */
 function fitAgain(order: SandboxOrder, asked: string, share: string): 'done' | 'no' {
   if (order.status !== 'paid' || order.minor === asked) return 'no'
   Object.assign(order, { minor: asked, receivedMinor: share })
   return 'done'
 }
 
-/** What the simulators have no action for is written into their books. */
+/** Writes into the simulators’ books what they have no action for. */
 function change(order: SandboxOrder, act: PartnerAct, share: string): 'done' | 'no' | 'ask' {
   const put = (fields: Partial<SandboxOrder>): 'done' => {
     Object.assign(order, { expectedMinor: null, confirmAt: null, ...fields })
@@ -123,7 +123,7 @@ function change(order: SandboxOrder, act: PartnerAct, share: string): 'done' | '
     case 'decline with money':
       return isOpen && share !== '0' ? put({ status: 'declined', receivedMinor: share }) : 'no'
     case 'once more':
-      // What it had sent back by itself.
+      // The money that it had sent back automatically.
       return order.status === 'refunded' && received > 0n && order.refund === null ? put({ status: 'paid' }) : 'no'
     case 'confirm without end':
       return order.status === 'open' ? put({ status: 'confirming' }) : 'no'

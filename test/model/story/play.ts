@@ -17,19 +17,19 @@ const METHODS: Readonly<Record<ProviderUsed, MethodName>> = {
   crypto: 'usdc',
 }
 const HOUR_MS = 3_600_000
-/** Longer than any partner is listened to, expiry postponed included. */
+/** Longer than any partner’s time for late money, including a postponed expiry. */
 const DAYS_TO_END = 9
 
-/** Says what happens next; null: the story is told, and comes to its end. */
+/** Returns the next step; null: the story has no more steps. */
 export type Teller = (look: () => Promise<View>) => Promise<Told | null> | Told | null
 
-/** Plays the story to its end. Answers what was wrong with it; empty: nothing. */
+/** Plays the story to its end. Returns its failures; empty: none. */
 export function playStory(theater: Theater, story: Story): Promise<string[]> {
   const steps = story.steps.values()
   return playTold(theater, story, () => steps.next().value ?? null)
 }
 
-/** … as its teller goes on telling it. */
+/** … as a function draws its steps. */
 export async function playTold(theater: Theater, story: Omit<Story, 'steps'>, tell: Teller): Promise<string[]> {
   const { minor, currency = 'EUR', pinned, only = false } = story
   const shop = await openShop(theater, { minor, currency, pinned, only })
@@ -51,7 +51,7 @@ export async function playTold(theater: Theater, story: Omit<Story, 'steps'>, te
   }
 }
 
-/** Plays it in this shop, to the end, and leaves the rows as they are. At once: payouts end before any time passes. */
+/** Plays it in this shop, to the end, and leaves the rows. At once: payouts end before any time passes. */
 export async function playAtOnce(shop: Shop, tell: Teller): Promise<void> {
   const playing: Playing = { shop, seen: null, sold: null }
   const next = async () => tell(() => lookAt(shop))
@@ -74,7 +74,7 @@ async function playStep(playing: Playing, step: Told): Promise<void> {
   shop.wrong.push(...wrong)
 }
 
-/** Happens at once: what it sets going is dealt with afterwards. */
+/** Runs the step at once: its effects are processed afterwards. */
 async function act(playing: Playing, step: Told): Promise<void> {
   const { shop } = playing
   switch (step.do) {
@@ -86,7 +86,8 @@ async function act(playing: Playing, step: Told): Promise<void> {
       return atPartner(playing, step)
     case 'news': {
       const attempt = (await attemptsOf(shop))[step.of]
-      // Of an order that it does not have a partner tells nothing: what came would be read for ever, before a person.
+      // A partner reports nothing about an order that it does not have: such money would be read forever, on the
+      // attention list.
       const isTold = attempt !== undefined && (await hasOrder(shop, attempt))
       if (isTold) await spread(shop, attempt, 'told')
       return
@@ -138,7 +139,7 @@ async function extend({ db, system, timeline, server, paymentId }: Shop, { told 
   if (isExtended && told && server.running(paymentId) !== null) server.signal(paymentId, 'rowChanged')
 }
 
-/** Nothing goes wrong any more: every party answers, and everything is given time to end. */
+/** Ends all trouble: every party answers, and everything has time to end. */
 async function finish(playing: Playing, payouts: 'slowly' | 'at once'): Promise<void> {
   const { shop } = playing
   const { stage, timeline, engine, troubles } = shop
@@ -163,11 +164,11 @@ async function finish(playing: Playing, payouts: 'slowly' | 'at once'): Promise<
     await timeline.pass(24 * HOUR_MS)
     await settle()
   }
-  // Here the relay looks for what has no workflow once a day.
+  // Here the relay searches for payments without a workflow once a day.
   await timeline.pass(25 * HOUR_MS)
 }
 
-/** The next story must not find anything of this one. */
+/** Removes everything, so that the next story starts clean. */
 export async function clean({ db, paymentId, server }: Shop): Promise<void> {
   server.reset()
   await db.query('delete from outbox')

@@ -46,7 +46,7 @@ function simplerThan(step: Told): Told[] {
   return simpler
 }
 
-/** Without what differs from play to play, so that two failures can be compared. */
+/** Removes what differs from play to play, so that two failures can be compared. */
 export function kindOf(wrong: string): string {
   return wrong.replaceAll(/\b(?:pay|att|evt)_[0-9a-z]{26}/g, 'ID').replaceAll(/\b\d+\b/g, 'N')
 }

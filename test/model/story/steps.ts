@@ -4,7 +4,7 @@ import type { Say } from '../../../src/domain/payment/requests.ts'
 import type { EngineAct } from '../world/engine.ts'
 import type { Operation, Trouble } from '../world/parties.ts'
 
-/** What may happen in a story. `of` counts the payment's attempts from 0; a step that nothing answers to does nothing. */
+/** The steps of a story. `of` counts the payment’s attempts from 0; a step that does not apply does nothing. */
 
 export type PartnerAct =
   | 'pay'
@@ -22,7 +22,7 @@ export type PartnerAct =
   | 'decline'
   | 'expire'
   | 'pay late'
-  // What no partner should do.
+  // Forbidden to partners.
   | 'hold what was paid'
   | 'cancel with money'
   | 'decline with money'
@@ -32,7 +32,7 @@ export type PartnerAct =
   | 'fit again'
   | 'confirm without end'
 
-/** How the news of it come: to the workflow, into the inbox only, not before the end, or twice. */
+/** How its reading arrives: at the workflow, only in the inbox, not before the end, or twice. */
 export type News = 'told' | 'stored' | 'later' | 'twice'
 
 export type Step =
@@ -52,22 +52,25 @@ export type Step =
   | {
       readonly do: 'decide'
       readonly say: Say
-      /** Of `give_back`: whose money. */
+      /** The attempt whose money a `give_back` means. */
       readonly of: number | null
-      /** Of `give_back`: the buyer got it from elsewhere. */
+      /** For `give_back`: the buyer got it from elsewhere. */
       readonly outside?: true
-      /** About what was there at the last look, in place of what is there now. */
+      /** About the version of the last look, instead of the current one. */
       readonly before?: true
     }
   /** An operator looks, and decides later. */
   | { readonly do: 'look' }
   | { readonly do: 'cancel' }
-  /** The buyer asks for more time, shortly before the end. `told`: the workflow hears of it before it reads the row. */
+  /**
+   * The buyer asks for more time, shortly before the end. `told`: the workflow receives the signal before it reads the
+   * row.
+   */
   | { readonly do: 'extend'; readonly told: boolean }
   | { readonly do: 'lose the run' }
   | { readonly do: 'cut the next activity'; readonly at: number }
   | { readonly do: 'continue as new' }
-  /** The processes of the activities are so many seconds off the clock of the server that rings. */
+  /** The activities’ clocks differ by this number of seconds from the server that fires timers. */
   | { readonly do: 'clock'; readonly seconds: number }
   | { readonly do: 'wait'; readonly minutes: number }
 
@@ -79,7 +82,7 @@ export type SimulatorFault =
   | 'delay'
   | 'old_rates'
 
-/** `together`: the next step comes before anything of this one has been dealt with. */
+/** `together`: the next step comes before the effects of this one. */
 export type Told = Step & { readonly together?: true }
 
 export type Story = {
@@ -87,7 +90,7 @@ export type Story = {
   /** The currency of the price; absent: EUR. */
   readonly currency?: Currency
   readonly pinned: boolean
-  /** True if the buyer may pay no other way. */
+  /** True if the buyer cannot pay with another method. */
   readonly only?: boolean
   readonly steps: readonly Told[]
 }

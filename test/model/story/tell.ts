@@ -12,16 +12,16 @@ import type { Story, Told } from './steps.ts'
 import type { View } from './view.ts'
 
 /**
- * Random stories. What happens next is drawn by what is so now: an idea, that is one to four steps which belong together.
- * What was drawn is a plain list of steps afterwards, and can be played again without drawing.
+ * Random stories. The next event is drawn by the current state: an idea is one to four steps that belong together. A
+ * drawn story is a plain list of steps, and can be played again without drawing.
  */
 
 const IDEAS: readonly Idea[] = [...PAYING, ...OWNING, ...FITTING, ...REFUSING, ...RETURNING, ...TROUBLE]
 const MOST_STEPS = 16
-/** With and without decimals, and worth much and little. */
+/** Currencies with and without decimals, of high and low value. */
 const CURRENCIES = ['EUR', 'EUR', 'EUR', 'USD', 'GBP', 'HUF', 'ISK', 'SEK'] as const
 
-/** A seed and a number always tell the same story to the same system. */
+/** The same seed and number always draw the same story for the same system. */
 export async function playRandom(
   theater: Theater,
   { seed, number }: { readonly seed: number; readonly number: number },
@@ -54,7 +54,7 @@ export function createTeller(random: Random): (look: () => Promise<View>) => Pro
     const step = coming.shift()
     if (step === undefined) return null
     told++
-    // Some things happen before anything of what was before has been dealt with.
+    // Some steps happen before the effects of the last one.
     return random.chance(0.08) ? { ...step, together: true as const } : step
   }
 }

@@ -4,8 +4,8 @@ import { say, see } from './operator.ts'
 import type { Told } from './steps.ts'
 
 /**
- * For whatever waits there is a decision that ends it. The operator here knows nothing of what the system offers: they say
- * everything that can be said, about every attempt, until the list of what waits is empty.
+ * Every wait has a decision that ends it. This operator ignores the offered decisions and makes every possible one
+ * about every attempt, until the attention list is empty.
  */
 
 const SAYS = ['release', 'settle', 'give_back', 'write_off'] as const
@@ -16,7 +16,7 @@ const MINUTES = 60_000
 
 type Try = { readonly say: Extract<Told, { do: 'decide' }>['say']; readonly attempt?: string; readonly outside?: true }
 
-/** Decides until nothing waits. Answers what cannot be ended. */
+/** Decides until nothing waits. Returns the waits that cannot be ended. */
 export async function tidyUp(shop: Shop): Promise<string[]> {
   let [carriedOut, days, answers] = [0, 0, [] as string[]]
   while (carriedOut < MOST_DECISIONS && days < DAYS_TO_FILL && (await isWaiting(shop))) {
@@ -39,7 +39,7 @@ export async function tidyUp(shop: Shop): Promise<string[]> {
     : []
 }
 
-/** Something of the payment is listed for a person, or its workflow still waits for something. */
+/** True if the payment is on the attention list, or its workflow still waits for something. */
 async function isWaiting({ db, paymentId }: Shop): Promise<boolean> {
   const { rows } = await db.query(
     `select 1 from payment p where id = $1
@@ -49,7 +49,7 @@ async function isWaiting({ db, paymentId }: Shop): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Another answer is the first each time. */
+/** Another decision is the first each time. */
 async function listTries(shop: Shop, turn: number): Promise<Try[]> {
   const attempts = (await attemptsOf(shop)).map(({ id }) => id)
   const backs: Try[] = [undefined, ...attempts].flatMap((attempt) => {

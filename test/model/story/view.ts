@@ -7,37 +7,37 @@ import type { AttemptStatus, PaymentStatus } from '../../../src/domain/payment/p
 import { attemptsOf, orderOf } from '../world/books.ts'
 import type { Shop } from '../world/shop.ts'
 
-/** What whoever tells a story knows of it so far: enough to draw what may cross with it. */
+/** The state that draws a story’s next step: enough to draw what can cross with it. */
 
 export type OrderView = {
   readonly provider: ProviderUsed
   readonly status: AttemptStatus
-  /** As the partner has it; null: it has no order, or is the chain. */
+  /** The partner’s state; null: it has no order, or is the chain. */
   readonly order: string | null
-  /** More is there than the payment needs. */
+  /** True if it has more than the payment needs. */
   readonly excess: boolean
   readonly givingBack: boolean
 }
 
 export type View = {
   readonly status: PaymentStatus
-  /** Why it waits, and everything that a person is asked. */
+  /** The reason why it waits, and everything that an operator is asked. */
   readonly reason: string | null
   readonly asks: readonly string[]
-  /** What an operator is offered, each attempt by its place. */
+  /** The decisions that an operator is offered, each attempt by its place. */
   readonly offered: readonly { readonly say: Offered['say']; readonly of: number | null; readonly outside?: true }[]
   readonly held: boolean
   readonly converted: boolean
-  /** Which attempt's money is the payment's. */
+  /** The attempt whose money belongs to the payment. */
   readonly paidBy: number | null
   readonly attempts: readonly OrderView[]
-  /** The price has come in part. */
+  /** True if a part of the price has arrived. */
   readonly part: boolean
   readonly voiding: boolean
-  /** `none`: nothing was handed to the engine. */
+  /** `none`: the engine has no payout. */
   readonly payout: string
   readonly runs: boolean
-  /** Until it expires. */
+  /** The time until it expires. */
   readonly minutesLeft: number
 }
 

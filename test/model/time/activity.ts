@@ -25,16 +25,16 @@ export class Run {
   readonly input: unknown
   readonly handlers = new Map<string, Handler>()
   readonly attributes = new Map<string, unknown>()
-  /** Activities that the engine is to complete, by their id. */
+  /** Activities that the engine completes, by their id. */
   readonly waiting = new Map<string, (result: unknown) => void>()
   readonly updates = new Set<(error: Error) => void>()
   activeHandlers = 0
   isOver = false
   timers = 0
   suggestsNew = false
-  /** How often it has waited for what was there already, since it last waited. */
+  /** How often it waited for existing work since it last waited for time. */
   turns = 0
-  /** How many activities it has begun in this minute. */
+  /** The number of activities that began in this minute. */
   begun = { minute: 0, activities: 0 }
   constructor(id: string, type: string, input: unknown) {
     this.id = id
@@ -43,16 +43,16 @@ export class Run {
   }
 }
 
-/** More in a minute than any story needs: it goes round without waiting for anything. */
+/** More in a minute than any story needs: it loops without waiting. */
 const MOST_IN_A_MINUTE = 300
 
-/** What fails here is a part of the story. */
+/** Errors that belong to the story. */
 const SILENT = new DefaultLogger('ERROR', () => undefined)
 
-/** Tries activities until they answer, as their options say, in virtual time. */
+/** Tries activities until they succeed, as their options say, in virtual time. */
 export function createActivities(timeline: Timeline, crashes: Error[]) {
   let activities: Activities = {}
-  /** The next activity is cut off at this point. */
+  /** Cuts off the next activity at this point. */
   let nextCut: number | null = null
 
   function countIn(run: Run, name: string): void {
@@ -115,7 +115,7 @@ export function createActivities(timeline: Timeline, crashes: Error[]) {
     })
     work.cutAt = nextCut
     nextCut = null
-    // Nobody hears of a process that was killed: the time-out does.
+    // A killed process reports nothing: the time-out does.
     const stretched = options.activityId !== undefined && attempt > 3 ? timeout * 20 : timeout
     timeline.after(stretched, () =>
       once(() => {

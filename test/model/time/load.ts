@@ -6,24 +6,24 @@ import { transformSync } from '@swc/core'
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
 /**
- * A place where a bug is planted: a function or a constant that `file` declares at its top level, by name. `plant` gets
- * the real one, and returns what takes its place, for callers in the file and for those that import it.
+ * A place where a bug is planted: a function or a constant that `file` declares at its top level, by name. `plant`
+ * receives the real one, and returns its replacement, for callers in the file and in files that import it.
  */
 export type Seam = { readonly file: string; readonly seam: string; readonly plant: (real: never) => unknown }
 
 type Exports = Record<string, unknown>
 
 export type LoadOptions = {
-  /** Takes the place of packages. */
+  /** Replacements of packages. */
   readonly packages: Readonly<Record<string, Exports>>
-  /** What workflows and domain take for the clock. */
+  /** The clock of workflows and domain. */
   readonly date: DateConstructor
   readonly seams: readonly Seam[]
 }
 
 /**
- * Loads files of `src` a second time, apart from all other modules: workflows run on packages of ours and read the
- * virtual time, and bugs are planted at seams. Returns what the files export.
+ * Loads files of `src` a second time, apart from all other modules: workflows run on replaced packages and read the
+ * virtual time, and bugs are planted at seams. Returns the exports of the files.
  */
 export async function loadSystem(files: readonly string[], options: LoadOptions): Promise<Exports[]> {
   const sources = readAll(files)
@@ -34,7 +34,7 @@ export async function loadSystem(files: readonly string[], options: LoadOptions)
   for (const name of names) packages[name] = options.packages[name] ?? withDefault(await import(name))
   const loaded = new Map<string, { exports: Exports }>()
 
-  /** What a file needs is there before it runs; no two files need each other. */
+  /** Loads what a file imports before it runs; no two files import each other. */
   async function load(file: string): Promise<Exports> {
     const known = loaded.get(file)
     if (known !== undefined) return known.exports
@@ -59,7 +59,7 @@ export async function loadSystem(files: readonly string[], options: LoadOptions)
 }
 
 type Module = (...args: unknown[]) => Promise<void>
-/** Some modules await something before they are there. */
+/** Some modules have a top-level await. */
 const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor as new (...args: string[]) => Module
 
 type Source = { readonly code: string; readonly needs: readonly string[] }
@@ -96,9 +96,11 @@ function compile(file: string): Source {
 /** The name under which a file finds the seams that are planted in it. */
 const SEAMS = '$seams'
 
-/** The code of a file, which binds the name of the seam again at its end. Exports are getters, and see the new binding. */
+/**
+ * The code of a file, which binds the name of the seam again at its end. Exports are getters, and read the new binding.
+ */
 function withSeam(code: string, { file, seam }: Seam, index: number): string {
-  // The compiler leaves a comment on the line of what it is about.
+  // The compiler leaves a comment on the line that it describes.
   const declaration = new RegExp(`^((?:/\\*.*\\*/ | \\*/ )?)(function|async function|const) ${seam}\\b`, 'm')
   if (!declaration.test(code)) throw new Error(`${file} declares no function or constant ${seam} at its top level`)
   const rebindable = code.replace(declaration, (_text, before: string, kind: string) => {
@@ -107,7 +109,7 @@ function withSeam(code: string, { file, seam }: Seam, index: number): string {
   return `${rebindable}\n;${seam} = ${SEAMS}[${index}].plant(${seam})`
 }
 
-/** Throws an error that names both when the file does not declare the seam. */
+/** Throws an error that names both if the file does not declare the seam. */
 export function checkSeam(seam: Seam): void {
   withSeam(compile(seam.file).code, seam, 0)
 }

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
- * Virtual time. It stands still while anything works, and goes on to the next moment at which something is due. What
- * works at once is one activity, until it ends or waits for the virtual time, so that a story is played the same way twice.
+ * Virtual time. It stops while anything works, and then jumps to the next due moment. Only one activity works at a
+ * time, until it ends or waits for the virtual time, so that a story plays the same way twice.
  */
 export type Timeline = {
   readonly now: () => number
@@ -13,31 +13,31 @@ export type Timeline = {
   pass(ms: number): Promise<void>
   /** Work that `settle` waits for, one after the other. */
   enqueue(work: Work): void
-  /** Looked at whenever something has happened; true: it went on with something. */
+  /** Called after each event; true: it continued something. */
   watch(check: () => boolean): void
-  /** Forgets everything and begins at this moment. */
+  /** Forgets everything and starts at this moment. */
   reset(start: number): void
 }
 
 export class Work {
   readonly name: string
   readonly run: () => Promise<void>
-  /** Nobody waits for it any more. */
+  /** True if its result is not awaited any more. */
   isDead = false
   isDone = false
   #calls = 0
   #suspended = 0
   points = 0
-  /** At this point of its way it is cut off; null: not at all. */
+  /** The point at which it is cut off; null: never. */
   cutAt: number | null = null
   onCut: () => void = () => undefined
-  /** Told when it ends, waits for the virtual time, or goes on. */
+  /** Called when it ends, waits for the virtual time, or continues. */
   onChange: () => void = () => undefined
   constructor(name: string, run: () => Promise<void>) {
     this.name = name
     this.run = run
   }
-  /** All that it waits for is the virtual time. */
+  /** True if it waits only for the virtual time. */
   get isIdle(): boolean {
     return this.isDone || this.isDead || (this.#suspended > 0 && this.#calls === this.#suspended)
   }
@@ -82,7 +82,7 @@ export function createTimeline(start: number): Timeline {
     })
   }
 
-  /** What does not end at all is a mistake of the model, or a deadlock of the system. */
+  /** A run without end is a mistake of the model, or a deadlock of the system. */
   function untilChanged(): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       const names = [...running].map(({ name }) => name)
@@ -141,7 +141,7 @@ export function createTimeline(start: number): Timeline {
   }
 }
 
-/** Waits for the virtual time, inside of an activity or beside it. */
+/** Waits for the virtual time, inside an activity or outside. */
 export function virtualSleep(timeline: Timeline, ms: number): Promise<void> {
   const work = currentWork()
   if (work !== undefined) work.suspend(1)

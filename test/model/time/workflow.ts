@@ -3,7 +3,7 @@ import { ActivityFailure, ApplicationFailure, WorkflowExecutionAlreadyStartedErr
 import { type Activities, copy, createActivities, type Handler, milliseconds, type Options, Run } from './activity.ts'
 import type { Timeline } from './timeline.ts'
 
-/** Stands in for `@temporalio/workflow` and its server: as much of them as the payment's workflows use, in virtual time. */
+/** Replaces `@temporalio/workflow` and its server: the part that the payment’s workflows use, in virtual time. */
 
 type Workflow = (input: never) => Promise<unknown>
 type Definition = { readonly name: string }
@@ -18,7 +18,7 @@ class ContinueAsNew extends Error {
   }
 }
 
-/** The run is over, or there is none: the message must go to another. */
+/** The run has ended, or there is none: the message must go to another. */
 export class NoRun extends Error {}
 
 export type Server = ReturnType<typeof createServer>
@@ -70,7 +70,7 @@ export function createServer(timeline: Timeline) {
     return run
   }
 
-  /** Ended, or lost. Whoever waits for an answer of it hears so. */
+  /** Ended, or lost. Pending messages are rejected. */
   function end(run: Run): void {
     run.isOver = true
     for (const reject of run.updates) reject(new NoRun('the workflow ended before it answered'))
@@ -91,7 +91,7 @@ export function createServer(timeline: Timeline) {
   function condition(test: () => boolean, timeout?: number | string): Promise<boolean> {
     const run = here()
     if (test()) {
-      // The real one would turn in one workflow task until it is stopped as a deadlock.
+      // The real one would loop in one workflow task until it is stopped as a deadlock.
       if (++run.turns > MOST_TURNS) return Promise.reject(new Error('the workflow turns without end'))
       return Promise.resolve(true)
     }
@@ -121,7 +121,7 @@ export function createServer(timeline: Timeline) {
       { get: (_target, name) => (argument: unknown) => tried.perform(here(), String(name), { argument, options }) },
     )
 
-  /** What the workflows import. */
+  /** The package that the workflows import. */
   const module = {
     __esModule: true,
     ActivityFailure,
@@ -179,9 +179,9 @@ export function createServer(timeline: Timeline) {
       const run = runs.get(id)
       return run === undefined || run.isOver ? null : run
     },
-    /** Nothing runs that could do anything. */
+    /** True if no run could do anything. */
     isIdle: (): boolean => [...runs.values()].every(({ isOver }) => isOver),
-    /** The run is gone, as after a lost store or a termination. */
+    /** Removes the run, as a lost store or a termination does. */
     reset: (): void => {
       for (const run of runs.values()) run.isOver = true
       for (const set of [runs, waiting]) set.clear()
@@ -198,7 +198,7 @@ export function createServer(timeline: Timeline) {
       if (run === null) throw new NoRun(`no run of ${id}`)
       storage.run(run, () => handle(run, name).handle(argument as never))
     },
-    /** Rejects with NoRun when the run is not there, or ends before it has answered. */
+    /** Rejects with NoRun if the run is not there, or ends before it has answered. */
     async update(id: string, name: string, argument?: unknown): Promise<unknown> {
       const run = this.running(id)
       if (run === null) throw new NoRun(`no run of ${id}`)

@@ -5,9 +5,9 @@ import type { SandboxOrder } from '../../../src/sandbox/partners/order.ts'
 import type { Stage } from './stage.ts'
 import type { System } from './system.ts'
 
-/** The attempts of a payment, and what the partner itself has in its books about them. */
+/** The attempts of a payment, and the partner’s own books about them. */
 
-/** What is read of a shop. */
+/** The parts of a shop that are read. */
 type Desk = { readonly db: Db; readonly stage: Stage; readonly paymentId: string }
 
 export type Attempt = { readonly id: string; readonly provider: ProviderUsed }
@@ -24,7 +24,7 @@ export async function orderOf(shop: Pick<Desk, 'stage'>, { id, provider }: Attem
   return provider === 'crypto' ? null : shop.stage.sandbox.partners[provider as ProviderName].book.find(id)
 }
 
-/** Whether anybody can have news of it: the partner has its order, or the chain its address. */
+/** True if a reading is possible: the partner has its order, or the chain its address. */
 export async function hasOrder(shop: Desk, attempt: Attempt): Promise<boolean> {
   if (attempt.provider !== 'crypto') return (await orderOf(shop, attempt)) !== null
   const { rows } = await shop.db.query('select 1 from deposit where attempt_id = $1', [attempt.id])
@@ -33,7 +33,10 @@ export async function hasOrder(shop: Desk, attempt: Attempt): Promise<boolean> {
 
 export type Statement = { readonly bought: bigint; readonly sold: ReadonlyMap<string, bigint> }
 
-/** Reads the converter's own books: what it has bought for the payment, and sold by currency. Open orders are in neither. */
+/**
+ * Reads the converter’s own books: the USDC bought for the payment, and the money sold by currency. Open orders are in
+ * neither.
+ */
 export function readStatement(shop: Desk, orders: number): Statement {
   const { converter } = shop.stage.sandbox
   const sold = new Map<string, bigint>()
@@ -47,7 +50,7 @@ export function readStatement(shop: Desk, orders: number): Statement {
   return { bought, sold }
 }
 
-/** What came to the address of a payment, in micro-USDC, by the chain. */
+/** The money that arrived at the address of a payment, in micro-USDC, by the chain. */
 export async function readDeposits({ db, paymentId }: Pick<Desk, 'db' | 'paymentId'>): Promise<bigint> {
   const { rows } = await db.query(
     `select coalesce(sum(l.units), 0)::text as micro from deposit_log l join deposit d using (payment_id)
@@ -57,15 +60,15 @@ export async function readDeposits({ db, paymentId }: Pick<Desk, 'db' | 'payment
   return BigInt((rows[0] as { micro: string }).micro)
 }
 
-/** The attempts of which a partner has said, or will say, something that is not applied yet. */
+/** The attempts with reports of a partner, sent or due, that are not applied yet. */
 export async function listUnread({ db, untold }: Pick<Desk, 'db'> & { readonly untold: ReadonlySet<string> }) {
   const { rows } = await db.query('select attempt_id from partner_event where applied_at is null')
   return new Set([...untold, ...rows.map((row) => row['attempt_id'] as string)])
 }
 
 /**
- * True if the partner of the sold money, whose news have been read, has less of it than was sold, or withholds a part of it:
- * nothing may be signed then.
+ * True if the partner of the sold money, whose readings are applied, has less of it than was sold, or withholds a part
+ * of it: then the engine must not sign.
  */
 export async function hasLessThanSold(
   shop: Desk & { readonly system: System; readonly untold: ReadonlySet<string> },
@@ -78,7 +81,9 @@ export async function hasLessThanSold(
   return held !== null && held < sale.units
 }
 
-/** What the partner has of the buyer's money by its own books; null: it does not say, or is not done with the order. */
+/**
+ * The partner’s part of the buyer’s money by its own books; null: it does not report it, or is not done with the order.
+ */
 export function heldBy(order: SandboxOrder | null): bigint | null {
   const received = BigInt(order?.receivedMinor ?? '0')
   switch (order?.status) {
@@ -89,7 +94,7 @@ export function heldBy(order: SandboxOrder | null): bigint | null {
     case 'expired':
       return received
     case 'paid':
-      // A paid order of nothing says nothing.
+      // A paid order without an amount reports nothing.
       return received === 0n ? null : received
     default:
       return null

@@ -3,9 +3,9 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { CHAIN } from './stage.ts'
 import type { System } from './system.ts'
 
-/** The settlement engine as payments know it: what it does to a payout, and what it tells in the same transaction. */
+/** The settlement engine as payments know it: its changes of a payout, and its messages in the same transaction. */
 
-/** `settle after all`: a transfer that was proved void is found on chain, as nobody expects. */
+/** `settle after all`: a transfer that was proved void is found on chain, which must not happen. */
 export type EngineAct = 'send' | 'settle' | 'hold' | 'void' | 'ask void' | 'settle after all'
 
 /** As long as the first try of a conversion takes, and clocks differ. */
@@ -18,18 +18,18 @@ type Parts = {
   readonly system: System
   readonly now: () => number
   readonly isShort: () => Promise<boolean>
-  /** When the partner of an attempt last said something of it. */
+  /** The time of the partner’s last report about an attempt. */
   readonly heardAt: (attemptId: string) => number | null
 }
 
 export type Engine = {
-  /** Answers what the engine must never do, when it did. */
+  /** Returns violations of the engine’s rules. */
   act(paymentId: string, act: EngineAct): Promise<string | null>
   /** Micro-USDC that the chain has paid out; null: nothing. */
   paid(): string | null
-  /** A transfer that was proved void was found on chain. */
+  /** True if a transfer that was proved void was found on chain. */
   wasUnexpected(): boolean
-  /** Whatever is left to do comes to its end. */
+  /** Ends all open work. */
   finish(paymentId: string): Promise<string | null>
 }
 
@@ -39,9 +39,9 @@ export function createEngine({ db, hooks, system, now, isShort, heardAt }: Parts
     return (rows[0] as { state: string } | undefined)?.state ?? 'none'
   }
 
-  /** What is signed must be free to go: nobody stands behind the engine to ask again. */
+  /** The money of a signed payout must be free: the engine does not ask again. */
   async function whyNotFree(paymentId: string): Promise<string | null> {
-    // Asked of the partners: the row may not know it.
+    // Asked of the partners: the row might not know it.
     if (await isShort()) return 'paid out although a partner has less than was sold'
     const { rows } = await db.query(
       `select p.held, p.status, a.back <> 'no' as goes_back, a.id, a.provider,
@@ -75,7 +75,7 @@ export function createEngine({ db, hooks, system, now, isShort, heardAt }: Parts
     else if (what === 'hold' && isFresh) await hold(paymentId)
     else if (what === 'void' && state === 'voiding') await voided(paymentId)
     else if (what === 'ask void') await db.transaction((tx) => system.requestVoid(tx, paymentId))
-    // A transfer that was on its way may be faster than its cancellation.
+    // A transfer that was sent can be faster than its cancellation.
     else if (what === 'settle' && state === 'voiding' && onItsWay.has(paymentId)) await settle(paymentId)
     else if (what === 'settle after all' && state === 'voided') await settleAfterAll(paymentId)
     return wrong
@@ -97,7 +97,7 @@ export function createEngine({ db, hooks, system, now, isShort, heardAt }: Parts
     )
   }
 
-  /** The row stays as it is: what was proved is proved. */
+  /** Leaves the row unchanged: a proof is final. */
   async function settleAfterAll(paymentId: string): Promise<void> {
     wasUnexpected = true
     await tellSettled(paymentId, 'select micro_usdc::text, recipient from payout where payment_id = $1')

@@ -3,7 +3,7 @@ import type { Db, Tenant } from '../../../src/db/db.ts'
 import { newId } from '../../../src/ids.ts'
 import type { System } from './system.ts'
 
-/** A payment of another merchant, with money at a partner and an open sale: no story may touch it. */
+/** A payment of another merchant, with money at a partner and an open sale: no story must change it. */
 export async function openNeighbor(system: System, db: Db, tenant: Tenant) {
   const paymentId = newId('payment')
   const attemptId = newId('attempt')
@@ -21,7 +21,7 @@ export async function openNeighbor(system: System, db: Db, tenant: Tenant) {
       work.because({ why: 'confirmed', data: {} })
     },
   })
-  // No relay of a story looks after it.
+  // No relay of a story handles it.
   await db.query('update payment set closed_at = now() where id = $1', [paymentId])
   const readRows = async (): Promise<string> => {
     const { rows } = await db.query(
@@ -37,7 +37,7 @@ export async function openNeighbor(system: System, db: Db, tenant: Tenant) {
   }
   const before = await readRows()
   return {
-    /** Returns what is wrong if a story has touched it. */
+    /** Returns a description if a story has changed it. */
     check: async (): Promise<string[]> =>
       (await readRows()) === before ? [] : ['the payment of another merchant has changed'],
   }

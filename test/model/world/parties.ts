@@ -4,7 +4,7 @@ import type { PaymentPartner } from '../../../src/providers/provider.ts'
 import { PartnerError } from '../../../src/providers/provider.ts'
 import { currentWork, point, type Timeline, virtualSleep, type Work } from '../time/timeline.ts'
 
-/** What goes wrong between us and another party, call by call. */
+/** Faults between the platform and another party, call by call. */
 export type Trouble = 'down' | 'answer lost' | 'slow' | 'slow to hear' | 'refuses us'
 export type Operation = 'open' | 'read' | 'cancel' | 'refund' | 'convert' | 'rates' | 'announce'
 export type Fault = { readonly at: Operation; readonly trouble: Trouble; times: number }
@@ -15,7 +15,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   cancelOrder: 'cancel',
   refundOrder: 'refund',
   convert: 'convert',
-  // Of the converter.
+  // Faults of the converter.
   cancel: 'cancel',
   rates: 'rates',
 }
@@ -23,7 +23,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 const LIMIT_MS = 10_000
 const SLOW_MS = 8000
 
-/** Between the activities and the adapters: each call may fail, come late or be the last that its process makes. */
+/** Sits between the activities and the drivers: each call may fail, be late or be the last that its process makes. */
 export function createTroubles(timeline: Timeline) {
   const faults: Fault[] = []
   let offMs = 0
@@ -36,7 +36,7 @@ export function createTroubles(timeline: Timeline) {
   }
 
   async function call<T>(at: Operation, effect: () => Promise<T>): Promise<T> {
-    // All who need rates share one refresh: it can neither wait for the virtual time nor be cut off for one of them.
+    // All users of rates share one refresh: it can neither wait for the virtual time nor be cut off for one of them.
     if (at === 'rates') {
       if (currentWork() !== undefined && take(at) !== null) throw new PartnerError('unknown', 'rates: no answer')
       return effect()
@@ -80,12 +80,12 @@ export function createTroubles(timeline: Timeline) {
     readonly at: number
     readonly by: Work | undefined
   }
-  /** The last answer for each order. */
+  /** The last response for each order. */
   const heardLast = new Map<string, Heard>()
   let heldWhenAsked = new Set<string>()
   let wasSilent = false
 
-  /** Remembers what was heard of each order. */
+  /** Remembers the reports about each order. */
   function listening(partner: PaymentPartner): PaymentPartner {
     const hear = (answer: PartnerOrder | null): PartnerOrder | null => {
       if (answer === null) return null
@@ -107,27 +107,27 @@ export function createTroubles(timeline: Timeline) {
   let conflicts = 0
 
   return {
-    /** By the clock of the processes of the activities. */
+    /** By the clock of the activities’ processes. */
     now: () => timeline.now() + offMs,
     setClock(seconds: number): void {
       offMs = seconds * 1000
     },
-    /** When the partner last said something about the attempt; null: never. */
+    /** The time of the partner’s last report about the attempt; null: never. */
     heardAt: (attemptId: string): number | null => heardLast.get(attemptId)?.at ?? null,
     /** True if an order could not be read or canceled at some time. */
     wasSilent: (): boolean => wasSilent,
-    /** Attempts of which it had been heard last, when the converter was asked last, that their money is held back. */
+    /** Attempts whose last report before the converter was last asked says that their money is withheld. */
     heldWhenAsked: (): ReadonlySet<string> => heldWhenAsked,
     /** How often it was asked for another amount under a key that it knows. */
     conflicts: () => conflicts,
-    /** No times: what went wrong there is over. */
+    /** No times: the fault is over. */
     set(fault: Fault): void {
       wasSilent ||= fault.at === 'read' || fault.at === 'cancel'
       if (fault.times > 0) faults.push(fault)
       else for (const each of faults) if (each.at === fault.at) each.times = 0
     },
     clear: () => void faults.splice(0),
-    /** A merchant that takes its time, and then takes everything. */
+    /** A merchant that takes its time, and then accepts everything. */
     merchant:
       <T>(tell: (eventId: string) => Promise<T>) =>
       (eventId: string) =>

@@ -15,7 +15,7 @@ import { createTroubles } from './parties.ts'
 import { ACCOUNT, CHAIN, DEPOSIT_KEYS, type Stage } from './stage.ts'
 import { loadPayments, type System } from './system.ts'
 
-/** Where every story begins. */
+/** The start time of every story. */
 const START = Date.UTC(2027, 0, 1)
 const HOUR_MS = 3_600_000
 const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -38,7 +38,7 @@ export async function openTheater(stage: Stage, seams: readonly Seam[] = []) {
     system,
     db,
     neighbor,
-    /** How the last story ended, for a person. */
+    /** A description of how the last story ended. */
     note: (text: string): void => {
       noted = text
     },
@@ -47,7 +47,7 @@ export async function openTheater(stage: Stage, seams: readonly Seam[] = []) {
   }
 }
 
-/** What somebody asked of the payment, and was answered. */
+/** A request about the payment, and its response. */
 export type Ask = { readonly what: string; readonly argument: unknown; answer: string | null }
 
 export type Shop = {
@@ -60,15 +60,15 @@ export type Shop = {
   readonly engine: Engine
   readonly troubles: ReturnType<typeof createTroubles>
   readonly asks: Ask[]
-  /** What the merchant was sent, in the order of sending. */
+  /** The events that the merchant received, in the order of sending. */
   readonly told: string[]
   readonly wrong: string[]
-  /** Attempts of which a partner has news that have not come yet. */
+  /** Attempts with readings of a partner that have not arrived yet. */
   readonly untold: Set<string>
-  /** Since when the partner has had the whole price of an attempt, and how often money has come of it. */
+  /** The time since which the partner has had the whole price of an attempt, and how often money has arrived for it. */
   readonly paidSince: Map<string, number>
   readonly came: Map<string, number>
-  /** Does it while nothing else works. */
+  /** Runs it while nothing else works. */
   inTurn<T>(name: string, work: () => Promise<T>): Promise<T>
   ask(
     what: string,
@@ -79,7 +79,7 @@ export type Shop = {
   tellNews(attemptId: string): void
   relayTransfers(): void
   repeatNews(): void
-  /** The run is gone; the relay finds out within the hour. */
+  /** Removes the run; the relay notices within the hour. */
   lose(): void
   hasLost(): boolean
 }
@@ -244,7 +244,7 @@ export async function openShop(
   }
 }
 
-/** Lets the queued work happen while somebody waits for it. */
+/** Runs the queued work while a caller waits for it. */
 async function inTurnNow<T>(timeline: Timeline, work: Promise<T>): Promise<T> {
   await timeline.settle()
   return work
@@ -268,7 +268,7 @@ function activitiesOf({ stage, timeline, system, db }: Theater, troubles: Return
     tolerancePercent: 1,
     clock: timeline.now,
   })
-  // A process may be killed before and after each of its statements and transactions.
+  // A process can be killed before and after each of its statements and transactions.
   const between = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     await point()
     const result = await work()
@@ -302,7 +302,7 @@ function activitiesOf({ stage, timeline, system, db }: Theater, troubles: Return
   })
 }
 
-/** The merchant takes everything at once; what happens when it does not is tested elsewhere. */
+/** The merchant accepts everything at once; other tests cover failures. */
 function announceTo(db: Db, told: string[]) {
   return async (eventId: string): Promise<{ failed: [] }> => {
     await db.query("update delivery set status = 'delivered', attempts = 1 where event_id = $1", [eventId])

@@ -13,7 +13,7 @@ import { insertEndpoint } from '../../../src/db/webhooks/webhook-endpoints.ts'
 import { newId } from '../../../src/ids.ts'
 import { createSandbox } from '../../../src/sandbox/app.ts'
 
-/** What is slow to set up and may serve many stories: the database with a merchant, and the simulators. */
+/** Slow to set up, and shared by many stories: the database with a merchant, and the simulators. */
 export type Stage = Awaited<ReturnType<typeof openStage>>
 
 const SECRET = 'secret-of-the-model'

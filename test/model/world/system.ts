@@ -17,7 +17,7 @@ import type { createSettlementHooks as CreateHooks } from '../../../src/settleme
 import type { createRelay as CreateRelay } from '../../../src/worker/relay.ts'
 import { loadSystem, type Seam } from '../time/load.ts'
 
-/** The part of the system that stories are played against, each file under the name by which it is asked for. */
+/** The part of the system that stories are played against, each file under the name by which it is loaded. */
 const FILES = {
   'src/workflows/index.ts': {} as Readonly<Record<string, (input: never) => Promise<unknown>>>,
   'src/activities/payment/payment.ts': {} as { createPaymentActivities: typeof CreateActivities },

@@ -4,7 +4,10 @@ import type { Shop } from '../../world/shop.ts'
 import { balance, type Facts, readFacts } from './facts.ts'
 import { checkOdd, checkOurs, checkOwed, checkReceivables } from './money.ts'
 
-/** Compares after every step, and not only at the end: the books against the chain, the converter, the partners and the funds. */
+/**
+ * Compares after every step, and not only at the end: the books with the chain, the converter, the partners and the
+ * funds.
+ */
 export async function checkBetween(shop: Shop, sold: number | null): Promise<{ wrong: string[]; sold: number | null }> {
   const facts = await readFacts(shop)
   const wrong = [
@@ -17,7 +20,7 @@ export async function checkBetween(shop: Shop, sold: number | null): Promise<{ w
   return { wrong: wrong.map((each) => `${each}, after a step`), sold: facts.row.payment.takenSale }
 }
 
-/** Everything that was booked is what the funds say, and the deposits that the chain has proved. */
+/** All bookings equal what the funds compute, and the deposits that the chain has proved. */
 function checkFunds(facts: Facts): string[] {
   const positions = computePositions(toFunds(facts.row))
   const deposits = balance(facts, 'deposits', 'USDC')

@@ -3,14 +3,14 @@ import type { SandboxOrder } from '../../../../src/sandbox/partners/order.ts'
 import { attemptsOf, heldBy, listUnread, orderOf, readDeposits } from '../../world/books.ts'
 import type { Shop } from '../../world/shop.ts'
 
-/** What is so in a story, each fact asked of those whose it is. */
+/** The facts of a story, each read from the party that owns it. */
 
-/** An attempt as we know it, and as its partner, or the chain, has it. */
+/** An attempt as the row has it, and as its partner, or the chain, has it. */
 export type Order = {
   readonly attempt: Attempt
-  /** Null: the partner does not know it, or it is an address of ours. */
+  /** Null: the partner does not know it, or it is an address of the platform. */
   readonly order: SandboxOrder | null
-  /** What is there of the buyer's money, by those who have it; null: they do not say. */
+  /** The buyer’s money that is there, by the party that has it; null: the party does not report it. */
   readonly there: bigint | null
 }
 
@@ -18,19 +18,19 @@ export type Facts = {
   readonly shop: Shop
   readonly row: PaymentWithAttempts
   readonly orders: readonly Order[]
-  /** The attempts of which not all news is applied. */
+  /** The attempts with readings that are not applied yet. */
   readonly unread: ReadonlySet<string>
   readonly ledger: ReadonlyMap<string, bigint>
   readonly payout: { readonly state: string; readonly micro_usdc: string } | null
   /** Micro-USDC that the chain has paid out. */
   readonly paidOut: string | null
-  /** What a list shows to people. */
+  /** The rows of the attention list. */
   readonly listed: readonly {
     readonly kind: string
     readonly detail: string | null
     readonly attempt_id: string | null
   }[]
-  /** Of every kind of note, and of every sentence, when it was last written: Unix milliseconds. */
+  /** The last time of every kind of entry, and of every sentence: Unix milliseconds. */
   readonly notes: ReadonlyMap<string, number>
 }
 
@@ -83,20 +83,20 @@ export const balance = ({ ledger }: Facts, account: string, asset: string): bigi
   ledger.get(`${account} ${asset}`) ?? 0n
 export const assetOf = ({ provider, asked }: Attempt): string => (provider === 'crypto' ? 'USDC' : asked.currency)
 export const positive = (units: bigint): bigint => (units > 0n ? units : 0n)
-/** What the buyer has not got back, by what we know. */
+/** The money that the buyer has not got back, by the rows. */
 export const freeOf = ({ held, outside }: Attempt): bigint => positive(BigInt(held) - BigInt(outside))
 
-/** The money that was sold for the merchant, while its payout can still be paid, or is. */
+/** The money that was sold for the merchant while its payout can still be paid, or is paid. */
 export function findSold({ row: { payment, attempts, sales } }: Facts) {
   const sale = payment.payout === 'void' ? undefined : sales.find(({ number }) => number === payment.takenSale)
   const attempt = attempts.find(({ id }) => id === sale?.accountId)
   return sale === undefined || attempt === undefined ? null : { sale, attempt }
 }
 
-/** Units that are there, or, if the partner does not name them, were there when it last did. */
+/** The units that are there, or that were there in the last report that names them. */
 export const lastThere = ({ there, attempt }: Order): bigint => there ?? BigInt(attempt.held)
 
-/** True if the timeline says `heard` of the attempt after it says `done`: nobody could know it when it was done. Both are SQL. */
+/** True if the timeline has `heard` of the attempt after `done`: at `done` it was not known. Both are SQL. */
 export async function isHeardAfter(
   { db, paymentId }: Pick<Shop, 'db' | 'paymentId'>,
   attemptId: string,
@@ -110,7 +110,7 @@ export async function isHeardAfter(
   return rows[0]?.['after'] === true
 }
 
-/** The decisions that were carried out, or whose answer was lost with the run. */
+/** The decisions that were carried out, or whose response was lost with the run. */
 export const listDecided = ({ asks }: Shop) =>
   asks.filter(({ what, answer }) => SAYS.includes(what) && (answer === null || isNotRefused(answer)))
 const isNotRefused = (answer: string): boolean => answer.startsWith('{') || answer.includes('ended before it answered')

@@ -15,21 +15,21 @@ import {
   positive,
 } from './facts.ts'
 
-/** Every unit has one owner, and nothing is paid that is not there. */
+/** Every unit has one owner, and only money that is there is paid. */
 
 const sum = (units: readonly bigint[]): bigint => units.reduce((total, each) => total + each, 0n)
 
-/** The partners' own books, and the chain's, against ours, once all their news are read. */
+/** Compares the books of the partners and of the chain with the ledger, once all readings are applied. */
 export function checkPartners(facts: Facts): string[] {
   return facts.orders.flatMap(({ attempt, order, there }) => {
     const held = BigInt(attempt.held)
-    // A partner that is not done with an order may say less than it has of it.
+    // A partner may report less than it has until it is done with an order.
     const isKnown = there === null ? held >= BigInt(order?.receivedMinor ?? '0') : held === there
     return isKnown ? [] : [`${there} ${assetOf(attempt)} are there, and ${held} are known (${attempt.status})`]
   })
 }
 
-/** What partners and chain hold by what we know of them, in the books. */
+/** The money of partners and chain that the rows know, in the books. */
 export function checkReceivables(facts: Facts): string[] {
   const { orders } = facts
   const wrong = orders
@@ -46,10 +46,10 @@ export function checkReceivables(facts: Facts): string[] {
   return booked === came ? wrong : [...wrong, `${came} micro-USDC came, the books say ${booked}`]
 }
 
-/** Less than this at an address belongs to nobody. */
+/** Less than this at an address has no owner. */
 const DUST_MICRO = 10_000n
 
-/** What is owed, to the buyer or to the merchant, is what they have not got. */
+/** The debt to the buyer and the merchant is what they have not received. */
 export function checkOwed(facts: Facts): string[] {
   const { row, orders, paidOut } = facts
   const sold = findSold(facts)
@@ -69,16 +69,16 @@ export function checkOwed(facts: Facts): string[] {
   })
 }
 
-/** What the chain has proved, and no reading has seen yet. */
+/** Money that the chain has proved, and that no reading has yet. */
 function unread({ orders }: Facts): bigint {
   const order = orders.find(({ attempt, there }) => assetOf(attempt) === 'USDC' && there !== null)
   return (order?.there ?? 0n) - BigInt(order?.attempt.held ?? '0')
 }
 
-/** Of USDC that was sold too little may be left to be anybody's. */
+/** True if USDC without an owner is missing by less than the dust. */
 const isRest = (units: bigint): boolean => units < 0n && units > -DUST_MICRO
 
-/** What is ours: of the money that was sold, and of the USDC that was bought, paid out and kept. */
+/** The platform’s share: of the money that was sold, and of the USDC that was bought, paid out and kept. */
 export function checkOurs(facts: Facts): string[] {
   const { row, paidOut, shop } = facts
   const { status, usdc } = row.payment
@@ -98,12 +98,12 @@ export function checkOurs(facts: Facts): string[] {
     expect('chargeback_loss', assetOf(attempt), sum(lost.map(positive)))
   }
   if (shop.troubles.conflicts() > 0) wrong.push('the converter was asked for another amount under a key that it knows')
-  // What became of an order that is open is not known.
+  // The outcome of an open order is not known.
   if (row.sales.some(({ state }) => state === 'asked')) return wrong
   const statement = readStatement(shop, row.sales.length)
   expect('conversion', 'USDC', statement.bought)
   const currencies = [...facts.ledger.keys()].filter((key) => key.startsWith('conversion ')).map((key) => key.slice(11))
-  // Whatever became of a payment afterwards: a sale stays in the books.
+  // A sale stays in the books whatever becomes of the payment.
   for (const currency of new Set([...currencies, ...statement.sold.keys()]))
     if (currency !== 'USDC') expect('conversion', currency, -(statement.sold.get(currency) ?? 0n))
   return wrong
@@ -128,7 +128,7 @@ export function checkPayout(facts: Facts): string[] {
   return sold === null ? wrong : [...wrong, ...checkSold(facts, sold)]
 }
 
-/** What comes of a closed payment after its partner's time for late money is not the payment's. */
+/** Money of a closed payment that arrives after its partner’s time for late money does not belong to the payment. */
 export function checkListening(facts: Facts): string[] {
   const sold = findSold(facts)
   const { paidAt } = facts.row.payment
@@ -137,7 +137,7 @@ export function checkListening(facts: Facts): string[] {
     : []
 }
 
-/** The money of the attempt came after the payment was closed, and after its partner's time for late money. */
+/** True if the attempt’s money arrived after the payment was closed, and after its partner’s time for late money. */
 function isTooLate(
   { row: { payment }, notes }: Facts,
   { paidAt: at, provider }: Pick<Attempt, 'paidAt' | 'provider'>,
@@ -145,11 +145,11 @@ function isTooLate(
   const paidAt = Date.parse(at ?? '')
   const wasClosed = ['payment.expired', 'payment.canceled'].some((kind) => (notes.get(kind) ?? Infinity) <= paidAt)
   const end = Date.parse(payment.canceledAt ?? payment.expiresAt)
-  // By the clock of who reads, which may be off.
+  // By the reader’s clock, which can be wrong.
   return wasClosed && paidAt > end + PROVIDERS[provider].listenHours * 3_600_000 + 60_000
 }
 
-/** An order of another amount is sold only if an operator has said so. `sold` is what was sold before. */
+/** An order of another amount is sold only by an operator’s decision. `sold` is the amount that was sold before. */
 export async function checkOdd(facts: Facts, sold: number | null): Promise<string[]> {
   const { takenSale } = facts.row.payment
   const attempt = findSold(facts)?.attempt
@@ -162,7 +162,7 @@ export async function checkOdd(facts: Facts, sold: number | null): Promise<strin
   return isLater ? [] : ['an order of another amount was sold, and no operator has said so']
 }
 
-/** Too little, and what was sold far off the rate, is paid out only if an operator has said so. */
+/** Too little money, and a fill far off the rate, are paid out only by an operator’s decision. */
 function checkSold({ shop, row }: Facts, { sale, attempt }: NonNullable<ReturnType<typeof findSold>>): string[] {
   const isSettled = listDecided(shop).some(({ what }) => what === 'settle')
   if (isSettled || attempt.provider === 'crypto') return []
@@ -172,7 +172,10 @@ function checkSold({ shop, row }: Facts, { sale, attempt }: NonNullable<ReturnTy
   return isTooLittle ? [...wrong, 'too little was sold, and no operator has said so'] : wrong
 }
 
-/** The loss of an attempt, by those who have its money: what was paid for and is not there, or what the buyer has twice. */
+/**
+ * The loss of an attempt, by the parties that have its money: what was paid for and is not there, or what the buyer has
+ * twice.
+ */
 export function lossOf(facts: Facts, order: Order): bigint {
   const { attempt } = order
   const [held, outside] = [lastThere(order), BigInt(attempt.outside)]
@@ -182,7 +185,7 @@ export function lossOf(facts: Facts, order: Order): bigint {
   return short + positive(outside - held)
 }
 
-/** A loss is before a person, or was. */
+/** Each loss is or was on the attention list. */
 export function checkLosses(facts: Facts): string[] {
   return facts.orders.flatMap((order) => {
     const lost = lossOf(facts, order)
@@ -191,7 +194,7 @@ export function checkLosses(facts: Facts): string[] {
   })
 }
 
-/** What was given back is not paid for, and its partner is not asked to give it back again. */
+/** Money that was given back is not paid for, and its partner is not asked to give it back again. */
 export async function checkReturned(facts: Facts): Promise<string[]> {
   const sold = findSold(facts)
   const { rows } = await facts.shop.db.query(
@@ -210,14 +213,14 @@ export async function checkReturned(facts: Facts): Promise<string[]> {
   })
 }
 
-/** Only an operator says that the buyer was given something from elsewhere. */
+/** Only an operator records that the buyer was given money from elsewhere. */
 export function checkOutside({ shop, orders }: Facts): string[] {
   const isSaid = listDecided(shop).some(({ argument }) => (argument as { outside?: boolean }).outside === true)
   const isBooked = orders.some(({ attempt }) => attempt.outside !== '0')
   return isBooked && !isSaid ? ['booked as given back from elsewhere, and nobody has said so'] : []
 }
 
-/** The partner has the whole price, as it was asked for. */
+/** True if the partner has the whole price, as it was asked for. */
 function isWhole({ attempt, order, there }: Order): boolean {
   const isPaid = order === null || (order.status === 'paid' && order.minor === attempt.asked.minor)
   const asked = BigInt(attempt.provider === 'crypto' ? (attempt.askedMicro ?? '0') : attempt.asked.minor)
@@ -225,8 +228,8 @@ function isWhole({ attempt, order, there }: Order): boolean {
 }
 
 /**
- * A payment of which one account has the whole price at the end is settled, unless somebody has decided otherwise, or must
- * decide about something else than the money that came.
+ * A payment of which one account has the whole price at the end is settled, unless somebody has decided otherwise, or
+ * must decide about something other than the money that came.
  */
 export function checkSettled(facts: Facts): string[] {
   const { shop, row, orders } = facts

@@ -2,16 +2,16 @@ import { PROVIDERS } from '../../../../src/domain/methods.ts'
 import { rateAt } from '../../../../src/sandbox/converter/market.ts'
 import type { Facts } from './facts.ts'
 
-/** What other parties report, and what was made of it in time. */
+/** The reports of other parties, and their effects in time. */
 
 const MINUTE_MS = 60_000
 /** A rate may be ten minutes old when it is locked, and the activity that locks it half a minute older. */
 const OLDEST_RATE_MS = 11 * MINUTE_MS
-/** As often as the simulated market takes another way. */
+/** The simulated market changes its direction at this interval. */
 const LEG_MS = 5 * MINUTE_MS
 const SEED = 'sandbox'
 
-/** Another token at an address of our own is no part of any book: an operator sees it, whatever becomes of the payment. */
+/** Another token at an address of the platform is in no book: an operator sees it, whatever becomes of the payment. */
 export async function checkTokens({ shop, row, listed }: Facts): Promise<string[]> {
   const { rows } = await shop.db.query(
     'select 1 from deposit_log l join deposit d using (payment_id) where payment_id = $1 and l.token <> d.token',
@@ -26,18 +26,18 @@ export async function checkTokens({ shop, row, listed }: Facts): Promise<string[
     : []
 }
 
-/** What the partner was heard to hold back is not sold. A run that was lost may have asked before it was heard. */
+/** Money that the partner withholds is not sold. A run that was lost may have asked before it was read. */
 export function checkWithheld({ shop, row: { payment } }: Facts): string[] {
   if (payment.takenSale === null || payment.paidAttemptId === null || shop.hasLost()) return []
   const isHeld = shop.troubles.heldWhenAsked().has(payment.paidAttemptId)
   return isHeld ? ['converted, and its partner had said that it holds the money back'] : []
 }
 
-/** The locked rate is one of the market's last minutes. */
+/** The locked rate is one of the market’s last minutes. */
 export function checkRate({ row }: Facts): string[] {
   const { rate, confirmed, providerUsed } = row.payment
   if (rate === null || confirmed === null || providerUsed === 'crypto') return []
-  // By the clock of who locked it, which may be off.
+  // By the locking process’s clock, which can be wrong.
   const last = Date.parse(rate.lockedAt) + MINUTE_MS
   const first = last - 2 * MINUTE_MS - OLDEST_RATE_MS
   const moments = [first, last]
@@ -47,7 +47,7 @@ export function checkRate({ row }: Facts): string[] {
   return isOfNow ? [] : [`the locked rate ${rate.rate} is none of the last ten minutes`]
 }
 
-/** Nobody is too late before the end that the buyer reads, which may have been moved. By the clock of who writes it. */
+/** No payment expires before the end that the buyer reads, which can have been moved. By the writer’s clock. */
 export function checkExpiry({ row, notes }: Facts): string[] {
   const expired = notes.get('payment.expired')
   const isEarly = expired !== undefined && expired + MINUTE_MS < Date.parse(row.payment.expiresAt)
@@ -58,7 +58,7 @@ export function checkExpiry({ row, notes }: Facts): string[] {
 export async function checkDelay({ shop, row, notes }: Facts): Promise<string[]> {
   const marked = notes.get('payment.settlement_delayed')
   if (marked === undefined || row.payment.paidAt === null || shop.hasLost()) return []
-  // Money that was odd, withheld or given back was not the payment's before.
+  // Money that was odd, withheld or given back did not belong to the payment before.
   const { rows } = await shop.db.query(
     `select max(at) as at, jsonb_object_agg(id, at order by at desc) filter (where status = 'paid') as paid from (
        select at, null as id, null as status from timeline_entry
@@ -69,7 +69,7 @@ export async function checkDelay({ shop, row, notes }: Facts): Promise<string[]>
     [row.payment.id, new Date(marked)],
   )
   const { at, paid } = rows[0] as { at: Date | null; paid: Record<string, string> | null }
-  // The payment's money may have been that of any order that was paid by then.
+  // The payment’s money can have been that of any order that was paid by then.
   const ends = row.attempts.map(({ id, provider, paidAt }) => {
     const known = Date.parse(paidAt ?? '')
     const since = known <= marked ? known : Date.parse(paid?.[id] ?? '')
@@ -83,7 +83,7 @@ export async function checkDelay({ shop, row, notes }: Facts): Promise<string[]>
 /** Half an hour, in which the last try may have begun just before its end. */
 const CONVERSION_MS = 45 * MINUTE_MS
 
-/** A conversion that does not come stands before an operator; nobody waits for it in silence. */
+/** A conversion that is not filled is on the attention list; it must not wait unseen. */
 export async function checkConversion({ shop, row }: Facts): Promise<string[]> {
   if (shop.hasLost()) return []
   const { rows } = await shop.db.query(

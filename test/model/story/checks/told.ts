@@ -5,12 +5,12 @@ import { isWebhookEventType } from '../../../../src/domain/webhook.ts'
 import { assetOf, type Facts, findSold, lastThere } from './facts.ts'
 import { lossOf } from './money.ts'
 
-/** What operators were answered, and merchants told. */
+/** The responses to operators, and the payment that merchants read. */
 
 export function checkAnswers({ shop }: Facts): string[] {
   return shop.asks.flatMap(({ what, answer }) => {
     if (answer === null) return [`no answer: ${what}`]
-    // A run that is lost takes its answers with it; one that is continued does not.
+    // A lost run loses its responses; a continued one does not.
     if (answer.includes('ended before it answered') && !shop.hasLost()) return [`${what}: ${answer}`]
     return /TypeError|no transition|undefined/.test(answer) ? [`${what}: ${answer}`] : []
   })
@@ -41,8 +41,8 @@ type Event = { readonly type: string; readonly object: Told }
 const isLoss = ({ type }: Event): boolean => type === 'payment.chargeback' || type === 'payment.chargeback_won'
 
 /**
- * Whoever closes a payment asks the partners first: money that one of them had before, and has still, is not news after the end.
- * An order that was over by its partner's word is not asked about.
+ * A run that closes a payment asks the partners first: money that one of them had before, and still has, is not new
+ * after the end. An order that its partner has ended is not asked about.
  */
 export async function checkClosing({ shop, row, orders }: Facts): Promise<string[]> {
   const { rows } = await shop.db.query(
@@ -56,7 +56,7 @@ export async function checkClosing({ shop, row, orders }: Facts): Promise<string
   const ends = rows as { id: string; at: Date; said: AttemptStatus | null }[]
   const isEarly = ends.some(({ id, at, said }) => {
     const isPaid = orders.some(({ attempt, order }) => attempt.id === id && order?.status === 'paid')
-    // By the clock of who closes, which may be off.
+    // By the closing process’s clock, which can be wrong.
     const isBefore = (shop.paidSince.get(id) ?? Infinity) + MINUTE_MS < at.getTime()
     return isPaid && isBefore && wordOf(said ?? 'opening') !== 'over'
   })
@@ -65,7 +65,7 @@ export async function checkClosing({ shop, row, orders }: Facts): Promise<string
 
 const MINUTE_MS = 60_000
 
-/** What the merchant reads that it has received and is charged. */
+/** The amounts that the merchant reads as received and charged. */
 function checkAmounts(events: readonly Event[], paidOut: string | null): string[] {
   return events.flatMap(({ type, object: { status, settlement } }) => {
     const { fee_usdc: fee, net_usdc: net, tx_hash: txHash } = settlement
@@ -97,7 +97,7 @@ function checkPrices(events: readonly Event[], facts: Facts): string[] {
   })
 }
 
-/** The events about losses add up to what is lost, by the partners' own books. */
+/** The events about losses sum to the loss by the partners’ own books. */
 function checkChargebacks(events: readonly Event[], facts: Facts): string[] {
   const sold = findSold(facts)
   const order = facts.orders.find(({ attempt }) => attempt.id === sold?.attempt.id)
@@ -123,7 +123,7 @@ function checkChargebacks(events: readonly Event[], facts: Facts): string[] {
   return total === units(lost) ? [] : [`${lost} are lost, the events of it add up to ${total}`]
 }
 
-/** The exception that the merchant reads agrees with what the partners hold. */
+/** The exception that the merchant reads agrees with the partners’ money. */
 function checkException(facts: Facts): string[] {
   const { exception, status } = facts.row.payment
   const sold = findSold(facts)
@@ -145,7 +145,7 @@ function checkException(facts: Facts): string[] {
     : []
 }
 
-/** More of the settled order, or USDC beside it, is there. */
+/** True if the settled order has more money, or USDC arrived in addition. */
 const hasMore = (facts: Facts): boolean => {
   const sold = findSold(facts)
   return facts.orders.some((order) => {
@@ -154,7 +154,7 @@ const hasMore = (facts: Facts): boolean => {
   })
 }
 
-/** What had been closed is not open to a buyer again; what had expired is so for a moment alone, and then expires. */
+/** A closed payment is not open to a buyer again; an expired one only for a moment, and then expires. */
 async function checkClosedAgain({ shop, row }: Pick<Facts, 'shop' | 'row'>): Promise<string[]> {
   const { rows } = await shop.db.query(
     `select o.from_status as before from (
@@ -167,7 +167,7 @@ async function checkClosedAgain({ shop, row }: Pick<Facts, 'shop' | 'row'>): Pro
   return rows.map(({ before }) => `closed before, and open again after ${before}`)
 }
 
-/** Money that was known, and that counts: the merchant must not read that there is none. */
+/** True if money is known that counts: the merchant must not read that there is none. */
 async function checkNotEmpty({ shop, row }: Facts): Promise<string[]> {
   const { rows } = await shop.db.query(
     `select e.kind from timeline_entry e where e.payment_id = $1 and e.kind in ('payment.canceled', 'payment.expired')
@@ -183,7 +183,7 @@ async function checkNotEmpty({ shop, row }: Facts): Promise<string[]> {
   return rows.map(({ kind }) => `${kind}, and a part of the price had come`)
 }
 
-/** What the merchant was told agrees with the row. */
+/** The events for the merchant agree with the row. */
 export async function checkEvents(facts: Facts): Promise<string[]> {
   const { shop, row, paidOut } = facts
   const { rows } = await shop.db.query(
@@ -210,7 +210,7 @@ export async function checkEvents(facts: Facts): Promise<string[]> {
   const paid = events.filter(({ type }) => type === 'payment.succeeded').length
   if (paid > 1) wrong.push(`succeeded was told ${paid} times`)
   if (paid === 1 && paidOut === null) wrong.push('succeeded was told, and nothing was paid')
-  // What was committed by a process that was killed then is announced by the sweep of overdue deliveries.
+  // The sweep of overdue deliveries announces what a killed process had committed.
   const unsent = await shop.db.query(
     'select type from event e where payment_id = $1 and not exists (select 1 from delivery d where d.event_id = e.id)',
     [row.payment.id],

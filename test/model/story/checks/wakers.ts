@@ -1,7 +1,7 @@
 import { isClosed } from '../../../../src/domain/payment/payment.ts'
 import { assetOf, type Facts, findSold, freeOf, isHeardAfter } from './facts.ts'
 
-/** After all that time only what waits for an operator, visibly, is open. */
+/** At the end only payments on the attention list are open. */
 export async function checkWakers({ shop, row, listed }: Facts): Promise<string[]> {
   const wrong: string[] = []
   const { id, status, closedAt, reviews } = row.payment
@@ -31,7 +31,7 @@ export async function checkWakers({ shop, row, listed }: Facts): Promise<string[
   return wrong
 }
 
-/** Money at a partner that is neither settled nor returned is before a person, by the partner's own books. */
+/** Money at a partner that is neither settled nor returned is on the attention list, by the partner’s own books. */
 export function checkVisible(facts: Facts): string[] {
   const { row, listed, orders } = facts
   const sold = findSold(facts)
@@ -41,7 +41,7 @@ export function checkVisible(facts: Facts): string[] {
   })
   if (listed.length > 0) return wrong
   for (const { attempt, order, there } of orders) {
-    // A partner that withholds money has not let go of it; a payment that ends without it does not wait for that.
+    // A partner that withholds money still has it; a payment that ends without that money does not wait for it.
     const isOurs =
       attempt.provider === 'crypto' || ['paid', 'declined', 'canceled', 'expired'].includes(order?.status ?? '')
     if (!isOurs || there === null) continue
@@ -56,7 +56,7 @@ export function checkVisible(facts: Facts): string[] {
 
 const isLoss = (detail: string | null): boolean => detail?.startsWith('loss: ') === true
 
-/** A payment does not end while a partner withholds its money, as far as its news had come by then. */
+/** A payment does not end while a partner withholds its money, as far as its readings had arrived by then. */
 export async function checkHeldThere({ shop, row: { payment, attempts } }: Facts): Promise<string[]> {
   if (payment.takenSale !== null || !isClosed(payment.status) || payment.closedAs !== null) return []
   const withheld = attempts.filter((attempt) => attempt.status === 'on_hold' && freeOf(attempt) > 0n)

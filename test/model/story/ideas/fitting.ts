@@ -21,7 +21,7 @@ import {
   where,
 } from './idea.ts'
 
-/** Money that fits no order, one after the other, beside money that does; and money that was returned from elsewhere. */
+/** Money that fits no order, repeatedly, together with money that does; and money that was returned from elsewhere. */
 
 export const FITTING: readonly Idea[] = [
   // One more, or the same one in another way.
@@ -34,7 +34,7 @@ export const FITTING: readonly Idea[] = [
       }),
     ],
   },
-  // It is given back, at once or after a while, and the partner tells of it again.
+  // It is given back, at once or after a while, and the partner reports it again.
   {
     weight: (view) => (isAsked(view) ? 12 : 0),
     tell: (random, view) => {
@@ -47,7 +47,7 @@ export const FITTING: readonly Idea[] = [
       ]
     },
   },
-  // An operator looks, something changes, and what was looked at is accepted; or it is accepted twice.
+  // An operator reads it, something changes, and the version that was read is accepted; or it is accepted twice.
   {
     weight: (view) => (isAsked(view) ? 8 : isParked(view) && !view.converted ? 2 : 0),
     tell: (random, view) => [
@@ -61,7 +61,7 @@ export const FITTING: readonly Idea[] = [
       accept(random),
     ],
   },
-  // Beside it money that fits comes, and goes again, or somebody decides about it.
+  // Money that fits also arrives, and is reversed, or somebody decides about it.
   {
     weight: (view) => (isOdd(view) && view.attempts.length > 1 ? 9 : 0),
     tell: (random, view) => {
@@ -80,7 +80,7 @@ export const FITTING: readonly Idea[] = [
       ]
     },
   },
-  // Neither of two orders fits, and one after the other is to go back.
+  // Neither of two orders fits, and one after the other must be given back.
   {
     weight: (view) => where(view, payable, view.attempts.length < 3 ? 1.5 : 0),
     tell: (random, view) => [
@@ -100,7 +100,7 @@ export const FITTING: readonly Idea[] = [
       ...random.pick<readonly Told[]>([[], [deposit(100)], [deposit(60)], [partner('pay', view.attempts.length)]]),
     ],
   },
-  // The first does not fit, the second is paid, and its money goes by itself.
+  // The first does not fit, the second is paid, and its partner reverses the money.
   {
     weight: (view) => where(view, payable, view.attempts.length < 3 ? 2.5 : 0),
     tell: (random, view) => [
@@ -110,7 +110,7 @@ export const FITTING: readonly Idea[] = [
       partner(random.pick(['send all back', 'take all back']), view.attempts.length, { news: news(random) }),
     ],
   },
-  // A partner holds one order back, and the money of the other one comes and goes, or never comes.
+  // A partner withholds one order, and the money of the other one arrives and is reversed, or never arrives.
   {
     weight: (view) => where(view, payable, view.attempts.length < 3 ? 4 : 0),
     tell: (random, view) => {
@@ -134,7 +134,7 @@ export const FITTING: readonly Idea[] = [
       ]
     },
   },
-  // Returned from elsewhere, and the partner does something else with what it has of it.
+  // Returned from elsewhere, and the partner changes what it still has of it.
   {
     weight: (view) => where(view, ({ order, status }) => order === 'paid' && status === 'refunded', 10),
     tell: (random, view) => {
@@ -158,7 +158,7 @@ export const FITTING: readonly Idea[] = [
       return [outside(of), partner('take some back', of, { percent: random.pick([10, 50, 60]), news: news(random) })]
     },
   },
-  // Of the price that was paid the partner says that there is less, and somebody decides; or it has all of it after all.
+  // The partner reports less than the price that was paid, and somebody decides; or it has all of it after all.
   {
     weight: (view) => (view.status === 'processing' || view.status === 'settling' ? where(view, paid, 3) : 0),
     tell: (random, view) => {
@@ -173,7 +173,7 @@ export const FITTING: readonly Idea[] = [
           [partner('change the amount', of), wait(400)],
           [partner('fit again', of, { percent: random.pick([40, 100, 100]) }), wait(20)],
           [partner('take all back', of)],
-          // It holds back what it has, and says no more.
+          // It withholds what it has, and reports nothing more.
           [
             partner('fit again', of, { percent: 40, news: 'later' }),
             partner('hold what was paid', of),
@@ -185,7 +185,7 @@ export const FITTING: readonly Idea[] = [
       ]
     },
   },
-  // It fits after all once an operator has closed that it did not, and then the partner says the same once more.
+  // It fits after an operator has closed the misfit, and then the partner reports the same once more.
   {
     weight: (view) => (view.status === 'pending' ? where(view, payable, 2) : 0),
     tell: (random, view) => {
@@ -204,7 +204,7 @@ export const FITTING: readonly Idea[] = [
       ]
     },
   },
-  // The buyer has it twice, and the partner goes on.
+  // The buyer has it twice, and the partner continues.
   {
     weight: (view) => (isAsked(view) ? where(view, paid, 3) : 0),
     tell: (random, view) => [

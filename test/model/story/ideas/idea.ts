@@ -6,13 +6,12 @@ import type { Operation, Trouble } from '../../world/parties.ts'
 import type { News, PartnerAct, SimulatorFault, Step, Told } from '../steps.ts'
 import type { View } from '../view.ts'
 
-/** What may happen next: how likely, as things are now, and the steps that it is made of. */
+/** A possible next event: its weight in the current state, and its steps. */
 export type Idea = {
   readonly weight: (view: View) => number
   readonly tell: (random: Random, view: View) => readonly Told[]
 }
 
-// Short words for steps.
 
 export const click = (provider: ProviderUsed): Step => ({ do: 'click', provider })
 export const partner = (act: PartnerAct, of = 0, more: { percent?: number; news?: News } = {}): Step => ({
@@ -27,7 +26,7 @@ export const decide = (say: Say, of: number | null = null): Step => ({ do: 'deci
 export const outside = (of: number | null = null): Step => ({ do: 'decide', say: 'give_back', of, outside: true })
 export const givesBack = (random: Random, of: number | null): Step =>
   random.pick([decide('give_back', of), decide('give_back', of), outside(of)])
-/** What was there at the last look is decided about, whatever has come since. */
+/** A decision about the version of the last look, whatever has changed since. */
 export const asLooked = (step: Step): Step => (step.do === 'decide' ? { ...step, before: true } : step)
 export const accept = (random: Random): Step =>
   asLooked(random.pick([decide('settle'), decide('settle'), decide('write_off'), decide('release'), outside()]))
@@ -35,23 +34,23 @@ export const engine = (act: EngineAct): Step => ({ do: 'engine', act })
 export const wait = (minutes: number): Step => ({ do: 'wait', minutes })
 export const simulator = (fault: SimulatorFault, seconds = 7200): Step => ({ do: 'simulator', fault, seconds })
 export const deposit = (percent: number): Step => ({ do: 'deposit', percent, token: 'usdc' })
-/** The next call of that operation has that trouble. */
+/** The next call of that operation fails in this way. */
 export const once = (at: Operation, trouble: Trouble): Step => ({ do: 'fault', at, trouble, times: 1 })
-/** Orders cannot be read so many times; 0: they can again. */
+/** Orders cannot be read this number of times; 0: they can again. */
 export const silent = (times: number) => ({ do: 'fault', at: 'read', trouble: 'down', times }) as const
 export const unread: Step = silent(12)
 
 const NEWS: readonly News[] = ['told', 'told', 'told', 'told', 'stored', 'stored', 'later', 'twice']
 export const news = (random: Random): News => random.pick(NEWS)
 
-/** Where things happen at once. */
+/** Two steps at once. */
 export const together = (step: Step): Told => ({ ...step, together: true })
 
 export const isOpen = ({ status }: View): boolean => status === 'created' || status === 'pending'
 export const isParked = ({ status }: View): boolean => status === 'under_review'
 export const isClosed = (view: View): boolean =>
   ['succeeded', 'failed', 'expired', 'canceled', 'refunded'].includes(view.status)
-/** Something is asked of a person that does not stop the payment. */
+/** True if an operator is asked something that does not stop the payment. */
 export const isAsked = ({ asks }: View): boolean => asks.some((ask) => ASKED.includes(ask))
 const ASKED: readonly string[] = ['odd_order', 'other_token', 'loss', 'unexpected_payout']
 export const isOdd = ({ asks }: View): boolean => asks.includes('odd_order')
@@ -59,18 +58,18 @@ export const isCrypto = (view: View): boolean => view.attempts.some(({ provider 
 
 type Orders = (attempt: View['attempts'][number]) => boolean
 
-/** The attempts of which that is so, by their place. */
+/** The attempts that satisfy the condition, by their place. */
 export function those(view: View, which: Orders): number[] {
   return view.attempts.flatMap((attempt, of) => (which(attempt) ? [of] : []))
 }
 export const payable: Orders = ({ order }) => order === 'open'
 export const dead: Orders = ({ order }) => order === 'canceled' || order === 'expired' || order === 'declined'
 export const paid: Orders = ({ order }) => order === 'paid'
-/** One of the attempts of which that is so; the first where there is none. */
+/** One of the attempts that satisfy the condition; the first if there is none. */
 export const one = (random: Random, view: View, which: Orders): number => {
   const found = those(view, which)
   return found.length === 0 ? 0 : random.pick(found)
 }
-/** The weight, where there is such an attempt. */
+/** The weight if such an attempt exists. */
 export const where = (view: View, which: Orders, weight: number): number =>
   those(view, which).length === 0 ? 0 : weight

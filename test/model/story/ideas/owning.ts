@@ -23,14 +23,14 @@ import {
   where,
 } from './idea.ts'
 
-/** Once there is money: the converter, the engine, operators, and partners that take it back. */
+/** Ideas after money has arrived: the converter, the engine, operators, and partners that reverse it. */
 
 const goes = (random: Random): Step => decide(random.pick(['settle', 'settle', 'release']))
 const named = (random: Random, view: View): number | null =>
   view.attempts.length > 1 && random.chance(0.7) ? random.below(view.attempts.length) : null
-/** Of one that was named, or not. */
+/** A give-back of a named attempt, or of none. */
 const back = (random: Random, view: View): Step => givesBack(random, named(random, view))
-/** What the partner answers to a refund. */
+/** The partner’s responses to a refund. */
 const answers = (random: Random): Step[] =>
   random.pick([[], [simulator('refund_pending')], [simulator('refund_pending', 1200)], [simulator('refund_refused')]])
 const takesBack = (random: Random, of: number): Step =>
@@ -39,7 +39,7 @@ const takesBack = (random: Random, of: number): Step =>
     news: news(random),
   })
 
-/** One of the answers that the operator is offered. */
+/** One of the decisions that the operator is offered. */
 function offered(random: Random, { offered: answers }: View): Step {
   const asked = answers.filter(({ say }) => say !== 'hold')
   if (asked.length === 0) return goes(random)
@@ -47,7 +47,7 @@ function offered(random: Random, { offered: answers }: View): Step {
 }
 
 export const OWNING: readonly Idea[] = [
-  // The decision that is waited for, with whatever the partner then says.
+  // The awaited decision, with any report of the partner after it.
   {
     weight: (view) => (isParked(view) ? 14 : 0),
     tell: (random, view) => {
@@ -59,7 +59,7 @@ export const OWNING: readonly Idea[] = [
     weight: (view) => (view.asks.length > 0 && !isParked(view) ? 8 : 0),
     tell: (random, view) => [offered(random, view)],
   },
-  // A refund that takes its time, and somebody who decides otherwise.
+  // A refund that takes its time, and an operator who decides otherwise.
   {
     weight: (view) => (isParked(view) ? 8 : 0),
     tell: (random, view) => [simulator('refund_pending'), decide('give_back', named(random, view)), goes(random)],
@@ -96,7 +96,7 @@ export const OWNING: readonly Idea[] = [
     weight: (view) => (view.held && isParked(view) ? 5 : 0),
     tell: () => [simulator('refund_pending'), decide('give_back'), decide('release')],
   },
-  // The partner changes its order while the payment is held, and an operator takes it as it is, or does not.
+  // The partner changes its order while the payment is held, and an operator accepts it, or does not.
   {
     weight: (view) => (view.held && isParked(view) ? where(view, paid, 5) : 0),
     tell: (random, view) => [
@@ -119,7 +119,7 @@ export const OWNING: readonly Idea[] = [
       random.pick([decide('settle'), decide('write_off'), { do: 'news', of: random.below(view.attempts.length) }]),
     ],
   },
-  // The converter is slow, the partner takes the money back, and the buyer pays again, or does not.
+  // The converter is slow, the partner reverses the money, and the buyer pays again, or does not.
   {
     weight: (view) => where(view, payable, view.attempts.length < 3 ? 3 : 0),
     tell: (random, view) => {
@@ -144,7 +144,7 @@ export const OWNING: readonly Idea[] = [
       ]
     },
   },
-  // The money goes while it waits.
+  // The money is reversed while it waits.
   {
     weight: (view) => (isParked(view) ? where(view, paid, 7) : 0),
     tell: (random, view) => [
@@ -153,7 +153,7 @@ export const OWNING: readonly Idea[] = [
       ...(random.chance(0.6) ? [goes(random)] : []),
     ],
   },
-  // The partner holds it back while it waits for somebody, who decides; then it lets it go, or does not.
+  // The partner withholds it while it waits for an operator, who decides; then the partner releases it, or does not.
   {
     weight: (view) => (isParked(view) && view.paidBy !== null && !view.converted ? where(view, paid, 5) : 0),
     tell: (random, view) => {
@@ -189,12 +189,12 @@ export const OWNING: readonly Idea[] = [
       partner('top up', one(random, view, paid), { percent: random.pick([10, 40, 50, 50]), news: news(random) }),
     ],
   },
-  // More USDC while what was asked for waits.
+  // More USDC while the requested amount waits.
   {
     weight: (view) => (isCrypto(view) && view.held && view.paidBy !== null && !view.converted ? 8 : 0),
     tell: (random) => [deposit(random.pick([20, 50])), decide('release')],
   },
-  // A part of it goes while it is held.
+  // A part of it is reversed while it is held.
   {
     weight: (view) => (view.held && !view.converted ? where(view, paid, 8) : 0),
     tell: (random, view) => [takesBack(random, one(random, view, paid)), decide('release')],
@@ -241,7 +241,7 @@ export const OWNING: readonly Idea[] = [
         ...(random.chance(0.3) ? [unread] : []),
         takesBack(random, of),
         ...(random.chance(0.4) ? [decide('write_off')] : []),
-        // It comes again: all of it, some of it, or more than had gone.
+        // It arrives again: all of it, some of it, or more than was reversed.
         ...random.pick([
           [],
           [partner('pay late', of)],

@@ -19,7 +19,7 @@ import {
   where,
 } from './idea.ts'
 
-/** Until the money has come: buyers, partners that confirm, checks, expiry and cancellation. */
+/** Ideas until the money has arrived: buyers, partners that confirm, checks, expiry and cancellation. */
 
 const PROVIDERS: readonly ProviderUsed[] = [
   'wallet_app',
@@ -43,7 +43,7 @@ export const PAYING: readonly Idea[] = [
       return [partner('pay', one(random, view, payable), { percent, news: news(random) })]
     },
   },
-  // The money comes, and the converter makes trouble.
+  // The money arrives, and the converter fails.
   {
     weight: (view) => where(view, payable, 5),
     tell: (random, view) => {
@@ -87,7 +87,7 @@ export const PAYING: readonly Idea[] = [
       ),
     ],
   },
-  // A partner that confirms for too long, and what comes of it.
+  // A partner that confirms for too long, and the outcome.
   {
     weight: (view) => (isOpen(view) ? where(view, payable, 1.5) : 0),
     tell: (random, view) => {
@@ -100,7 +100,7 @@ export const PAYING: readonly Idea[] = [
       ]
     },
   },
-  // The check is not passed, and money comes anyway.
+  // The check is not passed, and money arrives anyway.
   {
     weight: (view) => (isOpen(view) ? where(view, payable, 1) : 0),
     tell: (random, view) => {
@@ -114,7 +114,7 @@ export const PAYING: readonly Idea[] = [
       ]
     },
   },
-  // News that nobody can read.
+  // Callbacks that cannot be read.
   {
     weight: (view) => where(view, payable, 2),
     tell: (random, view) => [
@@ -127,7 +127,7 @@ export const PAYING: readonly Idea[] = [
     weight: (view) => (view.attempts.length > 0 && isOpen(view) ? 3 : 0),
     tell: (random) => [{ do: 'click', provider: random.pick(PROVIDERS) }],
   },
-  // More time, shortly before the end, and what comes when the old end is near or over.
+  // More time, shortly before the end, and events when the old end is near or over.
   {
     weight: (view) => (isOpen(view) && view.minutesLeft > 5 ? 3 : 0),
     tell: (random, view) => [
@@ -150,7 +150,7 @@ export const PAYING: readonly Idea[] = [
       ]
     },
   },
-  // One partner has money or holds it, the other cannot be told, and goes on.
+  // One partner has money or withholds it, the other does not respond, and continues.
   {
     weight: (view) => where(view, payable, view.attempts.length < 3 ? 3 : 0),
     tell: (random, view) => [
@@ -160,7 +160,7 @@ export const PAYING: readonly Idea[] = [
       partner(random.pick(['hold', 'decline', 'ask for a check']), one(random, view, payable)),
     ],
   },
-  // The partner says that it is confirming.
+  // The partner reports that it is confirming.
   {
     weight: (view) => where(view, ({ order }) => order === 'confirming', 12),
     tell: (random, view) => {
@@ -209,7 +209,7 @@ export const PAYING: readonly Idea[] = [
     weight: (view) => (isOpen(view) ? 1.5 : 0),
     tell: (random) => [random.pick([{ do: 'cancel' as const }, decide('hold'), wait(1500)])],
   },
-  // Held before it comes.
+  // Held before it arrives.
   {
     weight: (view) => (isCrypto(view) && isOpen(view) ? 1.5 : 0),
     tell: () => [decide('hold'), deposit(100)],
@@ -242,7 +242,7 @@ export const PAYING: readonly Idea[] = [
       wait(2),
     ],
   },
-  // A partner that is silent until nobody listens any more, and money after that.
+  // A partner that is silent until the wait is over, and money after that.
   {
     weight: (view) => (isOpen(view) ? where(view, payable, 1.5) : 0),
     tell: (random, view) => {
@@ -267,7 +267,7 @@ export const PAYING: readonly Idea[] = [
       return [...first, partner(act, of, { percent: random.pick([100, 100, 50]), news: news(random) })]
     },
   },
-  // It comes while nothing can be bought, and is withdrawn before that.
+  // It arrives while nothing can be bought, and is withdrawn before that changes.
   {
     weight: (view) => where(view, payable, 0.7),
     tell: (random, view) => {

@@ -17,12 +17,12 @@ import {
   where,
 } from './idea.ts'
 
-/** Refunds that a partner refuses in the end, and what its order does meanwhile. */
+/** Refunds that a partner refuses in the end, and changes of its order during them. */
 
 const mayGoBack: Parameters<typeof where>[1] = ({ order }) => order === 'paid' || order === 'on_hold'
 const refused = (of: number): Told[] => [simulator('refund_refused'), decide('give_back', of)]
 
-/** What may cross with a refund of this order while it is carried out. */
+/** Events that can cross a refund of this order while it is carried out. */
 const crossing = (random: Random, of: number): Told =>
   random.pick([
     partner('fit again', of, { percent: random.pick([60, 100, 120]), news: news(random) }),
@@ -42,7 +42,7 @@ const CUTS: readonly Told[] = [
 const cut = (random: Random): readonly Told[] => (random.chance(0.4) ? [random.pick(CUTS)] : [])
 
 export const REFUSING: readonly Idea[] = [
-  // Whatever is parked is given back, and other things happen before it is, or before it is asked for once more.
+  // Every stopped payment is given back, and other things happen before it is, or before it is requested once more.
   {
     weight: (view) => (isParked(view) ? where(view, mayGoBack, 5) : 0),
     tell: (random, view) => {
@@ -59,7 +59,7 @@ export const REFUSING: readonly Idea[] = [
       ]
     },
   },
-  // Another amount, which goes back or is said to have gone, and then it is the right one after all.
+  // Another amount, which is returned or reported as returned, and then it is the right one after all.
   {
     weight: (view) => (view.status === 'pending' ? where(view, payable, 3) : 0),
     tell: (random, view) => {
@@ -101,7 +101,7 @@ export const REFUSING: readonly Idea[] = [
       ]
     },
   },
-  // It has less, and all of it again; the rest of too little comes; or it holds back what it has left.
+  // It has less, and all of it again; the rest of too little arrives; or it withholds what it has left.
   {
     weight: (view) => (isParked(view) && view.paidBy !== null ? where(view, paid, 4) : 0),
     tell: (random, view) => {
@@ -119,7 +119,8 @@ export const REFUSING: readonly Idea[] = [
       ]
     },
   },
-  // Held between its conversion and its payout, and again when a first refund was refused: the partner has less by then.
+  // Held between its conversion and its payout, and again when a first refund was refused: the partner has less by
+  // then.
   {
     weight: (view) => (view.status === 'pending' ? where(view, payable, 2) : 0),
     tell: (random, view) => {

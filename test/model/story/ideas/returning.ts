@@ -17,7 +17,7 @@ import {
   where,
 } from './idea.ts'
 
-/** Money that fits no order and is given back, in one way and another, while the partner says something else of it. */
+/** Money that fits no order and is given back in different ways, while the partner reports something else about it. */
 
 const SOME: readonly number[] = [10, 60, 100, 120]
 const says = (random: Random, acts: readonly PartnerAct[], of: number): Step =>
@@ -32,7 +32,7 @@ const FITTING: readonly PartnerAct[] = ['fit again', 'fit again', 'top up', 'tak
 const GOING: readonly PartnerAct[] = ['send all back', 'take all back', 'hold what was paid', 'release', 'once more']
 
 export const RETURNING: readonly Idea[] = [
-  // The order of a second payment is changed, and goes back twice.
+  // The order of a second payment is changed, and given back twice.
   {
     weight: (view) => where(view, ({ excess }) => excess, 8),
     tell: (random, view) => {
@@ -48,7 +48,7 @@ export const RETURNING: readonly Idea[] = [
       ]
     },
   },
-  // What does not fit is told in one way, dealt with, told in another, and dealt with.
+  // A misfit is reported in one way, resolved, reported in another way, and resolved.
   {
     weight: (view) => where(view, payable, 3),
     tell: (random, view) => {
@@ -66,7 +66,7 @@ export const RETURNING: readonly Idea[] = [
       ]
     },
   },
-  // Two refunds beside each other.
+  // Two refunds at the same time.
   {
     weight: (view) => (isParked(view) && view.attempts.length > 1 ? 8 : 0),
     tell: (random, view) => {
@@ -86,7 +86,7 @@ export const RETURNING: readonly Idea[] = [
       ]
     },
   },
-  // A refund of what does not fit is carried out while another order is paid, sold and paid out.
+  // A misfit is refunded while another order is paid, sold and paid out.
   {
     weight: (view) => (view.status === 'pending' && view.attempts.length < 2 ? where(view, payable, 4) : 0),
     tell: (random, view) => {
@@ -113,7 +113,7 @@ export const RETURNING: readonly Idea[] = [
       ]
     },
   },
-  // It comes late, does not fit, and is given back twice.
+  // It arrives late, does not fit, and is given back twice.
   {
     weight: (view) => (those(view, payable).length > 0 ? 1.5 : 0),
     tell: (random, view) => {

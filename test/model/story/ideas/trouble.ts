@@ -1,14 +1,14 @@
 import type { Told } from '../steps.ts'
 import { decide, type Idea, isOpen, one, partner, payable, together, wait, where } from './idea.ts'
 
-/** What may happen at any time: processes that die, parties that do not answer, time. */
+/** Events at any time: processes that die, parties that do not answer, time. */
 
 export const TROUBLE: readonly Idea[] = [
   {
     weight: ({ runs }) => (runs ? 1.5 : 0),
     tell: (random) => [random.chance(0.75) ? { do: 'lose the run' } : { do: 'continue as new' }],
   },
-  // A run that is to be continued while the merchant is told, and somebody who decides meanwhile.
+  // A run that is to be continued while the merchant is notified, and an operator who decides at that time.
   {
     weight: ({ runs, status }) => (runs && status === 'under_review' ? 1 : 0),
     tell: (random) => [
@@ -18,7 +18,7 @@ export const TROUBLE: readonly Idea[] = [
       decide(random.pick(['hold', 'release', 'settle'])),
     ],
   },
-  // An answer of a partner that comes after the money of which it tells has gone, when another run has read on.
+  // A partner’s response that arrives after its money was reversed, when another run has read on.
   {
     weight: (view) => (view.runs ? where(view, payable, 1) : 0),
     tell: (random, view) => {
