@@ -1,4 +1,4 @@
-/** The first sentence of a page after a form was saved, by a name that fits into a cookie. */
+/** The message of a page after a form was saved, by a name that a cookie can carry. */
 export const DONE = {
   account_made: 'Your account is ready. The steps below take you to your first payment.',
   account_joined: 'You are now a member of this account.',

@@ -8,18 +8,18 @@ import type { Frame } from './frame.tsx'
 
 export type FirstView = {
   readonly done: Readonly<Record<StepName, boolean>>
-  /** The key that was made a moment ago; it is shown this once. */
+  /** The key that was created by the last request. It is shown once. */
   readonly madeKey: string | null
-  /** The text of the wallet field, with its errors. */
+  /** The text of the wallet field. */
   readonly address: string
   readonly errors: FormErrors
-  /** The form of the key: sent again it makes no other. */
+  /** Identifies the form of the key, so that a form that is sent again creates no second key. */
   readonly once: string
-  /** True if the inbox of this machine can be an endpoint. */
+  /** True if the local webhook inbox can be an endpoint. */
   readonly hasInbox: boolean
-  /** The options with which the browser makes a passkey; null if it cannot, or the person must confirm first. */
+  /** The browser's WebAuthn options; null if it has no passkeys, or if the person must confirm first. */
   readonly passkeyOptions: string | null
-  /** The checkout of a payment that waits for its buyer. */
+  /** The URL of the checkout of an unpaid payment; null without one. */
   readonly checkout: string | null
   readonly publicUrl: string
   readonly may: { readonly own: boolean; readonly develop: boolean; readonly sell: boolean }
@@ -36,7 +36,7 @@ type Step = {
   readonly Action: (props: StepProps) => ComponentChildren
 }
 
-/** In the order in which they make sense. The webhook comes before the payment, so that the payment reaches it. */
+/** The webhook is before the payment, so that the payment's events reach it. */
 const STEPS: readonly Step[] = [
   {
     name: 'wallet',
@@ -135,7 +135,7 @@ function Done() {
   )
 }
 
-/** The one step that is due has the filled button. */
+/** Only the next step has a filled button. */
 const look = ({ view }: StepProps, name: StepName): string =>
   STEPS.find((step) => !view.done[step.name])?.name === name ? 'btn fill' : 'btn'
 
@@ -271,7 +271,7 @@ function MadeKey({ madeKey, publicUrl }: { madeKey: string; publicUrl: string })
   )
 }
 
-/** Works as it stands in any POSIX shell, with the key in it. */
+/** Returns a command that works unchanged in any POSIX shell, with the key in it. */
 export function firstCall(publicUrl: string, key: string): string {
   const body = '{"amount":"49.90","currency":"EUR","provider":"wallet_app","description":"Order 1001"}'
   return [

@@ -5,12 +5,12 @@ import { type Frame, renderFramed } from './frame.tsx'
 
 export type ForgetView = {
   readonly frame: Frame
-  /** Names of accounts that would be left without an owner. */
+  /** The names of the accounts that would have no owner without this person. */
   readonly needed: readonly string[]
   readonly errors: FormErrors
 }
 
-/** The end of a person's own sign-in. */
+/** Renders the page that deletes a person's sign-in. */
 export function renderForget({ frame, needed, errors }: ForgetView): string {
   return renderFramed({
     frame,

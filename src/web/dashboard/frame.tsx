@@ -5,21 +5,21 @@ import { SiteIcon } from '../site/icons.tsx'
 import { SideNav, TopBar } from '../site/nav.tsx'
 import { DONE, type Done } from './done.ts'
 
-/** What every page of the dashboard shows around its own content. */
+/** The data of the frame around each page of the dashboard. */
 export type Frame = {
   readonly path: string
-  /** The name of the account; null while the person belongs to none. */
+  /** The name of the account; null if the person belongs to none. */
   readonly account: string | null
   readonly role: Role | null
   readonly accounts: readonly { readonly merchantId: string; readonly name: string }[]
   readonly email: string
   readonly csrf: string
   readonly testMode: boolean
-  /** Where the deployment of the other mode is; null when it is not known. */
+  /** The URL of the deployment of the other mode; null if not configured. */
   readonly otherModeUrl: string | null
-  /** The operator's contact address; null: none. */
+  /** The operator's e-mail address; null without one. */
   readonly contact: string | null
-  /** The form that was just saved; null or absent if none was. */
+  /** The form that the last request saved; null or absent if it saved none. */
   readonly done?: Done | null
 }
 
@@ -48,9 +48,9 @@ const SETTINGS: readonly Place[] = [
 export type FramedPage = {
   readonly frame: Frame
   readonly title: string
-  /** A form or a text: the column is narrower. */
+  /** True for a form or a text: the column is narrower. */
   readonly narrow?: boolean
-  /** A stream of events: with each, the page takes its content again. */
+  /** The path of a stream of events. The page reloads its content with each event. */
   readonly follow?: string
   readonly children: ComponentChildren
 }
@@ -127,7 +127,7 @@ function Nav({ frame }: { frame: Frame }) {
   )
 }
 
-/** The account that is looked at, and the others of the same person. */
+/** The current account, and the person's other accounts. */
 function Account({ frame: { account, accounts, csrf, testMode } }: { frame: Frame }) {
   return (
     <details class="who">

@@ -19,13 +19,13 @@ export type NewPaymentView = {
   readonly frame: Frame
   readonly draft: PaymentDraft
   readonly errors: FormErrors
-  /** The idempotency key of the form: sent again it makes nothing new. */
+  /** The idempotency key of the form, so that a form that is sent again creates no second payment. */
   readonly once: string
   readonly hasWallet: boolean
   readonly publicUrl: string
 }
 
-/** The way to the form, for who may create payments. */
+/** A link to the form, for roles that can create payments. */
 export function NewPayment({ frame: { role } }: { frame: Frame }) {
   if (role === null || !may(role, 'sell')) return null
   return (

@@ -11,13 +11,13 @@ import { NewPayment } from './new-payment.tsx'
 import { PaymentTable } from './payment-table.tsx'
 import { fiatText, usdcText } from './payment-words.tsx'
 
-/** Something that waits for a person. */
+/** A payment that needs attention. */
 export type Waiting = {
   readonly paymentId: string
   readonly amount: Money
   /** The merchant's reference, else the description. */
   readonly order: string | null
-  /** What happened, and what follows from it. */
+  /** The problem and its consequence, as text. */
   readonly what: string
   readonly since: string
 }
@@ -33,7 +33,7 @@ export type OverviewView = {
   readonly latest: readonly Payment[]
   readonly wallet: string | null
   readonly webhooks: { readonly delivered: number; readonly tried: number; readonly waiting: number } | null
-  /** Null once all of them are done. */
+  /** Null if all first steps are done. */
   readonly first: FirstView | null
 }
 

@@ -1,4 +1,4 @@
-/** To the pages before and after this one; null where there is none. */
+/** Links to the previous and the next page; null if there is none. */
 export function Pager({ newer, older }: { newer: string | null; older: string | null }) {
   if (newer === null && older === null) return null
   return (
@@ -19,7 +19,7 @@ export function Pager({ newer, older }: { newer: string | null; older: string | 
   )
 }
 
-/** Below a list that is only followed backwards. */
+/** A link to older entries, for lists without a way back to newer ones. */
 export function Older({ href }: { href: string | null }) {
   if (href === null) return null
   return (

@@ -8,7 +8,7 @@ type PaymentTableProps = {
   readonly caption: string
   readonly payments: readonly Payment[]
   readonly now: string
-  /** The head of the last column, which may be a link that sorts. */
+  /** The head of the last column, such as a link that sorts. */
   readonly created?: ComponentChildren
   readonly sort?: 'ascending' | 'descending'
 }

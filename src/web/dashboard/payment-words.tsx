@@ -9,8 +9,6 @@ import { SiteIcon } from '../site/icons.tsx'
 import { momentText } from '../site/moment.tsx'
 import { Amount } from '../site/parts.tsx'
 
-/** How payments are named in the dashboard. */
-
 type Look = { readonly word: string; readonly tone: Tone; readonly icon: SiteIcon }
 
 const STATUS_LOOKS: Readonly<Record<PaymentStatus, Look>> = {
@@ -30,12 +28,11 @@ const PAID_IN_PART: Look = { word: 'Paid in part', tone: 'wait', icon: 'half' }
 
 type Stated = Pick<Payment, 'status'> & Partial<Pick<Payment, 'statusReason' | 'exception'>>
 
-/** The state of a payment in a word. */
 export function statusLook(stated: Stated): Look {
   return isOpenInPart(stated) || stated.statusReason === 'too_little' ? PAID_IN_PART : STATUS_LOOKS[stated.status]
 }
 
-/** True if a part of the price has arrived, and the rest can still come. */
+/** True if a part of the price has arrived, and the rest can still arrive. */
 function isOpenInPart({ status, exception }: Stated): boolean {
   return isOpen(status) && exception === 'underpaid'
 }
@@ -50,24 +47,24 @@ export function Status(stated: Stated) {
   )
 }
 
-/** Nothing can be paid out for it any more. */
+/** True if the payment can no longer be paid out. */
 export const isOver = ({ status, payout }: Payment): boolean => isClosed(status) || payout === 'void'
 
-/** What the merchant receives of a payment that has no amount in USDC. */
+/** Describes what the merchant receives of a payment without an amount in USDC. */
 export const receivesNothing = (payment: Payment): string => (isOver(payment) ? 'Nothing' : 'Nothing yet')
 
-/** 1,249.00 */
+/** Formats an amount without its currency: `1,249.00`. */
 export function fiatText(money: Money): string {
   return groupedAmount(money)
 }
 
-/** All six decimals where money is accounted for, two in lists, the rest cut off. */
+/** Formats micro-USDC with six decimals, or for lists with two, which are not rounded. */
 export function usdcText(micro: MicroUsdc, decimals: 2 | 6): string {
   const text = grouped(formatUsdc(micro))
   return decimals === 6 ? text : text.slice(0, -4)
 }
 
-/** 1,249.00 EUR */
+/** Formats an amount: `1,249.00 EUR`. */
 const moneyText = (money: Money): string => `${fiatText(money)} ${money.currency}`
 
 export function Fiat({ money }: { money: Money }) {
@@ -78,7 +75,7 @@ export function Usdc({ micro, decimals = 6 }: { micro: MicroUsdc; decimals?: 2 |
   return <Amount number={usdcText(micro, decimals)} code="USDC" />
 }
 
-/** The method that was used, else the one that the merchant pinned; null if the buyer picks. Only USDC arrives in parts. */
+/** Returns the used or pinned method; null if the buyer picks. A payment in parts is in USDC. */
 export function methodText(payment: Payment): string | null {
   const { methodUsed, providerUsed, provider } = payment
   if (methodUsed !== null) return METHOD_LABELS[methodUsed]
@@ -89,12 +86,12 @@ export function methodText(payment: Payment): string | null {
 
 type Sums = Pick<Amounts, 'short' | 'surplus' | 'returned' | 'extra'>
 
-/** What has happened and what comes next, in a sentence or two. */
+/** Describes the state of a payment and the next describeStatus, in one or two sentences. */
 export function nextStep(payment: Payment, { short, surplus, returned, extra }: Sums): string {
   const text = ({ amount, micro }: Beside): string =>
     micro === null ? moneyText(amount) : `${usdcText(micro, 6)} USDC`
-  if (short !== null) return inPart(payment, short)
-  const now = [step(payment), ...sinceItsEnd(payment)].join(' ')
+  if (short !== null) return describePart(payment, short)
+  const now = [describeStatus(payment), ...describeEnd(payment)].join(' ')
   const [held, back] = [surplus[0], returned[0]]
   const one = payment.confirmed === null ? 'A payment' : 'Another payment'
   if (held !== undefined)
@@ -105,7 +102,7 @@ export function nextStep(payment: Payment, { short, surplus, returned, extra }: 
   return payment.status === 'succeeded' ? `${now} Nothing is left to do.` : now
 }
 
-function inPart({ status, expiresAt }: Payment, { received, missing }: NonNullable<Sums['short']>): string {
+function describePart({ status, expiresAt }: Payment, { received, missing }: NonNullable<Sums['short']>): string {
   const rest = moneyText(missing)
   const of = `The buyer paid ${moneyText(received)}, and ${rest} is missing. Do not ship yet.`
   return isOpen(status)
@@ -113,7 +110,7 @@ function inPart({ status, expiresAt }: Payment, { received, missing }: NonNullab
     : `${of} Pinrail accepts it or returns it to the buyer, who should not pay again. If the missing ${rest} arrives with the same order, the payment continues automatically.`
 }
 
-function step(payment: Payment): string {
+function describeStatus(payment: Payment): string {
   const { status, usdc } = payment
   switch (status) {
     case 'created':
@@ -125,7 +122,7 @@ function step(payment: Payment): string {
     case 'settling':
       return 'The USDC is on its way to your wallet. It is final within about a minute.'
     case 'under_review':
-      return underReview(payment)
+      return describeReview(payment)
     case 'succeeded':
       return `${usdc === null ? 'The USDC' : `${usdcText(usdc.net, 6)} USDC`} is final in your wallet.`
     case 'failed':
@@ -139,14 +136,14 @@ function step(payment: Payment): string {
   }
 }
 
-function underReview(payment: Payment): string {
+function describeReview(payment: Payment): string {
   const text = merchantText(payment, payment.statusReason)
   const asked = text === null || payment.reviews.length > 0 ? 'Pinrail is reviewing it.' : null
   return [text, asked].filter((sentence) => sentence !== null).join(' ')
 }
 
-/** What has happened to money after the end. What is too much is said with its amount. */
-function sinceItsEnd(payment: Payment): string[] {
+/** Describes the money of a closed payment. `nextStep` describes excess, with its amount. */
+function describeEnd(payment: Payment): string[] {
   const reasons = isClosed(payment.status) ? payment.reviews.map(({ reason }) => reason) : []
   return [...new Set(reasons)]
     .filter((reason) => reason !== 'excess')

@@ -11,7 +11,7 @@ import { Pager } from './pager.tsx'
 import { PaymentTable } from './payment-table.tsx'
 import { Status } from './payment-words.tsx'
 
-/** Saved views: a name and the states that it shows; none stands for all. */
+/** The views of the list, with the statuses that each shows. An empty list shows all. */
 export const VIEWS: readonly {
   readonly key: string
   readonly name: string
@@ -27,7 +27,7 @@ export const VIEWS: readonly {
 export const PERIODS = { today: 'Today', '7d': 'Last 7 days', '30d': 'Last 30 days', month: 'This month' } as const
 export type Period = keyof typeof PERIODS
 
-/** What the address of the page says. It is the only state that the page has. */
+/** The query of the page, which is its only state. */
 export type PaymentsQuery = {
   readonly view: string
   readonly q: string
@@ -43,7 +43,7 @@ export type PaymentsView = {
   readonly query: PaymentsQuery
   readonly payments: readonly Payment[]
   readonly counts: ReadonlyMap<PaymentStatus, number>
-  /** Links to the pages before and after this one; null where there is none. */
+  /** The URLs of the previous and the next page; null if there is none. */
   readonly newer: string | null
   readonly older: string | null
   readonly now: string
@@ -52,7 +52,7 @@ export type PaymentsView = {
 
 const PATH = '/dashboard/payments'
 
-/** The address of the list with these changes, without what is as usual. */
+/** Returns the URL of the list with the changes applied. It omits default values. */
 export function paymentsHref(query: PaymentsQuery, changes: Partial<PaymentsQuery> = {}, path = PATH): string {
   const { view, q, status, provider, currency, created, sort } = { ...query, ...changes }
   const set = new URLSearchParams()
@@ -156,13 +156,13 @@ function Tabs({ view: { query, counts } }: { view: PaymentsView }) {
   )
 }
 
-/** Every filter is a form of its own that keeps the others. */
-function Kept({ query, but }: { query: PaymentsQuery; but: keyof PaymentsQuery }) {
+/** Hidden fields that keep the other filters: each filter is a separate form. */
+function OtherFilters({ query, but }: { query: PaymentsQuery; but: keyof PaymentsQuery }) {
   const href = paymentsHref(query, { [but]: but === 'status' ? [] : but === 'view' ? 'all' : '' })
-  const kept = [...new URL(href, 'https://pinrail.invalid').searchParams]
+  const others = [...new URL(href, 'https://pinrail.invalid').searchParams]
   return (
     <>
-      {kept.map(([name, value]) => (
+      {others.map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />
       ))}
     </>
@@ -174,7 +174,7 @@ function Filters({ query }: { query: PaymentsQuery }) {
   return (
     <search class="row tight">
       <form class="search" method="get" action={PATH}>
-        <Kept query={query} but="q" />
+        <OtherFilters query={query} but="q" />
         <SiteIcon name="search" />
         <label class="hidden" for="q">
           Search payments
@@ -253,7 +253,7 @@ function Chip({
         {value !== '' && <b>{value}</b>}
       </summary>
       <form class="pop stack tight" method="get" action={PATH}>
-        <Kept query={query} but={but} />
+        <OtherFilters query={query} but={but} />
         <fieldset>
           <legend>{name}</legend>
           {children}

@@ -7,7 +7,7 @@ import { Address } from '../settings/address.tsx'
 
 export type ClaimView = {
   readonly frame: Frame
-  /** Null: the ticket does not work. */
+  /** Null if the ticket does not work. */
   readonly link: PaymentLink | null
   readonly action: string
 }

@@ -13,9 +13,9 @@ export type NewLinkView = {
   readonly draft: LinkDraft
   readonly errors: FormErrors
   readonly hint: Hint
-  /** Of the form: sent again it makes nothing new. */
+  /** Identifies the form, so that a form that is sent again creates no second link. */
   readonly once: string
-  /** Whether there is a wallet to pay to. */
+  /** True if the account has a wallet. */
   readonly hasWallet: boolean
   readonly publicUrl: string
 }

@@ -106,7 +106,7 @@ function Payments({ view: { frame, link, payments, older, now } }: { view: LinkP
   )
 }
 
-/** Payments from before the link was brought into the account have no page here. */
+/** Payments from before the link was added to the account have no page in the dashboard. */
 function rowLink(link: PaymentLink, payment: Payment, amount: ComponentChildren): ComponentChildren {
   if (payment.merchantId !== link.merchantId) return amount
   return <RowLink href={`/dashboard/payments/${payment.id}`}>{amount}</RowLink>

@@ -152,7 +152,7 @@ function Asked({ link: { price } }: { link: PaymentLink }) {
   )
 }
 
-/** Open and paid ones: those that hold a place. */
+/** The number of open and paid payments, which count towards the maximum. */
 function Count({ link: { paymentsCount, maxPayments } }: { link: PaymentLink }) {
   return (
     <span class="amt">

@@ -8,7 +8,7 @@ import { type Frame, renderFramed } from '../frame.tsx'
 import { usdcText } from '../payment-words.tsx'
 
 export type StatementLine = {
-  /** `2026-11-21`, or `2026-11`; the last line is the sum. */
+  /** `2026-11-21` or `2026-11`. */
   readonly period: string
   readonly payments: number
   readonly gross_micro: string
@@ -16,7 +16,7 @@ export type StatementLine = {
   readonly net_micro: string
 }
 
-/** How far back the chart goes: 7 or 30 days, or 12 months. */
+/** The spans of the chart: 7 days, 30 days, or 12 months. */
 export const CHART_SPANS = ['7', '30', '365'] as const
 export type ChartSpan = (typeof CHART_SPANS)[number]
 
@@ -31,7 +31,7 @@ export type BalanceView = {
   readonly thisMonth: StatementLine
   readonly coming: { readonly payments: number; readonly net_micro: string; readonly oldest: string | null }
   readonly chart: { readonly span: ChartSpan; readonly bars: readonly DayReceived[] }
-  /** Months for which there is a file, newest first: `2026-11`. */
+  /** The months that have a file, newest first: `2026-11`. */
   readonly months: readonly string[]
   readonly now: string
 }
@@ -98,7 +98,7 @@ export function renderBalance(view: BalanceView): string {
   })
 }
 
-/** A menu for each form: the file for Excel begins with a byte order mark, which other programs would read as text. */
+/** A menu of statement files. Files for Excel begin with a byte order mark, which other programs would read as text. */
 function Files({ months, excel }: { months: readonly string[]; excel: boolean }) {
   const [form, more] = excel ? ['CSV for Excel', '&for=excel'] : ['CSV', '']
   const year = months[0]?.slice(0, 4)

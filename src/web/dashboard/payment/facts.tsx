@@ -6,7 +6,7 @@ import { momentText } from '../../site/moment.tsx'
 import { shortened } from '../../site/parts.tsx'
 import { fiatText, usdcText } from '../payment-words.tsx'
 
-/** The payment of the entries, and the account's endpoints. */
+/** The payment of the entries, and the hosts of the account's endpoints by id. */
 export type About = { readonly payment: Payment; readonly endpoints: ReadonlyMap<string, string> }
 
 export type TimelineItem = {
@@ -21,8 +21,8 @@ export type TimelineItem = {
 type Data = TimelineItem['data']
 type Fact = ComponentChildren
 
-/** Fields that a fact says, that say the same as the sentence, or that are no business of a merchant. */
-const SAID = new Set(
+/** Fields that a fact or the message already shows, or that merchants must not see. */
+const SHOWN = new Set(
   [
     'attempt_id provider method partner_reference failure_code reference filled_micro counted_micro expected_micro',
     'asset units held free lost misfit outside',
@@ -31,9 +31,9 @@ const SAID = new Set(
   ].flatMap((names) => names.split(' ')),
 )
 
-/** The facts of an entry, as words and links, and the fields that none of them says. */
+/** Returns the facts of an entry, as texts and links, and the fields that no fact shows. */
 export function readFacts({ kind, data }: TimelineItem, about: About): { facts: readonly Fact[]; rest: Data } {
-  const rest = Object.fromEntries(Object.entries(data).filter(([name]) => !SAID.has(name)))
+  const rest = Object.fromEntries(Object.entries(data).filter(([name]) => !SHOWN.has(name)))
   const facts = [...readKind(kind, data, about), ...readOrder(data, about), ...readChain(data, about)]
   return { facts, rest }
 }
@@ -41,40 +41,40 @@ export function readFacts({ kind, data }: TimelineItem, about: About): { facts: 
 function readKind(kind: string, data: Data, { payment, endpoints }: About): Fact[] {
   switch (kind) {
     case 'payment.created':
-      return [`${fiatText(payment.amount)} ${payment.amount.currency}`, payment.reference, ...maker(data)].filter(
+      return [`${fiatText(payment.amount)} ${payment.amount.currency}`, payment.reference, ...readKey(data)].filter(
         (fact) => fact !== null,
       )
     case 'payment.converted':
-      return converted(payment)
+      return readConversion(payment)
     case 'event.recorded':
       return [link(`/dashboard/events/${text(data, 'event')}`, 'Event')]
     case 'webhook.attempt':
-      return tried(data, endpoints)
+      return readTry(data, endpoints)
     case 'checkout.route':
-      return [data['country'] === null ? 'Country unknown' : text(data, 'country'), ...chosen(data['chosen'])]
+      return [data['country'] === null ? 'Country unknown' : text(data, 'country'), ...readChoice(data['chosen'])]
     default:
       return []
   }
 }
 
-function maker(data: Data): Fact[] {
+function readKey(data: Data): Fact[] {
   const key = text(data, 'key')
   return key === '' ? [] : [link(`/dashboard/keys/${key}`, `Key ${shortened(key)}`)]
 }
 
-/** The merchant's figures. What the converter filled is a matter of the platform. */
-function converted(payment: Payment): Fact[] {
+/** The amounts of the merchant. The converter's fill is internal to the platform. */
+function readConversion(payment: Payment): Fact[] {
   const { usdc, rate } = payment
   if (usdc === null) return []
   const at = rate === null ? [] : [rateText(payment, rate.rate)]
   return [`${usdcText(usdc.gross, 6)} USDC`, ...at, `Fee ${usdcText(usdc.fee, 6)} USDC`]
 }
 
-/** The worth of one unit of the currency that the buyer was charged in. */
+/** Returns the value of one unit of the currency that the buyer was charged. */
 const rateText = ({ confirmed, amount }: Payment, rate: string): string =>
   `1 ${(confirmed ?? amount).currency} = ${rate} USDC`
 
-function tried(data: Data, endpoints: About['endpoints']): Fact[] {
+function readTry(data: Data, endpoints: About['endpoints']): Fact[] {
   const [event, endpoint] = [text(data, 'event'), text(data, 'endpoint')]
   const at = `/dashboard/webhooks/${endpoint}`
   const status = data['response_status']
@@ -86,7 +86,7 @@ function tried(data: Data, endpoints: About['endpoints']): Fact[] {
   ]
 }
 
-function chosen(value: unknown): Fact[] {
+function readChoice(value: unknown): Fact[] {
   if (typeof value !== 'object' || value === null || !('method' in value)) return []
   return [methodWord(value.method)]
 }
@@ -95,7 +95,6 @@ function methodWord(method: unknown): string {
   return METHOD_LABELS[method as MethodName] ?? String(method)
 }
 
-/** The facts of the buyer's order at a partner. */
 function readOrder(data: Data, { payment }: About): Fact[] {
   const { method, provider, partner_reference: order, asset, failure_code: failure, rate, expires_at: until } = data
   const label = PROVIDERS[provider as ProviderUsed]?.label

@@ -33,15 +33,15 @@ export type PaymentView = {
   readonly frame: Frame
   readonly payment: Payment
   readonly attempts: readonly Attempt[]
-  /** The sums of its money, with a part of the price that has arrived at its address. */
+  /** The amounts of the payment, with a part of the price that has arrived at its deposit address. */
   readonly amounts: Amounts
   /** The hosts of the account's endpoints by id, for the timeline. */
   readonly endpoints: ReadonlyMap<string, string>
   readonly timeline: readonly TimelineItem[]
   readonly show: Group
-  /** Whether this person may cancel, and the payment may be canceled. */
+  /** True if this person can cancel payments, and the payment can be canceled. */
   readonly cancelable: boolean
-  /** What came of an action of this page; null: none. */
+  /** The error of the last action; null without one. */
   readonly problem: string | null
   readonly publicUrl: string
 }
@@ -115,7 +115,6 @@ function Actions({ view: { payment, publicUrl, cancelable, frame } }: { view: Pa
   )
 }
 
-/** The four stops of every payment. */
 function Stops({ payment }: { payment: Payment }) {
   const { createdAt, paidAt, rate, usdc, succeededAt } = payment
   const stops = [
@@ -145,7 +144,7 @@ function Stops({ payment }: { payment: Payment }) {
   )
 }
 
-/** What the merchant would receive, or that it is nothing. */
+/** The expected amounts of a payment without an amount in USDC. */
 function Expected({ payment, amounts: { short } }: MoneyProps) {
   const { amount, quote } = payment
   const isNothing = isOver(payment)
@@ -180,7 +179,7 @@ function Expected({ payment, amounts: { short } }: MoneyProps) {
 
 type MoneyProps = { readonly payment: Payment; readonly amounts: Amounts }
 
-/** Payments of the buyer that do not go to the merchant. */
+/** The buyer's payments that do not go to the merchant. */
 function Others({ amounts: { surplus, returned } }: { amounts: Amounts }) {
   if (surplus.length + returned.length === 0) return null
   return (

@@ -6,8 +6,8 @@ import { type About, readFacts, type TimelineItem } from './facts.tsx'
 
 type Source = { readonly name: string; readonly icon: SiteIcon; readonly group: 'money' | 'buyer' | 'webhooks' }
 
-/** Where an entry comes from, by the beginning of its kind and by who did it. */
-function sourceOf({ kind, actor }: TimelineItem): Source {
+/** Returns the source of an entry, by the beginning of its kind and by its actor. */
+function findSource({ kind, actor }: TimelineItem): Source {
   if (kind.startsWith('webhook') || kind.startsWith('event'))
     return { name: 'Webhook', icon: 'webhook', group: 'webhooks' }
   if (actor === 'operator') return { name: 'Operator', icon: 'user', group: 'money' }
@@ -21,8 +21,8 @@ function sourceOf({ kind, actor }: TimelineItem): Source {
   return { name: 'Pinrail', icon: 'clock', group: 'money' }
 }
 
-/** Only outcomes are toned. */
-function toneOf({ kind, to_status: to, data }: TimelineItem): Tone | null {
+/** Returns a tone for outcomes only. */
+function findTone({ kind, to_status: to, data }: TimelineItem): Tone | null {
   if (to === 'succeeded') return 'success'
   if (to === 'under_review') return 'wait'
   if (to === 'failed') return 'problem'
@@ -34,13 +34,13 @@ function toneOf({ kind, to_status: to, data }: TimelineItem): Tone | null {
 export const GROUPS = { all: 'All', money: 'Money', buyer: 'Buyer', webhooks: 'Webhooks' } as const
 export type Group = keyof typeof GROUPS
 
-/** Oldest first: what happened, who did it, and the time since the step before. */
+/** `items` are in ascending order. */
 type TimelineProps = { readonly items: readonly TimelineItem[]; readonly show: Group; readonly about: About }
 
 export function Timeline({ items, show, about }: TimelineProps) {
   const day = items[0] === undefined ? '' : `${momentText(items[0].at, 'day')}, UTC`
   const shown = items
-    .map((item, index) => ({ item, before: items[index - 1], source: sourceOf(item) }))
+    .map((item, index) => ({ item, before: items[index - 1], source: findSource(item) }))
     .filter(({ source }) => show === 'all' || source.group === show)
   return (
     <Card
@@ -60,7 +60,7 @@ export function Timeline({ items, show, about }: TimelineProps) {
       {shown.length === 0 && <p class="soft">Nothing of this kind has happened yet.</p>}
       <ol class="timeline">
         {shown.map(({ item, before, source }) => (
-          <li key={item} class={toneOf(item) ?? undefined}>
+          <li key={item} class={findTone(item) ?? undefined}>
             <span class="pin">
               <SiteIcon name={source.icon} />
             </span>
@@ -68,12 +68,12 @@ export function Timeline({ items, show, about }: TimelineProps) {
               <p>
                 <b>{item.message}</b>
               </p>
-              <Told item={item} about={about} />
+              <FactLine item={item} about={about} />
             </div>
             <p class="soft">
               <span class="wide-only">{source.name} · </span>
               <time dateTime={item.at}>{momentText(item.at, 'seconds')}</time>
-              {before !== undefined && <small>{since(before.at, item.at)}</small>}
+              {before !== undefined && <small>{spanSince(before.at, item.at)}</small>}
             </p>
           </li>
         ))}
@@ -82,8 +82,8 @@ export function Timeline({ items, show, about }: TimelineProps) {
   )
 }
 
-/** The facts of an entry with their links; what no fact says is folded below. */
-function Told({ item, about }: { item: TimelineItem; about: About }) {
+/** The facts of an entry. A fold has the fields that no fact shows. */
+function FactLine({ item, about }: { item: TimelineItem; about: About }) {
   const { facts, rest } = readFacts(item, about)
   return (
     <>
@@ -114,8 +114,8 @@ function Details({ data, message }: Pick<TimelineItem, 'data' | 'message'>) {
   )
 }
 
-/** +7 s, +4 min, +3 h, +2 d. */
-function since(before: string, at: string): string {
+/** Formats the time between two moments: `+7 s`, `+4 min`, `+3 h`, `+2 d`. */
+function spanSince(before: string, at: string): string {
   const seconds = Math.max(0, Math.round((Date.parse(at) - Date.parse(before)) / 1000))
   if (seconds < 120) return `+${seconds} s`
   if (seconds < 7200) return `+${Math.round(seconds / 60)} min`

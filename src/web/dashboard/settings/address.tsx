@@ -1,6 +1,6 @@
 import { Copy } from '../../site/parts.tsx'
 
-/** In groups of four, the first and the last marked: that is how people compare two of them. */
+/** An address in groups of four characters, with the first and the last in bold, so that people can compare it. */
 export function Address({ address, label }: { address: string; label?: string }) {
   const groups = address.slice(2).match(/.{1,4}/g) ?? []
   return (

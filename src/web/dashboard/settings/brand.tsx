@@ -12,9 +12,9 @@ export type BrandDraft = { readonly name: string; readonly color: string; readon
 export type BrandView = {
   readonly frame: Frame
   readonly draft: BrandDraft
-  /** What is stored. */
+  /** The stored colour. */
   readonly brand: Hex | null
-  /** The name of the logo that is stored. */
+  /** The name of the stored logo. */
   readonly logo: string | null
   readonly errors: FormErrors
   readonly mayChange: boolean
@@ -133,7 +133,7 @@ function LogoFields({ logo, errors }: Pick<BrandView, 'logo' | 'errors'>) {
   )
 }
 
-/** Whatever the colour: what is derived from it can be read. */
+/** Shows the contrast of the colours that are derived from the brand's colour. */
 function Readable({ brand }: { brand: Hex }) {
   const light = lightPalette(brand)
   const dark = darkPalette(brand)

@@ -40,7 +40,7 @@ export function KindIcon({ kind }: { kind: ChannelShown['kind'] }) {
   return <SiteIcon name={kind === 'email' ? 'mail' : 'chat'} />
 }
 
-/** The chat takes messages, and nobody here may write to it: no process has the token of a bot. */
+/** True for a working Telegram chat if no process has the token of the bot. */
 export function isWithoutBot({ kind, broken_at: brokenAt }: ChannelShown, bot: string | null): boolean {
   return kind === 'telegram' && bot === null && brokenAt === null
 }
@@ -48,7 +48,7 @@ export function isWithoutBot({ kind, broken_at: brokenAt }: ChannelShown, bot: s
 export const NO_BOT =
   'This system currently has no Telegram bot. Notifications wait and are not lost. Add another channel, or contact support.'
 
-/** `bot`: the name of the bot of Telegram; null where there is none. */
+/** `bot` is the name of the Telegram bot; null without one. */
 export function ChannelState({ channel, bot }: { channel: ChannelShown; bot: string | null }) {
   if (isWithoutBot(channel, bot))
     return (
@@ -69,8 +69,8 @@ export function ChannelState({ channel, bot }: { channel: ChannelShown; bot: str
   )
 }
 
-/** Why it takes nothing, and what that means for what waits. */
+/** Describes why a channel fails, and the number of waiting notifications. */
 export function brokenText({ broken_reason: reason }: ChannelShown, waiting: number): string {
-  const kept = plural(waiting, 'notification is waiting', 'notifications are waiting')
-  return `${reason ?? 'It is failing'}. ${kept}; none is lost. Payments are not affected.`
+  const queue = plural(waiting, 'notification is waiting', 'notifications are waiting')
+  return `${reason ?? 'It is failing'}. ${queue}; none is lost. Payments are not affected.`
 }

@@ -35,7 +35,7 @@ export type ChannelView = {
   readonly waiting: number
   readonly errors: FormErrors
   readonly mayChange: boolean
-  /** The name of the bot of Telegram; null where there is none. */
+  /** The name of the Telegram bot; null without one. */
   readonly bot: string | null
 }
 
@@ -162,8 +162,8 @@ function Messages({ view: { messages } }: { view: ChannelView }) {
         caption="Last messages"
         rows={messages}
         columns={[
-          { name: 'What', place: 'a', cell: contentOf },
-          { name: 'State', place: 'c', cell: stateOf },
+          { name: 'What', place: 'a', cell: contentText },
+          { name: 'State', place: 'c', cell: stateText },
           { name: 'At', place: 'd', look: 'num', cell: ({ created_at: at }) => <Moment at={at} /> },
         ]}
       />
@@ -171,13 +171,13 @@ function Messages({ view: { messages } }: { view: ChannelView }) {
   )
 }
 
-function contentOf({ kind, count, kinds }: MessageShown): string {
+function contentText({ kind, count, kinds }: MessageShown): string {
   if (kind === 'test') return 'A test'
   if (count > 1) return `${count} notifications`
   return kinds.map((each) => EVENT_NAMES[each] ?? 'Security').join(', ')
 }
 
-function stateOf({ state, failure, unanswered }: MessageShown): string {
+function stateText({ state, failure, unanswered }: MessageShown): string {
   const again = state === 'sent' && unanswered > 0 ? ', more than once: a response was lost' : ''
   return failure === null ? `${STATES[state]}${again}` : `${STATES[state]} (${failure})`
 }

@@ -7,7 +7,7 @@ import { type Frame, renderFramed } from '../frame.tsx'
 export type EmbeddingView = {
   readonly frame: Frame
   readonly origins: readonly string[]
-  /** As the form has it: one a line. */
+  /** The text of the form, with one origin a line. */
   readonly written: string
   readonly errors: FormErrors
   readonly mayChange: boolean

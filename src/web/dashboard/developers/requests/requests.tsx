@@ -155,7 +155,7 @@ function Chosen({ chosen }: { chosen: NonNullable<RequestsView['chosen']> }) {
         </Note>
       )}
       <Body title="You sent" text={sent} none={method === 'GET' ? 'A GET has no body.' : 'No readable body.'} />
-      <Body title="We responded" text={answered} none="The body of a parseBody request is not stored." />
+      <Body title="We responded" text={answered} none="The body of a read request is not stored." />
     </Card>
   )
 }

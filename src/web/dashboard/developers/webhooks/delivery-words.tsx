@@ -17,19 +17,19 @@ export type DeliveryShown = {
   readonly status: 'pending' | 'delivered' | 'exhausted' | 'disabled'
   readonly attempts: number
   readonly createdAt: string
-  /** The payment that the event is about. */
+  /** The payment of the event; null if the event has none. */
   readonly payment: { readonly id: string; readonly reference: string | null } | null
-  /** About when it is tried again, ISO 8601; null if it is not. */
+  /** The approximate time of the next try, ISO 8601; null if there is none. */
   readonly nextTry: string | null
-  /** The newest tries, oldest of them first. */
+  /** The newest tries, in ascending order. */
   readonly log: readonly TryShown[]
 }
 
-/** The receiver answered, and not with a success. */
+/** True if the endpoint responded with a status other than 2xx. */
 export const isRefused = ({ status, error }: Pick<TryShown, 'status' | 'error'>): boolean =>
   error === null && status !== null && (status < 200 || status > 299)
 
-/** How the merchant knows the payment of a delivery. */
+/** Returns the merchant's reference of the payment, else its shortened id. */
 export const paymentName = ({ payment }: Pick<DeliveryShown, 'payment'>): string =>
   payment === null ? '–' : (payment.reference ?? shortened(payment.id, 8, 5))
 

@@ -10,11 +10,11 @@ export type DeliveryPage = {
   readonly frame: Frame
   readonly endpoint: EndpointShown
   readonly delivery: DeliveryShown
-  /** The event as it is sent, byte for byte. */
+  /** The exact bytes of the event that are sent. */
   readonly body: string
-  /** The headers of the chosen try as they were sent; null: not known any more, because the endpoint has changed since. */
+  /** The headers of the selected try. A null value is no longer known, because the endpoint has changed since. */
   readonly sent: Readonly<Record<string, string | null>>
-  /** The try that is looked at; null before the first. */
+  /** The selected try; null before the first one. */
   readonly chosen: TryShown | null
   readonly mayChange: boolean
   readonly problem: string | null
@@ -100,7 +100,7 @@ function Sent({ page: { endpoint, body, sent } }: { page: DeliveryPage }) {
     <Card id="rq" title="We sent" lead={`${Buffer.byteLength(body)} bytes · signed`}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
       <pre tabIndex={0} aria-labelledby="rq">
-        <code>{`${head}\n\n${indented(body)}`}</code>
+        <code>{`${head}\n\n${indent(body)}`}</code>
       </pre>
     </Card>
   )
@@ -126,7 +126,6 @@ function Answered({ chosen }: { chosen: TryShown | null }) {
   )
 }
 
-/** For reading: what is sent has no spaces. */
-function indented(json: string): string {
+function indent(json: string): string {
   return JSON.stringify(JSON.parse(json), null, 2)
 }

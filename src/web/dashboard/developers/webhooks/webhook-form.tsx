@@ -15,7 +15,7 @@ export type NewWebhookView = {
   readonly frame: Frame
   readonly draft: EndpointDraft
   readonly errors: FormErrors
-  /** Every type of event. */
+  /** All event types. */
   readonly types: readonly string[]
   readonly once: string
   readonly publicUrl: string
@@ -48,7 +48,6 @@ export type EndpointFieldsProps = {
   readonly types: readonly string[]
 }
 
-/** All of an endpoint that its merchant decides. */
 export function EndpointFields({ draft, errors, types }: EndpointFieldsProps) {
   return (
     <>

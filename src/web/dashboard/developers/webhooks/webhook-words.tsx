@@ -1,7 +1,7 @@
 import { ALL_EVENT_TYPES } from '../../../../domain/webhook.ts'
 import { State } from '../../../site/parts.tsx'
 
-/** An endpoint as its account sees it. Times are ISO 8601. */
+/** An endpoint without its secret. Times are ISO 8601. */
 export type EndpointShown = {
   readonly id: string
   readonly url: string
@@ -20,7 +20,7 @@ export type Health = {
   readonly slowestMs: number | null
   readonly waiting: number
   readonly oldestWaiting: string | null
-  /** Given up, and still to be had. */
+  /** The number of failed deliveries that can still be sent again. */
   readonly failed: number
   readonly hours: readonly { readonly hour: number; readonly ok: number; readonly bad: number }[]
 }
@@ -59,7 +59,7 @@ export function msText(ms: number | null): string {
   return ms === null ? '–' : `${String(ms).replace(/\B(?=(?:\d{3})+$)/g, ',')} ms`
 }
 
-/** Tries in each hour of the last day, those that failed on top in another colour; the words say the same. */
+/** A chart of the tries in each hour of the last day. Failed tries are on top in another colour. */
 export function Spark({ hours, tall = false }: { hours: Health['hours']; tall?: boolean }) {
   const most = Math.max(1, ...hours.map(({ ok, bad }) => ok + bad))
   const [ok, bad] = hours.reduce(([a, b], hour) => [a + hour.ok, b + hour.bad], [0, 0])
@@ -84,7 +84,7 @@ export function Spark({ hours, tall = false }: { hours: Health['hours']; tall?: 
   )
 }
 
-/** What it is called and what it is sent: each type by its name, or how many. */
+/** Describes an endpoint by its name and its event types: `each` type, or their `count`. */
 export function describeEndpoint({ description, events }: EndpointShown, types: 'each' | 'count'): string {
   const many = types === 'each' ? events.join(', ') : `${events.length} event types`
   const sent = events.includes(ALL_EVENT_TYPES) ? 'every type' : events.length === 1 ? events[0] : many

@@ -28,12 +28,12 @@ export type WebhookView = {
   readonly health: Health
   readonly deliveries: readonly DeliveryShown[]
   readonly show: DeliveryView
-  /** The page of older deliveries; null when there are none. */
+  /** The URL of the older deliveries; null if there are none. */
   readonly older: string | null
   readonly mayChange: boolean
-  /** In which the check of a webhook is shown. */
+  /** The language of the code that verifies a webhook. */
   readonly language: Language
-  /** Why the last thing was not done. */
+  /** The error of the last action; null without one. */
   readonly problem: string | null
   readonly now: string
   readonly publicUrl: string
@@ -91,11 +91,11 @@ function Actions({ view: { endpoint, frame } }: { view: WebhookView }) {
   )
 }
 
-/** What the newest failure says, as a sentence, and the button that sends again what was given up. */
+/** Describes the newest failure, with a button that sends the failed events again. */
 function Diagnosis({ view: { endpoint, health, deliveries, frame, mayChange } }: { view: WebhookView }) {
   const last = deliveries.find(({ status, log }) => status !== 'delivered' && log.length > 0)?.log.at(-1)
   if (endpoint.failingSince === null && health.failed === 0) return null
-  const said = last?.responseBody === null || last === undefined ? '' : last.responseBody.slice(0, 100).trim()
+  const quote = last?.responseBody === null || last === undefined ? '' : last.responseBody.slice(0, 100).trim()
   const refused = last !== undefined && isRefused(last)
   const what = last === undefined ? 'It fails' : refused ? `Refused with ${last.status}` : `No response (${last.error})`
   return (
@@ -118,7 +118,7 @@ function Diagnosis({ view: { endpoint, health, deliveries, frame, mayChange } }:
             <Moment at={endpoint.failingSince} />.{' '}
           </>
         )}
-        {last !== undefined && `${tookText(last, said)} `}
+        {last !== undefined && `${tookText(last, quote)} `}
         {endpoint.failingSince === null
           ? 'Failed events are kept for 30 days.'
           : 'We retry each event for three days, and disable the endpoint after five days without a success.'}
@@ -128,12 +128,12 @@ function Diagnosis({ view: { endpoint, health, deliveries, frame, mayChange } }:
   )
 }
 
-function tookText({ status, durationMs }: TryShown, said: string): string {
+function tookText({ status, durationMs }: TryShown, quote: string): string {
   if (status === null) return `Your server did not respond within ${msText(durationMs)}.`
-  return `Your server took ${msText(durationMs)}${said === '' ? '' : ` and responded “${said}”`}.`
+  return `Your server took ${msText(durationMs)}${quote === '' ? '' : ` and responded “${quote}”`}.`
 }
 
-/** The usual reasons why a server refuses a signature. */
+/** The usual causes of a refused signature. */
 function Causes() {
   return (
     <>
@@ -228,7 +228,6 @@ function Deliveries({ view: { endpoint, health, deliveries, show, older, now } }
   )
 }
 
-/** How the merchant's server knows that a webhook is from us. */
 function Verify({ view: { endpoint, language } }: { view: WebhookView }) {
   return (
     <Card
