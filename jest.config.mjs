@@ -7,6 +7,7 @@ const swc = ({ tsx, module }) => [
   {
     jsc: {
       target: 'es2023',
+      experimental: { keepImportAttributes: true },
       parser: { syntax: 'typescript', tsx },
       transform: { react: { runtime: 'automatic', importSource: 'preact' } },
     },

@@ -3,6 +3,7 @@ import { architecturePage } from './architecture.ts'
 import { clientTypes } from './client-types.ts'
 import { decidePage, operationsPage } from './decisions.ts'
 import { licences } from './licences.ts'
+import { placeholderTypes } from './placeholders.ts'
 import { paymentStates } from './states.ts'
 
 /** The files that `npm run docs` writes. A test checks that they are up to date. */
@@ -15,4 +16,5 @@ export const GENERATED: Readonly<Record<string, () => string>> = {
   'docs/api/openapi.json': openApiText,
   'docs/api/errors.md': errorsText,
   'src/client/api-types.ts': clientTypes,
+  'src/web/messages/placeholders.ts': placeholderTypes,
 }

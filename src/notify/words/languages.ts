@@ -1,60 +1,72 @@
 import { IntlMessageFormat } from 'intl-messageformat'
 import type { NotificationLanguage } from '../../domain/notification/channel.ts'
-import { DE } from './germanic/de.ts'
-import { EN } from './germanic/en.ts'
-import { NL } from './germanic/nl.ts'
-import { SV } from './germanic/sv.ts'
-import { AR } from './others/ar.ts'
-import { EL } from './others/el.ts'
-import { HI } from './others/hi.ts'
-import { HU } from './others/hu.ts'
-import { PL } from './others/pl.ts'
-import { ES } from './romance/es.ts'
-import { FR } from './romance/fr.ts'
-import { IT } from './romance/it.ts'
-import { PT } from './romance/pt.ts'
-import { RO } from './romance/ro.ts'
-import type { Happened, MailKey, Words } from './words.ts'
+import ar from './ar.json' with { type: 'json' }
+import de from './de.json' with { type: 'json' }
+import el from './el.json' with { type: 'json' }
+import en from './en.json' with { type: 'json' }
+import es from './es.json' with { type: 'json' }
+import fr from './fr.json' with { type: 'json' }
+import hi from './hi.json' with { type: 'json' }
+import hu from './hu.json' with { type: 'json' }
+import it from './it.json' with { type: 'json' }
+import nl from './nl.json' with { type: 'json' }
+import pl from './pl.json' with { type: 'json' }
+import pt from './pt.json' with { type: 'json' }
+import ro from './ro.json' with { type: 'json' }
+import sv from './sv.json' with { type: 'json' }
 
-/** What channels are told, by language. */
+/** By the kind of the event or notice. */
+type Happened = keyof typeof en.happened
+
+/** Sentences of the mails that people of an account get. Names, addresses and times are inserted unchanged. */
+export type MailKey = keyof typeof en.mail
+
+/**
+ * The texts of a channel in one language, with the keys of English. `arrives` follows an amount of USDC, `stop` precedes the link
+ * that stops a change, `says` precedes the reason that a channel gave; `other` is for a kind without words. `many`, `more` and
+ * `mail` are ICU messages.
+ */
+type Words = typeof en
+
+/** The texts of notifications, by language. */
 export const WORDS: Readonly<Record<NotificationLanguage, Words>> = {
-  en: EN,
-  de: DE,
-  fr: FR,
-  es: ES,
-  it: IT,
-  nl: NL,
-  pl: PL,
-  pt: PT,
-  ro: RO,
-  hu: HU,
-  sv: SV,
-  el: EL,
-  hi: HI,
-  ar: AR,
+  en,
+  de,
+  fr,
+  es,
+  it,
+  nl,
+  pl,
+  pt,
+  ro,
+  hu,
+  sv,
+  el,
+  hi,
+  ar,
 }
 
-/** Numbers are those of Latin script in every language, as in amounts. */
+/** Numbers use Latin digits in every language, as amounts do. */
 const FORMATS: Partial<Record<NotificationLanguage, string>> = { pt: 'pt-PT', ar: 'ar-u-nu-latn', hi: 'hi-u-nu-latn' }
 
-/** What stands in sentences of mails. */
+/** Names of the values in sentences of mails. */
 const NAMES = ['account', 'address', 'title', 'wallet', 'name', 'kind', 'key', 'email', 'ip', 'url'] as const
 const NOTHING = Object.fromEntries(NAMES.map((name) => [name, '']))
 
-/** The words of a language, ready to be said. */
+/** Returns the texts of a language, with functions that fill in values. */
 export function wordsOf(language: NotificationLanguage) {
   const { happened, mail, many, more, ...rest } = WORDS[language]
-  const said = (text: string, values: Readonly<Record<string, string | number>>): string =>
+  const formatText = (text: string, values: Readonly<Record<string, string | number>>): string =>
     String(new IntlMessageFormat(text, FORMATS[language] ?? language, undefined, { ignoreTag: true }).format(values))
-  const counted = (text: string) => (count: number) => said(text, { count })
+  const counted = (text: string) => (count: number) => formatText(text, { count })
   return {
     ...rest,
     many: counted(many),
     more: counted(more),
-    /** A sentence of a mail. A value that is not given leaves its place empty. */
+    /** Returns a sentence of a mail. A value that is not given leaves its place empty. */
     mail: (key: MailKey, values: Readonly<Record<string, string>> = {}): string =>
-      said(mail[key], { ...NOTHING, ...values }),
-    /** Of an event or a notice. */
+      formatText(mail[key], { ...NOTHING, ...values }),
+    /** Returns the name of an event or a notification. */
     nameOf: (kind: string): string => (Object.hasOwn(happened, kind) ? happened[kind as Happened] : rest.other),
   }
 }

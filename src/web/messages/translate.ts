@@ -1,23 +1,24 @@
 import { IntlMessageFormat } from 'intl-messageformat'
 import type { VNode } from 'preact'
-import { ar } from './ar/index.ts'
-import { de } from './de/index.ts'
-import { el } from './el/index.ts'
-import { en } from './en/index.ts'
-import { es } from './es/index.ts'
-import { fr } from './fr/index.ts'
-import { hi } from './hi/index.ts'
-import { hu } from './hu/index.ts'
-import { it } from './it/index.ts'
+import ar from './ar.json' with { type: 'json' }
+import de from './de.json' with { type: 'json' }
+import el from './el.json' with { type: 'json' }
+import en from './en.json' with { type: 'json' }
+import es from './es.json' with { type: 'json' }
+import fr from './fr.json' with { type: 'json' }
+import hi from './hi.json' with { type: 'json' }
+import hu from './hu.json' with { type: 'json' }
+import it from './it.json' with { type: 'json' }
 import { LANGUAGES, LOCALES, type Locale } from './locales.ts'
-import { nl } from './nl/index.ts'
-import { pl } from './pl/index.ts'
-import { pt } from './pt/index.ts'
-import { ro } from './ro/index.ts'
-import { sv } from './sv/index.ts'
-import type { Catalogue, MessageKey, NumberNames, TextNames } from './translation.ts'
+import nl from './nl.json' with { type: 'json' }
+import pl from './pl.json' with { type: 'json' }
+import type { Placeholders } from './placeholders.ts'
+import pt from './pt.json' with { type: 'json' }
+import ro from './ro.json' with { type: 'json' }
+import sv from './sv.json' with { type: 'json' }
 
-export type { MessageKey }
+export type MessageKey = keyof typeof en
+type Catalogue = Readonly<Record<MessageKey, string>>
 
 /** Every text of every language. */
 export const CATALOGUES: Readonly<Record<Locale, Catalogue>> = {
@@ -37,22 +38,17 @@ export const CATALOGUES: Readonly<Record<Locale, Catalogue>> = {
   ar,
 }
 
-type English<Key extends MessageKey> = (typeof en)[Key]
-type Values<Key extends MessageKey, Text> = { readonly [Name in TextNames<English<Key>>]: Text } & {
-  readonly [Name in NumberNames<English<Key>>]: number
-}
-
 /** Keys without placeholders take no values; the others take exactly theirs. */
-type Arguments<Key extends MessageKey> = TextNames<English<Key>> | NumberNames<English<Key>> extends never
-  ? []
-  : [values: Values<Key, string>]
+type Arguments<Key extends MessageKey> = Key extends keyof Placeholders<string>
+  ? [values: Placeholders<string>[Key]]
+  : []
 
 export type Translate = <Key extends MessageKey>(key: Key, ...values: Arguments<Key>) => string
 
 /** The same for a message that holds elements, such as a moment that the script of the page corrects. */
-export type TranslateRich = <Key extends MessageKey>(
+export type TranslateRich = <Key extends keyof Placeholders<string | VNode>>(
   key: Key,
-  values: Values<Key, string | VNode>,
+  values: Placeholders<string | VNode>[Key],
 ) => (string | VNode)[]
 
 type Message = string | IntlMessageFormat
