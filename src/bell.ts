@@ -1,4 +1,4 @@
-/** Ends a waiting early; rung while nobody waits, it ends the next waiting. `wait` returns whether it was rung. */
+/** Ends a wait early; rung while there is no wait, it ends the next one. `wait` returns true if it was rung. */
 export type Bell = { readonly ring: () => void; readonly wait: (ms?: number) => Promise<boolean> }
 
 export function createBell(): Bell {

@@ -12,9 +12,9 @@ import type { Hex } from './domain/hex.ts'
 import { readTreasuries } from './domain/settlement/treasuries.ts'
 
 /**
- * The only reader of the environment. Every variable the system knows is in one of the schemas below, so that a
- * misspelt one in docker-compose.yml fails a test and a missing one fails the start with its name.
- * `config/live.ts` says what live mode refuses.
+ * The only reader of the environment. Every variable that the system knows is in one of the schemas below, so that a
+ * misspelled one in docker-compose.yml fails a test and a missing one fails the start with its name. `config/live.ts`
+ * lists what live mode refuses.
  */
 
 const secret = z
@@ -43,7 +43,7 @@ const commonSchema = z.object({
   PINRAIL_MODE: z.enum(['test', 'live']).default('test'),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   ...databaseShape,
-  /** Where operators ask for health and metrics, and no stranger. Without a port nowhere. */
+  /** Address at which operators, and no strangers, read health and metrics. They are not served without a port. */
   INTERNAL_HOST: z.string().default('127.0.0.1'),
   INTERNAL_PORT: port.optional(),
   ...temporalShape,
@@ -52,7 +52,7 @@ const commonSchema = z.object({
    * decrypt. When set, plaintext is refused. Live mode needs it.
    */
   TEMPORAL_CODEC_KEYS: codecKeys.optional(),
-  /** Where buyers, merchants and partners reach the api: the base of checkout and callback URLs. */
+  /** URL at which buyers, merchants and partners reach the api: the base of checkout and callback URLs. */
   PUBLIC_URL: origin.default('http://localhost:4242'),
   /** Key of the HMAC over API keys. */
   API_KEY_PEPPER: secret,
@@ -61,11 +61,16 @@ const commonSchema = z.object({
   ...retiredShape,
   /** Exact `host:port` pairs that webhooks may reach in test mode although they are private. Refused in live mode. */
   WEBHOOK_TEST_TARGETS: list.default([]),
-  /** Whole percent of the asked amount that may be missing before a payment counts as underpaid. A payment keeps both tolerances. */
+  /**
+   * Whole percent of the asked amount that may be missing before a payment counts as underpaid. A payment stores both
+   * tolerances.
+   */
   UNDERPAYMENT_TOLERANCE_PERCENT: z.coerce.number().int().min(0).max(5).default(1),
-  /** Whole percent that the converter's fill may differ from the locked rate; further off waits for an operator. */
+  /**
+   * Whole percent that the converter's fill may differ from the locked rate; a larger difference waits for an operator.
+   */
   CONVERSION_TOLERANCE_PERCENT: z.coerce.number().int().min(0).max(20).default(2),
-  /** Offers buyers USDC as a way to pay. The worker then needs DEPOSIT_SEED. */
+  /** Offers buyers USDC as a method. The worker then needs DEPOSIT_SEED. */
   CRYPTO_DEPOSITS: flag.default(false),
   CHAIN_ID: z.coerce.number().int().positive().default(137),
   USDC_ADDRESS: address.default('0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'),
@@ -87,75 +92,79 @@ const apiSchema = commonSchema.extend({
   /** `localhost` is both addresses of this machine, 127.0.0.1 and ::1. */
   API_HOST: z.string().default('localhost'),
   API_PORT: port.default(4242),
-  /** How many proxies stand in front: so many entries of X-Forwarded-For are believed. */
+  /** Number of proxies in front: that many entries of X-Forwarded-For are trusted. */
   TRUST_PROXY_HOPS: z.coerce.number().int().min(0).max(5).default(0),
   /** Adds `includeSubDomains` to the header that binds browsers to https. */
   HSTS_INCLUDE_SUBDOMAINS: flag.default(false),
   ...peopleShape,
-  /** Milliseconds that requests under way have to finish after SIGTERM. A buyer's click waits for up to 30 s. */
+  /** Milliseconds that requests in progress have to finish after SIGTERM. A buyer's click waits for up to 30 s. */
   API_DRAIN_MS: z.coerce.number().int().min(0).default(35_000),
-  /** `<provider>:<name on its page>:<what a statement shows>` for each partner; live mode must set it. */
+  /** `<provider>:<name on its page>:<what a statement shows>` for each partner; live mode requires it. */
   PARTNER_NAMES: list.optional(),
 })
 
 const workerSchema = commonSchema.extend({
   POLYGON_RPC_URLS: list.pipe(z.array(url.transform((value) => new Secret(value))).min(1)),
-  /** How many nodes must agree: more than half of them. Live mode refuses less than 2. */
+  /** Number of nodes that must agree: more than half of them. Live mode refuses less than 2. */
   FINALITY_QUORUM: z.coerce.number().int().min(1).max(5).default(1),
   /**
-   * Key of the treasury (holds USDC, signs typed data only): `keystore:<path>`, `aws-kms:<key id>`,
-   * `gcp-kms:<resource name of the key version>`, or, for development, the private key itself.
+   * Key of the treasury (owns USDC, signs typed data only): `keystore:<path>`, `aws-kms:<key id>`, `gcp-kms:<resource
+   * name of the key version>`, or, for development, the private key itself.
    */
   TREASURY_KEY: secret,
-  /** Keys of the other treasuries, same forms, comma separated: each pays and cancels what is queued on it. */
+  /** Keys of the other treasuries, in the same forms, comma separated: each pays and cancels what is queued on it. */
   RETIRED_TREASURY_KEYS: secret.optional(),
   /**
-   * `0x…,0x…@2026-12-01T00:00:00Z`: every treasury, in the order of their dates. Each pays the payments that are made from
-   * its date on until the next one's. Entries are appended, never changed. Without it the one treasury is that of TREASURY_KEY.
+   * `0x…,0x…@2026-12-01T00:00:00Z`: every treasury, in the order of their dates. Each pays the payments that are made
+   * from its date until the next one's. Entries are appended, never changed. Without it, the treasury of TREASURY_KEY
+   * is the only one.
    */
   TREASURIES: treasuries.optional(),
-  /** Keys of the relayer lanes (hold gas money only), in the same forms, comma separated. */
+  /** Keys of the relayer lanes (they own gas money only), in the same forms, comma separated. */
   RELAYER_KEYS: secret,
   /** Key of a wallet that tops up the relayers with POL, in the same forms. Without it an operator tops them up. */
   GAS_FUNDING_KEY: secret.optional(),
-  /** Whole POL sent to a relayer at a time; more when that is too little at the current gas price. */
+  /** Whole POL sent to a relayer at a time; more if that is too little at the current gas price. */
   GAS_TOPUP_POL: z.coerce.number().int().min(1).max(1000).default(20),
-  /** Most whole POL for one relayer within 24 hours. A full batch of 100 payouts costs about 0.3 POL. */
+  /** Maximum whole POL for one relayer within 24 hours. A full batch of 100 payouts costs about 0.3 POL. */
   GAS_TOPUP_MAX_POL_PER_DAY: z.coerce.number().int().min(1).max(100_000).default(200),
   /** Password of the encrypted keystores (version 3) among the keys above. */
   KEYSTORE_PASSWORD: secret.optional(),
-  /** Ed25519 key that signs receipts: 32 random bytes in base64. Another may take its place at any time. */
+  /** Ed25519 key that signs receipts: 32 random bytes in base64. Another one can replace it at any time. */
   RECEIPT_KEY: z
     .string()
     .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 bytes in base64')
     .transform((value) => new Secret(value)),
   /**
    * At least 32 random bytes in base64; the keys of all deposit addresses derive from it. As secret as a treasury's
-   * key. Never remove it, even with CRYPTO_DEPOSITS off: money that comes later could not be moved.
+   * key. Never remove it, even with CRYPTO_DEPOSITS off: money that arrives later could not be moved.
    */
   DEPOSIT_SEED: secret.optional(),
-  /** Earlier seeds, comma separated. They stay for good. */
+  /** Earlier seeds, comma separated. Never remove them. */
   RETIRED_DEPOSIT_SEEDS: secret.optional(),
-  /** A deposit address is compared at each final block for this long after its payment has expired, and then once a day. */
+  /**
+   * Days after a payment has expired for which its deposit address is compared at each final block; then it is once a
+   * day.
+   */
   DEPOSIT_WATCH_DAYS: z.coerce.number().int().min(4).max(365).default(30),
-  /** Addresses of tokens that pay nothing, but are reported when they come to a deposit address. */
+  /** Addresses of tokens that pay nothing, but are reported if they arrive at a deposit address. */
   DEPOSIT_WRONG_TOKENS: list.pipe(z.array(address)).default(MISTAKEN_TOKENS),
   /** EIP-712 name of the token, compared with the contract at start: "USD Coin" on Polygon, "USDC" on Amoy. */
   USDC_DOMAIN_NAME: z.string().default('USD Coin'),
-  /** Most whole USDC that each treasury authorizes within 24 hours. */
+  /** Maximum whole USDC that each treasury authorizes within 24 hours. */
   PAYOUT_MAX_USDC_PER_DAY: z.coerce.number().int().positive().default(2_000_000),
-  /** Largest single payout that is signed, in whole USDC. */
+  /** Maximum single payout that is signed, in whole USDC. */
   PAYOUT_MAX_USDC: z.coerce.number().int().positive().default(25_000),
   MAX_FEE_GWEI: z.coerce.number().int().min(30).max(100_000).default(500),
-  /** First block whose logs are read when there is no cursor yet. Default: the finalized block of the first start. */
+  /** First block whose logs are read if there is no cursor yet. Default: the finalized block of the first start. */
   SETTLEMENT_START_BLOCK: z.coerce.number().int().min(0).optional(),
-  /** Time between two rounds of the settlement engine, in milliseconds. */
+  /** Milliseconds between two rounds of the settlement engine. */
   SETTLEMENT_TICK_MS: z.coerce.number().int().min(20).max(60_000).default(500),
-  /** Days for which the bytes of a transaction that is final are kept. Logs, proofs and receipts stay for good. */
+  /** Days for which the bytes of a final transaction are stored. Logs, proofs and receipts are stored forever. */
   SETTLEMENT_BYTES_DAYS: z.coerce.number().int().min(1).max(365).default(7),
-  /** Time between two rounds of the relay, in milliseconds. */
+  /** Milliseconds between two rounds of the relay. */
   RELAY_TICK_MS: z.coerce.number().int().min(50).max(60_000).default(1000),
-  /** `<host>:<port>` at which Temporal's SDK tells its own metrics. */
+  /** `<host>:<port>` at which Temporal's SDK serves its own metrics. */
   WORKER_SDK_METRICS: z
     .string()
     .regex(/^[\w.-]+:\d+$/, 'must be <host>:<port>')
@@ -171,7 +180,7 @@ const codecSchema = z.object({
   TEMPORAL_CODEC_KEYS: codecKeys,
   CODEC_HOST: z.string().default('127.0.0.1'),
   CODEC_PORT: port.default(8234),
-  /** Who knows it reads every payload. */
+  /** Whoever has it can read every payload. */
   CODEC_SERVER_TOKEN: codecToken,
   /** Origins of Temporal's UI, comma separated. */
   CODEC_ALLOWED_ORIGINS: list.pipe(z.array(url)).default(['http://127.0.0.1:8233']),
@@ -185,7 +194,7 @@ const sandboxSchema = z.object({
   SANDBOX_PORT: port.default(4300),
   SANDBOX_PUBLIC_URL: url.default('http://127.0.0.1:4300'),
   SANDBOX_DATA: z.string().min(1),
-  /** Where callbacks go: `<url>/callbacks/<provider>`. */
+  /** Base URL of callbacks: `<url>/callbacks/<provider>`. */
   SANDBOX_CALLBACK_URL: url,
   WALLET_APP_ACCOUNT: commonSchema.shape.WALLET_APP_ACCOUNT,
   WALLET_APP_SECRET: secret,
@@ -200,7 +209,7 @@ const sandboxSchema = z.object({
   USDC_ADDRESS: commonSchema.shape.USDC_ADDRESS,
 })
 
-/** The merchant's inbox of `npm start`: receives webhooks, verifies and keeps them. */
+/** The merchant's inbox of `npm start`: receives, verifies and stores webhooks. */
 const inboxSchema = z.object({
   PINRAIL_MODE: commonSchema.shape.PINRAIL_MODE,
   LOG_LEVEL: commonSchema.shape.LOG_LEVEL,
@@ -228,12 +237,14 @@ const operatorSchema = z.object({
   PAYOUT_MAX_USDC: workerSchema.shape.PAYOUT_MAX_USDC,
   PAYOUT_MAX_USDC_PER_DAY: workerSchema.shape.PAYOUT_MAX_USDC_PER_DAY,
   CONVERSION_TOLERANCE_PERCENT: commonSchema.shape.CONVERSION_TOLERANCE_PERCENT,
-  /** As for the worker. What this database knows need not be named. */
+  /** As for the worker. Treasuries that this database knows may be omitted. */
   TREASURIES: treasuries.default([]),
   DEPOSIT_WRONG_TOKENS: list.default(MISTAKEN_TOKENS).pipe(z.array(lowerAddress)),
 })
 
-/** The variables of the commands about accounts, payments and webhooks; the secrets only where one needs them. */
+/**
+ * Variables of the commands about accounts, payments and webhooks. Secrets are optional: only some commands need them.
+ */
 const officeSchema = z.object({
   ...temporalShape,
   PINRAIL_MODE: commonSchema.shape.PINRAIL_MODE,
@@ -290,21 +301,20 @@ export function readMigrationUrl(env: Environment = process.env): string {
   return MIGRATION_DATABASE_URL ?? read(operatorSchema.pick({ DATABASE_URL: true }), env).DATABASE_URL
 }
 
-/** The variables of the process. */
 export const ENVIRONMENT: Environment = process.env
 
-/** What of the migration and of the codec server is set beside the variables of api and worker is looked at too. */
+/** Includes the variables of the migration and of the codec server, if they are set. */
 const preflightSchema = apiSchema
   .extend(workerSchema.shape)
   .extend({ ...migrationShape, CODEC_SERVER_TOKEN: codecSchema.shape.CODEC_SERVER_TOKEN.optional() })
 
-/** Everything that keeps api and worker from starting in live mode. Empty: they start. */
+/** Returns everything that keeps api and worker from starting in live mode; an empty list if they start. */
 export function preflightProblems(env: Environment = process.env): Problem[] {
   const mode = env['PINRAIL_MODE'] === 'live' ? [] : [{ name: 'PINRAIL_MODE', must: 'must be live' }]
   return [...mode, ...problemsOf(preflightSchema, { ...env, PINRAIL_MODE: 'live' })]
 }
 
-/** Simulators take no part in a live system: whoever starts them there has mixed up two systems. */
+/** Throws in live mode: whoever starts a simulator in a live system has mixed up two systems. */
 function notLive(env: Environment): Environment {
   if (env['PINRAIL_MODE'] !== 'live') return env
   throw new ConfigurationError([{ name: 'PINRAIL_MODE', must: 'must be test: this process is a simulator' }])

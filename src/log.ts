@@ -2,7 +2,10 @@ import { type Logger as PinoLogger, pino, stdSerializers } from 'pino'
 
 export type Logger = Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error'>
 
-/** JSON lines on standard output. Errors lose everything but name, message, code and stack: no row, no body, no header. */
+/**
+ * Writes JSON lines to standard output. Of errors, only name, message, code and stack are written: no row, no body, no
+ * header.
+ */
 export function createLogger(options: { level: string; name: string }): Logger {
   return pino({ level: options.level, name: options.name, serializers: { err: plainError } })
 }

@@ -1,6 +1,6 @@
 /**
- * How long a server waits for a client that is slow: with its headers, and with the whole request (milliseconds). Node looks
- * for such clients every 30 s unless it is told otherwise, so that one of ten seconds would be cut off after up to forty.
+ * Returns the limits of a server for a slow client, in milliseconds: for its headers, and for the whole request. Node
+ * checks for such clients every 30 s by default, so that a limit of ten seconds would take up to forty.
  */
 export function patienceOf({ headersMs, requestMs }: Patience) {
   return {
@@ -12,5 +12,5 @@ export function patienceOf({ headersMs, requestMs }: Patience) {
 
 export type Patience = { readonly headersMs: number; readonly requestMs: number }
 
-/** Instead of Node's 60 s and 300 s. */
+/** Less than Node's 60 s and 300 s. */
 export const PATIENCE: Patience = { headersMs: 10_000, requestMs: 30_000 }

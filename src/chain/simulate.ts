@@ -6,8 +6,8 @@ import type { RpcNode } from './rpc/node.ts'
 export type Simulated<T> = { readonly item: T; readonly reason: string | null }
 
 /**
- * Simulates the exact batch that would be sent, so that no gas is spent on items that the token would refuse. Throws
- * when no node can simulate, or a quorum does not agree on what is refused; that only delays the batch.
+ * Simulates the exact batch that would be sent, so that no gas is spent on items that the token would refuse. Throws if
+ * no node can simulate, or no quorum agrees on what is refused; that only delays the batch.
  */
 export async function simulate<T>(
   { codec, rpc, token }: SettlementDeps,
@@ -19,7 +19,7 @@ export async function simulate<T>(
   const parse = (answer: unknown): (string | null)[] => codec.decodeSimulation(answer, batch.length)
   const ask = (node: RpcNode): Promise<(string | null)[]> => node.call({ to: target, data: calldata, gas }, { parse })
   let reasons = await rpc.any(ask)
-  // One node may say that all is well: that costs gas at most. It may not have a payout held for an operator.
+  // One node may report that all is well: that costs gas at most. It must not have a payout stopped for an operator.
   if (reasons.some((reason) => reason !== null)) {
     const agreed = await rpc.agreed(ask)
     if (agreed === null) throw new Error('the nodes do not agree on what the token would refuse')

@@ -15,8 +15,9 @@ function demand(condition: boolean, message: string): asserts condition {
 }
 
 /**
- * Checks configuration and chain before the first round. Throws SettlementRefusal for what only a person can correct; a
- * paused token is not refused, payouts wait for it. When fewer nodes than a quorum answer, throws another error: try again.
+ * Checks configuration and chain before the first round. Throws SettlementRefusal for what only an operator can
+ * correct; a paused token is not refused, payouts wait for it. If fewer nodes than a quorum answer, throws another
+ * error: try again.
  */
 export async function assertReady(deps: SettlementDeps, livemode: boolean): Promise<void> {
   const { rpc, token, relayers, log } = deps
@@ -37,7 +38,7 @@ export async function assertReady(deps: SettlementDeps, livemode: boolean): Prom
   if (rpc.quorum < 2) log.warn({ quorum: rpc.quorum }, 'finality is decided by one node')
   await assertNodes(deps)
   const signers = [...keys, ...wallets]
-  // One question: each further one could fail by itself while nodes lose answers.
+  // One read: each further one could fail separately while nodes lose answers.
   const { state, codes } = await agreed(deps, async (node) => {
     const reads = (['decimals', 'paused', 'domainSeparator'] as const).map((view) => ({ view, args: [] }))
     const [values, ...found] = await Promise.all([
@@ -59,8 +60,8 @@ export async function assertReady(deps: SettlementDeps, livemode: boolean): Prom
 }
 
 /**
- * A quorum of nodes must serve our chain; the others may be down, and come back later. One of another chain is left out
- * and named. Throws SettlementRefusal when so many serve another chain that no quorum can ever be left.
+ * Requires a quorum of nodes on the configured chain; the others may be down, and return later. A node of another chain
+ * is left out and named. Throws SettlementRefusal if so many serve another chain that no quorum can ever be left.
  */
 async function assertNodes({ rpc, log }: SettlementDeps): Promise<void> {
   const answers = await Promise.allSettled(rpc.nodes.map((node) => node.chainId()))
@@ -77,7 +78,7 @@ async function assertNodes({ rpc, log }: SettlementDeps): Promise<void> {
       log.warn({ node: rpc.nodes[index]?.name, err: answer.reason }, 'settlement starts without this node')
 }
 
-/** What a quorum of nodes answers; throws when there is none now. */
+/** Returns a quorum's answer; throws if there is none now. */
 async function agreed<T>({ rpc }: SettlementDeps, read: (node: RpcNode) => Promise<T>): Promise<T> {
   const answer = await rpc.agreed(read)
   if (answer === null) throw new Error('the nodes do not agree, or too few of them answer')
@@ -85,8 +86,8 @@ async function agreed<T>({ rpc }: SettlementDeps, read: (node: RpcNode) => Promi
 }
 
 /**
- * Throws SettlementRefusal for another chain than the one that was read: it must not be paid on. One that is behind is waited
- * for: a node that is down and another that is late are an ordinary day.
+ * Throws SettlementRefusal for another chain than the one that was read: it must not be paid on. A quorum that is
+ * behind throws another error: a node that is down and another that is late are an ordinary day.
  */
 async function assertChainHasHistory(deps: SettlementDeps): Promise<void> {
   const cursor = await deps.journal.readCursor()

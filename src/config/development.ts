@@ -1,24 +1,23 @@
 import { containsPublicMnemonic, publicKeys } from '../evm/public-keys.ts'
 
 /**
- * Secrets made for development carry this mark, so that live mode can refuse them. It has 16 bytes: half of a key of 32
- * bytes has room for it, and the other half is random.
+ * Secrets made for development contain this mark, so that live mode can refuse them. It has 16 bytes: half of a 32-byte
+ * key has room for it, and the other half is random.
  */
 export const DEVELOPMENT_MARK = 'development-only'
 
-/** How often a value is decoded again: base64 of hexadecimal digits of a text is found. */
+/** Number of times that a value is decoded: base64 of hexadecimal digits of a text is found. */
 const DEPTH = 3
 
 /** Fewer different bytes are no accident in a random key of 32 bytes, which has 30 of them on average. */
 const DIFFERENT_BYTES = 16
 
 /**
- * Why live mode must not use the secret, as the end of "… must not be"; null when nothing speaks against it. Every
- * part of a list is looked at, as text, and decoded from hexadecimal digits, base64, base64url, decimal digits and
- * percent escapes.
+ * Returns why live mode must not use the secret, as the end of "… must not be"; null if it may. Examines every part of
+ * a list, as text, and decoded from hexadecimal digits, base64, base64url, decimal digits and percent escapes.
  */
 export function developmentSecret(value: string): string | null {
-  const forms = [...formsOf(Buffer.from(value), DEPTH)]
+  const forms = [...decodeForms(Buffer.from(value), DEPTH)]
   if (forms.some((form) => form.toString('latin1').toLowerCase().includes(DEVELOPMENT_MARK)))
     return 'made for development'
   const known = publicKeys()
@@ -27,20 +26,20 @@ export function developmentSecret(value: string): string | null {
   return null
 }
 
-/** Whether a key shows a pattern: a repeated or a counted one, a small number, a typed text. */
+/** Returns true if a key shows a pattern: a repeated or a counted one, a small number, a typed text. */
 export function isRegular(key: Buffer): boolean {
   return new Set(key).size < Math.min(DIFFERENT_BYTES, key.length / 2)
 }
 
-/** The bytes of the value and of its parts, and what they decode to. */
-function* formsOf(value: Buffer, depth: number): Generator<Buffer> {
+/** Yields the bytes of the value and of its parts, and what they decode to. */
+function* decodeForms(value: Buffer, depth: number): Generator<Buffer> {
   yield value
   if (depth === 0) return
   const text = value.toString('latin1')
   // Lists, keys with an id, and URLs. A slash may also be a digit of base64.
   const parts = [...text.split(/[\s,;:]+/), ...text.split(/[\s,;:@/?&]+/), text.replace(/^whsec_/, '')]
   for (const part of new Set([text, ...parts]))
-    for (const decoded of decodings(part)) if (!decoded.equals(value)) yield* formsOf(decoded, depth - 1)
+    for (const decoded of decodings(part)) if (!decoded.equals(value)) yield* decodeForms(decoded, depth - 1)
 }
 
 function decodings(text: string): Buffer[] {

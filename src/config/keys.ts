@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Secret } from './secret.ts'
 
-/** Keys of the payloads, each with its id. The standard alphabet of base64, with padding: 32 bytes. */
+/** Keys of the payloads, each with its id: 32 bytes in the standard alphabet of base64, with padding. */
 export const codecKeys = z
   .string()
   .regex(
@@ -14,7 +14,7 @@ export const codecKeys = z
   }, 'must name each id once')
   .transform((value) => new Secret(value))
 
-/** In every mode: no number of guesses finds it. */
+/** Required in every mode: no number of guesses finds it. */
 export const codecToken = z
   .string()
   .min(32, 'must be at least 32 random characters: openssl rand -base64 32')
@@ -25,5 +25,5 @@ const retired = z
   .transform((value) => new Secret(value))
   .optional()
 
-/** Earlier secrets, comma separated: `pinrail secrets status` says when they are needed no more. */
+/** Earlier secrets, comma separated: `pinrail secrets status` shows when they are no longer needed. */
 export const retiredShape = { RETIRED_API_KEY_PEPPERS: retired, RETIRED_WEBHOOK_ENCRYPTION_KEYS: retired } as const

@@ -5,10 +5,13 @@ import { developmentSecret, isRegular } from './development.ts'
 import { missingNames } from './partner-names.ts'
 import { listOf, Secret } from './secret.ts'
 
-/** A variable, and what it must be; for a person who has to mend it. */
+/** A variable, and what it must be, for the person who has to correct it. */
 export type Problem = { readonly name: string; readonly must: string }
 
-/** The settings that the schemas of the environment read; a variable that a process does not have, or that is wrong, is absent. */
+/**
+ * Settings that the schemas of the environment read. A variable that a process does not have, or that is wrong, is
+ * absent.
+ */
 export type Settings = Readonly<Record<string, unknown>>
 
 /** Polygon's main network, and the USDC that Circle issues there (https://developers.circle.com/stablecoins). */
@@ -21,8 +24,8 @@ const COMMON_PASSWORDS = new Set(['postgres', 'password', 'pinrail', 'admin', 's
 type Rule = (settings: Settings) => Problem[]
 
 /**
- * Everything in which the settings are public, weak, local or made for development. Live mode starts only when nothing
- * is left. `names`: the variables that are set, known or not.
+ * Returns everything in which the settings are public, weak, local or made for development. Live mode starts only if
+ * nothing is left. `env`: the variables that are set, known or not.
  */
 export function liveProblems(settings: Settings, env: Readonly<Record<string, string | undefined>>): Problem[] {
   return [...RULES.flatMap((rule) => rule(settings)), ...strangers(env)]
@@ -31,7 +34,7 @@ export function liveProblems(settings: Settings, env: Readonly<Record<string, st
 const text = (value: unknown): string => (value instanceof Secret ? value.reveal() : String(value))
 const problem = (name: string, must: string): Problem[] => [{ name, must }]
 
-/** A rule about one variable; it says nothing where the variable is absent. */
+/** Creates a rule about one variable, which ignores the variable if it is absent. */
 function about(name: string, check: (value: string, settings: Settings) => string | null): Rule {
   return (settings) => {
     if (settings[name] === undefined) return []
@@ -52,14 +55,14 @@ const publicUrl = (value: string): string | null => {
   return isLocal(hostname) ? `must not be on a local host, as ${hostname} is` : null
 }
 
-/** Loopback, private and reserved addresses, and names that only one machine or one network knows. */
+/** Returns true for loopback, private and reserved addresses, and names that only one machine or one network knows. */
 function isLocal(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   if (ipaddr.isValid(host)) return ipaddr.process(host).range() !== 'unicast'
   return !host.includes('.') || /\.(?:localhost|local|test|invalid)$/i.test(host)
 }
 
-/** A node of one's own in a private network is a good node; one on this machine is a development chain. */
+/** A node in a private network is a good node; one on this machine is a development chain. */
 const isLoopback = (hostname: string): boolean =>
   /(?:^|\.)localhost\.?$/i.test(hostname) || /^(?:127\.|0\.0\.0\.0$|\[::1?\]$|\[::ffff:7f)/i.test(hostname)
 
@@ -89,8 +92,8 @@ const nodes: Rule = ({ POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum }) => {
 const database = (value: string): string | null => {
   const { username, password, searchParams } = new URL(value)
   if (developmentSecret(value) !== null) return 'must not have a password made for development'
-  // The driver takes both from the query too. Without a password something else admits us: a certificate, a socket, a
-  // password file.
+  // The driver takes both from the query too. Without a password, the server admits by something else: a certificate, a
+  // socket, a password file.
   const plain = [unescaped(password), ...searchParams.getAll('password')].filter((one) => one !== '')
   const users = [unescaped(username), ...searchParams.getAll('user')]
   if (plain.some((one) => users.includes(one) || isCommon(one)))
@@ -98,7 +101,10 @@ const database = (value: string): string | null => {
   return verifiesServer(value) ? null : 'must have sslmode=verify-full, unless the database is on this machine'
 }
 
-/** True if the driver, as it reads the URL and PGSSLMODE, verifies the server. On this machine nobody can listen or answer in between. */
+/**
+ * Returns true if the driver, as it reads the URL and PGSSLMODE, verifies the server. On this machine, nobody can
+ * listen or answer in between.
+ */
 function verifiesServer(connectionString: string): boolean {
   try {
     const { host, ssl } = new pg.Client({ connectionString }) as unknown as Connection
@@ -168,14 +174,14 @@ const privateKeys = (value: string): string | null => {
   return raw.some((key) => isRegular(Buffer.from(key, 'hex'))) ? 'must be random keys' : null
 }
 
-/** A key of the treasury may be opened by a password or used by a key service; whoever reads the environment has neither. */
+/** A password opens a treasury key, or a key service uses it: whoever reads the environment has neither. */
 const noRawKeys = (value: string): string | null =>
   value.split(',').some((key) => /^\s*(?:0x)?[0-9a-f]{64}\s*$/i.test(key))
     ? 'must be keystore:<path>, aws-kms:<key id> or gcp-kms:<key version>, not the private key itself'
     : null
 
-/** The bytes of base64 in one spelling: with padding or without. A codec key's id is not part of the key. */
-function spelledOnce(secret: string): string {
+/** Returns base64 in one spelling, with padding. A codec key's id is not part of the key. */
+function normalizeSecret(secret: string): string {
   const key = secret.replace(/^[\w.-]{1,64}:(?=[A-Za-z0-9+/]{43}=$)/, '')
   return /^[\w+/-]+={0,2}$/.test(key) ? Buffer.from(key, 'base64').toString('base64') : key
 }
@@ -187,14 +193,14 @@ const WALLET_KEYS = new Set(['TREASURY_KEY', 'RETIRED_TREASURY_KEYS', 'RELAYER_K
 const noSharedSecrets: Rule = (settings) => {
   const first = new Map<string, string>()
   return Object.entries(settings).flatMap(([name, value]) => {
-    const secrets = value instanceof Secret && !WALLET_KEYS.has(name) ? new Set(listOf(value).map(spelledOnce)) : []
+    const secrets = value instanceof Secret && !WALLET_KEYS.has(name) ? new Set(listOf(value).map(normalizeSecret)) : []
     const others = [...secrets].flatMap((secret) => first.get(secret) ?? [])
     for (const secret of secrets) first.set(secret, first.get(secret) ?? name)
     return others.slice(0, 1).flatMap((other) => problem(name, `must not be the same as ${other}`))
   })
 }
 
-/** Ends of "NAME: …" for everything that is not as it must be. */
+/** Each rule returns the ends of "NAME: …" for everything that is not as it must be. */
 const RULES: readonly Rule[] = [
   noDevelopmentSecrets,
   noSharedSecrets,
@@ -247,7 +253,7 @@ const RULES: readonly Rule[] = [
           ? problem(name, 'must be set: the home page names it, and people look for it there')
           : [],
   ),
-  // The api has no SMTP_URL: only where the worker's schema is read is it asked for.
+  // The api has no SMTP_URL: only the worker's schema requires it.
   (settings) =>
     'SMTP_URL' in settings && settings['SMTP_URL'] === undefined
       ? problem('SMTP_URL', 'must be set: without it nobody can sign in to the dashboard')
@@ -277,7 +283,7 @@ const RULES: readonly Rule[] = [
 const HARMLESS_OPTION =
   /^--(?:(?:max-old-space-size(?:-percentage)?|max-semi-space-size|stack-trace-limit|disable-warning|dns-result-order)=[\w-]+|enable-source-maps|no-deprecation|no-warnings|trace-warnings|trace-uncaught)$/
 
-/** Variables of the simulators, of Node and of the database driver, that no live process may have. */
+/** Returns the variables of the simulators, of Node and of the database driver that a live process must not have. */
 function strangers(env: Readonly<Record<string, string | undefined>>): Problem[] {
   const simulators = Object.keys(env).filter((name) => /^(?:SANDBOX|INBOX)_/.test(name) && env[name])
   const { PGPASSWORD: password } = env

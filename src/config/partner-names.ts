@@ -1,6 +1,6 @@
 import { isProviderName, PROVIDER_NAMES, type ProviderName } from '../domain/methods.ts'
 
-/** How buyers know a partner: the name on its page, and what a statement shows. */
+/** How buyers know a partner: the name on its page, and the text on a statement. */
 export type PartnerName = { readonly name: string; readonly statement: string }
 
 /** Reads `<provider>:<name>:<statement>`; without a statement it is the name in capitals. Null for another form. */
@@ -9,12 +9,12 @@ function readName(entry: string): readonly [ProviderName, PartnerName] | null {
   return isProviderName(provider) ? [provider, { name, statement: statement ?? name.toUpperCase() }] : null
 }
 
-/** The names that PARTNER_NAMES gives; a partner without one is absent. */
+/** Reads the names in PARTNER_NAMES; a partner without one is absent. */
 export function readPartnerNames(entries: readonly string[]): ReadonlyMap<ProviderName, PartnerName> {
   return new Map(entries.flatMap((entry) => [readName(entry)].filter((named) => named !== null)))
 }
 
-/** What PARTNER_NAMES must have and has not; null when nothing is missing. */
+/** Returns what PARTNER_NAMES must have and does not have; null if nothing is missing. */
 export function missingNames(entries: readonly string[]): string | null {
   const names = readPartnerNames(entries)
   const missing = PROVIDER_NAMES.filter((provider) => !names.has(provider))

@@ -1,60 +1,63 @@
 import { z } from 'zod'
 import { Secret } from './secret.ts'
 
-/** The beginning of addresses, without a slash at its end: what stands behind it is put together from our own paths. */
+/** An origin, without a slash at its end: the platform appends its own paths. */
 export const origin = z
   .url()
   .refine(isBare, 'must be scheme, host and port alone, such as https://pay.example.com: no path, no query, no user')
   .transform((value) => new URL(value).origin)
 
-/** What is no URL is refused as such. */
+/** Returns true for a text that is no URL: `z.url()` refuses it already. */
 function isBare(value: string): boolean {
   if (!URL.canParse(value)) return true
   const { pathname, search, hash, username, password } = new URL(value)
   return pathname === '/' && `${search}${hash}${username}${password}` === ''
 }
 
-/** Variables of the api about who asks: limits of requests, and people who sign in. */
+/** Variables of the api: limits of requests, and people who sign in. */
 export const peopleShape = {
   /** Requests that an account may make in each mode. More get 429. The processes count together. */
   API_REQUESTS_PER_SECOND: z.coerce.number().int().min(1).default(100),
-  /** Requests with an invalid key that one address may make in a minute. More get 429. */
+  /** Requests with an invalid key that one IP address may make in a minute. More get 429. */
   API_REFUSALS_PER_MINUTE: z.coerce.number().int().min(1).default(60),
-  /** Tries to sign in to the dashboard that one address may make in an hour. More get 429. */
+  /** Sign-ins to the dashboard that one IP address may try in an hour. More get 429. */
   SIGN_INS_PER_HOUR: z.coerce.number().int().min(1).default(30),
-  /** Payments that one address may start on the pages of links in a minute. More get 429. */
+  /** Payments that one IP address may start on the pages of links in a minute. More get 429. */
   LINK_PRESSES_PER_MINUTE: z.coerce.number().int().min(1).default(20),
   /** Payments that may be started on the page of one link in a minute. More get 429. */
   LINK_PAYMENTS_PER_MINUTE: z.coerce.number().int().min(1).default(600),
-  /** Links without an account that one address may make, and reports that it may send, in an hour. More get 429. */
+  /** Links without an account that one IP address may make, and reports that it may send, in an hour. More get 429. */
   LINK_FORMS_PER_HOUR: z.coerce.number().int().min(1).default(10),
   /** Test events and redeliveries that an account may ask for in an hour, in each mode. More get 429. */
   WEBHOOK_SENDS_PER_HOUR: z.coerce.number().int().min(1).default(300),
-  /** Payments of an account that can be open at once: 100,000 in live mode and 10,000 in test mode unless set. More get 409. */
+  /**
+   * Payments of an account that can be open at once. Default: 100,000 in live mode and 10,000 in test mode. More get
+   * 409.
+   */
   OPEN_PAYMENTS: z.coerce.number().int().min(2).optional(),
   /** Files of payments and statements that one person may load in an hour, in all accounts together. More get 429. */
   FILES_PER_HOUR: z.coerce.number().int().min(1).default(60),
   /** Keys that one person may make or replace in an hour, in all accounts together. More get 429. */
   KEYS_PER_HOUR: z.coerce.number().int().min(1).default(20),
-  /** Pages and questions that one link of a buyer may ask for in a minute, and ten times as many from one network. */
+  /** Reads that one link of a buyer may make in a minute, and ten times as many from one network. */
   LOOKS_PER_MINUTE: z.coerce.number().int().min(1).default(300),
   /** Forms that may be sent with one link of a buyer in a minute, and ten times as many from one network. */
   ACTS_PER_MINUTE: z.coerce.number().int().min(1).default(30),
   /** Name of the header in which a trusted proxy puts the buyer's country (ISO 3166 alpha-2). */
   COUNTRY_HEADER: z.string().optional(),
-  /** A file of countries by address, in the MaxMind DB format, for buyers of whom the header says nothing. */
+  /** A file of countries by IP address, in the MaxMind DB format, for buyers whose country the header does not give. */
   COUNTRY_DATABASE: z.string().min(1).optional(),
   /** The deployment of the other mode: the dashboard's link to it. */
   OTHER_MODE_URL: origin.optional(),
-  /** The operator's page that says how the service is doing. The home page links to it. Live mode needs it. */
+  /** The operator's page with the state of the service. The home page links to it. Live mode needs it. */
   STATUS_PAGE_URL: z.url().optional(),
   /** The operator's privacy notice. Live mode needs it. */
   PRIVACY_URL: z.url().optional(),
   /** The operator's terms of service. Live mode needs them. */
   TERMS_URL: z.url().optional(),
-  /** The address at which people reach the operator. Live mode needs it. */
+  /** E-mail address at which people reach the operator. Live mode needs it. */
   CONTACT_EMAIL: z.email().optional(),
-  /** Whoever opens the sign-in page may enter as this person with one press. Refused in live mode. */
+  /** Lets whoever opens the sign-in page enter as this person with one press. Refused in live mode. */
   DEMO_SIGN_IN: z.email().optional(),
   /** The inbox of `npm start`: offered as a webhook endpoint, and linked after a sign-in link is sent. Refused in live mode. */
   INBOX_URL: origin.optional(),
@@ -70,20 +73,19 @@ export const mailShape = {
     .min(1)
     .transform((value) => new Secret(value))
     .optional(),
-  /** Who the mails are from. */
   MAIL_FROM: z.string().min(3).default('Pinrail <pinrail@localhost>'),
-  /** The token of the bot that writes to Telegram chats, as BotFather gives it. Without it none is written to. */
+  /** The token of the bot that writes to Telegram chats, as BotFather gives it. Without it, no chat is written to. */
   TELEGRAM_BOT_TOKEN: z
     .string()
     .regex(/^\d{5,20}:[\w-]{20,}$/, 'must be the token that BotFather gave')
     .transform((value) => new Secret(value))
     .optional(),
-  /** Where the Bot API is: its own address, or that of a Bot API server of yours. */
+  /** URL of the Bot API: Telegram's, or that of a Bot API server of yours. */
   TELEGRAM_API_URL: z.url().default('https://api.telegram.org'),
 }
 
-/** Variables of the inbox of `npm start`, which takes the mails of the system. */
+/** Variables of the inbox of `npm start`, which receives the mails of the system. */
 export const mailboxShape = {
-  /** Takes mail on this port, for the page `/mail`; 0: any free one. Without it no mail is taken. */
+  /** Receives mail on this port, for the page `/mail`; 0: any free one. Without it, no mail is received. */
   INBOX_SMTP_PORT: z.coerce.number().int().min(0).max(65535).optional(),
 }

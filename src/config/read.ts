@@ -6,7 +6,10 @@ import { readTemporal } from './temporal.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The environment cannot be used. The message names every variable that is missing, wrong, or not for live mode. */
+/**
+ * Thrown if the environment cannot be used. The message names every variable that is missing, wrong, or not for live
+ * mode.
+ */
 export class ConfigurationError extends Error {
   readonly problems: readonly Problem[]
   constructor(problems: readonly Problem[]) {
@@ -23,8 +26,8 @@ export function read<T extends z.ZodObject>(schema: T, env: Environment): z.infe
 }
 
 /**
- * The variables of the schema that are set. `NAME_FILE` names a file that holds the value of `NAME`, as the secrets of
- * Docker and Kubernetes are given: a value in the environment is shown by `docker inspect` and inherited by each child.
+ * Returns the variables of the schema that are set. `NAME_FILE` names a file with the value of `NAME`, as Docker and
+ * Kubernetes provide secrets: a value in the environment is shown by `docker inspect` and inherited by each child.
  */
 export function withFiles(schema: z.ZodObject, env: Environment): { present: Environment; problems: Problem[] } {
   const present: Record<string, string | undefined> = { ...presentIn(env) }
@@ -45,17 +48,19 @@ export function withFiles(schema: z.ZodObject, env: Environment): { present: Env
   return { present: presentIn(present), problems }
 }
 
-/** Everything that is wrong with the variables of the schema, in the order of the schema. Empty: `read` reads them. */
+/**
+ * Returns everything that is wrong with the variables of the schema, in its order; an empty list if `read` succeeds.
+ */
 export function problemsOf(schema: z.ZodObject, env: Environment): Problem[] {
   const { present, problems } = withFiles(schema, env)
   const unread = new Set(problems.map(({ name }) => name.replace(/_FILE$/, '')))
   const read = new Map<string, unknown>()
-  // One by one, so that what is wrong in one variable hides nothing of the others.
+  // One by one, so that an error in one variable hides none in the others.
   for (const [name, field] of Object.entries(schema.shape)) {
     if (unread.has(name)) continue
     const result = z.safeParse(field, present[name], { error: mustBe })
     if (result.success) read.set(name, result.data)
-    else problems.push({ name, must: present[name] === undefined ? 'must be set' : mustOf(result.error) })
+    else problems.push({ name, must: present[name] === undefined ? 'must be set' : describeIssues(result.error) })
   }
   const settings = Object.fromEntries(read)
   if (settings['CRYPTO_DEPOSITS'] === true && 'DEPOSIT_SEED' in settings && settings['DEPOSIT_SEED'] === undefined)
@@ -68,7 +73,7 @@ export function problemsOf(schema: z.ZodObject, env: Environment): Problem[] {
   return settings['PINRAIL_MODE'] === 'live' ? [...problems, ...liveProblems(settings, present)] : problems
 }
 
-/** What is wrong with what the variable names. */
+/** Returns a problem if `use` throws. */
 function failing(name: string, must: string, use: () => unknown): Problem[] {
   try {
     use()
@@ -81,9 +86,10 @@ function failing(name: string, must: string, use: () => unknown): Problem[] {
 const presentIn = (env: Environment): Environment =>
   Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
 
-const mustOf = (error: z.core.$ZodError): string => [...new Set(error.issues.map(({ message }) => message))].join('; ')
+const describeIssues = (error: z.core.$ZodError): string =>
+  [...new Set(error.issues.map(({ message }) => message))].join('; ')
 
-/** What a variable must be, where its schema has no message of its own. */
+/** The message for a variable whose schema defines none. */
 const mustBe: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === 'invalid_type' && issue.expected !== 'string') return 'must be a whole number'
   if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`

@@ -18,7 +18,7 @@ export class Secret {
   }
 }
 
-/** The secrets of a comma separated list; none when it is not set. */
+/** Returns the secrets of a comma-separated list; none if it is not set. */
 export const listOf = (list: Secret | undefined): string[] =>
   (list?.reveal() ?? '')
     .split(',')

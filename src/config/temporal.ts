@@ -10,15 +10,15 @@ const secret = z
   .optional()
 
 /**
- * How to reach Temporal: the variables of Temporal's own tools and SDKs
+ * How to reach Temporal: the variables of Temporal's tools and SDKs
  * (https://docs.temporal.io/develop/environment-configuration).
  */
 export const temporalShape = {
   TEMPORAL_ADDRESS: optional,
   TEMPORAL_NAMESPACE: optional,
-  /** A file in TOML with profiles. Only read when this is set: no process takes its server from a home folder. */
+  /** A file in TOML with profiles. Read only if this is set: no process takes its server from a home folder. */
   TEMPORAL_CONFIG_FILE: optional,
-  /** The profile of that file: `default` when absent. The variables here override it. */
+  /** The profile of that file: `default` if absent. The variables here override it. */
   TEMPORAL_PROFILE: optional,
   /** Turns TLS on. */
   TEMPORAL_API_KEY: secret,
@@ -32,13 +32,13 @@ export const temporalShape = {
   TEMPORAL_TLS_CLIENT_KEY_DATA: secret,
 } as const
 
-/** How the worker polls, and which build of the workflows it is. */
+/** How the worker polls, and the build of its workflows. */
 export const temporalWorkerShape = {
   WORKER_MAX_CACHED_WORKFLOWS: z.coerce.number().int().min(0).default(1000),
-  /** Time that running activities have to finish after SIGTERM, in milliseconds; another worker retries the others. */
+  /** Milliseconds that running activities have to finish after SIGTERM; another worker retries the others. */
   WORKER_SHUTDOWN_GRACE_MS: z.coerce.number().int().min(0).default(25_000),
   WORKER_STICKY_TIMEOUT_MS: z.coerce.number().int().min(100).default(5000),
-  /** The bundle of the workflows that the image has. Without it the worker makes one beside its packages. */
+  /** The bundle of the workflows that the image has. Without it the worker makes one next to its packages. */
   WORKFLOW_BUNDLE: z.string().optional(),
   WORKER_BUILD_ID: z.string().optional(),
   WORKER_VERSIONING: z
@@ -47,14 +47,14 @@ export const temporalWorkerShape = {
     .default(false),
 } as const
 
-/** Headers of every call: `TEMPORAL_GRPC_META_<NAME>`, whose names nobody can list. */
+/** Prefix of the headers of every call, `TEMPORAL_GRPC_META_<NAME>`, with any name. */
 const META = 'TEMPORAL_GRPC_META_'
 
 const DEFAULT_ADDRESS = '127.0.0.1:7233'
 const DEFAULT_NAMESPACE = 'default'
 
 export type TemporalSettings = {
-  /** For clients and workers alike. */
+  /** For both clients and workers. */
   readonly connection: Pick<ClientConnectConfig['connectionOptions'], 'apiKey' | 'tls' | 'metadata'> & {
     readonly address: string
   }
@@ -63,16 +63,16 @@ export type TemporalSettings = {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Whether the variables name a server. Without one, `npm start` brings its own. */
+/** Returns true if the variables name a server. Without one, `npm start` brings its own. */
 export const namesTemporal = ({ TEMPORAL_ADDRESS: address, TEMPORAL_CONFIG_FILE: file }: Environment): boolean =>
   Boolean(address) || Boolean(file)
 
-/** Whether the variable says how to reach Temporal. */
+/** Returns true if the variable configures the connection to Temporal. */
 export const isOfTemporal = (name: string): boolean => Object.hasOwn(temporalShape, name) || name.startsWith(META)
 
 /**
- * Where Temporal is, and who we are there. Throws for a file, a profile or a certificate that is not there, for half a
- * key pair, and for an API key without TLS.
+ * Reads the address of Temporal, and the identity there. Throws for a file, a profile or a certificate that does not
+ * exist, for half a key pair, and for an API key without TLS.
  */
 export function readTemporal(env: Environment): TemporalSettings {
   const known = Object.entries(env).filter(
@@ -82,7 +82,7 @@ export function readTemporal(env: Environment): TemporalSettings {
   const { TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: profile } = variables
   if (file === undefined && profile !== undefined)
     throw new Error('TEMPORAL_PROFILE needs TEMPORAL_CONFIG_FILE, the file with the profiles')
-  const profileRead = profileOf(variables, file)
+  const profileRead = loadProfile(variables, file)
   const { apiKey, tls } = profileRead
   if ((tls?.clientCert === undefined) !== (tls?.clientKey === undefined))
     throw new Error('TEMPORAL_TLS_CLIENT_CERT_* and TEMPORAL_TLS_CLIENT_KEY_* must be set together')
@@ -95,14 +95,14 @@ export function readTemporal(env: Environment): TemporalSettings {
   }
 }
 
-function profileOf(variables: Record<string, string>, file: string | undefined) {
-  // The file is read here, because the library takes one that is not there for an empty one.
+function loadProfile(variables: Record<string, string>, file: string | undefined) {
+  // Read here, because the library treats a missing file as an empty one.
   const source =
     file === undefined ? { disableFile: true } : { configSource: { data: readFileSync(file) }, configFileStrict: true }
   try {
     return loadClientConfigProfile({ overrideEnvVars: variables, ...source })
   } catch (error) {
-    // What follows is the line of the file that is wrong, and may be that of the API key.
+    // The next lines quote the wrong line of the file, which may be that of the API key.
     const [what = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
     throw new Error(what, { cause: null })
   }

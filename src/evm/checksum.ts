@@ -1,7 +1,7 @@
 import { keccak256 } from 'viem/utils'
 import type { Hex } from '../domain/hex.ts'
 
-/** The address in the mixed case of EIP-55; it is given in lower case. */
+/** Returns a lower-case address in the mixed case of EIP-55. */
 export function checksumAddress(address: string): Hex {
   const digits = address.slice(2)
   const hash = keccak256(new TextEncoder().encode(digits)).slice(2)

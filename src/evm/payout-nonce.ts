@@ -5,7 +5,7 @@ const NONCE_DOMAIN = 'pinrail.payout.v1'
 
 const word = (digits: string): string => digits.padStart(64, '0')
 
-/** ABI encoding of a string's content: its length, and its bytes padded to whole words. */
+/** ABI-encodes the content of a string: its length, and its bytes padded to whole words. */
 function tail(text: string): string {
   const bytes = Buffer.from(text)
   const words = Math.ceil(bytes.length / 32)
@@ -13,15 +13,15 @@ function tail(text: string): string {
 }
 
 const DOMAIN_TAIL = tail(NONCE_DOMAIN)
-/** Where the two strings begin: after the five words of the head. */
+/** Offsets of the two strings: after the five words of the head. */
 const DOMAIN_OFFSET = word((5 * 32).toString(16))
 const PAYMENT_OFFSET = word((5 * 32 + DOMAIN_TAIL.length / 2).toString(16))
 
 /**
- * The EIP-3009 nonce of a payment's payout: the same for life, whatever is restored, retried or signed again, so that
- * the token contract itself refuses a second transfer. Database and signer both derive it; neither takes it on trust.
- * It is `keccak256(abi.encode("pinrail.payout.v1", chainId, token, treasury, paymentId))`, the types being string,
- * uint256, address, address, string.
+ * Returns the EIP-3009 nonce of a payment's payout. It never changes, whatever is restored, retried or signed again, so
+ * that the token contract itself refuses a second transfer. Database and signer both derive it; neither trusts the
+ * other. It is `keccak256(abi.encode("pinrail.payout.v1", chainId, token, treasury, paymentId))`, the types being
+ * string, uint256, address, address, string.
  */
 export function payoutNonce(payout: { chainId: number; token: Hex; treasury: Hex; paymentId: string }): Hex {
   const { chainId, token, treasury, paymentId } = payout

@@ -10,27 +10,27 @@ const MNEMONICS = [
   'myth like bonus scare over problem client lizard pioneer submit female collect',
 ]
 
-/** Accounts of each mnemonic that are known: ten times as many as the tools show by default. */
+/** Number of known accounts of each mnemonic: ten times as many as the tools show by default. */
 const ACCOUNTS = 100
 
 let known: ReadonlySet<string> | undefined
 
 /**
- * Secrets that everybody knows, as lower-case hexadecimal digits: the private keys of the mnemonics' accounts
+ * Returns secrets that everybody knows, as lower-case hexadecimal digits: the private keys of the mnemonics' accounts
  * (BIP-44, m/44'/60'/0'/0/n), and the seeds (BIP-39) that they derive from. Takes half a second the first time.
  */
 export function publicKeys(): ReadonlySet<string> {
-  known ??= new Set(MNEMONICS.flatMap(secretsOf))
+  known ??= new Set(MNEMONICS.flatMap(deriveSecrets))
   return known
 }
 
-/** Whether the text contains one of the mnemonics. */
+/** Returns true if the text contains one of the mnemonics. */
 export function containsPublicMnemonic(text: string): boolean {
   const words = text.toLowerCase().replaceAll(/[^a-z]+/g, ' ')
   return MNEMONICS.some((mnemonic) => words.includes(mnemonic))
 }
 
-function secretsOf(mnemonic: string): string[] {
+function deriveSecrets(mnemonic: string): string[] {
   const seed = pbkdf2Sync(mnemonic, 'mnemonic', 2048, 64, 'sha512')
   const parent = HDKey.fromMasterSeed(seed).derive("m/44'/60'/0'/0")
   const keys = Array.from({ length: ACCOUNTS }, (_, index) => parent.deriveChild(index).privateKey)

@@ -1,8 +1,8 @@
 import { recoverMessageAddress } from 'viem'
 
 /**
- * The address whose key signed the text (EIP-191, `personal_sign`), in lower case; null when the signature is none. A
- * wallet that is a contract signs in another way (ERC-1271), which only its chain can check.
+ * Returns the address whose key signed the text (EIP-191, `personal_sign`), in lower case; null if the signature is
+ * invalid. A wallet that is a contract signs in another way (ERC-1271), which only its chain can check.
  */
 export async function signerOf(text: string, signature: string): Promise<string | null> {
   if (!/^0x[0-9a-fA-F]{130}$/.test(signature)) return null

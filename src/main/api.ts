@@ -23,7 +23,7 @@ const internal = createInternalServer({ checks: deps.healthChecks, registry: dep
 await listenInternally(internal, config)
 
 onStop(log, async () => {
-  // These answers have no end of their own.
+  // Responses of open pages do not end until they are closed.
   deps.openPages.close()
   await Promise.all(servers.map((server) => stopApiServer(server, config.API_DRAIN_MS)))
   await close()

@@ -1,6 +1,9 @@
 import type { Logger } from '../log.ts'
 
-/** Runs `stop` once when the process is asked to end, then ends it: 0, or 1 when `stop` throws, with the error in the log. */
+/**
+ * Runs `stop` once on SIGTERM or SIGINT, then ends the process: with 0, or with 1 if `stop` throws, after logging the
+ * error.
+ */
 export function onStop(log: Logger, stop: () => Promise<void>): void {
   let isStopping = false
   const once = (): void => {

@@ -4,7 +4,7 @@ import { createLogger } from '../log.ts'
 import { createInternalServer, listenInternally } from '../observe/internal-server.ts'
 import { logTemporal, runWorker } from '../worker/run.ts'
 
-/** The process of the worker: workflows, activities, relay, settlement. Only operators can ask it something. */
+/** The process of the worker: workflows, activities, relay, settlement. It serves only operators. */
 const config = readWorkerConfig()
 const log = createLogger({ level: config.LOG_LEVEL, name: 'worker' })
 logTemporal(log, config.WORKER_SDK_METRICS)
@@ -15,7 +15,7 @@ const stop = new AbortController()
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort())
 
 const ready = (queues: string[]): void =>
-  // Whoever has started it waits for this line, whatever else is to be logged.
+  // Whoever has started the worker waits for this line, whatever the level of the log is.
   createLogger({ level: 'info', name: 'worker' }).info({ queues }, 'worker ready')
 const code = await runWorker({ ...parts, log, ready }, stop)
 internal.close()

@@ -7,16 +7,16 @@ import { type Speech, wordsOf } from './words/languages.ts'
 
 export type Place = { readonly publicUrl: string; readonly testMode: boolean }
 
-/** Of a digest: the newest by name, and currencies of one sum. */
+/** Lines of a digest that name events, the newest ones, and currencies of one sum. */
 const LINES_OF_DIGEST = 8
 const CURRENCIES_OF_SUM = 4
 /**
- * Characters of both together. Discord refuses more than 2000 in all, and title, link and what is escaped are to fit too:
- * a digest that is refused has told of nothing.
+ * Maximum characters of both together. Discord refuses more than 2000 in all, and title, link and escapes need room
+ * too: a digest that is refused notifies nobody.
  */
 const LONGEST_DIGEST = 1400
 
-/** What people read: no personal data of a buyer, and no secret but the link that stops a change. */
+/** Composes what people read: no personal data of a buyer, and no secret but the link that stops a change. */
 export function composeMessage(
   message: ChannelMessage,
   { language }: Pick<Recipient, 'language'>,
@@ -31,11 +31,11 @@ export function composeMessage(
     const title = `${account}: ${text.many(message.told.length)}`
     return { title, lines: [...again, ...digest(message.told, text), [], [link(`${place.publicUrl}/dashboard`)]] }
   }
-  const title = `${account}: ${nameOf(first, text)}`
+  const title = `${account}: ${getName(first, text)}`
   return { title, lines: [...again, ...single(first, message, { text, place })] }
 }
 
-function nameOf({ kind, data }: Told, text: Speech): string {
+function getName({ kind, data }: Told, text: Speech): string {
   const planned = kind === 'wallet.changed' && typeof data['at'] === 'string'
   return text.nameOf(planned ? 'wallet.planned' : kind)
 }
@@ -71,12 +71,12 @@ function single(
   return [...field('', 'title').map((line) => line.slice(1)), ...open('')]
 }
 
-/** Our own ids alone become parts of a path. */
+/** Only ids of the platform become parts of a path. */
 const pathPart = (value: unknown): string => (/^[a-z]+_[0-9a-z]{26}$/.test(String(value)) ? String(value) : '')
 
-/** Only of what succeeded is it certain that its USDC arrives: other payments may wait, or have lost their money. */
+/** Only the USDC of a succeeded payment is certain to arrive: other payments may wait, or have lost their money. */
 function amountLine({ kind, data }: Told, text: Speech): Part[][] {
-  const amount = amountOf(data)
+  const amount = readAmount(data)
   if (amount === null) return []
   const settlement = data['settlement']
   const net =
@@ -88,52 +88,52 @@ function amountLine({ kind, data }: Told, text: Speech): Part[][] {
 
 type Amount = { readonly minor: string; readonly currency: Currency }
 
-function amountOf({ amount_minor: minor, currency }: Told['data']): Amount | null {
+function readAmount({ amount_minor: minor, currency }: Told['data']): Amount | null {
   const known = CURRENCIES.find((each) => each === currency)
   return known === undefined || !Number.isSafeInteger(minor) ? null : { minor: String(minor), currency: known }
 }
 
-/** How many of each kind with their sums, then the newest by name. */
+/** Returns the number of each kind with their sums, then the newest by name. */
 function digest(told: readonly Told[], text: Speech): Part[][] {
   const kinds = new Map<string, Told[]>()
   for (const each of told) {
-    const name = nameOf(each, text)
+    const name = getName(each, text)
     kinds.set(name, [...(kinds.get(name) ?? []), each])
   }
-  const counted = [...kinds].map(([name, each]): Part[] => [words(`${name}: ${each.length}${sumsOf(each)}`)])
-  const named = told.filter(({ data }) => amountOf(data) !== null || typeof data['reference'] === 'string')
+  const counted = [...kinds].map(([name, each]): Part[] => [words(`${name}: ${each.length}${formatSums(each)}`)])
+  const named = told.filter(({ data }) => readAmount(data) !== null || typeof data['reference'] === 'string')
   const newest = named.slice(-LINES_OF_DIGEST).toReversed()
-  const lines = fitting(
-    newest.map((each) => lineOf(each, text)),
-    LONGEST_DIGEST - lengthOf(counted),
+  const lines = takeLines(
+    newest.map((each) => composeLine(each, text)),
+    LONGEST_DIGEST - countCharacters(counted),
   )
   const rest = named.length - lines.length
   return [...counted, ...(lines.length > 0 ? [[], ...lines] : []), ...(rest > 0 ? [[words(text.more(rest))]] : [])]
 }
 
-function lineOf(told: Told, text: Speech): Part[] {
-  const amount = amountOf(told.data)
+function composeLine(told: Told, text: Speech): Part[] {
+  const amount = readAmount(told.data)
   const reference = told.data['reference']
   return [
-    words(`· ${nameOf(told, text)}${amount === null ? '' : ` ${formatAmount(amount)} ${amount.currency}`} `),
+    words(`· ${getName(told, text)}${amount === null ? '' : ` ${formatAmount(amount)} ${amount.currency}`} `),
     ...(typeof reference === 'string' ? [typed(reference)] : []),
   ]
 }
 
-/** The first lines, as far as they have room. */
-function fitting(lines: readonly Part[][], room: number): Part[][] {
-  const most = lines.findIndex((_, index) => lengthOf(lines.slice(0, index + 1)) > room)
+/** Returns as many of the first lines as there is room for. */
+function takeLines(lines: readonly Part[][], room: number): Part[][] {
+  const most = lines.findIndex((_, index) => countCharacters(lines.slice(0, index + 1)) > room)
   return most === -1 ? [...lines] : lines.slice(0, most)
 }
 
-function lengthOf(lines: readonly Part[][]): number {
+function countCharacters(lines: readonly Part[][]): number {
   return lines.flat().reduce((sum, part) => sum + (part.kind === 'link' ? part.url : part.text).length, lines.length)
 }
 
-function sumsOf(told: readonly Told[]): string {
+function formatSums(told: readonly Told[]): string {
   const sums = new Map<Currency, string>()
   for (const { data } of told) {
-    const amount = amountOf(data)
+    const amount = readAmount(data)
     if (amount !== null) sums.set(amount.currency, add(sums.get(amount.currency) ?? '0', amount.minor))
   }
   const parts = [...sums].map(([currency, minor]) => `${formatAmount({ minor, currency })} ${currency}`)

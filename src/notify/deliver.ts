@@ -15,11 +15,11 @@ export type DeliverDeps = Place & {
   readonly mail: Pick<MailSender, 'send'> | null
   /** Null without a bot. */
   readonly bot: Bot | null
-  /** Resolves when the bot may send again: it has a limit over all its chats. */
+  /** Resolves when the bot may send again: all its chats share one limit. */
   readonly botTurn: () => Promise<unknown>
 }
 
-/** Makes one try at one channel. Whatever it does is a value; only `signal` makes it throw. */
+/** Makes one try at one channel. Every result is a value; it throws only because of `signal`. */
 export async function deliverMessage(
   deps: DeliverDeps,
   { to, message }: { to: Recipient; message: ChannelMessage },

@@ -13,7 +13,7 @@ export async function sendToDiscord(
 ): Promise<Outcome> {
   const posted = await post({
     channelId,
-    // Waits until the message is there: without it an answer says nothing.
+    // Waits until the message is there: otherwise the response means nothing.
     url: `${url}?wait=true`,
     signal,
     body: { content: markedText(composed, DISCORD), allowed_mentions: { parse: [] }, flags: SUPPRESS_EMBEDS },
@@ -24,7 +24,7 @@ export async function sendToDiscord(
     return { kind: 'limited', seconds: seconds > 0 ? pauseSeconds(seconds) : pauseSeconds(posted.retryAfterSeconds) }
   }
   const common = commonOutcome(posted)
-  // The last one that its bucket takes for now.
+  // The last request that its bucket takes for now.
   if (common?.kind === 'accepted' && posted.headers['x-ratelimit-remaining'] === '0')
     return { kind: 'accepted', pauseSeconds: pauseSeconds(Number(posted.headers['x-ratelimit-reset-after'])) }
   if (common !== null) return common

@@ -1,9 +1,11 @@
 import type { Outcome } from '../domain/notification/channel.ts'
 
-/** What nodemailer says when nothing of the mail was sent. A connection that closes later has other codes. */
+/** Codes of nodemailer if nothing of the mail was sent. A connection that closes later has other codes. */
 const BEFORE_THE_MAIL = ['EDNS', 'ETLS', 'EAUTH', 'ENOAUTH', 'EOAUTH2']
 
-/** What a mail server's answer means (RFC 5321, 4.2.1). The code alone is kept: servers repeat addresses. */
+/**
+ * Returns the meaning of a mail server's answer (RFC 5321, 4.2.1). Only its code is stored: servers repeat addresses.
+ */
 export async function mailOutcome(send: () => Promise<void>): Promise<Outcome> {
   try {
     await send()

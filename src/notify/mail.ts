@@ -1,7 +1,7 @@
 import nodemailer from 'nodemailer'
 
 export type Mail = {
-  /** The same at every try, so that a mail box that gets a mail twice can tell. */
+  /** The same at every try, so that a mailbox that receives a mail twice can recognize it. */
   readonly id: string
   readonly to: string
   readonly subject: string
@@ -9,12 +9,14 @@ export type Mail = {
 }
 
 export type MailSender = {
-  /** Resolves when the server has taken the mail. Rejects otherwise, also when it is not known: then it is sent again. */
+  /**
+   * Resolves when the server has accepted the mail. Rejects otherwise, also if that is unknown: then it is sent again.
+   */
   send(mail: Mail): Promise<void>
   close(): void
 }
 
-/** Milliseconds: a mail server that is silent holds up the mails of its round no longer than this. */
+/** Milliseconds: a silent mail server delays the mails of its round no longer than this. */
 const CONNECT_MS = 10_000
 const ANSWER_MS = 20_000
 
@@ -23,7 +25,7 @@ export function createMailSender({ url, from }: { url: string; from: string }): 
     url,
     pool: true,
     maxConnections: 3,
-    // Whether a mail that got no answer is sent again is decided where it is recorded.
+    // The code that records a mail decides if it is sent again after no answer.
     maxRequeues: 0,
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
@@ -39,7 +41,7 @@ export function createMailSender({ url, from }: { url: string; from: string }): 
         subject,
         text,
         messageId: `<${id}@pinrail.mail>`,
-        // RFC 3834: nobody's holiday notice answers.
+        // RFC 3834: holiday notices must not answer.
         headers: { 'auto-submitted': 'auto-generated' },
       })
     },

@@ -8,11 +8,11 @@ export type NoticeTold = {
   readonly data: Readonly<Record<string, unknown>>
   readonly testMode: boolean
   readonly publicUrl: string
-  /** Where one press stops the change; null: there is nothing to stop. */
+  /** URL at which one press stops the change; null: there is nothing to stop. */
   readonly stopUrl: string | null
 }
 
-/** What a person of an account is told by mail. */
+/** Composes the mail that notifies a person of an account. */
 export function noticeMail(told: NoticeTold, language: NotificationLanguage): { subject: string; text: string } {
   const words = wordsOf(language)
   const { account, kind, testMode } = told
@@ -27,52 +27,52 @@ type Parts = (told: NoticeTold, words: Speech) => string[]
 
 const PARTS: Readonly<Record<string, Parts>> = {
   'wallet.changed': (told, { mail }) => [
-    mail('walletSet', valuesOf(told)),
+    mail('walletSet', readValues(told)),
     mail('unexpected'),
-    pageOf(told, '/dashboard/wallet'),
+    composeUrl(told, '/dashboard/wallet'),
   ],
-  'wallet.kept': (told, { mail }) => [mail('walletKept', valuesOf(told)), pageOf(told, '/dashboard/wallet')],
+  'wallet.kept': (told, { mail }) => [mail('walletKept', readValues(told)), composeUrl(told, '/dashboard/wallet')],
   'payment_link.claimed': (told, { mail }) => [
-    mail('linkClaimed', valuesOf(told)),
+    mail('linkClaimed', readValues(told)),
     mail('linkNotYours'),
-    pageOf(told, `/dashboard/links/${valueOf(told, 'link')}`),
+    composeUrl(told, `/dashboard/links/${readValue(told, 'link')}`),
   ],
-  'channel.added': (told, words) => channel(told, words, words.mail('channelAdded', valuesOf(told))),
-  'channel.removed': (told, words) => channel(told, words, words.mail('channelRemoved', valuesOf(told))),
+  'channel.added': (told, words) => channel(told, words, words.mail('channelAdded', readValues(told))),
+  'channel.removed': (told, words) => channel(told, words, words.mail('channelRemoved', readValues(told))),
   'channel.broken': (told, { mail, says }) => [
-    mail('channelBroken', valuesOf(told)),
-    `${says}: ${valueOf(told, 'reason')}`,
-    pageOf(told, '/dashboard/notifications'),
+    mail('channelBroken', readValues(told)),
+    `${says}: ${readValue(told, 'reason')}`,
+    composeUrl(told, '/dashboard/notifications'),
   ],
   'api_key.created': (told, { mail }) => [
-    mail('keyCreated', valuesOf(told)),
+    mail('keyCreated', readValues(told)),
     mail('unexpected'),
-    pageOf(told, '/dashboard/keys'),
+    composeUrl(told, '/dashboard/keys'),
   ],
   'api_key.revoked': (told, { mail }) => [
-    mail('keyRevoked', valuesOf(told)),
+    mail('keyRevoked', readValues(told)),
     mail('unexpected'),
-    pageOf(told, '/dashboard/keys'),
+    composeUrl(told, '/dashboard/keys'),
   ],
   'sign_in.new': (told, { mail }) => [
-    mail('signIn', valuesOf(told)),
+    mail('signIn', readValues(told)),
     mail('signInNot'),
-    pageOf(told, '/dashboard/account'),
+    composeUrl(told, '/dashboard/account'),
   ],
   'payout.held': (told, { mail }) => [
-    mail('payoutHeld', valuesOf(told)),
-    mail(HELD[valueOf(told, 'reason')] ?? 'heldOperator'),
-    pageOf(told, `/dashboard/payments/${valueOf(told, 'id')}`),
+    mail('payoutHeld', readValues(told)),
+    mail(HELD[readValue(told, 'reason')] ?? 'heldOperator'),
+    composeUrl(told, `/dashboard/payments/${readValue(told, 'id')}`),
   ],
   'webhook_endpoint.changed': (told, { mail }) => [
-    mail('endpointChanged', valuesOf(told)),
+    mail('endpointChanged', readValues(told)),
     mail('unexpected'),
-    pageOf(told, '/dashboard/webhooks'),
+    composeUrl(told, '/dashboard/webhooks'),
   ],
   'webhook_endpoint.disabled': (told, { mail }) => [
-    mail(valueOf(told, 'reason') === 'gone' ? 'endpointGone' : 'endpointFailing', valuesOf(told)),
+    mail(readValue(told, 'reason') === 'gone' ? 'endpointGone' : 'endpointFailing', readValues(told)),
     mail('endpointThen'),
-    pageOf(told, `/dashboard/webhooks/${valueOf(told, 'endpoint')}`),
+    composeUrl(told, `/dashboard/webhooks/${readValue(told, 'endpoint')}`),
   ],
 }
 
@@ -82,10 +82,10 @@ const HELD = { blacklisted: 'heldBlacklisted', refused: 'heldRefused', policy: '
 
 function plannedWallet(told: NoticeTold, { mail, newWallet, takesEffect, stop }: Speech): string[] {
   return [
-    mail('walletAsked', valuesOf(told)),
-    `${newWallet}: ${valueOf(told, 'address')}\n${takesEffect}: ${valueOf(told, 'at')}`,
+    mail('walletAsked', readValues(told)),
+    `${newWallet}: ${readValue(told, 'address')}\n${takesEffect}: ${readValue(told, 'at')}`,
     `${stop}:`,
-    told.stopUrl ?? pageOf(told, '/dashboard/wallet'),
+    told.stopUrl ?? composeUrl(told, '/dashboard/wallet'),
     mail('walletAnybody'),
   ]
 }
@@ -93,20 +93,20 @@ function plannedWallet(told: NoticeTold, { mail, newWallet, takesEffect, stop }:
 const channel = (told: NoticeTold, { mail }: Speech, what: string): string[] => [
   what,
   mail('unexpected'),
-  pageOf(told, '/dashboard/notifications'),
+  composeUrl(told, '/dashboard/notifications'),
 ]
 
-/** A link that was stopped, or that works again, and whatever comes later. */
+/** The mail for a link that was stopped or works again, and for each kind without an entry. */
 function other(told: NoticeTold, { nameOf }: Speech): string[] {
-  const title = valueOf(told, 'title')
-  const link = valueOf(told, 'link')
+  const title = readValue(told, 'title')
+  const link = readValue(told, 'link')
   const what = title === '' ? nameOf(told.kind) : `${nameOf(told.kind)}: ${title}`
-  return [what, pageOf(told, link === '' ? '/dashboard' : `/dashboard/links/${link}`)]
+  return [what, composeUrl(told, link === '' ? '/dashboard' : `/dashboard/links/${link}`)]
 }
 
-const pageOf = ({ publicUrl }: NoticeTold, path: string): string => `${publicUrl}${path}`
+const composeUrl = ({ publicUrl }: NoticeTold, path: string): string => `${publicUrl}${path}`
 
-/** How channels are called everywhere. */
+/** The names of channels in all texts. */
 const CHANNELS: Readonly<Record<string, string>> = {
   email: 'E-mail',
   telegram: 'Telegram',
@@ -114,13 +114,13 @@ const CHANNELS: Readonly<Record<string, string>> = {
   slack: 'Slack',
 }
 
-function valueOf({ data }: NoticeTold, name: string): string {
+function readValue({ data }: NoticeTold, name: string): string {
   const value = data[name]
   const text = typeof value === 'string' ? plainLine(value) : ''
   return name === 'kind' ? (CHANNELS[text] ?? text) : text
 }
 
-function valuesOf(told: NoticeTold): Record<string, string> {
-  const values = Object.keys(told.data).map((name) => [name, valueOf(told, name)])
+function readValues(told: NoticeTold): Record<string, string> {
+  const values = Object.keys(told.data).map((name) => [name, readValue(told, name)])
   return { ...Object.fromEntries(values), account: plainLine(told.account) }
 }

@@ -1,6 +1,9 @@
 import { type Outcome, pauseSeconds } from '../domain/notification/channel.ts'
 
-/** A request to a chat service, on a connection of its own, so that it is not sent twice when the service closes one. */
+/**
+ * Sends a request to a chat service, on a dedicated connection, so that it is not sent twice when the service closes
+ * one.
+ */
 export type Post = (request: {
   readonly channelId: string
   readonly url: string
@@ -17,11 +20,11 @@ export type Posted = {
   readonly retryAfterSeconds: number | null
   /** Why there was no usable answer. */
   readonly error: string | null
-  /** Whether anything of the request may have reached the service. */
+  /** True if anything of the request may have reached the service. */
   readonly wasSent: boolean
 }
 
-/** What every service means alike; null: it depends on the service. */
+/** Returns the outcome that is the same for every service; null if it depends on the service. */
 export function commonOutcome({ status, retryAfterSeconds, error, wasSent }: Posted): Outcome | null {
   if (status === null) {
     if (error === 'refused_url' || error === 'refused_address')
@@ -31,13 +34,13 @@ export function commonOutcome({ status, retryAfterSeconds, error, wasSent }: Pos
   }
   if (status >= 200 && status < 300) return { kind: 'accepted', pauseSeconds: 0 }
   if (status === 429) return { kind: 'limited', seconds: pauseSeconds(retryAfterSeconds) }
-  // A gateway in between does not know what became of it.
+  // A gateway in between does not know what became of the message.
   if (status >= 500) return { kind: 'unknown', reason: `HTTP ${status}` }
   if (status >= 300 && status < 400) return { kind: 'refused', what: 'channel', reason: 'it responded with a redirect' }
   return null
 }
 
-/** The body as JSON; an empty object for anything else. */
+/** Parses the body as JSON; returns an empty object for anything else. */
 export function readJson(body: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(body)
@@ -49,7 +52,7 @@ export function readJson(body: string): Readonly<Record<string, unknown>> {
 
 const LONGEST_REASON = 120
 
-/** What the service says, short and in printable characters: it stands on pages and in mails. */
+/** Returns the service's text, short and in printable characters: pages and mails show it. */
 export function said(service: string, text: unknown, status: number): string {
   const plain = (typeof text === 'string' ? text : '').replace(/[^\x20-\x7e]/g, '').slice(0, LONGEST_REASON)
   return plain === '' ? `${service} responded HTTP ${status}` : `${service} says "${plain}"`

@@ -14,11 +14,11 @@ export async function sendToSlack(
     url,
     signal,
     body: {
-      // What a notice on a screen shows.
+      // The text of a notification on a screen.
       text: SLACK.escape(composed.title),
       unfurl_links: false,
       unfurl_media: false,
-      // Verbatim: Slack makes no links and no mentions of its own.
+      // Verbatim: Slack adds no links and no mentions.
       blocks: [{ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } }],
     },
   })
@@ -30,7 +30,7 @@ export async function sendToSlack(
 
 const SLACK = {
   // https://api.slack.com/reference/surfaces/formatting#escaping: nothing else opens a link or a mention. The other
-  // characters only look different, and a character of no width in front takes that from them.
+  // characters only change the look, which a character of no width in front prevents.
   escape: (text: string): string =>
     text
       .replaceAll('&', '&amp;')

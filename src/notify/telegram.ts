@@ -2,14 +2,14 @@ import type { Outcome } from '../domain/notification/channel.ts'
 import { commonOutcome, type Post, readJson, said } from './outcome.ts'
 import { type Composed, plainText } from './text.ts'
 
-/** What the bot is called with; the token is a part of every URL of the Bot API. */
+/** The server and token of the bot; the token is a part of every URL of the Bot API. */
 export type Bot = { readonly apiUrl: string; readonly token: string }
 
 type Line = { readonly channelId: string; readonly chat: string; readonly signal: AbortSignal }
 
 /**
- * Sends by the Bot API (https://core.telegram.org/bots/api#sendmessage). Without a parse mode nothing in the text is
- * markup; what others typed stands as code, in which Telegram makes no links and no mentions.
+ * Sends by the Bot API (https://core.telegram.org/bots/api#sendmessage). Without a parse mode, nothing in the text is
+ * markup; what others typed is sent as code, in which Telegram makes no links and no mentions.
  */
 export async function sendToTelegram(
   { post, bot }: { post: Post; bot: Bot },
@@ -37,9 +37,9 @@ export async function sendToTelegram(
   return commonOutcome(posted) ?? refusal(posted.status ?? 0, answer['description'])
 }
 
-function refusal(status: number, told: unknown): Outcome {
-  const description = typeof told === 'string' ? told : ''
-  // The token is ours: nobody of the merchant can mend that.
+function refusal(status: number, answered: unknown): Outcome {
+  const description = typeof answered === 'string' ? answered : ''
+  // The token belongs to the platform: the merchant cannot correct it.
   if (status === 401 || status === 404)
     return { kind: 'not_taken', reason: `Telegram refuses the bot (HTTP ${status})` }
   const isGone =

@@ -2,11 +2,11 @@ import { plainLine } from '../domain/text.ts'
 
 /** A message before it is written in the markup of a service. */
 export type Part =
-  /** Words of ours, and names that the merchant gave. */
+  /** Words of the platform, and names that the merchant gave. */
   | { readonly kind: 'text'; readonly text: string }
-  /** What a buyer or another stranger may have typed. */
+  /** Text that a buyer or another stranger may have typed. */
   | { readonly kind: 'typed'; readonly text: string }
-  /** A page of ours. */
+  /** A page of the platform. */
   | { readonly kind: 'link'; readonly url: string }
 
 export type Composed = {
@@ -16,22 +16,22 @@ export type Composed = {
 }
 
 export const words = (text: string): Part => ({ kind: 'text', text })
-export const typed = (text: string): Part => ({ kind: 'typed', text: harmless(text) })
+export const typed = (text: string): Part => ({ kind: 'typed', text: sanitize(text) })
 export const link = (url: string): Part => ({ kind: 'link', url })
 
 const LONGEST_TYPED = 64
 
 /**
- * One line of printable characters without backticks, which would end the code that it stands in: no marks that turn the
- * direction of text, no characters of no width.
+ * Returns one line of printable characters: without backticks, which would end the code around it, without marks that
+ * turn the direction of text, and without characters of no width.
  */
-function harmless(text: string): string {
+function sanitize(text: string): string {
   const plain = plainLine(text.replace(/[\p{Co}`]/gu, ' ')).replace(/\s+/g, ' ')
   const characters = Array.from(plain)
   return characters.length <= LONGEST_TYPED ? plain : `${characters.slice(0, LONGEST_TYPED - 1).join('')}…`
 }
 
-/** Without markup, with the places of what was typed, in UTF-16 units as Telegram counts. */
+/** Returns the text without markup, with the places of what was typed, in UTF-16 units as Telegram counts. */
 export function plainText({ title, lines }: Composed): { text: string; codes: { offset: number; length: number }[] } {
   let text = title
   const codes: { offset: number; length: number }[] = []

@@ -7,28 +7,28 @@ export type Health = {
   readonly checks: Readonly<Record<string, string>>
 }
 
-/** A part that does not answer within this time counts as down (milliseconds). */
+/** Milliseconds after which a part that does not answer counts as down. */
 const CHECK_TIMEOUT_MS = 2000
 
-/** An answer serves all who ask within this time (milliseconds): anybody may ask, and the parts are not asked for each. */
-const KEPT_MS = 500
+/** Milliseconds for which one answer serves all requests: anybody may ask, and the parts are not checked for each. */
+const CACHED_MS = 500
 
-/** How the parts are. They are asked once for everybody who asks meanwhile. */
+/** Returns the state of the parts, which are checked once for all requests at the same time. */
 export function createHealth(checks: readonly HealthCheck[], clock: () => number = Date.now): () => Promise<Health> {
   let answer: Promise<Health> | undefined
-  let keptUntil = Number.POSITIVE_INFINITY
+  let cachedUntil = Number.POSITIVE_INFINITY
   return () => {
-    if (answer === undefined || clock() >= keptUntil) {
-      keptUntil = Number.POSITIVE_INFINITY
-      answer = healthOf(checks).finally(() => {
-        keptUntil = clock() + KEPT_MS
+    if (answer === undefined || clock() >= cachedUntil) {
+      cachedUntil = Number.POSITIVE_INFINITY
+      answer = readHealth(checks).finally(() => {
+        cachedUntil = clock() + CACHED_MS
       })
     }
     return answer
   }
 }
 
-async function healthOf(checks: readonly HealthCheck[]): Promise<Health> {
+async function readHealth(checks: readonly HealthCheck[]): Promise<Health> {
   const results = await Promise.all(checks.map(async (part) => ({ ...part, result: await outcome(part.check) })))
   const down = results.filter(({ result }) => result !== 'ok')
   const status = down.length === 0 ? 'ready' : down.some(({ needed }) => needed) ? 'not ready' : 'degraded'

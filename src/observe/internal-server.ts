@@ -4,8 +4,8 @@ import { PATIENCE, type Patience, patienceOf } from '../patience.ts'
 import { createHealth, type HealthCheck } from './health.ts'
 
 /**
- * What operators ask a process, on a port of its own that no stranger reaches. `/healthz` answers while the process runs;
- * `/readyz` says which part is down, with 503 when it is one that the process needs; `/metrics` in Prometheus' format.
+ * Serves operators on a dedicated port that no stranger reaches. `/healthz` answers while the process runs; `/readyz`
+ * shows which part is down, with 503 if the process needs that part; `/metrics` has Prometheus' format.
  */
 export function createInternalServer({
   checks,
@@ -39,7 +39,7 @@ function json(status: number, body: object) {
   return { status, type: 'application/json', text: JSON.stringify(body) }
 }
 
-/** Listens where the configuration says; without a port on nothing. */
+/** Listens at the configured address; without a port, does not listen. */
 export async function listenInternally(
   server: Server,
   { INTERNAL_HOST: host, INTERNAL_PORT: port }: { INTERNAL_HOST: string; INTERNAL_PORT?: number | undefined },

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { onceEach, type Told, tell } from './told.ts'
 
-/** What of the books is counted: the same numbers from every process, so one of them is enough. */
+/** The numbers of the books. Every process has the same, so one of them is enough. */
 export type Books = {
   readonly payments: () => Promise<readonly { status: string; method: string; count: number; oldest_seconds: number }[]>
   readonly attention: () => Promise<readonly { kind: string; count: number; oldest_seconds: number }[]>
@@ -17,10 +17,13 @@ export type PoolUse = { readonly total: number; readonly idle: number; readonly 
 /** In seconds. Most answers take milliseconds; a checkout that waits for a partner takes seconds. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** Milliseconds between two measurements of the event loop's delay. Every 10, the default, they take 5 ms of CPU a second. */
+/**
+ * Milliseconds between two measurements of the event loop's delay. With the default, 10, they take 5 ms of CPU a
+ * second.
+ */
 const LOOP_DELAY_EVERY_MS = 100
 
-/** The registry of a process: the process itself, and its connections to the database. */
+/** Creates the registry of a process: the process itself, and its connections to the database. */
 export function createRegistry(poolUse: () => PoolUse): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_DELAY_EVERY_MS })
@@ -36,7 +39,7 @@ export function createRegistry(poolUse: () => PoolUse): Registry {
   return registry
 }
 
-/** How long the answers of the api take, by route. */
+/** Measures the time of the api's responses, by route. */
 export function createDurations(registry: Registry): Histogram<'method' | 'route' | 'status'> {
   return new Histogram({
     name: 'http_request_duration_seconds',
@@ -47,12 +50,12 @@ export function createDurations(registry: Registry): Histogram<'method' | 'route
   })
 }
 
-/** In seconds. After eight a call is given up. */
+/** In seconds. A call is given up after eight. */
 const CALL_BUCKETS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8]
 
 export type CallDurations = Histogram<'partner' | 'call' | 'outcome'>
 
-/** How long partners and the converter take, and what comes of it. */
+/** Measures how long partners and the converter take, and the outcome. */
 export function createCallDurations(registry: Registry): CallDurations {
   return new Histogram({
     name: 'pinrail_partner_call_seconds',
@@ -63,7 +66,7 @@ export function createCallDurations(registry: Registry): CallDurations {
   })
 }
 
-/** Pages of buyers that this process tells of changes. */
+/** Counts the pages of buyers that this process notifies of changes. */
 export function watchPages(registry: Registry, count: () => number): void {
   new Gauge({
     name: 'pinrail_open_pages',
@@ -75,8 +78,8 @@ export function watchPages(registry: Registry, count: () => number): void {
   })
 }
 
-/** Each number of the books: the question that it is from, and the column that has it. */
-const TOLD: Readonly<Record<string, Told<keyof Books>>> = {
+/** Each number of the books: its source, and the column that has it. */
+const NUMBERS: Readonly<Record<string, Told<keyof Books>>> = {
   pinrail_payments: {
     from: 'payments',
     value: 'count',
@@ -146,8 +149,8 @@ const TOLD: Readonly<Record<string, Told<keyof Books>>> = {
 }
 
 /**
- * Read when it is asked for. Without an answer of the database there is no series, because an old number would hide
- * money; `pinrail_books_readable` says so.
+ * Reads the books on each request for metrics. If the database does not answer, there is no series, because an old
+ * number would hide money; `pinrail_books_readable` is 0 then.
  */
 export function watchBooks(registry: Registry, sources: Books, withinMs?: number): void {
   const books = onceEach(sources, withinMs)
@@ -160,5 +163,5 @@ export function watchBooks(registry: Registry, sources: Books, withinMs?: number
       readable.set(answers.every(({ status }) => status === 'fulfilled') ? 1 : 0)
     },
   })
-  tell(registry, books, TOLD)
+  tell(registry, books, NUMBERS)
 }

@@ -1,12 +1,15 @@
 import type { Registry } from 'prom-client'
 import { onceEach, type Sources, type Told, tell } from './told.ts'
 
-/** The state of settlement for operators. Queue, cursor, lanes, parts and attention are the same from every worker; nodes are its own view. */
+/**
+ * The state of settlement for operators. Queue, cursor, lanes, parts and attention are the same from every worker;
+ * nodes are the worker's own view.
+ */
 export type SettlementSources = Sources<
   'queue' | 'cursor' | 'lanes' | 'parts' | 'attention' | 'treasuries' | 'gas' | 'nodes' | 'calls' | 'quorum'
 >
 
-const TOLD: Readonly<Record<string, Told<keyof SettlementSources>>> = {
+const NUMBERS: Readonly<Record<string, Told<keyof SettlementSources>>> = {
   pinrail_payouts: {
     from: 'queue',
     value: 'count',
@@ -150,7 +153,7 @@ const TOLD: Readonly<Record<string, Told<keyof SettlementSources>>> = {
   },
 }
 
-/** Read when it is asked for; balances at most twice a minute. */
+/** Reads the state on each request for metrics; balances at most twice a minute. */
 export function watchSettlement(registry: Registry, sources: SettlementSources): void {
-  tell(registry, onceEach(sources), TOLD)
+  tell(registry, onceEach(sources), NUMBERS)
 }

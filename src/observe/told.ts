@@ -1,22 +1,22 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 
-/** A null is not told: it is not known now. */
+/** Null: the value is not known now, and has no series. */
 export type Row = Readonly<Record<string, string | number | null>>
 export type Sources<Name extends string> = Readonly<Record<Name, () => Promise<readonly Row[]>>>
 
-/** One number: the question that it is from, the column that has it, and what it is told by. */
+/** One number: its source, the column that has it, and its labels. */
 export type Told<Name extends string> = {
   readonly from: Name
   readonly value: string
   readonly help: string
   readonly labels: readonly string[]
-  /** It only grows while the process lives. */
+  /** The number only grows while the process lives. */
   readonly counts?: true
 }
 
 /**
- * Tells numbers that are read when they are asked for. Without an answer there is no series, because an old number would
- * hide money. Each source is asked once for all of its numbers on a page.
+ * Registers numbers that are read on each request for metrics. Without an answer there is no series, because an old
+ * number would hide money. Each source is read once for all of its numbers on a page.
  */
 export function tell<Name extends string>(
   registry: Registry,
@@ -50,13 +50,13 @@ export function tell<Name extends string>(
 }
 
 /**
- * Prometheus gives a page 10 s, and then takes nothing of it: not even that the database does not answer (milliseconds).
+ * Milliseconds. Prometheus gives a page 10 s, and then takes nothing of it: not even that the database does not answer.
  */
 const ANSWER_WITHIN_MS = 5000
 
 /**
- * Asks once for all numbers of a page: they are collected at the same time. A source that does not answer in time counts as
- * one that fails, and is not asked again before it has answered.
+ * Reads each source once for all numbers of a page, which are collected at the same time. A source that does not answer
+ * in time counts as one that fails, and is not read again before it has answered.
  */
 export function onceEach<Name extends string>(sources: Sources<Name>, withinMs = ANSWER_WITHIN_MS): Sources<Name> {
   const once = (read: () => Promise<readonly Row[]>): (() => Promise<readonly Row[]>) => {

@@ -16,16 +16,16 @@ import {
 
 /**
  * A payment is one trace, whatever process works on it and however long it takes: the ids of the trace and of its root
- * are the first bytes of the SHA-256 of the payment's id. So nothing is handed on through workflows, and a history is
- * the same with and without traces.
+ * are the first bytes of the SHA-256 of the payment's id. So workflows pass no ids on, and a history is the same with
+ * and without traces.
  */
 
 type About = {
   readonly name: string
   readonly kind: 'server' | 'client' | 'internal'
-  /** Null: nothing says which payment it is about. */
+  /** Null: the payment is not known. */
   readonly payment: string | null
-  /** No text of a person, no address of a page, no secret: it leaves our hands. */
+  /** No text of a person, no URL of a page, no secret: it leaves the platform. */
   readonly attributes?: Attributes
 }
 
@@ -33,16 +33,16 @@ type Ended = About & {
   /** Unix milliseconds. */
   readonly startedAt: number
   readonly isError: boolean
-  /** The header `traceparent` of who asked. */
+  /** The header `traceparent` of the caller. */
   readonly caller?: string | undefined
 }
 
 export type Tracing = {
-  /** What is done within `work` lies below it. It is an error when `work` throws; nothing of the error is told. */
+  /** Spans within `work` are below this one. It is an error if `work` throws; nothing of the error is sent. */
   span<T>(about: About, work: () => Promise<T>): Promise<T>
-  /** What is over, and is known only now. */
+  /** Records a span that is already over. */
   ended(about: Ended): void
-  /** Sends what is left, for three seconds at most. */
+  /** Sends the remaining spans, for three seconds at most. */
   close(): Promise<void>
 }
 
@@ -56,7 +56,7 @@ const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: Span
 const CLOSE_MS = 3000
 
 export type TracingSettings = {
-  /** The base of an OTLP collector that takes HTTP. Without one nothing is loaded and nothing is traced. */
+  /** The base URL of an OTLP collector that takes HTTP. Without one, nothing is loaded and nothing is traced. */
   readonly endpoint: string | undefined
   readonly service: string
 }
@@ -78,19 +78,19 @@ export async function openTracing({ endpoint, service }: TracingSettings): Promi
   return createTracing(provider.getTracer('pinrail'), () => provider.shutdown())
 }
 
-/** Apart, so that a test can look at what would be sent. */
+/** Separate, so that a test can read what would be sent. */
 export function createTracing(tracer: Tracer, shutdown: () => Promise<void>): Tracing {
   const current = new AsyncLocalStorage<Context>()
-  const parentOf = ({ payment }: About): Context =>
+  const getParent = ({ payment }: About): Context =>
     current.getStore() ?? (payment === null ? ROOT_CONTEXT : below(traceOfPayment(payment)))
-  const optionsOf = ({ kind, payment, attributes }: About): SpanOptions => ({
+  const createOptions = ({ kind, payment, attributes }: About): SpanOptions => ({
     kind: KINDS[kind],
     attributes: { ...attributes, ...(payment !== null && { 'pinrail.payment_id': payment }) },
   })
   return {
     span(about, work) {
-      const parent = parentOf(about)
-      const span = tracer.startSpan(about.name, optionsOf(about), parent)
+      const parent = getParent(about)
+      const span = tracer.startSpan(about.name, createOptions(about), parent)
       return current.run(trace.setSpan(parent, span), async () => {
         try {
           return await work()
@@ -104,9 +104,9 @@ export function createTracing(tracer: Tracer, shutdown: () => Promise<void>): Tr
     },
     ended(about) {
       const caller = callerOf(about.caller)
-      const parent = about.payment === null && caller !== null ? below(caller) : parentOf(about)
+      const parent = about.payment === null && caller !== null ? below(caller) : getParent(about)
       const links = caller === null ? [] : [{ context: caller }]
-      const span = tracer.startSpan(about.name, { ...optionsOf(about), links, startTime: about.startedAt }, parent)
+      const span = tracer.startSpan(about.name, { ...createOptions(about), links, startTime: about.startedAt }, parent)
       if (about.isError) span.setStatus({ code: SpanStatusCode.ERROR })
       span.end()
     },
@@ -122,7 +122,7 @@ export function traceOfPayment(paymentId: string): SpanContext {
   return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true }
 }
 
-/** `traceparent` of W3C Trace Context; null when there is none that can be read. */
+/** Parses `traceparent` of W3C Trace Context; null if it is missing or cannot be read. */
 export function callerOf(traceparent: string | undefined): SpanContext | null {
   const [, traceId, spanId] = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/.exec(traceparent ?? '') ?? []
   if (traceId === undefined || spanId === undefined) return null

@@ -17,7 +17,7 @@ export type SandboxOptions = {
   readonly publicUrl: () => string
   /** Callbacks go to `<url>/callbacks/<provider>`. */
   readonly callbackUrl: string
-  /** Our account and the shared secret at each partner. */
+  /** The platform's account and the shared secret at each partner. */
   readonly partners: Readonly<Record<ProviderName, { readonly account: string; readonly secret: string }>>
   readonly converterSecret: string
   readonly marketSeed?: string
@@ -38,7 +38,7 @@ export type Sandbox = {
   readonly journal: Readonly<Record<ProviderName | 'converter', string>>
   /** Applies to every order what time has changed, and sends callbacks until none is due. */
   readonly callbacks: { flush(): Promise<void> }
-  /** Makes callbacks, expiries and top-ups happen by themselves from now on. */
+  /** Starts callbacks, expiries and top-ups that happen automatically. */
   run(): void
   close(): Promise<void>
 }
@@ -46,12 +46,12 @@ export type Sandbox = {
 const SWEEP_MS = 500
 const TOP_UP_MS = 2000
 
-/** The simulators of partners and converter in one Express app. Nothing happens by itself before `run`. */
+/** Creates the simulators of partners and converter in one Express app. Nothing happens automatically before `run`. */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { clock, log } = options
   let onChange = (): void => undefined
   const closing = new AbortController()
-  // Every callback that is being sent has a listener.
+  // Every callback in flight has a listener.
   setMaxListeners(0, closing.signal)
   const shared = { ...options, onChange: () => onChange(), closing: closing.signal }
   const [wallet, card, local, converter] = await Promise.all([
@@ -113,7 +113,7 @@ function createApp(
   app.get(STYLESHEET_PATH, (_request, response) => {
     response.type('css').send(STYLESHEET)
   })
-  // Signatures cover the bytes as they came.
+  // Signatures cover the bytes as received.
   app.use(express.raw({ type: () => true, limit: '64kb' }))
   for (const { wire, router } of partners) app.use(wire.path, router)
   app.use('/converter', converter.router)
@@ -125,7 +125,7 @@ function createApp(
   return app
 }
 
-/** Express passes errors of its own (a body too large, a path that cannot be decoded) with their status. */
+/** Express passes its own errors (a body too large, a path that cannot be decoded) with their status. */
 // oxlint-disable-next-line max-params -- Express knows an error handler by its four parameters.
 const answerError: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   if (response.headersSent) return next(error)
@@ -133,7 +133,7 @@ const answerError: ErrorRequestHandler = (error: unknown, _request, response, ne
   response.status(status).json({ error: status < 500 ? 'the request cannot be read' : 'trouble in the sandbox' })
 }
 
-/** Repeats jobs, never two runs of one job at once. Waits for all of them at the end. */
+/** Repeats jobs, never two runs of one job at once. `stop` waits for all of them. */
 function createTimers(log: Logger) {
   const intervals: NodeJS.Timeout[] = []
   const running = new Set<Promise<void>>()
@@ -160,7 +160,7 @@ function createTimers(log: Logger) {
       }, milliseconds)
       intervals.push(timer)
     },
-    /** A job that runs soon after it is requested; several requests at once run it once. */
+    /** Returns a function that runs a job soon after a call; several calls at once run it once. */
     now(work: () => Promise<void>): () => void {
       let isAsked = false
       return () => {

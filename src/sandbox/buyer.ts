@@ -7,7 +7,7 @@ export type BuyerOptions = {
   readonly method?: string
   /** The button to press on the partner's page. */
   readonly press?: string
-  /** The sandbox's URL, whose UPI app opens UPI links in place of a phone's. */
+  /** The sandbox's URL, whose UPI app opens UPI links instead of a phone's. */
   readonly sandboxUrl?: string
   readonly log?: (line: string) => void
 }
@@ -19,7 +19,7 @@ export type Bought = {
   readonly finalUrl: string
 }
 
-/** More steps than any payment takes. After so many the buyer gives up. */
+/** More steps than any payment takes. After that the buyer gives up. */
 const MAX_STEPS = 15
 const MAX_REDIRECTS = 10
 const ANSWER_TIMEOUT_MS = 30_000
@@ -28,7 +28,7 @@ const ANSWER_TIMEOUT_MS = 30_000
 const ASIDE =
   /cancel|decline|fail|abort|back|country|region|language|locale|device|simulate|sandbox|expire|late|under|over|twice|slow|hold|check_|refund/i
 
-/** Throws when a page has no way forward, with the page's address and title. */
+/** Pays as a buyer. Throws if a page has no way forward, with the page's URL and title. */
 export async function payAtCheckout(checkoutUrl: string, options: BuyerOptions = {}): Promise<Bought> {
   const browser = createBrowser(options.log ?? (() => undefined))
   const shop = new URL(checkoutUrl).origin
@@ -54,7 +54,7 @@ type Next = Submission | { readonly link: string }
 
 function nextAtShop(page: Page, options: BuyerOptions): Next | null {
   const forms = page.forms.filter((form) => form.method === 'post')
-  const ways = forms.flatMap((form) => waysOf(form)).filter(({ form, button }) => !isAside(form, button))
+  const ways = forms.flatMap((form) => listWays(form)).filter(({ form, button }) => !isAside(form, button))
   const { method } = options
   const picked = method === undefined ? undefined : ways.find((way) => offers(way, method))
   const methodLinks = page.links.filter((each) => methodIn(each) !== null)
@@ -66,15 +66,17 @@ function nextAtShop(page: Page, options: BuyerOptions): Next | null {
   return link === undefined ? null : { link }
 }
 
-/** The method that a link picks: `?method=card`, or `?method=card_partner.card` where several partners offer one. */
+/**
+ * Returns the method that a link picks: `?method=card`, or `?method=card_partner.card` if several partners offer one.
+ */
 function methodIn(link: string): string | null {
   const method = link.startsWith('http') ? new URL(link).searchParams.get('method') : null
   return method?.split('.').pop() ?? null
 }
 
 function nextAtPartner(page: Page, press: string): Next | null {
-  const ways = page.forms.flatMap((form) => waysOf(form))
-  // An identity check follows the first press. The buyer passes it unless told to fail it.
+  const ways = page.forms.flatMap((form) => listWays(form))
+  // An identity check follows the first press. The buyer passes it unless `press` is a button of that page.
   const way =
     ways.find(({ button }) => button?.value === press) ?? ways.find(({ button }) => button?.value === 'verify')
   if (way !== undefined) return { ...way, chosen: choose(way.form, undefined) }
@@ -82,7 +84,7 @@ function nextAtPartner(page: Page, press: string): Next | null {
   return back === undefined ? null : { link: back }
 }
 
-function waysOf(form: Form): { form: Form; button: Button | null }[] {
+function listWays(form: Form): { form: Form; button: Button | null }[] {
   return form.buttons.length === 0 ? [{ form, button: null }] : form.buttons.map((button) => ({ form, button }))
 }
 
@@ -99,7 +101,7 @@ function offers({ form, button }: { form: Form; button: Button | null }, method:
   )
 }
 
-/** One value for each group of choices: the wanted method, else the ticked one, else the first. */
+/** Picks one value for each group of choices: the wanted method, else the ticked one, else the first. */
 function choose(form: Form, method: string | undefined): Record<string, string> {
   const names = [...new Set(form.choices.map((choice) => choice.name))]
   return Object.fromEntries(
@@ -111,7 +113,7 @@ function choose(form: Form, method: string | undefined): Record<string, string> 
   )
 }
 
-/** Links from the checkout to the partner: a UPI link, or a page of another origin. */
+/** Returns links from the checkout to the partner: a UPI link, or a page of another origin. */
 function partnerLinks(page: Page, { sandboxUrl }: BuyerOptions): string[] {
   const shop = new URL(page.url).origin
   return page.links.flatMap((link) => {

@@ -18,7 +18,7 @@ const SIGNATURE_CHECKER: Hex = '0x00000000000000000000000000000000c1c1e001'
 const IMPLEMENTATION: Hex = '0x00000000000000000000000000000000c1c1e002'
 const PROXY_ADMIN: Hex = '0x00000000000000000000000000000000c1c1e003'
 
-/** Where FiatTokenProxy keeps implementation and admin: keccak256 of these names. */
+/** Slots in which FiatTokenProxy stores implementation and admin: keccak256 of these names. */
 const IMPLEMENTATION_SLOT = keccak256(toBytes('org.zeppelinos.proxy.implementation'))
 const ADMIN_SLOT = keccak256(toBytes('org.zeppelinos.proxy.admin'))
 
@@ -26,12 +26,12 @@ const ADMIN_SLOT = keccak256(toBytes('org.zeppelinos.proxy.admin'))
 const roleKey = (role: string): Hex => keccak256(toBytes(`pinrail development chain: ${role}`))
 /** Owner, pauser, blacklister and master minter of the local USDC. */
 export const DEVELOPMENT_OWNER_KEY = roleKey('owner')
-/** May mint for the converter's simulator. Nothing else may send from this account. */
+/** May mint for the converter's simulator. Only the simulator may send from this account. */
 export const DEVELOPMENT_MINTER_KEY = roleKey('converter')
 const owner = privateKeyToAccount(DEVELOPMENT_OWNER_KEY)
 const minter = privateKeyToAccount(DEVELOPMENT_MINTER_KEY)
 
-/** Wei of a relayer on the local chain: 10,000 POL, topped up when less than half is left. */
+/** Wei of a relayer on the local chain: 10,000 POL, topped up if less than half is left. */
 const GAS_MONEY = 10_000n * 10n ** 18n
 const MINT_ALLOWANCE = 10n ** 18n
 
@@ -61,19 +61,19 @@ function runtimeCode(path: string): Hex {
   return (load(`${root}/${path}`) as Artifact).deployedBytecode
 }
 
-/** viem has the creation code of Multicall3. The runtime code follows the 32 bytes of its constructor. */
+/** Returns the runtime code of Multicall3, which follows the 32 bytes of its constructor in viem's creation code. */
 function multicallCode(): Hex {
   const path = join(dirname(load.resolve('viem')), 'constants', 'contracts.js')
   const { multicall3Bytecode } = load(path) as { multicall3Bytecode: Hex }
   return `0x${multicall3Bytecode.slice(2 + 64)}`
 }
 
-/** A library's code begins with PUSH20 of its own address. Usually its constructor puts it there. */
+/** Inserts a library's own address into its code, which begins with PUSH20 of it. Usually its constructor does that. */
 const libraryAt = (code: Hex, address: Hex): Hex => `0x73${address.slice(2)}${code.slice(2 + 2 + 40)}`
 
 const link = (code: Hex, library: Hex): Hex => code.replaceAll(/__\$[0-9a-f]{34}\$__/g, library.slice(2)) as Hex
 
-/** A client of a local anvil, with its test methods. */
+/** Creates a client of a local anvil, with its test methods. */
 export function connectDevelopmentChain(rpcUrl: string) {
   return createTestClient({ mode: 'anvil', chain: foundry, transport: http(rpcUrl, { retryCount: 0 }), cacheTime: 0 })
     .extend(publicActions)
@@ -81,7 +81,7 @@ export function connectDevelopmentChain(rpcUrl: string) {
 }
 export type DevelopmentChain = ReturnType<typeof connectDevelopmentChain>
 
-/** Sends a transaction of the token's owner and mines it. Throws when it reverts. */
+/** Sends a transaction of the token's owner and mines it. Throws if it reverts. */
 export async function asUsdcOwner(chain: DevelopmentChain, data: Hex): Promise<void> {
   const [chainId, nonce] = await Promise.all([
     chain.getChainId(),
@@ -121,7 +121,7 @@ async function initializeUsdc(chain: DevelopmentChain): Promise<void> {
   await call('initializeV2_2', [[], 'USDC'])
 }
 
-/** Whether USDC is fully set up: the allowance of the converter's minter is the last step. */
+/** Returns true if USDC is fully set up: the allowance of the converter's minter is the last step. */
 async function isPrepared(chain: DevelopmentChain): Promise<boolean> {
   const allowance = await chain
     .readContract({
@@ -137,13 +137,13 @@ async function isPrepared(chain: DevelopmentChain): Promise<boolean> {
 export type DevelopmentChainSetup = {
   readonly treasury: string
   readonly relayers: readonly string[]
-  /** Micro-USDC that the treasury begins with. */
+  /** Micro-USDC of the treasury at the start. */
   readonly mintMicroUsdc: bigint | string
 }
 
 /**
- * Places USDC and Multicall3, gives the treasury its first USDC, and the relayers POL. On a chain that is set up, it
- * only tops up the relayers. A chain on which it was interrupted is set up again.
+ * Places USDC and Multicall3, and gives the treasury its first USDC and the relayers POL. On a chain that is set up, it
+ * only tops up the relayers. A setup that was interrupted is repeated.
  */
 export async function prepareDevelopmentChain(rpcUrl: string, setup: DevelopmentChainSetup): Promise<void> {
   const chain = connectDevelopmentChain(rpcUrl)
@@ -164,7 +164,7 @@ export async function prepareDevelopmentChain(rpcUrl: string, setup: Development
   await configure(minter.address, MINT_ALLOWANCE)
 }
 
-/** Storage slots that the initializers check: owner, and version of the initialization. */
+/** Clears the storage slots that the initializers check: owner, and version of the initialization. */
 async function clearUsdc(chain: DevelopmentChain): Promise<void> {
   for (const slot of [0, 8, 18])
     await chain.setStorageAt({ address: DEVELOPMENT_USDC, index: toHex(slot, { size: 32 }), value: pad('0x') })

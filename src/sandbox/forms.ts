@@ -56,7 +56,7 @@ function readElements(text: string): Element[] {
       name,
       isEnd: match[1] === '/',
       attributes: readAttributes(match[3] ?? ''),
-      text: ['button', 'title', 'option', 'textarea'].includes(name) ? textOf(after.slice(0, Math.max(end, 0))) : '',
+      text: ['button', 'title', 'option', 'textarea'].includes(name) ? getText(after.slice(0, Math.max(end, 0))) : '',
     }
   })
 }
@@ -70,7 +70,7 @@ function readAttributes(text: string): Record<string, string> {
   )
 }
 
-function textOf(markup: string): string {
+function getText(markup: string): string {
   return decode(markup.replace(/<[^>]*>/g, ' '))
     .replace(/\s+/g, ' ')
     .trim()

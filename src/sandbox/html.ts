@@ -44,7 +44,7 @@ body:has(.deliveries) { max-width: 60rem; } .deliveries { list-style: none; padd
 pre { overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
 `
 
-/** `script` is the address of a script that the page can do without. */
+/** `script`: the URL of a script that the page can do without. */
 export function page(title: string, body: Html, script?: string): string {
   return html`<!doctype html>
 <html lang="en">

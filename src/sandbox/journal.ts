@@ -5,16 +5,16 @@ import { z } from 'zod'
 
 /**
  * An append-only file with one line of JSON for each change. The state is the sum of the entries, so a killed process
- * comes back with everything that it has answered.
+ * starts again with everything that it has answered.
  */
 export type Journal<Entry> = {
   readonly file: string
   /**
    * Applies the entries to the state at once, and resolves when they are on disk. They are one line, so all or none of
-   * them survive a crash. When writing fails, this call and all later ones reject.
+   * them survive a crash. If writing fails, this call and all later ones reject.
    */
   append: (...entries: Entry[]) => Promise<void>
-  /** Resolves when everything applied so far is on disk. To be awaited before the state is shown to anyone. */
+  /** Resolves when everything applied so far is on disk. It must be awaited before the state is shown. */
   settled: () => Promise<void>
   close: () => Promise<void>
 }
@@ -36,7 +36,7 @@ export async function openJournal<Schema extends z.ZodType>(
     const lines = waiting
     waiting = []
     await handle.appendFile(lines.join(''))
-    // All entries that came during the last write share one sync.
+    // All entries that arrived during the last write share one sync.
     await handle.datasync()
   }
 
@@ -48,7 +48,7 @@ export async function openJournal<Schema extends z.ZodType>(
       if (!queued) {
         queued = true
         writing = writing.then(writeWaiting)
-        // Callers get the failure. Here it must only not end the process as an unhandled rejection.
+        // Callers receive the failure. Here it must only not end the process as an unhandled rejection.
         writing.catch(() => undefined)
       }
       return writing

@@ -17,11 +17,11 @@ export type Minter = {
 
 export type TreasuryTopUp = {
   /**
-   * Delivers all filled conversions that are not on the chain yet, in one transaction. Throws when the chain does not
+   * Delivers all filled conversions that are not on the chain yet, in one transaction. Throws if the chain does not
    * answer; the next call continues.
    */
   tick: () => Promise<void>
-  /** Micro-USDC that was bought and is not in a final block yet. */
+  /** Returns the micro-USDC that was bought and is not in a final block yet. */
   outstanding(): string
 }
 
@@ -35,8 +35,8 @@ export type TopUpDeps = {
 
 /**
  * Delivers bought USDC to the treasury exactly once, even after crashes. The signed transaction is in the journal
- * before it is sent. After a crash, or when the chain has lost its last blocks, the same transaction is sent again;
- * with its one nonce it is mined once. It is signed anew only when another transaction has used the nonce.
+ * before it is sent. After a crash, or if the chain has lost its last blocks, the same transaction is sent again; with
+ * its one nonce it is mined once. Another one is signed only if a different transaction has used the nonce.
  */
 export function createTreasuryTopUp(deps: TopUpDeps): TreasuryTopUp {
   const { state, append, minter } = deps
@@ -44,7 +44,7 @@ export function createTreasuryTopUp(deps: TopUpDeps): TreasuryTopUp {
 
   const open = (): Batch[] => [...state.batches.values()].filter((batch) => !batch.isFinal)
 
-  /** Sends or signs the transaction as needed. Returns whether it is on the chain. */
+  /** Sends or signs the transaction as needed. Returns true if it is on the chain. */
   async function advance(batch: Batch): Promise<boolean> {
     const found = await minter.look(batch.mint)
     if (found === 'mined') return true

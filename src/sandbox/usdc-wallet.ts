@@ -9,9 +9,9 @@ export type SendUsdc = (transfer: { readonly to: `0x${string}`; readonly micro: 
 const TITLE = 'Simulated wallet'
 const POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'"
 
-/** The wallet of a buyer who pays in USDC: it opens the link of the checkout, and pays all or half of what it asks. */
+/** The wallet of a buyer who pays in USDC: it opens the link of the checkout, and pays all or half of the amount. */
 export function usdcWallet(send: SendUsdc): Router {
-  // One transfer at a time: all of them come from one account, whose transactions are numbered.
+  // One transfer at a time: one account sends all of them, and its transactions are numbered.
   let last: Promise<unknown> = Promise.resolve()
   const router = Router()
   router.get('/', (request, response) => {

@@ -9,16 +9,17 @@ import { isDust, type RecordedDeposit } from '../domain/settlement/deposit.ts'
 import { noteOf } from '../domain/timeline.ts'
 import type { Wake } from './settled.ts'
 
-/** Stores a final deposit like a partner's callback. The relay passes it on, and the payment then reads its deposit. */
+/** Stores a final deposit like a partner's callback. After the relay, the payment reads its deposit. */
 export function createDepositHook(context: ChangeContext, wake: Wake) {
   return async function onDeposit(tx: Tx, deposit: RecordedDeposit): Promise<void> {
     const { paymentId, attemptId, expected, token, sender, units } = deposit
     const at = new Date(context.now()).toISOString()
     const reference = `${deposit.txHash}:${deposit.logIndex}`
-    // In another block it is the same news.
+    // In another block, the same deposit has the same body.
     const body = JSON.stringify({ reference, attemptId, token, sender, units })
     const bodySha256 = createHash('sha256').update(body).digest()
-    // Under the lock: a row that names the payment takes a weaker one, and two that both want more wait for each other.
+    // Under the lock: a row that names the payment takes a weaker one, and two transactions that both want the stronger
+    // one wait for each other.
     const work = async (locked: PaymentWork): Promise<void> => {
       if (expected) await book(tx, deposited({ paymentId, reference, micro: deposit.units }), locked.at)
       await recordPartnerEvent(tx, { provider: 'crypto', eventId: reference, attemptId, bodySha256, at })
@@ -30,8 +31,8 @@ export function createDepositHook(context: ChangeContext, wake: Wake) {
 }
 
 /**
- * What it means for the payment is found out by reading the deposit. Another token is told here, because nothing counts it: it
- * waits for an operator, whatever becomes of the payment.
+ * Notes a deposit on its payment, which learns the meaning by reading the deposit. Another token is noted as a misfit
+ * here, because no reading counts it: it waits for an operator, whatever becomes of the payment.
  */
 function noteDeposit(work: PaymentWork, deposit: RecordedDeposit): void {
   const { attemptId, txHash, units, token, sender } = deposit
@@ -40,7 +41,7 @@ function noteDeposit(work: PaymentWork, deposit: RecordedDeposit): void {
   if (deposit.expected || isDust(deposit)) return
   const known = work.state.attempts.find(({ id }) => id === attemptId)?.misfit?.received
   const before = known?.currency === token ? BigInt(known.minor) : 0n
-  // One more is another question, also if the last one is not answered yet.
+  // One more is another question, even if the last one is not answered yet.
   const received = { minor: (before + BigInt(units)).toString(), currency: token }
   work.setAttempt(attemptId, { misfit: { ...OTHER_TOKEN, received }, misfitAnswer: 'none' })
 }

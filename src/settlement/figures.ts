@@ -6,17 +6,17 @@ import { countSettlementAttention, readChainCursor, readLanes, readQueue } from 
 import type { Hex } from '../domain/hex.ts'
 import { getFailure } from '../domain/settlement/part.ts'
 
-/** Balances change slowly, and paid nodes count calls (milliseconds). */
+/** Milliseconds for which balances are known: they change slowly, and paid nodes count calls. */
 const FUNDS_MS = 30_000
 
-/** Figures are given as floating point numbers, because that is all that the format of the metrics has. */
+/** Figures are floating point numbers, because the format of the metrics has no other. */
 const units = (amount: bigint, decimals: number): number => Number(amount) / 10 ** decimals
 
 type Chain = Pick<SettlementDeps, 'rpc' | 'token' | 'treasuries' | 'relayers' | 'funding'>
 
 /**
- * The metrics of settlement, a row for each series. Queue, cursor, lanes, parts and attention are read by one
- * statement each; what the nodes are like is known already.
+ * Returns the metrics of settlement, a row for each series. Queue, cursor, lanes, parts and attention are read by one
+ * statement each; the state of nodes is known already.
  */
 export function createSettlementFigures({ db, chain, clock }: { db: Db; chain: Chain; clock: () => Date }) {
   const { token } = chain
@@ -74,7 +74,7 @@ export function createSettlementFigures({ db, chain, clock }: { db: Db; chain: C
 }
 
 function createFundsFigures(chain: Chain, clock: () => Date) {
-  const wallets = walletsOf(chain)
+  const wallets = listWallets(chain)
   const readKnownFunds = createFundsReader({ chain, wallets, clock })
   return {
     async treasuries() {
@@ -125,12 +125,12 @@ export type SettlementFigures = ReturnType<typeof createSettlementFigures>
 
 type Wallets = { readonly treasuries: readonly Hex[]; readonly lanes: readonly Hex[] }
 
-const walletsOf = (chain: Chain): Wallets => ({
+const listWallets = (chain: Chain): Wallets => ({
   treasuries: chain.treasuries.map(({ address }) => address.toLowerCase() as Hex),
   lanes: laneWallets(chain),
 })
 
-/** One call of one node for all wallets, and none when they were read lately. */
+/** Makes one call of one node for all wallets, and none if they were read recently. */
 function createFundsReader({ chain, wallets, clock }: { chain: Chain; wallets: Wallets; clock: () => Date }) {
   let known: { readonly at: number; readonly funds: Promise<Funds> } | null = null
   return function readKnownFunds(): Promise<Funds> {
@@ -139,7 +139,7 @@ function createFundsReader({ chain, wallets, clock }: { chain: Chain; wallets: W
     const funds = chain.rpc.any((node) => readFunds(node, { token: chain.token.address, ...wallets }))
     const asked = { at: now, funds }
     known = asked
-    // What was not answered is asked again by the next page.
+    // After a failure, the next page asks again.
     funds.catch(() => {
       if (known === asked) known = null
     })
@@ -147,7 +147,7 @@ function createFundsReader({ chain, wallets, clock }: { chain: Chain; wallets: W
   }
 }
 
-/** The newest block that a quorum of nodes has told this process; null while fewer have. */
+/** Returns the newest block that a quorum of nodes has shown this process; null while fewer have. */
 function quorumHead(rpc: Chain['rpc']): number | null {
   const heads = rpc.health().flatMap(({ head }) => (head === null ? [] : [head]))
   return heads.toSorted((a, b) => b - a)[rpc.quorum - 1] ?? null

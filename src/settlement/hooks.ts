@@ -19,8 +19,8 @@ import { createDepositHook } from './deposit-hook.ts'
 import { createSettledHook, type Wake } from './settled.ts'
 
 /**
- * What the payments learn from the settlement engine, in the engine's own transactions: the one that marks a payout
- * settled moves the payment to `succeeded`, books the ledger, and writes event and outbox.
+ * Writes the engine's changes to payments, in the engine's own transactions: the one that marks a payout settled moves
+ * the payment to `succeeded`, books the ledger, and writes event and outbox.
  */
 export function createSettlementHooks(context: ChangeContext, wake: Wake = () => undefined) {
   return {
@@ -36,9 +36,9 @@ export function createSettlementHooks(context: ChangeContext, wake: Wake = () =>
 
   async function onHeld(tx: Tx, held: { paymentId: string; reason: HoldReason; detail: string }): Promise<void> {
     const { paymentId, reason, detail } = held
-    // Waiting for funds or for the token to go on passes by itself; after a while the payment counts as delayed.
+    // A wait for funds or for the token ends automatically; after a while the payment counts as delayed.
     if (PASSING_HOLDS.includes(reason)) return
-    await changeAndTell(tx, paymentId, async (work) => {
+    await changeAndRelay(tx, paymentId, async (work) => {
       const { merchantId, livemode, payout } = work.state.payment
       await leaveNotice(tx, { merchantId, livemode }, { kind: 'payout.held', data: { id: paymentId, reason } })
       if (payout !== 'handed') return
@@ -48,9 +48,9 @@ export function createSettlementHooks(context: ChangeContext, wake: Wake = () =>
   }
 
   async function onReleased(tx: Tx, { paymentId }: { paymentId: string }): Promise<void> {
-    await changeAndTell(tx, paymentId, async (work) => {
+    await changeAndRelay(tx, paymentId, async (work) => {
       const { payout, held } = work.state.payment
-      // Rolls the release of the payout back with it, whatever else the payment waits for: a hold has no way around it.
+      // Rolls the release of the payout back too, whatever else the payment waits for: a hold has no way around it.
       if (held)
         throw new Error('An operator holds the payment: release it first (`pinrail payments decide <payment> release`)')
       if (payout !== 'stopped') return
@@ -61,7 +61,7 @@ export function createSettlementHooks(context: ChangeContext, wake: Wake = () =>
 
   async function onVoided(tx: Tx, proof: VoidProof): Promise<void> {
     if (proof.kind === 'cancelled') await bookGas(tx, { reference: proof.paymentId, wei: proof.gasWei }, context.now())
-    await changeAndTell(tx, proof.paymentId, async (work) => {
+    await changeAndRelay(tx, proof.paymentId, async (work) => {
       work.set({ payout: 'void', stoppedFor: null })
       work.note(
         noteOf('payment.payout_voided', {
@@ -73,23 +73,26 @@ export function createSettlementHooks(context: ChangeContext, wake: Wake = () =>
     })
   }
 
-  /** Top-ups are the converter's deliveries. What left without a payout stops the lanes, and is missing from the books. */
+  /**
+   * Top-ups are the converter's deliveries. Money that left without a payout stops the lanes, and is missing from the
+   * books.
+   */
   async function onTreasuryMovement(tx: Tx, movement: TreasuryMovement): Promise<void> {
     const fact = { reference: `${movement.txHash}:${movement.logIndex}`, micro: movement.micro }
     const at = new Date(context.now()).toISOString()
     if (movement.isGone === true) {
-      // Nothing was booked of what failed until then, or went from one of our treasuries to another.
-      for (const booked of [bookingOf(movement, await sweptFrom(tx, movement)), acknowledged])
-        if (await isBooked(tx, booked(fact))) await book(tx, booked(goneAgain(fact)), at)
+      // A movement that failed until then, or that went from one treasury of the platform to another, was not booked.
+      for (const booked of [chooseBooking(movement, await sweptFrom(tx, movement)), acknowledged])
+        if (await isBooked(tx, booked(fact))) await book(tx, booked(reverseFact(fact)), at)
       return
     }
     const isKnown = movement.isAcknowledged === true
-    // To another treasury of ours it left no book.
+    // A movement to another treasury of the platform was not booked.
     if (isKnown && !(await isBooked(tx, withdrawn(fact)))) return
-    const booked = isKnown ? acknowledged : bookingOf(movement, await finishSweep(tx, movement))
+    const booked = isKnown ? acknowledged : chooseBooking(movement, await finishSweep(tx, movement))
     if (await book(tx, booked(fact), at)) return
-    // Booked back, because its block had left the chain, it may come again by the same transaction.
-    if (await isBooked(tx, booked(goneAgain(fact))))
+    // It was booked back, because its block had left the chain, and the same transaction may make it again.
+    if (await isBooked(tx, booked(reverseFact(fact))))
       await book(tx, booked({ ...fact, reference: `${fact.reference}:again` }), at)
   }
 
@@ -97,7 +100,7 @@ export function createSettlementHooks(context: ChangeContext, wake: Wake = () =>
     return bookGas(tx, { reference: `${chainId}:${wallet}:${nonce}`, wei }, context.now())
   }
 
-  async function changeAndTell(tx: Tx, id: string, work: LockedWork): Promise<void> {
+  async function changeAndRelay(tx: Tx, id: string, work: LockedWork): Promise<void> {
     const { events } = await changePaymentIn(tx, context, { id, work })
     await putOutbox(tx, 'complete_transfer', [{ subject: id, payload: { events } }])
     tx.afterCommit(() => wake('transfers'))
@@ -106,7 +109,7 @@ export function createSettlementHooks(context: ChangeContext, wake: Wake = () =>
 
 type Fact = Parameters<typeof toppedUp>[0]
 
-/** Books more as delivered: a treasury held it before it was watched. Books less as spent. */
+/** Books a higher balance as delivered: a treasury had it before it was watched. Books a lower one as spent. */
 async function bookDifference(tx: Tx, difference: BalanceDifference, now: number): Promise<void> {
   const { chainId, blockNumber, micro, explainedBy } = difference
   const size = (micro < 0n ? -micro : micro).toString()
@@ -118,14 +121,14 @@ async function bookDifference(tx: Tx, difference: BalanceDifference, now: number
   for (const booked of micro < 0n ? [withdrawn, acknowledged] : [toppedUp]) await book(tx, booked(fact), at)
 }
 
-/** How a movement is booked; of a sweep its payment is given. */
-function bookingOf({ direction }: TreasuryMovement, paymentId: string | null): (fact: Fact) => Booking {
+/** Returns how a movement is booked. `paymentId`: the payment of a sweep. */
+function chooseBooking({ direction }: TreasuryMovement, paymentId: string | null): (fact: Fact) => Booking {
   if (paymentId !== null) return (fact) => swept({ ...fact, paymentId })
   return direction === 'in' ? toppedUp : withdrawn
 }
 
-/** Booked back, it leaves every account as if it had never been. */
-const goneAgain = ({ reference, micro }: Fact): Fact => ({
+/** Returns the reversed fact. Booked back, it leaves every account as if it had never been. */
+const reverseFact = ({ reference, micro }: Fact): Fact => ({
   reference: `${reference}:gone`,
   micro: subtract('0', micro),
 })

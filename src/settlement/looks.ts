@@ -1,23 +1,25 @@
 import type { Look, SettlementEngine } from '../chain/engine.ts'
 import type { Lead } from '../domain/settlement/lead.ts'
 
-/** In milliseconds. What was asked so lately for one part another one uses too. */
+/** Milliseconds for which a look for one part serves another part too. */
 const FRESH_MS = 300
 
 export type Looks = {
   take(): Promise<Look | null>
-  /** The latest look, once, if it is fresh; else a new one. */
+  /** Returns the latest look, once, if it is fresh; else a new one. */
   share(): Promise<Look | null>
   lead(): Promise<Lead | null>
-  /** True if the part that looks for all others has taken one lately: it has woken those that have something to do. */
+  /**
+   * Returns true if the part that looks for all others did so recently: it has woken those that have something to do.
+   */
   areTaken(): boolean
-  /** After a change that only a look shows which is asked for later. */
+  /** Outdates earlier looks, after a change that only a later one shows. */
   forget(): void
 }
 
 /**
- * Looks that are shared, so that there is one statement for what several parts ask. A look is as old as its question.
- * `outdatedMs`: milliseconds after which one says nothing about what there is to do now.
+ * Shares looks, so that there is one statement for what several parts read. A look is as old as its request.
+ * `outdatedMs`: milliseconds after which a look shows nothing about what there is to do now.
  */
 export function createLooks(engine: Pick<SettlementEngine, 'look' | 'lead'>, outdatedMs: number): Looks {
   let takenAt = Number.NEGATIVE_INFINITY

@@ -11,20 +11,20 @@ import { createSettlementJournal } from '../db/settlement/journal.ts'
 import { createSettlementFigures, type SettlementFigures } from './figures.ts'
 import { createLooks, type Looks } from './looks.ts'
 
-/** While nothing happens, a round takes so many times as long: a notice or another part ends the waiting. */
+/** Factor of the time of a round while nothing happens: a notification or another part ends the wait. */
 const IDLE_ROUNDS = 10
 
-/** While what is sent waits for its block, and nothing else. */
+/** The factor while only a sent transaction waits for its block. */
 const WAITING_ROUNDS = 2
 
 const SHORTEST_RENEWAL_MS = 250
 
-/** The lanes and their gas money are looked at that often though there is nothing to send: five minutes. */
+/** Milliseconds after which lanes and their gas money are examined although there is nothing to send: five minutes. */
 const LANES_MS = 300_000
 
 export type SettlementRunnerOptions = SettlementHooks & {
   readonly db: Db
-  /** Everything that the engine needs except its journal, which is made here from `db` and the hooks. */
+  /** Everything that the engine needs except its journal, which is created here from `db` and the hooks. */
   readonly chain: Omit<SettlementDeps, 'journal' | 'clock' | 'log'>
   readonly clock: () => Date
   readonly log: SettlementDeps['log']
@@ -32,15 +32,15 @@ export type SettlementRunnerOptions = SettlementHooks & {
 }
 
 export type SettlementRunner = {
-  /** What operators are told about it. */
+  /** Metrics for operators. */
   readonly figures: SettlementFigures
   /** Throws SettlementRefusal for a configuration with which nothing must be paid. */
   assertReady(): Promise<void>
-  /** One round of each part, one after the other. A failure of one is thrown when all had their turn. */
+  /** Runs one round of each part, one after the other. Throws the first failure after all had their turn. */
   tick(): Promise<void>
-  /** Looks at once for what there may be to do: for a payout to sign, or for anything. */
+  /** Starts a look at once for what there may be to do: for a payout to sign, or for anything. */
   wake(what?: 'signing'): void
-  /** Checks the start, then goes round until the signal; gives its leases back at the end. */
+  /** Checks the start, then runs rounds until the signal; releases its leases at the end. */
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -90,7 +90,7 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
       await untilReady(options, begin, signal)
       const renewal = setInterval(() => void engine.renew(), Math.max(SHORTEST_RENEWAL_MS, chain.options.leaseMs / 3))
       const parts = createParts({ engine, looks, bells, clock, waitingMs: WAITING_ROUNDS * options.everyMs })
-      await Promise.all(parts.map((part) => goRound(options, part, signal)))
+      await Promise.all(parts.map((part) => runRounds(options, part, signal)))
       clearInterval(renewal)
       await engine
         .close()
@@ -122,18 +122,18 @@ type Parts = {
   readonly looks: Looks
   readonly bells: Readonly<Record<'observing' | 'deposits' | 'signing' | 'sending', Bell>>
   readonly clock: () => Date
-  /** Milliseconds after which something that was sent may be in a block. */
+  /** Milliseconds after which a sent transaction may be in a block. */
   readonly waitingMs: number
 }
 
 /**
- * The parts that run in rounds. The first finds out what there is to do, in one statement, and wakes the others; if it hangs,
- * they find out on their own.
+ * The parts that run in rounds. The first reads what there is to do, in one statement, and wakes the others; if it
+ * hangs, each of them reads it.
  */
 function createParts({ engine, looks, bells, clock, waitingMs }: Parts): Part[] {
   let isAhead = false
   let lookedAt = Number.NEGATIVE_INFINITY
-  const observeSoon = createTogether(() => bells.observing.ring(), waitingMs)
+  const observeSoon = createDelayedCall(() => bells.observing.ring(), waitingMs)
   return [
     {
       name: 'observing',
@@ -150,7 +150,7 @@ function createParts({ engine, looks, bells, clock, waitingMs }: Parts): Part[] 
         return { ...progress, rounds: !isBusy ? IDLE_ROUNDS : sign || send || sweep ? 1 : WAITING_ROUNDS }
       },
     },
-    // Apart from payouts, which a question about addresses must not hold up.
+    // Separate from payouts, which a read of addresses must not delay.
     {
       name: 'deposits',
       bell: bells.deposits,
@@ -160,7 +160,7 @@ function createParts({ engine, looks, bells, clock, waitingMs }: Parts): Part[] 
         return IDLE
       },
     },
-    // What is signed can be sent at once, also when a later signature of the round failed.
+    // What is signed can be sent at once, even if a later signature of the round failed.
     {
       name: 'signing',
       bell: bells.signing,
@@ -179,7 +179,7 @@ function createParts({ engine, looks, bells, clock, waitingMs }: Parts): Part[] 
         return { ...progress, rounds: IDLE_ROUNDS }
       },
     },
-    // Signing that waited for room goes on; else it waits for its time, so that payouts travel together.
+    // Signing that waited for room continues; else it waits for its time, so that payouts share a batch.
     {
       name: 'sending',
       bell: bells.sending,
@@ -198,8 +198,8 @@ function createParts({ engine, looks, bells, clock, waitingMs }: Parts): Part[] 
   ]
 }
 
-/** Calls so many milliseconds later, once for all that was asked until then. */
-function createTogether(call: () => void, ms: number): () => void {
+/** Returns a function that calls once, `ms` milliseconds later, for all requests until then. */
+function createDelayedCall(call: () => void, ms: number): () => void {
   let timer: NodeJS.Timeout | undefined
   return () => {
     timer ??= setTimeout(() => {
@@ -215,7 +215,7 @@ const IDLE: Round = { more: false, rounds: IDLE_ROUNDS }
 
 type Part = { readonly name: string; readonly bell: Bell; readonly work: (isWoken: boolean) => Promise<Round> }
 
-async function goRound(
+async function runRounds(
   { log, everyMs }: SettlementRunnerOptions,
   { name, bell, work }: Part,
   signal: AbortSignal,

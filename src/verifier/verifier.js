@@ -15,14 +15,14 @@ import {
 } from './reading.js'
 
 /**
- * Checks a payment's receipt, offline: it asks nobody, and needs this file and reading.js alone. It runs as it is in Node,
- * in a browser and in Deno: `const { verdict, checks } = await verifyReceipt(text, { blockHash, keys })`.
+ * Checks a payment's receipt offline: it sends no request, and needs only this file and reading.js. It runs unchanged
+ * in Node, in a browser and in Deno: `const { verdict, checks } = await verifyReceipt(text, { blockHash, keys })`.
  *
- * What holds is known for sure only when the receipt's block is compared with a header hash from a source that you
- * trust: your own node, or a block explorer. Then the block's `receiptsRoot`, the proof (Ethereum's Merkle-Patricia
- * trie) and the two logs show that USDC's contract moved this amount to this wallet, under a nonce that only this
- * payment has (EIP-3009). A receipt of a transaction does not contain the transaction's hash: `tx_hash`, `log_index` and
- * everything else that is not on chain are the word of whoever signed it.
+ * The result is certain only if the receipt's block is compared with a header hash from a source that you trust: your
+ * own node, or a block explorer. Then the block's `receiptsRoot`, the proof (Ethereum's Merkle-Patricia trie) and the
+ * two logs show that USDC's contract moved this amount to this wallet, under a nonce that only this payment has
+ * (EIP-3009). A receipt of a transaction does not contain the transaction's hash: `tx_hash`, `log_index` and everything
+ * else that is not on chain are claims of whoever signed it.
  */
 
 /** @typedef {{ check: string, result: 'holds' | 'fails' | 'open', says: string }} Check */
@@ -31,7 +31,7 @@ import {
 /** @typedef {import('./reading.js').Item} Item */
 /** @typedef {{ address: string, topics: string[], data: string }} Log */
 /** @typedef {Readonly<Record<string, unknown>>} Fields */
-/** What holds, or what was not looked at. @typedef {string | { open: string }} Said */
+/** What holds, or what was not checked. @typedef {string | { open: string }} Said */
 /** @typedef {{ claims: Fields, header: Uint8Array, nodes: Uint8Array[], logs: unknown, signature: Fields }} Receipt */
 
 const FORMAT = 'pinrail.receipt.v1'
@@ -42,13 +42,13 @@ const AUTHORIZATION_USED = '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
 /**
- * A receipt with a full batch has 70 kB; a trie of 300 transactions is 4 nodes deep. Whoever carries a payout may log beside
- * it what 16.7 million gas pay for (EIP-7825), 8 for a byte: 2.1 MB, which are twice as many digits.
+ * A receipt with a full batch has 70 kB; a trie of 300 transactions is 4 nodes deep. Whoever carries a payout may add
+ * logs that 16.7 million gas pay for (EIP-7825), 8 for a byte: 2.1 MB, which are twice as many digits.
  */
 const MOST = { text: 5_000_000, nodes: 16 }
 
 /**
- * Every check in its order. `verdict` is `wrong` when one fails, `open` when the block was not compared with one that
+ * Runs every check in its order. `verdict` is `wrong` if one fails, `open` if the block was not compared with one that
  * you trust or the money is not USDC on Polygon, else `proved`. Never throws for a receipt, whatever is in it.
  * @param {string} text
  * @param {Trusted} [trusted]
@@ -60,12 +60,12 @@ export async function verifyReceipt(text, trusted = {}) {
   /** @type {(check: string, work: () => Said | Promise<Said>) => Promise<void>} */
   const run = async (check, work) => {
     try {
-      const said = await work()
+      const stated = await work()
       checks.push(
-        typeof said === 'string' ? { check, result: 'holds', says: said } : { check, result: 'open', says: said.open },
+        typeof stated === 'string' ? { check, result: 'holds', says: stated } : { check, result: 'open', says: stated.open },
       )
     } catch (error) {
-      // Whatever cannot be read proves nothing.
+      // Data that cannot be read proves nothing.
       checks.push({
         check,
         result: 'fails',
@@ -123,7 +123,7 @@ function checkNonce(claims) {
   return `the nonce belongs to ${payment}`
 }
 
-/** A text as the ABI encodes it: its length, and its bytes in words of 32. @param {string} text */
+/** Encodes a text as the ABI does: its length, and its bytes in words of 32. @param {string} text */
 function textWords(text) {
   const hex = toHex(new TextEncoder().encode(text)).slice(2)
   const words = Array.from({ length: Math.ceil(hex.length / 64) }, (_, at) => hex.slice(64 * at, 64 * (at + 1)))
@@ -154,7 +154,7 @@ function readHeader(encoded) {
 }
 
 /**
- * Follows the proof from the header's `receiptsRoot` along the transaction's place in the block; answers the receipt.
+ * Follows the proof from the header's `receiptsRoot` along the transaction's place in the block; returns the receipt.
  * @param {Fields} claims @param {{ header: Uint8Array, nodes: Uint8Array[] }} proof
  */
 function checkProof(claims, { header, nodes }) {
@@ -194,7 +194,8 @@ function shortcut(node, path) {
 }
 
 /**
- * The two logs in the proved receipt: USDC used the payment's authorization, and directly after that moved the money.
+ * Checks the two logs in the proved receipt: USDC used the payment's authorization, and directly after that moved the
+ * money.
  * @param {Fields} claims @param {{ leaf: Uint8Array, logs: unknown }} proved
  */
 function checkTransfer(claims, { leaf, logs }) {
@@ -213,7 +214,7 @@ function checkTransfer(claims, { leaf, logs }) {
     throw new Wrong('the receipt must have the log of the payment’s authorization, followed by the transfer')
   if (transfer.topics.join() !== [TRANSFER, word('treasury'), word('destination')].join())
     throw new Wrong('the transfer must go from claims.treasury to claims.destination')
-  const usdc = usdcOf(transfer.data)
+  const usdc = formatUsdc(transfer.data)
   if (usdc !== claims['net_usdc']) throw new Wrong(`claims.net_usdc must be what was transferred, ${usdc}`)
   if (!sameLogs(logs, [authorization, transfer])) throw new Wrong('proof.logs must be the two logs of the receipt')
   return `block ${String(claims['block_number'])} has the transfer of ${usdc} USDC to ${String(claims['destination'])}`
@@ -240,8 +241,8 @@ function readLog(item) {
   }
 }
 
-/** Micro-USDC in a word as USDC with six decimals. @param {string} word */
-function usdcOf(word) {
+/** Formats micro-USDC in a word as USDC with six decimals. @param {string} word */
+function formatUsdc(word) {
   if (word.length !== 66) throw new Wrong('the amount of a transfer is one word')
   const digits = BigInt(word).toString().padStart(7, '0')
   return `${digits.slice(0, -6)}.${digits.slice(-6)}`
@@ -265,14 +266,14 @@ function checkBlock({ block_hash: hash, block_number: number }, trusted) {
 }
 
 /**
- * RFC 7515 with Ed25519 (RFC 8037): the signature is over the exact bytes of the payload, which must say what `claims` says.
+ * RFC 7515 with Ed25519 (RFC 8037): the signature is over the exact bytes of the payload, which must equal `claims`.
  * @param {Fields} claims @param {{ signature: Fields, keys: readonly Key[] | undefined }} given
  */
 async function checkSignature(claims, { signature, keys }) {
   const { protected: head, payload, signature: value } = signature
-  const said = objectOf(parseJson(new TextDecoder().decode(fromBase64(payload, 'payload'))), 'the signed payload')
-  const names = new Set([...Object.keys(said), ...Object.keys(claims)])
-  for (const name of names) if (said[name] !== claims[name]) throw new Wrong(`claims.${name} must be what was signed`)
+  const stated = objectOf(parseJson(new TextDecoder().decode(fromBase64(payload, 'payload'))), 'the signed payload')
+  const names = new Set([...Object.keys(stated), ...Object.keys(claims)])
+  for (const name of names) if (stated[name] !== claims[name]) throw new Wrong(`claims.${name} must be what was signed`)
   const { alg, kid, crit } = objectOf(
     parseJson(new TextDecoder().decode(fromBase64(head, 'protected'))),
     'the signature’s header',

@@ -2,7 +2,7 @@ import { checkEndpointUrl, type TargetRules, urlRefusal } from './endpoint-url.t
 
 export type ChatKind = 'discord' | 'slack'
 
-/** Where incoming webhooks of the services are. Nothing else is called in the name of a channel. */
+/** URLs of the services' incoming webhooks. Nothing else is called for a channel. */
 const PLACES: Readonly<Record<ChatKind, { hosts: readonly string[]; path: RegExp; example: string }>> = {
   discord: {
     hosts: ['discord.com', 'discordapp.com', 'ptb.discord.com', 'canary.discord.com'],
@@ -16,7 +16,9 @@ const PLACES: Readonly<Record<ChatKind, { hosts: readonly string[]; path: RegExp
   },
 }
 
-/** The URL of an incoming webhook as it is called, or what it must be. The exact test targets stand for the service in test mode. */
+/**
+ * Returns the URL of an incoming webhook, or what it must be. In test mode, the exact test targets replace the service.
+ */
 export function readChannelUrl(kind: ChatKind, text: string, rules: TargetRules): { url: string } | { must: string } {
   const check = checkEndpointUrl(text, rules)
   if (!check.ok) return { must: urlRefusal(check.reason, rules) }

@@ -13,7 +13,7 @@ export function createReconciliation(deps: SettlementDeps, nonces: NonceWatch) {
   const { journal, log, clock } = deps
   let comparedAt = Number.NEGATIVE_INFINITY
 
-  /** A restored backup: what it has forgotten of ended payments is theirs again. */
+  /** After a restore: queues payouts that final transfers have paid of payments that hand nothing over any more. */
   async function recallForgotten(): Promise<void> {
     const queued = await journal.queueForgotten()
     if (queued > 0) log.warn({ queued }, 'payments that had ended were paid in a time that the database has forgotten')

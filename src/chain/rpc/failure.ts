@@ -1,26 +1,26 @@
-/** Why a node gave no answer that can be used. */
+/** Reasons why a node gave no answer that can be used. */
 export type FailureKind =
-  /** No answer came in time, or the node says that it has too many requests: it may answer later. */
+  /** No answer arrived in time, or the node reports too many requests: it may answer later. */
   | 'silent'
   /** The node answered with an error. */
   | 'refused'
-  /** The answer has not the shape that the method's answer must have. */
+  /** The answer does not have the shape that the method's answer must have. */
   | 'malformed'
 
 /**
- * The only error that leaves this folder. Its message names the node by its place in POLYGON_RPC_URLS: an address may
- * hold a key, so this folder passes on neither the address nor an error that holds it.
+ * The only error that leaves this folder. Its message names the node by its place in POLYGON_RPC_URLS: a URL may
+ * contain a key, so this folder passes on neither the URL nor an error that contains it.
  */
 export class NodeFailure extends Error {
   override readonly name = 'NodeFailure'
   readonly kind: FailureKind
-  /** The node's own words. */
+  /** The node's own text. */
   readonly answer: string
-  /** For how many milliseconds the node asked to be left alone. */
+  /** Milliseconds for which the node asked for no requests. */
   readonly retryAfterMs: number
-  /** True if we stopped reading at our own limit. No words of a node make it so. */
+  /** True if reading stopped at this program's own limit. No text of a node sets it. */
   readonly isCutOff: boolean
-  /** The code of a JSON-RPC error; null: another failure. */
+  /** The code of a JSON-RPC error; null for another failure. */
   readonly code: number | null
 
   constructor(place: string, failure: Failure) {
@@ -41,7 +41,7 @@ type Failure = {
   readonly code?: number
 }
 
-/** A request without a result. Its text may hold the key of the address: `createFailure` takes it out. */
+/** A request without a result. Its text may contain the key of the URL; `createFailure` removes it. */
 export class Unanswered extends Error {
   override readonly name = 'Unanswered'
   readonly failure: Failure
@@ -55,29 +55,29 @@ export class Unanswered extends Error {
   }
 }
 
-/** The failure of a call whose answer is not needed any more. */
+/** The failure of a call whose answer is no longer needed. */
 export const unawaited = (place: string): NodeFailure =>
   new NodeFailure(place, { kind: 'silent', answer: 'nobody waits for it any more' })
 
-/** True if a read may succeed later. */
+/** Returns true if a read may succeed later. */
 export function isNoAnswer(failure: unknown): boolean {
   return failure instanceof NodeFailure && failure.kind === 'silent'
 }
 
-/** True if the node is wrong: what it answers to the same question again counts no more. */
+/** Returns true if the node is wrong: its next answer to the same question does not count. */
 export function isMalformed(failure: unknown): boolean {
   return failure instanceof NodeFailure && failure.kind === 'malformed'
 }
 
 /**
- * True if the node may answer smaller ranges of logs. Nodes have too many texts for that to know all, so every refusal counts.
- * Not a node that asks to be left alone, with code -32005 too: splitting would add more.
+ * Returns true if the node may answer smaller ranges of logs. Nodes have too many texts for that to know all, so every
+ * refusal counts, but not a request for fewer calls, also with code -32005: splitting would add more.
  */
 export function maySplit(failure: unknown): boolean {
   return failure instanceof NodeFailure && failure.kind === 'refused'
 }
 
-/** The end of a request at our own limit. */
+/** The end of a request at this program's own limit. */
 export const cutOff = (): Unanswered =>
   new Unanswered({ kind: 'refused', answer: 'the answer is too large', isCutOff: true })
 
@@ -85,12 +85,12 @@ export const cutOff = (): Unanswered =>
 export const bloated = (): Unanswered =>
   new Unanswered({ kind: 'malformed', answer: 'the answer has more values than any that is true' })
 
-/** True if we stopped reading: the node does answer. */
+/** Returns true if reading stopped at the limit: the node does answer. */
 export function isCutOff(failure: unknown): boolean {
   return failure instanceof NodeFailure && failure.isCutOff
 }
 
-/** True if the answer was too large, by our limit or in words of nodes that we know: less may be answered. */
+/** Returns true if the answer was too large, by the limit here or by a known text of nodes: less may be answered. */
 export function isTooLarge(failure: unknown): boolean {
   if (!(failure instanceof NodeFailure) || failure.kind !== 'refused') return false
   return failure.isCutOff || TOO_MUCH.test(failure.answer) || isLargeBody(failure)
@@ -98,30 +98,29 @@ export function isTooLarge(failure: unknown): boolean {
 
 const isLargeBody = ({ answer }: NodeFailure): boolean => answer.startsWith('HTTP 413')
 
-/** Texts of such refusals; some read like BUSY. */
+/** Texts of such refusals; some resemble BUSY. */
 const TOO_MUCH =
   /more than \d+ results|max(imum)? results|response size|too large|block range|too many (blocks|logs|results)/i
 
-/** Some nodes refuse with a status of HTTP as well. */
+/** Some nodes refuse with an HTTP status as well. */
 const REFUSING = [400, 413]
 
-/** With these a node asks to be asked less (RFC 6585, 4; RFC 9110, 15.6.4). */
+/** Statuses with which a node asks for fewer calls (RFC 6585, 4; RFC 9110, 15.6.4). */
 const BUSY_STATUS = [429, 503]
 
-/** Texts with which nodes and their front doors ask to be asked later. */
+/** Texts with which nodes and their gateways ask for a later call. */
 const BUSY = /rate limit|limit exceeded|request limit|too many|busy|timed? ?out|try again|overloaded|capacity/i
 
 /** Texts for a method that the node does not have. The code for it is -32601 (JSON-RPC 2.0, 5.1). */
 const LACKING =
   /method .*(not (found|supported|available|allowed)|does not exist|unsupported)|(unsupported|unknown) method/i
 
-/** True if the node does not have the method: it may be asked another way. */
+/** Returns true if the node does not have the method: it may be asked another way. */
 export const lacksMethod = (failure: unknown): failure is NodeFailure =>
   failure instanceof NodeFailure &&
   failure.kind === 'refused' &&
   (failure.code === -32601 || (failure.code !== null && LACKING.test(failure.answer)))
 
-/** One HTTP answer, with its whole body. */
 export type HttpAnswer = {
   readonly status: number
   readonly retryAfter: string | string[] | undefined
@@ -132,7 +131,7 @@ export const isSuccess = ({ status }: HttpAnswer): boolean => status >= 200 && s
 
 export const isBusy = ({ status }: HttpAnswer): boolean => BUSY_STATUS.includes(status)
 
-/** The failure in an answer that is not JSON, or whose HTTP status is not a success. */
+/** Returns the failure in an answer that is not JSON, or whose HTTP status is not a success. */
 export function createHttpFailure(http: HttpAnswer): Unanswered {
   const { status, text } = http
   const words = text.replaceAll(/\s+/g, ' ').trim() || 'an empty body'
@@ -154,24 +153,24 @@ export function readResult(answer: unknown): unknown {
   throw new Unanswered({ kind, answer: text, code: typeof code === 'number' ? code : 0 }, true)
 }
 
-const MOST_ANSWER = 300
+const MAX_ANSWER = 300
 
-/** Creates this folder's own error. `redact` takes the secrets of the address out of a text. */
+/** Creates this folder's own error. `redact` removes the secrets of the URL from a text. */
 export function createFailure(place: string, thrown: unknown, redact: (text: string) => string): NodeFailure {
   const failure: Failure = thrown instanceof Unanswered ? thrown.failure : { kind: 'refused', answer: String(thrown) }
-  return new NodeFailure(place, { ...failure, answer: redact(failure.answer).slice(0, MOST_ANSWER) })
+  return new NodeFailure(place, { ...failure, answer: redact(failure.answer).slice(0, MAX_ANSWER) })
 }
 
-/** `Retry-After` in seconds (RFC 9110, 10.2.3), at most a minute. */
+/** Parses `Retry-After` from seconds (RFC 9110, 10.2.3) to milliseconds, at most a minute. */
 function readRetryAfter({ retryAfter }: HttpAnswer): number {
   const seconds = Number(retryAfter)
   return Number.isFinite(seconds) && seconds > 0 ? Math.min(60, seconds) * 1000 : 0
 }
 
-/** Parts of an address shorter than this are words such as `v2`, not keys. */
+/** Parts of a URL shorter than this are words such as `v2`, not keys. */
 const SHORTEST_KEY = 6
 
-/** Takes everything of a node's address that may be a key out of a text. */
+/** Returns a function that removes everything of a node's URL that may be a key from a text. */
 export function createRedaction(address: string): (text: string) => string {
   const url = new URL(address)
   const parts = [url.username, url.password, ...url.pathname.split('/'), ...url.searchParams.values()]

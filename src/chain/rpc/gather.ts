@@ -2,30 +2,28 @@ import { isMalformed } from './failure.ts'
 import type { RpcNode } from './node.ts'
 import { pause } from './pause.ts'
 
-/** Which nodes to ask now. */
 export type Asked = {
-  /** Those worth asking, the soundest first; the others too when these are fewer than a quorum. */
+  /** Nodes worth asking, the healthiest first; also the others if these are fewer than a quorum. */
   readonly nodes: readonly RpcNode[]
-  /** The others, which are left alone for a while: asked when that is over and there is no result yet. */
+  /** Resting nodes: asked after their rest, if there is no result yet. */
   readonly resting: readonly RpcNode[]
 }
 
-/** The nodes of a deployment, as the parts of this folder share them. */
+/** The nodes of a deployment, which the parts of this folder share. */
 export type Nodes = {
   readonly quorum: number
   asked(): Asked
-  /** As Rpc has it. */
+  /** See `Rpc`. */
   agreed<T>(read: (node: RpcNode) => Promise<T>): Promise<{ value: T } | null>
 }
 
 export type Answer<T> = { readonly node: RpcNode; readonly value: T }
 
-/** How far the asking has come. */
 export type Standing<T> = {
   readonly answers: readonly Answer<T>[]
-  /** The last one of each node that has not answered. */
+  /** The last failure of each node that has not answered. */
   readonly failures: readonly unknown[]
-  /** How many nodes have not said yet whether they answer. */
+  /** Number of nodes that have neither answered nor failed yet. */
   readonly open: number
 }
 
@@ -33,13 +31,15 @@ type Gathering<T, R> = {
   /** In the order in which they are asked. */
   readonly nodes: readonly RpcNode[]
   readonly resting?: readonly RpcNode[]
-  /** How many are asked at once. One more follows each failure, each disagreement, and each time it takes long. */
+  /** Number of nodes that are asked at once. One more follows each failure, each disagreement, and each long wait. */
   readonly first: number
-  /** The node it is given asks nothing more in parts when the result is there. */
+  /** The given node stops reading in parts when the result is there. */
   readonly read: (node: RpcNode) => Promise<T>
-  /** The result, as soon as there is one; undefined to wait for more answers. Called a last time with `open` 0. */
+  /**
+   * Returns the result as soon as there is one; undefined to wait for more answers. Called a last time with `open` 0.
+   */
   readonly judge: (standing: Standing<T>) => R | undefined
-  /** How much longer to wait, in milliseconds, for answers that make a sufficient result better. */
+  /** Milliseconds to wait longer, for answers that make a sufficient result better. */
   readonly graceMs?: number
 }
 
@@ -47,18 +47,18 @@ type Gathering<T, R> = {
 const PATIENCE_MS = 400
 
 /**
- * Milliseconds without a result, after which nodes that rest are asked all the same, as where the others are fewer than a
- * quorum: most calls may take as long, so one of the others does not count now. A rest may be half a minute.
+ * Milliseconds without a result after which resting nodes are asked anyway, as if the others were fewer than a quorum:
+ * most calls may take this long, so one of the others does not count now. A rest may take half a minute.
  */
 const LATE_MS = 4000
 
 /**
- * Asks nodes and answers as soon as the answers suffice. A slow node is not waited for: its answer is still read, so
- * that its health is known, and is dropped. Throws when `judge` has no result in the end.
+ * Asks nodes and returns as soon as the answers suffice. The answer of a slow node is still read, so that its health is
+ * known, and then dropped. Throws if `judge` has no result in the end.
  *
- * A node may keep us waiting for minutes: with answers that come late, behind each other. While it does, those that have
- * failed are asked again, so that one bad node and one lost answer of another stop nothing for longer than the loss lasts.
- * That makes no wait longer: it ends when each node has answered or failed once.
+ * A node may delay the result for minutes: with late answers, one after another. During that time, the nodes that have
+ * failed are asked again, so that one bad node and one lost answer of another stop nothing for longer than the loss
+ * lasts. That makes no wait longer: it ends when each node has answered or failed once.
  */
 export function gather<T, R>({ nodes, resting = [], first, read, judge, graceMs = 0 }: Gathering<T, R>): Promise<R> {
   return new Promise((resolve, reject) => {
@@ -91,7 +91,7 @@ export function gather<T, R>({ nodes, resting = [], first, read, judge, graceMs 
       } catch (error) {
         return finish(() => reject(error))
       }
-      // What is under way does not suffice: the next one is asked.
+      // The calls in flight do not suffice: the next node is asked.
       if (asked === ended) askNext()
     }
     const askNext = (): void => {
@@ -114,13 +114,13 @@ export function gather<T, R>({ nodes, resting = [], first, read, judge, graceMs 
   })
 }
 
-/** Asks single nodes, until `signal` is aborted, and keeps what they answer. */
+/** Asks single nodes until `signal` is aborted, and collects their answers. */
 function createAsking<T>(read: (node: RpcNode) => Promise<T>, signal: AbortSignal) {
   const startedAt = performance.now()
   const answers: Answer<T>[] = []
   const failures = new Map<RpcNode, unknown>()
 
-  /** Answers whether the node has failed, and may say something else when it is asked again. */
+  /** Returns true if the node has failed, and may answer differently when it is asked again. */
   async function ask(node: RpcNode): Promise<boolean> {
     try {
       const value = await read(node.until(signal))
@@ -134,7 +134,7 @@ function createAsking<T>(read: (node: RpcNode) => Promise<T>, signal: AbortSigna
     }
   }
 
-  /** After pauses that grow: a node has few calls more, and is waited for at most twice as long as it was away. */
+  /** Asks after growing pauses: a node gets few more calls, and is waited for at most twice as long as it was away. */
   async function askAgain(node: RpcNode, look: () => void): Promise<void> {
     let isLost = true
     for (let pauseMs = PATIENCE_MS; isLost && !signal.aborted; pauseMs *= 2) {

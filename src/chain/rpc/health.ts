@@ -1,9 +1,11 @@
 import { lacksMethod, type NodeFailure } from './failure.ts'
 
-/** What is known about one node: whether to ask it now, and figures for people. */
+/** The state of one node, and figures for people. */
 export type NodeHealth = {
   readonly name: string
-  /** `resting`: it gave no answer that can be used, and is asked little until it does. `left_out`: it must not be asked at all. */
+  /**
+   * `resting`: it gave no usable answer, and is asked little until it does. `left_out`: it must not be asked at all.
+   */
   readonly state: 'good' | 'doubtful' | 'resting' | 'left_out'
   readonly why: string | null
   /** Answers and failures by method. */
@@ -13,26 +15,26 @@ export type NodeHealth = {
   readonly wrong: number
   /** Smoothed, in milliseconds; null before the first answer. */
   readonly latencyMs: number | null
-  /** The newest block that it has told. */
+  /** The newest block that it has reported. */
   readonly head: number | null
-  /** Methods that it says it does not have. */
+  /** Methods that it reports as missing. */
   readonly lacks: readonly string[]
 }
 
 export type Health = {
   view(): NodeHealth
-  /** Whether it is worth asking now. */
+  /** Returns true if the node is worth asking now. */
   usable(): boolean
-  /** Whether it must not be asked even when too few others are left. */
+  /** Returns true if the node must not be asked even if too few others are left. */
   leftOut(): boolean
-  /** Less is better: nodes that were wrong lately come last, then those that are behind, then slow ones. */
+  /** Lower is better: nodes that were wrong recently are last, then those that are behind, then slow ones. */
   rank(newest: number): number
   answered(method: string, ms: number): void
-  /** `ms`: how long it took to fail. */
+  /** `ms`: milliseconds until it failed. */
   failed(method: string, lost: { failure: NodeFailure; ms: number }): void
   outvoted(): void
   sawHead(number: number): void
-  /** Leaves it out for a while, because of what it is: for example a node of another chain. Null lets it in. */
+  /** Leaves the node out for a while, because of what it is: for example a node of another chain. Null lets it in. */
   leaveOut(why: string | null): void
 }
 
@@ -43,21 +45,24 @@ export type HealthOptions = {
   readonly warn: (about: object, message: string) => void
 }
 
-/** Five in a row: with a third of all answers lost, that is one in 250. */
+/** Five in a row: if a third of all answers are lost, that happens once in 250. */
 const FAILURES_UNTIL_REST = 5
-/** A node that answers everything with an error for so long is of no use: its key may be revoked, its plan used up. */
+/**
+ * Milliseconds after which a node that answers everything with an error is of no use: its key may be revoked, its plan
+ * used up.
+ */
 const ERRORS_MS = 10_000
-/** How often it is said that a node does not have a method. */
+/** Milliseconds between two warnings that a node does not have a method. */
 const LACK_MS = 60_000
-/** Waiting costs more than an error: two calls that ran out of time are enough. */
+/** Waiting costs more than an error: two calls that timed out are enough. */
 const LONG_MS = 1000
 const WEIGHT_OF_LONG = 3
 const FIRST_REST_MS = 500
 const LONGEST_REST_MS = 30_000
-/** Three wrong answers within a minute are no accident of a block that was just being replaced. */
+/** Three wrong answers within a minute are no accident of a block that was being replaced. */
 const WRONG_UNTIL_DOUBTFUL = 3
 const DOUBT_MS = 60_000
-/** A node that was left out is looked at again after that. */
+/** Milliseconds after which a node that was left out is tried again. */
 const LEFT_OUT_MS = 60_000
 /** Blocks by which a node may be behind and still be asked first. */
 const SMALL_LAG = 3
@@ -89,7 +94,7 @@ export function createHealth({ name, now, warn }: HealthOptions): Health {
     why = reason
   }
 
-  /** An error is an answer as long as others are none. */
+  /** Counts an error as an answer, as long as other calls have results. */
   function refused(method: string, failure: NodeFailure): void {
     errorsSince ??= now()
     if (now() - errorsSince >= ERRORS_MS && !resting()) rest(0, failure.message)
@@ -118,7 +123,7 @@ export function createHealth({ name, now, warn }: HealthOptions): Health {
       count(method)
       latencyMs = latencyMs === null ? ms : latencyMs + NEWEST * (ms - latencyMs)
       lacks.remove(method)
-      // Also one whose key is revoked says which chain it serves.
+      // Even a node whose key is revoked reports its chain.
       if (method === 'eth_chainId') return
       errorsSince = null
       ;[inARow, restMs, restsUntil] = [0, 0, NEVER]
@@ -145,7 +150,7 @@ export function createHealth({ name, now, warn }: HealthOptions): Health {
   }
 }
 
-/** Methods that the node says it does not have, until it answers one of them. */
+/** Methods that the node reports as missing, until it answers one of them. */
 function createLacks({ name, now, warn }: HealthOptions) {
   const warnedAt = new Map<string, number>()
   return {

@@ -6,18 +6,17 @@ import { bloated, createHttpFailure, cutOff, type HttpAnswer, isBusy, isSuccess,
 /** One HTTP request to a node, and the limits of its answer. */
 
 /**
- * Most of one answer. Bytes bound what is read, but not what `JSON.parse` makes of it: 33 KB on the wire were 31 MB of `{},`
- * and 700 MB of objects.
+ * Limits of one answer. Bytes limit what is read, but not what `JSON.parse` makes of it: 33 KB on the wire were 31 MB
+ * of `{},` and 700 MB of objects.
  */
 export type Limits = {
   readonly bytes: number
-  /** Bytes that begin a list or an object, or part two values: some 60 bytes of memory each, in an object 120. */
+  /** Bytes that begin a list or an object, or separate two values: some 60 bytes of memory each, in an object 120. */
   readonly marks: number
   /** Marks that begin an object: some 200 bytes of memory. */
   readonly objects: number
 }
 
-/** One call of JSON-RPC. */
 export type Call = { readonly method: string; readonly params: readonly unknown[] }
 
 /** Returns the result. Throws Unanswered. */
@@ -26,10 +25,10 @@ export type Request = (call: Call) => Promise<unknown>
 /** Sends the body as JSON and returns the parsed answer. Throws Unanswered. */
 export type Post = (body: unknown, bounds: { readonly limits: Limits; readonly timeoutMs: number }) => Promise<unknown>
 
-/** A connection stays open between two blocks. An idle one does not keep the process alive. */
+/** Connections stay open between two blocks. An idle one does not keep the process alive. */
 const agent = new Agent({ keepAliveTimeout: 30_000 })
 
-/** undici's own `request`: `fetch` takes six times the CPU. Credentials in the address become a header. */
+/** Uses undici's own `request`: `fetch` takes six times the CPU. Credentials in the URL become a header. */
 export function createPost(url: string): Post {
   const address = new URL(url)
   const { username, password } = address
@@ -48,7 +47,7 @@ export function createPost(url: string): Post {
     const asked = { headers, body: JSON.stringify(body), signal: AbortSignal.timeout(timeoutMs) }
     const http = await ask(address, asked, limits).catch(silence)
     const answer = parseJson(http.text)
-    // A status that asks for patience counts before the words of the body.
+    // A status that asks for patience counts before the text of the body.
     if (!isBusy(http) && (isSuccess(http) ? answer !== undefined : isError(answer))) return answer
     throw createHttpFailure(http)
   }
@@ -56,7 +55,7 @@ export function createPost(url: string): Post {
 
 type Asked = { readonly headers: Record<string, string>; readonly body: string; readonly signal: AbortSignal }
 
-/** The signal bounds the whole body too: one that comes byte by byte would be waited for without end. */
+/** The signal limits the whole body too: one that arrives byte by byte would be waited for without end. */
 async function ask(address: URL, asked: Asked, limits: Limits): Promise<HttpAnswer> {
   const { statusCode: status, headers, body } = await request(address, { ...asked, method: 'POST', dispatcher: agent })
   const meter = createMeter(limits)
@@ -70,10 +69,10 @@ async function ask(address: URL, asked: Asked, limits: Limits): Promise<HttpAnsw
   return { status, retryAfter: headers['retry-after'], text: Buffer.concat(chunks).toString() }
 }
 
-/** The failure of either stream ends both, and the reader gets it. */
+/** A failure of either stream ends both, and the reader receives it. */
 const unzip = (body: Readable): Readable => pipeline(body, createGunzip(), () => undefined)
 
-/** The code alone says why: a message can hold the address. */
+/** Reports only the code: a message can contain the URL. */
 function silence(thrown: Error & { code?: unknown }): never {
   if (thrown instanceof Unanswered) throw thrown
   if (thrown.name === 'TimeoutError') throw new Unanswered({ kind: 'silent', answer: 'no whole answer in time' })
@@ -89,7 +88,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Some nodes answer an error of JSON-RPC with a status of HTTP as well. */
+/** Some nodes send a JSON-RPC error with an HTTP error status as well. */
 const isError = (answer: unknown): boolean => typeof Object(Object(answer).error).message === 'string'
 
 const COMMA = 0x2c
@@ -97,8 +96,8 @@ const LIST = 0x5b
 const OBJECT = 0x7b
 
 /**
- * Counts one answer while it arrives. Throws for too many bytes, since less may be asked then, and for what no honest node
- * answers. Marks inside of texts count too: what we read is hexadecimal.
+ * Counts one answer while it arrives. Throws for too many bytes, since less may be requested then, and for what no
+ * honest node answers. Marks inside of strings count too: the data that is read is hexadecimal.
  */
 function createMeter(limits: Limits): { take(chunk: Uint8Array): void } {
   let [bytes, marks, objects] = [0, 0, 0]

@@ -40,30 +40,33 @@ export type RpcNode = {
   readonly name: string
   readonly health: Health
   /**
-   * The same node, for an answer that nobody waits for once the signal is aborted: what waits for its turn then, or is asked in
-   * parts, ends. A call that is under way is answered still, so that the node's health is known.
+   * Returns the same node for an answer that is not needed once the signal is aborted: calls that wait for their turn
+   * then end, and so do reads in parts. A call in flight is still answered, so that the node's health is known.
    */
   until(signal: AbortSignal): RpcNode
   chainId(): Promise<number>
   block(tag: BlockTag): Promise<Block>
-  /** One that fits both kinds of topics may be there twice. */
+  /** A log that matches both kinds of topics may be listed twice. */
   logs(filter: LogFilter): Promise<Log[]>
-  /** Null when the node does not know it. */
+  /** Null if the node does not know it. */
   receipt(txHash: Hex): Promise<Receipt | null>
-  /** Those of one wallet in a block. */
+  /** Returns the transactions of one wallet in a block. */
   transactions(block: number, from: Hex): Promise<Transaction[]>
-  /** Null when the node does not know it. */
+  /** Null if the node does not know it. */
   transaction(txHash: Hex): Promise<Transaction | null>
   rawHeader(block: number): Promise<RawHeader>
-  /** Of every transaction of the block, in its order. */
+  /** Returns the receipt of every transaction of the block, in its order. */
   rawReceipts(block: number): Promise<RawReceipt[]>
   transactionCount(wallet: Hex, at: BlockTag): Promise<number>
   balance(wallet: Hex, at: BlockTag): Promise<bigint>
   code(address: Hex): Promise<Hex>
-  /** `parse` throws for what no contract of ours returns, which counts as a wrong answer. At the newest block unless told. */
+  /**
+   * `parse` throws for what no contract of the platform returns, which counts as a wrong answer. Default: the newest
+   * block.
+   */
   call<T>(call: Call, reading: { parse: (answer: unknown) => T; at?: BlockTag | undefined }): Promise<T>
   feeHistory(blocks: number): Promise<FeeHistory>
-  /** Never throws: what went wrong is an outcome. */
+  /** Never throws: a failure is an outcome. */
   send(raw: Hex): Promise<Sent>
 }
 
@@ -134,7 +137,7 @@ function asNode(parts: Parts, signal?: AbortSignal): RpcNode {
 
 type Read = <T>(method: string, params: readonly unknown[], parse: (answer: unknown) => T) => Promise<T>
 
-/** Without a history: a gas price is the base fee and the tip of now. */
+/** Without a history, a gas price is the base fee and the tip of now. */
 async function readGasPrice(read: Read): Promise<FeeHistory> {
   const [price, baseFee] = await Promise.all([
     read('eth_gasPrice', [], quantityOf),

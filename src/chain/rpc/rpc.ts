@@ -6,31 +6,34 @@ import type { NodeHealth } from './health.ts'
 import { type Block, connectNode, type FeeHistory, type RpcNode, type Sent } from './node.ts'
 
 /**
- * Several nodes as one. Reads go on without the slow ones, broadcasts go to all, and what matters needs a quorum: more
- * than half of the configured nodes, so that no two answers can both have one. Throws NodeFailure only.
+ * Several nodes as one. Reads continue without the slow ones, broadcasts go to all, and what matters needs a quorum:
+ * more than half of the configured nodes, so that no two answers can both have one. Throws NodeFailure only.
  */
 export type Rpc = {
   readonly nodes: readonly RpcNode[]
   readonly quorum: number
-  /** The first answer of any node, the soundest asked first; throws when none answers. For reads that may be wrong. */
+  /**
+   * Returns the first answer of any node, the healthiest asked first; throws if none answers. For reads that may be
+   * wrong.
+   */
   any<T>(read: (node: RpcNode) => Promise<T>): Promise<T>
   /**
-   * The answer on which at least `quorum` nodes agree, as soon as they do. Null when they do not: then wait, and never
-   * ask fewer nodes.
+   * Returns the answer on which at least `quorum` nodes agree, as soon as they do. Null if they do not: then the caller
+   * waits, and must never ask fewer nodes.
    */
   agreed<T>(read: (node: RpcNode) => Promise<T>): Promise<{ value: T } | null>
-  /** As `agreed`, for what nothing can go on without: throws NodeFailure when they do not agree now. `what` is for people. */
+  /** Like `agreed`, but throws NodeFailure if the nodes do not agree now. `what` is for people. */
   demand<T>(what: string, read: (node: RpcNode) => Promise<T>): Promise<T>
-  /** Sends the signed transaction to every node. One may accept it; why not is said by a quorum. */
+  /** Sends the signed transaction to every node. One node can accept it; a refusal needs a quorum. */
   broadcast(raw: Hex): Promise<Sent>
   /**
-   * The newest block that all nodes near those of a quorum have: one node that runs ahead, or is far behind, does not count,
-   * nor one that is behind block `floor`, which was final. Throws when a quorum does not say now which it is.
+   * Returns the newest block that all nodes near those of a quorum have: a node that runs ahead or is far behind does
+   * not count, nor one that is behind block `floor`, which was final. Throws if no quorum agrees on it now.
    */
   newest(floor?: number): Promise<{ block: Block }>
-  /** The same of the blocks that nodes call final; null when there is none now. */
+  /** Returns the newest block that nodes call final, by the same rule; null if there is none now. */
   finalized(): Promise<Block | null>
-  /** What gas costs, by a quorum: no single node can make it dear. */
+  /** Returns the price of gas, by quorum: no single node can raise it. */
   fees(blocks: number): Promise<FeeHistory>
   health(): NodeHealth[]
 }
@@ -61,7 +64,7 @@ export function createRpc(nodes: readonly RpcNode[], quorum: number): Rpc {
   }
 }
 
-/** Equally sound nodes take turns, so that each bears its share and the health of each is known. */
+/** Lets equally healthy nodes take turns, so that each bears its share and the health of each is known. */
 function createOrder(nodes: readonly RpcNode[], quorum: number): () => Asked {
   let turn = 0
   return () => {
@@ -88,7 +91,7 @@ export type RpcOptions = {
   readonly timeoutMs?: number
   /** For each node. */
   readonly callsPerSecond?: number
-  /** Told when a node is left out, does not answer, or is wrong again and again. */
+  /** Called if a node is left out, does not answer, or is wrong again and again. */
   readonly warn?: (about: object, message: string) => void
   /** Milliseconds of a clock that only goes forward. */
   readonly now?: () => number
@@ -105,17 +108,17 @@ export function connectRpc(options: RpcOptions): Rpc {
   const places = new Map<string, string>()
   const nodes = urls.map((url, index) => {
     const name = `rpc${index + 1}`
-    const twin = places.get(hostOf(url))
+    const twin = places.get(getHost(url))
     if (twin !== undefined)
       throw new RangeError(`${name} and ${twin} of POLYGON_RPC_URLS are at one host: a quorum needs different ones`)
-    places.set(hostOf(url), name)
+    places.set(getHost(url), name)
     return connectNode(url, { name, chainId, timeoutMs, callsPerSecond, warn, now })
   })
   return createRpc(nodes, quorum)
 }
 
-/** Who answers there. On the own machine each port is another program. */
-function hostOf(url: string): string {
+/** Returns who answers at a URL. On the local machine each port is another program. */
+function getHost(url: string): string {
   const { hostname, host } = new URL(url)
   return ['localhost', '127.0.0.1', '[::1]'].includes(hostname) ? host : hostname
 }

@@ -1,16 +1,16 @@
 /**
- * What a node's answer to `eth_sendRawTransaction` means. Matched by text first, because codes differ: geth and Bor say
- * -32000, anvil -32003, some nodes -32603. Anything not listed is unknown, never a failure: the transaction may be in a
- * pool, and sending the same bytes again is always safe.
+ * The meaning of a node's answer to `eth_sendRawTransaction`. Matched by text first, because codes differ: geth and Bor
+ * send -32000, anvil -32003, some nodes -32603. Anything not listed is unknown, never a failure: the transaction may be
+ * in a pool, and sending the same bytes again is always safe.
  */
 export type SendOutcome =
   /** The transaction is in that node's pool. */
   | 'accepted'
-  /** A transaction with this nonce is mined, ours or another: only finalized blocks decide which. */
+  /** A transaction with this nonce is mined, the platform's or another: only finalized blocks decide which. */
   | 'nonce_used'
   /** Another transaction with this nonce is in the pool and pays almost as much. */
   | 'underpriced_replacement'
-  /** The fees are below the least that the node or the block takes. */
+  /** The fees are below the minimum of the node or the block. */
   | 'underpriced'
   /** The relayer cannot pay for the gas. */
   | 'no_gas_money'

@@ -7,7 +7,7 @@ import { createFailure, createRedaction, isCutOff, isTooLarge, NodeFailure, unaw
 import type { Health } from './health.ts'
 import type { Request } from './http.ts'
 
-/** Asks one node. Throws NodeFailure only. `read` has its answer counted as wrong when `parse` throws. */
+/** Asks one node. Throws NodeFailure only. `read` counts an answer as wrong if `parse` throws. */
 export type NodeTransport = {
   read<T>(ask: Ask<T>): Promise<T>
 }
@@ -17,13 +17,13 @@ export type Ask<T> = {
   readonly params: readonly unknown[]
   /** Throws for an answer of another shape than the method's. */
   readonly parse: (answer: unknown) => T
-  /** Not with other reads in one HTTP request, so that neither a loss nor a large answer concerns them. */
+  /** Sent without other reads in one HTTP request, so that neither a loss nor a large answer affects them. */
   readonly alone?: boolean
-  /** Alone too, and a few of these at a time: strangers decide how much there is to answer. */
+  /** Alone too, and a few of these at a time: strangers decide the size of the answer. */
   readonly large?: boolean
-  /** Large, and not to be asked for in parts: one that is very large is asked for again, with more room and time. */
+  /** Large, and never read in parts: one that is very large is requested again, with more room and time. */
   readonly indivisible?: boolean
-  /** What waits for its turn ends when it is aborted. */
+  /** Ends a wait for a turn when it is aborted. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -36,10 +36,10 @@ export type TransportOptions = {
   readonly budget: Rate
 }
 
-/** Large answers of one node at a time. */
+/** Maximum number of large answers of one node at a time. */
 export const LARGE_AT_ONCE = 6
 
-/** A number as JSON-RPC writes it. */
+/** Formats a number as JSON-RPC writes it. */
 export const quantity = (value: number | bigint): Hex => `0x${value.toString(16)}`
 
 export function connectTransport(url: string, options: TransportOptions): NodeTransport {
@@ -58,7 +58,7 @@ export function connectTransport(url: string, options: TransportOptions): NodeTr
     try {
       return await askOnce(call, clients.together)
     } catch (failure) {
-      // One large answer of several in one HTTP request must not concern the others.
+      // A large answer among several in one HTTP request must not affect the others.
       if (!isTooLarge(failure)) throw failure
       return askInTurn(call, turns, clients.apart)
     }
@@ -73,14 +73,16 @@ export function connectTransport(url: string, options: TransportOptions): NodeTr
     }
   }
 
-  /** To wait for a turn is no failure of the node, and no reason to give up: others of ours come first. */
+  /** Waits for a turn, which is no failure of the node and no reason to give up: other calls precede this one. */
   async function askInTurn<T>(call: Ask<T>, queue: Slots, request: Request): Promise<T> {
     const free = await queue.take(name, call.signal)
     if (free === null) throw unawaited(`${name} ${call.method}`)
     return askOnce(call, request).finally(free)
   }
 
-  /** A node counts only after it has said that it serves our chain: at its first call, and again after a silence. */
+  /**
+   * Admits a node only after it has reported that it serves this chain: at its first call, and again after a silence.
+   */
   async function admit(): Promise<void> {
     const served = await ask({ method: 'eth_chainId', params: [], parse: numberOf })
     admittedOnce = served === chainId
@@ -105,7 +107,6 @@ export function connectTransport(url: string, options: TransportOptions): NodeTr
   }
 }
 
-/** Asks once, and counts the answer or its lack. */
 function createCaller({ name, timeoutMs, health, budget }: TransportOptions, redact: (text: string) => string) {
   return async function askOnce<T>({ method, params, parse }: Ask<T>, request: Request): Promise<T> {
     const place = `${name} ${method}`
@@ -114,7 +115,7 @@ function createCaller({ name, timeoutMs, health, budget }: TransportOptions, red
     const startedAt = performance.now()
     try {
       const answer = await request({ method, params })
-      const value = parsed(place, () => parse(answer))
+      const value = parseAnswer(place, () => parse(answer))
       health.answered(method, performance.now() - startedAt)
       return value
     } catch (thrown) {
@@ -126,7 +127,7 @@ function createCaller({ name, timeoutMs, health, budget }: TransportOptions, red
   }
 }
 
-function parsed<T>(place: string, parse: () => T): T {
+function parseAnswer<T>(place: string, parse: () => T): T {
   try {
     return parse()
   } catch (error) {

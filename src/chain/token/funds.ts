@@ -14,7 +14,10 @@ export type Funds = {
   readonly wei: readonly bigint[]
 }
 
-/** What treasuries and lanes hold at the newest block, in one call, as one node says it: to be told, not to decide by. */
+/**
+ * Reads the balances of treasuries and lanes at the newest block, in one call of one node: to be shown, not to decide
+ * by.
+ */
 export async function readFunds(
   node: RpcNode,
   { token, treasuries, lanes }: { token: Hex; treasuries: readonly Hex[]; lanes: readonly Hex[] },

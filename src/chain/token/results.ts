@@ -3,28 +3,29 @@ import { hexOf } from '../rpc/answers.ts'
 import { word } from './words.ts'
 
 /**
- * What Multicall3 `aggregate3` returns: `Result[]`, each `(bool success, bytes returnData)`. Decoded by ourselves, since a
- * node may invent it: a general decoder copied 4 MB, of 8 KB on the wire, once for each of the forty offsets that named
- * them. Solidity encodes it in one way only, without gaps or sharing, so the work is never more than the bytes.
+ * A result of Multicall3 `aggregate3`, which returns `Result[]`, each `(bool success, bytes returnData)`. Decoded here,
+ * since a node may invent it: a general decoder copied 4 MB, of 8 KB on the wire, once for each of the forty offsets
+ * that named them. Solidity encodes it in one way only, without gaps or sharing, so the work is never more than the
+ * bytes.
  */
 export type Result = {
   readonly success: boolean
-  /** At most the first MOST_KEPT bytes. */
+  /** At most the first MAX_RETURNED bytes. */
   readonly returnData: Hex
 }
 
-/** Most bytes of all results: of a hundred transfers ten thousand each, a hundred times Circle's longest reason. */
-const MOST_BYTES = 1024 * 1024
+/** Maximum bytes of all results: of a hundred transfers ten thousand each, a hundred times Circle's longest reason. */
+const MAX_BYTES = 1024 * 1024
 
-/** Most bytes that are kept of one result: the reason of a revert is told to people. */
-const MOST_KEPT = 1024
+/** Maximum bytes that are kept of one result: operators read the reason of a revert. */
+const MAX_RETURNED = 1024
 
 /** Hexadecimal digits of a word. */
 const WORD = 64
 
-/** Throws for anything else than the results of so many calls. */
+/** Throws for anything else than the results of `count` calls. */
 export function resultsOf(answer: unknown, count: number): Result[] {
-  if (typeof answer !== 'string' || answer.length > 2 + 2 * MOST_BYTES)
+  if (typeof answer !== 'string' || answer.length > 2 + 2 * MAX_BYTES)
     throw new RangeError('more bytes than results have')
   const data = hexOf(answer).slice(2)
   const wordAt = (place: number): string => data.slice(place, place + WORD)
@@ -39,18 +40,18 @@ export function resultsOf(answer: unknown, count: number): Result[] {
     demand(wordAt(start + index * WORD) === word((place - start) / 2))
     const success = wordAt(place)
     demand((success === word(0) || success === word(1)) && wordAt(place + WORD) === word(0x40))
-    const length = lengthOf(wordAt(place + 2 * WORD))
+    const length = parseLength(wordAt(place + 2 * WORD))
     const bytes = place + 3 * WORD
     place = bytes + Math.ceil(length / 32) * WORD
     demand(place <= data.length)
-    const returnData: Hex = `0x${data.slice(bytes, bytes + 2 * Math.min(length, MOST_KEPT))}`
+    const returnData: Hex = `0x${data.slice(bytes, bytes + 2 * Math.min(length, MAX_RETURNED))}`
     results.push({ success: success === word(1), returnData })
   }
   demand(place === data.length)
   return results
 }
 
-/** What so many calls return that each give one word, and of which none may fail. */
+/** Returns the words of `count` calls that each return one word. Throws if one has failed. */
 export function wordsOf(answer: unknown, count: number): bigint[] {
   return resultsOf(answer, count).map(({ success, returnData }) => {
     if (!success || returnData.length !== 2 + WORD)
@@ -59,20 +60,22 @@ export function wordsOf(answer: unknown, count: number): bigint[] {
   })
 }
 
-/** Bytes. Above what a number holds exactly it is more than there are. */
-function lengthOf(digits: string): number {
+/** Returns the length in bytes. A length beyond what a number holds exactly is more than there are. */
+function parseLength(digits: string): number {
   return digits.length === WORD ? Number(`0x${digits}`) : Number.POSITIVE_INFINITY
 }
 
 const ERROR = `0x08c379a0${word(0x20)}`
 const PANIC = '0x4e487b71'
 
-/** The text of a revert: `Error(string)` or `Panic(uint256)`, or the first raw bytes when it is something else. */
+/**
+ * Returns the text of a revert: `Error(string)` or `Panic(uint256)`, or the first raw bytes if it is something else.
+ */
 export function revertReason(data: Hex): string {
   if (data === '0x') return 'reverted without a reason'
   if (data.startsWith(ERROR) && data.length >= ERROR.length + WORD) {
     const text = ERROR.length + WORD
-    const length = lengthOf(data.slice(ERROR.length, text))
+    const length = parseLength(data.slice(ERROR.length, text))
     return Buffer.from(data.slice(text, text + 2 * length), 'hex').toString()
   }
   if (data.startsWith(PANIC) && data.length === PANIC.length + WORD) return `panic ${BigInt(`0x${data.slice(10)}`)}`

@@ -5,17 +5,16 @@ import { MULTICALL3, USDC_VIEWS } from './contracts.ts'
 import { resultsOf, wordsOf } from './results.ts'
 import { type Call3, encodeAggregate3, word } from './words.ts'
 
-/** One read function of the token with its arguments. */
 export type TokenRead = { readonly view: keyof typeof USDC_VIEWS; readonly args: readonly Hex[] }
 
-/** Reads of the wallets’ balances, in micro-USDC. */
+/** Returns reads of the wallets’ balances, in micro-USDC. */
 export const balanceReads = (wallets: readonly Hex[]): TokenRead[] =>
   wallets.map((wallet) => ({ view: 'balanceOf', args: [wallet] }))
 
-/** Most reads in one `eth_call`. With about 12,000 gas each, it stays far below any node's limit. */
+/** Maximum number of reads in one `eth_call`. With about 12,000 gas each, it stays far below any node's limit. */
 const READS_PER_CALL = 400
 
-/** Reads several token functions at one block through Multicall3, one word each. Throws when one reverts. */
+/** Reads several token functions at one block through Multicall3, one word each. Throws if one reverts. */
 export async function readToken(
   node: RpcNode,
   token: Hex,
@@ -36,8 +35,8 @@ export async function readToken(
 }
 
 /**
- * Balances of wallets in any ERC-20 token at one block. A contract that does not answer as a token does counts as empty: addresses of
- * tokens that buyers send by mistake are configured by people.
+ * Reads balances of wallets in any ERC-20 token at one block. A contract that does not answer as a token does counts as
+ * empty: operators configure the addresses of tokens that buyers send by mistake.
  */
 export async function readBalances(
   node: RpcNode,

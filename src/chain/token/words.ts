@@ -13,7 +13,7 @@ export function word(value: number | bigint | Hex): string {
 
 export type Call3 = { readonly target: Hex; readonly allowFailure: boolean; readonly callData: Hex }
 
-/** Calldata of Multicall3 `aggregate3((address target, bool allowFailure, bytes callData)[])`. */
+/** Encodes calldata of Multicall3 `aggregate3((address target, bool allowFailure, bytes callData)[])`. */
 export function encodeAggregate3(calls: readonly Call3[]): Hex {
   let offset = 32 * calls.length
   const offsets: string[] = []

@@ -41,14 +41,16 @@ const BASE_RATES: Readonly<Record<Currency, string>> = {
 const RATE_DECIMALS = 12
 const MILLION = 1_000_000n
 
-/** How far rates move to either side, in millionths: 60 basis points, and 2 for the dollar. */
+/** Maximum distance from the base rate, in millionths: 60 basis points, and 2 for the dollar. */
 const SWING = 6_000n
 const DOLLAR_SWING = 200n
 
-/** Milliseconds after which the market heads for another rate. */
+/** Milliseconds after which the market moves towards another rate. */
 const LEG_MS = 300_000
 
-/** The rate of the currency at a time (Unix milliseconds), as decimal text. Depends only on seed and time. */
+/**
+ * Returns the rate of the currency at a time (Unix milliseconds), as decimal text. It depends only on seed and time.
+ */
 export function rateAt(currency: Currency, now: number, seed: string): string {
   const leg = Math.floor(now / LEG_MS)
   const into = BigInt(now - leg * LEG_MS)
@@ -62,20 +64,21 @@ export function ratesAt(now: number, seed: string): Record<string, string> {
   return Object.fromEntries(CURRENCIES.map((currency) => [currency, rateAt(currency, now, seed)]))
 }
 
-/** Whether a rate is within ten percent of the market. A real exchange too refuses orders far from it. */
+/** Returns true if a rate is within ten percent of the market. A real exchange too refuses orders far from it. */
 export function isNearMarket(rate: string, market: string): boolean {
   const difference = parseRate(rate) - parseRate(market)
   return (difference < 0n ? -difference : difference) * 10n <= parseRate(market)
 }
 
 /**
- * How far a fill is from the requested rate, in millionths: 8 basis points worse to 4 better. Depends only on the key.
+ * Returns the distance of a fill from the requested rate, in millionths: 8 basis points worse to 4 better. It depends
+ * only on the key.
  */
 export function slippage(key: string): bigint {
   return (numberFrom(`slippage:${key}`) % 1201n) - 800n
 }
 
-/** The rate at the beginning of a leg, in millionths off the base rate. */
+/** Returns the rate at the beginning of a leg, in millionths off the base rate. */
 function point(currency: Currency, leg: number, seed: string): bigint {
   const swing = currency === 'USD' ? DOLLAR_SWING : SWING
   return (numberFrom(`${seed}:${currency}:${leg}`) % (2n * swing + 1n)) - swing

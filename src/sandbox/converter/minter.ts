@@ -28,11 +28,11 @@ export type MinterOptions = {
   readonly rpcUrl: string
   readonly usdc: Hex
   readonly treasury: Hex
-  /** Key of an account that may mint USDC and can pay for gas. Nothing else may send from it. */
+  /** Key of an account that may mint USDC and can pay for gas. Only this minter may send from it. */
   readonly privateKey: Hex
 }
 
-/** Mints USDC to the treasury on the development chain, where a real converter would transfer it. */
+/** Mints USDC to the treasury on the development chain. A real converter would transfer it. */
 export function createMinter({ rpcUrl, usdc, treasury, privateKey }: MinterOptions): Minter {
   const client = createPublicClient({ transport: http(rpcUrl, { timeout: ANSWER_TIMEOUT_MS, retryCount: 0 }) })
   const account = privateKeyToAccount(privateKey)
@@ -42,7 +42,7 @@ export function createMinter({ rpcUrl, usdc, treasury, privateKey }: MinterOptio
     // The receipt is read after the count, so that a mint mined in between does not count as superseded.
     const count = await client.getTransactionCount({ address: account.address, blockTag: 'latest' })
     const receipt = await client.getTransactionReceipt({ hash }).catch((error: unknown) => {
-      // Only "not found" means absent. Taking another error for it would mint a second time.
+      // Only "not found" means absent. To treat another error so would mint a second time.
       if (error instanceof TransactionReceiptNotFoundError) return null
       throw error
     })
@@ -74,7 +74,7 @@ export function createMinter({ rpcUrl, usdc, treasury, privateKey }: MinterOptio
       try {
         await client.sendRawTransaction({ serializedTransaction: mint.raw as Hex })
       } catch (error) {
-        // A node refuses a transaction that it already has. The refusal is an error only when it does not have it.
+        // A node refuses a transaction that it already has. The refusal is an error only if it does not have it.
         const known = await client.getTransaction({ hash: mint.hash as Hex }).catch(() => null)
         if (known === null) throw error
       }

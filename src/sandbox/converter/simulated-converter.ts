@@ -23,7 +23,7 @@ import {
 
 const PENDING_SECONDS = 5
 const OLD_RATES_SECONDS = 1200
-/** In percent of what the asked rate gives. */
+/** In percent of the amount at the asked rate. */
 const OFF_RATE_PERCENT = 50
 const MILLION = 1_000_000n
 const SOURCE = 'sandbox'
@@ -37,10 +37,10 @@ const orderSchema = z.strictObject({
 export type SimulatedConverter = {
   readonly router: Router
   readonly faults: Faults
-  /** Null when there is no chain to deliver on. */
+  /** Null if there is no chain to deliver on. */
   readonly topUp: TreasuryTopUp | null
   readonly journalFile: string
-  /** The conversion of the key that is filled by now. */
+  /** Returns the conversion of the key if it is filled by now. */
   find(key: string): SandboxConversion | null
   close(): Promise<void>
 }
@@ -64,7 +64,9 @@ type Deps = {
   readonly topUp: TreasuryTopUp | null
 }
 
-/** Sells USDC for fiat money at about the requested rate, and delivers it to the treasury, several fills at once. */
+/**
+ * Creates a converter that sells USDC for fiat money at about the requested rate, and delivers several fills at once.
+ */
 export async function createSimulatedConverter(options: SimulatedConverterOptions): Promise<SimulatedConverter> {
   const { clock, log, minter } = options
   const state = emptyConverterState()
@@ -122,7 +124,7 @@ function routes(deps: Deps): Router {
   return router
 }
 
-/** What it has taken on it fills; what it has not seen it will not take on. */
+/** Cancels a key: an existing conversion is still filled; without one, the key can never be converted. */
 async function cancel({ state, append, settled, options }: Deps, key: string): Promise<Reply> {
   const existing = state.conversions.get(key)
   if (existing === undefined && !state.canceled.has(key)) await append({ kind: 'cancel', key })

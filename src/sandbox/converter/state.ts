@@ -25,7 +25,7 @@ const batchSchema = z.object({
   /** Keys of the conversions that it delivers. */
   keys: z.array(z.string()),
   mint: preparedMintSchema,
-  /** Whether it is in a final block. */
+  /** True if it is in a final block. */
   isFinal: z.boolean(),
 })
 export type Batch = z.infer<typeof batchSchema>

@@ -9,11 +9,11 @@ import { createLive, LIVE_SCRIPT_PATH, showLive } from './live.ts'
 const messageSchema = z.object({ received_at: z.iso.datetime(), from: z.enum(['Slack', 'Discord']), text: z.string() })
 export type ChatMessage = z.infer<typeof messageSchema>
 
-/** Most messages on the page. The JSON has all. */
+/** Maximum number of messages on the page. The JSON has all. */
 const SHOWN = 50
 
 export type Chat = {
-  /** `/chat` for people, `/chats` for programs, and the addresses to which Slack and Discord take messages. */
+  /** `/chat` for people, `/chats` for programs, and the URLs at which Slack and Discord receive messages. */
   readonly router: Router
   close: () => Promise<void>
 }
@@ -21,7 +21,7 @@ export type Chat = {
 const slackBody = z.object({ blocks: z.array(z.object({ text: z.object({ text: z.string() }) })).min(1) })
 const discordBody = z.object({ content: z.string() })
 
-/** Stands for a chat on this machine: it takes what incoming webhooks take, and shows it. */
+/** Replaces a chat on this machine: it receives what incoming webhooks receive, and shows it. */
 export async function openChat({ dataFile }: { readonly dataFile: string }): Promise<Chat> {
   const messages: ChatMessage[] = []
   const journal = await openJournal(dataFile, messageSchema, (message) => {
@@ -34,13 +34,13 @@ export async function openChat({ dataFile }: { readonly dataFile: string }): Pro
   }
   const router = Router()
   router.post('/services/:team/:app/:secret', async (request, response) => {
-    const sent = slackBody.safeParse(jsonOf(request))
+    const sent = slackBody.safeParse(readJson(request))
     if (!sent.success) return void response.status(400).type('text').send('invalid_payload')
     await keep('Slack', unescaped(sent.data.blocks.map(({ text }) => text.text).join('\n')))
     response.type('text').send('ok')
   })
   router.post('/api/webhooks/:id/:secret', async (request, response) => {
-    const sent = discordBody.safeParse(jsonOf(request))
+    const sent = discordBody.safeParse(readJson(request))
     if (!sent.success) return void response.status(400).json({ code: 50_006, message: 'Cannot send an empty message' })
     await keep('Discord', sent.data.content)
     response.json({ id: String(messages.length), content: sent.data.content })
@@ -50,7 +50,7 @@ export async function openChat({ dataFile }: { readonly dataFile: string }): Pro
   return { router, close: () => journal.close() }
 }
 
-function jsonOf(request: Request): unknown {
+function readJson(request: Request): unknown {
   try {
     return JSON.parse(Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '')
   } catch {
@@ -58,7 +58,7 @@ function jsonOf(request: Request): unknown {
   }
 }
 
-/** As Slack shows it: https://api.slack.com/reference/surfaces/formatting#escaping */
+/** Returns text as Slack shows it: https://api.slack.com/reference/surfaces/formatting#escaping */
 const unescaped = (text: string): string =>
   text.replaceAll('\u200b', '').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 

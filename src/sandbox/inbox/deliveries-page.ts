@@ -9,20 +9,20 @@ export const deliverySchema = z.object({
   headers: z.record(z.string(), z.string()),
   /** The body as received, which the signature covers. */
   body: z.string(),
-  /** The status that was answered; 0 without an answer. */
+  /** The status of the response; 0 without one. */
   status: z.int(),
   verified: z.boolean(),
-  /** Why verification failed; null when it succeeded. */
+  /** Why verification failed; null if it succeeded. */
   problem: z.string().nullable(),
 })
 export type InboxDelivery = z.infer<typeof deliverySchema>
 
-/** Most deliveries on the page. The JSON has all. */
+/** Maximum number of deliveries on the page. The JSON has all. */
 const SHOWN = 100
 
 export function deliveriesPage(deliveries: readonly InboxDelivery[]): string {
   const first = Math.max(0, deliveries.length - SHOWN)
-  const items = deliveries.slice(first).map((delivery, index) => itemOf(delivery, first + index))
+  const items = deliveries.slice(first).map((delivery, index) => renderItem(delivery, first + index))
   return page(
     'Merchant inbox',
     html`<h1>Merchant inbox</h1>
@@ -34,11 +34,11 @@ export function deliveriesPage(deliveries: readonly InboxDelivery[]): string {
 
 const counted = (count: number): string => `${plural(count, 'webhook')} received`
 
-function itemOf(delivery: InboxDelivery, place: number): Html {
+function renderItem(delivery: InboxDelivery, place: number): Html {
   const { type, about } = readEvent(delivery.body)
   const answered = delivery.status === 0 ? 'nothing' : delivery.status.toString()
   return html`<li id="delivery-${place.toString()}">
-<p class="line"><b>${type}</b> ${verdictOf(delivery)}</p>
+<p class="line"><b>${type}</b> ${renderVerdict(delivery)}</p>
 <p>${about}</p>
 <p class="soft">${whenOf(delivery.received_at)} · responded ${answered} · <code>${delivery.headers['webhook-id'] ?? 'no id'}</code></p>
 <details><summary>Body</summary><pre tabindex="0">${indented(delivery.body)}</pre></details>
@@ -48,7 +48,7 @@ function itemOf(delivery: InboxDelivery, place: number): Html {
 </li>`
 }
 
-function verdictOf({ verified, problem }: InboxDelivery): Html {
+function renderVerdict({ verified, problem }: InboxDelivery): Html {
   return verified
     ? html`<span class="chip good">✓ signature verified</span>`
     : html`<span class="chip bad">✕ not verified: ${problem ?? 'unknown'}</span>`
@@ -56,7 +56,7 @@ function verdictOf({ verified, problem }: InboxDelivery): Html {
 
 const when = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
 
-/** For people; the JSON has milliseconds. */
+/** Formats a time for people; the JSON has milliseconds. */
 export const whenOf = (iso: string): string => `${when.format(new Date(iso))} UTC`
 
 const eventSchema = z.object({
@@ -65,7 +65,7 @@ const eventSchema = z.object({
 })
 const paymentSchema = z.object({ amount_decimal: z.string(), currency: z.string(), status: z.string() })
 
-/** What came, and what it is about. */
+/** Returns the type of an event, and its object. */
 function readEvent(body: string): { type: string; about: Html } {
   const event = eventSchema.safeParse(parse(body))
   if (!event.success) return { type: 'unknown event', about: html`` }
@@ -76,7 +76,7 @@ function readEvent(body: string): { type: string; about: Html } {
   return { type: event.data.type, about: html`<code>${object?.id ?? ''}</code>${worth}` }
 }
 
-/** For people: the bytes that the signature covers are in the JSON of all deliveries. */
+/** Formats the body for people: the JSON of all deliveries has the bytes that the signature covers. */
 function indented(body: string): string {
   const parsed = parse(body)
   return parsed === null ? body : JSON.stringify(parsed, null, 2)

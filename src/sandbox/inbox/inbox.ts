@@ -11,9 +11,9 @@ import { createLive, LIVE_SCRIPT, LIVE_SCRIPT_PATH, type Live, showLive } from '
 import type { Mailbox } from './mailbox.ts'
 
 const behaviourSchema = z.strictObject({
-  /** `hang` never answers; `close` ends the connection; a number is answered as the status. */
+  /** `hang` never responds; `close` ends the connection; a number is the status of the response. */
   answer: z.union([z.int().min(200).max(599), z.enum(['hang', 'close'])]),
-  /** For how many deliveries. Default: until it is changed. */
+  /** Number of deliveries. Default: until it is changed. */
   times: z.int().min(1).max(1_000_000).optional(),
   /** Sent as Retry-After. */
   retryAfterSeconds: z.int().min(0).max(86_400).optional(),
@@ -24,18 +24,18 @@ const secret = z.string().startsWith('whsec_')
 const secretsSchema = z.strictObject({ secrets: z.array(secret).min(1).max(8) })
 const handedSchema = z.strictObject({ secret })
 
-/** Most secrets that it has been handed; the oldest make room. */
-const MOST_HANDED = 200
+/** Maximum number of secrets that are sent to `/secrets`; the oldest make room. */
+const MAX_HANDED = 200
 
 const MAX_BODY = '256kb'
 
 export type InboxOptions = {
-  /** `whsec_…`; several while one is being replaced. */
+  /** `whsec_…`; several during a rotation. */
   readonly secrets: readonly string[]
   readonly dataFile: string
-  /** Absent: no mail is taken. */
+  /** Absent: no mail is received. */
   readonly mailbox?: Mailbox
-  /** Absent: no chat takes messages. */
+  /** Absent: no chat messages are received. */
   readonly chat?: Chat
   readonly log: Logger
 }
@@ -45,7 +45,9 @@ export type Inbox = {
   close: () => Promise<void>
 }
 
-/** A merchant's receiver of webhooks. It verifies with the library that merchants use, and keeps deliveries on disk. */
+/**
+ * A merchant's receiver of webhooks. It verifies with the library that merchants use, and stores deliveries on disk.
+ */
 export async function createInbox(options: InboxOptions): Promise<Inbox> {
   const deliveries: InboxDelivery[] = []
   const journal = await openJournal(options.dataFile, deliverySchema, (delivery) => {
@@ -67,7 +69,7 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
     const headers = textHeaders(request)
     const problem = verify(keys.all(), { headers, body })
     const special = nextAnswer()
-    const status = statusOf(special, problem)
+    const status = chooseStatus(special, problem)
     const delivery = { received_at: new Date().toISOString(), path: request.path, headers, body, status }
     await journal.append({ ...delivery, verified: problem === null, problem })
     live.tell()
@@ -84,7 +86,7 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
   app.get('/healthz', (_request, response) => {
     response.json({ status: 'ok' })
   })
-  app.use(pagesOf({ deliveries, live, settled: () => journal.settled() }))
+  app.use(createPages({ deliveries, live, settled: () => journal.settled() }))
   if (options.mailbox !== undefined) app.use(options.mailbox.router)
   if (options.chat !== undefined) app.use(options.chat.router)
   app.post('/behaviour', (request, response) => {
@@ -107,12 +109,14 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
   return { app, close }
 }
 
-/** The secrets with which it verifies: those of its start or of `/secret`, and each that it was handed at `/secrets`. */
+/**
+ * Opens the secrets that verify deliveries: those of the start or of `/secret`, and each that was sent to `/secrets`.
+ */
 async function openSecrets({ secrets: first, dataFile }: Pick<InboxOptions, 'secrets' | 'dataFile'>) {
   let secrets = first
   let handed: readonly string[] = []
   const journal = await openJournal(join(dirname(dataFile), 'secrets.jsonl'), handedSchema, (entry) => {
-    handed = [entry.secret, ...handed].slice(0, MOST_HANDED)
+    handed = [entry.secret, ...handed].slice(0, MAX_HANDED)
   })
   const router = Router()
   router.post('/secret', (request, response) => {
@@ -133,7 +137,7 @@ async function openSecrets({ secrets: first, dataFile }: Pick<InboxOptions, 'sec
 }
 
 /** `/` for people, live, and `/deliveries` for programs. */
-function pagesOf({
+function createPages({
   deliveries,
   live,
   settled,
@@ -161,12 +165,12 @@ const answerError: ErrorRequestHandler = (error: unknown, _request, response, ne
   response.status(status).json({ error: 'the request could not be kept' })
 }
 
-function statusOf(special: Behaviour | null, problem: string | null): number {
+function chooseStatus(special: Behaviour | null, problem: string | null): number {
   if (special === null) return problem === null ? 200 : 401
   return typeof special.answer === 'number' ? special.answer : 0
 }
 
-/** Null when one of the secrets verifies the delivery, otherwise the reason of the failure. */
+/** Returns null if one of the secrets verifies the delivery, otherwise the reason of the failure. */
 function verify(secrets: readonly string[], webhook: Pick<InboxDelivery, 'headers' | 'body'>): string | null {
   const problems = secrets.map((secret) => {
     try {

@@ -1,21 +1,21 @@
 import type { Request, Response, Router } from 'express'
 
-/** Open pages at most; the oldest is let go for a new one. */
-const MOST_PAGES = 20
+/** Maximum number of open pages; a new one closes the oldest. */
+const MAX_PAGES = 20
 
 export type Live = {
-  /** The pages' stream of server-sent events, each without content: the page looks for what is new. */
+  /** The pages' stream of server-sent events, each without content: the page then reads what is new. */
   readonly watch: (request: Request, response: Response) => void
   readonly tell: () => void
 }
 
-/** Tells the pages that are open that something has come. */
+/** Notifies open pages of new entries. */
 export function createLive(): Live {
   const pages = new Set<Response>()
   return {
     watch: (_request, response) => {
       const [oldest] = pages
-      if (pages.size === MOST_PAGES) oldest?.end()
+      if (pages.size === MAX_PAGES) oldest?.end()
       pages.add(response)
       response.on('close', () => pages.delete(response))
       response.set({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
@@ -29,7 +29,7 @@ export function createLive(): Live {
 
 export const LIVE_SCRIPT_PATH = '/inbox.js'
 
-/** Puts what is new on top, and leaves what is there as it is: what is open stays open, and the page does not jump. */
+/** Adds new entries on top, and leaves the others as they are: open details stay open, and the page does not jump. */
 export const LIVE_SCRIPT = `
 const list = document.querySelector('[data-live]')
 const count = document.querySelector('[data-count]')
@@ -45,11 +45,13 @@ stream.onopen = look
 stream.onmessage = look
 `
 
-/** A page with the script and its stream, and nothing from elsewhere. */
+/** Allows the page's script and its stream, and nothing from elsewhere. */
 const LIVE_POLICY =
   "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'"
 
-/** What has come: `list` for programs, when all of it is on the disk, and `page` for people, who see what comes next. */
+/**
+ * Adds the routes of received entries: `list` for programs, after all of them are on disk, and `page` for people, live.
+ */
 export function showLive(
   router: Router,
   live: Live,

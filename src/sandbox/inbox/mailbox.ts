@@ -19,7 +19,7 @@ const mailSchema = z.object({
 })
 export type ReceivedMail = z.infer<typeof mailSchema>
 
-/** Most mails on the page. The JSON has all. */
+/** Maximum number of mails on the page. The JSON has all. */
 const SHOWN = 50
 const MAX_BYTES = 262_144
 
@@ -31,8 +31,8 @@ export type Mailbox = {
 }
 
 /**
- * A mail server on this machine, and a page with what came: the mails of a system that runs here leave it never. It
- * speaks the real protocol (RFC 5321), so that nothing is different elsewhere but the address.
+ * A mail server on this machine, and a page with the received mails: the mails of a system that runs here never leave
+ * it. It speaks the real protocol (RFC 5321), so that elsewhere only the address differs.
  */
 export async function openMailbox(options: {
   host: string
@@ -45,7 +45,7 @@ export async function openMailbox(options: {
     mails.push(mail)
   })
   const live = createLive()
-  /** Resolves with what the sender is told: an error, or nothing when the mail is on the disk. */
+  /** Resolves with the result for the sender: an error, or undefined after the mail is on disk. */
   const keep = async (stream: AsyncIterable<Buffer>, to: string[]): Promise<Error | undefined> => {
     try {
       const chunks: Buffer[] = []
@@ -83,7 +83,6 @@ export async function openMailbox(options: {
   }
 }
 
-/** The server asks with a callback. */
 async function answer(kept: Promise<Error | undefined>, done: (error?: Error) => void): Promise<void> {
   done(await kept)
 }
@@ -113,7 +112,7 @@ function mailPage(mails: readonly ReceivedMail[]): string {
 
 const counted = (count: number): string => plural(count, 'mail')
 
-/** Addresses as links, which mail programs do too. */
+/** Turns URLs into links, as mail programs do. */
 function linked(text: string): Html[] {
   return text
     .split(/(https?:\/\/[^\s<>"]+)/)

@@ -50,12 +50,12 @@ function cutOff(response: Response, mode: 'close' | 'hang' | undefined): void {
   if (mode !== 'hang') response.socket?.destroy()
 }
 
-/** The raw body; empty when there is none. */
+/** Returns the raw body; empty if there is none. */
 export function rawBody(request: Request): string {
   return Buffer.isBuffer(request.body) ? request.body.toString('utf8') : ''
 }
 
-/** The body parsed as JSON; null when it is not JSON. */
+/** Returns the body parsed as JSON; null if it is not JSON. */
 export function jsonBody(request: Request): unknown {
   try {
     return JSON.parse(rawBody(request))

@@ -6,7 +6,7 @@ import type { SandboxOrder } from './order.ts'
 import type { Callback, PartnerEntry, PartnerState } from './state.ts'
 import type { Wire } from './wire.ts'
 
-/** Seconds between repetitions of a callback until it is answered with 2xx; then every ten minutes for a day. */
+/** Seconds between repetitions of a callback that is not answered with 2xx; then every ten minutes for a day. */
 const RETRY_SECONDS = [1, 5, 30, 120]
 const LATER_SECONDS = 600
 const GIVE_UP_AFTER_MS = 24 * 3600 * 1000
@@ -14,19 +14,19 @@ const GIVE_UP_AFTER_MS = 24 * 3600 * 1000
 const ANSWER_TIMEOUT_MS = 10_000
 const AT_ONCE = 16
 const LATE_SECONDS = 60
-/** An out-of-order callback whose successor never comes is sent after this long. */
+/** Milliseconds after which an out-of-order callback is sent without its successor. */
 const BEHIND_MS = 10_000
 /** The factor of the price in an authentic callback with a wrong amount. */
 const WRONG_FACTOR = 10n
 
 export type Callbacks = {
-  /** The journal entries of callbacks that announce the order's present state. */
+  /** Returns the journal entries of callbacks that announce the order's present state. */
   entriesFor: (order: SandboxOrder) => PartnerEntry[]
   /** Sends what is due, and resolves when all of it was answered or timed out. */
   tick(): Promise<void>
   /** Repeats `tick` until nothing is due. */
   flush(): Promise<void>
-  /** How many callbacks are still to be sent, now or later. */
+  /** Returns the number of callbacks that are still to be sent, now or later. */
   pending(): number
 }
 
@@ -46,7 +46,7 @@ export type CallbackDeps = {
 export function createCallbacks(deps: CallbackDeps): Callbacks {
   const { state, clock } = deps
   const inFlight = new Set<string>()
-  /** Orders whose later callback has arrived, so that the earlier one, which was held back, may be sent. */
+  /** Orders whose later callback has arrived, so that the earlier one, which was delayed, may be sent. */
   const overtaken = new Set<string>()
 
   const isDue = (each: Callback): boolean =>
@@ -90,8 +90,8 @@ function makeEntries(deps: CallbackDeps, order: SandboxOrder): PartnerEntry[] {
   const take = (name: Parameters<Faults['take']>[0]) => faults.take(name, order.attemptId)
   const now = clock()
   const eventId = `evt_${randomBytes(12).toString('hex')}`
-  const told = take('wrong_amount_callback') === null ? order : withWrongAmount(order)
-  const event = wire.event(told, { eventId, at: now })
+  const announced = take('wrong_amount_callback') === null ? order : withWrongAmount(order)
+  const event = wire.event(announced, { eventId, at: now })
   const late = take('callbacks_late')
   const isBehind = take('callbacks_out_of_order') !== null && !isWaiting(deps.state, order.attemptId)
   const delay = (late === null ? 0 : (late.seconds ?? LATE_SECONDS) * 1000) + (isBehind ? BEHIND_MS : 0)
@@ -138,7 +138,7 @@ function afterSending(callback: Callback, status: number | null, now: number): P
   return { kind: 'callback', callback: { ...callback, isBehind: false, sendings: callback.sendings + 1, dueAt } }
 }
 
-/** The answer's status, or null when there was none. */
+/** Returns the answer's status; null if there was none. */
 async function post(deps: CallbackDeps, callback: Callback): Promise<number | null> {
   const secret = callback.forged ? `not ${deps.secret}` : deps.secret
   const signed = deps.wire.sign(callback.event, { secret, now: Math.floor(Date.now() / 1000) })

@@ -24,7 +24,7 @@ const actSchema = z.strictObject({
   failureCode: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).optional(),
 })
 
-/** Routes by which tests, the demo and the chaos run pay orders and set faults. A real partner has none of them. */
+/** Routes with which tests, the demo and the chaos run pay orders and set faults. A real partner has none of them. */
 export function controlRoutes({ book, faults }: { readonly book: OrderBook; readonly faults: Faults }): Router {
   const router = Router()
   // Only JSON: a page of another origin could send plain forms and text.

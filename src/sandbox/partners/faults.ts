@@ -39,7 +39,7 @@ export const faultRequestSchema = z.strictObject({
   fault: z.enum(FAULTS),
   /** Only for this order. Default: every order. */
   attemptId: z.string().min(1).max(100).optional(),
-  /** How often it happens. Default: until it is cleared. */
+  /** Number of times that it happens. Default: until it is cleared. */
   times: z.int().min(1).max(1_000_000).optional(),
   /** Only for this call. For faults of calls. */
   operation: z.enum(OPERATIONS).optional(),
@@ -54,7 +54,7 @@ export const faultRequestSchema = z.strictObject({
   /** The exact amount that arrives, in minor units or micro-USDC. For underpay, overpay, fill_off_rate. */
   minor: decimalText.optional(),
   failureCode: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).optional(),
-  /** The kind of timeout: the connection is closed, or nothing comes. */
+  /** The kind of timeout: the connection is closed, or no answer arrives. */
   mode: z.enum(['close', 'hang']).optional(),
 })
 
@@ -65,7 +65,7 @@ export type Faults = {
   set(request: z.infer<typeof faultRequestSchema>): Promise<Fault>
   clear(): Promise<void>
   list(): Fault[]
-  /** The fault that applies now, counted as used once; null when there is none. */
+  /** Returns the fault that applies now, counted as used once; null if there is none. */
   take(name: FaultName, attemptId: string, operation?: Operation): Fault | null
 }
 
@@ -97,7 +97,7 @@ export function createFaults(state: ReadonlyMap<string, Fault>, record: (...faul
   }
 }
 
-/** The amount that arrives for a price under the fault: minor units, at least one. */
+/** Returns the amount that arrives for a price under the fault: minor units, at least one. */
 export function arriving(minor: string, fault: Pick<Fault, 'minor' | 'percent'>, otherwisePercent: number): string {
   if (fault.minor !== undefined) return fault.minor
   const part = (BigInt(minor) * BigInt(fault.percent ?? otherwisePercent)) / 100n

@@ -141,11 +141,11 @@ function summary(order: SandboxOrder) {
     state: order.failureCode === 'reversed' ? 'REVERSED' : STATE_NAMES[order.status],
     amount_paise: Number(order.minor),
     credited_paise: Number(order.receivedMinor ?? '0'),
-    fail_code: failCodeOf(order),
+    fail_code: getFailCode(order),
   }
 }
 
-function failCodeOf(order: SandboxOrder): string {
+function getFailCode(order: SandboxOrder): string {
   if (order.status === 'canceled') return FAIL_CODES.abandoned
   return order.failureCode === null ? '' : FAIL_CODES[order.failureCode]
 }

@@ -20,9 +20,9 @@ export const orderSchema = z.object({
   /** What the partner has received, in minor units. */
   receivedMinor: z.string().nullable(),
   failureCode: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).nullable(),
-  /** Whether the opening was declined. A repeated opening is declined again. */
+  /** True if the opening was declined. A repeated opening is declined again. */
   declinedAtOpening: z.boolean(),
-  /** Who is paying, if known. */
+  /** The buyer who pays, if known. */
   buyer: z.string().nullable(),
   /** The amount that arrives when the identity check is passed or the delay is over. */
   expectedMinor: z.string().nullable(),
@@ -38,7 +38,7 @@ export type OpenRequest = Pick<
   'attemptId' | 'account' | 'minor' | 'currency' | 'method' | 'description' | 'returnUrl' | 'expiresAt'
 >
 
-/** Closed orders that money can still reach by `late`, or when the fault `late_money` is set. */
+/** Closed orders that money can still reach by `late`, or if the fault `late_money` is set. */
 export const LATE_FROM: readonly OrderStatus[] = ['canceled', 'expired', 'declined']
 
 /** The states in which an action is possible. */
@@ -76,7 +76,7 @@ export function confirming(order: SandboxOrder, minor: string, confirmAt: number
   return { ...order, status: 'confirming', failureCode: null, expectedMinor: minor, confirmAt }
 }
 
-/** The order after what time alone has changed; null when nothing. `now` is in Unix milliseconds. */
+/** Returns the order after what time alone has changed; null if nothing. `now` is in Unix milliseconds. */
 export function dueChange(order: SandboxOrder, now: number): SandboxOrder | null {
   const seconds = now / 1000
   if (order.status === 'confirming' && order.confirmAt !== null && order.confirmAt <= now)
@@ -93,7 +93,7 @@ export function isRefundable(order: SandboxOrder): boolean {
   return order.status === 'paid' || order.status === 'on_hold'
 }
 
-/** Whether time can still change the order. */
+/** Returns true if time can still change the order. */
 export function isLive(order: SandboxOrder): boolean {
   return (
     order.status === 'open' ||
@@ -103,7 +103,7 @@ export function isLive(order: SandboxOrder): boolean {
   )
 }
 
-/** Whether a repeated opening asks for the same order, as it must. */
+/** Returns true if a repeated opening is for the same order, as it must be. */
 export function isSameRequest(order: SandboxOrder, request: OpenRequest): boolean {
   return (
     order.account === request.account &&

@@ -31,7 +31,7 @@ export type SimulatedPartnerOptions = {
   /** Unix milliseconds. Signatures use the real time instead, because their receivers compare it with their own. */
   readonly clock: () => number
   readonly log: Logger
-  /** Called after every change, so that callbacks go out at once. */
+  /** Called after every change, so that callbacks are sent at once. */
   readonly onChange: () => void
   readonly closing: AbortSignal
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Fault, faultSchema } from './faults.ts'
 import { isLive, orderSchema, type SandboxOrder } from './order.ts'
 
-/** A callback to be sent. Its event is fixed when it happens; its signature is new each time it is sent. */
+/** A callback to be sent. Its event is fixed at the change; its signature is new each time it is sent. */
 const callbackSchema = z.object({
   id: z.string(),
   eventId: z.string(),
@@ -11,9 +11,9 @@ const callbackSchema = z.object({
   /** Unix milliseconds at which it is sent next. */
   dueAt: z.number(),
   sendings: z.int(),
-  /** Signed with a secret that is not ours, and sent once. */
+  /** Signed with a wrong secret, and sent once. */
   forged: z.boolean(),
-  /** Whether it waits until the order's next callback has arrived. */
+  /** True if it waits until the order's next callback has arrived. */
   isBehind: z.boolean(),
   event: z.record(z.string(), z.json()),
 })
@@ -28,13 +28,12 @@ export const partnerEntrySchema = z.discriminatedUnion('kind', [
     kind: z.literal('callback_over'),
     id: z.string(),
     outcome: z.enum(['delivered', 'given_up', 'suppressed']),
-    /** The last HTTP status; null when there was no answer. */
+    /** The last HTTP status; null if there was no answer. */
     status: z.int().nullable(),
   }),
 ])
 export type PartnerEntry = z.infer<typeof partnerEntrySchema>
 
-/** The state of a simulated partner. */
 export type PartnerState = {
   readonly orders: Map<string, SandboxOrder>
   readonly attemptIds: Map<string, string>

@@ -56,9 +56,9 @@ export const walletApp: Wire = {
     order: {
       id: order.reference,
       merchant_order_ref: order.attemptId,
-      state: stateOf(order),
-      amount: amountOf(order, order.minor),
-      received: order.receivedMinor === null ? null : amountOf(order, order.receivedMinor),
+      state: getState(order),
+      amount: formatMoney(order, order.minor),
+      received: order.receivedMinor === null ? null : formatMoney(order, order.receivedMinor),
     },
   }),
   sign(event, { secret, now }) {
@@ -124,20 +124,20 @@ function describe(deps: ApiDeps, order: SandboxOrder): object {
     id: order.reference,
     merchant_order_ref: order.attemptId,
     merchant_id: order.account,
-    state: stateOf(order),
-    amount: amountOf(order, order.minor),
-    received: order.receivedMinor === null ? null : amountOf(order, order.receivedMinor),
+    state: getState(order),
+    amount: formatMoney(order, order.minor),
+    received: order.receivedMinor === null ? null : formatMoney(order, order.receivedMinor),
     decline_reason: order.failureCode === null ? null : REASONS[order.failureCode],
     pay_url: deps.pageUrl(order),
     expires_at: new Date(order.expiresAt * 1000).toISOString(),
   }
 }
 
-function stateOf(order: SandboxOrder): string {
+function getState(order: SandboxOrder): string {
   return order.failureCode === 'reversed' ? 'REVERSED' : STATE_NAMES[order.status]
 }
 
-function amountOf(order: SandboxOrder, minor: string): { value: string; currency: string } {
+function formatMoney(order: SandboxOrder, minor: string): { value: string; currency: string } {
   return { value: formatAmount({ minor, currency: order.currency }), currency: order.currency }
 }
 

@@ -5,16 +5,14 @@ import type { SandboxOrder } from './order.ts'
 import type { OrderBook } from './order-book.ts'
 import type { Callback } from './state.ts'
 
-/** A callback as it is sent. */
 type SignedCallback = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
-/** What the API of a simulated partner needs. */
 export type ApiDeps = {
   readonly book: OrderBook
   readonly faults: Faults
   readonly account: string
   readonly secret: string
-  /** The URL of the buyer's page of an order. */
+  /** Returns the URL of the buyer's page of an order. */
   readonly pageUrl: (order: SandboxOrder) => string
 }
 
@@ -27,7 +25,7 @@ export type Wire = {
   readonly title: string
   newReference: () => string
   routes(deps: ApiDeps): Router
-  /** The content of a callback about the order, without its signature. */
+  /** Returns the content of a callback about the order, without its signature. */
   event(order: SandboxOrder, made: { readonly eventId: string; readonly at: number }): Callback['event']
   /** `now` is in Unix seconds of the real clock, because the receiver compares it with its own. */
   sign(event: Callback['event'], signing: { readonly secret: string; readonly now: number }): SignedCallback

@@ -14,10 +14,10 @@ import type { ReceiptSigner } from './sign.ts'
 export type ReceiptIssuerDeps = {
   readonly db: Db
   readonly scope: SettlementScope
-  /** Of its own: large answers that come late must not count against the nodes of the settlement. */
+  /** A dedicated one: large answers that arrive late must not count against the nodes of the settlement. */
   readonly rpc: Rpc
   readonly signer: ReceiptSigner
-  /** Where the public keys are. */
+  /** Location of the public keys. */
   readonly issuer: string
   /** Unix milliseconds. */
   readonly clock: () => number
@@ -28,8 +28,8 @@ export type ReceiptIssuerDeps = {
 const PER_ROUND = 500
 
 /**
- * Proves settled payouts and issues their receipts. What cannot be proved now is tried again later, so nothing of it
- * delays a payment. Answers how many it has issued.
+ * Proves settled payouts and issues their receipts. A payout that cannot be proved now is tried again later, so no
+ * proof delays a payment. Returns the number of receipts issued.
  */
 export function createReceiptIssuer(deps: ReceiptIssuerDeps): () => Promise<number> {
   const { db, scope, log } = deps
@@ -68,8 +68,8 @@ async function issueBlock(deps: ReceiptIssuerDeps, payouts: readonly Unproved[])
 }
 
 /**
- * The authorization's log and the transfer's, which follows it directly. By the treasury too: whoever carries the payout may
- * have used the same nonce for a transfer of their own before it.
+ * Returns the authorization's log and the transfer's, which follows it directly. The treasury must match too: whoever
+ * carries the payout may have used the same nonce for a transfer from another wallet before it.
  */
 function logPair({ logs }: InclusionProof, { treasury, authNonce }: Unproved, token: Hex): ReceiptLog[] | null {
   const used = [TOPICS.authorizationUsed, asTopic(treasury), authNonce].join()

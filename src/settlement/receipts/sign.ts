@@ -9,7 +9,7 @@ export type ReceiptSigner = {
 /** An Ed25519 seed (RFC 8032) as PKCS #8 (RFC 8410): this prefix, and the 32 bytes. */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-/** Signs with the key of 32 bytes, given in base64. A signature is over the exact bytes of its payload (RFC 7515). */
+/** Signs with a 32-byte key, given in base64. A signature is over the exact bytes of its payload (RFC 7515). */
 export function createReceiptSigner(seed: string): ReceiptSigner {
   const bytes = Buffer.from(seed, 'base64')
   if (bytes.length !== 32) throw new RangeError('RECEIPT_KEY must be 32 bytes in base64')

@@ -6,7 +6,6 @@ import { LARGE_AT_ONCE, quantity } from '../transport.ts'
 import { createRoom, transactionGas } from './room.ts'
 import { deadline, inTurn, type Source } from './source.ts'
 
-/** What one block has, as a whole or transaction by transaction. */
 
 export const unknownBlock = (name: string, tag: number | string): NodeFailure =>
   new NodeFailure(name, { kind: 'refused', answer: `does not know block ${tag}` })
@@ -19,8 +18,8 @@ export async function readBlock({ transport, name }: Source, number: number): Pr
     params: [quantity(number), false],
     parse(answer): BlockParts | null {
       if (answer === null) return null
-      const { hash, number: told, transactions } = fieldsOf(answer)
-      if (numberOf(told) !== number) throw new RangeError(`another block than ${number}`)
+      const { hash, number: reported, transactions } = fieldsOf(answer)
+      if (numberOf(reported) !== number) throw new RangeError(`another block than ${number}`)
       return { number, hash: hexOf(hash, 32), transactions: listOf(transactions, (one) => hexOf(one, 32)) }
     },
   })
@@ -30,13 +29,13 @@ export async function readBlock({ transport, name }: Source, number: number): Pr
 
 type ReceiptReading<T> = {
   readonly parse: (receipt: unknown) => T
-  /** After which failures they are asked for one by one; always where the node has no other way. */
+  /** Returns true for failures after which they are read one by one; always read so if the node has no other way. */
   readonly isSplit: (failure: unknown) => boolean
-  /** When it is known already. */
+  /** The block, if it is known already. */
   readonly block?: BlockParts
 }
 
-/** What `parse` takes of every receipt of a block, in their order. */
+/** Returns what `parse` makes of every receipt of a block, in their order. */
 export async function readReceipts<T>(source: Source, number: number, reading: ReceiptReading<T>): Promise<T[]> {
   const { parse, isSplit, block } = reading
   const receipts = await source.transport
@@ -51,12 +50,12 @@ export async function readReceipts<T>(source: Source, number: number, reading: R
       const { transactions } = block ?? (await readBlock(source, number))
       return readReceiptsOf(source, transactions, parse)
     })
-  // A node says so of a block that it has not, or whose receipts are not there yet.
+  // A node returns null for a block that it does not have, or whose receipts are not there yet.
   if (receipts === null) throw unknownBlock(source.name, number)
   return receipts
 }
 
-/** Each by itself. */
+/** Reads each receipt separately. */
 export function readReceiptsOf<T>(
   source: Source,
   hashes: readonly Hex[],
@@ -74,7 +73,10 @@ export function readReceiptsOf<T>(
   })
 }
 
-/** What a wallet has sent in a block. Sixty transactions may have 128 KB each, which are 15 MB in hex: then one by one. */
+/**
+ * Returns a wallet's transactions in a block. Sixty may have 128 KB each, which are 15 MB in hex: then reads them one
+ * by one.
+ */
 export async function readTransactions(source: Source, number: number, from: Hex): Promise<Transaction[]> {
   const { transport, name } = source
   const sentBy = (all: readonly Transaction[]): Transaction[] => all.filter((one) => one.from === from)
@@ -120,24 +122,26 @@ async function readSentOneByOne(
   return sent.flat()
 }
 
-/** The answer, when it is about the transaction that was asked about. */
+/** Returns the answer if it is about the requested transaction. Throws otherwise. */
 function ofTransaction(hash: Hex, field: 'hash' | 'transactionHash', answer: unknown): unknown {
   if (hexOf(fieldsOf(answer)[field], 32) !== hash) throw new RangeError(`another transaction than ${hash}`)
   return answer
 }
 
 /**
- * For the transactions of one block, in milliseconds: what else a round does must not wait longer. A block of 140 million
- * gas has 6,660, or 4,000 beside more logs than nodes give: 54 s at six at a time and 80 ms each. A slower node is asked
+ * Milliseconds for the transactions of one block: the rest of a round must not wait longer. A block of 140 million gas
+ * has 6,660, or 4,000 next to more logs than nodes return: 54 s at six at a time and 80 ms each. A slower node is asked
  * for the rest when it is asked for the block again.
  */
 const BLOCK_MS = 60_000
 const BLOCK_TOO_SLOW = `has not given a block's transactions one by one in ${BLOCK_MS / 1000} s`
 
-/** Milliseconds after which is asked again what got no answer. Of one lost answer in a thousand, a block has four or more. */
+/**
+ * Milliseconds after which a lost answer is requested again. If one in a thousand is lost, a block loses four or more.
+ */
 const PAUSES_MS = [500, 2000]
 
-/** Asks about each, a few at a time; answers in their order. Asks nothing more after the first failure. */
+/** Reads each, a few at a time. Returns the answers in their order. Sends no call after the first failure. */
 async function readEach<T>(source: Source, hashes: readonly Hex[], read: (hash: Hex) => Promise<T>): Promise<T[]> {
   const assertTime = deadline(source, BLOCK_MS, BLOCK_TOO_SLOW)
   const answers: T[] = []
@@ -155,7 +159,7 @@ async function readEach<T>(source: Source, hashes: readonly Hex[], read: (hash: 
     assertTime()
     return readOne()
   }
-  async function goOn(): Promise<void> {
+  async function readNext(): Promise<void> {
     for (let index = next++; index < hashes.length; index = next++) {
       const hash = hashes[index]
       try {
@@ -166,6 +170,6 @@ async function readEach<T>(source: Source, hashes: readonly Hex[], read: (hash: 
       }
     }
   }
-  await Promise.all(Array.from({ length: LARGE_AT_ONCE }, goOn))
+  await Promise.all(Array.from({ length: LARGE_AT_ONCE }, readNext))
   return answers
 }

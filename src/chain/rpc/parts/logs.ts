@@ -7,11 +7,11 @@ import { createMatcher, type LogFilter } from './filter.ts'
 import { createRoom, logGas, type Room } from './room.ts'
 import { type AssertTime, deadline, inTurn, type Source } from './source.ts'
 
-/** For a whole range of logs, in milliseconds: by single blocks that are answered late it would take an hour. */
+/** Milliseconds for a whole range of logs: by single blocks that are answered late it would take an hour. */
 const LOGS_MS = 30_000
 const TOO_SLOW = `has not read a range of logs by smaller ones in ${LOGS_MS / 1000} s`
 
-/** Reads the logs of a range of blocks, by as many smaller ranges as the node needs. */
+/** Reads the logs of a range of blocks, in as many smaller ranges as the node needs. */
 export function readLogs(source: Source, filter: LogFilter): Promise<Log[]> {
   return readHalves({ ...source, assertTime: deadline(source, LOGS_MS, TOO_SLOW), room: createRoom() }, filter)
 }
@@ -19,15 +19,15 @@ export function readLogs(source: Source, filter: LogFilter): Promise<Log[]> {
 type Reading = Source & { readonly assertTime: AssertTime; readonly room: Room }
 
 /**
- * Reads a range of blocks in halves when the node refuses it: nodes have limits, and so have we. A single block that is
- * refused is read by its receipts. If it cannot be, that ends it: a node that refuses everything is asked as often as the
- * range can be halved, ten times for a thousand blocks, and once more.
+ * Reads a range of blocks in halves if the node refuses it: nodes have limits, and so has this program. A single block
+ * that is refused is read by its receipts. If that fails, the reading ends: a node that refuses everything is asked as
+ * often as the range can be halved, ten times for a thousand blocks, and once more.
  */
 async function readHalves(reading: Reading, filter: LogFilter): Promise<Log[]> {
   const { fromBlock, toBlock, topics, orTopics } = filter
   try {
     const questions = orTopics === undefined ? [topics] : [topics, orTopics]
-    return kept(
+    return takeRoom(
       reading,
       (await Promise.all(questions.map((each) => askLogs(reading, { ...filter, topics: each })))).flat(),
     )
@@ -41,8 +41,8 @@ async function readHalves(reading: Reading, filter: LogFilter): Promise<Log[]> {
   }
 }
 
-/** More than is held at once of one range may be true: then fewer blocks must be asked for. */
-function kept({ name, room }: Reading, logs: Log[]): Log[] {
+/** A true range may have more logs than memory is to contain at once: then fewer blocks must be requested. */
+function takeRoom({ name, room }: Reading, logs: Log[]): Log[] {
   if (logs.every((log) => room.takes(logGas(log)))) return logs
   throw new NodeFailure(name, { kind: 'silent', answer: 'has more logs of a range of blocks than are held at once' })
 }
@@ -63,10 +63,10 @@ function within({ fromBlock, toBlock }: LogFilter, log: Log): Log {
   return log
 }
 
-/** Of no event: not even a block that is full of logs has one with it. */
+/** The topic of no event: not even a block that is full of logs has one with it. */
 const NO_TOPIC: Hex = `0x${'0'.repeat(64)}`
 
-/** Whether a refusal is about the block and not the method. */
+/** Returns true if a refusal is about the block and not the method. */
 async function givesLogs(source: Source, { address, fromBlock }: LogFilter): Promise<boolean> {
   const before = Math.max(0, fromBlock - 1)
   try {
@@ -79,40 +79,46 @@ async function givesLogs(source: Source, { address, fromBlock }: LogFilter): Pro
 }
 
 /**
- * The logs of a single block for which `eth_getLogs` is refused. For a dollar a stranger fills one with 24,000 transfers of
- * nothing: 15 MB, and nodes give 10,000 logs at most. Their words for that are too many to know all, so any refusal counts,
- * but only of a node that gives logs at all: one that gives none costs one call more. Costs three calls; where all receipts
- * are too large for one answer, as many as the block has transactions, and up to 130 MB.
+ * Reads the logs of a single block for which `eth_getLogs` is refused. For a dollar a stranger fills one with 24,000
+ * transfers of zero: 15 MB, and nodes return 10,000 logs at most. Their texts for that are too many to know all, so any
+ * refusal counts, but only of a node that returns logs at all: one that returns none costs one call more. Costs three
+ * calls; if all receipts are too large for one answer, as many as the block has transactions, and up to 130 MB.
  */
 async function readByReceipts(source: Reading, filter: LogFilter, refusal: unknown): Promise<Log[]> {
   if (!isCutOff(refusal) && !(await givesLogs(source, filter))) throw refusal
   return inTurn(source, async () => {
     const block = await readBlock(source, filter.fromBlock)
-    const fits = createMatcher(filter)
+    const isMatch = createMatcher(filter)
     const found = new Map<Hex, readonly Log[]>()
-    const parse = createParser(block, { fits, found, room: source.room })
-    // By any refusal: not every node has `eth_getBlockReceipts`.
+    const parse = createParser(block, { isMatch, found, room: source.room })
+    // After any refusal: not every node has `eth_getBlockReceipts`.
     await readReceipts(source, block.number, { parse, isSplit: maySplit, block })
-    // Erigon leaves out the state-sync transaction of a block (0xPolygon/erigon#64), and returns its receipt when asked for it.
+    // Erigon leaves out the state-sync transaction of a block (0xPolygon/erigon#64), and returns its receipt on
+    // request.
     const missing = block.transactions.filter((hash) => !found.has(hash))
     await readReceiptsOf(source, missing, parse)
-    // Each once, and no others: Erigon told that transaction's twice, under two hashes (0xPolygon/erigon#97).
+    // Each once, and no others: Erigon listed that transaction's logs twice, under two hashes (0xPolygon/erigon#97).
     return [...new Set(block.transactions)].flatMap((hash) => found.get(hash) ?? [])
   })
 }
 
-type Fitting = { readonly fits: (log: Log) => boolean; readonly found: Map<Hex, readonly Log[]>; readonly room: Room }
+type Fitting = {
+  readonly isMatch: (log: Log) => boolean
+  readonly found: Map<Hex, readonly Log[]>
+  readonly room: Room
+}
 
 /**
- * Of a receipt the logs that fit; nothing else is kept, since a block's are a hundred megabytes in memory. At the first one
- * of another block, and at more logs than a block can have, the reading ends: what a node invents is not collected.
+ * Collects the logs of a receipt that match, and nothing else: a block's receipts are a hundred megabytes in memory.
+ * The first log of another block, or more logs than a block can have, ends the reading: what a node invents is not
+ * collected.
  */
-function createParser({ number, hash }: BlockParts, { fits, found, room }: Fitting): (receipt: unknown) => void {
+function createParser({ number, hash }: BlockParts, { isMatch, found, room }: Fitting): (receipt: unknown) => void {
   return (receipt) => {
     const { transactionHash, blockHash, logs } = fieldsOf(receipt)
     const txHash = hexOf(transactionHash, 32)
     if (hexOf(blockHash, 32) !== hash) throw new RangeError(`a receipt of another block than ${hash}`)
-    const fitting = listOf(logs, logOf).filter(fits)
+    const fitting = listOf(logs, logOf).filter(isMatch)
     const isHere = (log: Log): boolean => log.blockNumber === number && log.blockHash === hash && log.txHash === txHash
     if (!fitting.every(isHere)) throw new RangeError(`logs of another block than ${hash}, or of another transaction`)
     if (!fitting.every((log) => room.takes(logGas(log)))) throw new RangeError('more logs than a block can have')

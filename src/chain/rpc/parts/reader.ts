@@ -10,7 +10,7 @@ import { readLogs } from './logs.ts'
 import { createRoom, logGas } from './room.ts'
 import { inTurn, type Source } from './source.ts'
 
-/** Reads of one node that are asked for in parts when the whole is too large for one answer. Throws NodeFailure only. */
+/** Reads of one node that are made in parts if the whole is too large for one answer. Throws NodeFailure only. */
 
 export type PartReader = {
   logs(filter: LogFilter): Promise<Log[]>
@@ -18,7 +18,9 @@ export type PartReader = {
   transactions(block: number, from: Hex): Promise<Transaction[]>
 }
 
-/** What all readers of one node share. Each asks nothing more when its signal is aborted. */
+/**
+ * Creates the readers of one node, with the state that they share. A reader sends no call after its signal is aborted.
+ */
 export function createPartReaders(
   node: Pick<Source, 'name' | 'now'>,
 ): (transport: NodeTransport, signal: AbortSignal | undefined) => PartReader {
@@ -40,6 +42,6 @@ function readRawReceipts(source: Source, number: number): Promise<RawReceipt[]> 
     if (!receipt.logs.every((log) => room.takes(logGas(log)))) throw new RangeError('more logs than a block can have')
     return receipt
   }
-  // Pruned nodes refuse these too, and other nodes have them: only a size is asked for in parts.
+  // Pruned nodes refuse these too, and other nodes have them: only a size leads to reading in parts.
   return readReceipts(source, number, { parse, isSplit: isTooLarge })
 }

@@ -2,19 +2,20 @@ import type { Slots } from '../../../limits/slots.ts'
 import { NodeFailure, unawaited } from '../failure.ts'
 import type { NodeTransport } from '../transport.ts'
 
-/** The node that is asked, and what is known of it. */
 export type Source = {
   readonly transport: NodeTransport
   readonly name: string
   /** Milliseconds of a clock that only goes forward. */
   readonly now: () => number
-  /** Of readings transaction by transaction one at a time: of a node that invents what a block has there is one in memory. */
+  /**
+   * Lets one reading transaction by transaction run at a time: memory contains at most one block that a node invents.
+   */
   readonly turns: Slots
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the answer is no longer needed. */
   readonly signal: AbortSignal | undefined
 }
 
-/** Throws when there is no time left, and those who ask then ask for less; or when nobody waits any more. */
+/** Throws if no time is left, so that the caller requests less, or if the answer is no longer needed. */
 export type AssertTime = () => void
 
 export function deadline({ name, now, signal }: Source, ms: number, answer: string): AssertTime {

@@ -26,7 +26,7 @@ export function buyerRoutes(deps: BuyerDeps): Router {
     if (order === null) return sendPage(response, { status: 404, body: absentPage(wire) })
     await submit(deps, { request, response, order })
   })
-  // In place of a phone's UPI app. It takes the query of the upi://pay link.
+  // Replaces a phone's UPI app. It takes the query of the upi://pay link.
   router.get('/upi/pay', async (request, response) => {
     const reference = typeof request.query['tr'] === 'string' ? request.query['tr'] : ''
     const order = await book.findByReference(reference)
@@ -60,7 +60,7 @@ function readBuyer(request: Request, form: Record<string, string>): string | nul
   return /^[\w-]{1,100}$/.test(known) ? known : null
 }
 
-/** The action of a pressed button; null when the page has no such button. */
+/** Returns the action of a pressed button; null if the page has no such button. */
 function readAct(button: string, payment: { order: SandboxOrder; buyer: string }): ActRequest | null {
   const { order, buyer } = payment
   switch (button) {

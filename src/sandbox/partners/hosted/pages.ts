@@ -23,7 +23,7 @@ ${step(wire, order)}`,
   )
 }
 
-/** Why an action is not possible in the order's present state. */
+/** Explains why an action is not possible in the order's present state. */
 export function refusedPage(wire: Wire, order: SandboxOrder): string {
   return page(
     `${wire.title}: not possible`,
