@@ -2,15 +2,20 @@ import { z } from 'zod'
 import { BEYOND_SETTINGS, DIRECT, POOLED_LIMITS, REFUSED, SETTINGS, type Setting } from './connection/session.ts'
 import { createDb, type DbOptions, one, type Queryable, sql } from './db.ts'
 
-/** This process must not use this database. Trying again does not help. */
+/** Thrown if this process must not use this database. Trying again does not help. */
 export class DatabaseRefusal extends Error {}
 
-/** The settings of the database are wrong. The message lists each, with the statement or the advice that corrects it. */
+/**
+ * Thrown if settings of the database are wrong. The message lists each, with the statement or the advice that corrects
+ * it.
+ */
 export class SessionRefusal extends DatabaseRefusal {}
 
 type Pooled = { readonly pooled: boolean }
 
-/** Compares a session with the lists of connection/session.ts, by one query. Needs no schema. Throws SessionRefusal. */
+/**
+ * Compares a session with the lists of connection/session.ts in one query. It needs no schema. Throws SessionRefusal.
+ */
 export async function assertSession(db: Queryable, { pooled }: Pooled): Promise<void> {
   const settings = [...SETTINGS, ...REFUSED, ...BEYOND_SETTINGS, ...(pooled ? POOLED_LIMITS : DIRECT)]
   const found = await readSession(db, settings)
@@ -26,7 +31,6 @@ export async function assertSession(db: Queryable, { pooled }: Pooled): Promise<
   )
 }
 
-/** Connects to a database and asserts its session. */
 export async function assertSessionAt(options: Pick<DbOptions, 'url'> & Pooled): Promise<void> {
   const db = createDb({ ...options, livemode: false, pool: 1 })
   try {
@@ -57,8 +61,8 @@ const sessionRow = z.object({
 
 function readSession(db: Queryable, settings: readonly Setting[]): Promise<z.infer<typeof sessionRow>> {
   const names = settings.map(({ name }) => name)
-  // É is character 201 of Unicode and é 233. Other encodings may have neither, and A and a are as far apart.
-  // In Turkish and Azeri, i is not the small letter of I.
+  // É is character 201 of Unicode and é 233. Other encodings might have neither, and the distance of A and a is the
+  // same. In Turkish and Azeri, i is not the lower case of I.
   return one(
     db,
     sessionRow,

@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { many, type Queryable, sql } from './db.ts'
 
-/** Numbers for the metrics: of this deployment's mode, without ids, read by indexes of what is open. */
+/** Numbers for the metrics: of this deployment's mode, without ids, read by indexes of open rows. */
 
 const waiting = { count: z.coerce.number(), oldest_seconds: z.coerce.number() }
 
 const waitingPaymentsRow = z.object({ status: z.string(), method: z.string(), ...waiting })
 
-/** Payments that are not closed. */
 export function countPayments(db: Queryable) {
   return many(
     db,
@@ -20,7 +19,7 @@ export function countPayments(db: Queryable) {
 
 const waitingMessagesRow = z.object({ queue: z.string(), ...waiting })
 
-/** What is to be passed on to Temporal, to merchants or to people; an empty queue is told as 0. */
+/** Counts what waits to be sent to Temporal, to merchants or to people; an empty queue has the count 0. */
 export function countBacklog(db: Queryable) {
   return many(
     db,
@@ -38,7 +37,7 @@ export function countBacklog(db: Queryable) {
 
 const settledRow = z.object({ count: z.coerce.number(), fee_usdc: z.coerce.number() })
 
-/** What succeeded in the last 24 hours; amounts in USDC. */
+/** Counts payments that succeeded in the last 24 hours; amounts in USDC. */
 export function countSettled(db: Queryable) {
   return many(
     db,

@@ -7,7 +7,7 @@ import { createReplica, doubting, type EitherDatabase } from './connection/repli
 import { type Connection, directConnection } from './connection/session.ts'
 
 /**
- * SQL with its values apart. Only this file makes one. The private field is the brand: no object from outside has it,
+ * SQL with separate values. Only this file makes one. The private field is the brand: no object from outside has it,
  * whatever its keys or its prototype are, and a copy loses it.
  */
 class Statement {
@@ -19,7 +19,7 @@ class Statement {
     this.#values = values
   }
 
-  /** Text and values of a statement; null for anything else. */
+  /** Returns the text and the values of a statement; null for anything else. */
   static open(part: unknown): { readonly text: string; readonly values: readonly unknown[] } | null {
     return typeof part === 'object' && part !== null && #text in part
       ? { text: part.#text, values: part.#values }
@@ -29,47 +29,52 @@ class Statement {
 
 export type { Statement }
 
-/** What a repository function needs: a pool, or the client of a running transaction. */
+/** The argument of a repository function: a pool, or the client of a running transaction. */
 export type Queryable = {
   query(text: string, values?: unknown[]): Promise<pg.QueryResult>
   /**
-   * The mode of the deployment. Rows of the other mode are not there: a statement that reads a payment, key, event or
-   * payout by anything but its tenant says so in its condition.
+   * The mode of the deployment. A statement that reads a payment, key, event or payout by anything but its tenant must
+   * have the mode in its condition, because rows of the other mode must not be seen.
    */
   readonly livemode: boolean
 }
 
-/** The client of a running transaction: functions that must be part of one ask for this type, not for a pool. */
+/**
+ * The client of a running transaction: functions that must run in a transaction require this type instead of a pool.
+ */
 export type Tx = Queryable & {
   readonly inTransaction: true
-  /** Runs `work` when the transaction has been committed, and never when it was rolled back. It must not throw. */
+  /** Runs `work` after the commit of the transaction, never after a rollback. It must not throw. */
   readonly afterCommit: (work: () => void) => void
 }
 
-/** What the handler of a request needs: single statements, and transactions. */
+/** The argument of a request handler: single statements, and transactions. */
 export type Session = Queryable & {
   /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
 }
 
-/** Whose rows a request may see: every function that serves a merchant takes one. */
+/** The merchant and mode whose rows a request can see: every function that serves a merchant takes one. */
 export type Tenant = { readonly merchantId: string; readonly livemode: boolean }
 
 export type Db = Session & {
   /**
-   * The database as this merchant sees it in this mode: row-level security hides the rest, also from a statement that
-   * forgot to ask whose rows they are. Throws for a tenant of the other mode, which a request cannot have: that is a bug.
+   * Returns the database as this merchant sees it in this mode: row-level security hides all other rows, even from a
+   * statement without the condition. Throws for a tenant of the other mode, which a request cannot have: that is a bug.
    */
   readonly as: (tenant: Tenant) => Session
   /**
-   * As `as`, to read lists: nothing can be written, and a statement that takes longer than two seconds throws TooSlow.
-   * Where a replica is configured it is asked, so what was written a moment ago may be missing. A transaction reads one
-   * moment of one database; when it throws on a replica that only lacks a row, it runs again on the main database.
+   * Like `as`, to read lists: it cannot write, and a statement that takes longer than two seconds throws TooSlow. It
+   * uses the replica if one is configured, so recent writes might be missing. A transaction reads one moment of one
+   * database; if it throws on a replica that only lacks a row, it runs again on the main database.
    */
   readonly lists: (tenant: Tenant) => Session
-  /** Resolves when the database answers. By a connection of its own: while all others are in use it is busy, not down. */
+  /**
+   * Resolves when the database answers. It uses a dedicated connection: if all others are in use the database is busy,
+   * not down.
+   */
   readonly answers: () => Promise<void>
-  /** Connections of this process: all, those that do nothing, and how many requests wait for one. */
+  /** Connections of this process: all, the idle ones, and the number of requests that wait for one. */
   readonly poolUse: () => { readonly total: number; readonly idle: number; readonly waiting: number }
   close(): Promise<void>
 }
@@ -80,18 +85,21 @@ export type DbOptions = LimitOptions & {
   readUrl?: string | undefined
   /** The mode of the deployment. */
   livemode: boolean
-  /** Connections at most. */
+  /** The most connections. */
   pool?: number
   /**
-   * A pooler in between shares connections between transactions. It takes no settings of a session, so each transaction
-   * sets its own limits, and all else is as the database user has it (`assertSession`).
+   * True if a pooler shares connections between transactions. It accepts no session settings, so each transaction sets
+   * its limits, and everything else is as the database user has it (`assertSession`).
    */
   pooled?: boolean
-  /** Milliseconds. The replica rests by it after a failure. */
+  /** Milliseconds. The replica rests by this clock after a failure. */
   clock?: () => number
 }
 
-/** `sql\`select … where id = ${id}\``: statements of this tag are spliced in, everything else becomes a parameter. */
+/**
+ * Makes a statement, as in `sql\`select … where id = ${id}\``: nested statements are spliced in, everything else
+ * becomes a parameter.
+ */
 export function sql(strings: TemplateStringsArray, ...parts: unknown[]): Statement {
   const values: unknown[] = []
   let text = strings[0] ?? ''
@@ -112,7 +120,7 @@ export function sql(strings: TemplateStringsArray, ...parts: unknown[]): Stateme
   return new Statement(text, values)
 }
 
-/** A table or column whose name is not known before. The name must come from our own code. */
+/** Makes an identifier from a table or column name. The name must come from this code, never from a request. */
 export function identifier(name: string): Statement {
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(name))
     throw new RangeError(`an identifier must be lower-case letters, digits and _, at most 63: ${JSON.stringify(name)}`)
@@ -126,13 +134,13 @@ function run(db: Queryable, statement: Statement): Promise<pg.QueryResult> {
   return db.query(opened.text, [...opened.values])
 }
 
-/** All rows, each parsed by `row`. Throws when a row has another shape. */
+/** Returns all rows, each parsed by `row`. Throws if a row has another shape. */
 export async function many<T extends z.ZodType>(db: Queryable, row: T, statement: Statement): Promise<z.infer<T>[]> {
   const result = await run(db, statement)
   return result.rows.map((value) => row.parse(value))
 }
 
-/** The one row, or null. Throws when there are more: that is a bug. */
+/** Returns the only row, or null. Throws if there are more: that is a bug. */
 export async function maybeOne<T extends z.ZodType>(
   db: Queryable,
   row: T,
@@ -143,20 +151,20 @@ export async function maybeOne<T extends z.ZodType>(
   return rows[0] ?? null
 }
 
-/** The one row. Throws when there is none or more than one: that is a bug. */
+/** Returns the only row. Throws if there is none or more than one: that is a bug. */
 export async function one<T extends z.ZodType>(db: Queryable, row: T, statement: Statement): Promise<z.infer<T>> {
   const found = await maybeOne(db, row, statement)
   if (found === null) throw new Error('expected one row, got none')
   return found
 }
 
-/** A list was not read in its time. The caller must ask for less. */
+/** Thrown if a list was not read in time. The caller must ask for less. */
 export class TooSlow extends Error {}
 
-/** Milliseconds. Lists are read along indexes in a few; longer means that the question fits none of them. */
+/** Milliseconds. Lists are read along indexes in a few; a longer query uses no index. */
 const LIST_TIMEOUT_MS = 2000
 
-/** Runs a statement for its effect. Answers how many rows it touched. */
+/** Runs a statement for its effect. Returns the number of rows that it changed. */
 export async function execute(db: Queryable, statement: Statement): Promise<number> {
   const result = await run(db, statement)
   return result.rowCount ?? 0
@@ -169,18 +177,18 @@ export function createDb(options: DbOptions): Db {
   const main = connect(options.url)
   const max = options.pool ?? 10
   const pool = openPool({ ...main, max, query_timeout: limits.statement_timeout + SILENT_MS })
-  // Lists have less time, and are read from the main database then.
+  // Lists have less time, even on the main database.
   const quick = { max, query_timeout: LIST_TIMEOUT_MS + SILENT_MS }
   const readPool = options.readUrl === undefined ? null : openPool({ ...connect(options.readUrl), ...quick })
   const ownPool = openPool({ ...main, max: 1, query_timeout: SILENT_MS })
   const either = createReplica(TooSlow, options.clock)
   const begin = `begin${pooled ? settings(limits) : ''}`
-  // Behind a pooler the next transaction has another connection, which knows no name.
+  // Behind a pooler the next transaction has another connection, which has no prepared statements.
   const asking = pooled ? askOnce : createPrepared()
   const asTenant = (tenant: Tenant): string => {
     if (tenant.livemode !== livemode) throw new RangeError(`${tenant.merchantId} was asked for in the other mode`)
     const [merchantId, mode] = [tenant.merchantId, String(tenant.livemode)].map((value) => pg.escapeLiteral(value))
-    // As one statement: every request begins with it. `true`: for this transaction.
+    // A single statement, because every request begins with it. `true`: for this transaction.
     return `; select set_config('role', 'pinrail_tenant', true), set_config('pinrail.merchant_id', ${merchantId}, true),
       set_config('pinrail.livemode', ${mode}, true)`
   }
@@ -188,18 +196,18 @@ export function createDb(options: DbOptions): Db {
     livemode,
     query: (text, values) => askAlone(asking, (by) => pool.query(by(text, values))),
     transaction: (work) => transaction(pool, { begin, livemode, asking }, work),
-    as: (tenant) => sessionOf(pool, { begin: `${begin}${asTenant(tenant)}`, livemode, asking }),
+    as: (tenant) => openSession(pool, { begin: `${begin}${asTenant(tenant)}`, livemode, asking }),
     lists: (tenant) => {
       const reading = `begin isolation level repeatable read, read only${settings({ ...limits, statement_timeout: LIST_TIMEOUT_MS })}`
-      // What is filtered makes many texts, and the best plan depends on the values.
+      // Filters make many texts, and the best plan depends on the values.
       const list = {
         begin: `${reading}; set local plan_cache_mode = auto${asTenant(tenant)}`,
         livemode,
         asking: askOnce,
         slow: TooSlow,
       }
-      const onMain = sessionOf(pool, list)
-      return readPool === null ? onMain : eitherOf(sessionOf(readPool, list), onMain, either)
+      const onMain = openSession(pool, list)
+      return readPool === null ? onMain : openEither(openSession(readPool, list), onMain, either)
     },
     answers: async () => void (await ownPool.query('select 1')),
     poolUse: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
@@ -209,7 +217,7 @@ export function createDb(options: DbOptions): Db {
   }
 }
 
-/** `begin` opens a transaction; a `slow` is thrown instead of the error that a statement took too long. */
+/** `begin` opens a transaction; `slow` is thrown instead of the error of a canceled statement. */
 type Beginning = {
   readonly begin: string
   readonly livemode: boolean
@@ -218,10 +226,10 @@ type Beginning = {
 }
 
 /**
- * Each statement in a transaction of its own, because role and tenant are set for one transaction: nothing of them is
- * left on the connection, whatever pooler is in between.
+ * Runs each statement in a separate transaction, because role and tenant are set for one transaction: they leave
+ * nothing on the connection, whatever pooler is used.
  */
-function sessionOf(pool: pg.Pool, beginning: Beginning): Session {
+function openSession(pool: pg.Pool, beginning: Beginning): Session {
   return {
     livemode: beginning.livemode,
     query: (text, values) =>
@@ -230,8 +238,8 @@ function sessionOf(pool: pg.Pool, beginning: Beginning): Session {
   }
 }
 
-/** A session that only reads: so its work may run twice. */
-const eitherOf = (replica: Session, main: Session, either: EitherDatabase): Session => ({
+/** Makes a session that only reads, so its work can run twice. */
+const openEither = (replica: Session, main: Session, either: EitherDatabase): Session => ({
   livemode: main.livemode,
   query: (text, values) =>
     either(
@@ -245,15 +253,15 @@ const eitherOf = (replica: Session, main: Session, either: EitherDatabase): Sess
     ),
 })
 
-/** A session whose statements are all of this transaction. */
+/** Makes a session that runs its statements in this transaction. */
 export const sessionIn = (tx: Tx): Session => ({ ...tx, transaction: (work) => work(tx) })
 
-/** Postgres' code for a statement that was cut off. */
+/** Postgres' code for a canceled statement. */
 const CANCELED = '57014'
 
 /**
- * Begins, runs `work` and commits. The first statement of `work` is sent together with `begin`; if `begin` fails, Postgres
- * refuses every statement after it.
+ * Begins, runs `work` and commits. The first statement of `work` is sent together with `begin`; if `begin` fails,
+ * Postgres refuses every statement after it.
  */
 function transaction<T>(
   pool: pg.Pool,
@@ -270,7 +278,7 @@ function transaction<T>(
       inTransaction: true,
       afterCommit: (next) => void after.push(next),
     }).catch(async (error: unknown) => {
-      // The reason why the statements were refused.
+      // If `begin` failed, its error is the reason for the refused statements.
       await begun
       throw error
     })
@@ -282,8 +290,8 @@ function transaction<T>(
 }
 
 /**
- * A transaction of one statement, in one trip to the server. Resolves when it is committed. `commit` rolls back what has
- * failed.
+ * Runs one statement as a transaction, in one round trip. Resolves after the commit. `commit` rolls back a failed
+ * statement.
  */
 function transactionOfOne(
   pool: pg.Pool,
@@ -292,7 +300,6 @@ function transactionOfOne(
 ): Promise<pg.QueryResult> {
   return onClient(pool, slow, async (client) => {
     const { stream } = client.connection
-    // One packet.
     stream.cork()
     const sent = [client.query(begin), client.query(statement), client.query('commit')] as const
     stream.uncork()
@@ -302,15 +309,15 @@ function transactionOfOne(
   })
 }
 
-/** Takes a connection for `work`. After an error it rolls back, and a connection that cannot be used again is closed. */
+/** Takes a connection for `work`. After an error it rolls back, and closes a connection that cannot be used again. */
 async function onClient<T>(
   pool: pg.Pool,
   slow: Beginning['slow'],
   work: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect()
-  // A connection that breaks between two statements tells it by this event alone, which would end the process if nobody
-  // heard it. The next statement, at the latest the commit, then says only that there is no connection.
+  // A connection that breaks between two statements emits only this event, which ends the process if there is no
+  // listener. The next statement, at the latest the commit, fails only with the message that there is no connection.
   let lost: Error | undefined
   const lose = (error: Error): void => {
     lost ??= error

@@ -2,33 +2,35 @@ import { z } from 'zod'
 import { DatabaseRefusal } from './assert-session.ts'
 import { execute, maybeOne, one, type Queryable, sql } from './db.ts'
 
-/** The mode that a database belongs to: stamped once, asserted by every process (docs/operations.md). */
+/** The mode of a database: stamped once, asserted by every process (docs/operations.md). */
 
-/** The database belongs to a deployment of the other mode. */
+/** Thrown if the database belongs to a deployment of the other mode. */
 export class ModeRefusal extends DatabaseRefusal {}
 
 /**
- * Stamps a database that has no mode yet, and asserts its mode. Payments that are there already say what it is. Throws
- * ModeRefusal when it is of the other mode, or holds payments of both.
+ * Stamps a database that has no mode yet, and asserts its mode. Existing payments determine the mode. Throws
+ * ModeRefusal if it is the other mode, or if there are payments of both.
  */
 export async function claimMode(db: Queryable): Promise<void> {
   if ((await readMode(db)) === null) await stamp(db)
   await assertMode(db)
 }
 
-/** Asserts the mode and writes nothing: a database without mode and payments belongs to nobody yet, and passes. */
+/** Asserts the mode and writes nothing: a database without mode and payments has no owner yet, and passes. */
 export async function assertMode(db: Queryable): Promise<void> {
-  const livemode = (await readMode(db)) ?? (await modeOfPayments(db))
+  const livemode = (await readMode(db)) ?? (await readModeOfPayments(db))
   if (livemode === null || livemode === db.livemode) return
   throw new ModeRefusal(
-    `This process is in ${nameOf(db.livemode)} mode, but its database belongs to a ${nameOf(livemode)} deployment. ` +
-      `Set DATABASE_URL to the database of the ${nameOf(db.livemode)} deployment, or PINRAIL_MODE=${nameOf(livemode)}.`,
+    `This process is in ${nameMode(db.livemode)} mode, but its database belongs to a ${nameMode(livemode)} deployment. ` +
+      `Set DATABASE_URL to the database of the ${nameMode(db.livemode)} deployment, or PINRAIL_MODE=${nameMode(livemode)}.`,
   )
 }
 
-/** The first process wins: a second one that stamps at the same moment waits here, and changes nothing. */
+/**
+ * Stamps the mode. The first process wins: another one that stamps at the same moment waits here, and changes nothing.
+ */
 async function stamp(db: Queryable): Promise<void> {
-  const livemode = (await modeOfPayments(db)) ?? db.livemode
+  const livemode = (await readModeOfPayments(db)) ?? db.livemode
   await execute(db, sql`insert into deployment (livemode) values (${livemode}) on conflict do nothing`)
 }
 
@@ -41,8 +43,8 @@ async function readMode(db: Queryable): Promise<boolean | null> {
 
 const modesRow = z.object({ live: z.boolean(), test: z.boolean() })
 
-/** Null when there is no payment. */
-async function modeOfPayments(db: Queryable): Promise<boolean | null> {
+/** Reads the mode of the payments. Null if there are none. */
+async function readModeOfPayments(db: Queryable): Promise<boolean | null> {
   const { live, test } = await one(
     db,
     modesRow,
@@ -58,4 +60,4 @@ async function modeOfPayments(db: Queryable): Promise<boolean | null> {
   return live || test ? live : null
 }
 
-const nameOf = (livemode: boolean): string => (livemode ? 'live' : 'test')
+const nameMode = (livemode: boolean): string => (livemode ? 'live' : 'test')

@@ -2,25 +2,24 @@ import { z } from 'zod'
 import type { Booking } from '../domain/ledger.ts'
 import { execute, many, type Queryable, type Statement, sql, type Tx } from './db.ts'
 
-/** Books a fact once: false when it was booked before. Throws when the lines do not balance. */
+/** Books a fact once. Returns false if it was booked before. Throws if the lines do not balance. */
 export async function book(tx: Tx, booking: Booking, at: string): Promise<boolean> {
   if (booking.lines.length === 0) return false
   return (await execute(tx, bookedWith(sql`select 1`, booking, at))) > 0
 }
 
-/** Whether the fact was booked before. */
 export async function isBooked(tx: Tx, { kind, reference }: Pick<Booking, 'kind' | 'reference'>): Promise<boolean> {
   return (
     (await execute(tx, sql`select 1 from ledger_transaction where (kind, reference) = (${kind}, ${reference})`)) > 0
   )
 }
 
-/** Books many facts, each once, in one statement. Throws when the lines of one do not balance. */
+/** Books many facts, each once, in one statement. Throws if the lines of one do not balance. */
 export async function bookAll(tx: Tx, bookings: readonly Booking[], at: string): Promise<void> {
   if (bookings.length === 0) return
   const facts = bookings.filter(({ lines }) => lines.length > 0)
   const given = facts.map(({ kind, reference, paymentId }) => ({ kind, reference, paymentId }))
-  // By fact, so that its lines are looked up: a join would compare each fact with every line.
+  // Keyed by fact, so that its lines are looked up: a join would compare each fact with every line.
   const lines = Object.fromEntries(
     facts.map((fact) => [
       `${fact.kind} ${fact.reference}`,
@@ -45,8 +44,8 @@ export async function bookAll(tx: Tx, bookings: readonly Booking[], at: string):
 }
 
 /**
- * Bookings as parts of a statement that does more, of which the part `done` has a row if they are to be made. One that was made
- * before makes the statement fail. Throws when the lines of one do not balance.
+ * Returns bookings as parts of a larger statement, whose part `done` has a row if they are to be made. The statement
+ * fails if a booking was made before, or if the lines of one do not balance.
  */
 export function bookedParts(bookings: readonly Booking[], at: string): Statement {
   const facts = bookings.map(({ lines, ...fact }) => ({
@@ -66,7 +65,7 @@ export function bookedParts(bookings: readonly Booking[], at: string): Statement
         jsonb_to_recordset(lines) as l(line int, account text, asset text, amount numeric))`
 }
 
-/** The booking as a part of a statement that does more: nothing is booked when `source` answers no row. */
+/** Returns the booking as a part of a larger statement: it books nothing if `source` returns no row. */
 export function bookedWith(source: Statement, booking: Booking, at: string): Statement {
   const lines = booking.lines.map((line, index) => ({ line: index, ...line }))
   return sql`with
@@ -83,7 +82,7 @@ export function bookedWith(source: Statement, booking: Booking, at: string): Sta
 
 const balance = z.object({ account: z.string(), asset: z.string(), amount: z.string() })
 
-/** The balance of every account, in the smallest unit of each asset. Debits are positive. */
+/** Returns the balance of every account, in the smallest unit of each asset. Debits are positive. */
 export function readBalances(db: Queryable): Promise<z.infer<typeof balance>[]> {
   return many(
     db,
@@ -94,7 +93,10 @@ export function readBalances(db: Queryable): Promise<z.infer<typeof balance>[]> 
 
 const imbalanceRow = z.object({ transaction_id: z.string(), asset: z.string(), amount: z.string() })
 
-/** Transactions that do not balance in some asset, with the excess. The database refuses them, so there is none. */
+/**
+ * Finds transactions that do not balance in some asset, with the excess. The database refuses them, so there should be
+ * none.
+ */
 export function findImbalances(db: Queryable): Promise<{ transaction_id: string; asset: string; amount: string }[]> {
   return many(
     db,

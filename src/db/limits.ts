@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { execute, many, type Queryable, sql } from './db.ts'
 
-/** What processes have counted together towards limits of requests. Losing it costs nothing but a window's limit. */
+/** Counts of all processes together towards limits of requests. Their loss affects only the limits of one window. */
 
 /** `endsAt`: when its window ends, in Unix milliseconds. */
 export type Counted = { readonly key: string; readonly endsAt: number; readonly count: number }
 
 const limitRow = z.object({ key: z.string(), count: z.number() })
 
-/** Adds, and answers by key what was counted in the window by all. Each key must come once. */
+/** Adds the counts, and returns by key the total of all processes in the window. A key must not occur twice. */
 export async function addToLimits(db: Queryable, counts: readonly Counted[]): Promise<ReadonlyMap<string, number>> {
-  // In one order, so that two processes do not wait for each other.
+  // In one order, so that two processes do not block each other.
   const sorted = counts.toSorted((left, right) => (left.key < right.key ? -1 : 1))
   const rows = await many(
     db,
@@ -25,7 +25,7 @@ export async function addToLimits(db: Queryable, counts: readonly Counted[]): Pr
   return new Map(rows.map(({ key, count }) => [key, count]))
 }
 
-/** Deletes the counts of windows that are over. */
+/** Deletes the counts of windows that ended. */
 export function forgetLimits(db: Queryable): Promise<number> {
   return execute(db, sql`delete from limit_count where ends_at < now() - interval '1 minute'`)
 }

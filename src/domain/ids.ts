@@ -24,7 +24,6 @@ export const ID_PREFIXES = {
 
 export type IdKind = keyof typeof ID_PREFIXES
 
-/** Matches a TypeID of the kind. */
 export function typeId(kind: IdKind): RegExp {
   return new RegExp(`^${ID_PREFIXES[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`)
 }
@@ -56,13 +55,11 @@ export function firstPaymentId(time: number): string {
   return `${ID_PREFIXES.payment}_${digits.join('')}${'0'.repeat(16)}`
 }
 
-/** The payment's workflow has the payment's id. */
 export const paymentWorkflowId = (paymentId: string): string => paymentId
 
 /** The workflow that owns the tries of one event at one endpoint. */
 export const deliveryWorkflowId = (eventId: string, endpointId: string): string => `whd_${eventId}_${endpointId}`
 
-/** The workflow that sends one channel its notifications. */
 export const notificationWorkflowId = (channelId: string): string => `ntf_${channelId}`
 
 /** The suffix of a counted key; the first of its kind has none. */

@@ -13,7 +13,6 @@ export type ProviderUsed = ProviderName | 'crypto'
 
 export type MethodName = 'banking_app' | 'card' | 'device_wallet' | 'online_wallet' | 'bank_transfer' | 'upi' | 'usdc'
 
-/** Names of the methods in English. */
 export const METHOD_LABELS: Readonly<Record<MethodName, string>> = {
   banking_app: 'Banking app',
   card: 'Card',
@@ -141,7 +140,6 @@ export function limitsOf(provider: ProviderName | null): { minimum: Money; maxim
   return provider === null ? PICKER_LIMITS : PROVIDERS[provider]
 }
 
-/** Returns the currency in which the partner charges the buyer for a price in `currency`. */
 export function chargeCurrencyOf(provider: ProviderUsed, currency: Currency): Currency {
   return PROVIDERS[provider].chargeCurrency ?? currency
 }

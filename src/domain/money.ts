@@ -133,7 +133,6 @@ export function splitFee(gross: MicroUsdc): { gross: MicroUsdc; fee: MicroUsdc; 
   return { gross: total.toString(), fee: fee.toString(), net: (total - fee).toString() }
 }
 
-/** True if the first of two amounts in one currency is more. */
 export const isMore = (one: Money, other: Money): boolean => BigInt(one.minor) > BigInt(other.minor)
 
 /**

@@ -106,7 +106,6 @@ export type OfferQuery = {
   readonly deviceWallet: boolean | null
   /** True if USDC is accepted at addresses of the platform. */
   readonly crypto?: boolean
-  /** Partners that are down now. */
   readonly down?: DownPartners
 }
 
@@ -116,7 +115,6 @@ export type DownPartners = Readonly<Partial<Record<ProviderUsed, string>>>
 export type Offer = {
   readonly provider: ProviderUsed
   readonly method: MethodName
-  /** The currency in which the partner charges the buyer. */
   readonly chargeCurrency: Currency
   /** The price, or its value in the charge currency at the given rates; null without rates. */
   readonly charge: Money | null
@@ -148,7 +146,6 @@ export type Refusal = {
 export type OfferAnswer = {
   /** The offer that a pinned payment opens directly; null without a pin, or if the pin cannot work here. */
   readonly pinned: Offer | null
-  /** Why the pin cannot work here. */
   readonly pinnedRefused: Refusal | null
   /** The offers that the buyer can choose from: with `fallback: none` only those of a pin that works. */
   readonly offers: readonly Offer[]

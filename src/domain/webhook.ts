@@ -95,7 +95,6 @@ const LONGEST_RETRY_AFTER_SECONDS = 24 * HOUR
 
 const OVERLOADED_STATUSES: readonly number[] = [429, 502, 503, 504]
 
-/** Why there was no usable response. */
 export type SendError =
   | 'dns'
   | 'connect'
@@ -124,7 +123,6 @@ export function isOverloaded({ status, error }: DeliveryAnswer): boolean {
   return error === 'timeout' || (status !== null && OVERLOADED_STATUSES.includes(status))
 }
 
-/** Describes the response for logs and operators. */
 export function describeAnswer({ status, error }: DeliveryAnswer): string {
   if (error === null) return `HTTP ${status}`
   return status === null ? `no response (${error})` : `HTTP ${status} (${error})`
@@ -172,13 +170,12 @@ export function isScheduleUsedUp(step: number): boolean {
   return step >= DELIVERY_DELAYS_SECONDS.length
 }
 
-/** Returns the title of the delivery's workflow. */
 export function deliverySummary(eventId: string, endpointId: string): string {
   return `Webhook ${eventId} to ${endpointId}`
 }
 
-/** An endpoint is switched off when it had no success for this long (seconds) … */
+/** An endpoint is disabled if it had no success for this long (seconds) … */
 export const DISABLE_AFTER_SECONDS = 5 * 24 * HOUR
 
-/** … and the delivery that fails now has been failing for this long: one hiccup after a quiet week is not a reason. */
+/** … and the delivery that fails now has been failing for this long: one failure after a quiet week is not a reason. */
 export const DISABLE_NEEDS_FAILING_SECONDS = 12 * HOUR

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { execute, many, sql, type Tenant, type Tx } from '../db.ts'
 
-/** What an account must be told although nobody asked. It is written with its reason, in one transaction. */
+/** Notices that an account receives without a subscription. Each is written in one transaction with its cause. */
 
 export type NewNotice = { readonly kind: string; readonly data: Readonly<Record<string, unknown>> }
 
@@ -25,9 +25,9 @@ const noticeRow = z
 export type Notice = z.output<typeof noticeRow>
 
 /**
- * Takes notices that nobody was told of: the oldest of each account, then the second ones, so that an account with any number
- * of them holds up no other. The accounts have their turns in one order, in which they are answered, from the one that follows
- * `after`: so many may be told without end that each round is full. They are told when the transaction commits.
+ * Takes unsent notices, which are sent when the transaction commits: the oldest of each account, then the second ones,
+ * so that an account with many notices does not block others. The accounts have their turns in one order, in which they
+ * are returned, beginning after `after`: new notices can fill each round without end.
  */
 export function takeNotices(
   tx: Tx,

@@ -8,12 +8,12 @@ export type AuditNote = {
   readonly merchantId: string
   readonly actor: string
   readonly action: string
-  /** Ids and settings; no secret, no name, and of an invited address what a team knows it by. */
+  /** Ids and settings: no secret, no name, and only the masked form of an invited address. */
   readonly data: object
   readonly ip: string
 }
 
-/** In the transaction of the change, so that neither is without the other. */
+/** Writes the entry. Call it in the transaction of the change, so that neither exists without the other. */
 export async function writeAudit(db: Queryable, note: AuditNote): Promise<void> {
   await execute(
     db,
@@ -26,8 +26,8 @@ export async function writeAudit(db: Queryable, note: AuditNote): Promise<void> 
 const countRow = z.object({ count: z.coerce.number() })
 
 /**
- * Writes the entry unless the log has the same one, from any address, within the last hour: what a person may try as often
- * as they like does not fill the log.
+ * Writes the entry unless the log has the same one, from any address, within the last hour: an action that a person can
+ * repeat at will does not fill the log.
  */
 export async function writeAuditHourly(tx: Tx, note: AuditNote): Promise<void> {
   await execute(tx, sql`select pg_advisory_xact_lock(hashtextextended(${`audit_entry ${note.actor}`}, 0))`)
@@ -42,7 +42,7 @@ export async function writeAuditHourly(tx: Tx, note: AuditNote): Promise<void> {
 
 const failedSignInRow = z.object({ merchantId: z.string(), actor: z.string() })
 
-/** A failed try to sign in as the person, or to confirm it, in the log of each of their accounts. */
+/** Writes a failed sign-in or confirmation of the person to the log of each of their accounts. */
 export async function writeFailedSignIn(
   tx: Tx,
   person: { readonly personId: string } | { readonly email: string },
@@ -59,7 +59,7 @@ export async function writeFailedSignIn(
     await writeAuditHourly(tx, { ...member, action: 'person.sign_in_failed', data: { how }, ip })
 }
 
-/** A person's own action, in the log of each of the accounts. */
+/** Writes a person's action to the log of each of the accounts. */
 export async function writeAuditEverywhere(
   db: Queryable,
   memberships: readonly { readonly merchantId: string }[],
@@ -69,7 +69,7 @@ export async function writeAuditEverywhere(
 }
 
 const auditRow = z.object({
-  /** Tells nothing of other accounts; the number that puts the entries in order counts those of all of them. */
+  /** Reveals nothing about other accounts; the number that orders the entries counts those of all accounts. */
   id: z.string(),
   actor: z.string(),
   action: z.string(),
@@ -79,7 +79,7 @@ const auditRow = z.object({
 })
 export type AuditEntry = z.output<typeof auditRow>
 
-/** Newest first; of these actions alone when they are named. */
+/** Lists the entries, newest first; only those of `actions` if it is given. */
 export function listAudit(
   db: Queryable,
   merchantId: string,
@@ -101,7 +101,7 @@ export type AuditFilters = {
   readonly before?: string | undefined
 }
 
-/** Newest first. Null when a cursor is no entry of the account. */
+/** Returns a page, newest first. Null if a cursor is no entry of the account. */
 export async function pageOfAudit(
   db: Queryable,
   merchantId: string,

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { execute, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
 
-/** How many are kept for a session: each can hold a picture. */
-const MOST_KEPT = 10
+/** The most confirmations of a session: each can contain a picture. */
+const MOST_PER_SESSION = 10
 
 export type NewConfirmation = {
   readonly id: string
@@ -23,13 +23,13 @@ export async function insertConfirmation(tx: Tx, asked: NewConfirmation): Promis
   await execute(
     tx,
     sql`delete from confirmation where id in (
-          select id from confirmation where session_id = ${asked.sessionId} order by created_at desc offset ${MOST_KEPT})`,
+          select id from confirmation where session_id = ${asked.sessionId} order by created_at desc offset ${MOST_PER_SESSION})`,
   )
 }
 
 const sealedRow = z.object({ sealed: z.string() })
 
-/** The sealed request; null: the session asked for no such thing, or too long ago. */
+/** Returns the sealed request; null: the session did not make this request, or too long ago. */
 export async function findConfirmation(
   db: Queryable,
   { id, sessionId, now }: Pick<NewConfirmation, 'id' | 'sessionId' | 'now'>,

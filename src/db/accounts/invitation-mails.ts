@@ -3,7 +3,6 @@ import { execute, one, type Queryable, sql, type Tx } from '../db.ts'
 
 const sentRow = z.object({ sent: z.coerce.number() })
 
-/** Invitations of the account that were mailed since the time. */
 export async function countMailedInvitations(db: Queryable, merchantId: string, since: string): Promise<number> {
   const mailed = sql`select count(*) as sent from invitation
       where merchant_id = ${merchantId} and mailed_at > ${since}::timestamptz`
@@ -11,8 +10,8 @@ export async function countMailedInvitations(db: Queryable, merchantId: string, 
 }
 
 /**
- * Whether a mail about the invitation may go out now; if so it counts. Not when the account has sent it since the time,
- * nor when so many accounts have mailed the address since.
+ * True if a mail about the invitation can be sent now; then it counts. False if the account has sent it since the time,
+ * or if `most` accounts have mailed the address since.
  */
 export async function takeInvitationMail(
   tx: Tx,

@@ -22,10 +22,11 @@ const dueRow = z.object({ id: z.string(), sealed: z.string(), tries: z.number() 
 export type DueMail = z.output<typeof dueRow>
 
 /**
- * Takes mails that are due: first those that are of use for minutes, such as links to sign in, then those that were tried least,
- * the oldest first, whether they are of use for days or for a week. What an account is told in any number, and boxes that take
- * nothing, hold up nobody else. Beside `limit` of them some `retries`, so that what failed once does not wait for what is written
- * without end. Until `again` nobody else takes them: whoever ends in between loses none, and two senders do not send the same one.
+ * Takes mails that are due: first those that are useful only for minutes, such as sign-in links, then those with the
+ * fewest tries, the oldest first. So neither an account's many notices nor mailboxes that accept nothing block others.
+ * In addition to `limit` it takes some `retries`, so that a failed mail does not wait for an endless flow of new ones.
+ * Until `again` no other sender takes them: a sender that ends in between loses none, and two senders do not send the
+ * same mail.
  */
 export function takeDueMail(
   db: Queryable,
@@ -46,7 +47,7 @@ export function takeDueMail(
 
 const untriedRow = z.object({ waiting: z.coerce.number() })
 
-/** How many mails wait for their first try, counted up to `most`. */
+/** Counts the mails that wait for their first try, up to `most`. */
 export async function countUntried(db: Queryable, { now, most }: { now: string; most: number }): Promise<number> {
   const { waiting } = await one(
     db,
@@ -57,7 +58,7 @@ export async function countUntried(db: Queryable, { now, most }: { now: string; 
   return waiting
 }
 
-/** Wipes the content of a mail that was sent. */
+/** Records that the mail was sent, and wipes its content. */
 export async function mailWasSent(db: Queryable, id: string): Promise<void> {
   await execute(db, sql`update mail set sealed = null, failure = null where id = ${id}`)
 }
@@ -69,7 +70,7 @@ export async function mailFailed(
   await execute(db, sql`update mail set failure = ${failure}, next_at = ${nextAt}::timestamptz where id = ${id}`)
 }
 
-/** Gives up what is of no use any more. Returns how many were never sent. */
+/** Ends mails that are no longer useful. Returns the number of mails that were never sent. */
 export function giveUpMail(db: Queryable, now: string): Promise<number> {
   return execute(
     db,

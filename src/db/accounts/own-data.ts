@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
 
-/** What is kept about a person who signs in, and its end. Payments and books are those of accounts, and stay. */
+/** The data about a person who signs in, and its deletion. Payments and books belong to accounts, and stay. */
 
 const row = z.record(z.string(), z.unknown())
 export type OwnData = Readonly<Record<string, unknown>>
 
-/** Everything that is stored about the person; no secret, and nothing of other people. */
+/** Reads everything that is stored about the person: no secrets, and nothing about other people. */
 export async function readOwnData(db: Queryable, { id, email }: { id: string; email: string }): Promise<OwnData> {
   const rows = (statement: ReturnType<typeof sql>) => many(db, row, statement)
   return {
@@ -43,8 +43,8 @@ export async function readOwnData(db: Queryable, { id, email }: { id: string; em
 const nameRow = z.object({ name: z.string() })
 
 /**
- * The accounts that need the person: of which nobody else is an owner, and that have other people, a key that works, a
- * link that takes payments, or money on its way, which may ask for another wallet.
+ * Returns the accounts that need the person: those whose only owner it is, and that have other people, a key that
+ * works, a link that takes payments, or money on its way, which might need another wallet.
  */
 export async function accountsThatNeed(db: Queryable, personId: string): Promise<string[]> {
   const found = await many(
@@ -68,7 +68,7 @@ export async function accountsThatNeed(db: Queryable, personId: string): Promise
 
 const chatRow = z.object({ id: z.string(), sealed: z.string() })
 
-/** The chats of Telegram that the person has linked, in all accounts. */
+/** Lists the Telegram chats that the person has linked, in all accounts. */
 export function chatsOf(db: Queryable, personId: string): Promise<z.output<typeof chatRow>[]> {
   const chats = sql`select id, sealed from channel
       where person_id = ${personId} and kind = 'telegram' and removed_at is null`
@@ -76,21 +76,21 @@ export function chatsOf(db: Queryable, personId: string): Promise<z.output<typeo
 }
 
 /**
- * Forgets the person, with the chats that are theirs alone. What they changed stays in the log of their accounts, by an id
- * that is nobody's any more.
+ * Deletes the person, and the channels that are theirs alone. Their changes stay in the log of their accounts, under an
+ * id that no longer belongs to a person.
  */
 export async function deletePerson(
   tx: Tx,
   { id, email, chats }: { id: string; email: string; chats: readonly string[] },
 ): Promise<void> {
-  // Its name and its address are those of the person.
+  // The channel's name and address are personal data of the person.
   await execute(
     tx,
     sql`update channel set removed_at = now(), sealed = '', name = ''
         where person_id = ${id} and (kind = 'email' or id = any(${chats}::text[]))`,
   )
   await execute(tx, sql`delete from notice where data->>'person' = ${id}`)
-  // That of a channel by mail, which people were told of.
+  // The notice about an e-mail channel, with the address as its name.
   await execute(tx, sql`update notice set data = jsonb_set(data, '{name}', '""') where data->>'name' = ${email}`)
   await execute(tx, sql`delete from sign_in_link where email = ${email}`)
   await execute(tx, sql`delete from invitation where email = ${email}`)

@@ -6,7 +6,7 @@ import { time } from '../payments/payment-rows.ts'
 const personRow = z.object({ id: z.string(), email: z.string() })
 export type Person = z.output<typeof personRow>
 
-/** The person with this address, made now when there is none. */
+/** Returns the person with this address, and creates one if there is none. */
 export async function findOrInsertPerson(tx: Tx, person: Person): Promise<Person> {
   await execute(
     tx,
@@ -19,7 +19,7 @@ export async function emailOf(db: Queryable, id: string): Promise<string> {
   return (await one(db, personRow, sql`select id, email from person where id = ${id}`)).email
 }
 
-/** Whoever counts what the person has waits for others who do. */
+/** Locks the person, so that counts of what the person has run one after the other. */
 export async function lockPerson(tx: Tx, id: string): Promise<void> {
   await execute(tx, sql`select 1 from person where id = ${id} for update`)
 }
@@ -31,7 +31,6 @@ const membershipRow = z
   .transform((row) => ({ merchantId: row.merchant_id, name: row.merchant_name, role: row.role }))
 export type Membership = z.output<typeof membershipRow>
 
-/** The accounts of a person, oldest first. */
 export function listMemberships(db: Queryable, personId: string): Promise<Membership[]> {
   return many(
     db,
@@ -42,7 +41,7 @@ export function listMemberships(db: Queryable, personId: string): Promise<Member
   )
 }
 
-/** Makes the person one of the account. Who is one already keeps the role. */
+/** Makes the person a member of the account. An existing member keeps the role. */
 export async function insertMembership(
   db: Queryable,
   member: { merchantId: string; personId: string; role: Role },
@@ -83,7 +82,10 @@ export function listMembers(db: Queryable, merchantId: string): Promise<Member[]
 
 const roleRow = z.object({ role })
 
-/** Changes the role. Null when there is no such member. An account without an owner is refused by the caller, who holds its lock. */
+/**
+ * Changes the role. Null if there is no such member. The caller owns the account's lock, and refuses to leave it
+ * without an owner.
+ */
 export function setRole(
   tx: Tx,
   member: { merchantId: string; personId: string; role: Role },
@@ -96,7 +98,7 @@ export function setRole(
   )
 }
 
-/** Takes the person out of the account, and its sessions away from the account's pages. */
+/** Removes the person from the account, and its sessions from the account's pages. */
 export async function deleteMembership(tx: Tx, member: { merchantId: string; personId: string }): Promise<boolean> {
   const { merchantId, personId } = member
   await execute(
@@ -118,7 +120,7 @@ const invitationRow = z
   }))
 export type Invitation = z.output<typeof invitationRow>
 
-/** Invites the address; inviting it again changes role and end. */
+/** Invites the address; inviting it again changes the role and the expiry. */
 export async function insertInvitation(
   tx: Tx,
   invited: { merchantId: string; email: string; role: Role; expiresAt: string },
@@ -131,7 +133,7 @@ export async function insertInvitation(
   )
 }
 
-/** Ends the invitation. It stays as a row, because its mail counts. False when there is none that has not ended. */
+/** Ends the invitation. The row stays, because its mail counts. False if there is no open one. */
 export async function endInvitation(
   tx: Tx,
   { merchantId, email, now }: { merchantId: string; email: string; now: string },
@@ -144,23 +146,23 @@ export async function endInvitation(
   return ended === 1
 }
 
-/** Those that have not ended: of an account, or to an address. */
+/** Lists open invitations: of an account, or to an address. */
 export function listInvitations(
   db: Queryable,
   of: { merchantId: string } | { email: string },
   now: string,
 ): Promise<Invitation[]> {
-  const whose = 'email' in of ? sql`email = ${of.email}` : sql`merchant_id = ${of.merchantId}`
+  const condition = 'email' in of ? sql`email = ${of.email}` : sql`merchant_id = ${of.merchantId}`
   return many(
     db,
     invitationRow,
     sql`select merchant_id, merchant.name as merchant_name, email, role, expires_at from invitation
         join merchant on merchant.id = merchant_id
-        where ${whose} and expires_at > ${now}::timestamptz order by invitation.created_at, email limit 100`,
+        where ${condition} and expires_at > ${now}::timestamptz order by invitation.created_at, email limit 100`,
   )
 }
 
-/** Takes the invitation away. Null when there is none that has not ended. */
+/** Deletes the invitation and returns its role. Null if there is no open one. */
 export function takeInvitation(
   tx: Tx,
   { merchantId, email, now }: { merchantId: string; email: string; now: string },

@@ -1,10 +1,13 @@
 import { execute, type Queryable, sql } from '../db.ts'
 import { PRUNED_AT_ONCE } from '../retention.ts'
 
-/** How long traces of signing in are kept, in days: long enough to look into a complaint of last month. */
+/** Days for which traces of sign-ins are stored: long enough to examine a complaint of last month. */
 const TRACES_DAYS = 30
 
-/** Deletes sessions, links, mails, invitations, notices and links to stop that ended long ago, answered challenges and requests that wait for a confirmation no longer. `now` is ISO 8601 UTC. */
+/**
+ * Deletes sessions, links, mails, invitations, notices and stop links that ended long ago, answered challenges, and
+ * requests that no longer wait for a confirmation. `now` is ISO 8601 UTC.
+ */
 export async function pruneAccounts(db: Queryable, now: string): Promise<number> {
   const before = sql`${now}::timestamptz - make_interval(days => ${TRACES_DAYS})`
   const statements = [

@@ -34,7 +34,6 @@ const sessionRow = z
     hasPasskey: row.has_passkey,
   }))
 
-/** True if the person of the session has a passkey. */
 const HAS_PASSKEY = sql`exists (select 1 from passkey where passkey.person_id = session.person_id) as has_passkey`
 
 /** Times are Unix milliseconds. */
@@ -65,7 +64,7 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<void> 
 
 const devicesRow = z.object({ before: z.coerce.number(), same: z.coerce.number() })
 
-/** Whether the person has signed in before, and never with this browser, as far as sessions are kept. */
+/** True if the person has signed in before, and never with this browser, as far as sessions are stored. */
 export async function isNewDevice(db: Queryable, personId: string, userAgent: string): Promise<boolean> {
   const { before, same } = await one(
     db,
@@ -76,7 +75,7 @@ export async function isNewDevice(db: Queryable, personId: string, userAgent: st
   return before > 0 && same === 0
 }
 
-/** Also one that has ended: the caller decides. */
+/** Finds a session, even an ended one: the caller decides. */
 export function findSession(db: Queryable, digest: Uint8Array): Promise<Session | null> {
   return maybeOne(
     db,
@@ -85,7 +84,7 @@ export function findSession(db: Queryable, digest: Uint8Array): Promise<Session 
   )
 }
 
-/** Those of a person that were used after the time, newest first. */
+/** Lists the open sessions of a person that were used after the time, newest first. */
 export function listSessions(db: Queryable, personId: string, usedAfter: string): Promise<Session[]> {
   return many(
     db,

@@ -21,9 +21,9 @@ export type NewSignInLink = {
   readonly email: string
   readonly digest: Uint8Array
   readonly codeDigest: Uint8Array
-  /** Of the cookie of the browser that asked. */
+  /** The digest of the cookie of the browser that requested the link. */
   readonly browserDigest: Uint8Array
-  /** The session that it confirms; null: it opens one. */
+  /** The session that it confirms; null: it opens a session. */
   readonly sessionId: string | null
   /** The request that the link confirms. */
   readonly confirmationId: string | null
@@ -33,7 +33,7 @@ export type NewSignInLink = {
   readonly expiresAt: string
 }
 
-/** Whoever counts for the address waits for others who do. */
+/** Locks the address, so that counts for it run one after the other. */
 async function lockAddress(tx: Tx, email: string): Promise<void> {
   await execute(tx, sql`select pg_advisory_xact_lock(hashtextextended(${`sign_in_link ${email}`}, 0))`)
 }
@@ -44,9 +44,9 @@ export const KNOWN_BROWSER = 'known'
 const linkCountRow = z.object({ same: z.coerce.number(), strangers: z.coerce.number() })
 
 /**
- * Links that the address was sent since the time: those that sign in, or those that confirm the session. They are
- * counted apart, because anybody may ask for the first. `same`: those that the same network asked for. `strangers`:
- * those that any network asked for.
+ * Counts the links that were sent to the address since the time: those that sign in, or those that confirm the session.
+ * They are counted separately, because anybody can request a sign-in link. `same`: requested by the same network.
+ * `strangers`: requested by any network.
  */
 export async function countLinks(
   tx: Tx,
@@ -74,7 +74,7 @@ export async function insertLink(tx: Tx, link: NewSignInLink): Promise<void> {
   )
 }
 
-/** The link, when it still works in this browser. Reading it uses nothing up. */
+/** Returns the link if it still works in this browser. Reading does not use it up. */
 export function findLink(
   db: Queryable,
   link: { digest: Uint8Array; browserDigest: Uint8Array; now: string },
@@ -88,7 +88,7 @@ export function findLink(
   )
 }
 
-/** Uses the link up: of any number of presses, one gets it. */
+/** Uses the link up: of any number of presses, one succeeds. */
 export function useLink(
   tx: Tx,
   link: { digest: Uint8Array; browserDigest: Uint8Array; now: string },
@@ -105,21 +105,21 @@ export function useLink(
 
 const emailRow = z.object({ email: z.string() })
 
-/** The address that was sent the link of this browser; null if there is no such link. */
+/** Returns the address that received the link of this browser; null if there is no such link. */
 export async function addressOfBrowser(db: Queryable, browserDigest: Uint8Array): Promise<string | null> {
   const row = await maybeOne(db, emailRow, sql`select email from sign_in_link where browser_digest = ${browserDigest}`)
   return row?.email ?? null
 }
 
-/** The most tries to type a code. `same`: for one address, of one network; `strangers`: of all networks together. */
+/** The most tries to type a code. `same`: for one address, by one network; `strangers`: by all networks together. */
 export type CodeTries = { readonly each: number; readonly same: number; readonly strangers: number }
 
 const askedRow = z.object({ email: z.string(), askedFrom: z.string() })
 
 /**
- * Uses up the link that this browser asked for by the code from the same mail. Each try counts, also a wrong one, so it
- * must be committed whatever is answered. After too many wrong ones for the address since the time, none works: those of
- * each network, and those of all networks together, from which browsers that the address knows are apart.
+ * Uses up the link that this browser requested, by the code from the same mail. Each try counts, even a wrong one, so
+ * it must be committed whatever the result is. After too many wrong tries for the address since the time, no code
+ * works. Tries are limited for each network, and for all networks together, except browsers that the address knows.
  */
 export async function useCode(
   tx: Tx,

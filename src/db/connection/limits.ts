@@ -8,7 +8,7 @@ export type LimitOptions = {
   idleInTransactionMs?: number
 }
 
-/** As Postgres' settings; 0 is no limit. */
+/** The settings of Postgres; 0 is no limit. */
 export type Limits = {
   readonly statement_timeout: number
   readonly idle_in_transaction_session_timeout: number
@@ -16,10 +16,11 @@ export type Limits = {
 }
 
 export const limitsOf = ({ statementTimeoutMs, lockTimeoutMs, idleInTransactionMs }: LimitOptions): Limits => ({
-  // A statement that takes longer is a bug or waits for a lock. It is better if the caller retries than if it uses up the pool.
+  // A longer statement is a bug or waits for a lock. The caller must try again, so that it does not use up the pool.
   statement_timeout: statementTimeoutMs ?? 15_000,
-  // Our transactions send their next statement within milliseconds. A machine that is lost during a transaction does not close
-  // it, and TCP gives up after two hours. Until then its locks would stop all payouts and deposits.
+  // A transaction of this code sends its next statement within milliseconds. A machine that is lost during a
+  // transaction does not close it, and TCP gives up after two hours. Until then its locks would stop all payouts and
+  // deposits.
   idle_in_transaction_session_timeout: idleInTransactionMs ?? 30_000,
   lock_timeout: lockTimeoutMs ?? 0,
 })
@@ -27,7 +28,7 @@ export const limitsOf = ({ statementTimeoutMs, lockTimeoutMs, idleInTransactionM
 /** For migrations: the larger a table, the longer they take. */
 export const NO_LIMITS: Limits = { statement_timeout: 0, idle_in_transaction_session_timeout: 0, lock_timeout: 0 }
 
-/** Statements that set the limits for one transaction. */
+/** Returns the statements that set the limits for one transaction. */
 export const settings = (limits: Limits): string =>
   Object.entries(limits)
     .map(([name, ms]) => `; set local ${name} = ${ms}`)

@@ -1,17 +1,17 @@
 import type pg from 'pg'
 
-/** A statement as the driver takes it. */
+/** Makes the driver's query of a statement. */
 export type Asking = (text: string, values?: unknown[]) => pg.QueryConfig
 
-/** Plans it again each time. Nothing of it stays on the connection. */
+/** Plans the statement each time, and leaves nothing on the connection. */
 export const askOnce: Asking = (text, values) => ({ text, ...(values && { values }) })
 
-/** The code has some four hundred. Each costs some 20 KB in every connection that has run it. */
+/** The code has about four hundred statements. Each uses about 20 KB in every connection that has run it. */
 const MOST_NAMED = 600
 
 /**
- * Statements with values get a name, so that a connection parses and plans each of them once: that is half of what a
- * payment would cost Postgres. After 600 different texts the rest is planned each time.
+ * Gives statements with values a name, so that a connection parses and plans each of them once: that saves Postgres
+ * half of a payment's cost. After 600 different texts the others are planned each time.
  */
 export function createPrepared(): Asking {
   const names = new Map<string, string>()
@@ -26,14 +26,14 @@ export function createPrepared(): Asking {
   }
 }
 
-/** Postgres' code for a plan whose columns are others now: a migration has run. */
+/** Postgres' code for a plan whose columns have changed: a migration has run. */
 const STALE_PLAN = '0A000'
 
-/** Whether a connection must not be used again, because it keeps a plan that no longer fits. */
+/** True if a connection must not be used again, because its plan is out of date. */
 export const keepsStalePlan = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === STALE_PLAN
 
-/** One statement that stands alone. Where its plan no longer fits it has done nothing, so it is asked again without one. */
+/** Runs a single statement. If its plan is out of date it has done nothing, so it runs again without a stored plan. */
 export async function askAlone<T>(asking: Asking, ask: (asking: Asking) => Promise<T>): Promise<T> {
   try {
     return await ask(asking)

@@ -1,9 +1,8 @@
-/** After a failure the replica is asked no more for this long (milliseconds): to see that it is gone may take seconds. */
+/** The replica is not used for this long after a failure (milliseconds): to detect that it is gone can take seconds. */
 const REST_MS = 5000
 
 /**
- * What the work refused by itself, although the replica had answered everything: a row that it asked for may be one that the
- * replica does not have yet.
+ * The work's own refusal, after the replica had answered every query: the replica might lack a row that the work needs.
  */
 class Doubtful extends Error {
   readonly refusal: unknown
@@ -17,9 +16,8 @@ class Doubtful extends Error {
 export type EitherDatabase = <T>(onReplica: () => Promise<T>, onMain: () => Promise<T>) => Promise<T>
 
 /**
- * Answers what reads from the replica. What the replica cannot say, because it is down, behind in its schema or had to
- * give way to what it replays, the main database says; also what is refused because the replica lacks a row. A `final` error
- * is not asked about again.
+ * Reads from the replica. The main database is used if the replica is down, has an older schema or canceled the query
+ * for its replay, and also if the work refused because the replica lacks a row. A `final` error is not tried again.
  */
 export function createReplica(final: new () => Error, clock: () => number = Date.now): EitherDatabase {
   let restUntil = 0
@@ -37,7 +35,7 @@ export function createReplica(final: new () => Error, clock: () => number = Date
 
 type Asked = { query(text: string, values?: unknown[]): Promise<unknown> }
 
-/** Runs the work on a replica, and tells what the replica could not say from what the work makes of its answers. */
+/** Runs the work on a replica, and distinguishes failures of the replica from refusals of the work. */
 export async function doubting<A extends Asked, T>(replica: A, work: (replica: A) => Promise<T>): Promise<T> {
   let failed = false
   const query = async (text: string, values?: unknown[]): Promise<unknown> => {

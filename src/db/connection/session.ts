@@ -1,23 +1,23 @@
 import type { Limits } from './limits.ts'
 
 /**
- * What a session of Postgres must be like, whatever the server, the database, the role or a pooler sets. Each direct
- * connection sends SETTINGS with its first packet. A pooler of transactions takes no settings, so there the database user
- * must have them. `assertSession` compares all of them with what a session has.
+ * The settings that a session of Postgres must have, whatever the server, the database, the role or a pooler sets. Each
+ * direct connection sends SETTINGS with its first packet. A transaction pooler accepts no settings, so there the
+ * database user must have them. `assertSession` compares all of them with those of a session.
  */
 
 export type Setting = {
   readonly name: string
   /** As Postgres shows it. */
   readonly must: string
-  /** Values that are as good. */
+  /** Other values that work. */
   readonly or?: readonly string[]
   readonly because: string
   /** How to correct it if no statement does. */
   readonly advice?: string
 }
 
-/** Any user may set these. */
+/** Any user can set these. */
 export const SETTINGS: readonly Setting[] = [
   { name: 'search_path', must: 'public', or: ['"$user", public'], because: 'the tables are in that schema' },
   {
@@ -45,13 +45,16 @@ export const SETTINGS: readonly Setting[] = [
   { name: 'idle_session_timeout', must: '0', because: 'idle connections wait for the next request' },
 ]
 
-/** Limits of single statements through a pooler. Elsewhere each process or transaction sets its own. */
+/** Limits of single statements through a pooler. On other connections each process or transaction sets its own. */
 export const POOLED_LIMITS: readonly Setting[] = [
   { name: 'statement_timeout', must: '15s', because: 'a statement outside a transaction needs a limit' },
   { name: 'lock_timeout', must: '0', because: 'a statement waits for a lock until its own limit' },
 ]
 
-/** Not set by us: an ordinary user has no right to, an older Postgres lacks it, or the administrator has a choice. */
+/**
+ * Settings that a connection does not send: an ordinary user has no right to, an older Postgres lacks them, or the
+ * administrator has a choice.
+ */
 export const REFUSED: readonly Setting[] = [
   {
     name: 'synchronous_commit',
@@ -66,7 +69,7 @@ export const REFUSED: readonly Setting[] = [
 
 const OTHER_DATABASE = 'Create another database: docs/operations.md has the statement.'
 
-/** No setting corrects these. `assertSession` reads all but the encoding by separate expressions. */
+/** Properties that no setting corrects. `assertSession` reads all but the encoding by separate expressions. */
 export const BEYOND_SETTINGS: readonly Setting[] = [
   {
     name: 'server_encoding',
@@ -90,7 +93,7 @@ export const BEYOND_SETTINGS: readonly Setting[] = [
 
 const PAST_THE_POOLER = 'Connect past the pooler, or set DATABASE_POOLER=transaction.'
 
-/** Set by a direct connection alone. The first one marks it: if it is missing, no setting arrived. */
+/** Settings that only a direct connection sends. The first one marks it: if it is missing, no setting arrived. */
 export const DIRECT: readonly Setting[] = [
   {
     name: 'pinrail.session',
@@ -106,10 +109,10 @@ export const DIRECT: readonly Setting[] = [
   },
 ]
 
-/** How the driver connects. The settings are in the first packet, so they cost no round trip. */
+/** The driver's parameters. The settings are in the first packet, so they need no round trip. */
 export type Connection = { readonly connectionString: string; readonly options?: string }
 
-/** A direct connection, with the session that it needs. Options that are in the URL stay, unless they are set here. */
+/** Returns a direct connection with the settings that it needs. Options in the URL stay, unless they are set here. */
 export function directConnection(url: string, limits: Limits): Connection {
   const own = new URL(url).searchParams.get('options')
   const settings = [
@@ -118,7 +121,7 @@ export function directConnection(url: string, limits: Limits): Connection {
   ]
   const options = settings.map(([name, value]) => `-c ${name}=${String(value).replace(/[ \\]/g, '\\$&')}`)
   return {
-    // The driver prefers what is in the URL.
+    // The driver prefers the options in the URL.
     connectionString: url.replace(/([?&])options=[^&#]*&?/, '$1'),
     options: [...(own === null ? [] : [own]), ...options].join(' '),
   }

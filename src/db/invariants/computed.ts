@@ -5,7 +5,7 @@ import * as booksAreThePositions from './books_are_the_positions.ts'
 import type { Computed, Difference, Invariant, Question } from './invariant.ts'
 import * as paymentIsAsComputed from './payment_is_as_computed.ts'
 
-/** The invariants that ask the domain what it makes of a payment: each payment is read once for all of them. */
+/** The invariants that compute with the domain's rules: each payment is read once for all of them. */
 
 const FILES: Readonly<Record<string, Computed>> = {
   books_are_the_positions: booksAreThePositions,
@@ -18,7 +18,7 @@ export const COMPUTED: readonly Invariant[] = Object.entries(FILES).map(([name, 
   todo: TODO,
 }))
 
-/** Payments that are computed before the process does something else: that takes 50 milliseconds. */
+/** Payments that are computed without a pause for other work of the process: that takes 50 milliseconds. */
 const TOGETHER = 100
 
 export const COMPUTING: Question = {
@@ -45,7 +45,7 @@ async function compareSome(tx: Tx, payments: readonly string[]): Promise<Differe
   })
 }
 
-/** Deposits and sweeps are facts of the chain, which no position has. */
+/** Deposits and sweeps are facts of the chain, and in no position. */
 const OF_THE_CHAIN = ['deposited', 'swept']
 
 const lineRow = z.object({ payment_id: z.string(), key: z.string(), units: z.string().transform(BigInt) })

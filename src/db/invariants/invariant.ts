@@ -2,10 +2,10 @@ import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts
 import type { Tx } from '../db.ts'
 
 /**
- * A rule that must always hold between rows: a file for each. A file of SQL is one query, which returns what does not hold as
- * `subject` (a payment's id) and `difference` (for operators). `$1` are the ids of the payments that it is asked about; one
- * without `$1` is about the whole. Its first comment is the rule, and what an operator does when it is broken. A file of
- * TypeScript compares a payment with what the domain makes of it.
+ * A rule that must always hold between rows: one file for each. An SQL file is one query, which returns violations as
+ * `subject` (a payment's id) and `difference` (for operators). `$1` are the ids of the payments to check; a query
+ * without `$1` checks the whole database. Its first comment is the rule, and what an operator does if it is broken. A
+ * TypeScript file compares a payment with what the domain computes of it.
  */
 export type Invariant = {
   /** The name of the file. */
@@ -14,14 +14,14 @@ export type Invariant = {
   readonly todo: string
 }
 
-/** A payment has one difference for each invariant, with everything that differs. */
+/** A payment has one difference for each invariant, with all its deviations. */
 export type Difference = { readonly invariant: string; readonly subject: string; readonly difference: string }
 
-/** A question about one moment of the database. */
+/** A query about one moment of the database. */
 export type Question = {
-  /** The names of the invariants that it asks about. */
+  /** The names of the invariants that it checks. */
   readonly about: readonly string[]
-  /** False: it is asked once, and not for each page of payments. */
+  /** False: it runs once, and not for each page of payments. */
   readonly isOfPayments: boolean
   readonly ask: (tx: Tx, payments: readonly string[]) => Promise<Difference[]>
 }

@@ -16,12 +16,11 @@ function readHead({ name, text }: (typeof FILES)[number]): Invariant {
   return { name, rule, todo }
 }
 
-/** In the order of their names. */
 export const INVARIANTS: readonly Invariant[] = [...FILES.map(readHead), ...COMPUTED].toSorted((a, b) =>
   a.name < b.name ? -1 : 1,
 )
 
-/** If more differ, the first ones say what is wrong. */
+/** The most subjects of an invariant: the first ones already show what is wrong. */
 const MOST_SUBJECTS = 1000
 const differenceRow = z.object({ subject: z.string(), difference: z.string() })
 

@@ -14,7 +14,10 @@ export function compare({ state }: Booked): string | null {
   return texts.length === 0 ? null : texts.join('; ')
 }
 
-/** The fields on which the steps and pages of a payment depend. The texts of reviews are for people, and change with a version. */
+/**
+ * Returns the fields on which the steps and pages of a payment depend. It leaves out the texts of reviews, which are
+ * for people and change with a version.
+ */
 function describe({ payment, sales }: PaymentWithAttempts): Readonly<Record<string, string>> {
   return {
     status: payment.status,

@@ -3,29 +3,29 @@ import { type Db, execute, many, sql, type Tx } from '../db.ts'
 import type { Difference, Question } from './invariant.ts'
 import { QUESTIONS } from './invariants.ts'
 
-/** Which payments are compared. */
+/** The payments to compare. */
 export type Scope =
   /** Those that changed since the time (ISO 8601), those that are still open, and those that differed before. */
   { readonly since: string } | { readonly payment: string } | 'all'
 
 export type Reconciliation = {
-  /** The number of payments that were compared. */
+  /** The number of compared payments. */
   readonly payments: number
-  /** True if more have changed than are compared at once: the newest were. */
+  /** True if more payments have changed than one run compares: then it compared the newest. */
   readonly isCut: boolean
   readonly differences: readonly Difference[]
-  /** Invariants that could not be asked, such as because they took too long, and why. */
+  /** Invariants whose query failed, for example because it took too long, and why. */
   readonly unread: readonly { readonly invariant: string; readonly why: string }[]
 }
 
-/** Payments that are asked about in one statement, which takes about 20 milliseconds. */
+/** Payments that one statement compares, which takes about 20 milliseconds. */
 const PAGE = 1000
-/** Payments of one run, except of all. */
+/** The most payments of one run, unless it compares all. */
 export const MOST_PAYMENTS = 100_000
 /** Milliseconds: a statement that takes longer is a bug, and must not delay payments. */
 const STATEMENT_TIMEOUT_MS = 10_000
 
-/** Compares the rows. Nothing is written, and no statement keeps anybody waiting. */
+/** Compares the rows. It writes nothing, and its statements block no others. */
 export async function reconcile(db: Db, scope: Scope): Promise<Reconciliation> {
   const differences: Difference[] = []
   const unread = new Map<string, string>()
@@ -54,8 +54,8 @@ export async function reconcile(db: Db, scope: Scope): Promise<Reconciliation> {
 }
 
 /**
- * One moment of the database, for an invariant that asks more than once. Statements are planned for their values: how much
- * of a table has changed since a time decides how it is read.
+ * Runs the work at one moment of the database, for an invariant with several queries. Statements are planned for their
+ * values: how much of a table has changed since a time decides how it is read.
  */
 function readOnly<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
   return db.transaction(async (tx) => {
@@ -98,8 +98,8 @@ async function* listAll(db: Db): AsyncGenerator<readonly string[]> {
 }
 
 /**
- * Every change of money is in the timeline or in the ledger. What differed before comes first: it stays a difference until it
- * agrees.
+ * Lists the changed payments: every change of money is in the timeline or in the ledger. Payments that differed before
+ * come first: they stay violations until they agree.
  */
 async function listChanged(db: Db, since: string): Promise<string[]> {
   const rows = await readOnly(db, (tx) =>

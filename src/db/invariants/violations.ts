@@ -4,7 +4,7 @@ import { time } from '../payments/payment-rows.ts'
 import { INVARIANTS } from './invariants.ts'
 import type { Reconciliation } from './reconcile.ts'
 
-/** The differences that the workers found when they last compared, for metrics and operators. */
+/** The differences of the workers' last comparison, for metrics and operators. */
 
 const runRow = z.object({ done_at: time })
 
@@ -19,7 +19,7 @@ export async function takeRun(db: Queryable, everyMs: number): Promise<string | 
   return row?.done_at ?? null
 }
 
-/** Stores what was found in place of what was found before. Of an invariant that could not be asked, that stays. */
+/** Replaces the stored differences by new ones. Those of an invariant whose query failed stay. */
 export function storeRun(db: Db, { differences, unread }: Reconciliation): Promise<void> {
   return db.transaction(async (tx) => {
     await execute(
@@ -39,7 +39,7 @@ export function storeRun(db: Db, { differences, unread }: Reconciliation): Promi
 
 const violationsRow = z.object({ invariant: z.string(), count: z.coerce.number() })
 
-/** The number of subjects of each invariant, including those that hold. */
+/** Returns the number of subjects of each invariant, including invariants that hold. */
 export async function countViolations(db: Queryable): Promise<{ invariant: string; count: number }[]> {
   const rows = await many(db, violationsRow, sql`select invariant, count(*) as count from violation group by invariant`)
   const counts = new Map(rows.map(({ invariant, count }) => [invariant, count]))
@@ -48,7 +48,6 @@ export async function countViolations(db: Queryable): Promise<{ invariant: strin
 
 const ageRow = z.object({ age_seconds: z.coerce.number() })
 
-/** Seconds since all invariants were last compared. */
 export function readAge(db: Queryable): Promise<{ age_seconds: number }> {
   return one(db, ageRow, sql`select extract(epoch from now() - done_at) as age_seconds from reconciliation`)
 }

@@ -7,7 +7,7 @@ import { linkColumns, linkRow } from './links.ts'
 
 type Context = { readonly publicUrl: string; readonly at: string }
 
-/** Locks the links of these payments before any event is recorded: links are locked before sequences. */
+/** Locks the links of these payments. Call it before an event is recorded: links are locked before sequences. */
 export async function lockLinks(tx: Tx, payments: readonly Payment[]): Promise<void> {
   const ids = listLinks(payments)
   if (ids.length > 0)
@@ -18,8 +18,8 @@ const listLinks = (payments: readonly Payment[]): string[] =>
   [...new Set(payments.flatMap(({ paymentLink }) => paymentLink ?? []))].sort()
 
 /**
- * Marks the links of which one of these payments is the last, and returns the event of each. Called in the transaction in which
- * they became `succeeded`.
+ * Marks the links that one of these payments completes, and returns the event of each. Call it in the transaction in
+ * which the payments became `succeeded`.
  */
 export async function completeLinks(tx: Tx, context: Context, payments: readonly Payment[]): Promise<NewEvent[]> {
   const events = await completeFullLinks(tx, context, listLinks(payments))
@@ -31,7 +31,7 @@ export async function completeLinks(tx: Tx, context: Context, payments: readonly
 
 const idRow = z.object({ id: z.string() })
 
-/** Marks those of the links that have as many successful payments as they take, and returns the event of each. */
+/** Marks those of the links that have reached their number of successful payments, and returns the event of each. */
 export async function completeFullLinks(
   tx: Tx,
   { publicUrl, at }: Context,

@@ -5,14 +5,14 @@ import { byId, containing, cutPage, hasCursors, type PageOf, pageClause } from '
 import { linkColumns, linkRow } from './links.ts'
 
 export type LinkFilters = {
-  /** Whether its owner has it active, and no operator has stopped it. */
+  /** True: its owner has it active, and no operator has stopped it. */
   readonly active?: boolean | undefined
   readonly reference?: string | undefined
   /** Text in the title, reference, code or id. */
   readonly search?: string | undefined
 }
 
-/** Newest first. Null when a cursor is no link of the merchant. */
+/** Lists links, newest first. Null if a cursor is no link of the merchant. */
 export async function listLinks(
   db: Queryable,
   tenant: Tenant,

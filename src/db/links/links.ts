@@ -76,7 +76,7 @@ export const linkRow = storedLink.transform((row): PaymentLink => {
   }
 })
 
-/** The columns of `linkRow`, of a table that is called payment_link in the statement. */
+/** The columns of `linkRow`. The statement must call the table payment_link. */
 export const linkColumns = sql`payment_link.*, link_places_taken(payment_link.id) as payments_count`
 
 export type NewLink = Omit<
@@ -102,12 +102,12 @@ export function insertLink(db: Queryable, tenant: Tenant, link: NewLink): Promis
   )
 }
 
-/** Null when the merchant has no such link in this mode. */
+/** Returns null if the merchant has no such link in this mode. */
 export function findLink(db: Queryable, tenant: Tenant, id: string): Promise<PaymentLink | null> {
   return maybeOne(db, linkRow, sql`select ${linkColumns} from payment_link where id = ${id} and ${ownedBy(tenant)}`)
 }
 
-/** The link of the page: its code is in the address. Null also for one of the other mode. */
+/** Finds the link by the code in the URL of its page. Null also for one of the other mode. */
 export function findLinkByCode(db: Queryable, code: string): Promise<PaymentLink | null> {
   return maybeOne(
     db,
@@ -116,7 +116,7 @@ export function findLinkByCode(db: Queryable, code: string): Promise<PaymentLink
   )
 }
 
-/** Buyers who press at the same time wait for each other for so long, and are not sent away: each takes milliseconds. */
+/** Lets buyers who press at the same time wait for each other for this long: each press takes milliseconds. */
 export async function waitForLink(tx: Tx): Promise<void> {
   await execute(tx, sql`set local lock_timeout = '10s'`)
 }
@@ -124,8 +124,8 @@ export async function waitForLink(tx: Tx): Promise<void> {
 const idRow = z.object({ id: z.string() })
 
 /**
- * Locks the link until the transaction ends, and counts its places after that: of two presses for the last place the
- * second sees that it is taken.
+ * Locks the link until the transaction ends, and then counts its places: of two presses for the last place the second
+ * sees that it is taken.
  */
 export async function lockLink(tx: Tx, tenant: Tenant, id: string): Promise<PaymentLink | null> {
   const locked = sql`select id from payment_link where id = ${id} and ${ownedBy(tenant)} for no key update`
@@ -149,7 +149,7 @@ export type LinkChanges = Partial<
   >
 >
 
-/** Null when the merchant has no such link. */
+/** Returns null if the merchant has no such link. */
 export function updateLink(
   db: Queryable,
   tenant: Tenant,

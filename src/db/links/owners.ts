@@ -6,11 +6,11 @@ import { byId, cutPage, pageClause } from '../pages.ts'
 import { paymentRow, time } from '../payments/payment-rows.ts'
 import { findLinkAnywhere } from './reports.ts'
 
-/** Links without an account: the secret of whoever made one, and the way into an account. Times are ISO 8601 UTC. */
+/** Links without an account: the secret of the maker, and the way into an account. Times are ISO 8601 UTC. */
 
 export type OwnedLink = {
   readonly link: PaymentLink
-  /** When it was brought into an account; null: the secret is all that there is. */
+  /** When it was added to an account; null: the secret is its only owner. */
   readonly claimedAt: string | null
 }
 
@@ -20,17 +20,19 @@ export async function insertOwner(tx: Tx, { linkId, digest }: { linkId: string; 
 
 const ownerRow = z.object({ payment_link: z.string(), claimed_at: time.nullable() })
 
-/** Null: no link of this mode has the secret. */
+/** Returns null if no link of this mode has the secret. */
 export async function findOwnedLink(db: Queryable, digest: Buffer): Promise<OwnedLink | null> {
-  return owned(
+  return withLink(
     db,
     await maybeOne(db, ownerRow, sql`select payment_link, claimed_at from link_owner where digest = ${digest}`),
   )
 }
 
-/** The link that the ticket brings into an account. Null: there is none, it is over, or it was used. */
+/**
+ * Returns the link that the ticket adds to an account. Null: there is no such ticket, it has expired, or it was used.
+ */
 export async function findTicket(db: Queryable, digest: Buffer, now: string): Promise<OwnedLink | null> {
-  return owned(
+  return withLink(
     db,
     await maybeOne(
       db,
@@ -41,12 +43,12 @@ export async function findTicket(db: Queryable, digest: Buffer, now: string): Pr
   )
 }
 
-async function owned(db: Queryable, row: z.output<typeof ownerRow> | null): Promise<OwnedLink | null> {
+async function withLink(db: Queryable, row: z.output<typeof ownerRow> | null): Promise<OwnedLink | null> {
   const link = row === null ? null : await findLinkAnywhere(db, row.payment_link)
   return row === null || link === null ? null : { link, claimedAt: row.claimed_at }
 }
 
-/** A new ticket takes the place of the one before. False when the link was brought into an account meanwhile. */
+/** Replaces the link's ticket. False if the link was added to an account since it was read. */
 export async function issueTicket(
   db: Queryable,
   { linkId, digest, endsAt }: { linkId: string; digest: Buffer; endsAt: string },
@@ -61,8 +63,8 @@ const paymentLinkRow = z.object({ payment_link: z.string() })
 const merchantIdRow = z.object({ merchant_id: z.string() })
 
 /**
- * Uses the ticket up, and makes the link the merchant's. What presses were answered goes with it, so that a press that
- * is sent again is still the same one. Payments that exist stay where they are booked. Null: the ticket does not work.
+ * Uses the ticket up, and gives the link to the merchant. The stored answers of presses move with it, so that a
+ * repeated press is still the same one. Existing payments stay where they are booked. Null: the ticket does not work.
  */
 export async function claimLink(
   tx: Tx,
@@ -78,7 +80,7 @@ export async function claimLink(
   )
   if (taken === null) return null
   const { payment_link: id } = taken
-  // Locked as a press locks it: no payment is made for the owner of before after this.
+  // The same lock as that of a press: no payment is made for the previous owner after this.
   const { merchant_id: before } = await one(
     tx,
     merchantIdRow,
@@ -101,16 +103,16 @@ export type ClaimOfLink = {
   readonly digest: Buffer
   readonly now: string
   readonly merchantId: string
-  /** Under which the presses of a link are stored. */
+  /** The route under which the presses of a link are stored. */
   readonly pressRoute: (linkId: string) => string
 }
 
 const linkCountRow = z.object({ made: z.coerce.number(), stopped: z.boolean() })
 
 /**
- * How many links were made for the wallet without an account since then, and whether an operator has stopped one, also
- * where they were brought into an account. Who counts waits for who counts the same wallet, until the end of the
- * transaction.
+ * Counts the links that were made for the wallet without an account since then, and finds whether an operator has
+ * stopped one, even if it was added to an account since. Counts of the same wallet wait for each other, until the end
+ * of the transaction.
  */
 export async function countLinksTo(
   tx: Tx,
@@ -136,7 +138,10 @@ const totalsRow = z.object({
 })
 export type LinkTotals = z.output<typeof totalsRow>
 
-/** What came of the link, whoever its payments are booked with: of those that succeeded, and those that have money. */
+/**
+ * Returns the link's totals, whichever account its payments are booked with: those that succeeded, and those with
+ * money.
+ */
 export function totalsOfLink(db: Queryable, linkId: string): Promise<LinkTotals> {
   return one(
     db,
@@ -150,8 +155,8 @@ export function totalsOfLink(db: Queryable, linkId: string): Promise<LinkTotals>
 }
 
 /**
- * Payments of the link, the newest first, whoever they are booked with: who has the link now sees those of before it was
- * brought into the account. The caller must have asked whose the link is.
+ * Lists payments of the link, the newest first, whichever account they are booked with: the present owner also sees
+ * those from before the link was added to the account. The caller must have checked who owns the link.
  */
 export async function listPaymentsOf(
   db: Queryable,

@@ -6,9 +6,10 @@ import { type ChangeContext, changePaymentIn } from '../payments/payment-changes
 const idRow = z.object({ id: z.string() })
 
 /**
- * Makes room on a locked link with a limit, and returns false if there is none. A payment that its buyer has not continued
- * for five minutes does not count as a place (`link_places_taken`), and gives way here if another buyer needs the place: the
- * oldest first, each only while it has no order at a partner. Calls `gone` with each, in the transaction.
+ * Makes room on a locked link with a limit, and returns false if there is none. A payment that its buyer has not
+ * continued for five minutes does not count as a place (`link_places_taken`), and expires here if another buyer needs
+ * the place: the oldest first, each only while it has no order at a partner. Calls `gone` with each, in the
+ * transaction.
  */
 export async function makeRoom(
   tx: Tx,
@@ -27,7 +28,7 @@ export async function makeRoom(
     await changePaymentIn(tx, context, {
       id,
       work: async (work) => {
-        // Read under its lock: its buyer may have pressed Continue since.
+        // Read under its lock: its buyer might have pressed Continue since.
         if (work.state.payment.status !== 'created') return
         work.set({ closedAs: 'expired' })
         work.because({ why: 'gave_way', data: {} })

@@ -5,11 +5,11 @@ import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 import { linkColumns, linkRow } from './links.ts'
 
-/** What strangers say about links, and what an operator does about it. */
+/** Reports about links by visitors, and the stops by operators. */
 
 export type LinkReport = { readonly reason: ReportReason; readonly details: string; readonly at: string }
 
-/** More reports of one link tell an operator nothing new. */
+/** More reports of one link give an operator no new facts. */
 const MOST_REPORTS = 200
 
 export async function insertReport(db: Queryable, linkId: string, report: LinkReport): Promise<void> {
@@ -33,7 +33,7 @@ const reportedRow = z.object({
 })
 export type ReportedLink = z.output<typeof reportedRow>
 
-/** Links that were reported, each with how often and what was said last; the newest report first. */
+/** Lists reported links, each with the number of its reports and the last one; the newest report first. */
 export function listReported(db: Queryable, limit: number): Promise<ReportedLink[]> {
   return many(
     db,
@@ -46,7 +46,7 @@ export function listReported(db: Queryable, limit: number): Promise<ReportedLink
   )
 }
 
-/** By id or code, whoever made it. Null also for one of the other mode. */
+/** Finds a link of any maker by id or code. Null also for one of the other mode. */
 export function findLinkAnywhere(db: Queryable, name: string): Promise<PaymentLink | null> {
   return maybeOne(
     db,
@@ -55,14 +55,14 @@ export function findLinkAnywhere(db: Queryable, name: string): Promise<PaymentLi
   )
 }
 
-/** False when it is stopped already. */
+/** Returns false if it is stopped already. */
 export async function stopLink(tx: Tx, id: string, reason: string): Promise<boolean> {
   const stop = sql`update payment_link set stopped_at = now(), stopped_reason = ${reason}
     where id = ${id} and stopped_at is null`
   return (await execute(tx, stop)) === 1
 }
 
-/** False when it is not stopped. */
+/** Returns false if it is not stopped. */
 export async function resumeLink(tx: Tx, id: string): Promise<boolean> {
   const resume = sql`update payment_link set stopped_at = null, stopped_reason = null
     where id = ${id} and stopped_at is not null`

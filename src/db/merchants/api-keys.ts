@@ -36,7 +36,10 @@ const keyRow = z
 /** Times are ISO 8601. */
 export type StoredApiKey = z.infer<typeof keyRow>
 
-/** The key with this public part, also one that has ended: the caller decides whether it may be used. Null also for one of the other mode. */
+/**
+ * Finds the key with this public part, even one that has ended: the caller decides whether it can be used. Null also
+ * for one of the other mode.
+ */
 export function findApiKey(db: Queryable, id: string): Promise<StoredApiKey | null> {
   return maybeOne(db, keyRow, sql`select * from api_key where id = ${id} and livemode = ${db.livemode}`)
 }
@@ -46,10 +49,10 @@ export type NewApiKey = {
   readonly name: string
   readonly digest: Uint8Array
   readonly last4: string
-  /** Names the pepper of the digest. */
+  /** The id of the pepper of the digest. */
   readonly pepperId: string
   readonly scopes: readonly string[]
-  /** Null: from anywhere. */
+  /** Null: any address. */
   readonly allowedIps?: readonly string[] | null
   /** ISO 8601; null: until it is revoked. */
   readonly expiresAt?: string | null
@@ -67,7 +70,7 @@ export function insertApiKey(db: Queryable, tenant: Tenant, key: NewApiKey): Pro
   )
 }
 
-/** Newest first, those that were revoked included. Null when a cursor is no key of the merchant. */
+/** Lists keys, newest first, including revoked ones. Null if a cursor is no key of the merchant. */
 export async function listApiKeys(
   db: Queryable,
   tenant: Tenant,
@@ -86,7 +89,7 @@ export function findOwnApiKey(db: Queryable, tenant: Tenant, id: string): Promis
 
 const keyCountRow = z.object({ keys: z.coerce.number() })
 
-/** Keys that may be used at the time. */
+/** Counts the keys that can be used at the time. */
 export async function countActiveKeys(tx: Tx, tenant: Tenant, now: string): Promise<number> {
   const row = await one(
     tx,
@@ -97,7 +100,7 @@ export async function countActiveKeys(tx: Tx, tenant: Tenant, now: string): Prom
   return row.keys
 }
 
-/** Ends the key at the time, or when it would have ended anyway; null when the merchant has no such key in use. */
+/** Ends the key at the time, or at its earlier expiry; null if the merchant has no such key in use. */
 export function expireApiKey(tx: Tx, tenant: Tenant, end: { id: string; at: string }): Promise<StoredApiKey | null> {
   return maybeOne(
     tx,
@@ -107,7 +110,7 @@ export function expireApiKey(tx: Tx, tenant: Tenant, end: { id: string; at: stri
   )
 }
 
-/** Revokes the key; a second time changes nothing. Null when the merchant has no such key. */
+/** Revokes the key; a second time changes nothing. Null if the merchant has no such key. */
 export function revokeApiKey(
   db: Queryable,
   tenant: Tenant,
@@ -123,13 +126,13 @@ export function revokeApiKey(
 
 export type NewDigest = {
   readonly id: string
-  /** What is stored now: a key that was given another digest meanwhile is left alone. */
+  /** The stored digest: a key that has received another digest since is not changed. */
   readonly from: Uint8Array
   readonly digest: Uint8Array
   readonly pepperId: string
 }
 
-/** Stores digests by the current pepper in place of those by a retired one. */
+/** Replaces digests by a retired pepper with digests by the current one. */
 export async function storeDigests(db: Queryable, digests: readonly NewDigest[]): Promise<void> {
   for (const { id, from, digest, pepperId } of digests)
     await execute(
@@ -138,7 +141,7 @@ export async function storeDigests(db: Queryable, digests: readonly NewDigest[])
     )
 }
 
-/** Notes that these keys are in use. */
+/** Records that these keys were used. */
 export async function touchApiKeys(db: Queryable, ids: readonly string[]): Promise<void> {
   await execute(db, sql`update api_key set last_used_at = now() where id = any(${ids}::text[])`)
 }

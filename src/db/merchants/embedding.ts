@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { one, type Queryable, sql } from '../db.ts'
 
-/** Whose pages may hold the merchant's checkout in a frame, sorted. */
+/** Returns the sorted origins of the pages that can embed the merchant's checkout in a frame. */
 export async function readEmbedding(db: Queryable, merchantId: string): Promise<readonly string[]> {
   return (await one(db, row, sql`select frame_origins from merchant where id = ${merchantId}`)).frame_origins
 }

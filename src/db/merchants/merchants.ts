@@ -1,18 +1,18 @@
 import { z } from 'zod'
 import { execute, maybeOne, one, type Queryable, sql, type Tx } from '../db.ts'
 
-/** As buyers see it. */
+/** A merchant as buyers see it. */
 export type Shop = {
   readonly name: string
   /** `#` and six hexadecimal digits; null: Pinrail's own color. */
   readonly brand: `#${string}` | null
-  /** Where buyers ask; null when the shop does not say. */
+  /** The e-mail address for buyers' questions; null: none is given. */
   readonly supportEmail: string | null
   /** The name under which its logo is served; null: it has none. */
   readonly logo: string | null
 }
 
-/** What may be changed of it. The logo is a picture that was written anew by us. */
+/** The fields that can be changed. The logo is a picture that the platform has encoded again. */
 export type ShopChanges = Partial<Omit<Shop, 'logo'>> & {
   readonly logo?: { readonly name: string; readonly bytes: Buffer } | null
 }
@@ -38,7 +38,7 @@ export function readShop(db: Queryable, merchantId: string): Promise<Shop> {
   return one(db, shopRow, sql`select ${SHOP} from merchant where id = ${merchantId}`)
 }
 
-/** Changes what is named. */
+/** Changes the given fields. */
 export function setShop(
   db: Queryable,
   merchantId: string,
@@ -55,12 +55,12 @@ export function setShop(
 
 const logoRow = z.object({ logo: z.instanceof(Buffer) })
 
-/** The bytes of a logo that some shop has now. */
+/** Finds the bytes of a logo that a merchant uses now. */
 export async function findLogo(db: Queryable, name: string): Promise<Buffer | null> {
   return (await maybeOne(db, logoRow, sql`select logo from merchant where logo_name = ${name} limit 1`))?.logo ?? null
 }
 
-/** Stores a merchant. One that is there already keeps its name. */
+/** Stores a merchant. An existing one keeps its name. */
 export async function insertMerchant(db: Queryable, merchant: { id: string; name: string }): Promise<void> {
   await execute(
     db,
@@ -68,7 +68,7 @@ export async function insertMerchant(db: Queryable, merchant: { id: string; name
   )
 }
 
-/** Locks the merchant until the transaction ends: whoever counts its things before adding one begins with this. */
+/** Locks the merchant until the transaction ends. Call it before you count the merchant's rows to add one. */
 export async function lockMerchant(tx: Tx, merchantId: string): Promise<void> {
   await execute(tx, sql`select 1 from merchant where id = ${merchantId} for no key update`)
 }

@@ -5,14 +5,17 @@ import type { Payment } from '../../domain/payment/payment-object.ts'
 import { many, one, type Queryable, sql, type Tenant } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** What the dashboard says about an account as a whole. Days are those of UTC. */
+/** Figures of the dashboard about a whole account. Days are those of UTC. */
 
 const owned = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
 
 const dayRow = z.object({ day: z.string(), payments: z.coerce.number(), net_micro: z.string() })
 export type DayReceived = z.output<typeof dayRow>
 
-/** Sums the payments of the last days by the day of their block, oldest first, also days without any. `now` is ISO 8601. */
+/**
+ * Sums the payments of the last days by the day of their block, oldest first, including days without any. `now` is ISO
+ * 8601.
+ */
 export function receivedByDay(
   db: Queryable,
   tenant: Tenant,
@@ -36,8 +39,8 @@ export function receivedByDay(
 const endedRow = z.object({ succeeded: z.coerce.number(), ended: z.coerce.number() })
 
 /**
- * Payments that somebody tried to pay and that ended since the time, and how many of them succeeded. A payment that has
- * ended is written again, such as when late money is not waited for any more: its timeline says when it ended.
+ * Counts payments that a buyer tried to pay and that ended since the time, and how many of them succeeded. An ended
+ * payment is written again, for example when late money is no longer awaited: its timeline has the time of its end.
  */
 export function countEnded(db: Queryable, tenant: Tenant, since: string): Promise<z.output<typeof endedRow>> {
   return one(
@@ -65,7 +68,7 @@ export async function countByStatus(db: Queryable, tenant: Tenant): Promise<Read
 
 const waitingRow = z.object({
   kind: z.string(),
-  /** Of a review. What it says besides is for operators. */
+  /** The reason of a review. The rest of its text is for operators. */
   reason: z.string().nullable(),
   status: z.enum(PAYMENT_STATUSES),
   payout: z.custom<Payment['payout']>(),
@@ -77,7 +80,7 @@ const waitingRow = z.object({
 })
 export type Waiting = z.output<typeof waitingRow>
 
-/** The account's part of the view `attention`, what has waited longest first. */
+/** Lists the account's part of the view `attention`, the longest wait first. */
 export function listWaiting(db: Queryable, tenant: Tenant, limit: number): Promise<Waiting[]> {
   return many(
     db,
@@ -91,7 +94,7 @@ export function listWaiting(db: Queryable, tenant: Tenant, limit: number): Promi
 
 const healthRow = z.object({ delivered: z.coerce.number(), tried: z.coerce.number(), waiting: z.coerce.number() })
 
-/** Deliveries of webhooks that were made since the time, and those that still wait. */
+/** Counts deliveries of webhooks that were made since the time, and those that still wait. */
 export function countDeliveries(db: Queryable, tenant: Tenant, since: string): Promise<z.output<typeof healthRow>> {
   return one(
     db,
@@ -106,7 +109,7 @@ export function countDeliveries(db: Queryable, tenant: Tenant, since: string): P
 
 const paymentCountRow = z.object({ payments: z.coerce.number() })
 
-/** Payments that were settled to the address. */
+/** Counts payments that were settled to the address. */
 export async function countPaidTo(db: Queryable, tenant: Tenant, address: string): Promise<number> {
   const row = await one(
     db,

@@ -3,7 +3,7 @@ import { execute, many, maybeOne, one, type Queryable, type Statement, sql, type
 import { cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** What was asked with the keys of an account, as its people read it. */
+/** Requests with the keys of an account, for the account's people. */
 
 export type ApiRequest = {
   readonly id: string
@@ -21,7 +21,7 @@ export type ApiRequest = {
   readonly at: string
 }
 
-/** Writes them in one statement; those that are there already are left as they are. */
+/** Writes the requests in one statement; existing ones are not changed. */
 export async function insertRequests(db: Queryable, requests: readonly ApiRequest[]): Promise<void> {
   await execute(
     db,
@@ -38,7 +38,7 @@ export async function insertRequests(db: Queryable, requests: readonly ApiReques
 const listRow = z.object({
   id: z.string(),
   key_id: z.string(),
-  /** Null: a key that is gone. */
+  /** Null: the key is gone. */
   key_name: z.string().nullable(),
   method: z.string(),
   path: z.string(),
@@ -66,7 +66,7 @@ const owned = (tenant: Tenant): Statement =>
 const columns = sql`api_request.id, key_id, api_key.name as key_name, method, path, status, duration_ms, code, at`
 const source = sql`api_request left join api_key on api_key.id = key_id`
 
-/** Newest first. Null when a cursor is no request of the merchant. */
+/** Lists requests, newest first. Null if a cursor is no request of the merchant. */
 export async function listRequests(
   db: Queryable,
   tenant: Tenant,
@@ -98,7 +98,7 @@ export function readRequest(db: Queryable, tenant: Tenant, id: string): Promise<
 
 const requestCountRow = z.object({ requests: z.coerce.number() })
 
-/** How many were answered with an error; not counted beyond `most`. */
+/** Counts the requests that were answered with an error, up to `most`. */
 export async function countErrors(db: Queryable, tenant: Tenant, most: number): Promise<number> {
   const row = await one(
     db,

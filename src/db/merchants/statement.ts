@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { many, one, type Queryable, sql, type Tenant } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** The USDC that an account received, was charged, and that is on its way: in micro-USDC, by the time of the block that paid it. */
+/**
+ * The USDC that an account received, was charged, and that is on its way: in micro-USDC, by the time of the block that
+ * paid it.
+ */
 
 const owned = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
 
@@ -15,10 +18,12 @@ const lineRow = z.object({
 })
 export type StatementLine = z.output<typeof lineRow>
 
-/** From (included) to (excluded) are ISO 8601. Days and months are those of UTC; those without a payment are left out. */
+/**
+ * From (included) to (excluded), in ISO 8601. Days and months are those of UTC; those without a payment are left out.
+ */
 export type StatementSpan = { readonly from: string; readonly to: string; readonly by: 'day' | 'month' }
 
-/** Oldest first. */
+/** Lists the lines, oldest first. */
 export function readStatement(db: Queryable, tenant: Tenant, span: StatementSpan): Promise<StatementLine[]> {
   const form = span.by === 'day' ? 'YYYY-MM-DD' : 'YYYY-MM'
   return many(
@@ -35,7 +40,7 @@ export function readStatement(db: Queryable, tenant: Tenant, span: StatementSpan
 const comingRow = z.object({ payments: z.coerce.number(), net_micro: z.string(), oldest: time.nullable() })
 export type Coming = z.output<typeof comingRow>
 
-/** Converted, and not yet final at the wallet. */
+/** Reads what is converted and not yet final at the wallet. */
 export function readComing(db: Queryable, tenant: Tenant): Promise<Coming> {
   return one(
     db,

@@ -1,3 +1,2 @@
-/** The reasons for which a visitor reports a link. */
 export const REPORT_REASONS = ['fraud', 'pretends', 'forbidden', 'other'] as const
 export type ReportReason = (typeof REPORT_REASONS)[number]

@@ -39,7 +39,7 @@ export type PartnerOrder = {
   /** The amount that the buyer was asked for. */
   readonly amount: Money
   /**
-   * What the partner has of the buyer's money, all receipts together; null before any money. Less than zero if a
+   * The money of the buyer that the partner has, all receipts together; null before any money. Less than zero if a
    * dispute took more than had come.
    */
   readonly received: Money | null

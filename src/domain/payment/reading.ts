@@ -18,7 +18,6 @@ export type Reading = {
   readonly at: string
 }
 
-/** Returns the attempt after the reading. */
 export function withReading(attempt: Attempt, reading: Reading): Attempt {
   const { order } = reading
   const misfit = findMisfit(attempt, reading)

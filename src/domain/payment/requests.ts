@@ -17,7 +17,6 @@ export type OpenAttemptRequest = {
   readonly method: MethodName
 }
 
-/** The result of the buyer's click on Continue. */
 export type OpenAttemptAnswer =
   | { readonly kind: 'redirect'; readonly attemptId: string; readonly url: string }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }

@@ -39,7 +39,6 @@ export type PaymentSnapshot = {
    * Unix milliseconds from which the settlement counts as delayed; null: nothing is settled, or it is marked already.
    */
   readonly delayedAt: number | null
-  /** The transfer that is proved on chain. */
   readonly txHash: string | null
   readonly netUsdc: string | null
   /** True if money has come and not gone back. */
@@ -65,7 +64,6 @@ const WAITS = {
   release: 'await_release',
 } as const
 
-/** Returns the next step of the payment. */
 export function nextStep(state: PaymentWithAttempts): NextStep {
   return toStep(nextEffect(toFunds(state)))
 }

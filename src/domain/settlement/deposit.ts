@@ -123,7 +123,6 @@ export type Unswept = {
   readonly micro: MicroUsdc
 }
 
-/** A signed sweep of a deposit address to the treasury. */
 export type Sweep = Unswept & {
   readonly treasury: Hex
   readonly authNonce: Hex

@@ -3,7 +3,6 @@ import type { ChainCursor, Envelope, Lane, Lease } from './payout.ts'
 /** A lane with its open envelopes, lowest nonce first. */
 export type LaneBooks = { readonly lane: Lane; readonly envelopes: readonly Envelope[] }
 
-/** The work that waits, by kind. */
 export type Work = {
   /** Payouts or cancellations wait for a signature of a treasury whose key this engine has. */
   readonly sign: boolean

@@ -13,7 +13,7 @@ const UNMINED_SECONDS = 300
 /** About ten minutes of Polygon: both cursors move in the same round. */
 const DEPOSITS_BLOCKS = 300
 
-/** What to do about a pause whose reason begins with this text. */
+/** Actions for a pause whose reason begins with this text. */
 const PAUSE_ACTS: readonly (readonly [beginning: string, todo: string])[] = [
   [
     MISSING_PAUSE,
