@@ -17,7 +17,7 @@ import { newId } from '../../src/ids.ts'
 const SUFFIX = '01hzy3v7t8e4a9v2b6q5r0c1d2'
 const kinds = Object.keys(ID_PREFIXES) as IdKind[]
 
-test('every kind has a prefix of its own, which merchants store', () => {
+test('every kind has its own prefix, which merchants store', () => {
   expect(ID_PREFIXES).toEqual({
     merchant: 'mer',
     payment: 'pay',
@@ -38,7 +38,7 @@ test('every kind has a prefix of its own, which merchants store', () => {
   })
 })
 
-test.each(kinds)('a new id is one of its own kind (%s) and of no other', (kind) => {
+test.each(kinds)('a new id belongs only to its own kind (%s)', (kind) => {
   const id = newId(kind)
   expect(kinds.filter((each) => isId(each, id))).toEqual([kind])
 })
@@ -64,12 +64,12 @@ test.each([
   expect([isId('payment', text), typeId('payment').test(text)]).toEqual([isOne, isOne])
 })
 
-test('a payment’s id says when it was made, to the millisecond, and nothing else’s does', () => {
+test('a payment’s id contains its creation time, to the millisecond, and no other id does', () => {
   const before = Date.now()
   const made = timeOfPayment(newId('payment'))
   expect(made).toBeGreaterThanOrEqual(before)
   expect(made).toBeLessThanOrEqual(Date.now())
-  // The UUID of RFC 9562, appendix A.6, which is of 2022-02-22T19:22:22Z.
+  // The UUID of RFC 9562, appendix A.6, with the time 2022-02-22T19:22:22Z.
   expect(timeOfPayment('pay_01fwhe4ydgfk1sh6w1b60krjv9')).toBe(0x01_7f_22_e2_79_b0)
   expect(timeOfPayment('pay_7zzzzzzzzzfk1sh6w1b60krjv9')).toBe(2 ** 48 - 1)
   expect([timeOfPayment('mer_01fwhe4ydgfk1sh6w1b60krjv9'), timeOfPayment('pay_1'), timeOfPayment('')]).toEqual([
@@ -79,7 +79,7 @@ test('a payment’s id says when it was made, to the millisecond, and nothing el
   ])
 })
 
-test('what is derived from an id never changes: workflows, and keys that partners have stored', () => {
+test('values that are derived from an id never change: workflows, and keys that partners have stored', () => {
   expect(paymentWorkflowId('pay_1')).toBe('pay_1')
   expect(deliveryWorkflowId('evt_1', 'we_1')).toBe('whd_evt_1_we_1')
   expect([1, 2].map((order) => conversionKey('pay_1', order))).toEqual(['pay_1:convert', 'pay_1:convert:2'])

@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals'
 import * as ledger from '../../src/domain/ledger.ts'
 
-/** Kind and lines, as they must be: a booking that only balances may still be wrong. */
+/** The expected kind and lines: a booking that balances can still be wrong. */
 const told = (booking: ledger.Booking): string[] => [
   `${booking.kind} ${booking.reference} ${booking.paymentId}`,
   ...booking.lines.map(({ account, asset, amount }) => `${account} ${asset} ${amount}`),
 ]
 
-test('USDC at an address of the platform belongs to nobody until its payment takes it', () => {
+test('USDC at an address of the platform is in suspense until its payment takes it', () => {
   expect(told(ledger.deposited({ paymentId: 'pay_1', reference: '1:0x:0', micro: '7' }))).toEqual([
     'deposited 1:0x:0 pay_1',
     'deposits USDC 7',
@@ -37,7 +37,7 @@ test('the treasury, the addresses and the gas are booked by their movements', ()
   ])
 })
 
-test('an unbalanced booking is seen', () => {
+test('an unbalanced booking is detected', () => {
   const wrong: ledger.Booking = {
     kind: 'settled',
     reference: 'x',

@@ -20,7 +20,7 @@ const EU = 'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT
 const EU_AND_US = `${EU} US`
 const EEA_CODES = `${EU} IS LI NO`
 
-/** What is promised to merchants: the contract's table of methods, beside the code's. */
+/** The promise to merchants: the contract’s table of methods, compared with the code’s. */
 const PROMISED: Record<ProviderUsed, { countries: string | null; currencies: string; limits: string }> = {
   wallet_app: {
     countries: EEA_CODES,
@@ -43,8 +43,8 @@ const limitsText = (provider: ProviderName | null) => {
 }
 const everybody = Object.keys(PROMISED) as ProviderUsed[]
 
-describe('the providers', () => {
-  test('are three to pin, and USDC', () => {
+describe('The providers', () => {
+  test('the providers are three that can be pinned, and USDC', () => {
     expect(USED_PROVIDER_NAMES).toEqual(['wallet_app', 'card_partner', 'local_partner', 'crypto'])
     expect(PROVIDER_NAMES).toEqual(['wallet_app', 'card_partner', 'local_partner'])
     expect([...PROVIDER_NAMES, 'crypto', ''].map(isProviderName)).toEqual([true, true, true, false, false])
@@ -59,7 +59,7 @@ describe('the providers', () => {
     expect(serves(provider, null)).toBe(true)
   })
 
-  test.each(everybody)('%s takes the promised currencies', (provider) => {
+  test.each(everybody)('%s accepts the promised currencies', (provider) => {
     expect([...PROVIDERS[provider].currencies].sort()).toEqual(PROMISED[provider].currencies.split(' ').sort())
   })
 
@@ -74,7 +74,7 @@ describe('the providers', () => {
     expect(limitsText(null)).toBe(PROMISED.crypto.limits)
   })
 
-  test('without a pin every currency of a partner is taken once', () => {
+  test('without a pin the currencies are those of all partners, each once', () => {
     expect([...currenciesOf(null)].sort()).toEqual([...CURRENCIES].sort())
   })
 
@@ -86,7 +86,7 @@ describe('the providers', () => {
       ])
   })
 
-  test('late money is waited for as long as promised, and a slow settlement is marked when promised', () => {
+  test('late money and a slow settlement have the promised times', () => {
     const times = everybody.map((name) => [name, PROVIDERS[name].listenHours, PROVIDERS[name].delayedAfterMinutes])
     expect(times).toEqual([
       ['wallet_app', 24, 15],
@@ -100,7 +100,7 @@ describe('the providers', () => {
     expect(everybody.filter((name) => PROVIDERS[name].identityCheck)).toEqual([...PROVIDER_NAMES])
   })
 
-  test.each(everybody)('%s says how long it takes: half of the payments are faster than the slowest', (provider) => {
+  test.each(everybody)('%s shows its duration: half of the payments are faster than the slowest', (provider) => {
     const { p50, p95 } = PROVIDERS[provider].estimatedSeconds
     expect(p50).toBeGreaterThan(0)
     expect(p95).toBeGreaterThan(p50)
@@ -108,7 +108,7 @@ describe('the providers', () => {
   })
 })
 
-test('the ways to pay are those of the contract, in the order of the picker', () => {
+test('the methods are those of the contract, in the order of the picker', () => {
   const codes = (list: readonly string[]) => [...list].sort().join(' ')
   const [eea, euAndUs] = [codes(EEA_CODES.split(' ')), codes(EU_AND_US.split(' '))]
   expect(codes(EEA)).toBe(eea)

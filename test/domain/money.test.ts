@@ -24,15 +24,15 @@ import {
 const currency = fc.constantFrom(...CURRENCIES)
 const minor = fc.bigInt({ min: 1n, max: 10n ** 12n - 1n })
 
-describe('currencies', () => {
+describe('Currencies', () => {
   test('every currency has the decimals of ISO 4217', () => {
     const table = iso as unknown as Record<string, { code: string; exponent: number } | undefined>
     for (const code of CURRENCIES) expect([code, decimalsOf(code)]).toEqual([code, table[code]?.exponent])
   })
 })
 
-describe('amounts', () => {
-  test('are exact: what is formatted is read back to the same minor units', () => {
+describe('Amounts', () => {
+  test('a formatted amount is read back to the same minor units', () => {
     fc.assert(
       fc.property(currency, minor, (code, units) => {
         const text = formatAmount({ minor: units.toString(), currency: code })
@@ -97,25 +97,25 @@ describe('amounts', () => {
     expect(formatAmount({ minor: '-1', currency: 'JPY' })).toBe('-1')
   })
 
-  test('sums are exact beyond what a number can hold', () => {
+  test('sums are exact beyond the range of a number', () => {
     expect(add('9007199254740992', '1')).toBe('9007199254740993')
     expect(add('1', '-3')).toBe('-2')
   })
 
-  test('differences and nothing are exact beyond what a number can hold', () => {
+  test('differences and zero are exact beyond the range of a number', () => {
     expect(subtract('9007199254740993', '1')).toBe('9007199254740992')
     expect(subtract('1', '3')).toBe('-2')
     expect(['0', '-0', '1', '-1'].map(isZero)).toEqual([true, true, false, false])
   })
 })
 
-describe('the fee', () => {
-  test('EUR 100 at 1.08: gross 108, fee 4.86, net 103.14', () => {
+describe('The fee', () => {
+  test('the fee of EUR 100 at 1.08 is 4.86: gross 108, net 103.14', () => {
     const gross = convertToMicroUsdc({ minor: '10000', currency: 'EUR' }, '1.08')
     expect(splitFee(gross)).toEqual({ gross: '108000000', fee: '4860000', net: '103140000' })
   })
 
-  test('and the net are the gross, whatever the amount; the fee is never above 4.5 %', () => {
+  test('the fee and the net sum to the gross, whatever the amount; the fee is never above 4.5 %', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n }), (gross) => {
         const { fee, net } = splitFee(gross.toString())
@@ -126,25 +126,25 @@ describe('the fee', () => {
     )
   })
 
-  test('is 4.5 %, and said so', () => {
+  test('the fee is 4.5 %, and is shown so', () => {
     expect(FEE_PERCENT).toBe('4.5')
     expect(splitFee('1000').fee).toBe('45')
   })
 
-  test('is never taken of less than nothing', () => {
+  test('a negative amount has no fee', () => {
     expect(() => splitFee('-1')).toThrow(new RangeError('gross is not negative'))
     expect(splitFee('0')).toEqual({ gross: '0', fee: '0', net: '0' })
   })
 
-  test('is not what floating point makes of it', () => {
+  test('the fee is exact where floating point is not', () => {
     // Math.floor(gross * 0.045) is one micro-USDC short for these.
     for (const gross of ['29000000', '57000000', '113000000'])
       expect(splitFee(gross).fee).toBe(((BigInt(gross) * 45n) / 1000n).toString())
   })
 })
 
-describe('conversion', () => {
-  test('floors to whole micro-USDC and never gives more than the rate', () => {
+describe('Conversion', () => {
+  test('a conversion floors to whole micro-USDC and never gives more than the rate', () => {
     fc.assert(
       fc.property(currency, minor, fc.integer({ min: 1, max: 2_000_000 }), (code, units, rateMillionths) => {
         const rate = `${Math.floor(rateMillionths / 1_000_000)}.${String(rateMillionths % 1_000_000).padStart(6, '0')}`
@@ -157,12 +157,12 @@ describe('conversion', () => {
     )
   })
 
-  test('a currency without decimals is not multiplied by 100', () => {
+  test('a conversion does not multiply a currency without decimals by 100', () => {
     expect(convertToMicroUsdc({ minor: '1000', currency: 'JPY' }, '0.0067')).toBe('6700000')
     expect(convertToMicroUsdc({ minor: '1000', currency: 'USD' }, '1')).toBe('10000000')
   })
 
-  test('between currencies goes through both rates', () => {
+  test('a conversion between currencies uses both rates', () => {
     expect(convertCurrency({ minor: '10000', currency: 'USD' }, 'INR', { from: '1', to: '0.0119' })).toEqual({
       minor: '840336',
       currency: 'INR',
@@ -173,7 +173,7 @@ describe('conversion', () => {
     })
   })
 
-  test('comparing at rates is exact at the limit', () => {
+  test('a comparison at rates is exact at the limit', () => {
     const limit = { minor: '600', currency: 'EUR' as Currency }
     expect(compareAt({ minor: '600', currency: 'EUR' }, limit, { a: '1.08', b: '1.08' })).toBe(0)
     expect(compareAt({ minor: '648', currency: 'USD' }, limit, { a: '1', b: '1.08' })).toBe(0)
@@ -185,7 +185,7 @@ describe('conversion', () => {
     expect(convertCurrency({ minor: '500', currency: 'EUR' }, 'EUR', { from: '', to: '' }).minor).toBe('500')
   })
 
-  test('a rate may have twelve digits before and after the point', () => {
+  test('a rate can have twelve digits before and after the point', () => {
     expect(convertToMicroUsdc({ minor: '100', currency: 'EUR' }, '123456789012.000001000000')).toBe(
       '123456789012000001',
     )
@@ -206,7 +206,7 @@ describe('conversion', () => {
   })
 })
 
-describe('what was received', () => {
+describe('The received amount', () => {
   const asked = { minor: '10000', currency: 'EUR' as Currency }
   test.each([
     ['10000', 'exact'],
@@ -222,7 +222,7 @@ describe('what was received', () => {
   })
 })
 
-describe('a difference of at most some percent', () => {
+describe('A difference of at most some percent', () => {
   test.each([
     ['9800', true],
     ['9799', false],
@@ -233,7 +233,7 @@ describe('a difference of at most some percent', () => {
   ])('%s against 10000 with 2 %%: %s', (amount, isWithin) => {
     expect(isWithinPercent(amount, '10000', 2)).toBe(isWithin)
   })
-  test('with 0 % nothing may differ, and of nothing nothing', () => {
+  test('with 0 % no difference is allowed, and for zero no amount', () => {
     expect(isWithinPercent('10000', '10000', 0)).toBe(true)
     expect(isWithinPercent('10001', '10000', 0)).toBe(false)
     expect(isWithinPercent('0', '0', 2)).toBe(true)
@@ -241,6 +241,6 @@ describe('a difference of at most some percent', () => {
   })
 })
 
-test('the lesser of two amounts is told by their value, and not by their digits', () => {
+test('the lesser of two amounts is decided by their value, and not by their digits', () => {
   expect([atMost('9', '10'), atMost('10', '9'), atMost('7', '7'), atMost('-3', '2')]).toEqual(['9', '9', '7', '-3'])
 })

@@ -13,7 +13,7 @@ import {
   ratesNeeded,
 } from '../../src/domain/offers.ts'
 
-/** One EUR is 1.25 USD here, and one USD 80 INR, so that limits fall on whole amounts. */
+/** One EUR is 1.25 USD here, and one USD 80 INR, so that limits are whole amounts. */
 const RATES: RateTable = { USD: '1', EUR: '1.25', INR: '0.0125', GBP: '1.5', JPY: '0.008', AED: '0.25' }
 
 const money = (minor: string, currency: Currency): Money => ({ minor, currency })
@@ -31,8 +31,8 @@ const query = (changes: Partial<OfferQuery>): OfferQuery => ({
 const methodsOf = (changes: Partial<OfferQuery>): string[] =>
   offersFor(query(changes)).offers.map(({ provider, method }) => `${provider}/${method}`)
 
-describe('an unknown country', () => {
-  test('ranks the ways by the currency of the price: UPI comes last for euros, and among the first for rupees', () => {
+describe('An unknown country', () => {
+  test('an unknown country ranks the methods by the price’s currency: UPI is last for euros, and among the first for rupees', () => {
     const methods = methodsOf({ country: null, crypto: true })
     expect(methods.indexOf('local_partner/upi')).toBeGreaterThan(methods.indexOf('card_partner/card'))
     expect(methods.slice(-2)).toEqual(['local_partner/upi', 'local_partner/bank_transfer'])
@@ -41,10 +41,10 @@ describe('an unknown country', () => {
   })
 })
 
-describe('a partner that is down', () => {
+describe('A partner that is down', () => {
   const down = { card_partner: '2026-11-20T12:00:00.000Z' }
 
-  test('is not offered, and is refused as down with the time; its method stays where another partner has it', () => {
+  test('a partner that is down is not offered, and is refused as down with the time; its method remains if another partner has it', () => {
     const { offers, refused } = offersFor(query({ country: 'DE', down }))
     expect(offers.map(({ provider }) => provider)).toEqual(['wallet_app'])
     expect(refused.find(({ provider }) => provider === 'card_partner')).toEqual({
@@ -57,19 +57,19 @@ describe('a partner that is down', () => {
     expect(methodsOf({ country: null, down })).toContain('local_partner/card')
   })
 
-  test('that would not work for this buyer anyway is refused for that', () => {
+  test('a partner that is down and would not work for this buyer anyway is refused for the other reason', () => {
     const { pinned, pinnedRefused } = offersFor(query({ provider: 'card_partner', country: 'BR', down }))
     expect([pinned, pinnedRefused?.reason]).toEqual([null, 'country'])
   })
 
-  test('keeps its pin: the same payment opens it again when it is back', () => {
+  test('a partner that is down keeps its pin: the same payment opens it again when it is up', () => {
     const asked = query({ provider: 'card_partner', fallback: 'none', country: 'DE' })
     expect(offersFor({ ...asked, down })).toMatchObject({ pinned: null, pinnedRefused: { reason: 'down' }, offers: [] })
     expect(offersFor(asked).pinned?.provider).toBe('card_partner')
   })
 })
 
-describe('limits', () => {
+describe('Limits', () => {
   test.each([
     { provider: 'wallet_app', passes: money('600', 'EUR'), fails: money('599', 'EUR'), code: 'amount_too_small' },
     {
@@ -101,12 +101,12 @@ describe('limits', () => {
     },
     { provider: null, passes: money('200', 'USD'), fails: money('199', 'USD'), code: 'amount_too_small' },
     { provider: null, passes: money('800000', 'EUR'), fails: money('800001', 'EUR'), code: 'amount_too_large' },
-  ] as const)('$provider takes $passes, equal to its limit, and not $fails', ({ provider, passes, fails, code }) => {
+  ] as const)('$provider accepts $passes, equal to its limit, and refuses $fails', ({ provider, passes, fails, code }) => {
     expect(checkLimits(passes, provider, RATES)).toEqual({ ok: true })
     expect(checkLimits(fails, provider, RATES)).toMatchObject({ ok: false, code })
   })
 
-  test('a refused amount names the limit and the providers that would take it', () => {
+  test('a refused amount names the limit and the providers that would accept it', () => {
     expect(checkLimits(money('1000', 'EUR'), 'local_partner', RATES)).toEqual({
       ok: false,
       code: 'amount_too_small',
@@ -116,13 +116,13 @@ describe('limits', () => {
     expect(checkLimits(money('1000', 'INR'), 'local_partner', RATES)).toMatchObject({ alternatives: [] })
   })
 
-  test('an alternative takes the currency, and its own limits hold', () => {
+  test('an alternative accepts the currency, and its own limits apply', () => {
     expect(checkLimits(money('937', 'JPY'), 'wallet_app', RATES)).toMatchObject({ alternatives: [] })
     expect(checkLimits(money('1000001', 'EUR'), 'wallet_app', RATES)).toMatchObject({ alternatives: [] })
     expect(checkLimits(money('400001', 'EUR'), 'card_partner', RATES)).toMatchObject({ alternatives: ['wallet_app'] })
   })
 
-  test('limits that are shown in any currency are two digits long, and an amount equal to one passes', () => {
+  test('limits that are shown in any currency have two digits, and an amount equal to one passes', () => {
     const codes = ['USD', 'EUR', 'INR', 'GBP', 'JPY', 'AED'] as const
     const rate = fc.double({ min: 0.0001, max: 9, noNaN: true }).map((value) => value.toFixed(12))
     fc.assert(
@@ -143,17 +143,17 @@ describe('limits', () => {
     expect(limitsIn('EUR', null, RATES)).toEqual({ minimum: money('160', 'EUR'), maximum: money('800000', 'EUR') })
   })
 
-  test('a limit in the currency of the amount is compared without any rate', () => {
+  test('a limit in the currency of the amount is compared without a rate', () => {
     expect(checkLimits(money('600', 'EUR'), 'wallet_app', {})).toEqual({ ok: true })
   })
 
-  test('the rates that a check needs are named, and a missing one is an error, not a pass', () => {
+  test('a check names the rates that it needs, and a missing one is an error, not a pass', () => {
     expect(ratesNeeded('JPY').sort()).toStrictEqual(['EUR', 'INR', 'JPY', 'USD'])
     expect(() => checkLimits(money('600', 'JPY'), 'wallet_app', { EUR: '1' })).toThrow('the rate of JPY is missing')
   })
 })
 
-describe('ways to pay', () => {
+describe('Offers', () => {
   test.each([
     ['DE', money('10000', 'EUR'), ['wallet_app/banking_app', 'card_partner/card', 'card_partner/device_wallet']],
     ['NO', money('10000', 'EUR'), ['wallet_app/banking_app', 'local_partner/card', 'local_partner/bank_transfer']],
@@ -163,11 +163,11 @@ describe('ways to pay', () => {
     ['DE', money('10000', 'AED'), ['wallet_app/banking_app']],
     ['BR', money('10000', 'AED'), []],
     ['US', money('100', 'USD'), []],
-  ] as const)('a buyer in %s with the price %j is offered only what works there', (country, amount, expected) => {
+  ] as const)('a buyer in %s with the price %j is offered only methods that work there', (country, amount, expected) => {
     expect(methodsOf({ country, amount })).toEqual(expected)
   })
 
-  test('every way that is not offered says why', () => {
+  test('every method that is not offered has a reason', () => {
     const { refused } = offersFor(query({ country: 'US', amount: money('100', 'EUR'), deviceWallet: false }))
     expect(refused.map(({ provider, method, reason }) => `${provider}/${method}: ${reason}`)).toEqual([
       'wallet_app/banking_app: country',
@@ -183,12 +183,12 @@ describe('ways to pay', () => {
     expect(inDirhams).toHaveLength(6)
   })
 
-  test('without a pin the fallback is nobody’s business', () => {
+  test('without a pin the fallback has no effect', () => {
     expect(methodsOf({ country: 'DE', fallback: 'none' })).toEqual(methodsOf({ country: 'DE' }))
     expect(methodsOf({ country: 'DE', fallback: 'none' })).toHaveLength(3)
   })
 
-  test('an unknown country refuses nothing, and a method with two routes is shown once', () => {
+  test('an unknown country excludes nothing, and a method of two providers is shown once', () => {
     expect(methodsOf({})).toEqual([
       'wallet_app/banking_app',
       'card_partner/card',
@@ -259,7 +259,7 @@ describe('ways to pay', () => {
       }
   })
 
-  test('every method of every provider has a way', () => {
+  test('every method of every provider has an offer', () => {
     for (const provider of PROVIDER_NAMES) {
       const ways = WAYS.filter((way) => way.provider === provider)
       expect(ways.map(({ method }) => method).sort()).toEqual([...PROVIDERS[provider].methods].sort())
@@ -273,11 +273,11 @@ test('every country code has a name', () => {
   expect(COUNTRY_CODES.filter((code) => names.of(code) === undefined)).toEqual([])
 })
 
-describe('USDC', () => {
+describe('Offers of USDC', () => {
   const offered = (changes: Partial<OfferQuery>) =>
     offersFor(query(changes)).offers.some(({ provider }) => provider === 'crypto')
 
-  test('is offered everywhere, and only where deposits are taken', () => {
+  test('USDC is offered everywhere if the deployment takes deposits, and nowhere otherwise', () => {
     for (const country of ['DE', 'US', 'BR', 'IN', null]) {
       expect(offered({ country, crypto: true })).toBe(true)
       expect(offered({ country, crypto: false })).toBe(false)
@@ -285,7 +285,7 @@ describe('USDC', () => {
     }
   })
 
-  test('is no way around a pin without fallback', () => {
+  test('USDC does not replace a pin without fallback', () => {
     expect(offered({ provider: 'wallet_app', fallback: 'none', crypto: true })).toBe(false)
   })
 })

@@ -28,7 +28,7 @@ test('no letter, digit or sign of any script counts as unseen', () => {
     .map((code) => String.fromCodePoint(code))
     .filter((character) => /(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{N}\p{P}\p{S}]/u.test(character))
     .filter((character) => !isVisible(character))
-  // The blank pattern of Braille is a sign by its class alone.
+  // The blank pattern of Braille is a sign only by its class.
   expect(unseen).toEqual(['\u2800'])
 })
 
@@ -74,7 +74,7 @@ test('a pattern of the document and the code agree about each character that nee
   expect(different).toEqual([])
 })
 
-test('whatever text is stored, a search for any of its spellings looks for that form', () => {
+test('a search for any spelling of a stored text looks for the stored form', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
       for (const form of ['NFC', 'NFD'] as const) expect(storedText(text.normalize(form))).toBe(storedText(text))
@@ -82,7 +82,7 @@ test('whatever text is stored, a search for any of its spellings looks for that 
   )
 })
 
-test('a plain line has no breaks, no controls and nothing that hides', () => {
+test('a plain line has no breaks, no controls and no hidden characters', () => {
   expect(plainLine(' Anna\u202e\r\nShop\u200b\u0007 ')).toBe('Anna Shop')
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
@@ -92,7 +92,7 @@ test('a plain line has no breaks, no controls and nothing that hides', () => {
   )
 })
 
-test('taking characters away leaves the others as they were', () => {
+test('removing characters leaves the others unchanged', () => {
   expect(withoutCharacters('a\u200bb\u202ec\nd', 'invisible', 'turn')).toBe('abc\nd')
 })
 
@@ -118,7 +118,7 @@ test.each([
   'Piոrail',
   '🅿🅸🅽🆁🅰🅸🅻',
   '🅟🅘🅝🅡🅐🅘🅛',
-])('an account cannot be called %j, which reads as our own name', (name) => {
+])('an account cannot be called %j, which reads as the platform’s name', (name) => {
   expect(nameProblem(name)).toContain('name of Pinrail')
 })
 
@@ -165,7 +165,7 @@ test.each([
   expect(nameProblem(name)).toBeNull()
 })
 
-test('text that looks alike has one skeleton, and another word has another', () => {
+test('texts that look alike have one skeleton, and another word has another', () => {
   expect(toSkeleton('Αpple')).toBe(toSkeleton('apple'))
   expect(toSkeleton('apple')).not.toBe(toSkeleton('apply'))
 })

@@ -11,7 +11,7 @@ import {
   offerNote,
 } from '../../src/domain/timeline.ts'
 
-/** Who did what: a merchant's timeline must not say that a person did what the system did. */
+/** The actor of each entry: a merchant’s timeline must not attribute the system’s actions to a person. */
 const MOVES: Record<Actor, readonly MoveReason[]> = {
   merchant: ['created', 'canceled'],
   buyer: ['opened'],
@@ -98,19 +98,19 @@ const NOTES: Record<Exclude<Actor, 'merchant'>, readonly NoteReason[]> = {
   ],
 }
 
-/** A capital letter, some words, and no full stop: the page sets it. */
+/** A capital letter, some words, and no full stop: the page adds it. */
 const SENTENCE = /^[A-Z][\w ,:;’-]{8,}[\w]$/
 const byActor = <T>(table: Readonly<Record<string, readonly T[]>>) =>
   Object.entries(table).flatMap(([actor, reasons]) => reasons.map((reason) => [reason, actor] as const))
 
-describe('the timeline', () => {
-  test.each(byActor(MOVES))('says of a move that is %s who made it: %s', (reason, actor) => {
+describe('The timeline’s texts', () => {
+  test.each(byActor(MOVES))('the timeline names the actor of a move that is %s: %s', (reason, actor) => {
     const data = { figure: '1' }
     expect(because(reason, data)).toEqual({ actor, message: expect.stringMatching(SENTENCE), data })
     expect(because(reason).data).toEqual({})
   })
 
-  test.each(byActor(NOTES))('says of %s who did it: %s', (reason, actor) => {
+  test.each(byActor(NOTES))('the timeline names the actor of %s: %s', (reason, actor) => {
     const data = { figure: '1' }
     expect(noteOf(reason, data)).toMatchObject({
       actor,
@@ -120,7 +120,7 @@ describe('the timeline', () => {
     expect(noteOf(reason).data).toEqual({})
   })
 
-  test('keeps the kinds by which stored entries are found', () => {
+  test('the timeline keeps the kinds by which stored entries are found', () => {
     expect(noteOf('payment.converted').kind).toBe('payment.converted')
     expect(noteOf('attempt.sent').kind).toBe('attempt.open')
     expect(noteOf('attempt.refused').kind).toBe('attempt.declined')
@@ -140,12 +140,12 @@ describe('the timeline', () => {
     ['declined', false, 'The partner reports: declined'],
     ['on_hold', true, 'The partner reports: on hold'],
     ['canceled', true, 'The partner reports: canceled'],
-  ] as const)('tells an attempt that is %s (payable: %s) as “%s”', (status, isPayable, message) => {
+  ] as const)('the timeline shows an attempt that is %s (payable: %s) as “%s”', (status, isPayable, message) => {
     const data = { attempt: 'att_1' }
     expect(attemptNote(status, isPayable, data)).toEqual({ kind: `attempt.${status}`, actor: 'partner', message, data })
   })
 
-  test('tells which way to pay was chosen, or why the pinned one was not offered', () => {
+  test('the timeline shows the chosen method, or why the pinned one was not offered', () => {
     const data = { country: 'BR' }
     const pinned = { provider: 'card_partner', reason: 'country', fallback: 'picker' }
     const chosen = { provider: 'local_partner', method: 'card' } as const
@@ -173,11 +173,11 @@ describe('the timeline', () => {
     [300, null, 'The webhook endpoint did not accept the event (300)'],
     [null, 'timeout', 'The webhook endpoint did not accept the event (timeout)'],
     [null, null, 'The webhook endpoint did not accept the event (no response)'],
-  ])('tells a try that was answered %s (%s)', (status, error, sentence) => {
+  ])('the timeline shows a try with the response %s (%s)', (status, error, sentence) => {
     expect(observedSentence({ kind: 'webhook.attempt', status, error })).toBe(sentence)
   })
 
-  test('tells that an event was recorded', () => {
+  test('the timeline shows that an event was recorded', () => {
     expect(observedSentence({ kind: 'event.recorded', type: 'payment.failed' })).toBe('payment.failed was recorded')
   })
 })

@@ -11,7 +11,7 @@ const eur = (text: string) => {
   return read.ok ? formatAmount(read.money) : read.problem
 }
 
-describe('an amount in euros', () => {
+describe('An amount in euros', () => {
   test.each([
     ['12.5', '12.50'],
     ['12,5', '12.50'],
@@ -83,7 +83,7 @@ describe('an amount in euros', () => {
     expect(eur(text)).toBe(problem)
   })
 
-  test('two readings are refused with the amount that grouping gives', () => {
+  test('an amount with two readings is refused with the amount that grouping gives', () => {
     expect(readTypedAmount('1.250', 'EUR')).toEqual({
       ok: false,
       problem: 'ambiguous',
@@ -103,7 +103,7 @@ const money = fc
   .tuple(fc.constantFrom<Currency>(...CURRENCIES), fc.integer({ min: 1, max: 99_999_999 }))
   .map(([currency, minor]) => ({ minor: String(minor), currency }))
 
-test.each(LOCALES)('whatever amount a page in %s shows is accepted when it is typed', (locale) => {
+test.each(LOCALES)('any amount that a page in %s shows is accepted when it is typed', (locale) => {
   const words = wordsIn(locale)
   for (const currency of CURRENCIES)
     for (const minor of ['7', '700', '125000', '862000', '99999999']) {
@@ -115,7 +115,7 @@ test.each(LOCALES)('whatever amount a page in %s shows is accepted when it is ty
     }
 })
 
-test('whatever amount a form of ours shows is accepted when it is typed', () => {
+test('any amount that a form shows is accepted when it is typed', () => {
   fc.assert(
     fc.property(money, (amount) => {
       for (const shown of [formatAmount(amount), groupedAmount(amount), `${groupedAmount(amount)} ${amount.currency}`])
@@ -137,7 +137,7 @@ test('the digits of every script are read by their value', () => {
   }
 })
 
-test('an amount in any script, with any grouping of its language, is read as what it is', () => {
+test('an amount in any script, with any grouping of its language, is read with its value', () => {
   const languages = ['en', 'de', 'de-CH', 'fr', 'hi', 'en-IN', 'ar-EG', 'fa', 'bn', 'sv', 'pl', 'pt-BR', 'ja']
   fc.assert(
     fc.property(money, fc.constantFrom(...languages), (amount, language) => {
@@ -155,7 +155,7 @@ test('an amount in any script, with any grouping of its language, is read as wha
   )
 })
 
-test('whatever is typed, reading it never throws, and what is read is a plain decimal', () => {
+test('reading any typed text never throws, and a read amount is a plain decimal', () => {
   const character = fc.constantFrom(...Array.from("0123456789.,' €$EUR-٫٬١٢\u00a0\u200b"))
   const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: character }))
   fc.assert(

@@ -6,7 +6,7 @@ const MIXED = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const ALL_UPPER = '0x52908400098527886E0F7030069857D2E4169EE7'
 const TOKEN = '0x00000000000000000000000000000000000000AA'
 
-/** EIP-55 for the addresses of this test; the rules do not know how it is computed. */
+/** EIP-55 for the addresses of this test; the rules receive it as a function. */
 const checksum = (lower: string): string =>
   [MIXED, ALL_UPPER].find((address) => address.toLowerCase() === lower) ?? lower
 const check = (text: string) => checkWallet(text, { checksum, token: TOKEN })
@@ -16,16 +16,16 @@ const sayings = (text: string) => {
 }
 const upper = (address: string) => `0x${address.slice(2).toUpperCase()}`
 
-describe('a wallet', () => {
-  test.each([MIXED, MIXED.toLowerCase(), upper(MIXED)])('%s is taken, and written as EIP-55 does', (text) => {
+describe('A wallet', () => {
+  test.each([MIXED, MIXED.toLowerCase(), upper(MIXED)])('the wallet %s is accepted, and written in the case of EIP-55', (text) => {
     expect(check(text)).toEqual({ ok: true, address: MIXED })
   })
 
-  test('whose letters are all large in EIP-55 too is taken', () => {
+  test('a wallet whose letters are all upper-case in EIP-55 too is accepted', () => {
     expect(check(ALL_UPPER)).toEqual({ ok: true, address: ALL_UPPER })
   })
 
-  test('in the wrong mixture of cases is refused: a character may be mistyped', () => {
+  test('a wallet in the wrong mixture of cases is refused: a character may be mistyped', () => {
     expect(sayings(MIXED.replace('5aA', '5Aa'))).toEqual({
       code: 'wallet_checksum',
       message:
@@ -34,7 +34,7 @@ describe('a wallet', () => {
   })
 
   test.each(['', 'x', MIXED.slice(0, -1), `${MIXED}0`, `0X${MIXED.slice(2)}`, MIXED.replace('d', 'g')])(
-    'is not read from %j',
+    'a wallet is not read from %j',
     (text) => {
       expect(sayings(text)).toEqual({ code: 'wallet_invalid', message: 'must be 0x and 40 hexadecimal digits' })
     },
@@ -62,12 +62,12 @@ describe('a wallet', () => {
     [`0x${'aB'.repeat(32)}`, '; this is longer, like a private key: never enter one anywhere'],
     [`0x${'a'.repeat(65)}`, ''],
     [`see 0x${'a'.repeat(64)}`, ''],
-  ])('is not read from %s, and the reason helps', (text, hint) => {
+  ])('a wallet is not read from %s, and the reason helps', (text, hint) => {
     expect(sayings(text)).toEqual({ code: 'wallet_invalid', message: `must be 0x and 40 hexadecimal digits${hint}` })
   })
 
   test.each(['0x0000000000000000000000000000000000000000', '0x000000000000000000000000000000000000dead'])(
-    '%s belongs to nobody',
+    'a burn address cannot be a wallet: %s',
     (text) => {
       const refusal = {
         code: 'wallet_forbidden',
@@ -92,7 +92,7 @@ describe('a wallet', () => {
     ['USDC on Ethereum', '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48'],
     ['USDT on Ethereum', '0xdac17f958d2ee523a2206206994597c13d831ec7'],
     ['the token that is paid out', TOKEN.toLowerCase()],
-  ])('that is the contract of %s is refused, in every case', (_name, text) => {
+  ])('a wallet that is the contract of %s is refused, in every case', (_name, text) => {
     const message = 'must be a wallet, not the contract of a token, which would keep what is sent to it'
     expect(sayings(text)).toEqual({ code: 'wallet_forbidden', message })
     expect(sayings(upper(text))).toEqual({ code: 'wallet_forbidden', message })
@@ -110,18 +110,18 @@ describe('a wallet', () => {
     ['a precompiled contract', `0x${'0'.repeat(39)}1`],
     ['a contract of Polygon itself', `0x${'0'.repeat(36)}1010`],
     ['the last address that is kept for them', `0x${'0'.repeat(36)}ffff`],
-  ])('that is %s is refused, in every case', (_name, text) => {
+  ])('a wallet that is %s is refused, in every case', (_name, text) => {
     const refusal = { code: 'wallet_forbidden', message: 'must be a wallet, not a shared contract' }
     expect(sayings(text)).toEqual(refusal)
     expect(sayings(upper(text))).toEqual(refusal)
   })
 
-  test.each([`0x${'0'.repeat(35)}10000`, `0x0${'a'.repeat(39)}`])('%s is nobody’s contract', (text) => {
+  test.each([`0x${'0'.repeat(35)}10000`, `0x0${'a'.repeat(39)}`])('%s is not a known contract', (text) => {
     expect(check(text)).toEqual({ ok: true, address: text })
   })
 })
 
-test('the key of a wallet signs whose it is to be, and in which mode', () => {
+test('a wallet’s key signs a text that names its future owner and the mode', () => {
   expect(walletProofText({ merchantId: 'mer_1', livemode: true })).toBe(
     'Pinrail: pay the account mer_1 to this wallet, in live mode.',
   )

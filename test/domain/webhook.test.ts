@@ -22,20 +22,20 @@ const calm: Omit<DelayQuestion, 'step'> = { overloaded: false, retryAfterSeconds
 const step = fc.integer({ min: 0, max: DELIVERY_DELAYS_SECONDS.length - 1 })
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
-describe('the schedule of deliveries', () => {
-  it('is 12 attempts over 75 h 42 m 35 s', () => {
+describe('The schedule of deliveries', () => {
+  it('the schedule has 12 tries over 75 h 42 m 35 s', () => {
     expect(DELIVERY_DELAYS_SECONDS).toHaveLength(12)
     expect(DELIVERY_DELAYS_SECONDS.reduce<number>((sum, delay) => sum + delay, 0)).toBe(75 * 3600 + 42 * 60 + 35)
   })
 
-  it('starts at once, goes through each delay, and ends', () => {
+  it('the schedule starts at once, uses each delay, and ends', () => {
     const delays = DELIVERY_DELAYS_SECONDS.map((_, index) => nextDelaySeconds({ ...calm, step: index }))
     expect(delays).toEqual([...DELIVERY_DELAYS_SECONDS])
     expect(nextDelaySeconds({ ...calm, step: 12 })).toBeNull()
     expect([isScheduleUsedUp(11), isScheduleUsedUp(12)]).toEqual([false, true])
   })
 
-  it('varies each delay by at most a fifth', () => {
+  it('the schedule varies each delay by at most a fifth', () => {
     fc.assert(
       fc.property(step, random, (at, chance) => {
         const [scheduled, delay] = [
@@ -47,12 +47,12 @@ describe('the schedule of deliveries', () => {
     )
   })
 
-  it('rests a minute at least after a timeout or "too busy"', () => {
+  it('the schedule waits at least a minute after a timeout or "too busy"', () => {
     expect(nextDelaySeconds({ ...calm, step: 1, overloaded: true })).toBe(60)
     expect(nextDelaySeconds({ ...calm, step: 4, overloaded: true })).toBe(600)
   })
 
-  it('lets Retry-After make it later, never sooner, up to twice the delay and a day', () => {
+  it('Retry-After can make a try later, never earlier, up to twice the delay and a day', () => {
     const after = (retryAfterSeconds: number | null, at = 4) =>
       nextDelaySeconds({ ...calm, step: at, retryAfterSeconds })
     expect(after(null)).toBe(600)
@@ -64,14 +64,14 @@ describe('the schedule of deliveries', () => {
     expect(after(-5)).toBe(600)
   })
 
-  it('is never later than the latest moment that the sweep allows for', () => {
+  it('a try is never later than the latest moment that the sweep allows for', () => {
     fc.assert(
       fc.property(
         fc.record({
           step,
           random,
           overloaded: fc.boolean(),
-          // Of all doubles next to none is a time that a receiver would ask for, so those are drawn as well.
+          // Most doubles are unrealistic values of Retry-After, so realistic ones are drawn as well.
           retryAfterSeconds: fc.option(fc.oneof(fc.integer({ min: -1, max: 200_000 }), fc.double())),
         }),
         (question) => {
@@ -87,8 +87,8 @@ describe('the schedule of deliveries', () => {
   })
 })
 
-describe('an answer', () => {
-  it('counts only when it is 2xx and arrived whole', () => {
+describe('The response to a delivery', () => {
+  it('a response counts only if it is 2xx and arrived whole', () => {
     for (const status of [200, 201, 202, 204, 299]) expect(classifyAnswer({ status, error: null })).toBe('delivered')
     for (const status of [100, 199, 300, 301, 307, 400, 401, 404, 409, 418, 429, 500, 503, 599])
       expect(classifyAnswer({ status, error: null })).toBe('failed')
@@ -96,11 +96,11 @@ describe('an answer', () => {
     expect(classifyAnswer({ status: null, error: 'connect' })).toBe('failed')
   })
 
-  it('of 410 says that the endpoint is gone', () => {
+  it('a response of 410 means that the endpoint is gone', () => {
     expect(classifyAnswer({ status: 410, error: null })).toBe('gone')
   })
 
-  it('of 429, 502, 503, 504 or none in time asks for a rest', () => {
+  it('a response of 429, 502, 503 or 504, or none in time, asks for a pause', () => {
     const busy = [429, 502, 503, 504].map((status) => isOverloaded({ status, error: null }))
     expect(busy).toEqual([true, true, true, true])
     expect(isOverloaded({ status: null, error: 'timeout' })).toBe(true)
@@ -108,13 +108,13 @@ describe('an answer', () => {
   })
 })
 
-describe('in words', () => {
+describe('Deliveries in words', () => {
   it.each([
     [200, null, 'HTTP 200'],
     [500, null, 'HTTP 500'],
     [null, 'dns', 'no response (dns)'],
     [200, 'timeout', 'HTTP 200 (timeout)'],
-  ] as const)('an answer of %s with the error %s is “%s”', (status, error, text) => {
+  ] as const)('a response of %s with the error %s is “%s”', (status, error, text) => {
     expect(describeAnswer({ status, error })).toBe(text)
   })
 
@@ -123,11 +123,11 @@ describe('in words', () => {
   })
 })
 
-it('an endpoint is switched off after five days without success, of which twelve hours are of one delivery', () => {
+it('an endpoint is disabled after five days without success, twelve hours of which concern one delivery', () => {
   expect([DISABLE_AFTER_SECONDS, DISABLE_NEEDS_FAILING_SECONDS]).toEqual([432_000, 43_200])
 })
 
-it('knows the types of events', () => {
+it('the types of events are known', () => {
   const ofPayments =
     'succeeded created processing failed expired canceled under_review refunded chargeback chargeback_won'.split(' ')
   const others = ['payment_link.completed', 'webhook_endpoint.disabled']

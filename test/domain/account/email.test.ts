@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { readEmail } from '../../../src/domain/account/email.ts'
 
 const LABEL = 'a'.repeat(63)
-/** 254 characters: the longest that mail servers take. */
+/** 254 characters: the longest that mail servers accept. */
 const LONGEST = `${'l'.repeat(64)}@${LABEL}.${LABEL}.${'b'.repeat(57)}.com`
 
 test.each([
@@ -14,7 +14,7 @@ test.each([
   ['ａｎｎａ@shop．example', 'anna@shop.example'],
   ['anna@xn--bcher-kva.xn--p1ai', 'anna@xn--bcher-kva.xn--p1ai'],
   ['a@b.cd', 'a@b.cd'],
-  // A copied address has marks that nobody sees.
+  // A copied address has invisible marks.
   ['\u200banna@shop.example\ufeff', 'anna@shop.example'],
   ['\u2068an\u00adna@sh\u200dop.example\u2069 ', 'anna@shop.example'],
   [`anna@${LABEL}.example`, `anna@${LABEL}.example`],
@@ -55,6 +55,6 @@ test.each([
   'anna\r\nbcc:eve@shop.example',
   'an\u0000na@shop.example',
   'an\u007fna@shop.example',
-])('%j is no address', (text) => {
+])('%j is not an e-mail address', (text) => {
   expect(readEmail(text)).toBeNull()
 })

@@ -11,7 +11,7 @@ test.each([
   ['https://shop.example:443', 'https://shop.example'],
   ['https://shop.example:8443', 'https://shop.example:8443'],
   ['https://bücher.example', 'https://xn--bcher-kva.example'],
-  // 253 characters: the longest name that there is.
+  // 253 characters: the longest valid host name.
   [`https://${'a.'.repeat(125)}bbb`, `https://${'a.'.repeat(125)}bbb`],
 ])('%j is the origin %j', (written, origin) => {
   expect(readOrigin(written, LIVE)).toBe(origin)
@@ -42,18 +42,18 @@ test.each([
   'file:///tmp/page.html',
   'ftp://shop.example',
   `https://${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.${'e'.repeat(60)}`,
-])('%j is none', (written) => {
+])('%j is not an origin', (written) => {
   expect([readOrigin(written, LIVE), readOrigin(written, TEST)]).toEqual([null, null])
 })
 
-test('test mode alone takes http, and of one’s own device alone', () => {
+test('only test mode accepts http, and only on the same device', () => {
   for (const own of ['http://localhost:3000', 'http://127.0.0.1:8080'])
     expect([readOrigin(own, TEST), readOrigin(own, LIVE)]).toEqual([own, null])
   for (const other of ['http://shop.example', 'http://10.0.0.7', 'http://localhost.evil.example'])
     expect(readOrigin(other, TEST)).toBeNull()
 })
 
-test('whatever is written, what is read is one word that is read again as itself', () => {
+test('an origin that was read is one word, and is read again as itself', () => {
   const text = fc.oneof(
     fc.string(),
     fc.string().map((rest) => `https://shop.example${rest}`),

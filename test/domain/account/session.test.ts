@@ -15,7 +15,7 @@ const HOUR = 3_600_000
 const START = 1_790_000_000_000
 const SESSION = { createdAt: START, usedAt: START, confirmedAt: START, endedAt: null }
 
-test('the limits are those that people are told', () => {
+test('the limits of a session are those that people read', () => {
   expect({ ABSOLUTE_MS, CODE_TRIES, CODE_TRIES_A_DAY, CONFIRMED_MS, IDLE_MS, LINK_MS, LINKS_PER_HOUR }).toEqual({
     ABSOLUTE_MS: 24 * HOUR,
     CODE_TRIES: 5,
@@ -35,11 +35,11 @@ describe('a session', () => {
     ['of a day, still in use', { usedAt: START + 24 * HOUR - 1 }, 24 * HOUR, false],
     ['that was ended', { endedAt: START + 1 }, 2, false],
     ['that was ended in the first moment of time', { endedAt: 0 }, 2, false],
-  ])('%s: open or not', (_what, times, after, open) => {
+  ])('a session is open or not: %s', (_what, times, after, open) => {
     expect(isOpen({ ...SESSION, ...times }, START + after)).toBe(open)
   })
 
-  test('counts as confirmed for ten minutes', () => {
+  test('a session counts as confirmed for ten minutes', () => {
     expect(isConfirmed(SESSION, START + HOUR / 6 - 1)).toBe(true)
     expect(isConfirmed(SESSION, START + HOUR / 6)).toBe(false)
   })

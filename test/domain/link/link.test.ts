@@ -41,7 +41,7 @@ const LINK: PaymentLink = {
   updatedAt: BEFORE,
 }
 
-test('the lists that the API promises', () => {
+test('the lists of a link have the values that the API promises', () => {
   expect({ PREFILLS, LINK_STATUSES, REPORT_REASONS }).toEqual({
     PREFILLS: ['amount', 'reference'],
     LINK_STATUSES: ['active', 'paused', 'sold_out', 'expired', 'stopped'],
@@ -60,16 +60,16 @@ describe('a link is', () => {
     ['paused', { active: false, expiresAt: BEFORE, maxPayments: 3 }],
     ['stopped', { stoppedAt: BEFORE }],
     ['stopped', { stoppedAt: AFTER, active: false, expiresAt: BEFORE, maxPayments: 3 }],
-  ] as const)('%s: %j', (status, fields) => {
+  ] as const)('the state of a link is %s: %j', (status, fields) => {
     expect(linkStatus({ ...LINK, ...fields }, NOW)).toBe(status)
   })
 })
 
-describe('the object of the API', () => {
+describe('The object of a link in the API', () => {
   const render = (fields: Partial<PaymentLink>) =>
     renderLink({ ...LINK, ...fields }, { publicUrl: 'https://pay.example', now: NOW })
 
-  test('of a link with a price', () => {
+  test('the object of a link with a price has every field', () => {
     expect(render({})).toEqual({
       id: 'plink_1',
       object: 'payment_link',
@@ -101,7 +101,7 @@ describe('the object of the API', () => {
     })
   })
 
-  test('of one whose buyer decides', () => {
+  test('the object of a link whose buyer sets the amount has every field', () => {
     const price = {
       currency: 'JPY',
       amount: null,
@@ -118,12 +118,12 @@ describe('the object of the API', () => {
     })
   })
 
-  test('is not active where the owner has paused it, or an operator has stopped it', () => {
+  test('a link is not active after its owner has paused it or an operator has stopped it', () => {
     expect(render({ active: false })).toMatchObject({ active: false, status: 'paused' })
     expect(render({ stoppedAt: BEFORE })).toMatchObject({ active: false, status: 'stopped' })
   })
 
-  test('is at the same address as its page', () => {
+  test('the URL of a link is the URL of its page', () => {
     expect(linkUrl('http://127.0.0.1:4242', 'abc')).toBe('http://127.0.0.1:4242/l/abc')
   })
 })

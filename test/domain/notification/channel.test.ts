@@ -10,7 +10,7 @@ import {
   retrySeconds,
 } from '../../../src/domain/notification/channel.ts'
 
-test('the lists that the API promises', () => {
+test('the lists of a channel have the values that the API promises', () => {
   expect(CHANNEL_KINDS).toEqual(['email', 'telegram', 'discord', 'slack'])
   expect(NOTIFICATION_EVENTS).toEqual([
     'payment.succeeded',
@@ -51,10 +51,10 @@ test.each([
   [86_399.5, 86_400],
   [86_400, 86_400],
   [1e12, 86_400],
-])('a channel that asks for %s seconds is left alone for %i', (asked, seconds) => {
+])('a channel that asks for %s seconds gets no message for %i', (asked, seconds) => {
   expect(pauseSeconds(asked)).toBe(seconds)
 })
 
-test('a chat of Telegram is that of one person, or of a group: then its id is below zero', () => {
+test('an id of a Telegram chat is positive for one person, and negative for a group', () => {
   expect(['7001', '-1001234', '7001-1'].map(isChatOfOne)).toEqual([true, false, true])
 })

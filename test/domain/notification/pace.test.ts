@@ -19,26 +19,26 @@ const next = (situation: Partial<Situation>) =>
 const alone = (id: string) => ({ kind: 'send', ids: [id], digest: false })
 const together = (count: number) => ({ kind: 'send', ids: waiting(count).map(({ id }) => id), digest: true })
 
-test('ten messages a minute, and 500 notifications in one', () => {
+test('the pace is ten messages a minute, and 500 notifications in one message', () => {
   expect([MOST_A_MINUTE, DIGEST_SIZE]).toEqual([10, 500])
 })
 
-test('nothing waits, nothing is sent', () => {
+test('without waiting notifications nothing is sent', () => {
   expect(next({})).toEqual({ kind: 'nothing' })
   expect(next({ recent: sent(10), quietUntil: NOW + 1 })).toEqual({ kind: 'nothing' })
 })
 
-describe('while there are few', () => {
+describe('Few notifications', () => {
   test.each([
     [1, 0],
     [10, 0],
     [1, 9],
     [5, 5],
-  ])('%i that wait, after %i in the last minute, go one by one, the oldest first', (count, before) => {
+  ])('%i waiting notifications, after %i in the last minute, are sent one by one, the oldest first', (count, before) => {
     expect(next({ waiting: waiting(count), recent: sent(before) })).toEqual(alone('n1'))
   })
 
-  test('what was sent a minute ago does not count any more', () => {
+  test('a message from more than a minute ago does not count', () => {
     expect(next({ waiting: waiting(1), recent: sent(10, { secondsAgo: 60 }) })).toEqual(alone('n1'))
     expect(next({ waiting: waiting(1), recent: sent(10, { secondsAgo: 59.999 }) })).toEqual({
       kind: 'wait',
@@ -47,16 +47,16 @@ describe('while there are few', () => {
   })
 })
 
-describe('when there are many', () => {
+describe('Many notifications', () => {
   test.each([
     [11, 0],
     [2, 9],
     [6, 5],
-  ])('%i that wait, after %i in the last minute, go in a digest', (count, before) => {
+  ])('%i waiting notifications, after %i in the last minute, are sent as a digest', (count, before) => {
     expect(next({ waiting: waiting(count), recent: sent(before) })).toEqual(together(count))
   })
 
-  test('after ten within a minute they wait until the oldest of the ten is a minute old', () => {
+  test('after ten messages within a minute notifications wait until the oldest is a minute old', () => {
     const recent = [...sent(4, { secondsAgo: 50 }), ...sent(6, { secondsAgo: 5 })]
     expect(next({ waiting: waiting(3), recent })).toEqual({ kind: 'wait', until: NOW + 10 * SECOND })
   })
@@ -66,26 +66,26 @@ describe('when there are many', () => {
     expect(next({ waiting: waiting(12), recent })).toEqual({ kind: 'wait', until: NOW + 40 * SECOND })
   })
 
-  test('one that is full goes at once: waiting cannot make it better', () => {
+  test('a full digest is sent at once', () => {
     const recent = sent(1, { secondsAgo: 20, digest: true })
     expect(next({ waiting: waiting(DIGEST_SIZE - 1), recent })).toEqual({ kind: 'wait', until: NOW + 40 * SECOND })
     expect(next({ waiting: waiting(DIGEST_SIZE), recent })).toEqual(together(DIGEST_SIZE))
   })
 })
 
-describe('quiet hours', () => {
+describe('Quiet hours and the pace', () => {
   const quietUntil = NOW + 3600 * SECOND
 
-  test('hold everything that is not urgent', () => {
+  test('quiet hours hold everything that is not urgent', () => {
     expect(next({ waiting: waiting(12), quietUntil })).toEqual({ kind: 'wait', until: quietUntil })
   })
 
-  test('do not hold what is about the wallet, keys or sign-in: it goes alone, whatever was sent before', () => {
+  test('quiet hours do not hold notifications about the wallet, keys or sign-in: each is sent alone, whatever was sent before', () => {
     const mixed = [...waiting(2), { id: 'urgent', urgent: true, held: false }]
     expect(next({ waiting: mixed, quietUntil, recent: sent(30) })).toEqual(alone('urgent'))
   })
 
-  test('are followed by one digest of what they held', () => {
+  test('quiet hours are followed by one digest of the notifications that they held', () => {
     expect(next({ waiting: waiting(2, { held: true }) })).toEqual(together(2))
     expect(next({ waiting: waiting(1, { held: true }) })).toEqual(alone('n1'))
     const one = [...waiting(1, { held: true }), { id: 'n2', urgent: false, held: false }]

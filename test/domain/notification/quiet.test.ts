@@ -19,7 +19,7 @@ test.each([
 })
 
 test.each(['', '24:00', '7:05', '07:60', '007:05', '07:050', '-1:00', '07.05', ' 07:05', '07:05\n', '3a:00'])(
-  '%j is no time of the day',
+  '%j is not a time of day',
   (text) => {
     expect(parseClock(text)).toBeNull()
   },
@@ -30,8 +30,8 @@ test('time zones are those that the platform knows', () => {
   expect(['Europe/Olso', '', 'CET5X'].map(isTimeZone)).toEqual([false, false, false])
 })
 
-describe('quiet hours', () => {
-  test('that nobody has asked for hold nothing', () => {
+describe('Quiet hours', () => {
+  test('quiet hours that are not set hold nothing', () => {
     expect(quietUntil(null, at('2026-11-01T03:00:00Z'))).toBeNull()
   })
 
@@ -41,7 +41,7 @@ describe('quiet hours', () => {
     ['in them, between two minutes', '2026-11-01T13:10:40.123Z', '2026-11-01T14:30:00.000Z'],
     ['in their last moment', '2026-11-01T14:29:59.999Z', '2026-11-01T14:30:00.000Z'],
     ['after them', '2026-11-01T14:30:00.000Z', null],
-  ])('of a day: %s', (_when, now, end) => {
+  ])('quiet hours of a day: %s', (_when, now, end) => {
     expect(until({ from: '12:00', to: '14:30' }, now)).toBe(end)
   })
 
@@ -51,19 +51,19 @@ describe('quiet hours', () => {
     ['in the morning', '2026-11-02T06:59:59Z', '2026-11-02T07:00:00.000Z'],
     ['at seven', '2026-11-02T07:00:00Z', null],
     ['before ten', '2026-11-01T21:59:59Z', null],
-  ])('over midnight: %s', (_when, now, end) => {
+  ])('quiet hours over midnight: %s', (_when, now, end) => {
     expect(until({ from: '22:00', to: '07:00' }, now)).toBe(end)
   })
 
-  test('of an hour end after it, not before it began', () => {
+  test('quiet hours of one hour end after it, not before it began', () => {
     expect(until({ from: '12:00', to: '13:00' }, '2026-11-01T12:30:00Z')).toBe('2026-11-01T13:00:00.000Z')
   })
 
-  test('of no length hold nothing', () => {
+  test('quiet hours without length hold nothing', () => {
     expect(until({ from: '07:00', to: '07:00' }, '2026-11-01T07:00:00Z')).toBeNull()
   })
 
-  test('are those of the zone, to the quarter of an hour', () => {
+  test('quiet hours follow their time zone, to the quarter of an hour', () => {
     const kathmandu = { from: '22:00', to: '07:00', zone: 'Asia/Kathmandu' }
     expect(until(kathmandu, '2026-11-01T16:14:59Z')).toBeNull()
     expect(until(kathmandu, '2026-11-01T16:15:00Z')).toBe('2026-11-02T01:15:00.000Z')
@@ -74,11 +74,11 @@ describe('quiet hours', () => {
     ['forward during the night', 'Europe/Oslo', '2026-03-28T22:00:00Z', '2026-03-29T05:00:00.000Z'],
     ['back during the night', 'Europe/Oslo', '2026-10-24T21:00:00Z', '2026-10-25T06:00:00.000Z'],
     ['by half an hour', 'Australia/Lord_Howe', '2026-04-04T12:00:00Z', '2026-04-04T20:30:00.000Z'],
-  ])('end at seven of the clock that is put %s', (_how, zone, now, end) => {
+  ])('quiet hours end at seven of the clock that is put %s', (_how, zone, now, end) => {
     expect(until({ from: '22:00', to: '07:00', zone }, now)).toBe(end)
   })
 
-  test('that would end in the hour that is left out end with it', () => {
+  test('quiet hours that would end in the skipped hour end with it', () => {
     const quiet = { from: '22:00', to: '02:30', zone: 'Europe/Oslo' }
     expect(until(quiet, '2026-03-28T23:00:00Z')).toBe('2026-03-29T01:00:00.000Z')
   })

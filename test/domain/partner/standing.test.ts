@@ -24,8 +24,8 @@ const ask = (standing: Standing, asked: Asked, times = 1): Standing =>
   Array.from({ length: times }).reduce<Standing>((before) => wasAsked(before, asked, before.askAt ?? 0), standing)
 const isDown = ({ downSince }: Standing): boolean => downSince !== null
 
-describe('a partner goes down', () => {
-  test('when a payment that went wrong makes us ask, and three questions of our own are not answered', () => {
+describe('A partner goes down', () => {
+  test('a partner goes down after a payment’s failure if three pings are not answered', () => {
     const asked = suspected(up, suspect(1, 1))
     expect(asked.askAt).toBe(5 * SECOND)
     expect([ask(asked, 'silent'), ask(asked, 'silent', 2), ask(asked, 'silent', 3)].map(isDown)).toEqual([
@@ -37,32 +37,32 @@ describe('a partner goes down', () => {
     expect(ask(asked, 'refuses_us', 3).why).toBe('refuses_us')
   })
 
-  test('when it answers us, but opens no order of five payments of three merchants', () => {
+  test('a partner goes down if it answers pings, but opens no order for five payments of three merchants', () => {
     expect(ask(suspects(5, 3), 'answered')).toMatchObject({ why: 'opens_nothing' })
     expect(isDown(ask(suspects(4, 3), 'answered'))).toBe(false)
     expect(isDown(ask(suspects(20, 2), 'answered'))).toBe(false)
   })
 })
 
-describe('nobody takes a partner down', () => {
-  test('by one payment, however often it goes wrong', () => {
+describe('A partner stays up', () => {
+  test('one payment does not take a partner down, however often it fails', () => {
     const often = Array.from({ length: 500 }, (_, index) => suspect(1, 1, index)).reduce(suspected, up)
     expect(often.suspects).toHaveLength(1)
     expect(isDown(ask(often, 'answered'))).toBe(false)
   })
 
-  test('by the payments of one merchant, however many', () => {
+  test('the payments of one merchant do not take a partner down, however many', () => {
     const many = suspects(500, 1)
     expect(many.suspects).toHaveLength(20)
     expect(isDown(ask(many, 'answered'))).toBe(false)
   })
 
-  test('by orders that go wrong between orders that are opened', () => {
+  test('failed orders between opened ones do not take a partner down', () => {
     const between = openedAnOrder(suspects(4, 3))
     expect(isDown(ask(suspected(between, suspect(9, 9)), 'answered'))).toBe(false)
   })
 
-  test('by calls about orders that are there, however many go wrong; it is asked all the same', () => {
+  test('failed calls about existing orders do not take a partner down, however many; it is pinged anyway', () => {
     const troubled = Array.from({ length: 20 }).reduce<Standing>((before) => doubted(before, 0), up)
     expect(troubled).toEqual({ ...up, askAt: 5 * SECOND })
     expect(ask(troubled, 'answered')).toEqual(up)
@@ -71,12 +71,12 @@ describe('nobody takes a partner down', () => {
     expect(doubted(down, 0)).toBe(down)
   })
 
-  test('by orders that went wrong long ago', () => {
+  test('orders that failed long ago do not take a partner down', () => {
     const slowly = Array.from({ length: 10 }, (_, index) => suspect(index, index, index * MINUTE)).reduce(suspected, up)
     expect(isDown(wasAsked(slowly, 'answered', 9 * MINUTE))).toBe(false)
   })
 
-  test('whatever is done, if every question is answered and no three merchants have trouble', () => {
+  test('a partner stays up in any sequence if it answers every ping and no three merchants have failures', () => {
     const step = fc.oneof(
       fc.record({ payment: fc.nat(50), merchant: fc.nat(1) }),
       fc.constant('asked' as const),
@@ -97,7 +97,7 @@ describe('nobody takes a partner down', () => {
     )
   })
 
-  test('and trouble makes us ask every five seconds at most', () => {
+  test('failures make the system ping a partner every five seconds at most', () => {
     let standing = suspected(up, suspect(1, 1, 0))
     standing = wasAsked(standing, 'answered', 5 * SECOND)
     expect(standing.askAt).toBeNull()
@@ -105,14 +105,14 @@ describe('nobody takes a partner down', () => {
   })
 })
 
-describe('a partner comes back', () => {
+describe('A partner comes back', () => {
   const down = ask(suspects(1, 1), 'silent', 3)
 
-  test('by itself, with the first question that it answers', () => {
+  test('a partner is up again with the first ping that it answers', () => {
     expect(ask(down, 'answered')).toMatchObject({ downSince: null, why: null, suspects: [], askAt: null })
   })
 
-  test('later each time, when it goes down again and again; a good half-hour is forgiven', () => {
+  test('a partner that goes down repeatedly is up again later each time; a good half-hour resets that', () => {
     let standing = down
     for (const needed of [1, 2, 3, 4, 5, 6, 6, 6]) {
       expect([
@@ -128,13 +128,13 @@ describe('a partner comes back', () => {
     expect([isDown(rested), rested.falls]).toEqual([true, 1])
   })
 
-  test('not while it answers now and then', () => {
+  test('a partner that answers only now and then stays down', () => {
     const twice = ask(suspected(ask(down, 'answered'), suspect(1, 1, 20 * SECOND)), 'silent', 3)
     const flapping = ask(ask(ask(twice, 'answered'), 'silent'), 'answered')
     expect(isDown(flapping)).toBe(true)
   })
 
-  test('for orders after half a minute, doubled with each time that it opens none, a quarter of an hour at most', () => {
+  test('a partner is open for orders after half a minute, doubled each time that it opens none, up to a quarter of an hour', () => {
     const waits: number[] = []
     let standing = up
     for (let fall = 0; fall < 8; fall++) {
@@ -148,17 +148,17 @@ describe('a partner comes back', () => {
     expect(waits).toEqual([30, 60, 120, 240, 480, 900, 900, 900])
   })
 
-  test('and is suspected of nothing that went wrong while it was down', () => {
+  test('failures during an outage do not count after it', () => {
     expect(suspected(down, suspect(2, 2))).toBe(down)
     expect(ask(suspected(down, suspect(2, 2)), 'answered').suspects).toEqual([])
   })
 })
 
-describe('to the millisecond', () => {
+describe('The standing of a partner to the millisecond', () => {
   const start = 1_790_000_000_000
   const fallen = { ...up, downSince: start, why: 'silent', falls: 3, fellAt: start, askAt: start + 10_000 } as const
 
-  test('a question is put off by nothing: not by more trouble, and not by trouble while it is down', () => {
+  test('neither more failures nor failures during the outage postpone a ping', () => {
     const asked = doubted(up, start)
     expect(asked).toEqual({ ...up, askAt: start + 5000 })
     expect(doubted(asked, start + 4999)).toBe(asked)
@@ -166,7 +166,7 @@ describe('to the millisecond', () => {
     expect(doubted({ ...fallen, askAt: null }, start)).toEqual({ ...fallen, askAt: null })
   })
 
-  test('an order that is opened clears a partner that works, and says nothing of one that is down', () => {
+  test('an order that is opened clears a partner that is up, and says nothing about one that is down', () => {
     expect(openedAnOrder({ ...up, suspects: [suspect(1, 1)], misses: 2, askAt: 5 })).toEqual({
       ...up,
       misses: 2,
@@ -176,7 +176,7 @@ describe('to the millisecond', () => {
     expect(openedAnOrder(opensNothing)).toBe(opensNothing)
   })
 
-  test('two questions without an answer are a disturbance, the third is a fall', () => {
+  test('two pings without an answer are a disturbance, the third is an outage', () => {
     const once = wasAsked(up, 'silent', start)
     expect(once).toEqual({ ...up, misses: 1, askAt: start + 5000 })
     const twice = wasAsked(once, 'refuses_us', start + 5000)
@@ -192,7 +192,7 @@ describe('to the millisecond', () => {
     expect(wasAsked(twice, 'answered', start + 10_000)).toEqual(up)
   })
 
-  test('while it is down it is asked every ten seconds, and what it says last is the reason', () => {
+  test('a partner that is down is pinged every ten seconds, and its last answer is the reason', () => {
     const answered = wasAsked({ ...fallen, answers: 1 }, 'answered', start + 10_000)
     expect(answered).toEqual({ ...fallen, answers: 2, askAt: start + 20_000 })
     expect(wasAsked(answered, 'refuses_us', start + 20_000)).toEqual({
@@ -204,20 +204,20 @@ describe('to the millisecond', () => {
     expect(wasAsked(answered, 'answered', start + 20_000)).toEqual({ ...up, falls: 3, fellAt: start })
   })
 
-  test('orders are tried after one answer, and only where it answered before', () => {
+  test('orders are tried after one answer, and only if it answered before', () => {
     expect(isDown(wasAsked({ ...fallen, why: 'opens_nothing' }, 'answered', start))).toBe(false)
     expect(isDown(wasAsked(fallen, 'answered', start))).toBe(true)
   })
 
-  test('half an hour makes a fall the first again', () => {
+  test('after half an hour an outage counts as the first again', () => {
     const back = { ...up, falls: 3, fellAt: start, misses: 2 }
     expect(wasAsked(back, 'silent', start + 30 * MINUTE - 1).falls).toBe(4)
     expect(wasAsked(back, 'silent', start + 30 * MINUTE).falls).toBe(1)
-    // Whatever the row says of falls that have no time.
+    // Whatever the row says of outages without a time.
     expect(wasAsked({ ...back, fellAt: null }, 'silent', 1000).falls).toBe(1)
   })
 
-  test('what went wrong two minutes ago is forgotten', () => {
+  test('a failure of two minutes ago is forgotten', () => {
     const two = [suspect(1, 1, start), suspect(2, 2, start + 1)]
     expect(wasAsked({ ...up, suspects: two }, 'answered', start + 2 * MINUTE).suspects).toEqual(two.slice(1))
     expect(suspected({ ...up, suspects: two }, suspect(3, 3, start + 2 * MINUTE)).suspects).toEqual([

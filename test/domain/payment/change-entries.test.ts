@@ -32,7 +32,7 @@ const cause = (say: Extract<Cause, { say: string }>['say'], outside = false): Ca
   data: { operator: 'ada', reason: 'looked at it', outside },
 })
 
-/** Each entry of the timeline: its kind, or the state that it enters, and who has done what. */
+/** The entries of the timeline: the kind, or the state that it enters, and the actor. */
 function listEntries(before: PaymentWithAttempts, step: Step, why: Cause | null = null): string[] {
   const { moves, notes } = describeChange(before, step(before), why)
   return [
@@ -41,7 +41,7 @@ function listEntries(before: PaymentWithAttempts, step: Step, why: Cause | null 
   ]
 }
 
-describe('the timeline tells', () => {
+describe('The entries of a change', () => {
   test.each<[string, PaymentWithAttempts, Step, readonly string[]]>([
     [
       'the first order',
@@ -170,7 +170,7 @@ describe('the timeline tells', () => {
         'payment.chargeback_won: Money that the partner had reversed is there again: the loss is booked back (partner)',
       ],
     ],
-  ])('%s', (_what, before, step, entries) => {
+  ])('a change has its entries: %s', (_what, before, step, entries) => {
     expect(listEntries(before, step)).toEqual(entries)
   })
 
@@ -245,14 +245,14 @@ describe('the timeline tells', () => {
       cause('settle'),
       ['→ processing: The payout is tried again (operator)'],
     ],
-  ])('a decision that is %s', (_what, before, step, why, entries) => {
+  ])('a decision has its entry: %s', (_what, before, step, why, entries) => {
     expect(listEntries(before, step, why)).toEqual(entries)
     const { moves, notes } = describeChange(before, step(before), why)
     const [entry] = [...moves.map(({ note }) => note), ...notes]
     expect(entry?.data).toMatchObject({ operator: 'ada', reason: 'looked at it' })
   })
 
-  test('a change that changes nothing has no entry', () => {
+  test('a change without an effect has no entry', () => {
     expect(listEntries(settled, (state) => state)).toEqual([])
     expect(listEntries(one, setsAttempt({ cancelAsked: true }))).toEqual([])
   })
@@ -265,7 +265,7 @@ describe('the timeline tells', () => {
   })
 })
 
-test('what is lost after the payout is counted in all, and what is won back', () => {
+test('the loss after the payout is counted in total, and so is the money that was won back', () => {
   const changes = (before: PaymentWithAttempts, step: Step) =>
     listLossChanges(before, step(before)).map(({ units, lost }) => [units, lost])
   expect(changes(settled, pays('4000'))).toEqual([[6000n, 6000n]])

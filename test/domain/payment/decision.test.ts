@@ -6,55 +6,55 @@ import { newPaymentSnapshot, snapshotOf } from '../../../src/domain/payment/snap
 import { after, attempt, handed, opened, pays, sets, settled } from './payment-story.ts'
 
 const signed = { operator: 'ada', reason: 'looked at it' }
-/** With the version of the payments that are made here. */
+/** Has the version of the payments in this file. */
 const looked = { ...signed, version: 1 }
 const tooLittle = snapshotOf(after(opened(attempt()), pays('3000')))
 const card = attempt({ id: 'att_2', provider: 'card_partner', method: 'card' })
 const twice = snapshotOf(after(opened(attempt(), card), pays(), pays('10000', 'att_2')))
 
-describe('a decision is refused', () => {
+describe('A decision is refused', () => {
   test.each([undefined, {}, { operator: 'ada' }, { operator: ' ', reason: 'x' }, { operator: 'ada', reason: ' ' }])(
-    'without a name and a reason: %j',
+    'a decision without a name and a reason is refused: %j',
     (incomplete) => {
       expect(whyMalformed('settle', incomplete as Decision | undefined)).toContain('Give {"operator"')
     },
   )
 
   test.each([{ operator: 'a\0' }, { reason: 'x\0' }, { reason: '\ud83d' }, { attempt: 'att_\0' }, { proof: '\0' }])(
-    'with a text that cannot be stored: %j',
+    'a decision with a text that cannot be stored is refused: %j',
     (text) => expect(whyMalformed('give_back', { ...looked, ...text })).toContain('without NUL'),
   )
 
-  test.each(ANSWERS)('%s: without the version that was looked at, but for a hold', (say) => {
+  test.each(ANSWERS)('the decision %s is refused without the version that was looked at, except for a hold', (say) => {
     for (const version of [undefined, null, '7', 6.5])
       expect(whyMalformed(say, { ...signed, version } as Decision) === null).toBe(say === 'hold')
     expect(whyMalformed(say, looked)).toBeNull()
     expect(payloadOf(say).includes('version')).toBe(say !== 'hold')
   })
 
-  test.each(ANSWERS)('%s: with an attempt or a proof, but for a give-back', (say) => {
+  test.each(ANSWERS)('the decision %s is refused with an attempt or a proof, except for a give-back', (say) => {
     for (const fields of [{ attempt: 'att_1' }, { outside: true }, { outside: true, proof: 'bank 7' }])
       expect(whyMalformed(say, { ...looked, ...fields }) === null).toBe(say === 'give_back')
   })
 
-  test('with a proof of nothing, and with a version that none can be', () => {
+  test('a decision with a proof of nothing, or with an impossible version, is refused', () => {
     expect(whyMalformed('give_back', { ...looked, proof: 'bank 7' })).toContain('add "outside": true')
     expect(whyMalformed('settle', { ...signed, version: 99_999_999_999 })).toContain('"version"')
   })
 
-  test('with a version that is over; the row may be newer than what is known here', () => {
+  test('a decision with an outdated version is refused; the row can be newer than the known version', () => {
     const known = { ...tooLittle, version: 7 }
     expect(whyRefused('settle', { ...signed, version: 6 }, known)).toContain('has changed since you looked at it')
     expect(whyRefused('settle', { ...signed, version: 7 }, known)).toBeNull()
     expect(whyRefused('settle', { ...signed, version: 8 }, known)).toBeNull()
   })
 
-  test('only as it is written while the payment is not known yet', () => {
+  test('a decision is refused only for its form while the payment is not known yet', () => {
     expect(whyRefused('settle', looked, null)).toBeNull()
     expect(whyRefused('settle', signed, null)).toContain('Add "version"')
   })
 
-  test('if it changes nothing, with what may be decided in its place', () => {
+  test('a decision that changes nothing is refused with the possible decisions', () => {
     expect(whyRefused('write_off', looked, tooLittle)).toBe(
       'The payment is under_review, and write_off changes nothing. Decide with settle, or give_back --attempt att_1, or give_back --attempt att_1 --outside, or hold',
     )
@@ -66,14 +66,14 @@ describe('a decision is refused', () => {
     )
   })
 
-  test('a release of what is not held, and a hold of what has ended', () => {
+  test('a release of a payment without a hold, and a hold of a payment that has ended, are refused', () => {
     expect(whyRefused('release', looked, tooLittle)).toBe('Nothing is held')
     expect(whyRefused('hold', signed, snapshotOf(settled))).toBe('A succeeded payment cannot be held')
     expect(whyRefused('hold', signed, snapshotOf(after(handed, sets({ held: true }))))).toContain('is held already')
     expect(whyRefused('hold', signed, newPaymentSnapshot('pay_1', 0))).toBeNull()
   })
 
-  test('if two attempts have money and none is named', () => {
+  test('a give-back is refused if two attempts have money and none is named', () => {
     expect(whyRefused('give_back', looked, twice)).toBe(
       'Name the attempt whose money goes back, as "attempt": att_1 or att_2',
     )
@@ -81,17 +81,17 @@ describe('a decision is refused', () => {
   })
 })
 
-describe('the answer that a decision means', () => {
+describe('The answer that a decision means', () => {
   test.each<[Say, Partial<Decision>, ReturnType<typeof answerOf>]>([
     ['settle', {}, { say: 'settle' }],
     ['give_back', {}, { say: 'give_back', accountId: 'att_1' }],
     ['give_back', { attempt: 'att_1', outside: true }, { say: 'give_back', accountId: 'att_1', outside: true }],
     ['hold', {}, { say: 'hold' }],
-  ])('%s with %j', (say, fields, answer) => {
+  ])('the decision %s with %j means its answer', (say, fields, answer) => {
     expect(answerOf(say, { ...looked, ...fields }, tooLittle)).toEqual(answer)
   })
 
-  test('is a refusal if nothing of it is offered', () => {
+  test('a decision is refused if it is not offered', () => {
     expect(answerOf('release', looked, tooLittle)).toBe('Nothing is held')
   })
 })

@@ -46,7 +46,7 @@ const summary = (state: PaymentWithAttempts): string => {
   return `${status} (${statusReason ?? '-'}, ${exception ?? '-'}) → ${nextStep(state)}`
 }
 
-describe('before any money', () => {
+describe('A payment before any money', () => {
   test.each<[string, PaymentWithAttempts, string]>([
     ['a new payment', newState, 'created (-, -) → await_buyer'],
     ['an open order', one, 'pending (-, -) → await_buyer'],
@@ -72,13 +72,13 @@ describe('before any money', () => {
     ['the expiry', after(one, sets({ closedAs: 'expired' })), 'expired (-, -) → await_partner'],
     ['dust', after(usdc, brings('open', '9')), 'pending (-, -) → await_buyer'],
     ['a part of the price', after(usdc, brings('open', '50000000')), 'pending (-, underpaid) → await_buyer'],
-  ])('%s', (_what, state, expected) => {
+  ])('a payment before any money is derived: %s', (_what, state, expected) => {
     expect(summary(state)).toBe(expected)
     expect(state.payment).toMatchObject({ paidAttemptId: null, confirmed: null, rate: null, paidAt: null })
   })
 })
 
-describe('with money', () => {
+describe('A payment with money', () => {
   test.each<[string, PaymentWithAttempts, string]>([
     ['the price', after(one, pays()), 'processing (-, -) → sell'],
     ['one percent less', after(one, pays('9900')), 'processing (-, -) → sell'],
@@ -128,18 +128,18 @@ describe('with money', () => {
       after(one, sets({ closedAs: 'expired', listenEnded: true }), pays()),
       'expired (-, paid_late) → review',
     ],
-  ])('%s', (_what, state, expected) => {
+  ])('a payment with money is derived: %s', (_what, state, expected) => {
     expect(summary(state)).toBe(expected)
   })
 
-  test('a payment that some partner holds in full is settled with that, whatever came before it', () => {
+  test('a payment is settled with the account that has the whole price, whatever arrived before', () => {
     const later = after(two, pays('5000'), pays('10000', 'att_2'))
     expect(later.payment).toMatchObject({ paidAttemptId: 'att_2', providerUsed: 'card_partner', methodUsed: 'card' })
     const back = after(two, pays(), pays('10000', 'att_2'), gone)
     expect(back.payment).toMatchObject({ paidAttemptId: 'att_2', confirmed: { minor: '10000', currency: 'EUR' } })
   })
 
-  test('the account that is being sold is settled before another one that holds the price', () => {
+  test('the account that is being sold is settled before another one that has the price', () => {
     const second = after(two, pays('10000', 'att_2'), pays())
     expect(second.payment.paidAttemptId).toBe('att_2')
     expect(after(second, sets({ stuck: 'att_2' })).payment.paidAttemptId).toBe('att_1')
@@ -158,7 +158,7 @@ describe('with money', () => {
   })
 })
 
-test('a conversion lasts from the first step of it to its fill, and not longer', () => {
+test('a conversion lasts from its first step to its fill, and not longer', () => {
   const since = (state: PaymentWithAttempts) => state.payment.convertingSince
   const begun = after(one, pays())
   expect([since(one), since(begun), since(after(begun, fills()))]).toEqual([null, AT, null])
@@ -168,7 +168,7 @@ test('a conversion lasts from the first step of it to its fill, and not longer',
   expect(since(after(longer, decides({ say: 'hold' }), fills(), decides({ say: 'release' })))).toBeNull()
 })
 
-describe('from the payout on', () => {
+describe('A payment from the payout on', () => {
   test.each<[string, PaymentWithAttempts, string]>([
     ['handed over', handed, 'settling (-, -) → await_payout'],
     ['for too long', after(handed, sets({ delayedAt: AT })), 'settling (-, settlement_delayed) → await_payout'],
@@ -186,7 +186,7 @@ describe('from the payout on', () => {
     ['paid, reversed and written off', after(settled, gone, written), 'succeeded (-, -) → done'],
     ['paid, reversed and won back', after(settled, gone, pays()), 'succeeded (-, -) → done'],
     ['paid another sum', after(handed, paysOut('5')), 'succeeded (-, -) → review'],
-    // Its sale may have been forgotten with it: the converter answers about the same order again.
+    // Its sale may have been forgotten with it: the converter has the same order again.
     ['paid before anything was sold', after(one, pays(), paysOut()), 'succeeded (-, -) → sell'],
     ['which the sale explains', after(one, pays(), paysOut(), fills()), 'succeeded (-, -) → done'],
     [
@@ -194,24 +194,24 @@ describe('from the payout on', () => {
       after(handed, givesBack, sets({ payout: 'voiding' }), paysOut()),
       'succeeded (-, -) → done',
     ],
-  ])('%s', (_what, state, expected) => {
+  ])('a payment with a payout is derived: %s', (_what, state, expected) => {
     expect(summary(state)).toBe(expected)
     const { paidAttemptId, confirmed, paidAt } = state.payment
     expect([paidAttemptId, confirmed, paidAt]).toEqual(['att_1', { minor: '10000', currency: 'EUR' }, AT])
   })
 
-  test('a payment keeps the time at which it was paid when its partner takes the money back and gives it again', () => {
+  test('a payment keeps the time at which it was paid when its partner reverses the money and has it again', () => {
     const again = after(settled, gone, pays(), setsAttempt({ paidAt: '2026-03-01T00:00:00.000Z' }))
     expect(again.payment.paidAt).toBe(AT)
   })
 
-  test('the net amount is fixed by the sale that is taken', () => {
+  test('the sale that is taken fixes the net amount', () => {
     expect(handed.payment.usdc).toEqual({ gross: '110000000', fee: '4950000', net: NET })
     expect(after(handed, pays('15000')).payment).toMatchObject({ usdc: { net: NET }, confirmed: { minor: '10000' } })
   })
 })
 
-describe('money that goes back', () => {
+describe('Money that leaves a payment', () => {
   test.each<[string, PaymentWithAttempts, string]>([
     ['decided, and not asked for yet', after(one, pays(), givesBack), 'under_review (giving_back, -) → give_back'],
     ['asked for', after(one, pays(), givesBack, asked), 'under_review (giving_back, -) → end_sale'],
@@ -240,17 +240,17 @@ describe('money that goes back', () => {
       after(two, pays(), says({ status: 'confirming' }, 'att_2'), givesOutside),
       'processing (-, -) → end_sale',
     ],
-  ])('%s', (_what, state, expected) => {
+  ])('a payment whose money leaves is derived: %s', (_what, state, expected) => {
     expect(summary(state)).toBe(expected)
   })
 
-  test('what comes after it is a second payment, and no money of the payment', () => {
+  test('money that arrives after a give-back is a second payment, and does not belong to the payment', () => {
     const again = after(one, pays(), givesBack, asked, says({ status: 'refunded' }), pays())
     expect(again.payment).toMatchObject({ status: 'refunded', reviews: [{ reason: 'excess' }] })
   })
 })
 
-describe('whatever happens', () => {
+describe('Random payments', () => {
   const STEPS: readonly Step[] = [
     ...['att_1', 'att_2'].flatMap((id) => [
       pays('10000', id),
@@ -282,7 +282,7 @@ describe('whatever happens', () => {
     (state) => (state.payment.closedAs === null ? state : sets({ listenEnded: true })(state)),
   ]
 
-  test('a payment moves by the table, is asked about only with an answer, and is computed the same again', () => {
+  test('a payment moves by the table, is asked about only with an answer, and is derived the same way again', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...STEPS), { maxLength: 12 }), (steps) => {
         let state = two

@@ -6,13 +6,13 @@ import { AT, after, attempt, decides, opened, payment, pays, says, sets, setsAtt
 const HOUR = 3_600_000
 const before = (ms: number): string => new Date(new Date(AT).getTime() - ms).toISOString()
 const upi = attempt({ id: 'att_2', provider: 'local_partner', method: 'upi' })
-/** It was closed two days before the money of the story comes. */
+/** Closed two days before the money of the story arrives. */
 const expired = after(opened(attempt(), upi), sets({ closedAs: 'expired', expiresAt: before(48 * HOUR) }))
 
 test.each([
   ['a minute after a day: it came in time', before(24 * HOUR + 60_000), false],
   ['a moment later', before(24 * HOUR + 60_001), true],
-])('money of a partner that has a day is too late from then on: %s', (_what, expiresAt, expected) => {
+])('money of a partner with a limit of a day is too late after it: %s', (_what, expiresAt, expected) => {
   const paid = attempt({ paidAt: AT })
   expect(isTooLate(payment({ closedAs: 'expired', expiresAt }), paid)).toBe(expected)
   expect(isTooLate(payment({ closedAs: 'canceled', canceledAt: expiresAt }), paid)).toBe(expected)

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { createdPayment, returnUrl } from '../../../src/domain/payment/new-payment.ts'
 import { created } from './payment-story.ts'
 
-test('a payment that was just created has what it was created with, and nothing else yet', () => {
+test('a new payment has the values that it was created with, and nothing else yet', () => {
   const { id, createdAt, expiresAt, ...rest } = createdPayment(created, { merchantId: 'mer_1', livemode: true })
   expect({ id, createdAt, expiresAt }).toEqual({
     id: 'pay_1',

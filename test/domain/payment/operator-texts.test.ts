@@ -22,7 +22,7 @@ const one = opened(attempt())
 const usdc = opened(usdcAttempt())
 const silent = after(one, says({ status: 'confirming' }), setsAttempt({ silent: true }))
 
-describe('an operator reads what the payment waits for', () => {
+describe('Texts for operators about a waiting payment', () => {
   test.each<[string, PaymentWithAttempts, string | RegExp]>([
     ['nothing has come', one, /^No money has arrived\. Waiting for the buyer until 2026-\S+Z\.$/],
     [
@@ -63,7 +63,7 @@ describe('an operator reads what the payment waits for', () => {
       'The partner is asked now to give the money back to the buyer.',
     ],
     ['it is over', after(settled, sets({ listenEnded: true })), 'Nothing is left to do.'],
-  ])('%s', (_when, state, text) => {
+  ])('an operator reads why a payment waits: %s', (_when, state, text) => {
     expect(describeNextStep(snapshotOf(state))).toMatch(text)
   })
 })

@@ -74,8 +74,8 @@ const NEW = {
   version: 1,
 }
 
-describe('the object of the API', () => {
-  test('a new payment has nothing of a settlement', () => {
+describe('The object of a payment in the API', () => {
+  test('a new payment has no values of a settlement', () => {
     expect(render({})).toEqual(NEW)
   })
 
@@ -127,7 +127,7 @@ describe('the object of the API', () => {
     })
   })
 
-  test('names the rupees that UPI charged for a price in EUR, and the pair of their rate', () => {
+  test('a payment object names the rupees that UPI charged for a price in EUR, and the pair of their rate', () => {
     const paid = render({
       confirmed: { minor: '486240', currency: 'INR' },
       rate: { rate: '0.0119', source: 'converter', lockedAt: '2026-01-01T00:01:00.000Z' },
@@ -144,7 +144,7 @@ describe('the object of the API', () => {
     })
   })
 
-  test('names no fee and no receipt of a payment that went back to its buyer before its payout', () => {
+  test('a payment object names no fee and no receipt if the money went back to its buyer before the payout', () => {
     const usdc = { gross: '54989000', fee: '2474505', net: '52514495' }
     const renderSettlement = (fields: Partial<Payment>) => render({ usdc, ...fields }).settlement
     expect(renderSettlement({ payout: 'void' })).toMatchObject({ gross_usdc: null, fee_usdc: null, net_usdc: null })
@@ -153,13 +153,13 @@ describe('the object of the API', () => {
     expect(renderSettlement({ payout: 'paid', transfer })).toMatchObject(charged)
   })
 
-  test('says since when an open payment has been taking too long', () => {
+  test('a payment object has the time since which an open payment has been taking too long', () => {
     const delayedAt = '2026-01-01T01:00:00.000Z'
     const since = (status: Payment['status']) => render({ status, delayedAt }).settlement.delayed_since
     expect([since('settling'), since('succeeded')]).toEqual([delayedAt, null])
   })
 
-  test('prints the amount as the merchant wrote it, and exactly', () => {
+  test('a payment object has the amount as the merchant wrote it, and exactly', () => {
     const yen = { amountText: '5e3', amount: { minor: '5000', currency: 'JPY' } } as const
     expect(render(yen)).toMatchObject({ amount: 5000, amount_decimal: '5000', amount_minor: 5000, currency: 'JPY' })
   })
@@ -174,7 +174,7 @@ test.each([
   expect(explorerUrl({ chainId, transfer: null })).toBeNull()
 })
 
-test('a chargeback names the attempt, the amount that went or came back, and what is lost in all', () => {
+test('a chargeback names the attempt, the amount that was reversed or won back, and the total loss', () => {
   const change = { attempt: attempt(), units: -2500n, lost: 7500n }
   expect(renderChargeback(change)).toEqual({ attempt: 'att_1', amount: '25.00', lost: '75.00', currency: 'EUR' })
   expect(renderChargeback({ ...change, attempt: usdcAttempt(), units: 1n })).toEqual({

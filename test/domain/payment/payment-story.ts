@@ -14,7 +14,7 @@ import {
 } from '../../../src/domain/payment/payment-object.ts'
 import { withReading } from '../../../src/domain/payment/reading.ts'
 
-/** The steps of a payment of 100.00 EUR, as its row changes: each computes what follows from it. */
+/** The steps of a payment of 100.00 EUR, as its row changes: each computes its consequences. */
 
 export const AT = '2026-01-01T00:10:00.000Z'
 export const RATE = { rate: '1.1', source: 'test' } as const
@@ -97,7 +97,7 @@ export function order({ received = null, ...fields }: Report = {}): PartnerOrder
 export const reads = (known: Attempt, report: Report, rate: typeof RATE | null = RATE): Attempt =>
   withReading(known, { order: order({ attemptId: known.id, ...report }), rate, account: 'ours', at: AT })
 
-/** The step of a story: the payment after it. */
+/** A step of a story: returns the payment after it. */
 export type Step = (state: PaymentWithAttempts) => PaymentWithAttempts
 
 export const after = (state: PaymentWithAttempts, ...steps: readonly Step[]): PaymentWithAttempts =>
@@ -118,10 +118,10 @@ export const setsAttempt = (fields: Partial<Attempt>, id = 'att_1'): Step =>
 
 export const says = (report: Report, id = 'att_1'): Step => changesAttempt(id, (known) => reads(known, report))
 
-/** The partner has received so much, in cents. */
+/** The partner has received this amount, in cents. */
 export const pays = (received = '10000', id = 'att_1'): Step => says({ status: 'paid', received }, id)
 
-/** The chain has brought these micro-USDC to the payment's address. */
+/** The chain has these micro-USDC at the payment’s address. */
 export const brings =
   (status: PartnerOrder['status'], ...micro: readonly string[]): Step =>
   (state) =>

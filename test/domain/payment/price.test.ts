@@ -12,8 +12,8 @@ const question = (text: string, currency: Currency, provider: ProviderName | nul
 const price = (text: string, currency: Currency, provider: ProviderName | null = null) =>
   priceOf({ ...question(text, currency, provider), rates: { table, rate: '1.25', source: 'market' } })
 
-describe('a price', () => {
-  test('is the amount, the rate, and what comes of it in micro-USDC', () => {
+describe('The price of a payment', () => {
+  test('a price is the amount, the rate, and the resulting micro-USDC', () => {
     expect(price('100.00', 'EUR')).toEqual({
       ok: true,
       price: {
@@ -30,20 +30,20 @@ describe('a price', () => {
     ['1,5', 'format'],
     ['1.001', 'precision'],
     ['0', 'zero'],
-  ] as const)('is not made of %j: %s', (text, problem) => {
+  ] as const)('a price is not made of %j: %s', (text, problem) => {
     const refusal = { code: 'amount', problem }
     expect(price(text, 'EUR')).toEqual({ ok: false, refusal })
     expect(whyUnpriceable(question(text, 'EUR'))).toEqual(refusal)
   })
 
-  test('is not made in a currency that the pinned provider does not take', () => {
+  test('a price is refused in a currency that the pinned provider does not accept', () => {
     const refusal = { code: 'currency_not_supported' }
     expect(price('1000', 'JPY', 'card_partner')).toEqual({ ok: false, refusal })
     expect(whyUnpriceable(question('1000', 'JPY', 'card_partner'))).toEqual(refusal)
     expect(whyUnpriceable(question('1000', 'JPY', 'wallet_app'))).toBeNull()
   })
 
-  test('outside of the limits is refused with the amount, the limit and who would take it', () => {
+  test('a price outside the limits is refused with the amount, the limit and the providers that would accept it', () => {
     expect(price('10.00', 'EUR', 'local_partner')).toEqual({
       ok: false,
       refusal: {

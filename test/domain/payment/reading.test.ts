@@ -7,7 +7,7 @@ import { AT, attempt, order, RATE, reads, usdcAttempt } from './payment-story.ts
 const paid = reads(attempt(), { status: 'paid', received: '10000' })
 const money = ({ status, held, misfit }: ReturnType<typeof reads>) => [status, held, misfit?.why ?? null].join(' ')
 
-describe('what a partner reports of an order without money', () => {
+describe('A reading of an order without money', () => {
   test.each([
     ['open', null, 'open 0 '],
     ['verification_required', null, 'verification_required 0 '],
@@ -18,7 +18,7 @@ describe('what a partner reports of an order without money', () => {
     ['paid', '10000', 'paid 10000 '],
     ['paid', '3000', 'paid 3000 '],
     ['paid', '15000', 'paid 15000 '],
-    // Money is money, whatever its partner calls the order.
+    // Money counts, whatever status its partner gives the order.
     ['open', '3000', 'confirming 3000 '],
     ['verification_required', '10000', 'confirming 10000 '],
     ['canceled', '10000', 'paid 10000 '],
@@ -26,9 +26,9 @@ describe('what a partner reports of an order without money', () => {
     ['canceled', null, 'canceled 0 '],
     ['expired', '0', 'expired 0 '],
     ['declined', null, 'declined 0 '],
-    // It may be an error of the partner, or money that it keeps: a person must look.
+    // It can be an error of the partner, or money that it keeps: an operator must look.
     ['declined', '10000', 'paid 10000 refused'],
-    // What was refunded has gone back, although the partner still names what it had received.
+    // Refunded money has gone back, although the partner still names the amount that it had received.
     ['refunded', '10000', 'refunded 0 '],
     ['paid', null, 'open 0 no_amount'],
     ['paid', '0', 'open 0 no_amount'],
@@ -37,8 +37,8 @@ describe('what a partner reports of an order without money', () => {
   })
 })
 
-describe('what a partner reports of an order that was paid', () => {
-  test('a dispute that took more than had come changes nothing when it is read again', () => {
+describe('A reading of an order that was paid', () => {
+  test('a dispute about more than the received amount changes nothing when it is read again', () => {
     const disputed = reads(paid, { status: 'declined', received: '-500' })
     expect(reads(disputed, { status: 'declined', received: '-500' })).toEqual(disputed)
   })
@@ -53,11 +53,11 @@ describe('what a partner reports of an order that was paid', () => {
     ['paid', '5000', 'paid 5000 '],
     ['canceled', null, 'canceled 0 '],
     ['declined', null, 'declined 0 '],
-    // What is refused after it had come is gone.
+    // Money of an order that is refused after its payment has left.
     ['declined', '10000', 'declined 0 '],
     ['refunded', '10000', 'refunded 0 '],
     ['paid', null, 'paid 10000 no_amount'],
-    // A dispute took more than had come: nothing is there, and a person must see the rest.
+    // A dispute took more than the received amount: nothing is there, and an operator must see the rest.
     ['declined', '-500', 'declined 0 amount'],
     ['refunded', '-500', 'refunded 0 amount'],
     ['paid', '-500', 'paid 0 amount'],
@@ -65,24 +65,24 @@ describe('what a partner reports of an order that was paid', () => {
     expect(money(reads(paid, { status, received }))).toBe(expected)
   })
 
-  test('a refund ends the order for good, and a payment that comes after it is another one', () => {
+  test('a refund ends the order for good, and a payment that arrives after it is another one', () => {
     expect(reads(paid, { status: 'refunded' })).toMatchObject({ returned: true, paidAt: null })
     expect(reads(paid, { status: 'canceled' })).toMatchObject({ returned: false, paidAt: null })
-    // By our own decision, whatever the partner calls it then.
+    // By the platform’s own decision, whatever status the partner gives it then.
     expect(reads({ ...paid, back: 'asked' }, { status: 'canceled' })).toMatchObject({ returned: true, back: 'no' })
     expect(reads({ ...paid, back: 'wanted' }, { status: 'canceled' })).toMatchObject({ returned: false, back: 'no' })
     expect(reads({ ...paid, back: 'asked' }, { status: 'paid', received: '10000' })).toMatchObject({ back: 'asked' })
   })
 })
 
-test('money that the partner reversed stays gone, although each later report still names what it had received', () => {
+test('money that the partner reversed stays reversed, although later reports still name the received amount', () => {
   const reversed = reads(paid, { status: 'declined', received: '10000' })
   expect(money(reads(reversed, { status: 'declined', received: '10000' }))).toBe('declined 0 ')
   const refused = reads(attempt(), { status: 'declined', received: '10000' })
   expect(money(reads(refused, { status: 'declined', received: '10000' }))).toBe('paid 10000 refused')
 })
 
-describe('an authentic report that does not match its order', () => {
+describe('An authentic report that does not match its order', () => {
   const yen = { minor: '10000', currency: 'JPY' as const }
   const whole = { status: 'paid', received: '10000' } as const
 
@@ -90,13 +90,13 @@ describe('an authentic report that does not match its order', () => {
     ['order', { attemptId: 'att_2' }, 'open 0 order'],
     ['account', { account: 'somebody' }, 'open 0 account'],
     ['currency', { amount: yen }, 'open 0 currency'],
-    // The order is ours and its money is real: it counts as held, and waits for a person.
+    // The order belongs to the platform and its money is real: it counts as held, and waits for an operator.
     ['amount', { amount: { minor: '1', currency: 'EUR' as const } }, 'paid 10000 amount'],
-  ])('%s: money of it is never taken without a person', (_why, fields, expected) => {
+  ])('money of a misfit is never taken without an operator: %s', (_why, fields, expected) => {
     expect(money(reads(attempt(), { ...whole, ...fields }))).toBe(expected)
   })
 
-  test('names what the partner said', () => {
+  test('a misfit names the partner’s report', () => {
     expect(reads(attempt(), { ...whole, amount: yen }).misfit).toEqual({
       why: 'currency',
       status: 'paid',
@@ -105,7 +105,7 @@ describe('an authentic report that does not match its order', () => {
     })
   })
 
-  test('concerns nobody while the order holds nothing and expects nothing', () => {
+  test('a misfit needs no operator while the order holds nothing and expects nothing', () => {
     const other = { amount: { minor: '9999', currency: 'EUR' as const } }
     for (const status of ['open', 'declined', 'canceled', 'expired', 'refunded'] as const) {
       expect(money(reads(attempt(), { ...other, status }))).toBe(`${status} 0 `)
@@ -114,14 +114,14 @@ describe('an authentic report that does not match its order', () => {
     expect(money(reads(attempt(), { ...other, status: 'confirming' }))).toBe('confirming 0 amount')
   })
 
-  test('ends with the order: what was held of a changed order is gone with it', () => {
+  test('a misfit ends with the order: its money is reversed with it', () => {
     const changed = { amount: { minor: '9999', currency: 'EUR' as const } }
     for (const status of ['declined', 'canceled', 'expired', 'refunded'] as const)
       expect(money(reads(paid, { ...changed, status }))).toBe(`${status} 0 `)
     expect(money(reads(paid, { attemptId: 'att_2', status: 'canceled' }))).toBe('paid 10000 order')
   })
 
-  test('keeps the answer of an operator only as long as it is the same', () => {
+  test('a misfit keeps an operator’s answer only as long as it does not change', () => {
     const odd = { ...whole, amount: { minor: '1', currency: 'EUR' as const } }
     const accepted = { ...reads(attempt(), odd), misfitAnswer: 'accepted' as const }
     expect(reads(accepted, odd).misfitAnswer).toBe('accepted')
@@ -130,7 +130,7 @@ describe('an authentic report that does not match its order', () => {
   })
 })
 
-describe('money at an address of the platform', () => {
+describe('Money at an address of the platform', () => {
   const rate = { rate: '1.1', source: 'shown', asOf: AT }
   const brought = (status: PartnerOrder['status'], received: string, ...micro: string[]) => {
     const receipts = micro.map((units, index) => ({ key: `${index}`, micro: units }))
@@ -141,20 +141,20 @@ describe('money at an address of the platform', () => {
     ['a part of the price, which may be completed', brought('open', '4545', '50000000'), 'open 50000000 '],
     ['two transfers', brought('paid', '10000', '50000000', '60000000'), 'paid 110000000 '],
     ['nothing', brought('expired', '0'), 'expired 0 '],
-  ])('%s', (_what, report, expected) => {
+  ])('a deposit is read: %s', (_what, report, expected) => {
     expect(money(reads(usdcAttempt({ askedMicro: null }), report))).toBe(expected)
     expect(reads(usdcAttempt({ askedMicro: null }), report).askedMicro).toBe('110000000')
   })
 
-  test('another token changes nothing, and stays whatever comes after it', () => {
+  test('another token changes nothing, and stays recorded whatever arrives after it', () => {
     const odd = reads(usdcAttempt({ status: 'opening' }), { status: 'wrong_asset' })
     expect(money(odd)).toBe('open 0 token')
     expect(money(reads(odd, brought('paid', '10000', '110000000')))).toBe('paid 110000000 token')
   })
 })
 
-describe('what else a report leaves', () => {
-  test('the rate is locked when money is first there, and never changes', () => {
+describe('Other effects of a report', () => {
+  test('a report locks the rate when money is first there, and never changes it', () => {
     const locked = { ...RATE, lockedAt: AT }
     expect(paid).toMatchObject({ rate: locked, paidAt: AT })
     expect(reads({ ...paid, held: '0' }, { status: 'paid', received: '1' }, { ...RATE }).rate).toEqual(locked)
@@ -184,7 +184,7 @@ describe('what else a report leaves', () => {
     expect(reads(known, foreign)).toMatchObject({ confirmedAt: known.confirmedAt, misfit: { why: 'account' } })
   })
 
-  test('the first reference and the last failure are kept, and silence ends with another status', () => {
+  test('a report keeps the first reference and the last failure, and another status ends the silence', () => {
     const known = attempt({ partnerReference: 'first', failureCode: 'declined', silent: true, status: 'confirming' })
     expect(reads(known, { status: 'confirming' })).toEqual(known)
     expect(reads(known, { status: 'declined', failureCode: 'reversed' })).toMatchObject({
@@ -195,7 +195,7 @@ describe('what else a report leaves', () => {
     expect(reads(attempt(), { reference: '' }).partnerReference).toBeNull()
   })
 
-  test('reading the same report twice changes nothing the second time', () => {
+  test('the same report changes nothing the second time', () => {
     const report = fc.record({
       status: fc.constantFrom(...ORDER_STATUSES, 'wrong_asset' as const),
       received: fc.constantFrom(null, '0', '5000', '10000', '15000'),
@@ -211,13 +211,13 @@ describe('what else a report leaves', () => {
   })
 })
 
-test('an order is over by its partner’s word only if it holds nothing', () => {
+test('a partner’s report ends an order only if the order holds nothing', () => {
   const over = ORDER_STATUSES.filter((status) => isOver(order({ status })))
   expect(over).toEqual(['declined', 'canceled', 'expired', 'refunded'])
   expect(ORDER_STATUSES.filter((status) => isOver(order({ status, received: '1' })))).toEqual(['refunded'])
 })
 
-test('a cancellation is asked for until the order is not open any more, or a person decides about it', () => {
+test('a cancellation is requested until the order is not open any more, or an operator decides about it', () => {
   const asked = attempt({ cancelAsked: true })
   const over = ORDER_STATUSES.filter((status) => !reads(asked, { status, received: null }).cancelAsked)
   expect(over.join(' ')).toBe('confirming on_hold paid declined canceled expired refunded')

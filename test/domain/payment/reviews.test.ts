@@ -43,7 +43,7 @@ const OUTSIDE = ['give_back --attempt att_1 --outside']
 
 type Asked = readonly [ReviewReason, PaymentWithAttempts, text: string, answers: readonly string[]]
 
-/** The text and the answers of each reason for which a person is asked. */
+/** The text and the decisions of each reason for a review. */
 const REVIEWS: readonly Asked[] = [
   [
     'too_little',
@@ -173,24 +173,24 @@ const REVIEWS: readonly Asked[] = [
   ],
 ]
 
-describe('a person who is asked reads the facts with their amounts, and what may be decided', () => {
-  test.each(REVIEWS)('%s', (reason, state, text, answers) => {
+describe('A review names the facts with their amounts, and the possible decisions', () => {
+  test.each(REVIEWS)('a review has its text and decisions: %s', (reason, state, text, answers) => {
     const isOfPayment = ['payout_stopped', 'unexpected_payout', 'held'].includes(reason)
     expect(state.payment.reviews).toEqual([{ reason, attemptId: isOfPayment ? null : 'att_1', text }])
     expect(state.payment.reviewSince).toBe(AT)
     expect(describeOffered(snapshotOf(state).answers)).toEqual(answers)
   })
 
-  test.each(REVIEWS)('%s names only decisions that exist', (_reason, _state, text) => {
+  test.each(REVIEWS)('the review %s names only existing decisions', (_reason, _state, text) => {
     const named = [...text.matchAll(/`([^`]+)`/g)].map(([, word]) => word)
     expect(named.filter((word) => !ANSWERS.some((say) => say === word))).toEqual([])
   })
 
-  test('every reason is among them', () => {
+  test('every reason has a review', () => {
     expect(new Set(REVIEWS.map(([reason]) => reason))).toEqual(new Set([...STOPS, ...ASKS]))
   })
 
-  test('what stops the settlement comes before what only asks, for each account that it concerns', () => {
+  test('a reason that stops the settlement comes before a question, for each account that it concerns', () => {
     const both = after(two, pays('10000', 'att_2'), pays('4000'), fills(100_000_000n))
     expect(both.payment.reviews.map(({ reason, attemptId }) => [reason, attemptId])).toEqual([
       ['far_fill', 'att_2'],
@@ -198,12 +198,12 @@ describe('a person who is asked reads the facts with their amounts, and what may
     ])
   })
 
-  test('a person is asked about the odd order only, and not about another one', () => {
+  test('a review is about the odd order only, and not about another one', () => {
     const { reviews } = after(two, odd).payment
     expect(reviews.map(({ reason, attemptId }) => [reason, attemptId])).toEqual([['odd_order', 'att_1']])
   })
 
-  test('money that a partner still confirms when the listening ends is the buyer’s, also after a void', () => {
+  test('money that a partner confirms at the end of the time for late money belongs to the buyer, also after a void', () => {
     const confirming = says({ status: 'confirming', received: '10000' })
     const returned = setsAttempt({ returned: true, held: '0', status: 'refunded', paidAt: null })
     const late = says({ status: 'confirming', received: '10000' }, 'att_2')
@@ -225,7 +225,7 @@ describe('a person who is asked reads the facts with their amounts, and what may
     expect(after(silent, decides({ say: 'write_off' })).payment.status).toBe('failed')
   })
 
-  test('a sale that hangs is asked about also if other money is to be sold', () => {
+  test('a sale that hangs has a review also if other money must be sold', () => {
     const hanging = after(two, pays('10000', 'att_2'), pays(), sets({ stuck: 'att_2' }))
     expect(hanging.payment).toMatchObject({ paidAttemptId: 'att_1', statusReason: 'sale_stuck' })
     expect(snapshotOf(hanging).next).toBe('end_sale')
@@ -249,7 +249,7 @@ describe('a person who is asked reads the facts with their amounts, and what may
     expect(snapshotOf(after(asked, sets({ listenEnded: true }))).next).toBe('await_partner')
   })
 
-  test('a payment that needs nobody asks nobody, and what was asked first is remembered', () => {
+  test('a payment that needs no operator has no review, and the first reason is remembered', () => {
     expect(settled.payment).toMatchObject({ reviews: [], reviewSince: null })
     const earlier = after(settled, pays('4000'), sets({ reviewSince: '2026-01-01T00:00:00.000Z' }), pays('3000'))
     expect(earlier.payment.reviewSince).toBe('2026-01-01T00:00:00.000Z')
@@ -257,9 +257,9 @@ describe('a person who is asked reads the facts with their amounts, and what may
   })
 })
 
-describe('the merchant', () => {
+describe('Texts for the merchant', () => {
   test.each([...STOPS, ...ASKS, 'voiding', 'giving_back'])(
-    'reads of %s whether to ship, and nothing of the platform’s own work',
+    'a merchant reads for %s if they can ship, and nothing about the platform’s internal work',
     (reason) => {
       const text = merchantText({ status: 'under_review', payout: 'none' }, reason)
       expect(text).toMatch(/^[A-Z].{10,}\.$/)
@@ -267,7 +267,7 @@ describe('the merchant', () => {
     },
   )
 
-  test('reads that a void payment brings nothing', () => {
+  test('a merchant reads that a void payment pays nothing', () => {
     expect(merchantText({ status: 'under_review', payout: 'void' }, 'excess')).toMatch('Do not ship')
     expect(merchantText({ status: 'processing', payout: 'none' }, null)).toBeNull()
   })

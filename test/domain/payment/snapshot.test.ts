@@ -35,7 +35,7 @@ const upi = (fields: Partial<Attempt> = {}) =>
 const seen = (state: PaymentWithAttempts, ...steps: readonly Step[]) => snapshotOf(after(state, ...steps))
 const one = opened(attempt())
 
-describe('the snapshot of a row', () => {
+describe('The snapshot of a row', () => {
   test('the snapshot of a new payment is the one that a first run begins with', () => {
     expect(snapshotOf(stateOf())).toEqual(newPaymentSnapshot('pay_1', EXPIRES))
   })
@@ -72,7 +72,7 @@ describe('the snapshot of a row', () => {
     expect(seen(back, setsAttempt({ back: 'asked' }), fills()).nextAttemptId).toBeNull()
   })
 
-  test('dust is no money', () => {
+  test('dust does not count as money', () => {
     const usdc = opened(usdcAttempt())
     expect([seen(usdc, brings('open', '9999')).hasMoney, seen(usdc, brings('open', '10000')).hasMoney]).toEqual([
       false,
@@ -81,7 +81,7 @@ describe('the snapshot of a row', () => {
   })
 })
 
-describe('the orders that are read by the clock', () => {
+describe('The orders with scheduled readings', () => {
   test.each<[string, PaymentWithAttempts, readonly string[]]>([
     ['an order that may bring money', one, ['att_1']],
     ['none that is over', after(one, says({ status: 'declined' })), []],
@@ -90,12 +90,12 @@ describe('the orders that are read by the clock', () => {
     ['a second payment beside it', after(opened(attempt(), upi()), pays(), pays('10000', 'att_2')), ['att_1', 'att_2']],
     ['no order that nobody listens to', after(one, sets({ closedAs: 'expired', listenEnded: true })), []],
     ['a give-back that was asked for', after(settled, setsAttempt({ back: 'asked' })), ['att_1']],
-  ])('%s', (_what, state, watched) => {
+  ])('an order has scheduled readings or not: %s', (_what, state, watched) => {
     expect(snapshotOf(state).watched.map(({ id }) => id)).toEqual(watched)
   })
 })
 
-test('each order that is read by the clock names when it was changed last', () => {
+test('each order with scheduled readings has the time of its last change', () => {
   const changed = setsAttempt({ updatedAt: iso(CREATED + 2 * HOUR) }, 'att_2')
   expect(seen(opened(attempt(), upi()), changed).watched).toEqual([
     { id: 'att_1', changedAt: CREATED + HOUR / 60 },
@@ -103,11 +103,11 @@ test('each order that is read by the clock names when it was changed last', () =
   ])
 })
 
-describe('a partner that is confirming', () => {
+describe('A partner that is confirming', () => {
   const confirms = says({ status: 'confirming' })
   const since = (hours: number, id = 'att_1') => setsAttempt({ updatedAt: iso(CREATED + hours * HOUR) }, id)
 
-  test('counts as silent after its time, by the latest of several', () => {
+  test('a confirming partner counts as silent after its time, by the latest of several', () => {
     expect(seen(one, confirms, since(2)).silentAt).toBe(CREATED + 26 * HOUR)
     const both = opened(attempt(), upi())
     expect(seen(both, confirms, since(2), says({ status: 'confirming' }, 'att_2'), since(1, 'att_2')).silentAt).toBe(
@@ -115,31 +115,31 @@ describe('a partner that is confirming', () => {
     )
   })
 
-  test('is not waited for once it is silent, or other money is there', () => {
+  test('a confirming partner is not awaited once it is silent, or other money is there', () => {
     expect(seen(one, confirms, setsAttempt({ silent: true })).silentAt).toBeNull()
     expect(seen(opened(attempt(), upi()), confirms, pays('10000', 'att_2')).silentAt).toBeNull()
     expect(snapshotOf(one).silentAt).toBeNull()
   })
 })
 
-describe('listening for late money', () => {
+describe('The time for late money', () => {
   test.each([
     ['the end of its time', {}, 24],
     ['its failure', { failedAt: iso(CREATED + 2 * HOUR) }, 2],
     ['its cancellation', { canceledAt: iso(CREATED + 3 * HOUR) }, 3],
     ['its success', { succeededAt: iso(CREATED + HOUR) }, 1],
-  ])('lasts a day from %s', (_what, fields, hours) => {
+  ])('the time for late money lasts a day from %s', (_what, fields, hours) => {
     expect(seen(one, sets(fields)).listenUntil).toBe(CREATED + (24 + hours) * HOUR)
   })
 
-  test('lasts as long as the slowest partner with an unfinished order takes', () => {
+  test('the time for late money lasts as long as the slowest partner with an unfinished order takes', () => {
     expect(snapshotOf(opened(attempt(), upi())).listenUntil).toBe(EXPIRES + 72 * HOUR)
     expect(snapshotOf(opened(attempt(), upi({ status: 'declined' }))).listenUntil).toBe(EXPIRES + 24 * HOUR)
     expect(snapshotOf(opened(attempt({ status: 'declined' }))).listenUntil).toBeNull()
     expect(seen(one, sets({ listenEnded: true })).listenUntil).toBeNull()
   })
 
-  test('lasts a day from a give-back that the buyer got from elsewhere too, also after the time for late money', () => {
+  test('the time for late money restarts for a day after a give-back from elsewhere, also after it had ended', () => {
     const updatedAt = iso(EXPIRES + 100 * HOUR)
     const twice = setsAttempt({ held: '10000', status: 'paid', back: 'asked', outside: '10000', updatedAt })
     const late = sets({ closedAs: 'expired', listenEnded: true })
@@ -148,7 +148,7 @@ describe('listening for late money', () => {
   })
 })
 
-describe('a cancellation by the merchant', () => {
+describe('A cancellation by the merchant', () => {
   test.each<[Partial<PaymentSnapshot>, string | null]>([
     [{ status: 'created' }, null],
     [{ status: 'pending' }, null],
@@ -162,7 +162,7 @@ describe('a cancellation by the merchant', () => {
     expect(whyNotCancelable({ ...newPaymentSnapshot('pay_1', 0), ...fields })).toBe(why)
   })
 
-  test('cancels the orders that may still be paid', () => {
+  test('a cancellation cancels the orders that can still be paid', () => {
     const orders = opened(
       attempt({ id: 'a', status: 'declined' }),
       attempt({ id: 'b' }),

@@ -47,7 +47,7 @@ const stopped = after(handed, sets({ payout: 'stopped' }))
 const partPaid = after(opened(usdcAttempt()), brings('open', '50000000'))
 const givenBack = after(handed, sets({ payout: 'void' }), says({ status: 'refunded' }))
 
-/** For each move of the table what makes it. */
+/** The cause of each move of the table. */
 const STORIES: { readonly [move in keyof Move]: Story } = {
   'created to pending': [newState, addsAttempt],
   'created to expired': [newState, sets({ closedAs: 'expired' })],
@@ -88,7 +88,7 @@ const STORIES: { readonly [move in keyof Move]: Story } = {
   'refunded to succeeded': [givenBack, paysOut()],
 }
 
-/** The contract's table of states, read backwards: whence each state may be entered. Merchants build on it. */
+/** The contract’s table of states in reverse: the states from which each one can be entered. Merchants build on it. */
 const ENTERED_FROM: Readonly<Record<PaymentStatus, string>> = {
   created: '',
   pending: 'created processing under_review',
@@ -102,9 +102,9 @@ const ENTERED_FROM: Readonly<Record<PaymentStatus, string>> = {
   refunded: 'pending processing under_review settling',
 }
 
-describe('the states of a payment', () => {
+describe('The states of a payment', () => {
   test.each(TRANSITIONS.map(([from, to, why]) => ({ move: `${from} to ${to}` as keyof Move, from, to, why })))(
-    '$move: $why',
+    'a payment makes the move $move: $why',
     ({ move, from, to }) => {
       const [before, ...steps] = STORIES[move]
       expect(before.payment.status).toBe(from)
@@ -112,7 +112,7 @@ describe('the states of a payment', () => {
     },
   )
 
-  test.each(PAYMENT_STATUSES)('%s is entered only from where the contract says', (status) => {
+  test.each(PAYMENT_STATUSES)('a payment enters %s only from the states of the contract', (status) => {
     const sources = ENTERED_FROM[status].split(' ')
     expect(
       PAYMENT_STATUSES.filter((from) => canMove(from, status))
@@ -127,12 +127,12 @@ describe('the states of a payment', () => {
     expect(PAYMENT_STATUSES.filter((to) => canMove('refunded', to))).toEqual(['succeeded'])
   })
 
-  test('a buyer may pay, and a merchant cancel, in two of them; five are ends', () => {
+  test('two states let a buyer pay and a merchant cancel; five are final', () => {
     expect(PAYMENT_STATUSES.filter(isOpen)).toEqual(['created', 'pending'])
     expect(PAYMENT_STATUSES.filter(isClosed)).toEqual(['succeeded', 'failed', 'expired', 'canceled', 'refunded'])
   })
 
-  test('what happens at once moves through each state between, and no way leads out of a success', () => {
+  test('simultaneous changes move through each state between, and a succeeded payment cannot move', () => {
     expect(findPath('pending', 'pending')).toEqual([])
     expect(findPath('pending', 'settling')).toEqual(['processing', 'settling'])
     expect(findPath('created', 'under_review')).toEqual(['pending', 'under_review'])
@@ -140,8 +140,8 @@ describe('the states of a payment', () => {
   })
 })
 
-describe('the states of an attempt', () => {
-  test('each says of the money that it may come, is there, or is over', () => {
+describe('The states of an attempt', () => {
+  test('each state of an attempt means that money can come, is there, or is over', () => {
     const saying = (word: string) => ATTEMPT_STATUSES.filter((status) => wordOf(status) === word).join(' ')
     expect(saying('open')).toBe('opening open verification_required')
     expect([saying('confirming'), saying('withheld'), saying('paid')]).toEqual(['confirming', 'on_hold', 'paid'])
@@ -151,7 +151,7 @@ describe('the states of an attempt', () => {
     )
   })
 
-  test('are the closed list of what a partner may say, after `opening`', () => {
+  test('the states of an attempt are the closed list of a partner’s statuses, after `opening`', () => {
     expect(ATTEMPT_STATUSES).toEqual(['opening', ...ORDER_STATUSES])
     expect(ORDER_STATUSES.join(' ')).toBe(
       'open verification_required confirming on_hold paid declined canceled expired refunded',

@@ -13,25 +13,25 @@ const HOUR = 60 * MINUTE
 const T = Date.UTC(2026, 0, 1)
 const EXPIRES = T + 24 * HOUR
 
-/** A payment of which nothing is due and no order is read. */
+/** A payment without due work and scheduled readings. */
 const quiet: PaymentSnapshot = { ...newPaymentSnapshot('pay_1', EXPIRES), status: 'pending', next: 'await_buyer' }
 const closed: PaymentSnapshot = { ...quiet, status: 'expired', next: 'await_partner', listenUntil: T + 48 * HOUR }
 const processing: PaymentSnapshot = { ...quiet, status: 'processing', next: 'await_partner' }
 const ORDER = { id: 'att_1', changedAt: T }
 const watched = { watched: [ORDER] }
 
-/** At this moment, when the orders were read at this moment too. */
+/** A clock at this moment, at which the orders were read too. */
 const stepAt = (payment: PaymentSnapshot, now: number, polledAt = now): WorkflowStep =>
   nextStep(payment, { now, polledAt })
 
-describe('a moment is due from its own millisecond on', () => {
+describe('A moment is due from its own millisecond on', () => {
   test.each<[string, PaymentSnapshot, number, WorkflowStep]>([
     ['the expiry of an open payment', quiet, EXPIRES, { do: 'close', as: 'expired' }],
     ['the end of listening', closed, T + 48 * HOUR, { do: 'close', as: 'listening_ended' }],
     ['the silence of a partner', { ...processing, silentAt: T + HOUR }, T + HOUR, { do: 'mark' }],
     ['the delay of a settlement', { ...processing, delayedAt: T + HOUR }, T + HOUR, { do: 'mark' }],
     ['the reading of an order', { ...processing, ...watched }, T + MINUTE, { do: 'poll' }],
-  ])('%s', (_what, payment, moment, step) => {
+  ])('a step is due from its moment on: %s', (_what, payment, moment, step) => {
     const polledAt = T
     expect(nextStep(payment, { now: moment - 1, polledAt })).toEqual({ do: 'wait' })
     expect(nextStep(payment, { now: moment, polledAt })).toEqual(step)
@@ -39,7 +39,7 @@ describe('a moment is due from its own millisecond on', () => {
   })
 })
 
-describe('what the payment itself needs', () => {
+describe('The next step of a payment', () => {
   test.each<[PaymentSnapshot['next'], WorkflowStep]>([
     ['sell', { do: 'settle' }],
     ['end_sale', { do: 'settle' }],
@@ -50,7 +50,7 @@ describe('what the payment itself needs', () => {
     ['await_release', { do: 'wait' }],
     ['review', { do: 'wait' }],
     ['done', { do: 'done' }],
-  ])('%s leads to the step %j', (next, step) => {
+  ])('a payment takes the step for %s: %j', (next, step) => {
     expect(stepAt({ ...processing, next }, T)).toEqual(step)
   })
 
@@ -65,12 +65,12 @@ describe('what the payment itself needs', () => {
     ['a payout on its way', handed, 'settle'],
     ['a payment that is settled', settled, 'done'],
     ['an order that its partner confirms', after(opened(attempt()), says({ status: 'confirming' })), 'wait'],
-  ])('%s leads to its step when nothing else is due', (_what, state, step) => {
+  ])('%s leads to its step if nothing else is due', (_what, state, step) => {
     expect(stepAt(snapshotOf(state), Date.parse(AT)).do).toBe(step)
   })
 })
 
-describe('of what is due at the same moment the first rule counts', () => {
+describe('The first rule of simultaneous ones counts', () => {
   const LATE = T + 100 * HOUR
   const all: PaymentSnapshot = { ...quiet, ...watched, silentAt: T, delayedAt: T, next: 'sell', listenUntil: T }
   test.each<[string, PaymentSnapshot, WorkflowStep]>([
@@ -91,36 +91,36 @@ describe('of what is due at the same moment the first rule counts', () => {
       { ...all, status: 'processing', silentAt: null, delayedAt: null, watched: [] },
       { do: 'settle' },
     ],
-  ])('%s', (_what, payment, step) => {
+  ])('the first of two due rules counts: %s', (_what, payment, step) => {
     expect(nextStep(payment, { now: LATE, polledAt: T })).toEqual(step)
   })
 })
 
-describe('what is no moment', () => {
+describe('Conditions without a moment', () => {
   test.each<[string, PaymentSnapshot]>([
     ['the expiry of a payment that has money', processing],
     ['the expiry of a payment that is closed', { ...closed, listenUntil: null }],
     ['the end of listening of an open payment', { ...quiet, expiresAt: T + 1000 * HOUR, listenUntil: T }],
     ['the end of listening of a payment with late money', { ...processing, listenUntil: T }],
     ['the end of listening while a sale is open', { ...closed, next: 'review', listenUntil: T }],
-  ])('%s', (_what, payment) => {
+  ])('a payment has no moment for: %s', (_what, payment) => {
     expect(stepAt(payment, T + 500 * HOUR)).toEqual({ do: 'wait' })
   })
 
-  test('a payment without any has no next one', () => {
+  test('a payment without moments has no next one', () => {
     expect(nextMoment({ ...closed, listenUntil: null }, T)).toBeNull()
   })
 })
 
-test('the next moment is the earliest one, and says what it is', () => {
+test('the next moment is the earliest one, and has its description', () => {
   const both = { ...quiet, delayedAt: T + 2 * HOUR, silentAt: T + 3 * HOUR }
   expect(nextMoment(both, T)).toEqual({ at: T + 2 * HOUR, what: 'The settlement counts as delayed' })
   expect(nextMoment({ ...both, ...watched }, T)).toEqual({ at: T + MINUTE, what: 'The open orders are read again' })
 })
 
-describe('the readings of an order', () => {
+describe('The scheduled readings of an order', () => {
   const payment = { ...processing, ...watched }
-  /** The moments at which the order is read, in minutes after it has changed. */
+  /** The times of the readings, in minutes after the order’s last change. */
   function listPolls(count: number, changedAt = T): number[] {
     const polls: number[] = []
     for (let polledAt = changedAt; polls.length < count; ) {
@@ -130,31 +130,31 @@ describe('the readings of an order', () => {
     return polls
   }
 
-  test('are 1, 5, 15 and 60 minutes after its last change, and then every six hours', () => {
+  test('an order is read 1, 5, 15 and 60 minutes after its last change, and then every six hours', () => {
     expect(POLL_AFTER_MINUTES).toEqual([1, 5, 15, 60])
     expect(listPolls(8)).toEqual([1, 5, 15, 60, 360, 720, 1080, 1440])
   })
 
-  test('begin again when the order has changed', () => {
+  test('the schedule of readings begins again when the order has changed', () => {
     expect(nextMoment(payment, T + 10 * HOUR)?.at).toBe(T + 12 * HOUR)
     const changed = { ...payment, watched: [{ ...ORDER, changedAt: T + 10 * HOUR }] }
     expect(nextMoment(changed, T + 10 * HOUR)?.at).toBe(T + 10 * HOUR + MINUTE)
   })
 
-  test('are made once for what was missed: the next one is after now', () => {
+  test('missed readings are made once: the next one is after now', () => {
     const now = T + 20 * HOUR
     expect(nextStep(payment, { now, polledAt: T })).toEqual({ do: 'poll' })
     expect(nextStep(payment, { now, polledAt: now })).toEqual({ do: 'wait' })
     expect(nextMoment(payment, now)?.at).toBe(T + 24 * HOUR)
   })
 
-  test('are those of the order that is due first', () => {
+  test('the next reading is that of the order that is due first', () => {
     const two = { ...payment, watched: [ORDER, { id: 'att_2', changedAt: T + 50 * MINUTE }] }
     expect(nextMoment(two, T + 50 * MINUTE)?.at).toBe(T + 51 * MINUTE)
     expect(nextMoment(two, T + 55 * MINUTE)?.at).toBe(T + 60 * MINUTE)
   })
 
-  test('are none of a payment without an order that may bring money or lose it', () => {
+  test('a payment without an order that can bring or lose money has no readings', () => {
     expect(nextMoment(processing, T)).toBeNull()
   })
 })

@@ -7,8 +7,8 @@ const IDLE: Partial<Standing> = { queue: [], settled: { count: 0, secondsAgo: 50
 
 const answer = (fields: Partial<Standing>) => answerOf({ ...WELL, ...fields })
 
-describe('is money moving, and if not, why', () => {
-  test('it is', () => {
+describe('The question if money is moving', () => {
+  test('money is moving in a healthy settlement', () => {
     expect(answer({})).toEqual({
       moving: 'yes',
       text: 'Money is moving: 4 settled in the last ten minutes, 2 payouts of 30.000000 USDC open.',
@@ -19,7 +19,7 @@ describe('is money moving, and if not, why', () => {
     )
   })
 
-  test('nothing is to be done', () => {
+  test('without payouts there is nothing to do', () => {
     expect(answer(IDLE)).toEqual({
       moving: 'nothing_to_do',
       text: 'Nothing to do: every payout has ended, the last one 50 s ago.',
@@ -30,7 +30,7 @@ describe('is money moving, and if not, why', () => {
     )
   })
 
-  test('nothing is to be done, but something wants to be looked at', () => {
+  test('without payouts there is nothing to do, but a problem needs a look', () => {
     expect(answer({ ...IDLE, cursor: null })).toMatchObject({
       moving: 'nothing_to_do',
       text: 'Nothing waits to be paid, but look at this: no worker has read the chain yet.',
@@ -50,7 +50,7 @@ describe('is money moving, and if not, why', () => {
     })
   })
 
-  test('it is, but not as it should: what stops everything comes first', () => {
+  test('money is moving with problems: one that stops everything comes first', () => {
     const one = { ...OPEN_LANE, wallet: FUNDING, status: 'quarantined', reason: 'its nonce was used' } as const
     expect(answer({ lanes: [OPEN_LANE, one] })).toMatchObject({
       moving: 'partly',
@@ -70,7 +70,7 @@ describe('is money moving, and if not, why', () => {
     expect(later.troubles.map(({ kind }) => kind)).toEqual(['lane_quarantined', 'hook'])
   })
 
-  test('a payout that waits for ten minutes wants an explanation', () => {
+  test('a payout that waits for ten minutes needs an explanation', () => {
     const old = (oldestSeconds: number, fields: Partial<Standing> = {}) =>
       answer({ queue: [{ ...QUEUED, oldestSeconds }], settled: { count: 0, secondsAgo: 700 }, ...fields })
     expect(old(599).moving).toBe('yes')
@@ -90,7 +90,7 @@ describe('is money moving, and if not, why', () => {
     // The pause is the explanation.
     const paused = old(600, { cursor: { ...CURSOR, pausedReason: 'x' } })
     expect(paused.troubles.map(({ kind }) => kind)).toEqual(['paused'])
-    // One that is held has its own.
+    // A stopped payout has its own reason.
     const isHeld = answer({
       queue: [QUEUED, { ...held('operator'), oldestSeconds: 9000 }],
       settled: { count: 0, secondsAgo: null },

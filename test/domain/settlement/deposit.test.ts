@@ -30,40 +30,40 @@ const deposit = (changes: Partial<Deposit> = {}): Deposit => ({
 const status = (changes: Partial<Deposit>, now = EXPIRY - 1) =>
   statusOfDeposit(deposit(changes), { now, tolerancePercent: 1 })
 
-describe('a deposit', () => {
-  test('of what was asked is paid, and worth exactly the price', () => {
+describe('A deposit', () => {
+  test('a deposit of the requested amount is paid, and worth exactly the price', () => {
     expect(status({ receivedMicro: '58300000' })).toBe('paid')
     expect(receivedMoney(deposit({ receivedMicro: '58300000' })).minor).toBe('4999')
   })
 
-  test('of more is paid with what came', () => {
+  test('a deposit of more is paid with its amount', () => {
     expect(status({ receivedMicro: '60000000' })).toBe('paid')
     expect(receivedMoney(deposit({ receivedMicro: '60000000' })).minor).toBe('5144')
   })
 
-  test('that lacks no more than the tolerance is paid', () => {
+  test('a deposit that lacks no more than the tolerance is paid', () => {
     expect(status({ receivedMicro: '57730000' })).toBe('paid')
     expect(status({ receivedMicro: '57700000' })).toBe('open')
   })
 
-  test('of a part waits for the rest until the expiry, and is then paid too little', () => {
+  test('a deposit of a part waits for the rest until the expiry, and then is paid with too little', () => {
     expect(status({ receivedMicro: '20000000' })).toBe('open')
     expect(status({ receivedMicro: '20000000' }, EXPIRY)).toBe('paid')
   })
 
-  test('of nothing, or of less than a minor unit, stays open, also after the expiry', () => {
+  test('a deposit of nothing, or of less than a minor unit, stays open, also after the expiry', () => {
     expect(status({}, EXPIRY + 1)).toBe('open')
     expect(status({ receivedMicro: '1' }, EXPIRY + 1)).toBe('open')
   })
 
-  test('in another token is told, until the right one has come', () => {
+  test('a deposit in another token is reported until the right one arrives', () => {
     expect(status({ wrongToken: true })).toBe('wrong_asset')
     expect(status({ wrongToken: true, receivedMicro: '20000000' })).toBe('wrong_asset')
     expect(status({ wrongToken: true, receivedMicro: '20000000' }, EXPIRY)).toBe('paid')
     expect(status({ wrongToken: true, receivedMicro: '58300000' })).toBe('paid')
   })
 
-  test('at any price and rate: the asked amount is the price, and more is never worth less', () => {
+  test('a deposit of the requested amount is the price at any price and rate, and more is never worth less', () => {
     fc.assert(
       fc.property(fc.integer({ min: 200, max: 1_000_000 }), fc.integer({ min: 1, max: 2_000_000 }), (minor, rate) => {
         const asked = { minor: String(minor), currency: 'EUR' } as const
@@ -82,15 +82,15 @@ describe('a deposit', () => {
   })
 })
 
-describe('the EIP-681 link', () => {
+describe('The EIP-681 link', () => {
   const request = { chainId: 137, token: deposit().token, address: deposit().address, micro: '58300000' }
 
-  test('asks a wallet for a transfer of the token, in its smallest unit, on the chain', () => {
+  test('the EIP-681 link asks a wallet for a transfer of the token, in its smallest unit, on the chain', () => {
     expect(transferLink(request)).toBe(
       `ethereum:0x${'c'.repeat(40)}@137/transfer?address=0x${'d'.repeat(40)}&uint256=58300000`,
     )
     expect(readTransferLink(transferLink(request))).toEqual(request)
-    // Pages spell the addresses as EIP-55 does.
+    // Pages write the addresses in the case of EIP-55.
     const spelled = transferLink(request).replaceAll('ccc', 'CcC').replaceAll('ddd', 'dDD')
     expect(readTransferLink(spelled)).toEqual(request)
   })
@@ -101,5 +101,5 @@ describe('the EIP-681 link', () => {
     'ethereum:0x12@137/transfer',
     `${transferLink(request)}&gas=1`,
     `see ${transferLink(request)}`,
-  ])('is not read from %j', (text) => expect(readTransferLink(text)).toBeNull())
+  ])('the EIP-681 link is not read from %j', (text) => expect(readTransferLink(text)).toBeNull())
 })

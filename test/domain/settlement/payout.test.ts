@@ -7,16 +7,16 @@ import {
   PAYOUT_STATES,
 } from '../../../src/domain/settlement/payout.ts'
 
-test('the states and holds of a payout are those that rows have stored', () => {
+test('the states and stop reasons of a payout are those that rows have stored', () => {
   expect(PAYOUT_STATES.join(' ')).toBe('queued authorized assigned broadcast mined settled held voiding voided')
   expect(HOLD_REASONS.join(' ')).toBe('funds limit blacklisted policy refused operator')
 })
 
-test('only a lack of funds and a pause of the token pass by themselves', () => {
+test('only stops for funds and for the limit end automatically', () => {
   expect(HOLD_REASONS.filter((reason) => PASSING_HOLDS.includes(reason))).toEqual(['funds', 'limit'])
 })
 
-test('an unknown transfer is described so that a person finds it on the chain', () => {
+test('an unknown transfer is described so that an operator finds it on the chain', () => {
   const log = {
     kind: 'out',
     treasury: '0xaa',
@@ -32,6 +32,6 @@ test('an unknown transfer is described so that a person finds it on the chain', 
   expect(describeTransfer(log)).toBe('unknown transfer of 1.000000 USDC from 0xaa to 0xbb in 0xcc')
 })
 
-test('a lost lease is known by the name of its error', () => {
+test('a lost lease is recognized by the name of its error', () => {
   expect(new LeaseLostError('the lease went to another engine').name).toBe('LeaseLostError')
 })

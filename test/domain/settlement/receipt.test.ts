@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { RECEIPT_FORMAT } from '../../../src/domain/settlement/receipt.ts'
 
-test('receipts that people keep name a format that stays', () => {
+test('a receipt names its format, which never changes', () => {
   expect(RECEIPT_FORMAT).toBe('pinrail.receipt.v1')
 })

@@ -21,11 +21,11 @@ const LIST: Treasury[] = [
   { address: B, firstId: firstPaymentId(DECEMBER) },
   { address: C, firstId: firstPaymentId(JANUARY) },
 ]
-/** An id that was made then, with the rest as random as it may be. */
+/** An id of that time, with the rest random. */
 const idAt = (time: number, rest = newId('payment').slice(14)): string => `${firstPaymentId(time).slice(0, 14)}${rest}`
 
-describe('the treasury of a payment', () => {
-  test('follows from the id and the date alone, to the millisecond', () => {
+describe('The treasury of a payment', () => {
+  test('the treasury of a payment follows from the id and the date alone, to the millisecond', () => {
     for (const [time, payer] of [
       [0, A],
       [DECEMBER - 1, A],
@@ -39,7 +39,7 @@ describe('the treasury of a payment', () => {
     }
   })
 
-  test('is the one whose date is the last that is not after the time of the id', () => {
+  test('the treasury of a payment is the last one whose date is not after the time of the id', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 47 }), (time) => {
         const expected = time < DECEMBER ? A : time < JANUARY ? B : C
@@ -48,7 +48,7 @@ describe('the treasury of a payment', () => {
     )
   })
 
-  test('is the same after a treasury was appended, for each payment that was made before its date', () => {
+  test('the treasury of an existing payment does not change when a treasury is appended', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: JANUARY - 1 }), (time) => {
         const id = idAt(time)
@@ -57,13 +57,13 @@ describe('the treasury of a payment', () => {
     )
   })
 
-  test('needs a list that begins with a treasury without a date', () => {
+  test('a list of treasuries must begin with one without a date', () => {
     expect(() => getTreasury(idAt(0), [])).toThrow('begins with one that has no date')
   })
 })
 
-describe('the list of treasuries', () => {
-  test('is read as it is written, in any case of the letters', () => {
+describe('The list of treasuries', () => {
+  test('a list of treasuries is read as it is written, in any case of the letters', () => {
     const text = treasuriesText(LIST)
     expect(text).toBe(`${A},${B}@2026-12-01T00:00:00Z,${C}@2027-01-01T00:00:00Z`)
     expect(readTreasuries(text.split(','))).toEqual(LIST)
@@ -80,11 +80,11 @@ describe('the list of treasuries', () => {
     [[`${A}@2026-12-01T00:00:00Z`], 'must have a date at each address but the first'],
     [[A, `${B}@2027-01-01T00:00:00Z`, `${C}@2027-01-01T00:00:00Z`], 'must have its dates in their order'],
     [[A, `${A}@2026-12-01T00:00:00Z`], 'must name each address once'],
-  ])('%s is refused: %s', (entries, why) => {
+  ])('the list of treasuries %s is refused: %s', (entries, why) => {
     expect(readTreasuries(entries)).toEqual(expect.stringContaining(why))
   })
 
-  test('goes on with what it had, or says with what it must begin', () => {
+  test('a new list of treasuries begins with the old one, or the error names the required beginning', () => {
     expect(appendedTreasuries([], LIST)).toEqual(LIST)
     expect(appendedTreasuries(LIST.slice(0, 2), LIST)).toEqual(LIST.slice(2))
     expect(appendedTreasuries(LIST, LIST)).toEqual([])
@@ -95,7 +95,7 @@ describe('the list of treasuries', () => {
     )
   })
 
-  test('names each wallet whose key is configured', () => {
+  test('a list of treasuries names each wallet whose key is configured', () => {
     expect(whyKeysDiffer([C, A], LIST)).toBeNull()
     expect(whyKeysDiffer([A, C], LIST.slice(0, 2))).toContain(`must name ${C}, whose key is configured`)
   })

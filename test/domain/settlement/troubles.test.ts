@@ -12,8 +12,8 @@ const only = (fields: Partial<Standing>) => {
   return trouble
 }
 
-describe('the chain', () => {
-  test('is paused for an unknown transfer, a reversal of finality, or missing USDC', () => {
+describe('The chain', () => {
+  test('the chain is paused for an unknown transfer, a reversal of finality, or missing USDC', () => {
     const paused = (pausedReason: string) => only({ cursor: { ...CURSOR, pausedReason } })?.todo
     expect(paused('the treasuries hold 7 USDC less than the books say')).toContain('acknowledge balance')
     expect(paused('unknown transfers left the treasury')).toBe(
@@ -34,7 +34,7 @@ describe('the chain', () => {
     })
   })
 
-  test('is not read', () => {
+  test('the chain is not read', () => {
     expect(only({ cursor: null })).toEqual({
       kind: 'unread',
       stops: true,
@@ -43,7 +43,7 @@ describe('the chain', () => {
     })
   })
 
-  test('is read for payouts, and not for what buyers send', () => {
+  test('the chain is read for payouts, and not for deposits', () => {
     const behind = (depositsBehind: number) => only({ cursor: { ...CURSOR, depositsBehind } })
     expect(behind(300)).toBeUndefined()
     expect(behind(301)).toMatchObject({
@@ -54,7 +54,7 @@ describe('the chain', () => {
     })
   })
 
-  test('is not read any more', () => {
+  test('the chain is not read any more', () => {
     const stuck = (fields: object, final: number | null = 1005) =>
       troublesOf({ ...WELL, cursor: { ...CURSOR, ageSeconds: 120, ...fields }, chain: { ...CHAIN, final } })
     expect(stuck({ ageSeconds: 119.9 })).toEqual([])
@@ -87,7 +87,7 @@ describe('the chain', () => {
     expect(stuck({}, null).at(-1)?.todo).toBe('Fix the nodes: the list below shows what each of them returns.')
   })
 
-  test('is not read, and a worker has reported why', () => {
+  test('the chain is not read, and a worker has reported the reason', () => {
     const parts = [part('observing', { failingSeconds: 300, failure: 'rpc1 eth_getLogs: refused' })]
     const stuck = only({ parts, cursor: { ...CURSOR, ageSeconds: 300 } })
     expect(stuck).toMatchObject({
@@ -97,7 +97,7 @@ describe('the chain', () => {
     expect(only({ parts, cursor: null })?.what).toBe('no worker has read the chain yet: rpc1 eth_getLogs: refused')
   })
 
-  test('has a node that does not answer, or no quorum', () => {
+  test('the chain has a node that does not answer, or no quorum', () => {
     const [, two, three] = CHAIN.nodes
     const silent = { name: 'one', head: null, final: null, why: 'timeout' }
     const nodes = [silent, two, three].flatMap((node) => (node === undefined ? [] : [node]))
@@ -126,10 +126,10 @@ describe('the chain', () => {
   })
 })
 
-describe('the lanes', () => {
+describe('The lanes', () => {
   const funding = { ...OPEN_LANE, wallet: FUNDING, isFunding: true } as const
 
-  test('none was opened', () => {
+  test('no lane was opened', () => {
     expect(only({ lanes: [] })).toEqual({
       kind: 'no_lane',
       stops: true,
@@ -137,11 +137,11 @@ describe('the lanes', () => {
       todo: 'A worker opens its lanes when it starts. If it does not, its log has the reason.',
     })
     expect(kinds({ lanes: [funding] })).toEqual(['no_lane!'])
-    // Nobody has started anything: that is said once.
+    // No worker has started: the trouble is named once.
     expect(kinds({ lanes: [], cursor: null })).toEqual(['unread!'])
   })
 
-  test('one is quarantined: it stops everything where it is the only one', () => {
+  test('a quarantined lane stops everything if it is the only one', () => {
     const quarantined = { ...OPEN_LANE, status: 'quarantined' } as const
     expect(only({ lanes: [quarantined, funding] })).toEqual({
       kind: 'lane_quarantined',
@@ -155,7 +155,7 @@ describe('the lanes', () => {
     )
   })
 
-  test('one has too little gas money', () => {
+  test('a lane has too little gas money', () => {
     const broke = { ...OPEN_LANE, status: 'paused_gas' } as const
     expect(only({ lanes: [broke] })).toEqual({
       kind: 'no_gas',
@@ -190,7 +190,7 @@ describe('USDC in treasuries', () => {
   const treasury = (micro: bigint | null) => ({ ...CHAIN, treasuries: [{ wallet: TREASURY, micro }] })
   const wants = (state: 'held' | 'queued' | 'authorized', micro = '30000000') => ({ treasury: TREASURY, state, micro })
 
-  test('a treasury that has less than what waits to be sent is named with both sums', () => {
+  test('a treasury that has less than the queued payouts is named with both sums', () => {
     const wanting = [wants('queued', '20000000'), wants('authorized', '10000000')]
     expect(kinds({ chain: treasury(30_000_000n), wanting })).toEqual([])
     expect(only({ chain: treasury(29_999_999n), wanting })).toEqual({
@@ -201,8 +201,8 @@ describe('USDC in treasuries', () => {
     })
   })
 
-  // The page asked to send USDC to the wallet that it had named as stolen or blocked two lines above.
-  test('nobody is asked to send USDC to a treasury that pays nothing, paused or blocked', () => {
+  // The page must not ask to send USDC to a wallet that it names as stolen or blocked.
+  test('no operator is asked to send USDC to a treasury that pays nothing, is paused or blocked', () => {
     const low = { chain: treasury(0n), wanting: [wants('queued')] }
     expect(kinds({ ...low, cursor: { ...CURSOR, pausedReason: 'a foreign transfer came' } })).toEqual(['paused!'])
     const failure = `the USDC contract has blacklisted the treasury ${TREASURY}`
@@ -211,18 +211,18 @@ describe('USDC in treasuries', () => {
     expect(kinds({ ...low, parts: [{ ...blocked, failure: 'another treasury' }] })).toContain('treasury_low')
   })
 
-  test('a treasury for which payouts wait stops everything when nothing else moves', () => {
+  test('a treasury with waiting payouts stops everything if nothing else moves', () => {
     const low = { chain: treasury(null), wanting: [wants('held', '10000000')] }
     expect(only({ ...low, queue: [held('funds')] })).toMatchObject({
       stops: true,
       what: 'the treasury has too little USDC, and payouts of 10.000000 USDC wait for it',
     })
     expect(kinds({ ...low, queue: [held('funds'), QUEUED] })).toEqual(['treasury_low'])
-    // One that an operator holds does not move either.
+    // A payout that an operator holds does not move either.
     expect(kinds({ ...low, queue: [held('funds'), held('operator')] })).toEqual(['treasury_low!', 'held'])
   })
 
-  test('a treasury of which no node says anything is no trouble', () => {
+  test('a treasury without a report of any node is no trouble', () => {
     expect(kinds({ chain: treasury(null), wanting: [wants('queued')] })).toEqual([])
   })
 
@@ -237,11 +237,11 @@ describe('USDC in treasuries', () => {
   })
 })
 
-describe('the parts of the engine', () => {
+describe('The parts of the engine', () => {
   const signing = part('signing', { failingSeconds: 60, failure: 'the key service does not answer' })
   const paused = { failingSeconds: 60, cause: 'token_paused', failure: 'the USDC contract is paused' } as const
 
-  test('one that fails for half a minute is named with its failure, and stops what waits for it', () => {
+  test('a part that fails for half a minute is named with its failure, and stops the work that waits for it', () => {
     expect(only({ parts: [signing] })).toEqual({
       kind: 'part_fails',
       stops: true,
@@ -249,12 +249,12 @@ describe('the parts of the engine', () => {
       todo: expect.stringMatching(/^Make the key service of the treasury answer \(TREASURY_KEY\)/),
     })
     expect(kinds({ parts: [{ ...signing, failingSeconds: 29 }] })).toEqual([])
-    // What is signed already is sent.
+    // Signed payouts are sent.
     expect(kinds({ parts: [signing], queue: [QUEUED, { ...QUEUED, state: 'authorized' }] })).toEqual(['part_fails'])
     expect(kinds({ parts: [part('deposits', { ...signing, part: 'deposits' })] })).toEqual(['part_fails'])
   })
 
-  test('a failure that no worker has reported for two minutes says nothing', () => {
+  test('a failure that no worker has reported for two minutes is ignored', () => {
     expect(kinds({ parts: [{ ...signing, reportedSeconds: 120 }] })).toEqual(['part_fails!'])
     expect(kinds({ parts: [{ ...signing, reportedSeconds: 121 }] })).toEqual([])
   })
@@ -282,8 +282,8 @@ describe('the parts of the engine', () => {
   })
 })
 
-describe('the limit of a day', () => {
-  test('asks nobody to send USDC to a treasury that is full', () => {
+describe('The limit of a day', () => {
+  test('no operator is asked to send USDC to a treasury that has reached its limit', () => {
     expect(only({ queue: [held('limit', 3)] })).toEqual({
       kind: 'daily_limit',
       stops: true,
@@ -294,8 +294,8 @@ describe('the limit of a day', () => {
   })
 })
 
-describe('the record', () => {
-  test('facts of the chain that could not be written', () => {
+describe('Other troubles of the record', () => {
+  test('facts of the chain that could not be written are a trouble', () => {
     const fact = (kind: string, detail: string | null = null) => ({ kind, subject: 'pay_1', detail })
     expect(only({ attention: [fact('payout_hook', 'deadlock')] })).toEqual({
       kind: 'hook',
@@ -309,7 +309,7 @@ describe('the record', () => {
     expect(kinds({ attention: [fact('chargeback')] })).toEqual([])
   })
 
-  test('voids that are not done', () => {
+  test('unfinished voids are a trouble', () => {
     const voided = { kind: 'void', subject: 'pay_1', detail: '5000000 micro-USDC of 0x1 are to be voided' }
     expect(only({ attention: [voided] })).toMatchObject({
       kind: 'void',
@@ -322,7 +322,7 @@ describe('the record', () => {
     expect(only({ attention: [{ ...voided, detail: null }] })?.what).toContain('(pay_1: no detail)')
   })
 
-  test('sweeps that are not done', () => {
+  test('unfinished sweeps are a trouble', () => {
     const sweep = { kind: 'sweep', subject: 'pay_1', detail: '5000000 micro-USDC are to be swept from 0x1' }
     expect(only({ attention: [sweep] })).toMatchObject({
       kind: 'sweep',
@@ -333,7 +333,7 @@ describe('the record', () => {
     expect(only({ attention: [{ ...sweep, detail: null }] })?.what).toContain('(pay_1: no detail)')
   })
 
-  test('payouts that wait for a key', () => {
+  test('payouts that wait for a key are a trouble', () => {
     const waiting = { kind: 'no_key', subject: '0x1', detail: 'open payouts: 2' }
     expect(only({ attention: [waiting] })).toMatchObject({
       kind: 'no_key',
@@ -341,13 +341,13 @@ describe('the record', () => {
       what: 'payouts wait for the key of 1 treasury, which no worker has (0x1: open payouts: 2)',
       todo: expect.stringContaining('pinrail settlement take-over'),
     })
-    // Some of what is queued has its key, or is signed already.
+    // Some queued payouts have their key, or are signed already.
     const wanting = [{ treasury: TREASURY, state: 'queued', micro: '5' }] as const
     expect(kinds({ attention: [waiting], wanting })).toEqual(['no_key'])
     expect(kinds({ attention: [waiting], queue: [QUEUED, { ...QUEUED, state: 'mined' }] })).toEqual(['no_key'])
   })
 
-  test('payouts that move to another treasury, and what to do when they do not', () => {
+  test('payouts that move to another treasury are a trouble, with the action if they do not', () => {
     const takeOver = { from: TREASURY, to: LANE, count: 2, sinceSeconds: 720 }
     expect(only({ takeOvers: [takeOver] })).toEqual({
       kind: 'take_over',
@@ -359,7 +359,7 @@ describe('the record', () => {
     expect(only({ takeOvers: [{ ...takeOver, sinceSeconds: 7200 }] })?.todo).toContain('waits for its log')
   })
 
-  test('payouts that are held', () => {
+  test('stopped payouts are a trouble', () => {
     expect(only({ queue: [held('review', 3), QUEUED] })).toEqual({
       kind: 'held',
       stops: false,
@@ -385,6 +385,6 @@ test.each([
   [7200, '2 h'],
   [172_799, '48 h'],
   [172_800, '2 days'],
-])('%d seconds are said as %s', (seconds, text) => {
+])('%d seconds are shown as %s', (seconds, text) => {
   expect(ageText(seconds)).toBe(text)
 })

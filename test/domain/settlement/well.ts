@@ -1,7 +1,7 @@
 import type { Part, PartStanding } from '../../../src/domain/settlement/part.ts'
 import type { Standing } from '../../../src/domain/settlement/standing.ts'
 
-/** A settlement in which nothing is wrong, to spoil one thing in. */
+/** A settlement without troubles, in which a test changes one thing. */
 
 export const LANE = `0x${'a'.repeat(40)}` as const
 export const FUNDING = `0x${'f'.repeat(40)}` as const

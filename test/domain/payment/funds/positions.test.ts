@@ -34,7 +34,7 @@ test('a sale that the payment takes is owed to the merchant in USDC, without the
   expect(books({ ...funds, payout: 'paid', paidOut: 955n })).toEqual([...SOLD, RECEIVED, 'treasury USDC -955'])
 })
 
-test('a sale that the payment has not taken was made for the platform', () => {
+test('a sale that the payment has not taken belongs to the platform', () => {
   const funds = newFunds({ accounts: [paid()], sales: [sale] })
   expect(books(funds)).toEqual([
     'conversion EUR -10000',
@@ -56,7 +56,7 @@ test('a sale stays in the books when its payout is void and the money goes back'
   ])
 })
 
-test('money that the partner takes back after the sale is a loss until it is there again', () => {
+test('money that the partner reverses after the sale is a loss until it has it again', () => {
   const funds = newFunds({ accounts: [paid({ held: 4000n })], sales: [sale], taken, payout: 'paid', paidOut: 955n })
   expect(books(funds)).toEqual([
     'chargeback_loss EUR 6000',
@@ -76,7 +76,7 @@ test('money beyond a sale is owed to the buyer', () => {
   expect(books(funds)).toEqual([...SOLD, 'partner_receivable EUR 12000', 'suspense EUR -2000', 'treasury USDC -955'])
 })
 
-test('what the buyer got from elsewhere belongs to the platform as long as the partner holds it', () => {
+test('money that the buyer got from elsewhere belongs to the platform as long as the partner has it', () => {
   const given = paid({ outside: 10_000n })
   expect(books(newFunds({ accounts: [given] }))).toEqual(['exchange EUR -10000', RECEIVED])
   expect(books(newFunds({ accounts: [{ ...given, held: 4000n }] }))).toEqual([
@@ -85,7 +85,7 @@ test('what the buyer got from elsewhere belongs to the platform as long as the p
   ])
 })
 
-test('USDC of a buyer is its own sale, and leaves the money that belongs to nobody', () => {
+test('USDC of a buyer is its own sale, and leaves suspense', () => {
   const usdc = newAccount('a', 'USDC', { word: 'paid', held: 1001n })
   const own: Sale = { ...sale, units: 1001n, fill: 1001n }
   const funds = newFunds({ accounts: [{ ...usdc, held: 1_001n }], sales: [own], taken: { ...own, fee: 45n } })
@@ -97,7 +97,7 @@ test('USDC of a buyer is its own sale, and leaves the money that belongs to nobo
   ])
 })
 
-test('dust that nobody waits for belongs to the platform', () => {
+test('dust that no operator decides about belongs to the platform', () => {
   const dust = newAccount('b', 'USDC', { word: 'open', held: 9n })
   expect(books(newFunds({ accounts: [dust] }))).toEqual(['exchange USDC -9', 'suspense USDC 9'])
   const more = { ...dust, held: 10_000n }

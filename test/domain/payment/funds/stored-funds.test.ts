@@ -30,7 +30,7 @@ import {
 const one = opened(attempt())
 const misfit = { why: 'amount', status: 'paid', amount: { minor: '1', currency: 'EUR' }, received: null } as const
 
-describe('an account of a stored attempt', () => {
+describe('An account of a stored attempt', () => {
   test.each<[string, Attempt, Partial<Account>]>([
     ['an order in EUR', attempt({ status: 'on_hold', held: '5' }), { asset: 'EUR', asked: 10_000n, word: 'withheld' }],
     ['USDC at an address', usdcAttempt(), { asset: 'USDC', asked: 110_000_000n }],
@@ -39,11 +39,11 @@ describe('an account of a stored attempt', () => {
     ['which is accepted', attempt({ misfit, misfitAnswer: 'accepted' }), { odd: true, accepted: true }],
     ['which is dismissed', attempt({ misfit, misfitAnswer: 'dismissed' }), { odd: false, accepted: false }],
     ['another token', attempt({ misfit: { ...misfit, why: 'token' } }), { odd: false, otherToken: true }],
-  ])('%s', (_what, stored, account) => {
+  ])('an account is computed from a stored attempt: %s', (_what, stored, account) => {
     expect(toAccount(stored)).toMatchObject(account)
   })
 
-  test('is written back as it was read', () => {
+  test('an account is written back as it was read', () => {
     const odd = says({ status: 'paid', received: '10000', amount: { minor: '9000', currency: 'EUR' } })
     for (const state of [
       one,
@@ -56,7 +56,7 @@ describe('an account of a stored attempt', () => {
       expect(withFunds(state, toFunds(state))).toEqual(state)
   })
 
-  test('keeps the answer about what does not match', () => {
+  test('an account keeps the answer about a misfit', () => {
     const odd = opened(attempt({ status: 'paid', held: '10000', misfit }))
     const answers = (state: PaymentWithAttempts, say: 'settle' | 'write_off') =>
       after(state, decides({ say })).attempts.map((known) => known.misfitAnswer)
@@ -66,7 +66,7 @@ describe('an account of a stored attempt', () => {
     expect(back.attempts[0]).toMatchObject({ outside: '10000', returned: true, misfitAnswer: 'dismissed' })
   })
 
-  test('has its units in the currency of its buyer', () => {
+  test('an account has its units in the currency of its buyer', () => {
     expect(toMoney(attempt(), 5000n)).toEqual({ minor: '5000', currency: 'EUR' })
     // 110 USDC were asked for 100.00 EUR.
     expect(toMoney(usdcAttempt(), 110_000_000n).minor).toBe('10000')
@@ -75,8 +75,8 @@ describe('an account of a stored attempt', () => {
   })
 })
 
-describe('what needs nobody else is done at once', () => {
-  test('the order for the converter is stored before it is asked, under its number, and once', () => {
+describe('Steps that need no other party are done at once', () => {
+  test('the order for the converter is stored before the converter is asked, under its number, and once', () => {
     const paid = after(one, pays('9950'))
     const sale = { number: 1, accountId: 'att_1', units: 9950n, gross: 109_450_000n, fill: null, reference: null }
     expect(paid.sales).toEqual([{ ...sale, state: 'asked' }])
@@ -84,7 +84,7 @@ describe('what needs nobody else is done at once', () => {
     expect(findOpenSale(paid)?.number).toBe(1)
   })
 
-  test('no other one is asked for before it has ended', () => {
+  test('no other order is requested before the first has ended', () => {
     const changed = after(one, pays('9950'), pays('10000'))
     expect(changed.sales.map(({ units }) => units)).toEqual([9950n])
     const [sale] = changed.sales
@@ -95,19 +95,19 @@ describe('what needs nobody else is done at once', () => {
     ])
   })
 
-  test('nothing is sold without a rate', () => {
+  test('without a rate nothing is sold', () => {
     const paid = opened(attempt({ status: 'paid', held: '10000' }))
     expect([paid.sales, paid.payment.status]).toEqual([[], 'processing'])
   })
 
-  test('a fill of exactly the money is taken with its fee, and one of other money is kept for the platform', () => {
+  test('a fill of exactly the money is taken with its fee, and a fill of other money is kept for the platform', () => {
     expect(sold.payment).toMatchObject({ takenSale: 1, usdc: { gross: `${GROSS}`, fee: '4950000', net: '105050000' } })
     const late = after(one, pays('9950'), pays('10000'), fills())
     expect(late.sales.map(({ state }) => state)).toEqual(['filled', 'asked'])
     expect(after(late, fills()).payment.takenSale).toBe(2)
   })
 
-  test('USDC is its own sale, floored nowhere', () => {
+  test('USDC is its own sale, without rounding', () => {
     const paid = after(opened(usdcAttempt()), brings('paid', '50000001', '60000001'))
     expect(paid.sales).toMatchObject([{ units: 110_000_002n, fill: 110_000_002n, state: 'filled' }])
     expect(paid.payment.takenSale).toBe(1)

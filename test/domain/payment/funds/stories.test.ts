@@ -5,7 +5,7 @@ import { MODEL, type Model, playFunds } from './story.ts'
 
 const STORIES = 10_000
 
-/** The number of the first story that goes wrong; null if all end as they must. */
+/** The number of the first story that fails; null if all end as they must. */
 function firstWrong(model: Model, stories: number): { seed: number; wrong: string[] } | null {
   for (let seed = 1; seed <= stories; seed++) {
     const wrong = playFunds(seed, model)
@@ -18,7 +18,7 @@ test('random stories of the funds end as they must', () => {
   expect(firstWrong(MODEL, STORIES)).toBeNull()
 })
 
-/** The model with what it sees of each account changed. */
+/** Changes how the model reads each account. */
 const seeing = (change: (account: Account) => Account): Partial<Model> => ({
   next: (funds) => MODEL.next({ ...funds, accounts: funds.accounts.map(change) }),
 })
@@ -110,6 +110,6 @@ const PLANTED: readonly (readonly [string, Partial<Model>])[] = [
   ],
 ]
 
-test.each(PLANTED)('stories find that %s', (_name, bug) => {
+test.each(PLANTED)('the stories detect the planted bug: %s', (_name, bug) => {
   expect(firstWrong({ ...MODEL, ...bug }, 2000)).not.toBeNull()
 })

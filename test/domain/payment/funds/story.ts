@@ -17,7 +17,8 @@ import { createRandom, type Random } from '../../../support/random.ts'
 
 /**
  * Random stories of the pure funds. The world (partners, the converter, the settlement engine, operators) has separate
- * books, and the funds learn of them by readings, or not. At the end every reading arrives and every question is answered.
+ * books, and the funds learn of them by readings, which can be missing. At the end every reading arrives and every
+ * question is answered.
  */
 
 /** The functions that a story calls; a planted bug replaces one of them. */
@@ -35,14 +36,14 @@ export const MODEL: Model = {
 }
 
 const PRICE = 10_000n
-/** Micro-USDC that are worth nobody's time. */
+/** The dust, in micro-USDC. */
 const DUST = 10_000n
 const ASSETS = ['EUR', 'INR', 'USDC'] as const
 const GROSS_OF_UNIT = 11_600n
 
 /**
- * `oddRead`: what the last reading has said of it. A reading that says the same again changes no decision. `timeOver`: its
- * partner's time for late money is over.
+ * `oddRead`: the last reading. A reading that reports the same again changes no decision. `timeOver`: its partner’s
+ * time for late money is over.
  */
 type Truth = { word: Word; held: bigint; odd: boolean; oddRead: boolean; refunded: boolean; timeOver: boolean }
 
@@ -96,11 +97,11 @@ class FundsStory {
   readonly #truth = new Map<string, Truth>()
   readonly #log: string[] = []
   #funds: Funds = newFunds()
-  /** Units that the converter has sold, by its own books. */
+  /** The units that the converter has sold, by its own books. */
   readonly #sold = new Map<string, bigint>()
   /** The accounts whose money the partner has given back. */
   readonly #refunded = new Set<string>()
-  /** The money that an operator has settled: of other money nothing was said. */
+  /** The money that an operator has settled; no decision covers other money. */
   readonly #settled = new Set<string>()
   /** True once an operator has decided about money, so that the whole price need not be settled. */
   #hasDecided = false
@@ -120,7 +121,7 @@ class FundsStory {
     }
   }
 
-  /** Nothing goes wrong any more: everything is read, the money is let go, and an operator answers what is asked. */
+  /** Ends all trouble: everything is read, the partners release the money, and an operator answers every question. */
   end(): void {
     if (this.#funds.hold) this.#funds = this.#model.answered(this.#funds, { say: 'release' })
     for (const [id, truth] of this.#truth) {
@@ -189,7 +190,7 @@ class FundsStory {
     this.#truth.set(id, { word: 'open', held: 0n, odd: false, oddRead: false, refunded: false, timeOver: false })
   }
 
-  /** What is seen without a reading: a partner’s silence, and another token at an address. */
+  /** Changes without a reading: a partner’s silence, and another token at an address. */
   #notice(id: string): void {
     this.#change(id, (account) =>
       account.asset === 'USDC'
@@ -198,7 +199,9 @@ class FundsStory {
     )
   }
 
-  /** Nobody closes a payment that has money. One that is closed stops to listen some day, to one partner before the others. */
+  /**
+   * A payment with money is not closed. A closed payment stops reading at some point, one partner before the others.
+   */
   #close(truth: Truth): void {
     const { accounts, closed, payout } = this.#funds
     if (closed !== null && this.#random.chance(0.5)) truth.timeOver = true
@@ -280,7 +283,7 @@ class FundsStory {
       this.#funds.payout === 'none' ? { ...this.#funds, taken: null } : { ...this.#funds, payout: 'voiding' }
   }
 
-  /** What others do meanwhile: the settlement engine, and a partner that was asked to give money back. */
+  /** Actions of other parties: the settlement engine, and a partner that was asked to give money back. */
   #awaitOthers(): void {
     const asked = this.#funds.accounts.find(({ back }) => back === 'asked')
     if (asked === undefined || this.#funds.payout === 'voiding') this.#engine()
@@ -338,7 +341,7 @@ class FundsStory {
   /** The partner carries it out, or refuses it. */
   #refund(id: string): void {
     const truth = this.#truth.get(id) as Truth
-    // What the buyer got from elsewhere meanwhile the partner may give back too, or not.
+    // Money that the buyer got from elsewhere during that time may be given back by the partner too, or not.
     if (this.#refunded.has(id)) this.#fail('given back twice')
     if (truth.held > 0n && this.#random.chance(0.8)) {
       Object.assign(truth, { held: 0n, word: 'over' })
@@ -406,7 +409,7 @@ class FundsStory {
     this.#funds = { ...this.#funds, payout: 'handed' }
   }
 
-  /** One account has the whole price, nobody has decided, and the payment may still take it. */
+  /** True if one account has the whole price, nobody has decided, and the payment can still take it. */
   #isWhole(): boolean {
     const { accounts, payout, taken, closed, listens, late } = this.#funds
     const isFree = !this.#hasDecided && payout === 'none' && taken === null && closed !== 'failed' && listens
@@ -448,7 +451,7 @@ class FundsStory {
       this.#fail('too little was sold, and nobody has said so')
   }
 
-  /** Money that is not sold has an owner, and what is asked has an answer, unless the partner has it. */
+  /** Unsold money has an owner, and each question an answer, unless the partner has the money. */
   #checkAsked(): void {
     const { accounts, payout, taken } = this.#funds
     const { do: next } = this.#model.next(this.#funds)
@@ -472,7 +475,7 @@ class FundsStory {
       return accounts.reduce((sum, [, truth]) => sum + truth.held, 0n)
     }
     for (const asset of ASSETS) {
-      // USDC at an address of the platform stays there, as nobody's.
+      // USDC at an address of the platform stays there, in suspense.
       const atAddress = asset === 'USDC' ? held(asset) : 0n
       const left = {
         suspense: (positions.get(`suspense ${asset}`) ?? 0n) - atAddress,
