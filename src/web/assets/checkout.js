@@ -1,16 +1,16 @@
-// The pages work without this script. With it an open page stays true without loading again, times are in the zone of
-// the device, links are copied, and a second press of a button asks nothing twice.
+// The pages work without this script. With it, an open page updates without loading again, times are in the device's
+// time zone, buttons copy links, and a second press of a button sends no second request.
 
 /** @typedef {import('../checkout/live.ts').LiveStatus} LiveStatus */
 
-/** Never slower than this between two questions, in milliseconds, however often the network fails. */
+/** The longest pause between two status requests, in milliseconds, also after many failures. */
 const MAX_PAUSE = 30_000
-/** Seconds between two questions while the server tells of changes. */
-const TOLD_PAUSE = 15
-/** So many questions in a row that fail are a lost connection, and not a hiccup. */
+/** Seconds between two status requests while the server streams changes. */
+const STREAM_PAUSE = 15
+/** The page shows a lost connection after this number of failures in a row. */
 const LOST_AFTER = 2
 
-/** The language whose formats the page has: that of its texts, and which digits. */
+/** The locale of the page's formats, with its digits. */
 const { formats } = document.documentElement.dataset
 const HOURS = /** @type {const} */ ({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 /** The styles of `src/web/messages/words.ts`. @type {Record<string, Intl.DateTimeFormatOptions>} */
@@ -21,7 +21,7 @@ const TIME_STYLES = {
   long: { ...HOURS, day: 'numeric', month: 'long', year: 'numeric' },
 }
 
-/** Turns every moment below `root` into the zone of this device. @param {ParentNode} root */
+/** Writes every time below `root` in the device's time zone. @param {ParentNode} root */
 function localTimes(root) {
   for (const time of root.querySelectorAll('time')) {
     if (time.dateTime === '') continue
@@ -30,63 +30,63 @@ function localTimes(root) {
   }
 }
 
-/** What the server's page has hidden because it works with a script only. @param {ParentNode} root */
-function enliven(root) {
+/** Shows the buttons that need JavaScript, which the server hides. @param {ParentNode} root */
+function showButtons(root) {
   localTimes(root)
   for (const button of root.querySelectorAll('button[data-copy], button[data-print]'))
     if (button instanceof HTMLButtonElement) button.hidden = false
 }
 
-/** Follows the payment until nothing can change any more. @param {HTMLElement} main */
+/** Updates the page until nothing can change any more. @param {HTMLElement} main */
 function followPayment(main) {
   let seconds = Number(main.dataset.poll)
   let failures = 0
-  let trueAt = new Date()
+  let updatedAt = new Date()
   /** @type {number | undefined} */
   let timer
-  const news = hearNews(main.dataset.live ?? '', { heard: () => void ask(), lost: askAgain })
+  const stream = openStream(main.dataset.live ?? '', { onChange: () => void requestStatus(), onLost: pollLater })
 
-  async function ask() {
+  async function requestStatus() {
     clearTimeout(timer)
     if (document.visibilityState === 'hidden') return
     try {
-      const answer = await fetch(main.dataset.status + location.search, { headers: { accept: 'application/json' } })
-      if (!answer.ok) throw new Error(`status ${answer.status}`)
-      await apply(await answer.json())
+      const response = await fetch(main.dataset.status + location.search, { headers: { accept: 'application/json' } })
+      if (!response.ok) throw new Error(`status ${response.status}`)
+      await apply(await response.json())
       failures = 0
-      trueAt = new Date()
+      updatedAt = new Date()
     } catch {
       failures += 1
     }
     showConnection()
-    news.follow(seconds > 0)
-    askAgain()
+    stream.follow(seconds > 0)
+    pollLater()
   }
 
-  function askAgain() {
+  function pollLater() {
     clearTimeout(timer)
-    // What comes in a second or two is a matter of time, and no change of the payment.
-    const pace = news.isTold() && seconds > 2 ? Math.max(seconds, TOLD_PAUSE) : seconds
+    // A page that changes within two seconds changes with time, and not with the payment.
+    const pace = stream.isOpen() && seconds > 2 ? Math.max(seconds, STREAM_PAUSE) : seconds
     const pause = Math.min(pace * 1000 * 2 ** failures, MAX_PAUSE)
-    if (seconds > 0) timer = window.setTimeout(() => void ask(), pause)
+    if (seconds > 0) timer = window.setTimeout(() => void requestStatus(), pause)
   }
 
-  /** @param {LiveStatus} news */
-  async function apply(news) {
-    seconds = news.poll ?? 0
-    if (news.key === main.dataset.key) return
-    const page = await loadPage(news.url)
+  /** @param {LiveStatus} status */
+  async function apply(status) {
+    seconds = status.poll ?? 0
+    if (status.key === main.dataset.key) return
+    const page = await loadPage(status.url)
     const next = page.querySelector('main')
     const panel = page.querySelector('.panel')
     if (!(next instanceof HTMLElement) || next.dataset.status === undefined || panel === null) {
-      location.replace(news.url)
+      location.replace(status.url)
       return
     }
-    history.replaceState(null, '', news.url)
+    history.replaceState(null, '', status.url)
     document.title = page.title
-    enliven(page)
+    showButtons(page)
     const shown = document.querySelector('.panel')
-    if (shown !== null) become(shown, document.importNode(panel, true))
+    if (shown !== null) patch(shown, document.importNode(panel, true))
     showMain(main, document.importNode(next, true))
     seconds = Number(main.dataset.poll ?? 0)
   }
@@ -95,32 +95,32 @@ function followPayment(main) {
     const line = main.querySelector('[data-offline] > .line')
     if (!(line instanceof HTMLElement)) return
     const time = line.querySelector('time')
-    if (time !== null) time.dateTime = trueAt.toISOString()
+    if (time !== null) time.dateTime = updatedAt.toISOString()
     localTimes(line)
     line.hidden = navigator.onLine && failures < LOST_AFTER
   }
 
   document.addEventListener('visibilitychange', () => {
-    news.follow(seconds > 0)
-    if (document.visibilityState === 'visible' && seconds > 0) void ask()
+    stream.follow(seconds > 0)
+    if (document.visibilityState === 'visible' && seconds > 0) void requestStatus()
   })
   addEventListener('offline', showConnection)
   addEventListener('online', () => {
     failures = 0
-    if (seconds > 0) void ask()
+    if (seconds > 0) void requestStatus()
   })
-  news.follow(seconds > 0)
-  askAgain()
+  stream.follow(seconds > 0)
+  pollLater()
 }
 
 /**
- * The server tells of changes on a connection. A page that nobody looks at gives it back.
- * @param {string} address @param {{ heard: () => void, lost: () => void }} listener
+ * The server streams changes on a connection. A hidden page closes it.
+ * @param {string} address @param {{ onChange: () => void, onLost: () => void }} listener
  */
-function hearNews(address, { heard, lost }) {
+function openStream(address, { onChange, onLost }) {
   const [live, known] = address.split('?knows=')
   let stamp = known ?? ''
-  let isTold = false
+  let isOpen = false
   /** @type {EventSource | undefined} */
   let events
 
@@ -129,31 +129,31 @@ function hearNews(address, { heard, lost }) {
     if (!isWanted || document.visibilityState === 'hidden') {
       events?.close()
       events = undefined
-      isTold = false
+      isOpen = false
       return
     }
-    // One that was refused is not asked for again before the page is looked at anew: the page asks by itself.
+    // A refused stream is opened again only after the page was hidden. Until then, the page polls.
     if (events !== undefined) return
     events = new EventSource(`${live}?knows=${encodeURIComponent(stamp)}`)
     events.onopen = () => {
-      isTold = true
+      isOpen = true
     }
-    // Again and again while there is no connection: only the first one changes when the page asks next.
+    // The browser reports each failed retry. Only the first one changes the time of the next request.
     events.onerror = () => {
-      if (!isTold) return
-      isTold = false
-      lost()
+      if (!isOpen) return
+      isOpen = false
+      onLost()
     }
     events.onmessage = ({ lastEventId }) => {
       stamp = lastEventId
-      heard()
+      onChange()
     }
   }
-  return { follow, isTold: () => isTold }
+  return { follow, isOpen: () => isOpen }
 }
 
 /**
- * A page of ours as a document. A request that parses by itself needs no HTML sink, which the page's policy forbids.
+ * Loads a page of this server as a document. The request parses the HTML, because the page's policy forbids HTML sinks.
  * @param {string} url @returns {Promise<Document>}
  */
 function loadPage(url) {
@@ -171,40 +171,40 @@ function loadPage(url) {
 }
 
 /**
- * The same page changes where it differs, and the focus stays where it is. Another page takes its place, and then the
- * focus goes to it, so that a reader of the page begins there.
+ * If the page is the same, only its differences change, and the focus stays. Another page replaces the content and gets
+ * the focus, so that a screen reader begins there.
  * @param {HTMLElement} main @param {HTMLElement} next
  */
 function showMain(main, next) {
   const isSamePage = main.dataset.page === next.dataset.page
-  if (isSamePage) become(main, next)
+  if (isSamePage) patch(main, next)
   else main.replaceChildren(...next.childNodes)
-  takeAttributes(main, next)
+  copyAttributes(main, next)
   if (isSamePage && document.activeElement !== document.body) return
   main.focus({ preventScroll: true })
   if (!isSamePage) scrollTo(0, 0)
 }
 
 /** Makes `old` equal to `next` with as few changes as possible. @param {Element} old @param {Element} next */
-function become(old, next) {
+function patch(old, next) {
   if (old.isEqualNode(next)) return
   if (old.nodeName !== next.nodeName) {
     old.replaceWith(next)
     return
   }
-  takeAttributes(old, next)
+  copyAttributes(old, next)
   if (old.children.length !== next.children.length || hasOwnText(old) || hasOwnText(next)) {
     old.replaceChildren(...next.childNodes)
     return
   }
   const pairs = [...old.children].map((child, index) => [child, next.children[index]])
-  for (const [child, nextChild] of pairs) if (child && nextChild) become(child, nextChild)
+  for (const [child, nextChild] of pairs) if (child && nextChild) patch(child, nextChild)
 }
 
-/** What the buyer has opened stays open. @param {Element} old @param {Element} next */
-function takeAttributes(old, next) {
+/** Copies the attributes, except that an open fold stays open. @param {Element} old @param {Element} next */
+function copyAttributes(old, next) {
   for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value)
-  // By name: the list of attributes shrinks while it is walked.
+  // By name, because `attributes` is live and shrinks during the loop.
   for (const name of old.getAttributeNames()) if (!next.hasAttribute(name) && name !== 'open') old.removeAttribute(name)
 }
 
@@ -223,7 +223,7 @@ async function copy(button) {
     label.textContent = button.dataset.done ?? ''
     setTimeout(() => label.replaceChildren(...before), 3000)
   } catch {
-    // No permission: the text is selected instead, ready for the buyer's own copy command.
+    // Without permission, the text is selected for the buyer's own copy command.
     const value = button.parentElement?.querySelector('.value')
     if (value) getSelection()?.selectAllChildren(value)
   }
@@ -245,21 +245,21 @@ document.addEventListener('submit', (event) => {
     return
   }
   button.setAttribute('aria-disabled', 'true')
-  // The row of a way keeps its name.
+  // An offer keeps its name: the hint below it changes.
   const label = button.querySelector('.hint') ?? button.querySelector('span')
   if (label === null) return
   const before = label.textContent
   label.textContent = form.dataset.busy
-  // A page that comes back from the browser's memory must be usable again.
+  // A page that the browser restores from its back/forward cache must be usable again.
   addEventListener('pageshow', () => {
     button.removeAttribute('aria-disabled')
     label.textContent = before
   })
 })
 
-enliven(document)
+showButtons(document)
 const main = document.querySelector('main')
-// Loading again, and every question about the status, then says the same.
+// The URL then keeps the state of the page for a reload and for status requests.
 if (main?.dataset.here !== undefined) history.replaceState(null, '', main.dataset.here)
 if (main?.dataset.opened !== undefined) void fetch(main.dataset.opened, { method: 'POST' }).catch(() => undefined)
 if (main?.dataset.status !== undefined && main.dataset.poll !== undefined) followPayment(main)

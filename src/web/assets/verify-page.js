@@ -1,4 +1,4 @@
-// Checks a receipt in the browser. Nothing of it leaves the page: only the public keys are fetched, from here.
+// Verifies a receipt in the browser. The receipt never leaves the page; the script only fetches the public keys.
 import { verifyReceipt } from '../../verifier/verifier.js'
 
 const TITLES = {
@@ -44,7 +44,7 @@ async function verify() {
   )
 }
 
-/** Undefined when they cannot be fetched: then the signature stays unchecked, and the check says so. @param {string} url */
+/** Returns undefined if the keys cannot be fetched; the signature is then not checked. @param {string} url */
 async function readKeys(url) {
   const answer = await fetch(url).catch(() => null)
   return answer?.ok === true ? (await answer.json()).keys : undefined

@@ -19,7 +19,7 @@ export type TeamView = {
   readonly members: readonly TeamMember[]
   readonly invitations: readonly { readonly email: string; readonly role: Role; readonly expiresAt: string }[]
   readonly audit: readonly AuditLine[]
-  /** Whether this person may change the team. */
+  /** True if this person can change the team. */
   readonly owns: boolean
   readonly now: string
   readonly email: string

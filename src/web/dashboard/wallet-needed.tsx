@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Note } from '../site/parts.tsx'
 
-/** Says that a wallet must be set first. `href`: where it is set. The children say what the wallet is for. */
+/** The note that a wallet must be set at `href` first. The children explain what the wallet is for. */
 export function WalletNeeded({ href, children }: { readonly href: string; readonly children: ComponentChildren }) {
   return (
     <Note

@@ -5,9 +5,8 @@ import { SiteIcon } from '../site/icons.tsx'
 import { SideNav, TopBar } from '../site/nav.tsx'
 import type { Language } from './code/languages.ts'
 
-/** A page of the documentation, as the others see it. */
+/** A page in the navigation of the documentation. */
 export type DocsPlace = { readonly path: string; readonly title: string; readonly lead: string }
-/** A part of the navigation. */
 export type DocsGroup = { readonly name: string; readonly places: readonly DocsPlace[] }
 export type Heading = { readonly id: string; readonly text: string }
 
@@ -21,18 +20,18 @@ type Shape = {
   readonly frame: DocsFrame
   readonly title: string
   readonly lead?: ComponentChildren
-  /** What stands on the page. A page with fewer than two has no list of them. */
+  /** The headings of the page. A page with fewer than two has no list of headings. */
   readonly headings: readonly Heading[]
-  /** Beside the text where there is room, otherwise above it. */
+  /** True if the list is next to the text on wide screens; else it is above the text. */
   readonly aside?: boolean
-  /** Whether the page exists as Markdown too. */
+  /** True if the page also exists as Markdown. */
   readonly markdown?: boolean
-  /** The address of its script, instead of the one that copies code. */
+  /** The URL of the page's script, instead of the one that copies code. */
   readonly script?: string
   readonly children: ComponentChildren
 }
 
-/** A whole page of the documentation, in the frame of the dashboard. It needs no script; one copies code. */
+/** Renders a page of the documentation. It works without JavaScript; a script copies code. */
 export function renderDocs(shape: Shape): string {
   return renderHtml(<Document {...shape} />)
 }
@@ -134,14 +133,14 @@ function Nav({ frame }: { frame: DocsFrame }) {
   )
 }
 
-/** An address of the documentation, with the reader's language in it; every other address as it is. */
+/** Adds the reader's language to a URL of the documentation. Returns any other URL unchanged. */
 export function inLanguage(href: string, language: Language): string {
   if (!/^\/docs(?:[/#]|$)/.test(href) || language === 'curl') return href
   const [path, anchor] = href.split('#')
   return `${path}?lang=${language}${anchor === undefined ? '' : `#${anchor}`}`
 }
 
-/** A heading that is a link to itself, so that one can pass it on. */
+/** The text of a heading as a link to the heading, so that readers can share it. */
 export function Anchor({ id, children }: { id: string; children: ComponentChildren }) {
   return (
     <a class="anchor" href={`#${id}`}>

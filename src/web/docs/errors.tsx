@@ -11,7 +11,7 @@ export type CodeEntry = { readonly code: string; readonly text: string }
 
 export type ErrorsView = { readonly errors: readonly ErrorEntry[]; readonly fields: readonly CodeEntry[] }
 
-/** The page to which the `type` of a problem points, with a section for each code. */
+/** Renders the page of the URLs in the `type` of a problem, with a section for each code. */
 export function renderErrors(frame: DocsFrame, { errors, fields }: ErrorsView): string {
   return renderDocs({
     frame,

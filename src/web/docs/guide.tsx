@@ -95,10 +95,10 @@ function GuideTable({ table: { header, rows }, language }: { table: Tokens.Table
 }
 
 function Inline({ tokens, language }: { tokens: readonly Token[]; language: Language }) {
-  return <>{tokens.map((token) => inlineOf(token, language))}</>
+  return <>{tokens.map((token) => renderInline(token, language))}</>
 }
 
-function inlineOf(token: Token, language: Language): ComponentChildren {
+function renderInline(token: Token, language: Language): ComponentChildren {
   const inner =
     'tokens' in token && token.tokens !== undefined ? <Inline tokens={token.tokens} language={language} /> : null
   switch (token.type) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 const read = (name: string): string => readFileSync(new URL(`./guides/${name}.md`, import.meta.url), 'utf8')
 
-/** In the order in which a merchant needs them. The path of each is `/docs/` and its name. */
+/** The guides in the order in which merchants need them. The path of each is `/docs/` and its name. */
 export const GUIDES: Readonly<Record<string, string>> = Object.fromEntries(
   [
     ['first-payment', 'states', 'links', 'embedding', 'webhooks', 'testing', 'going-live'],

@@ -5,10 +5,10 @@ import { type Code, LANGUAGES } from './code/languages.ts'
 import { VERIFY_CODE } from './code/verify-code.ts'
 import type { Heading } from './docs-page.tsx'
 
-/** A guide: Markdown in which ```call asks the API, and ```verify is the check of a webhook. */
+/** A guide: Markdown in which ```call is an API call, and ```verify the code that verifies a webhook. */
 export type Guide = { readonly title: string; readonly lead: string; readonly tokens: readonly Token[] }
 
-/** Throws when a guide does not begin with its title and one paragraph. */
+/** Parses a guide. Throws a SyntaxError if it does not begin with a title and a paragraph. */
 export function readGuide(text: string): Guide {
   const [title, lead, ...tokens] = lexer(text).filter(({ type }) => type !== 'space')
   if (title?.type !== 'heading' || lead?.type !== 'paragraph')
@@ -30,13 +30,13 @@ export const slugOf = (text: string): string =>
     .replace(/[^\w]+/g, '-')
     .replace(/^-|-$/g, '')
 
-/** The example that a fenced block stands for; null where it is only text. */
+/** Returns the example of a fenced block; null if the block is only text. */
 export function exampleOf({ lang, text }: Tokens.Code, origin: string): Code | null {
   if (lang === 'call') return callCode(readCall(text, origin))
   return lang === 'verify' ? VERIFY_CODE : null
 }
 
-/** The guide as plain Markdown: each example in all of its languages. */
+/** Writes a guide as plain Markdown, with each example in all of its languages. */
 export function plainMarkdown(text: string, origin: string): string {
   return lexer(text)
     .map((token) => {

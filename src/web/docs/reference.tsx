@@ -9,7 +9,7 @@ export type FieldEntry = {
   readonly type: string
   readonly isRequired: boolean
   readonly description: string | null
-  /** Where a parameter stands: `path`, `query` or `header`. */
+  /** The place of a parameter: `path`, `query` or `header`. */
   readonly in?: string
 }
 
@@ -28,11 +28,11 @@ export type OperationEntry = {
   readonly summary: string
   readonly description: string | undefined
   readonly scope: string
-  /** A request that works, when SECRET_KEY and the ids in it are set. */
+  /** A request that works if SECRET_KEY and its ids are set. */
   readonly call: ApiCall
-  /** Those that this operation has for itself. */
+  /** The problems of this operation only. */
   readonly problems: readonly ProblemEntry[]
-  /** Those that many operations have. */
+  /** The problems that many operations have. */
   readonly commonProblems: readonly ProblemEntry[]
   readonly parameters: readonly FieldEntry[]
   readonly body: readonly FieldEntry[]
@@ -45,7 +45,7 @@ export type ReferenceView = {
   readonly operations: readonly OperationEntry[]
 }
 
-/** The operations of one group, from the same routes as the OpenAPI document. */
+/** Renders the operations of a group, from the same routes as the OpenAPI document. */
 export function renderReference(frame: DocsFrame, { title, purpose, operations }: ReferenceView): string {
   return renderDocs({
     frame,

@@ -1,9 +1,9 @@
 import { type DocsFrame, renderDocs } from './docs-page.tsx'
 
-/** A part of a page that has the words. */
+/** A section of a page that contains the words. */
 export type Found = { readonly path: string; readonly page: string; readonly heading: string; readonly excerpt: string }
 
-/** The longest text that is searched for, in characters. */
+/** The maximum length of a query, in characters. */
 export const LONGEST_QUERY = 100
 
 export function renderDocsSearch(frame: DocsFrame, query: string, found: readonly Found[]): string {

@@ -1,6 +1,6 @@
 import { type DocsFrame, type DocsGroup, inLanguage, renderDocs } from './docs-page.tsx'
 
-/** Where the documentation begins: every page, with what it is about. */
+/** Renders the start page of the documentation: every page with its lead. */
 export function renderStart(frame: DocsFrame): string {
   return renderDocs({
     frame,
@@ -39,7 +39,7 @@ export function renderStart(frame: DocsFrame): string {
 export const START_LEAD =
   'Charge a buyer in fiat money, with the method that you choose. Receive USDC on Polygon, final, in your own wallet.'
 
-/** https://llmstxt.org: a title, what it is, and links. */
+/** Writes the file llms.txt (https://llmstxt.org): a title, a description, and links. */
 export function llmsText(groups: readonly DocsGroup[], publicUrl: string): string {
   const parts = groups.map(({ name, places }) =>
     [`## ${name}`, '', ...places.map(({ path, title, lead }) => `- [${title}](${publicUrl}${path}.md): ${lead}`)].join(

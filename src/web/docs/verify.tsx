@@ -1,7 +1,7 @@
 import { ASSETS } from '../assets.ts'
 import { type DocsFrame, renderDocs } from './docs-page.tsx'
 
-/** The page that checks a receipt in the browser. `keys` is where the public keys of this deployment are. */
+/** Renders the page that verifies a receipt in the browser. `keys` is the URL of this deployment's public keys. */
 export function renderVerify(frame: DocsFrame, keys: string): string {
   return renderDocs({
     frame,

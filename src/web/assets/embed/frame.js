@@ -1,34 +1,34 @@
-// Of a checkout in a frame of a shop's page: tells that page how the payment stands, and nothing else.
+// The script of a checkout in a merchant's frame. It reports the status of the payment to the merchant's page.
 
 const main = document.querySelector('main')
-/** The shop's, once its page has asked. */
-let shop = ''
+/** The origin of the merchant's page, after that page sent `hello`. */
+let shopOrigin = ''
 
-/** Only to the page that asked, and only if it is still one that the shop has listed. @param {object} message */
-function say(message) {
-  if (shop !== '') parent.postMessage(message, shop)
+/** Posts only to the page that sent `hello` from a listed origin. @param {object} message */
+function post(message) {
+  if (shopOrigin !== '') parent.postMessage(message, shopOrigin)
 }
 
-function sayStatus() {
-  say({ pinrail: 'status', payment: main?.dataset.payment, status: main?.dataset.state })
+function postStatus() {
+  post({ pinrail: 'status', payment: main?.dataset.payment, status: main?.dataset.state })
 }
 
 addEventListener('message', ({ source, origin, data }) => {
   const listed = main?.dataset.origins?.split(' ') ?? []
   if (source !== parent || !listed.includes(origin) || Object(data).pinrail !== 'hello') return
-  shop = origin
-  sayStatus()
+  shopOrigin = origin
+  postStatus()
 })
 
-if (main !== null) new MutationObserver(sayStatus).observe(main, { attributeFilter: ['data-state'] })
+if (main !== null) new MutationObserver(postStatus).observe(main, { attributeFilter: ['data-state'] })
 
 document.addEventListener('keydown', ({ key }) => {
-  if (key === 'Escape') say({ pinrail: 'close' })
+  if (key === 'Escape') post({ pinrail: 'close' })
 })
 
-/** In milliseconds; a tab that opens is there before. */
+/** The time in which a tab opens, in milliseconds. */
 const OPENED_AFTER = 3000
-// The form goes on in a tab, so this page stays. A browser that opens none must leave its button usable.
+// The form opens a tab, so this page stays. If the browser opens no tab, the button must be usable again.
 document.addEventListener('submit', () => {
   setTimeout(() => dispatchEvent(new Event('pageshow')), OPENED_AFTER)
 })

@@ -1,4 +1,4 @@
-// Opens the checkout over the shop's page. Without this script the same link opens it as a page.
+// Opens the checkout in a dialog on the merchant's page. Without this script, the same link opens it as a page.
 ;(() => {
   const { origin: home } = new URL(/** @type {HTMLScriptElement} */ (document.currentScript).src)
   /** @type {Record<string, string>} */
@@ -24,7 +24,7 @@
   let timer
 
   /** @param {string} name @param {object} [detail] */
-  const tell = (name, detail) => document.dispatchEvent(new CustomEvent(`pinrail:${name}`, { detail }))
+  const emit = (name, detail) => document.dispatchEvent(new CustomEvent(`pinrail:${name}`, { detail }))
 
   /** @template {keyof HTMLElementTagNameMap} T @param {T} tag @param {string} css @param {Node[]} inside */
   function make(tag, css, ...inside) {
@@ -62,7 +62,7 @@
       clearTimeout(timer)
       dialog.remove()
       shown = undefined
-      tell('close')
+      emit('close')
     }
     frame.setAttribute('sandbox', MAY.replace(/^| /g, ' allow-'))
     frame.allow = 'clipboard-write'
@@ -70,7 +70,7 @@
     frame.onload = () => {
       clearTimeout(timer)
       frame.contentWindow?.postMessage({ pinrail: 'hello' }, home)
-      // A browser that refuses the frame says so to nobody: then nothing answers.
+      // A browser that refuses the frame reports no error, so the script waits for a message.
       timer = setTimeout(() => frame.isConnected && location.assign(url), 4000)
     }
     shown = { dialog, frame }
@@ -83,7 +83,7 @@
     clearTimeout(timer)
     const { pinrail, payment, status } = Object(data)
     if (pinrail === 'close') shown.dialog.close()
-    if (pinrail === 'status') tell('status', { payment, status })
+    if (pinrail === 'status') emit('status', { payment, status })
   })
 
   addEventListener('click', (event) => {

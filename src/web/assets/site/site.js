@@ -1,6 +1,6 @@
-// Copying, passkeys and keys of the keyboard. Every page works without; passkeys alone need a script.
+// Copy buttons, passkeys, previews and keyboard shortcuts. The pages work without this script, except for passkeys.
 
-/** @type {(selector: string) => any[]} Elements of a kind that the selector says, and the checker cannot know. */
+/** @type {(selector: string) => any[]} Elements whose type the checker cannot infer from the selector. */
 const all = (selector) => [...document.querySelectorAll(selector)]
 
 const showCopyButtons = () => {
@@ -14,15 +14,15 @@ document.addEventListener('click', (/** @type {any} */ event) => {
 async function copy(/** @type {any} */ button) {
   await navigator.clipboard.writeText(button.dataset.copy ?? '')
   const label = button.querySelector('span')
-  const said = label.textContent
+  const previous = label.textContent
   label.setAttribute('role', 'status')
   label.textContent = 'Copied'
   setTimeout(() => {
-    label.textContent = said
+    label.textContent = previous
   }, 2000)
 }
 
-/** This page as it is now, parsed by the browser: trusted types forbid parsing text. @returns {Promise<Document | null>} */
+/** Reloads this page. The browser parses it: trusted types forbid parsing text. @returns {Promise<Document | null>} */
 const loadPage = () =>
   new Promise((resolve) => {
     const request = new XMLHttpRequest()
@@ -32,13 +32,13 @@ const loadPage = () =>
     request.send()
   })
 
-// The page of a payment follows it: on news it takes its content again, and keeps which folds are open.
+// The page of a payment reloads its content with each change, and keeps the open folds.
 for (const page of all('[data-follow]')) {
-  const said = document.createElement('p')
-  said.className = 'hidden'
-  said.setAttribute('role', 'status')
-  document.body.append(said)
-  const look = async () => {
+  const announcement = document.createElement('p')
+  announcement.className = 'hidden'
+  announcement.setAttribute('role', 'status')
+  document.body.append(announcement)
+  const refresh = async () => {
     const fresh = (await loadPage())?.querySelector('[data-follow]')
     if (!fresh || fresh.textContent === page.textContent) return
     const open = all('[data-follow] details[open] > summary').map((summary) => summary.textContent)
@@ -51,17 +51,17 @@ for (const page of all('[data-follow]')) {
       all('[data-follow] :is(a, button, summary)')
         .find(({ textContent }) => textContent === focus)
         ?.focus()
-    said.textContent = page.querySelector('.lead')?.textContent ?? ''
+    announcement.textContent = page.querySelector('.lead')?.textContent ?? ''
   }
   const stream = new EventSource(page.dataset.follow)
   stream.onmessage = () => {
-    void look()
-    // Deliveries of webhooks follow a moment later, and are no news of the payment itself.
-    setTimeout(() => void look(), 3000)
+    void refresh()
+    // Webhook deliveries follow a moment later, and the stream does not report them.
+    setTimeout(() => void refresh(), 3000)
   }
 }
 
-// What waits is counted down. The server says how long, so that a wrong clock here does not matter.
+// Countdowns. The server sends the time that is left, so that a wrong clock of the device does not matter.
 for (const timer of all('[data-left]')) {
   const began = performance.now()
   const [hours, minutes] = timer.querySelectorAll('b')
@@ -72,7 +72,7 @@ for (const timer of all('[data-left]')) {
   }, 10_000)
 }
 
-// What a buyer will see, and what is wrong with it, while somebody writes. The page says the same when it is sent.
+// The preview and the hints of a form, while a person types. The server checks the form again when it is sent.
 for (const form of all('form[data-preview]')) {
   const frame = all('.phone iframe')[0]
   const follow = async () => {
@@ -80,16 +80,16 @@ for (const form of all('form[data-preview]')) {
     const written = new FormData(form)
     const fields = new URLSearchParams(written)
     for (const name of ['once', '_form', 'logo', 'remove_logo']) fields.delete(name)
-    // In place, so that Back leads to the page before.
+    // Without a new history entry, so that Back leads to the previous page.
     frame.contentWindow.location.replace(`${form.dataset.preview}?${fields}`)
     if (!form.dataset.hints) return
     const answer = await fetch(`${form.dataset.hints}?${fields}`).catch(() => null)
     if (!answer?.ok) return
     const hints = await answer.json()
-    for (const said of all('[data-hint]')) {
-      const hint = hints[said.dataset.hint]
-      said.textContent = hint?.text ?? ''
-      said.className = `hint toned ${hint?.tone ?? 'quiet'}`
+    for (const line of all('[data-hint]')) {
+      const hint = hints[line.dataset.hint]
+      line.textContent = hint?.text ?? ''
+      line.className = `hint toned ${hint?.tone ?? 'quiet'}`
     }
   }
   /** @type {any} */
@@ -100,7 +100,7 @@ for (const form of all('form[data-preview]')) {
   })
 }
 
-// A colour that is picked is written into its field.
+// A colour picker writes its value into its field.
 for (const picker of all('input[data-fills]')) {
   picker.hidden = false
   picker.addEventListener('input', () => {
@@ -108,7 +108,7 @@ for (const picker of all('input[data-fills]')) {
   })
 }
 
-// WebAuthn Level 3: the browser reads and writes the JSON forms itself.
+// WebAuthn Level 3: the browser parses and writes the JSON.
 const possible = typeof window.PublicKeyCredential?.parseRequestOptionsFromJSON === 'function'
 for (const form of possible ? all('form[data-passkey]') : []) {
   form.hidden = false
@@ -129,14 +129,14 @@ for (const form of possible ? all('form[data-passkey]') : []) {
       answer.value = JSON.stringify(credential.toJSON())
       form.requestSubmit()
     } catch (/** @type {any} */ error) {
-      // WebAuthn Level 3, 5.1.3: the device has one of `excludeCredentials`.
+      // WebAuthn Level 3, 5.1.3: the device already has one of `excludeCredentials`.
       failed.textContent = error?.name === 'InvalidStateError' ? failed.dataset.known : general
       failed.hidden = false
     }
   })
 }
 
-// `/` searches, `j` and `k` go along the rows, `g` and a letter go to a page. Never while somebody types.
+// `/` searches, `j` and `k` move along the rows, `g` and a letter open a page. Not while a person types.
 /** @type {Record<string, string>} */
 const PLACES = {
   o: '/dashboard',
@@ -146,13 +146,13 @@ const PLACES = {
   k: '/dashboard/keys',
   w: '/dashboard/webhooks',
 }
-let going = false
+let isGoPressed = false
 document.addEventListener('keydown', (/** @type {any} */ event) => {
   const typing = event.target.closest?.('input, textarea, select')
   if (typing || event.ctrlKey || event.metaKey || event.altKey || !document.body.classList.contains('app')) return
   const { key } = event
-  const place = going ? PLACES[key] : undefined
-  going = key === 'g'
+  const place = isGoPressed ? PLACES[key] : undefined
+  isGoPressed = key === 'g'
   if (place) location.assign(place)
   const [search] = all('input[type=search]')
   if (key === '/' && search) {
@@ -165,7 +165,7 @@ document.addEventListener('keydown', (/** @type {any} */ event) => {
   rows[key === 'j' ? at + 1 : Math.max(0, at - 1)]?.focus()
 })
 
-// Menus close when something else is pressed, or with Escape.
+// A click outside, or Escape, closes a menu.
 document.addEventListener('click', (/** @type {any} */ event) => {
   for (const menu of all('details:is(.more, .chip, .who)[open]')) if (!menu.contains(event.target)) menu.open = false
 })

@@ -14,10 +14,10 @@ import {
 export type NotificationsView = {
   readonly frame: Frame
   readonly channels: readonly ChannelShown[]
-  /** Notifications that no message has told of, by channel. */
+  /** The number of notifications that no message has contained yet, by channel. */
   readonly waiting: ReadonlyMap<string, number>
   readonly mayChange: boolean
-  /** The name of the bot of Telegram; null where there is none. */
+  /** The name of the Telegram bot; null without one. */
   readonly bot: string | null
 }
 

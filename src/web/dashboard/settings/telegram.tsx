@@ -40,7 +40,7 @@ type LinkView = TelegramView & {
   readonly expiresAt: string
 }
 
-/** No address of the page has the token: it is in the answer to the press alone. */
+/** Renders the page with the token. Only the response to the form contains the token; no URL of the dashboard does. */
 export function renderTelegramLink({ frame, bot, token, expiresAt }: LinkView): string {
   return renderFramed({
     frame,

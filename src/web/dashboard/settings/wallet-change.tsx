@@ -8,7 +8,7 @@ export type WalletChangeView = {
   readonly draft: { readonly address: string; readonly again: string; readonly signature: string }
   readonly errors: FormErrors
   readonly proofText: string
-  /** Whether it takes effect a day later: live mode, and there is a wallet. */
+  /** True if the change takes effect a day later: in live mode, if there is a wallet. */
   readonly waits: boolean
   readonly publicUrl: string
 }

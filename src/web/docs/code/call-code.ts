@@ -3,8 +3,8 @@ import { CALL_LANGUAGES, type CallLanguage, type Code } from './languages.ts'
 import { literal } from './literal.ts'
 
 /**
- * A call in each language, as a whole program that needs nothing but the language itself. It prints the answer. Keys
- * and ids come from the environment, so that no history keeps them.
+ * Writes a call in each language, as a complete program without dependencies that prints the response. Keys and ids
+ * come from the environment, so that no shell history keeps them.
  */
 export function callCode(call: ApiCall): Code {
   return CALL_LANGUAGES.map((language) => ({ language, text: WRITERS[language](call) }))
@@ -18,8 +18,8 @@ const WRITERS: Readonly<Record<CallLanguage, (call: ApiCall) => string>> = {
   php: phpCode,
 }
 
-/** The headers beside the key. */
-function headersOf({ headers, body }: ApiCall): [string, string][] {
+/** Lists the headers except for the key. */
+function listHeaders({ headers, body }: ApiCall): [string, string][] {
   return [...(body === null ? [] : [['content-type', 'application/json'] as const]), ...headers].map(
     ([name, value]) => [name, value] as [string, string],
   )
@@ -31,12 +31,12 @@ function curlCode(call: ApiCall): string {
   const address = piecesOf(url)
     .map(({ text, variable }) => (variable === null ? text : `${text}$${variable}`))
     .join('')
-  // Without -g curl takes brackets for a range of addresses.
+  // Without -g, curl reads brackets as a range of URLs.
   const literally = url.includes('[') ? '-g ' : ''
   const parts = [
     `curl -sS ${literally}${method === 'GET' || (method === 'POST' && body !== null) ? '' : `-X ${method} `}${quote}${address}${quote}`,
     '-H "authorization: Bearer $SECRET_KEY"',
-    ...headersOf(call).map(([name, value]) => `-H '${name}: ${value}'`),
+    ...listHeaders(call).map(([name, value]) => `-H '${name}: ${value}'`),
   ]
   if (body !== null) parts.push(`-d '${literal(body, 'json', 2).replaceAll("'", "'\\''")}'`)
   return parts.join(' \\\n  ')
@@ -53,7 +53,7 @@ function typescriptCode(call: ApiCall): string {
     ...(method === 'GET' ? [] : [`  method: '${method}',`]),
     '  headers: {',
     '    authorization: `Bearer ${process.env.SECRET_KEY}`,',
-    ...headersOf(call).map(([name, value]) => `    '${name}': '${value}',`),
+    ...listHeaders(call).map(([name, value]) => `    '${name}': '${value}',`),
     '  },',
     ...(body === null ? [] : [`  body: JSON.stringify(${literal(body, 'typescript', 2)}),`]),
   ]
@@ -79,7 +79,7 @@ function pythonCode(call: ApiCall): string {
     `    method="${method}",`,
     '    headers={',
     `        "authorization": f"Bearer {os.environ['SECRET_KEY']}",`,
-    ...headersOf(call).map(([name, value]) => `        "${name}": "${value}",`),
+    ...listHeaders(call).map(([name, value]) => `        "${name}": "${value}",`),
     '    },',
     ...(body === null ? [] : [`    data=json.dumps(${literal(body, 'python', 4)}).encode(),`]),
     ')',
@@ -109,7 +109,7 @@ function goCode(call: ApiCall): string {
     `\trequest, err := http.NewRequest("${method}", ${address}, ${body === null ? 'nil' : 'body'})`,
     ...onError,
     '\trequest.Header.Set("authorization", "Bearer "+os.Getenv("SECRET_KEY"))',
-    ...headersOf(call).map(([name, value]) => `\trequest.Header.Set("${name}", "${value}")`),
+    ...listHeaders(call).map(([name, value]) => `\trequest.Header.Set("${name}", "${value}")`),
     '\tresponse, err := http.DefaultClient.Do(request)',
     ...onError,
     '\tdefer response.Body.Close()',
@@ -132,7 +132,7 @@ function phpCode(call: ApiCall): string {
     `    'method' => '${method}',`,
     "    'header' => [",
     "        'authorization: Bearer ' . getenv('SECRET_KEY'),",
-    ...headersOf(call).map(([name, value]) => `        '${name}: ${value}',`),
+    ...listHeaders(call).map(([name, value]) => `        '${name}: ${value}',`),
     '    ],',
     ...(body === null ? [] : [`    'content' => json_encode(${literal(body, 'php', 4)}),`]),
     "    'ignore_errors' => true, // so that a refusal is printed too",

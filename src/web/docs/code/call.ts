@@ -1,19 +1,19 @@
-/** A request to the API as an example shows it. */
+/** An API request of an example. */
 export type ApiCall = {
   readonly method: string
-  /** With a variable of the environment where an id stands: `{PAYMENT_ID}`. */
+  /** The URL, with environment variables for ids: `{PAYMENT_ID}`. */
   readonly url: string
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** Null: without one. */
+  /** Null without a body. */
   readonly body: object | null
 }
 
-/** One argument of a text in which variables stand: what is written, and then the variable, if one follows. */
+/** A piece of a text with variables: some text, and the variable that follows it, if any. */
 export type Piece = { readonly text: string; readonly variable: string | null }
 
 const VARIABLE = /\{([A-Z_]+)\}/
 
-/** The url in pieces, so that each language can put its variables in between. */
+/** Splits a URL into pieces, so that each language can insert its variables. */
 export function piecesOf(url: string): Piece[] {
   const parts = url.split(VARIABLE)
   return parts.flatMap((text, index) => (index % 2 === 1 ? [] : [{ text, variable: parts[index + 1] ?? null }]))
@@ -22,8 +22,8 @@ export function piecesOf(url: string): Piece[] {
 export const hasVariable = (url: string): boolean => VARIABLE.test(url)
 
 /**
- * Reads a call as the guides write it: method and path, headers, an empty line, the body as JSON. Throws when it is
- * written in another way.
+ * Parses a call of the guides: method and path, headers, an empty line, and the body as JSON. Throws a SyntaxError for
+ * any other form.
  */
 export function readCall(text: string, origin: string): ApiCall {
   const [head = '', ...rest] = text.trim().split('\n\n')

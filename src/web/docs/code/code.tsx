@@ -2,18 +2,18 @@ import { SiteIcon } from '../../site/icons.tsx'
 import { type Code, LANGUAGES, type Language } from './languages.ts'
 
 type Props = {
-  /** Unlike any other on its page: the links of the languages lead back to it. */
+  /** Unique on its page: the links of the languages lead back to it. */
   readonly id: string
   readonly code: Code
-  /** The reader's choice; the first language where the example has no such. */
+  /** The reader's language. If the example does not have it, the first language is shown. */
   readonly chosen: Language
-  /** What the code does, for who hears the page. */
+  /** Describes the code for screen readers. */
   readonly label: string
-  /** The path of the page, where it may be the answer to a form. */
+  /** The path of the page. A page that can be the response to a form needs it. */
   readonly at?: string
 }
 
-/** An example, with a link for each of its languages: the choice is part of the address, and holds for the page. */
+/** An example with a link for each of its languages. The language is in the URL, and applies to the whole page. */
 export function CodeTabs({ id, code, chosen, label, at = '' }: Props) {
   const shown = code.find(({ language }) => language === chosen) ?? code[0]
   if (shown === undefined) return null
@@ -38,7 +38,6 @@ export function CodeTabs({ id, code, chosen, label, at = '' }: Props) {
   )
 }
 
-/** Code in one language. */
 export function CodeBlock({ name, text, label }: { name: string; text: string; label: string }) {
   return (
     <figure class="code">
@@ -53,14 +52,14 @@ export function CodeBlock({ name, text, label }: { name: string; text: string; l
 
 function Pre({ label, text }: { label: string; text: string }) {
   return (
-    // What scrolls must be reached by keyboard.
+    // A keyboard must reach content that scrolls.
     <pre tabIndex={0} role="group" aria-label={label}>
       <code>{text}</code>
     </pre>
   )
 }
 
-/** Hidden until the script shows it: without one, the text can be marked. */
+/** Hidden until the script shows it. Without JavaScript, readers select the text. */
 function CopyCode({ text }: { text: string }) {
   return (
     <button type="button" class="mini" hidden data-copy={text}>

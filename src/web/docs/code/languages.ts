@@ -1,4 +1,4 @@
-/** The languages of the examples, by the name in an address: `?lang=python`. */
+/** The languages of the examples, by their names in a URL: `?lang=python`. */
 export const LANGUAGES = {
   curl: 'curl',
   typescript: 'TypeScript',
@@ -10,12 +10,12 @@ export const LANGUAGES = {
 
 export type Language = keyof typeof LANGUAGES
 
-/** In which an example asks the API. */
+/** The languages of API calls. */
 export const CALL_LANGUAGES = ['curl', 'typescript', 'python', 'go', 'php'] as const satisfies readonly Language[]
 export type CallLanguage = (typeof CALL_LANGUAGES)[number]
 
 export const isLanguage = (text: unknown): text is Language =>
   typeof text === 'string' && Object.hasOwn(LANGUAGES, text)
 
-/** One piece of code in each of its languages. */
+/** The same example in each of its languages. */
 export type Code = readonly { readonly language: Language; readonly text: string }[]

@@ -7,21 +7,21 @@ type Grammar = {
   readonly key: (name: string) => string
   readonly text: (text: string) => string
   readonly words: Readonly<Record<'true' | 'false' | 'null', string>>
-  /** After the last one of several lines. */
+  /** The sign after the last field. */
   readonly trailing: string
 }
 
 const PLAIN = { true: 'true', false: 'false', null: 'null' }
-const doubled = (text: string): string => JSON.stringify(text)
-const single = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+const quoteDouble = (text: string): string => JSON.stringify(text)
+const quoteSingle = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 
 const GRAMMARS: Readonly<Record<Style, Grammar>> = {
   json: {
     step: '  ',
     object: ['{', '}'],
     empty: '{}',
-    key: (name) => `${doubled(name)}: `,
-    text: doubled,
+    key: (name) => `${quoteDouble(name)}: `,
+    text: quoteDouble,
     words: PLAIN,
     trailing: '',
   },
@@ -29,8 +29,8 @@ const GRAMMARS: Readonly<Record<Style, Grammar>> = {
     step: '  ',
     object: ['{', '}'],
     empty: '{}',
-    key: (name) => `${/^[a-z_]\w*$/i.test(name) ? name : single(name)}: `,
-    text: single,
+    key: (name) => `${/^[a-z_]\w*$/i.test(name) ? name : quoteSingle(name)}: `,
+    text: quoteSingle,
     words: PLAIN,
     trailing: ',',
   },
@@ -38,24 +38,24 @@ const GRAMMARS: Readonly<Record<Style, Grammar>> = {
     step: '    ',
     object: ['{', '}'],
     empty: '{}',
-    key: (name) => `${doubled(name)}: `,
-    text: doubled,
+    key: (name) => `${quoteDouble(name)}: `,
+    text: quoteDouble,
     words: { true: 'True', false: 'False', null: 'None' },
     trailing: ',',
   },
   php: {
     step: '    ',
     object: ['[', ']'],
-    // [] would be a list in JSON.
+    // `[]` is a list in JSON.
     empty: 'new stdClass()',
-    key: (name) => `${single(name)} => `,
-    text: single,
+    key: (name) => `${quoteSingle(name)} => `,
+    text: quoteSingle,
     words: PLAIN,
     trailing: ',',
   },
 }
 
-/** A value of JSON as the language writes it, one field a line; `indent` is the column of its first line. */
+/** Writes a JSON value in the syntax of a language, one field a line. `indent` is the column of the first line. */
 export function literal(value: unknown, style: Style, indent: number): string {
   const grammar = GRAMMARS[style]
   return write(value, { grammar, margin: ' '.repeat(indent) })

@@ -2,7 +2,6 @@ import { CodeTabs } from './code.tsx'
 import type { Language } from './languages.ts'
 import { VERIFY_CODE } from './verify-code.ts'
 
-/** How a receiver checks a webhook, in each language. */
 export function VerifyTabs({ chosen, at }: { chosen: Language; at: string }) {
   return <CodeTabs id="verify-code" code={VERIFY_CODE} chosen={chosen} label="Verify a webhook" at={at} />
 }

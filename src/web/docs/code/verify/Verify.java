@@ -8,8 +8,8 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 final class Verify {
-    /** {@code body} is the bytes as they came, the names of {@code headers} are in lower case, and there are two
-     *  secrets while one is being replaced. Throws when it is not from us. */
+    /** {@code body} has the bytes as they arrived, the names of {@code headers} are in lower case, and
+     *  {@code secrets} has two during a rotation. Throws if the webhook is not genuine. */
     static void verifyWebhook(byte[] body, Map<String, String> headers, List<String> secrets)
             throws GeneralSecurityException {
         String id = headers.getOrDefault("webhook-id", "");

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// VerifyWebhook takes the bytes as they came, and two secrets while one is being replaced.
+// VerifyWebhook takes the bytes as they arrived, and two secrets during a rotation.
 func VerifyWebhook(body []byte, headers http.Header, secrets []string) error {
 	id, timestamp := headers.Get("webhook-id"), headers.Get("webhook-timestamp")
 	signatures := strings.Split(headers.Get("webhook-signature"), " ")

@@ -1,6 +1,6 @@
 <?php
 
-/** $body is the bytes as they came: file_get_contents('php://input'). $secrets has two while one is being replaced. */
+/** $body has the bytes as they arrived: file_get_contents('php://input'). $secrets has two during a rotation. */
 function verify_webhook(string $body, array $headers, array $secrets): array
 {
     $headers = array_change_key_case($headers, CASE_LOWER);

@@ -6,8 +6,8 @@ import time
 
 
 def verify_webhook(body: bytes, headers: dict, secrets: list) -> dict:
-    """`body` is the bytes as they came; `secrets` has two while one is being replaced."""
-    # Headers have any case: http.server, Flask and Django each have their own.
+    """`body` has the bytes as they arrived; `secrets` has two during a rotation."""
+    # Header names have any case: http.server, Flask and Django differ.
     headers = {name.lower(): value for name, value in headers.items()}
     message_id = headers.get("webhook-id", "")
     timestamp = headers.get("webhook-timestamp", "")

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** `body` is the bytes as they came; `secrets` has two while one is being replaced. Throws when it is not from us. */
+/** `body` has the bytes as they arrived; `secrets` has two during a rotation. Throws if the webhook is not genuine. */
 export function verifyWebhook(body: Buffer, headers: Record<string, string | undefined>, secrets: string[]) {
   const id = headers['webhook-id'] ?? ''
   const timestamp = headers['webhook-timestamp'] ?? ''
