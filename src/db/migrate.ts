@@ -8,13 +8,13 @@ import { directConnection } from './connection/session.ts'
 
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url))
 
-/** The database is of a version whose schema this version cannot bring to its own. */
+/** Thrown if this version of Pinrail cannot migrate the database, because it belongs to another version. */
 export class OtherVersion extends DatabaseRefusal {}
 
 /**
- * Brings the database to the newest schema; safe when several processes start at once (advisory lock). Before it writes
- * anything it throws SessionRefusal, or OtherVersion if the database has migrations that this version does not know, and lacks
- * some that this version has.
+ * Migrates the database to the newest schema; safe if several processes start at once (advisory lock). Before it
+ * writes, it throws SessionRefusal, or OtherVersion if the database has migrations that this version does not know, and
+ * lacks some that this version has.
  */
 export async function migrate(databaseUrl: string): Promise<void> {
   await assertSessionAt({ url: databaseUrl, pooled: false })
@@ -38,16 +38,16 @@ export async function migrate(databaseUrl: string): Promise<void> {
   }
 }
 
-/** The names of the migrations of this version, the oldest first. */
+/** Lists the migrations of this version, the oldest first. */
 export async function listMigrations(): Promise<string[]> {
   return (await readdir(MIGRATIONS)).map((file) => file.replace(/\.sql$/, '')).sort()
 }
 
-/** A database of a newer version has all migrations of this one, and more: there is nothing to do there. */
+/** A database of a newer version has all migrations of this one, and more: it needs no migration. */
 async function refuseOtherVersion(client: pg.Client): Promise<void> {
-  const [there, ours] = [await readMigrated(client), await listMigrations()]
-  const unknown = there.find((name) => !ours.includes(name))
-  if (unknown === undefined || ours.every((name) => there.includes(name))) return
+  const [migrated, known] = [await readMigrated(client), await listMigrations()]
+  const unknown = migrated.find((name) => !known.includes(name))
+  if (unknown === undefined || known.every((name) => migrated.includes(name))) return
   throw new OtherVersion(
     `This database is of another version of Pinrail (it has the migration ${unknown}), and this version cannot use it. ` +
       'Create a new database; for a data folder of `npm start`, run `npm run reset`.',

@@ -2,37 +2,40 @@ import pg from 'pg'
 import type { Queryable } from './db.ts'
 
 /**
- * Postgres tells other processes that there is something to do. Nothing depends on it: a pooler that shares connections
- * between transactions keeps notices back, and then everybody looks a few seconds later.
+ * Notices of Postgres to other processes about new work. They are not required: a pooler that shares connections
+ * between transactions delays them, and then each process polls a few seconds later.
  */
 
-/** Time in which several reasons to tell become one notice: each is a commit that no other one may overtake. */
+/**
+ * Milliseconds in which several calls are joined into one notice: each notice is a commit, and Postgres runs commits
+ * with notices one after the other.
+ */
 const TOGETHER_MS = 50
 const RECONNECT_MS = 5000
 
-/** Something of a payout has changed. */
+/** A payout has changed. */
 export const PAYOUTS_CHANNEL = 'pinrail_payouts'
-/** Payments have changed: their ids. */
+/** Payments have changed; the notice has their ids. */
 export const PAYMENTS_CHANNEL = 'pinrail_payments'
-/** A partner is down, or works again. */
+/** A partner is down, or works reconnect. */
 export const PARTNERS_CHANNEL = 'pinrail_partners'
 
-/** Postgres refuses a notice of 8,000 bytes. An id of ours has 30 and a space. */
+/** Postgres refuses a notice of 8,000 bytes. An id has 30 bytes and a space. */
 const IDS_OF_NOTICE = 250
 
 /**
- * Tells soon after it is called, in a transaction of its own: the caller's must have been committed by then. The ids that
- * were given meanwhile, each once, are what the notice says.
+ * Sends a notice soon after a call, in a separate transaction: the caller's must have been committed by then. The
+ * notice has each id that was given until then once.
  */
 export function createNotifier(db: Queryable, channel: string, togetherMs = TOGETHER_MS): (id?: string) => void {
   let timer: NodeJS.Timeout | undefined
-  const told = new Set<string>()
+  const waitingIds = new Set<string>()
   return (id) => {
-    if (id !== undefined) told.add(id)
+    if (id !== undefined) waitingIds.add(id)
     timer ??= setTimeout(() => {
       timer = undefined
-      const ids = [...told]
-      told.clear()
+      const ids = [...waitingIds]
+      waitingIds.clear()
       const notices: string[] = []
       for (let from = 0; from < Math.max(ids.length, 1); from += IDS_OF_NOTICE)
         notices.push(ids.slice(from, from + IDS_OF_NOTICE).join(' '))
@@ -44,10 +47,10 @@ export function createNotifier(db: Queryable, channel: string, togetherMs = TOGE
   }
 }
 
-/** Receives the words of each notice, and null when the connection is new: notices may have been missed. */
+/** Receives the words of each notice, and null after a new connection: notices might have been missed. */
 export type Listener = (words: readonly string[] | null) => void
 
-/** Listens to channels by one connection. */
+/** Listens to channels on one connection. */
 export function listen(url: string, listeners: Readonly<Record<string, Listener>>): { close(): Promise<void> } {
   const channels = Object.keys(listeners)
   let closed = false
@@ -57,7 +60,7 @@ export function listen(url: string, listeners: Readonly<Record<string, Listener>
   function connect(): void {
     const fresh = new pg.Client({ connectionString: url })
     client = fresh
-    const again = (): void => {
+    const reconnect = (): void => {
       if (client !== fresh || closed) return
       client = null
       fresh.end().catch(() => undefined)
@@ -65,12 +68,12 @@ export function listen(url: string, listeners: Readonly<Record<string, Listener>
       timer.unref()
     }
     fresh.on('notification', ({ channel, payload = '' }) => listeners[channel]?.(payload.split(' ')))
-    fresh.on('error', again)
-    fresh.on('end', again)
+    fresh.on('error', reconnect)
+    fresh.on('end', reconnect)
     fresh
       .connect()
       .then(() => fresh.query(channels.map((channel) => `listen ${fresh.escapeIdentifier(channel)}`).join('; ')))
-      .then(() => channels.forEach((channel) => listeners[channel]?.(null)), again)
+      .then(() => channels.forEach((channel) => listeners[channel]?.(null)), reconnect)
   }
 
   connect()

@@ -12,8 +12,9 @@ export type OutboxRow = {
 }
 
 /**
- * A second message of the same kind about the same subject replaces the first, which it makes obsolete. It gets an id of
- * its own, also when it says the same: whoever has read the first must not delete it. The subjects must differ.
+ * Stores messages. A second message of the same kind and subject replaces the first, which it makes obsolete. It gets a
+ * new id even if its payload is the same, so that the relay that has read the first does not delete it. The subjects
+ * must differ.
  */
 export async function putOutbox(
   tx: Tx,
@@ -38,12 +39,17 @@ const outboxRow = z.object({
 
 type Page = { readonly minAgeMs: number; readonly limit: number }
 
-/** The oldest messages of a kind, if they are at least `minAgeMs` milliseconds old. Those of the other mode stay. */
+/**
+ * Reads the oldest messages of a kind that are at least `minAgeMs` milliseconds old. Messages of the other mode stay.
+ */
 export function readOutbox(db: Queryable, kind: OutboxKind, page: Page): Promise<OutboxRow[]> {
   return many(db, outboxRow, selectOutbox(db, kind, page))
 }
 
-/** The same, locked until the transaction ends. Skips what another relay has locked, so that several share the work. */
+/**
+ * Reads the same, locked until the transaction ends. Skips messages that another relay has locked, so that several
+ * share the work.
+ */
 export function takeOutbox(tx: Tx, kind: OutboxKind, page: Page): Promise<OutboxRow[]> {
   return many(tx, outboxRow, sql`${selectOutbox(tx, kind, page)} for update skip locked`)
 }
@@ -54,13 +60,12 @@ const selectOutbox = ({ livemode }: Queryable, kind: OutboxKind, page: Page): St
         and not exists (select 1 from payment where payment.id = subject and livemode <> ${livemode})
       order by id limit ${page.limit}`
 
-/** Deletes messages that were sent. One that was replaced meanwhile has another id and stays. */
+/** Deletes messages that were sent. A message that was replaced since has another id and stays. */
 export async function deleteOutbox(db: Queryable, rows: readonly Pick<OutboxRow, 'id'>[]): Promise<void> {
   if (rows.length === 0) return
   await execute(db, sql`delete from outbox where id = any(${rows.map(({ id }) => id)}::bigint[])`)
 }
 
-/** Deletes the messages that start the workflows of these payments. */
 export async function deleteStarts(db: Queryable, paymentIds: readonly string[]): Promise<void> {
   if (paymentIds.length === 0) return
   await execute(db, sql`delete from outbox where kind = 'start_payment' and subject = any(${paymentIds})`)

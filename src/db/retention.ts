@@ -1,12 +1,12 @@
 import { execute, type Queryable, type Statement, sql } from './db.ts'
 
-/** How long things are kept, in days. The guide to webhooks promises merchants the first two, the dashboard the last. */
+/** Days for which rows are stored. The guide to webhooks promises merchants the first two, the dashboard the last. */
 const ATTEMPTS_DAYS = 30
 const EVENTS_DAYS = 90
 const IDEMPOTENCY_DAYS = 30
 const REQUESTS_DAYS = 30
 
-/** Rows in one statement, so that none holds its locks for long; the rest waits for the next round. */
+/** Rows in one statement, so that it does not keep its locks for long; the rest waits for the next round. */
 export const PRUNED_AT_ONCE = 5000
 
 export type Pruned = {
@@ -17,8 +17,9 @@ export type Pruned = {
 }
 
 /**
- * Deletes tries of webhooks, events, stored answers and noted requests that are older than is promised. `now` is ISO 8601 UTC.
- * Each is read in the order of its age: Postgres would search the whole table if it did not know how few rows are old.
+ * Deletes tries of webhooks, events, stored answers and recorded requests that are older than promised. `now` is ISO
+ * 8601 UTC. Each table is read in the order of age: Postgres would search the whole table if it did not know how few
+ * rows are old.
  */
 export async function pruneOld(db: Queryable, now: string): Promise<Pruned> {
   const before = (days: number): Statement => sql`${now}::timestamptz - make_interval(days => ${days})`

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { execute, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** A change that is due needs nobody to carry it out. */
+/** A change that is due counts immediately: nothing has to carry it out. */
 const isDue = sql`next_at <= now()`
 const current = sql`case when ${isDue} then next_address else address end`
 const currentProved = sql`case when ${isDue} then next_proved else proved end`
@@ -10,20 +10,20 @@ const currentSince = sql`case when ${isDue} then next_at else created_at end`
 
 const addressRow = z.object({ address: z.string() })
 
-/** The address a merchant is paid to in this mode; null when none is set. */
+/** Returns the address that a merchant is paid to in this mode; null if none is set. */
 export async function readWallet(db: Queryable, tenant: Tenant): Promise<string | null> {
   const row = await maybeOne(db, addressRow, sql`select ${current} as address from wallet where ${ownedBy(tenant)}`)
   return row?.address ?? null
 }
 
-/** The condition that a merchant is paid to the address now. */
+/** Returns the condition that a merchant is paid to the address now. */
 export function isPaidTo(tenant: Tenant, address: string): Statement {
   return sql`exists (select 1 from wallet where ${ownedBy(tenant)} and ${current} = ${address})`
 }
 
 /**
- * Sets the address for new payments at once, and drops a change that was planned. Payments that exist keep the one they
- * were created with.
+ * Sets the address for new payments immediately, and drops a planned change. Existing payments keep the address that
+ * they were created with.
  */
 export async function setWallet(db: Queryable, tenant: Tenant, address: string): Promise<void> {
   await execute(
@@ -39,8 +39,9 @@ export async function setWallet(db: Queryable, tenant: Tenant, address: string):
 const plannedRow = z.object({ next_at: time })
 
 /**
- * Plans the address for payments that are created after so many seconds. A change that was planned before is replaced,
- * or taken over if it was due. Null when no wallet is set: then there is nothing to change. Answers the time (ISO 8601).
+ * Plans the address for payments that are created after `waitSeconds`, and returns that time (ISO 8601). A change that
+ * was planned before is replaced, or first carried out if it was due. Null if no wallet is set: then there is nothing
+ * to change.
  */
 export async function planWallet(
   tx: Tx,
@@ -59,14 +60,14 @@ export async function planWallet(
   return row?.next_at ?? null
 }
 
-/** Takes a planned change back: any, or the one that would take effect `at` (ISO 8601). False when it does not wait. */
+/** Drops a planned change: any, or the one that would take effect `at` (ISO 8601). False if it does not wait. */
 export async function dropPlannedWallet(tx: Tx, tenant: Tenant, at: string | null = null): Promise<boolean> {
   const dropped = sql`update wallet set next_address = null, next_at = null, next_proved = false
     where ${ownedBy(tenant)} and next_at > now() and (${at}::timestamptz is null or next_at = ${at}::timestamptz)`
   return (await execute(tx, dropped)) === 1
 }
 
-/** Notes that somebody proved to hold the address. */
+/** Records a proof that the merchant has the key of the address. */
 export async function proveWallet(tx: Tx, tenant: Tenant, address: string): Promise<void> {
   await execute(
     tx,
@@ -86,7 +87,7 @@ const walletRow = z.object({
 })
 export type WalletSetting = z.output<typeof walletRow>
 
-/** The address, since when payments go there, and the change that is planned (ISO 8601); null when none is set. */
+/** Returns the address, since when payments go there, and the planned change (ISO 8601); null if none is set. */
 export function readWalletSetting(db: Queryable, tenant: Tenant): Promise<WalletSetting | null> {
   return maybeOne(
     db,
@@ -100,7 +101,10 @@ export function readWalletSetting(db: Queryable, tenant: Tenant): Promise<Wallet
 
 const ownRow = z.object({ own: z.boolean() })
 
-/** True for a relayer, a treasury of any time or a deposit address, in upper or lower case: none of them can be a merchant's. */
+/**
+ * True for a relayer, a treasury of any time or a deposit address, in upper or lower case: none of them can belong to a
+ * merchant.
+ */
 export async function isOwnAddress(db: Queryable, address: string): Promise<boolean> {
   const { own } = await one(db, ownRow, sql`select is_own_address(${address}) as own`)
   return own

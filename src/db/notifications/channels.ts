@@ -49,14 +49,13 @@ export function findChannel(db: Queryable, tenant: Tenant, id: string): Promise<
   return maybeOne(db, channelRow, sql`select * from channel where id = ${id} and ${owned(tenant)}`)
 }
 
-/** Oldest first. */
 export function listChannels(db: Queryable, tenant: Tenant): Promise<Channel[]> {
   return many(db, channelRow, sql`select * from channel where ${owned(tenant)} order by id`)
 }
 
 /**
- * The language in which a person reads of an account: that of their own channel by mail, else that of the first channel
- * of the account, else English.
+ * Returns the language in which a person reads about an account: that of the person's e-mail channel, else that of the
+ * account's first channel, else English.
  */
 export async function languageOf(
   tx: Tx,
@@ -77,11 +76,11 @@ export type ChannelChanges = {
   readonly events?: readonly string[]
   readonly language?: string
   readonly quiet?: Quiet | null
-  /** Another address of the same kind. It mends the channel. */
+  /** Another address of the same kind. It repairs the channel. */
   readonly sealed?: string
 }
 
-/** Null when the merchant has no such channel. `at` is ISO 8601. */
+/** Updates the channel. Null if the merchant has no such channel. `at` is ISO 8601. */
 export async function updateChannel(
   tx: Tx,
   tenant: Tenant,
@@ -107,7 +106,7 @@ export async function updateChannel(
   )
   if (changed === null) return null
   if (sealed !== undefined) await mendChannel(tx, tenant, { id, at })
-  // What quiet hours held is looked at anew by the new ones.
+  // Notifications that quiet hours have delayed are checked again with the new ones.
   else if (quiet !== undefined)
     await execute(
       tx,
@@ -117,7 +116,10 @@ export async function updateChannel(
   return findChannel(tx, tenant, id)
 }
 
-/** A person says that it works again: what waits goes out, also the message that was refused. */
+/**
+ * Repairs the channel after a person reported that it works again: everything that waits is sent, including the refused
+ * message.
+ */
 export async function mendChannel(tx: Tx, tenant: Tenant, { id, at }: { id: string; at: string }): Promise<void> {
   const now = sql`${at}::timestamptz`
   await execute(
@@ -137,7 +139,7 @@ export async function mendChannel(tx: Tx, tenant: Tenant, { id, at }: { id: stri
   )
 }
 
-/** False when the merchant has no such channel. What waits for it is told to nobody any more. */
+/** Removes the channel, with the notifications that wait for it. False if the merchant has no such channel. */
 export async function removeChannel(tx: Tx, tenant: Tenant, { id, at }: { id: string; at: string }): Promise<boolean> {
   const removed = await execute(
     tx,
@@ -161,7 +163,6 @@ const historyRow = z.object({
 })
 export type ChannelHistory = z.output<typeof historyRow>
 
-/** The latest messages of a channel, newest first. */
 export function listMessages(
   db: Queryable,
   { merchantId, livemode }: Tenant,
@@ -178,7 +179,7 @@ export function listMessages(
 
 const waitingRow = z.object({ channel_id: z.string(), count: z.coerce.number() })
 
-/** How many notifications of the account no message has told of, by channel. */
+/** Counts the account's notifications that are in no message yet, by channel. */
 export async function countWaiting(
   db: Queryable,
   { merchantId, livemode }: Tenant,

@@ -5,7 +5,10 @@ import type { Recent, Waiting } from '../../domain/notification/pace.ts'
 import { execute, many, maybeOne, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** Messages to channels: what the activity reads before it sends one, and writes afterwards. Times are ISO 8601. */
+/**
+ * Messages to channels: the rows that the activity reads before it sends one, and writes afterwards. Times are ISO
+ * 8601.
+ */
 
 const ownedRow = z.object({
   id: z.string(),
@@ -20,15 +23,15 @@ const ownedRow = z.object({
   quiet_zone: z.string().nullable(),
   broken_at: time.nullable(),
   paused_until: time.nullable(),
-  /** Of whoever made it. */
+  /** The person who created the channel. */
   person_id: z.string().nullable(),
-  /** The same, while they belong to the account. */
+  /** The same person, while they belong to the account. */
   member_id: z.string().nullable(),
   email: z.string().nullable(),
 })
 export type LockedChannel = z.output<typeof ownedRow>
 
-/** Whoever sends to the channel waits for others who do. Null for one that was removed. */
+/** Locks the channel, so that messages to it are sent one after the other. Null if it was removed. */
 export function lockChannel(tx: Tx, id: string): Promise<LockedChannel | null> {
   return maybeOne(
     tx,
@@ -55,7 +58,7 @@ const messageRow = z.object({
 })
 export type OpenMessage = z.output<typeof messageRow>
 
-/** The message that was begun and has not ended; the urgent one first. */
+/** Finds the message that was begun and has not ended; the urgent one first. */
 export function findOpenMessage(tx: Tx, channelId: string): Promise<OpenMessage | null> {
   return maybeOne(
     tx,
@@ -76,7 +79,7 @@ export type Queue = {
   readonly recent: readonly Recent[]
 }
 
-/** The oldest notifications that are due, urgent ones first, and the messages of the last minute. */
+/** Reads the oldest notifications that are due, urgent ones first, and the messages of the last minute. */
 export async function readQueue(
   tx: Tx,
   channelId: string,
@@ -108,11 +111,11 @@ export type BegunMessage = {
   readonly ids: readonly string[]
   readonly kinds: readonly string[]
   readonly now: string
-  /** Until then nobody else sends it. */
+  /** Until then no other sender takes it. */
   readonly mineUntil: string
 }
 
-/** Writes the message and puts the notifications in it, so that no other message tells of them. */
+/** Writes the message and puts the notifications in it, so that no other message contains them. */
 export async function beginMessage(tx: Tx, begun: BegunMessage): Promise<void> {
   const { id, channelId, tenant, kind, urgent, ids, kinds, now, mineUntil } = begun
   await execute(
@@ -126,7 +129,7 @@ export async function beginMessage(tx: Tx, begun: BegunMessage): Promise<void> {
   )
 }
 
-/** A message for a person who wants to see whether the channel works. The worker sends it. */
+/** Writes a message for a person who tests the channel. The worker sends it. */
 export async function insertTestMessage(
   db: Queryable,
   tenant: Tenant,
@@ -141,7 +144,7 @@ export async function insertTestMessage(
   )
 }
 
-/** It is sent once more. What was left without an outcome may have come. */
+/** Takes the message to send it again. An earlier try without an outcome might have reached the channel. */
 export async function resumeMessage(tx: Tx, id: string, mineUntil: string): Promise<void> {
   await execute(
     tx,
@@ -155,7 +158,7 @@ const toldRow = z
   .object({ kind: z.string(), created_at: time, data: z.record(z.string(), z.unknown()).nullable() })
   .transform(({ kind, created_at: at, data }): Told => ({ kind, at, data: data ?? {} }))
 
-/** What the message tells, oldest first. What is kept no longer is told by its kind. */
+/** Reads the facts of the message, oldest first. A fact that is no longer stored has only its kind. */
 export function readTold(tx: Tx, messageId: string): Promise<Told[]> {
   return many(
     tx,
@@ -171,12 +174,12 @@ export type Ending = {
   readonly id: string
   readonly state: 'sent' | 'waiting' | 'unknown' | 'refused'
   readonly failure: string | null
-  /** ISO 8601, or `infinity`: when a person has mended the channel. */
+  /** ISO 8601, or `infinity`: when a person has repaired the channel. */
   readonly nextAt: string
   readonly now: string
 }
 
-/** What came of the try that began last. One that another sender has resumed meanwhile is theirs. */
+/** Stores the result of the last try. It changes nothing if another sender has resumed the message. */
 export async function endTry(tx: Tx, { id, state, failure, nextAt, now }: Ending): Promise<void> {
   await execute(
     tx,
@@ -191,7 +194,7 @@ export async function pauseChannel(tx: Tx, id: string, until: string): Promise<v
   await execute(tx, sql`update channel set paused_until = ${until}::timestamptz where id = ${id}`)
 }
 
-/** It takes nothing until a person mends it. What waits for it stays. */
+/** Marks the channel as broken: it receives nothing until a person repairs it. Its notifications keep waiting. */
 export async function breakChannel(
   tx: Tx,
   id: string,
@@ -212,7 +215,7 @@ export async function moveChat(tx: Tx, id: string, sealed: string): Promise<void
   await execute(tx, sql`update channel set sealed = ${sealed} where id = ${id}`)
 }
 
-/** Quiet hours: everything that is not urgent waits until then. */
+/** Delays everything that is not urgent until the end of quiet hours. */
 export async function holdUntil(tx: Tx, channelId: string, until: string): Promise<void> {
   await execute(
     tx,
@@ -221,12 +224,12 @@ export async function holdUntil(tx: Tx, channelId: string, until: string): Promi
   )
 }
 
-/** It is tried again then. */
+/** Delays the message's next try. */
 export async function holdMessage(tx: Tx, id: string, until: string): Promise<void> {
   await execute(tx, sql`update channel_message set next_at = ${until}::timestamptz where id = ${id}`)
 }
 
-/** Its workflow ends: what comes next may start another one at once. */
+/** Records that the channel's workflow ends: the next notification can start another one immediately. */
 export async function restChannel(tx: Tx, channelId: string): Promise<void> {
   await execute(tx, sql`update channel set swept_at = null where id = ${channelId} and swept_at is not null`)
 }
@@ -234,9 +237,9 @@ export async function restChannel(tx: Tx, channelId: string): Promise<void> {
 const idRow = z.object({ id: z.string() })
 
 /**
- * Takes channels that have something to be told now, and marks them, so that the next round leaves them to the workflow
- * that this one starts. Rows of a channel that cannot be told now take no place: however many wait for a service that is
- * down, the channels of others are told.
+ * Takes channels with work that is due, and marks them, so that the next round does not start a second workflow for
+ * them. Rows of a channel that cannot be notified now take no place: channels of a service that is down, however many,
+ * do not block the others.
  */
 export async function takeDueChannels(
   db: Queryable,

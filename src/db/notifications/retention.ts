@@ -1,12 +1,15 @@
 import { execute, type Queryable, sql } from '../db.ts'
 import { PRUNED_AT_ONCE } from '../retention.ts'
 
-/** How long it is kept what channels were told, in days. What still waits then for a channel that nobody mends goes too. */
-const KEPT_DAYS = 30
+/**
+ * Days for which messages to channels are stored. Notifications that still wait for a broken channel are deleted then,
+ * too.
+ */
+const RETENTION_DAYS = 30
 
-/** Deletes old messages and notifications. Answers the most of one kind. `now` is ISO 8601 UTC. */
+/** Deletes old messages and notifications. Returns the larger of the two counts. `now` is ISO 8601 UTC. */
 export async function pruneNotifications(db: Queryable, now: string): Promise<number> {
-  const before = sql`${now}::timestamptz - make_interval(days => ${KEPT_DAYS})`
+  const before = sql`${now}::timestamptz - make_interval(days => ${RETENTION_DAYS})`
   const statements = [
     sql`delete from notification where ctid = any(array(
           select ctid from notification where created_at < ${before} order by created_at limit ${PRUNED_AT_ONCE}))`,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { execute, maybeOne, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
 
-/** Links by which a chat of Telegram comes to an account, and the bot that reads who opened one. Times are ISO 8601. */
+/** Links that connect a Telegram chat with an account, and the bot that reads who opened one. Times are ISO 8601. */
 
 export type NewTelegramLink = Tenant & {
   readonly digest: Uint8Array
@@ -10,7 +10,7 @@ export type NewTelegramLink = Tenant & {
   readonly expiresAt: string
 }
 
-/** A person has one that is open: the one of before ends. */
+/** Stores the link. A person has only one open link: an earlier one ends. */
 export async function insertTelegramLink(tx: Tx, link: NewTelegramLink): Promise<void> {
   const { digest, merchantId, livemode, personId, now, expiresAt } = link
   await execute(
@@ -29,7 +29,7 @@ const takenRow = z
   .object({ merchant_id: z.string(), person_id: z.string() })
   .transform((row) => ({ merchantId: row.merchant_id, personId: row.person_id }))
 
-/** Uses the link up. Null for one that was used, is over, or never was. */
+/** Uses the link up. Null if it was used, has expired, or never existed. */
 export function takeTelegramLink(
   tx: Tx,
   { digest, now }: { digest: Uint8Array; now: string },
@@ -44,12 +44,12 @@ export function takeTelegramLink(
   )
 }
 
-/** Seconds after which a bot that no process speaks of any more counts as gone: its token was taken away. */
+/** Seconds without a report of any process after which a bot counts as gone: its token was removed. */
 const BOT_GONE_SECONDS = 300
 
 const botNameRow = z.object({ username: z.string() })
 
-/** The name of the bot that writes to chats now; null where no worker has the token of one. `now` is ISO 8601. */
+/** Returns the name of the bot that writes to chats now; null if no worker has a bot's token. `now` is ISO 8601. */
 export async function findBotName(db: Queryable, now: string): Promise<string | null> {
   const bot = await maybeOne(
     db,
@@ -60,14 +60,14 @@ export async function findBotName(db: Queryable, now: string): Promise<string | 
   return bot?.username ?? null
 }
 
-/** A process says that it writes as the bot. */
+/** Records that a process writes as the bot. */
 export async function seeBot(db: Queryable, { id, now }: { id: string; now: string }): Promise<void> {
   await execute(db, sql`update telegram_bot set seen_at = ${now}::timestamptz where id = ${id}`)
 }
 
 export type BotLease = { readonly id: string; readonly now: string; readonly until: string }
 
-/** Keeps the name of the bot. Those of other bots are forgotten: chats are not linked by them any more. */
+/** Stores the name of the bot. Other bots are deleted, because chats can no longer be linked by them. */
 export async function nameBot(tx: Tx, { id, username, now }: { id: string; username: string; now: string }) {
   await execute(tx, sql`delete from telegram_bot where id <> ${id}`)
   await execute(
@@ -80,7 +80,10 @@ export async function nameBot(tx: Tx, { id, username, now }: { id: string; usern
 
 const nextUpdateRow = z.object({ next_update: z.coerce.number() })
 
-/** The update to begin with, for who reads them until then. Null while no link is open, or another one reads. */
+/**
+ * Leases the updates to one reader until the time, and returns the first one to read. Null while no link is open, or
+ * another process reads.
+ */
 export async function leaseUpdates(db: Queryable, { id, now, until }: BotLease): Promise<number | null> {
   const leased = await maybeOne(
     db,
@@ -93,17 +96,17 @@ export async function leaseUpdates(db: Queryable, { id, now, until }: BotLease):
   return leased?.next_update ?? null
 }
 
-/** Updates before this one were read. */
+/** Records that the updates before this one were read. */
 export async function noteUpdate(tx: Tx, id: string, nextUpdate: number): Promise<void> {
   await execute(tx, sql`update telegram_bot set next_update = greatest(next_update, ${nextUpdate}) where id = ${id}`)
 }
 
-/** Nothing waits to be read: whatever comes next is new, whichever number it has. */
+/** Records that no update waits: every later one is new, whatever its number. */
 export async function forgetUpdates(db: Queryable, id: string): Promise<void> {
   await execute(db, sql`update telegram_bot set next_update = 0 where id = ${id}`)
 }
 
-/** Whoever is next may read them from then on. */
+/** Ends the lease at the time, from which another process can read. */
 export async function releaseUpdates(db: Queryable, id: string, from: string): Promise<void> {
   await execute(db, sql`update telegram_bot set leased_until = ${from}::timestamptz where id = ${id}`)
 }

@@ -15,7 +15,7 @@ const merchantRow = z.object({
 })
 export type MerchantLine = z.output<typeof merchantRow>
 
-/** Newest first, with what they have in this mode. `text`: a part of the name or the id. */
+/** Lists merchants, newest first, with their rows in this mode. `text`: a part of the name or the id. */
 export function listMerchants(
   db: Queryable,
   { text, limit }: { text: string | undefined; limit: number },
@@ -36,14 +36,13 @@ export function listMerchants(
 
 const merchantNameRow = z.object({ id: z.string(), name: z.string() })
 
-/** Null when there is no such merchant. */
 export function findMerchant(db: Queryable, id: string): Promise<{ id: string; name: string } | null> {
   return maybeOne(db, merchantNameRow, sql`select id, name from merchant where id = ${id}`)
 }
 
 const ownerRow = z.object({ merchant_id: z.string() })
 
-/** Whose endpoint it is; null for one of the other mode too. */
+/** Returns the owner of the endpoint; null also for one of the other mode. */
 export async function ownerOfEndpoint(db: Queryable, id: string): Promise<Tenant | null> {
   const row = await maybeOne(
     db,
@@ -64,7 +63,10 @@ const failingRow = z.object({
 })
 export type FailingEndpoint = z.output<typeof failingRow>
 
-/** Endpoints that take nothing now, and how many deliveries wait for them or failed. The oldest trouble first. */
+/**
+ * Lists endpoints that accept nothing now, and the number of their waiting or failed deliveries. The oldest failure
+ * first.
+ */
 export function listFailingEndpoints(db: Queryable, limit: number): Promise<FailingEndpoint[]> {
   return many(
     db,

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { execute, many, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** The record of what operators did, and why. */
+/** The record of operators' actions, with their reasons. */
 
-/** The operator's name and reason, written with what is done. */
+/** The operator's name and reason, stored with the action. */
 export type Signed = { readonly operator: string; readonly reason: string }
 
-/** `merchantId` is null for an action that concerns the whole deployment. */
+/** Records an action. `merchantId` is null for an action that concerns the whole deployment. */
 export async function recordAction(
   tx: Tx,
   { merchantId, livemode }: { readonly merchantId: string | null; readonly livemode: boolean },
@@ -29,7 +29,6 @@ const actionRow = z.object({
 })
 export type OperatorAction = z.output<typeof actionRow>
 
-/** Lists the actions on the account in this mode, newest first. */
 export function listActions(db: Queryable, tenant: Tenant, limit: number): Promise<OperatorAction[]> {
   return many(
     db,
@@ -39,7 +38,7 @@ export function listActions(db: Queryable, tenant: Tenant, limit: number): Promi
   )
 }
 
-/** Lists the actions on settlement in this mode, newest first. `subject`: of this payment alone; null: all. */
+/** Lists the actions on settlement in this mode, newest first. `subject`: only for this payment; null: all. */
 export function listSettlementActions(
   db: Queryable,
   { subject, limit }: { readonly subject: string | null; readonly limit: number },

@@ -3,17 +3,17 @@ import { many, one, type Queryable, sql } from '../db.ts'
 import { listMigrations } from '../migrate.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** What the database says about its own health, for `pinrail doctor` and `pinrail backup check`. */
+/** The database's state, for `pinrail doctor` and `pinrail backup check`. */
 
 const migrationRow = z.object({ name: z.string() })
 
-/** Migrations of this version that the database lacks, and of a newer version that it has. */
+/** Returns migrations of this version that the database lacks, and migrations of a newer version that it has. */
 export async function compareSchema(db: Queryable): Promise<{ missing: string[]; newer: string[] }> {
   const rows = await many(db, migrationRow, sql`select name from migration order by id`)
-  const [there, ours] = [rows.map(({ name }) => name), await listMigrations()]
+  const [migrated, known] = [rows.map(({ name }) => name), await listMigrations()]
   return {
-    missing: ours.filter((name) => !there.includes(name)),
-    newer: there.filter((name) => !ours.includes(name)),
+    missing: known.filter((name) => !migrated.includes(name)),
+    newer: migrated.filter((name) => !known.includes(name)),
   }
 }
 
@@ -25,7 +25,10 @@ const waitingRow = z.object({
   news_seconds: z.coerce.number(),
 })
 
-/** What waits to be passed on, how long the oldest has waited (seconds), and the time of the database. */
+/**
+ * Returns the number of messages and callbacks that wait, how long the oldest has waited (seconds), and the time of the
+ * database.
+ */
 export function readWaiting(db: Queryable): Promise<z.output<typeof waitingRow>> {
   return one(
     db,
@@ -48,7 +51,7 @@ const contentRow = z.object({
   block: z.coerce.number().nullable(),
 })
 
-/** How much the database holds, and up to when. */
+/** Returns the amount of data in the database, and the time up to which it reaches. */
 export function readContent(db: Queryable): Promise<z.output<typeof contentRow>> {
   return one(
     db,

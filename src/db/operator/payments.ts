@@ -4,7 +4,7 @@ import { many, maybeOne, type Queryable, type Statement, sql } from '../db.ts'
 import { operatorAttention } from '../payments/attention.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** Payments, as operators look for them: over all merchants, by whatever somebody has read out to them. */
+/** The search of operators: over all merchants, by anything that a person has read out to them. */
 
 const foundRow = z.object({
   id: z.string(),
@@ -21,7 +21,7 @@ export type FoundPayment = z.output<typeof foundRow>
 
 const idRow = z.object({ id: z.string() })
 
-/** The payment with this id, or of the attempt with this id; null when this mode has none. */
+/** Returns the payment with this id, or of the attempt with this id; null if this mode has none. */
 export async function findPaymentId(db: Queryable, id: string): Promise<string | null> {
   const row = await maybeOne(
     db,
@@ -34,8 +34,8 @@ export async function findPaymentId(db: Queryable, id: string): Promise<string |
 
 export type PaymentSearch = {
   /**
-   * An id (payment, attempt, event), a reference, a partner's reference, a transaction, a wallet or deposit address, the address or
-   * the token of a checkout, the address or the code of a payment link; as somebody typed or pasted it.
+   * An id (payment, attempt, event), a reference, a partner's reference, a transaction, a wallet or deposit address,
+   * the URL or the token of a checkout, the URL or the code of a payment link; as a person typed or readPasted it.
    */
   readonly text: string | undefined
   readonly merchantId: string | undefined
@@ -43,7 +43,7 @@ export type PaymentSearch = {
   readonly limit: number
 }
 
-/** Newest first. */
+/** Searches payments, newest first. */
 export function searchPayments(db: Queryable, search: PaymentSearch): Promise<FoundPayment[]> {
   const { merchantId, status, text, limit } = search
   const clauses: Statement[] = [
@@ -61,23 +61,23 @@ export function searchPayments(db: Queryable, search: PaymentSearch): Promise<Fo
   )
 }
 
-/** The end of an address of ours: `/c/<token>`, `/l/<code>`, `/dashboard/payments/<id>`. */
+/** The end of a URL of the platform: `/c/<token>`, `/l/<code>`, `/dashboard/payments/<id>`. */
 const ADDRESS = /^https?:\/\/[^/]+\/(?:c|l|dashboard\/payments)\/([\w-]+)/i
 
-/** Brackets and quotation marks of any script, and what ends a sentence. */
+/** Brackets and quotation marks of any script, and the marks that end a sentence. */
 const AROUND = `\\p{Ps}\\p{Pe}\\p{Pi}\\p{Pf}<>"'＜＞`
 const BEFORE = new RegExp(`^[${AROUND}]+`, 'u')
 const AFTER = new RegExp(`[${AROUND}.,;:!?。，、；：！？]+$`, 'u')
 
-/** Without what a sentence puts around it, and in the form in which texts are stored. */
-function pasted(text: string): string {
+/** Removes the marks of a sentence around the text, and returns it in the form in which texts are stored. */
+function readPasted(text: string): string {
   const bare = withoutCharacters(storedText(text), 'turn', 'invisible').trim().replace(BEFORE, '').replace(AFTER, '')
   return ADDRESS.exec(bare)?.[1] ?? bare
 }
 
-/** Each is compared whole. A reference may end in a full stop; a checkout token differs by case. */
+/** Compares each field as a whole. A reference can end in a full stop; a checkout token is case-sensitive. */
 function matching(text: string): Statement {
-  const bare = pasted(text)
+  const bare = readPasted(text)
   const lower = bare.toLowerCase()
   return sql`and (id = ${lower} or reference in (${storedReference(text)}, ${bare}) or tx_hash = ${lower}
     or lower(destination) = ${lower} or checkout_token = ${bare}
@@ -89,7 +89,7 @@ function matching(text: string): Statement {
 
 const entryRow = z.object({ kind: z.string(), detail: z.string().nullable(), since: time })
 
-/** What of the payment waits for a person. */
+/** Lists what waits for an operator at the payment. */
 export function attentionOf(db: Queryable, paymentId: string): Promise<z.output<typeof entryRow>[]> {
   return many(
     db,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { execute, many, type Queryable, sql, type Tx } from '../db.ts'
 import { sealedSecretRow } from '../webhooks/webhook-endpoints.ts'
 
-/** What rests on which secret, so that a retired one can be taken away when nothing needs it. */
+/** Rows that need each secret, so that a retired secret can be removed when no row needs it. */
 
 const pepperRow = z.object({ pepper_id: z.string(), keys: z.coerce.number() })
 
@@ -20,7 +20,10 @@ export function countPeppers(db: Queryable): Promise<{ pepper_id: string; keys: 
 const endpointRow = z.object({ id: z.string(), secrets: z.array(sealedSecretRow).min(1) })
 export type SealedEndpoint = z.output<typeof endpointRow>
 
-/** In the order of their ids, after the one that is named. Locked when the transaction changes them. */
+/**
+ * Lists endpoints in the order of their ids, beginning after `after`, and locks them for the transaction that changes
+ * them.
+ */
 export function listSealed(
   db: Queryable,
   { after, limit }: { after: string; limit: number },
@@ -40,7 +43,10 @@ export async function storeSealed(tx: Tx, { id, secrets }: SealedEndpoint): Prom
 const channelRow = z.object({ id: z.string(), sealed: z.string() })
 export type SealedChannel = z.output<typeof channelRow>
 
-/** Addresses of channels that were not removed. In the order of their ids, after the one that is named. Locked. */
+/**
+ * Lists addresses of channels that were not removed, in the order of their ids, beginning after `after`, and locks
+ * them.
+ */
 export function listSealedChannels(
   db: Queryable,
   { after, limit }: { after: string; limit: number },
@@ -59,7 +65,7 @@ export async function storeSealedChannel(tx: Tx, { id, sealed }: SealedChannel):
 
 const sealedAnswerRow = z.object({ body: z.string(), created_at: z.date() })
 
-/** Answers that are kept sealed for their Idempotency-Key, and until when the last of them is kept. */
+/** Lists sealed answers that are stored for their Idempotency-Key, the newest first. */
 export function listSealedAnswers(db: Queryable): Promise<{ body: string; created_at: Date }[]> {
   return many(
     db,
@@ -71,7 +77,7 @@ export function listSealedAnswers(db: Queryable): Promise<{ body: string; create
 
 const sealedMailRow = z.object({ sealed: z.string() })
 
-/** Mails that are still to be sent. */
+/** Lists mails that are still to be sent. */
 export function listSealedMails(db: Queryable): Promise<{ sealed: string }[]> {
   return many(
     db,

@@ -12,7 +12,9 @@ import {
 import { type Db, execute, many, maybeOne, one, type Queryable, sql, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** The standing of each partner. All times are the database's, so that processes need not agree on theirs. */
+/**
+ * The standing of each partner. All times are those of the database, so that the clocks of processes need not agree.
+ */
 
 const ms = z.coerce.number().transform(Math.round)
 
@@ -31,7 +33,7 @@ const standingRow = z.object({
 const columns = sql`provider, extract(epoch from down_since) * 1000 as "downSince", why, suspects, misses, answers, falls,
   extract(epoch from fell_at) * 1000 as "fellAt", extract(epoch from ask_at) * 1000 as "askAt"`
 
-/** Partners that were ever suspected. */
+/** Lists the partners that were ever suspected. */
 export function listStandings(db: Queryable): Promise<Standing[]> {
   return many(db, standingRow, sql`select ${columns} from partner_standing order by provider`)
 }
@@ -39,8 +41,8 @@ export function listStandings(db: Queryable): Promise<Standing[]> {
 const nowRow = z.object({ now: ms })
 
 /**
- * Changes the standing of a partner: one process at a time. `now` is the database's clock, in Unix milliseconds. Answers
- * what it was before and is now.
+ * Changes the standing of a partner, one process at a time, and returns it before and after the change. `now` is the
+ * database's clock, in Unix milliseconds.
  */
 export function changeStanding(
   db: Db,
@@ -63,7 +65,7 @@ export function changeStanding(
 
 const suspectRow = z.object({ paymentId: z.string(), merchantId: z.string() })
 
-/** The payment of an attempt could not be carried on. Nothing is known of an attempt that is not there. */
+/** Records that the payment of an attempt could not continue. It ignores an attempt that does not exist. */
 export async function suspectPartner(db: Db, { provider, attemptId, isOpening }: FailedCall): Promise<void> {
   const found = await maybeOne(
     db,
@@ -72,24 +74,24 @@ export async function suspectPartner(db: Db, { provider, attemptId, isOpening }:
         where a.id = ${attemptId} and p.livemode = ${db.livemode}`,
   )
   if (found === null) return
-  // Two that find no row both write one: the second is the same suspicion.
+  // Two processes that find no row both insert one: the second insert changes nothing.
   await execute(db, sql`insert into partner_standing (provider) values (${provider}) on conflict do nothing`)
   await changeStanding(db, provider, (standing, now) =>
     isOpening ? suspected(standing, { ...found, at: now }) : doubted(standing, now),
   )
 }
 
-/** The partner has opened an order. */
+/** Records that the partner has opened an order. */
 export async function clearPartner(db: Db, provider: ProviderName): Promise<void> {
   await changeStanding(db, provider, openedAnOrder)
 }
 
-/** Who asks has so long for it, in seconds; if it dies meanwhile, another asks then. */
+/** Seconds that one process has for a question; if it dies within that time, another process asks afterwards. */
 const ASKING_SECONDS = 20
 
 const providerRow = z.object({ provider: z.enum(PROVIDER_NAMES) })
 
-/** Partners that are to be asked now, each given to one process. */
+/** Claims the partners that are to be asked now, each for one process. */
 export async function claimQuestions(db: Queryable): Promise<ProviderName[]> {
   const rows = await many(
     db,
@@ -108,7 +110,6 @@ const downRow = z.object({
 })
 export type Down = z.output<typeof downRow>
 
-/** Partners that are down, since when, why, and for how many seconds. */
 export function listDown(db: Queryable): Promise<Down[]> {
   return many(
     db,

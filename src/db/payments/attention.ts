@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { many, type Queryable, sql } from '../db.ts'
 import { time } from './payment-rows.ts'
 
-/** The list of all money and time that waits for a person: the view `attention`. */
+/** The list of all money and time that waits for an operator: the view `attention`. */
 
 const attentionRow = z
   .object({
@@ -25,15 +25,15 @@ const attentionRow = z
 export type Attention = z.output<typeof attentionRow>
 
 /**
- * The rows of the view, and payments of which the chain shows something else than their rows: those are for operators alone, and
- * merchants read the view.
+ * The rows of the view, and payments whose rows differ from the chain: those are only for operators, and merchants read
+ * the view.
  */
 export const operatorAttention = sql`(
   select livemode, payment_id, attempt_id, kind, detail, since from attention
   union all
   select p.livemode, p.id, null, f.kind, f.detail, f.found_at from settlement_finding f join payment p on p.id = f.subject)`
 
-/** Lists what has waited longest first, with the reason why settlement does not pay it. */
+/** Lists the entries, the longest wait first, with the reason why settlement does not pay. */
 export function listAttention(db: Queryable, limit: number): Promise<Attention[]> {
   return many(
     db,
@@ -51,7 +51,7 @@ export function listAttention(db: Queryable, limit: number): Promise<Attention[]
 
 const attentionCountRow = z.object({ kind: z.string(), count: z.coerce.number(), oldest_seconds: z.coerce.number() })
 
-/** How many entries there are of each kind, and the age of the oldest in seconds. A kind without any is absent. */
+/** Counts the entries of each kind, with the age of the oldest in seconds. A kind without entries is absent. */
 export function countAttention(db: Queryable): Promise<{ kind: string; count: number; oldest_seconds: number }[]> {
   return many(
     db,

@@ -10,11 +10,11 @@ import { stateColumns } from './payments.ts'
 /** Everything that the pages of a payment read from the database. */
 export type StoredCheckout = PaymentWithAttempts & {
   readonly shop: Shop
-  /** Origins of the pages that can hold the checkout in a frame, sorted. */
+  /** Origins of the pages that can embed the checkout in a frame, sorted. */
   readonly origins: readonly string[]
-  /** The deposit of the payment's address, in units of the token; null if the payment has no address. */
+  /** The deposit at the payment's address, in units of the token; null if the payment has no address. */
   readonly deposit: { readonly token: Hex; readonly units: string } | null
-  /** The minor units that each refunded order held before it was refunded, by attempt. */
+  /** The minor units of each refunded order before its refund, by attempt. */
   readonly givenBack: ReadonlyMap<string, bigint>
 }
 
@@ -31,7 +31,7 @@ const checkoutRow = z
   .unknown()
   .transform((row): StoredCheckout => ({ ...wholePaymentRow.parse(row), ...restRow.parse(row) }))
 
-/** Reads the payment behind a checkout link in one statement. Null also for one of the other mode. */
+/** Reads the payment of a checkout link in one statement. Null also for one of the other mode. */
 export function readCheckout(db: Queryable, token: string): Promise<StoredCheckout | null> {
   return maybeOne(
     db,

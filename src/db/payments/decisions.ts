@@ -3,11 +3,11 @@ import { ANSWERS, type Say } from '../../domain/payment/funds/answer.ts'
 import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
 import { time } from './payment-rows.ts'
 
-/** The decisions of operators, for the auditor, and so that nothing is recorded twice. */
+/** The decisions of operators, for the auditor, and so that none is recorded twice. */
 
 type NewDecision = {
   readonly paymentId: string
-  /** That the payment has since then. */
+  /** The payment's version after the decision. */
   readonly version: number
   readonly say: Say
   readonly attemptId: string | null
@@ -30,7 +30,7 @@ export async function insertDecision(tx: Tx, decision: NewDecision): Promise<voi
 
 const answerRow = z.object({ say: z.enum(ANSWERS), operator: z.string() })
 
-/** The decision by which the payment got this version; null: it got it otherwise. */
+/** Returns the decision that led to this version; null: the version has another cause. */
 export function findDecision(
   tx: Tx,
   { paymentId, version }: { readonly paymentId: string; readonly version: number },
@@ -56,7 +56,6 @@ const decisionRow = z.object({
 })
 export type StoredDecision = z.output<typeof decisionRow>
 
-/** Lists the decisions about a payment, oldest first. */
 export function listDecisions(db: Queryable, paymentId: string): Promise<StoredDecision[]> {
   return many(
     db,
@@ -66,7 +65,7 @@ export function listDecisions(db: Queryable, paymentId: string): Promise<StoredD
   )
 }
 
-/** True if the proof was recorded for a give-back, however it was written. */
+/** True if the proof was recorded for a give-back, in any spelling. */
 export async function isProofUsed(tx: Tx, proof: string): Promise<boolean> {
   const row = await maybeOne(
     tx,

@@ -21,7 +21,7 @@ export type NewDeposit = {
 
 const paymentIdRow = z.object({ payment_id: z.string() })
 
-/** Opens the payment's address for the attempt, once: a second time nothing changes, not even the rate. */
+/** Opens the payment's address for the attempt, once: a second call changes nothing, not even the rate. */
 export async function openDeposit(db: Queryable, deposit: NewDeposit): Promise<void> {
   const { payment_id: paymentId } = await one(
     db,
@@ -42,7 +42,7 @@ export async function openDeposit(db: Queryable, deposit: NewDeposit): Promise<v
 
 const oldDepositRow = z.object({ payment_id: z.string(), address: hex })
 
-/** One of the oldest deposits: its address tells whether the deposit seed has been changed. Null when there is none. */
+/** Reads one of the oldest deposits: its address shows whether the deposit seed was changed. Null if there is none. */
 export async function readOldDeposit(
   db: Queryable,
   scope: { readonly chainId: number; readonly livemode: boolean },
@@ -73,7 +73,7 @@ const depositRow = z.object({
   others: z.array(z.object({ token: hex, units: z.string() })),
 })
 
-/** The deposit of an attempt with everything that has come and is final; null when none was opened. */
+/** Reads the deposit of an attempt with all final transfers; null if none was opened. */
 export async function readDeposit(db: Queryable, attemptId: string): Promise<Deposit | null> {
   const row = await maybeOne(
     db,

@@ -4,7 +4,7 @@ import { many, type Queryable, sql } from '../db.ts'
 
 const givenBackRow = z.object({ attempt_id: z.string(), held: z.string().transform(BigInt) })
 
-/** Reads what each refunded order held before it was refunded, by attempt: minor units of its currency. */
+/** Reads what each refunded order had before its refund, by attempt: minor units of its currency. */
 export async function readGivenBack(db: Queryable, attempts: readonly Attempt[]): Promise<ReadonlyMap<string, bigint>> {
   const ids = attempts.filter(({ status }) => status === 'refunded').map(({ id }) => id)
   if (ids.length === 0) return new Map()

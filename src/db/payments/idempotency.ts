@@ -2,9 +2,9 @@ import { execute, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
 import type { IdempotencyClaim } from './payments.ts'
 
 /**
- * Claims the key for this transaction; false when it was claimed before. A concurrent claim is waited for, and the
- * database throws when that takes longer than lock_timeout. The answer must be stored before the commit, so that nobody
- * sees a claim without one.
+ * Claims the key for this transaction; false if it was claimed before. It waits for a concurrent claim, and the
+ * database throws if that takes longer than lock_timeout. Store the answer before the commit, so that a claim is never
+ * visible without one.
  */
 export async function claimKey(
   tx: Tx,
@@ -32,9 +32,9 @@ export async function storeAnswer(tx: Tx, tenant: Tenant, claim: IdempotencyClai
 type KeyClaim = Pick<IdempotencyClaim, 'route' | 'key' | 'fingerprint'>
 
 /**
- * Claims the key ahead of an effect outside of the database, for `seconds`. False when it has an answer, or is claimed.
- * A key that was given back is free for any request. One whose process died is free for the same request only: nobody
- * knows how far the other one came.
+ * Claims the key for `seconds` before an effect outside of the database. False if it has an answer, or is claimed. A
+ * released key is free for any request. A key whose process died is free only for the same request, because it is
+ * unknown how far the other one came.
  */
 export async function claimAhead(
   db: Queryable,
@@ -67,7 +67,7 @@ export async function answerClaim(
   )
 }
 
-/** Gives back a key whose request was refused. */
+/** Releases a key whose request was refused. */
 export async function releaseClaim(db: Queryable, tenant: Tenant, claim: KeyClaim): Promise<void> {
   await execute(db, sql`update idempotency_key set claimed_until = '-infinity' where ${claimed(tenant, claim)}`)
 }

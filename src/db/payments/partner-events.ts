@@ -2,19 +2,20 @@ import { z } from 'zod'
 import type { ProviderUsed } from '../../domain/methods.ts'
 import { many, maybeOne, type Queryable, type Statement, sql } from '../db.ts'
 
-/** The inbox of partners' news: each is repeated to its workflow until an answer of the partner has been applied. */
+/** The inbox of partners' callbacks: each is repeated to its workflow until an answer of the partner is applied. */
 
 /**
- * Stores a callback once. Null: nobody knows the attempt. `applied` tells that the partner was asked after the callback
- * had come and its answer was applied, so that a duplicate need not be passed on. A duplicate has the same id, the same
- * attempt and the same bytes: an id that a partner uses again, as after a change of its own system, hides no news.
+ * Stores a callback once. Null: the attempt is unknown. `applied`: the partner was asked after the callback had arrived
+ * and its answer was applied, so a duplicate need not be sent to the workflow. A duplicate has the same id, the same
+ * attempt and the same bytes: an id that a partner uses again, for example after a change of its system, hides no
+ * callback.
  */
 export async function recordPartnerEvent(
   db: Queryable,
   event: PartnerEvent,
 ): Promise<{ payment_id: string; applied: boolean } | null> {
   const first = await storeEvent(db, event)
-  // At the same moment its id was taken: by what, is seen now.
+  // Another callback took the id at the same moment: the second read finds it.
   const stored = first?.kept === false ? await storeEvent(db, event) : first
   return stored && { payment_id: stored.payment_id, applied: stored.applied }
 }
@@ -65,8 +66,8 @@ function storeEvent(db: Queryable, event: PartnerEvent): Promise<z.infer<typeof 
 }
 
 /**
- * For `also` of a change: the partner was asked about the attempt when its newest unread news was `newest`, and the answer is
- * applied. News that came while the partner was asked stays unread: the answer may be older.
+ * For `also` of a change: the partner was asked about the attempt when its newest unread callback was `newest`, and the
+ * answer is applied. A callback that arrived while the partner was asked stays unread: the answer might be older.
  */
 export const newsApplied = (attemptId: string, newest: string): Statement =>
   sql`update partner_event set applied_at = now() from done
@@ -74,14 +75,15 @@ export const newsApplied = (attemptId: string, newest: string): Statement =>
 
 const unreadRow = z.object({ attempt_id: z.string(), payment_id: z.string() })
 
-/** The first repeat comes this long after the news that nobody has applied; each further one after twice the time … */
+/** The first repeat of an unapplied callback comes after this time, each further one after twice the time … */
 const FIRST_REPEAT_SECONDS = 3
-/** … but never later than this: an outage of a partner may last for days, and its news must not. */
+/** … but at most this: an outage of a partner can last for days, and its callbacks must not wait as long. */
 const LONGEST_REPEAT_SECONDS = 1800
 
 /**
- * Takes unread news whose time has come and sets the time of the next repeat, so that several relays do not repeat the
- * same. Younger news than `minAgeMs` is still in the hands of whoever stored it; news of the chain has nobody else.
+ * Takes unread callbacks that are due and sets the time of the next repeat, so that several relays do not repeat the
+ * same ones. A callback younger than `minAgeMs` is still in the hands of the process that stored it; a fact of the
+ * chain has no such process.
  */
 export function takeUnread(
   db: Queryable,

@@ -25,56 +25,57 @@ import {
 } from './payment-writes.ts'
 import { loadPayment, lockPayment } from './payments.ts'
 
-/** The surroundings of a change. */
 export type ChangeContext = {
   readonly publicUrl: string
   readonly now: () => number
-  /** Receives the id of each payment when its change has been committed. */
+  /** Receives the id of each payment after the commit of its change. */
   readonly changed?: (paymentId: string) => void
 }
 
-/** The answer of an activity: the payment afterwards, and the events that somebody subscribes to. */
+/** The answer of an activity: the payment after it, and the events with subscribers. */
 export type Changed = { readonly payment: PaymentSnapshot; readonly events: readonly string[] }
 
-/** The payment as a change leaves it, and the events that somebody subscribes to. */
+/** The payment after a change, and the events with subscribers. */
 export type Written = { readonly state: PaymentWithAttempts; readonly events: readonly string[] }
 
 export const answerWith = ({ state, events }: Written): Changed => ({ payment: snapshotOf(state), events })
 
-/** The answer when nothing had to be changed. */
+/** The answer if nothing was changed. */
 export const unchanged = (state: PaymentWithAttempts): Changed => answerWith({ state, events: [] })
 
 /** The facts of a payment: everything else about it is computed from them. */
 export type PaymentFacts = Partial<Omit<Payment, keyof Derived | 'id' | 'version' | 'updatedAt' | 'closedAt'>>
 
-/** The ways to change a payment. The changes are written at the end, with what follows from them. */
+/** The ways to change a payment. The changes are written at the end, with everything that follows from them. */
 export type PaymentWork = {
-  /** The payment with what was changed so far. */
+  /** The payment with the changes so far. */
   readonly state: PaymentWithAttempts
   readonly at: string
   readonly set: (facts: PaymentFacts) => void
   readonly setFunds: (funds: Funds) => void
   readonly setAttempt: (attemptId: string, facts: Partial<Attempt>) => void
   readonly setSale: (sale: StoredSale) => void
-  /** Adds an attempt, which must be committed before the partner is asked. A second time it changes nothing. */
+  /** Adds an attempt, which must be committed before the partner is asked. A second call changes nothing. */
   readonly addAttempt: (attempt: NewAttempt) => void
-  /** Takes each step that needs nobody else, which is done at the end anyway, so that the work sees what it leads to. */
+  /** Takes each step that needs no other party, so that the work sees the result. It is done at the end anyway. */
   readonly advance: () => void
-  /** Says who has caused the change, where that does not follow from it. */
+  /** Names the cause of the change, if it does not follow from the change itself. */
   readonly because: (cause: Cause) => void
   readonly note: (note: Note) => void
-  /** Has this statement run with the change, or alone if nothing is changed. It writes only if the part `done` has a row. */
+  /**
+   * Runs this statement with the change, or alone if nothing is changed. It writes only if the part `done` has a row.
+   */
   readonly also: (part: Statement) => void
 }
 
 export type Work = (payment: PaymentWork) => void
 
-/** The work on a locked payment, which may do more in its transaction. */
+/** The work on a locked payment, which can do more in its transaction. */
 export type LockedWork = (payment: PaymentWork, tx: Tx) => Promise<void>
 
 /**
- * Reads the payment, lets `work` change it, and writes all of it in one statement, unless somebody else has changed it since it was
- * read: then it is read again. So the work may be done more than once. `known`: as it was read a moment ago.
+ * Reads the payment, lets `work` change it, and writes all of it in one statement. If the payment was changed since it
+ * was read, it is read again, so `work` can run more than once. `known`: the payment as it was read a moment ago.
  */
 export async function changePayment(
   db: Queryable,
@@ -89,17 +90,17 @@ export async function changePayment(
     if (write === null) {
       if (await writeParts(db, before.payment, draft.parts)) return { state: before, events: [] }
     } else {
-      const heard = await writePayments(db, [write], draft)
-      if (heard !== null) {
+      const eventIds = await writePayments(db, [write], draft)
+      if (eventIds !== null) {
         context.changed?.(id)
-        return { state: write.after, events: heard }
+        return { state: write.after, events: eventIds }
       }
     }
     before = await loadPayment(db, id)
   }
 }
 
-/** Changes a payment inside a transaction that does more. It stays locked until the transaction ends. */
+/** Changes a payment inside a larger transaction. It stays locked until the transaction ends. */
 export async function changePaymentIn(
   tx: Tx,
   context: ChangeContext,
@@ -111,7 +112,7 @@ export async function changePaymentIn(
   return written as Written
 }
 
-/** Changes many payments that are locked, in as many statements as one. */
+/** Changes many locked payments, with as many statements as for one. */
 export function changePaymentsIn(
   tx: Tx,
   context: ChangeContext,
@@ -126,7 +127,7 @@ export function changePaymentsIn(
   return writeDrafts(tx, context, drafts)
 }
 
-/** Throws when somebody has written without the lock: that is a bug. */
+/** Throws if a payment was written without its lock: that is a bug. */
 async function writeDrafts(tx: Tx, context: ChangeContext, drafts: readonly Draft[]): Promise<readonly Written[]> {
   const finished = drafts.map((draft) => ({ before: draft.before, write: draft.finish() }))
   const writes = finished.flatMap(({ write }) => write ?? [])
@@ -140,14 +141,14 @@ async function writeDrafts(tx: Tx, context: ChangeContext, drafts: readonly Draf
   const payments = paid.map(({ after }) => after.payment)
   await lockLinks(tx, payments)
   const at = first.after.payment.updatedAt
-  const heard = await writePayments(tx, writes, { at, parts })
-  if (heard === null) throw new Error(`some of ${writes.length} payments have changed without their lock`)
+  const eventIds = await writePayments(tx, writes, { at, parts })
+  if (eventIds === null) throw new Error(`some of ${writes.length} payments have changed without their lock`)
   tx.afterCommit(() => writes.forEach(({ after }) => context.changed?.(after.payment.id)))
   const completed = await completeLinks(tx, { publicUrl: context.publicUrl, at }, payments)
   const ofLinks = await recordEvents(tx, completed)
   return finished.map(({ before, write }) => {
     if (write === null) return { state: before, events: [] }
-    const own = write.events.flatMap(({ id }) => (heard.includes(id) ? id : []))
+    const own = write.events.flatMap(({ id }) => (eventIds.includes(id) ? id : []))
     const link = completed.flatMap(({ paymentId }, place) =>
       paymentId === before.payment.id ? (ofLinks[place] ?? []) : [],
     )
@@ -156,7 +157,7 @@ async function writeDrafts(tx: Tx, context: ChangeContext, drafts: readonly Draf
 }
 
 /**
- * Moves the end of a payment that is about to expire, once. False if it cannot be moved any more: it has closed, or was
+ * Extends a payment that is about to expire, once. False if it can no longer be extended: it has closed, or was
  * extended before.
  */
 export async function extendPayment(db: Queryable, context: ChangeContext, id: string): Promise<boolean> {
@@ -172,17 +173,17 @@ export async function extendPayment(db: Queryable, context: ChangeContext, id: s
   return isExtended
 }
 
-/** The payment with everything that follows from its facts. */
+/** Returns the payment with everything that follows from its facts. */
 export function complete(changed: PaymentWithAttempts, at: string): PaymentWithAttempts {
   const state = derive(endIfGivenBack(advance(changed)), at)
   const isDone = nextStep(state) === 'done'
   const { payment } = state
-  // Nothing left to wait for: the relay need not look for its workflow any more. Late money opens it again.
+  // The payment waits for nothing, so the relay need not check its workflow. Late money opens it again.
   const closedAt = isDone ? (payment.closedAt ?? at) : null
   return { ...state, payment: { ...payment, closedAt, ...enteredAt(changed.payment.status, payment, at) } }
 }
 
-/** When a state is entered, this says since when. */
+/** Returns the time of the status that was entered. */
 function enteredAt(before: PaymentStatus, { status }: Payment, at: string): Partial<Payment> {
   if (status === before) return {}
   if (status === 'succeeded') return { succeededAt: at }
@@ -201,7 +202,7 @@ type Draft = {
 
 const stampNow = ({ now }: ChangeContext): string => new Date(now()).toISOString()
 
-/** Collects the changes of a payment until they are written. What is written together has the same time. */
+/** Collects the changes of a payment until they are written. Changes that are written together have the same time. */
 function openDraft(before: PaymentWithAttempts, context: ChangeContext, at = stampNow(context)): Draft {
   let state = before
   let cause: Cause | null = null
@@ -247,9 +248,9 @@ type Finishing = {
   readonly at: string
 }
 
-/** A change of anything is a change of the payment, and counts its version on. */
+/** Any change is a change of the payment, and increments its version. */
 function finish(context: ChangeContext, { before, changed, cause, notes, at }: Finishing): PaymentWrite | null {
-  const attempts = changed.attempts.map((attempt) => countOn(before, attempt, at))
+  const attempts = changed.attempts.map((attempt) => countRevision(before, attempt, at))
   const isChanged =
     notes.length > 0 ||
     isPaymentChanged(before.payment, changed.payment) ||
@@ -271,7 +272,7 @@ function finish(context: ChangeContext, { before, changed, cause, notes, at }: F
   }
 }
 
-function countOn(before: PaymentWithAttempts, attempt: Attempt, at: string): Attempt {
+function countRevision(before: PaymentWithAttempts, attempt: Attempt, at: string): Attempt {
   const known = before.attempts.find(({ id }) => id === attempt.id)
   const isChanged = known !== undefined && isAttemptChanged(known, attempt)
   return isChanged ? { ...attempt, revision: known.revision + 1, updatedAt: at } : attempt
@@ -280,10 +281,10 @@ function countOn(before: PaymentWithAttempts, attempt: Attempt, at: string): Att
 const nameKind = ({ moves, notes }: ChangeEntries): string =>
   (moves.at(-1)?.note ?? notes[0])?.kind ?? 'payment.changed'
 
-type Told = Pick<PaymentWrite, 'before' | 'after' | 'entries'> & { readonly at: string }
+type WrittenChange = Pick<PaymentWrite, 'before' | 'after' | 'entries'> & { readonly at: string }
 
-/** The events of the states that were entered, and of money that was lost or won back after the payout. */
-function listEvents({ publicUrl }: ChangeContext, { before, after, entries: { moves }, at }: Told): NewEvent[] {
+/** Lists the events of the entered statuses, and of money that was lost or won back after the payout. */
+function listEvents({ publicUrl }: ChangeContext, { before, after, entries: { moves }, at }: WrittenChange): NewEvent[] {
   const { id, merchantId, livemode } = after.payment
   const object = renderPayment(after.payment, after.attempts, publicUrl)
   const event = (type: NewEvent['type'], about: object): NewEvent => ({

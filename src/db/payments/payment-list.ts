@@ -11,7 +11,7 @@ export type PaymentFilters = {
   readonly currency?: string | undefined
   readonly reference?: string | undefined
   readonly tx_hash?: string | undefined
-  /** The id of the link that they were made by. */
+  /** The id of the link that made them. */
   readonly paymentLink?: string | undefined
   /** ISO 8601. */
   readonly createdFrom?: string | undefined
@@ -20,7 +20,10 @@ export type PaymentFilters = {
   readonly search?: string | undefined
 }
 
-/** Newest first. Null when a cursor is no payment of the merchant. Words are found only in a merchant's own session. */
+/**
+ * Lists payments, newest first. Null if a cursor is no payment of the merchant. The search for words works only in a
+ * merchant's own session.
+ */
 export async function listPayments(
   db: Queryable,
   tenant: Tenant,
@@ -33,7 +36,7 @@ export async function listPayments(
   const wanted = sql`${matching(known)} ${ids}`
   const found = await many(db, paymentRow, sql`select * ${list} ${wanted} ${pageClause(byId(sql`id`), page)}`)
   const { rows, hasMore } = cutPage(found, page)
-  const attempts = await attemptsOf(
+  const attempts = await readAttempts(
     db,
     rows.map(({ id }) => id),
   )
@@ -42,7 +45,7 @@ export async function listPayments(
 
 type Known = Omit<PaymentFilters, 'search'> & { readonly id?: string }
 
-/** What has the shape of an id or a transaction is one, so that most searches of people read one row of an index. */
+/** Text in the form of an id or a transaction is read as one, so that most searches read one row of an index. */
 function searchIn({ search, ...filters }: PaymentFilters): Known & { readonly words: string | null } {
   if (search === undefined) return { ...filters, words: null }
   if (isId('payment', search)) return { ...filters, id: search, words: null }
@@ -70,11 +73,13 @@ function matching({ id, ...filters }: Known): Statement {
   return clauses.reduce((left, right) => sql`${left} ${right}`, sql``)
 }
 
-/** Postgres finds words by three letters or digits in a row; anything shorter is looked for among so many payments. */
+/**
+ * Postgres finds words by three letters or digits in a row; shorter words are searched only among this many payments.
+ */
 const SHORT_AMONG = 10_000
 const HAS_THREE = /[\p{L}\p{N}]{3}/u
 
-/** The ids of the page, and of one payment more. */
+/** Selects the ids of the page, and of one more payment. */
 function matchingWords(words: string, { tx_hash: txHash, ...filters }: Known, page: PageOf): Statement {
   const { after, before, limit } = page
   const rest = JSON.stringify({
@@ -88,7 +93,7 @@ function matchingWords(words: string, { tx_hash: txHash, ...filters }: Known, pa
   return sql`matching_payments(${containing(words)}, ${rest}::jsonb, ${limit + 1})`
 }
 
-async function attemptsOf(db: Queryable, paymentIds: readonly string[]): Promise<Map<string, Attempt[]>> {
+async function readAttempts(db: Queryable, paymentIds: readonly string[]): Promise<Map<string, Attempt[]>> {
   const byPayment = new Map<string, Attempt[]>()
   if (paymentIds.length === 0) return byPayment
   const all = await many(

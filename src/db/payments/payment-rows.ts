@@ -83,9 +83,9 @@ const storedPayment = z.object({
   version: z.number(),
 })
 
-export const paymentRow = storedPayment.transform(paymentOf)
+export const paymentRow = storedPayment.transform(toPayment)
 
-function paymentOf(row: z.output<typeof storedPayment>): Payment {
+function toPayment(row: z.output<typeof storedPayment>): Payment {
   return {
     id: row.id,
     merchantId: row.merchant_id,
@@ -128,7 +128,7 @@ function paymentOf(row: z.output<typeof storedPayment>): Payment {
     takenSale: row.taken_sale,
     paidMicro: row.paid_micro,
     delayedAt: row.delayed_at,
-    ...settlementOf(row),
+    ...toSettlement(row),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     expiresAt: row.expires_at,
@@ -141,8 +141,8 @@ function paymentOf(row: z.output<typeof storedPayment>): Payment {
   }
 }
 
-/** The groups of columns that are null together. */
-function settlementOf(row: z.output<typeof storedPayment>): Pick<Payment, 'confirmed' | 'rate' | 'usdc' | 'transfer'> {
+/** Groups the columns that are null together. */
+function toSettlement(row: z.output<typeof storedPayment>): Pick<Payment, 'confirmed' | 'rate' | 'usdc' | 'transfer'> {
   const { charge_currency, confirmed_minor } = row
   const { gross_micro, fee_micro, net_micro, tx_hash, log_index, block_number, finalized_at } = row
   const confirmed =
@@ -170,7 +170,7 @@ function lockedRate(row: {
 const isoTime = z.coerce.date().transform((value) => value.toISOString())
 const named = z.object({ minor: z.string(), currency: z.string() })
 
-/** As a row of JSON gives it: times and amounts are text there. */
+/** An attempt as a JSON row: times and amounts are text. */
 const storedAttempt = z.object({
   id: z.string(),
   payment_id: z.string(),
@@ -204,7 +204,7 @@ const storedAttempt = z.object({
   updated_at: isoTime,
 })
 
-export const attemptRow = storedAttempt.transform(attemptOf)
+export const attemptRow = storedAttempt.transform(toAttempt)
 
 const units = z.string().transform(BigInt)
 const saleRow = z
@@ -226,24 +226,24 @@ const saleRow = z
     }),
   )
 
-/** Everything that hangs on a payment, in one row: its attempts, each with the newest news that nobody has read, and its sales. */
+/** The attempts of a payment, each with its newest unread callback, and its sales, in one row. */
 export const stateRow = z
   .object({
     attempts: z.array(storedAttempt.extend({ unread: z.string().nullable() })),
     sales: z.array(saleRow),
   })
   .transform(({ attempts, sales }) => ({
-    attempts: attempts.map(attemptOf),
+    attempts: attempts.map(toAttempt),
     sales,
     unread: new Map(attempts.flatMap(({ id, unread }) => (unread === null ? [] : [[id, unread] as const]))),
   }))
 
-/** A payment with everything that hangs on it, where both are read in one statement. */
+/** A payment with its attempts and sales, if one statement reads them all. */
 export const wholePaymentRow = storedPayment
   .extend({ state: stateRow })
-  .transform(({ state, ...row }) => ({ payment: paymentOf(row), ...state }))
+  .transform(({ state, ...row }) => ({ payment: toPayment(row), ...state }))
 
-function attemptOf(row: z.output<typeof storedAttempt>): Attempt {
+function toAttempt(row: z.output<typeof storedAttempt>): Attempt {
   return {
     id: row.id,
     paymentId: row.payment_id,

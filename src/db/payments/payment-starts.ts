@@ -23,12 +23,12 @@ const startRow = z
     expiresAt: row.expires_at,
   }))
 
-/** What is needed to start the workflows of these payments. None for a payment of the other mode. */
+/** Reads the arguments of the workflows of these payments. It leaves out payments of the other mode. */
 export async function readStarts(db: Queryable, ids: readonly string[]): Promise<z.infer<typeof startRow>[]> {
   return ids.length === 0 ? [] : many(db, startRow, selectStarts(db, ids))
 }
 
-/** The same, without the payments that are closed. */
+/** The same, without closed payments. */
 export const readOpenStarts = (db: Queryable, ids: readonly string[]): Promise<z.infer<typeof startRow>[]> =>
   many(db, startRow, sql`${selectStarts(db, ids)} and closed_at is null`)
 

@@ -8,11 +8,11 @@ import { bookedParts } from '../ledger.ts'
 import { type EventRow, recordedEvents } from '../webhooks/events.ts'
 import { listEntries, renderEntries, timelineInsert } from './timeline.ts'
 
-/** The one statement by which payments are changed. Only payment-changes.ts runs it. */
+/** The only statement that changes payments. Only payment-changes.ts runs it. */
 
 type Columns = Readonly<Record<string, unknown>>
 
-/** The columns of a payment that may change. What was agreed with its merchant is fixed by a trigger. */
+/** The columns of a payment that can change. A trigger fixes the columns that were agreed with its merchant. */
 function paymentColumns(payment: Payment): Columns {
   const { confirmed, rate, usdc, transfer } = payment
   return {
@@ -131,10 +131,11 @@ const setAttempt = join(CHANGED_COLUMNS.map((name) => sql`${name} = excluded.${n
 const attemptColumnNames = join(ATTEMPT_COLUMNS)
 
 /**
- * Writes payments with all that hangs on them: attempts with what their partners said, sales, books, timeline, and events last.
- * The parts are statements that run with it, and write only if the part `done` has a row. Answers the ids of the events that somebody
- * subscribes to; null, and nothing is written, if a payment has another version than the one that was read. Outside a
- * transaction give one payment. It has one text for any change, so that it is planned once.
+ * Writes payments with everything that belongs to them: attempts with their readings, sales, bookings, timeline, and
+ * last the events. The parts are statements that run with it, and write only if the part `done` has a row. Returns the
+ * ids of the events with subscribers; null, and nothing is written, if a payment has another version than the one that
+ * was read. Outside of a transaction, pass only one payment. The statement has one text for any change, so that it is
+ * planned once.
  */
 export async function writePayments(
   db: Queryable,
@@ -195,7 +196,10 @@ const nameParts = (parts: readonly Statement[]): Statement =>
     .map((part, place) => sql`${identifier(`part_${place}`)} as (${part}),`)
     .reduce((all, part) => sql`${all} ${part}`, sql``)
 
-/** Runs the parts of a change that changes nothing. False if the payment has changed since it was read: then none has run. */
+/**
+ * Runs the parts of a change that changes nothing. False if the payment has changed since it was read: then none has
+ * run.
+ */
 export async function writeParts(
   db: Queryable,
   { id, version }: Pick<Payment, 'id' | 'version'>,
@@ -218,21 +222,21 @@ function renderAttempts({ before, after }: PaymentWrite): object[] {
     const known = before.attempts.find(({ id }) => id === attempt.id)
     const { revision, updatedAt } = attempt
     const columns = { ...newAttemptColumns(attempt), ...attemptColumns(attempt), revision, updated_at: updatedAt }
-    return { columns, said: isSaid(known, attempt) }
+    return { columns, said: hasNewReading(known, attempt) }
   })
 }
 
 type Attempts = Pick<PaymentWithAttempts, 'attempts'>
 
-/** By their revisions. */
+/** Compares the attempts by their revisions. */
 export const listChangedAttempts = (before: Attempts, after: Attempts): Attempt[] =>
   after.attempts.filter(({ id, revision }) => before.attempts.find((known) => known.id === id)?.revision !== revision)
 
-/** True if its partner has said something new. */
-const isSaid = (before: Attempt | undefined, after: Attempt): boolean =>
-  renderSaid(before ?? NOTHING_YET) !== renderSaid(after)
+/** True if its partner has reported something new. */
+const hasNewReading = (before: Attempt | undefined, after: Attempt): boolean =>
+  renderReading(before ?? NOTHING_YET) !== renderReading(after)
 
-const renderSaid = ({ status, held, misfit }: Pick<Attempt, 'status' | 'held' | 'misfit'>): string =>
+const renderReading = ({ status, held, misfit }: Pick<Attempt, 'status' | 'held' | 'misfit'>): string =>
   JSON.stringify([status, held, misfit])
 
 function renderSales({ before, after }: PaymentWrite): object[] {
@@ -256,7 +260,7 @@ export const listChangedSales = (before: PaymentWithAttempts, after: PaymentWith
 
 export type NewAttempt = Pick<Attempt, 'id' | 'provider' | 'method' | 'asked'>
 
-/** A new attempt as its row reads. */
+/** Returns a new attempt as its row reads. */
 export const createdAttempt = (
   paymentId: string,
   { id, provider, method, asked }: NewAttempt,

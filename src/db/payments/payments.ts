@@ -8,7 +8,7 @@ import { eventRow, recordedEvents } from '../webhooks/events.ts'
 import { paymentRow, stateRow, time, wholePaymentRow } from './payment-rows.ts'
 import { entriesInsert } from './timeline.ts'
 
-/** A claim of an Idempotency-Key with the answer it will have: stored in the statement that creates the payment. */
+/** A claim of an Idempotency-Key with its future answer: stored in the statement that creates the payment. */
 export type IdempotencyClaim = {
   readonly route: string
   readonly key: string
@@ -18,7 +18,7 @@ export type IdempotencyClaim = {
   readonly body: string
 }
 
-/** The event of a payment that was created, and the endpoints that are to be told of it. */
+/** The event of a created payment, and the endpoints that receive it. */
 export type CreatedEvent = { readonly eventId: string; readonly endpointIds: readonly string[] }
 
 const createdRow = z.object({ made: z.boolean(), is_current: z.boolean(), endpoint_ids: z.array(z.string()) })
@@ -32,9 +32,9 @@ type Creation = {
 }
 
 /**
- * Creates payment, timeline entry, event, outbox row "start the workflow" and the idempotent answer in one statement. Writes
- * nothing and returns why if the key was claimed before, or if the wallet is another one. A concurrent claim is waited for,
- * and the database throws when that takes longer than lock_timeout.
+ * Creates payment, timeline entry, event, outbox row "start the workflow" and the idempotent answer in one statement.
+ * If the key was claimed before, or if the wallet has changed, it writes nothing and returns why. It waits for a
+ * concurrent claim, and the database throws if that takes longer than lock_timeout.
  */
 export async function insertPayment(
   db: Queryable,
@@ -94,7 +94,7 @@ export async function insertPayment(
 
 const openCountRow = z.object({ open: z.coerce.number() })
 
-/** Returns how many payments of the account are open, and no more than `most`. Reads an entry of an index for each. */
+/** Counts the open payments of the account, up to `most`. Reads an index entry for each. */
 export async function countOpenPayments(db: Queryable, tenant: Tenant, most: number): Promise<number> {
   const { open } = await one(
     db,
@@ -114,7 +114,7 @@ const storedAnswer = z.object({
   body: z.string(),
 })
 
-/** The answer stored under an Idempotency-Key, or null. Its status is 0 while the request is running. */
+/** Reads the answer stored under an Idempotency-Key, or null. Its status is 0 while the request is running. */
 export async function readIdempotentAnswer(
   db: Queryable,
   tenant: Tenant,
@@ -129,19 +129,22 @@ export async function readIdempotentAnswer(
   )
 }
 
-/** Null when the payment does not exist, is another merchant's or of the other mode: the caller cannot tell which. */
+/**
+ * Null if the payment does not exist, belongs to another merchant or to the other mode: the caller cannot distinguish
+ * these.
+ */
 export function readPayment(db: Queryable, tenant: Tenant, id: string): Promise<PaymentWithAttempts | null> {
   return readWhole(db, sql`payment.id = ${id} and merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`)
 }
 
-/** The payment behind a checkout link: the token is the capability. Null also for one of the other mode. */
+/** Reads the payment of a checkout link: whoever has the token can read it. Null also for one of the other mode. */
 export function readPaymentByToken(db: Queryable, token: string): Promise<PaymentWithAttempts | null> {
   return readWhole(db, sql`checkout_token = ${token} and livemode = ${db.livemode}`)
 }
 
 const tokenRow = z.object({ id: z.string(), checkout_token: z.string() })
 
-/** The ids of the payments behind checkout links, by the link's token. Without those of the other mode. */
+/** Finds the ids of the payments of checkout links, by the link's token. It leaves out those of the other mode. */
 export async function findPaymentIds(db: Queryable, tokens: readonly string[]): Promise<Map<string, string>> {
   const rows = await many(
     db,
@@ -152,12 +155,12 @@ export async function findPaymentIds(db: Queryable, tokens: readonly string[]): 
   return new Map(rows.map((row) => [row.checkout_token, row.id]))
 }
 
-/** With the newest unread news of each attempt that has any, by the attempt's id. */
+/** A payment with the newest unread callback of each attempt that has one, by the attempt's id. */
 export type PaymentWithNews = PaymentWithAttempts & { readonly unread: ReadonlyMap<string, string> }
 
 const stampRow = z.object({ id: z.string(), stamp: z.string() })
 
-/** What changes whenever the page of a payment may: see `stampOf` of the checkout. */
+/** Reads a stamp that changes whenever the page of a payment can change: see `stampOf` of the checkout. */
 export async function readStamps(db: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await many(
     db,
@@ -169,14 +172,14 @@ export async function readStamps(db: Queryable, ids: readonly string[]): Promise
   return new Map(rows.map(({ id, stamp }) => [id, stamp]))
 }
 
-/** By id alone, for what is not a merchant's request. Throws when there is no such payment in this mode. */
+/** Loads a payment by its id, for callers other than a merchant's request. Throws if this mode has no such payment. */
 export async function loadPayment(db: Queryable, id: string): Promise<PaymentWithNews> {
   const found = await readWhole(db, sql`payment.id = ${id} and livemode = ${db.livemode}`, 'with news')
   if (found === null) throw new Error(`no payment ${id}`)
   return found
 }
 
-/** The same for many, by id. Those that are not there are left out. */
+/** Loads many payments by their ids. Missing ones are left out. */
 export async function loadPayments(db: Queryable, ids: readonly string[]): Promise<Map<string, PaymentWithNews>> {
   if (ids.length === 0) return new Map()
   const which = sql`payment.id = any(${[...ids]}) and livemode = ${db.livemode}`
@@ -184,7 +187,7 @@ export async function loadPayments(db: Queryable, ids: readonly string[]): Promi
   return new Map(found.map((each) => [each.payment.id, each]))
 }
 
-/** The payment and what hangs on it, of one snapshot, for whoever changes nothing. */
+/** Reads the payment with its attempts and sales at one moment, for callers that change nothing. */
 function readWhole(db: Queryable, which: Statement, news?: 'with news'): Promise<PaymentWithNews | null> {
   return maybeOne(db, wholePaymentRow, selectWhole(which, news))
 }
@@ -193,7 +196,10 @@ const selectWhole = (which: Statement, news?: 'with news'): Statement =>
   sql`select payment.*, to_jsonb(state) as state
       from payment, lateral (${stateColumns(sql`payment.id`, news)}) as state where ${which}`
 
-/** Locks the row until the transaction ends; every change of a payment begins here. Throws when there is none in this mode. */
+/**
+ * Locks the row until the transaction ends; a change inside a larger transaction begins here. Throws if this mode has
+ * no such payment.
+ */
 export async function lockPayment(tx: Tx, id: string): Promise<PaymentWithAttempts> {
   const payment = await maybeOne(
     tx,
@@ -204,7 +210,7 @@ export async function lockPayment(tx: Tx, id: string): Promise<PaymentWithAttemp
   return { payment, ...(await readState(tx, id)) }
 }
 
-/** The same for many, in one order, so that two such locks never wait for each other. Throws when one is missing. */
+/** Locks many payments in one order, so that two such locks never block each other. Throws if one is missing. */
 export async function lockPayments(tx: Tx, ids: readonly string[]): Promise<Map<string, PaymentWithAttempts>> {
   const payments = await many(
     tx,
@@ -221,7 +227,7 @@ export async function lockPayments(tx: Tx, ids: readonly string[]): Promise<Map<
   return locked
 }
 
-/** Many payments of this mode, in a transaction that reads one moment. Those that are not there are left out. */
+/** Reads many payments of this mode, in a transaction that reads one moment. Missing ones are left out. */
 export async function readPayments(tx: Tx, ids: readonly string[]): Promise<PaymentWithAttempts[]> {
   const payments = await many(
     tx,
@@ -246,8 +252,8 @@ async function readState(db: Queryable, paymentId: string): Promise<Rest> {
 const paymentStateRow = z.object({ id: z.string(), state: stateRow })
 
 /**
- * Attempts and sales of payments. After a lock it must be a statement of its own: one that waited for the lock would still see
- * what was there before.
+ * Reads attempts and sales of payments. After a lock it must be a separate statement: a statement that waits for the
+ * lock still sees the rows from before.
  */
 async function readStates(db: Queryable, ids: readonly string[]): Promise<Map<string, Rest>> {
   const rows = await many(
@@ -282,7 +288,6 @@ const unclosedRow = z.object({ id: z.string(), status: z.string(), version: z.nu
 const unclosed = (db: Queryable, createdBefore: string): Statement =>
   sql`closed_at is null and created_at < ${createdBefore} and livemode = ${db.livemode}`
 
-/** A page of the unclosed payments, in the order of their ids. */
 export function listUnclosed(
   db: Queryable,
   page: { after: string; createdBefore: string; limit: number },

@@ -6,19 +6,19 @@ import { execute, many, maybeOne, type Queryable, type Statement, sql, type Tena
 import { cutPage, type PageOf } from '../pages.ts'
 import { time } from './payment-rows.ts'
 
-/** A note about a payment that exists; `at` is ISO 8601. */
+/** A note about an existing payment; `at` is ISO 8601. */
 type PaymentNote = Note & { readonly paymentId: string; readonly at: string }
 
-/** A note with the status before and after it, where it changes the status. */
+/** A note, with the status before and after it if it changes the status. */
 type Entry = { readonly note: Note; readonly from: PaymentStatus | null; readonly to: PaymentStatus | null }
 
-/** The entries of a change, in their order. */
+/** Lists the entries of a change, in their order. */
 export const listEntries = ({ moves, notes }: ChangeEntries): Entry[] => [
   ...moves,
   ...notes.map((note) => ({ note, from: null, to: null })),
 ]
 
-/** Entries as JSON, of which `entryFrom` makes rows. */
+/** Renders entries as JSON for `entryFrom`, which makes rows of them. */
 export const renderEntries = (entries: readonly Entry[]) =>
   entries.map(({ note: { kind, actor, message, data = {} }, from, to }) => ({ kind, actor, message, data, from, to }))
 
@@ -26,8 +26,8 @@ const entryColumns = sql`kind, from_status, to_status, actor, message, data`
 const entryFrom = sql`e ->> 'kind', e ->> 'from', e ->> 'to', e ->> 'actor', e ->> 'message', e -> 'data'`
 
 /**
- * The insert of the entries for each row of `payments`, which has the column id: spliced into the statement that changes the
- * payment, so that the entries cost no round trip.
+ * Returns the insert of the entries for each row of `payments`, which has the column id. It is spliced into the
+ * statement that changes the payment, so that the entries need no round trip.
  */
 export function entriesInsert(payments: Statement, entries: readonly Entry[], at: string): Statement {
   return sql`insert into timeline_entry (payment_id, at, ${entryColumns})
@@ -36,7 +36,10 @@ export function entriesInsert(payments: Statement, entries: readonly Entry[], at
     order by place`
 }
 
-/** The entries of many payments, `[{id, entries}]` as JSON, as a part of a statement whose part `done` has a row. */
+/**
+ * Returns the insert of the entries of many payments, `[{id, entries}]` as JSON. The statement's part `done` must have
+ * a row.
+ */
 export const timelineInsert = (entries: string, at: string): Statement =>
   sql`insert into timeline_entry (payment_id, at, ${entryColumns})
     select g.id, ${at}::timestamptz, ${entryFrom}
@@ -45,8 +48,8 @@ export const timelineInsert = (entries: string, at: string): Statement =>
     order by g.id, place`
 
 /**
- * Writes a note that comes with no change of the payment. False when the schema knows the note as one that is written
- * once, and it is there already, or when there are `most` of its kind.
+ * Writes a note without a change of the payment. False if the schema allows the note only once and it exists already,
+ * or if there are `most` of its kind.
  */
 export async function addTimelineNote(
   db: Queryable,
@@ -70,7 +73,7 @@ const newestRow = z.object({
   data: z.record(z.string(), z.unknown()),
 })
 
-/** Reads the newest entry of the payment's own; null: it has none. */
+/** Reads the newest stored entry of the payment; null: it has none. */
 export function readNewestEntry(db: Queryable, paymentId: string): Promise<z.output<typeof newestRow> | null> {
   return maybeOne(
     db,
@@ -89,7 +92,7 @@ const shared = {
 const eventData = z.looseObject({ type: z.string() })
 const tryData = z.looseObject({ response_status: z.number().nullable(), error: z.string().nullable() })
 
-/** A note as it was written, or what the tables of events and deliveries say, with its sentence. */
+/** A stored note, or a row of the tables of events and deliveries, with its sentence. */
 const timelineRow = z.union([
   z
     .object({ ...shared, kind: z.literal('event.recorded'), message: z.null(), data: eventData })
@@ -105,23 +108,23 @@ const timelineRow = z.union([
 export type TimelineEntry = z.output<typeof timelineRow>
 
 /**
- * What names an entry, and its place among the others: the microsecond, the kind of row, its number among them, and for a
- * try its delivery.
+ * The id of an entry, and its place among the others: the microsecond, the kind of row, its number among them, and for
+ * a try its delivery.
  */
 export const TIMELINE_ID = /^tle_(\d{16})_([012])_(\d{1,15})(_evt_[0-9a-z]{26}_we_[0-9a-z]{26})?$/
 
-/** Which entries, and who is to see them. */
+/** The requested entries, and their reader. */
 type Asked = { readonly paymentId: string; readonly page: PageOf; readonly reader: 'merchant' | 'operator' }
 
-/** What happened to the payment, with what was announced about it and how that arrived, a page at a time, oldest first. */
+/** Reads the payment's entries, its events and their tries, a page at a time, oldest first. */
 export async function readTimeline(
   db: Queryable,
   tenant: Tenant,
   { paymentId, page, reader }: Asked,
 ): Promise<{ rows: TimelineEntry[]; hasMore: boolean }> {
   const owned = sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
-  const from = page.after === null ? sql`` : sql`and (micros, rank, place, delivery) > ${placeOf(page.after)}`
-  const until = page.before === null ? sql`` : sql`and (micros, rank, place, delivery) < ${placeOf(page.before)}`
+  const from = page.after === null ? sql`` : sql`and (micros, rank, place, delivery) > ${parsePlace(page.after)}`
+  const until = page.before === null ? sql`` : sql`and (micros, rank, place, delivery) < ${parsePlace(page.before)}`
   const way = page.before !== null && page.after === null ? sql`desc` : sql`asc`
   const found = await many(
     db,
@@ -152,7 +155,7 @@ export async function readTimeline(
   return cutPage(shown, page)
 }
 
-function placeOf(cursor: string): Statement {
+function parsePlace(cursor: string): Statement {
   const [, micros, rank, place, delivery = ''] = TIMELINE_ID.exec(cursor) ?? []
   return sql`(${micros}::bigint, ${rank}::int, ${place}::bigint, ${delivery}::text)`
 }

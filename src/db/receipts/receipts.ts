@@ -12,7 +12,7 @@ import { type Db, execute, many, maybeOne, type Queryable, sql, type Tenant } fr
 import type { SettlementScope } from '../settlement/context.ts'
 import { hex } from '../settlement/payouts.ts'
 
-/** Receipts of settled payments: what is still to be proved, and what is proved. */
+/** Receipts of settled payments: those that are still to be proved, and those that are. */
 
 /** A settled payout without a receipt, with the log that proves it. */
 export type Unproved = z.infer<typeof unprovedRow>
@@ -41,10 +41,10 @@ const unprovedRow = z
     blockHash: row.block_hash,
   }))
 
-/** Nodes that have no proof now may have it later; and whoever took a payout may have died. */
+/** Nodes without a proof now might have it later, and the worker that took a payout might have died. */
 const RETRY_MINUTES = 10
 
-/** Takes up to `limit` settled payouts to prove, the longest due first. Nobody else gets them for ten minutes. */
+/** Takes up to `limit` settled payouts to prove, the longest due first. No other worker gets them for ten minutes. */
 export function takeUnproved(db: Queryable, scope: SettlementScope, limit: number): Promise<Unproved[]> {
   return many(
     db,
@@ -78,7 +78,7 @@ export type Issued = {
 
 const bytes = (value: Hex): Buffer => Buffer.from(value.slice(2), 'hex')
 
-/** Stores receipts of one key. What is stored already stays as it is. */
+/** Stores receipts of one key. Existing receipts stay as they are. */
 export function storeReceipts(
   db: Db,
   { chainId }: SettlementScope,
@@ -128,9 +128,9 @@ const receiptRow = z.object({
   signature: z.string(),
 })
 
-const hexOf = (value: Buffer): Hex => `0x${value.toString('hex')}`
+const toHex = (value: Buffer): Hex => `0x${value.toString('hex')}`
 
-/** The receipt of the merchant's payment; null while there is none. */
+/** Reads the receipt of the merchant's payment; null while there is none. */
 export async function readReceipt(db: Queryable, tenant: Tenant, paymentId: string): Promise<PaymentReceipt | null> {
   const row = await maybeOne(
     db,
@@ -145,16 +145,16 @@ export async function readReceipt(db: Queryable, tenant: Tenant, paymentId: stri
   return {
     object: 'payment_receipt',
     format: RECEIPT_FORMAT,
-    // Written by us when it was signed.
+    // Written by this code when it was signed.
     claims: JSON.parse(Buffer.from(row.payload, 'base64url').toString()) as ReceiptClaims,
-    proof: { header: hexOf(header), nodes: nodes.map(hexOf), logs },
+    proof: { header: toHex(header), nodes: nodes.map(toHex), logs },
     signature,
   }
 }
 
 const receiptKeyRow = z.object({ kid: z.string(), x: z.string() })
 
-/** Every key that ever signed a receipt, the newest first. */
+/** Lists every key that ever signed a receipt, the newest first. */
 export async function listReceiptKeys(db: Queryable): Promise<ReceiptKey[]> {
   const rows = await many(db, receiptKeyRow, sql`select kid, x from receipt_key order by first_used_at desc, kid`)
   return rows.map((row) => ({ kty: 'OKP', crv: 'Ed25519', use: 'sig', alg: 'EdDSA', ...row }))

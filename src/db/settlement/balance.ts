@@ -7,25 +7,28 @@ import { changeCursor, fence } from './cursor.ts'
 import { hex } from './payouts.ts'
 import { seen, sendable } from './queue.ts'
 
-/** The equation of the treasury: its balance on chain is its balance in the books. */
+/** The equation of the treasury: its balance on chain equals its balance in the books. */
 
-/** Rows of `treasury_change` after which they are folded into one. */
+/** Rows of `treasury_change` above which they are merged into one. */
 const FOLDED_ROWS = 64
 
 export type TreasuryBooks = {
-  /** The last final block that was read into them. */
+  /** The last final block that is in the books. */
   readonly number: number
   /** Micro-USDC in the ledger's account `treasury`, with the logs that are stored and not booked yet. */
   readonly micro: bigint
-  /** The given treasuries, and every other that an engine has recorded: one that is out of the configuration is still ours. */
+  /**
+   * The given treasuries, and every other that an engine has recorded: a treasury that is no longer configured still
+   * belongs to the platform.
+   */
   readonly treasuries: readonly Hex[]
-  /** Micro-USDC of payouts that are signed and have not ended: they may have left the treasuries since. */
+  /** Micro-USDC of payouts that are signed and have not ended: they might have left the treasuries since. */
   readonly promised: bigint
-  /** True if the books have not taken over yet what one of them held before its transfers were watched. */
+  /** True if the books do not contain yet what one of them had before its transfers were read. */
   readonly isOpening: boolean
   /** Micro-USDC that were missing at the last comparison; null: none. */
   readonly missing: bigint | null
-  /** True if the comparison has not been noted for a minute. */
+  /** True if no comparison was recorded for a minute. */
   readonly isStale: boolean
 }
 
@@ -85,7 +88,7 @@ export async function readTreasuryBooks(context: JournalContext, given: readonly
   }
 }
 
-/** Books what the treasuries hold more than the books, and takes them for opened. `number`: the block that was compared. */
+/** Books what the treasuries have beyond the books, and marks them as opened. `number`: the block that was compared. */
 export function bookMore(
   context: JournalContext,
   lease: Lease,
@@ -104,18 +107,18 @@ export function bookMore(
   })
 }
 
-/** Notes that the treasuries were compared with the books. */
+/** Records that the treasuries were compared with the books. */
 export const noteComparison = (context: JournalContext, lease: Lease): Promise<void> =>
   changeCursor(context.db, context, { lease, set: sql`compared_at = now()` })
 
-/** Stores how much is missing (null: nothing), which pauses everything. */
+/** Stores how much is missing, which pauses everything; null: nothing is missing. */
 export const storeMissing = (context: JournalContext, lease: Lease, micro: bigint | null): Promise<void> =>
   changeCursor(context.db, context, { lease, set: sql`missing_micro = ${micro?.toString() ?? null}::numeric` })
 
 /** The hooks that book, and the token and chain whose transfers they book. */
 type Booking = Pick<JournalContext, 'hooks'> & { readonly scope: Pick<SettlementScope, 'chainId' | 'token'> }
 
-/** Books a difference, and keeps it for the transfers that may explain it later. */
+/** Books a difference, and stores it for the transfers that might explain it later. */
 export async function storeDifference(tx: Tx, { scope, hooks }: Booking, difference: BalanceDifference): Promise<void> {
   await hooks.onBalanceDifference(tx, difference)
   await execute(
@@ -126,7 +129,7 @@ export async function storeDifference(tx: Tx, { scope, hooks }: Booking, differe
   )
 }
 
-/** Books a transfer of the treasuries, and books back what it explains of a difference that was booked before. */
+/** Books a transfer of the treasuries, and books back what it explains of an earlier difference. */
 export async function bookMovement(tx: Tx, booking: Booking, movement: TreasuryMovement): Promise<void> {
   await booking.hooks.onTreasuryMovement(tx, movement)
   await explainDifference(tx, booking, movement)
@@ -134,7 +137,7 @@ export async function bookMovement(tx: Tx, booking: Booking, movement: TreasuryM
 
 const usedRow = z.object({ used: z.string() })
 
-/** Books back as much of a difference as the transfer explains, which was in an earlier block or the same. */
+/** Books back as much of a difference as the transfer explains. The transfer was in an earlier block or the same. */
 async function explainDifference(
   tx: Tx,
   { scope, hooks }: Booking,
@@ -161,7 +164,7 @@ async function explainDifference(
 
 const missingRow = z.object({ number: z.coerce.number(), micro: z.string().nullable() })
 
-/** Books what is missing as spent, and ends the pause for it. Null if nothing is missing. */
+/** Books the missing amount as spent, and ends its pause. Null if nothing is missing. */
 export async function acknowledgeMissing(
   tx: Tx,
   { chainId, token }: Pick<SettlementScope, 'chainId' | 'token'>,

@@ -10,12 +10,12 @@ import type {
 } from '../../domain/settlement/payout.ts'
 import { type Db, execute, type Statement, sql, type Tx } from '../db.ts'
 
-/** Whose payouts an engine handles: one mode, one chain, one token. */
+/** The payouts that an engine handles: those of one mode, one chain, one token. */
 export type SettlementScope = { readonly livemode: boolean; readonly chainId: number; readonly token: Hex }
 
 /**
- * What else is written in the transaction that changes payouts. A hook that throws undoes only its own payments.
- * `onHeld` learns every new reason, `onReleased` that a payout whose hold has ended automatically continues.
+ * The writes in the transaction that changes payouts. A hook that throws undoes only its own payments. `onHeld`
+ * receives every new reason, `onReleased` each payout whose stop has ended automatically.
  */
 export type SettlementHooks = {
   onSettled(tx: Tx, settlements: readonly Settlement[]): Promise<void>
@@ -25,9 +25,12 @@ export type SettlementHooks = {
   /** A final transfer to the address of a payment. */
   onDeposit(tx: Tx, deposit: RecordedDeposit): Promise<void>
   onTreasuryMovement(tx: Tx, movement: TreasuryMovement): Promise<void>
-  /** The treasuries hold more than the books say; negative: less, which an operator has acknowledged. */
+  /** The treasuries have more than the books; negative: less, which an operator has acknowledged. */
   onBalanceDifference(tx: Tx, difference: BalanceDifference): Promise<void>
-  /** Gas of a final transaction of ours that no settlement shares: a sweep, an empty replacement, a refused batch. */
+  /**
+   * Gas of a final transaction of the platform without a settlement to share it: a sweep, an empty replacement, a
+   * refused batch.
+   */
   onGas(tx: Tx, spent: GasSpent): Promise<void>
 }
 
@@ -37,12 +40,15 @@ export type JournalContext = { readonly db: Db; readonly scope: SettlementScope;
 export const ours = ({ scope }: JournalContext): Statement =>
   sql`p.chain_id = ${scope.chainId} and p.token = ${scope.token} and p.livemode = ${scope.livemode}`
 
-/** Who asks for a lease, and for how long it holds unless renewed. */
+/** The engine that requests a lease, and the lease's duration without a renewal. */
 export type LeaseAsk = { readonly owner: string; readonly leaseMs: number }
 
 export type FailedHook = { readonly paymentId: string; readonly error: Error }
 
-/** Makes a change that reaches exactly so many rows. Throws when it does not: what it rests on is not as it was read. */
+/**
+ * Makes a change that must affect exactly `rows` rows. Throws if it does not, because the data differ from what was
+ * read.
+ */
 export async function change(
   tx: Tx,
   statement: Statement,
@@ -54,15 +60,15 @@ export async function change(
 }
 
 /**
- * Locks payments before anything is written to their payouts: a decision locks in this order, and would wait for a payout
- * whose hook waits for the payment. In the order of their ids, so that no two such locks wait for each other.
+ * Locks payments before anything is written to their payouts. A decision locks in this order, and would otherwise wait
+ * for a payout whose hook waits for the payment. The order of ids keeps two such locks from blocking each other.
  */
 export async function lockPaymentsFirst(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await execute(tx, sql`select 1 from payment where id = any(${[...ids]}) order by id for update`)
 }
 
-/** Does the work in a transaction, and answers what it answers. A dry run does the same and takes it back. */
+/** Runs the work in a transaction, and returns its result. A dry run does the same and rolls it back. */
 export async function doOrTry<T>(db: Db, dryRun: boolean, work: (tx: Tx) => Promise<T>): Promise<T> {
   const tried: { readonly answer: T }[] = []
   const onlyTried = new Error('only tried')
@@ -80,7 +86,7 @@ export async function doOrTry<T>(db: Db, dryRun: boolean, work: (tx: Tx) => Prom
   }
 }
 
-/** Runs `work` under a savepoint: null, or the failure after which everything that it did is undone. */
+/** Runs `work` under a savepoint. Returns null, or the failure after which everything that it did is undone. */
 export async function attempt(tx: Tx, work: () => Promise<void>): Promise<Error | null> {
   await tx.query('savepoint hook')
   try {

@@ -5,7 +5,7 @@ import { execute, maybeOne, type Queryable, type Statement, sql, type Tx } from 
 import type { JournalContext } from './context.ts'
 import { hex } from './payouts.ts'
 
-/** How far the final chain was read, and who leads: one engine at a time reads it, signs and sends. */
+/** How far the final chain was read, and which engine leads: one engine at a time reads it, signs and sends. */
 
 export const here = ({ scope }: JournalContext): Statement =>
   sql`chain_id = ${scope.chainId} and token = ${scope.token}`
@@ -82,7 +82,7 @@ export async function renewLead(context: JournalContext, lease: Lease, leaseMs: 
   return held === 1
 }
 
-/** Gives the lead back, if it is still this owner's, so that the next engine need not wait for it to run out. */
+/** Releases the lead, if this owner still has it, so that the next engine need not wait for its expiry. */
 export async function releaseLead(context: JournalContext, owner: string): Promise<void> {
   await execute(
     context.db,
@@ -90,7 +90,6 @@ export async function releaseLead(context: JournalContext, owner: string): Promi
   )
 }
 
-/** Records a final block as read. */
 export const moveCursor = (
   context: JournalContext,
   lease: Lease,
@@ -101,6 +100,6 @@ export const moveCursor = (
     set: sql`scanned_number = ${number}, scanned_hash = ${hash}, scanned_at = now()`,
   })
 
-/** Records up to which final block the logs of the treasuries are read. */
+/** Records the final block up to which the logs of the treasuries are read. */
 export const moveLogs = (context: JournalContext, lease: Lease, number: number): Promise<void> =>
   changeCursor(context.db, context, { lease, set: sql`logs_number = ${number}` })

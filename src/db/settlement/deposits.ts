@@ -9,20 +9,20 @@ import { fenced, nextEnvelope } from './lanes.ts'
 import { hex } from './payouts.ts'
 import { cameAgain, countAlike, toldIndex } from './watch/moved.ts'
 
-/** A sweep of less costs more than it brings: 0.01 USDC. */
+/** A sweep of less than 0.01 USDC costs more than it is worth. */
 const MIN_SWEEP_MICRO = 10_000
 
-/** An address of a payment, and what its stored transfers and sweeps say that it holds. */
+/** An address of a payment, with its balance by its stored transfers and sweeps. */
 export type WatchedDeposit = {
   readonly address: Hex
   readonly micro: bigint
   /** Units of other tokens, which stay there. */
   readonly others: ReadonlyMap<string, bigint>
-  /** True if people are shown a difference of it. */
+  /** True if a difference at it is shown to operators. */
   readonly isListed: boolean
 }
 
-/** Seconds by which the clocks of database, api and chain may differ, and a block may be final later. */
+/** Seconds by which the clocks of database, API and chain can differ, and a block can be final later. */
 const WATCH_MARGIN = 3600
 
 const watchedRow = z.object({
@@ -32,7 +32,7 @@ const watchedRow = z.object({
   listed: z.boolean(),
 })
 
-/** Reads the addresses that were watched at any time since what they hold was last compared, or those whose watch had ended. */
+/** Reads the addresses that were watched at any time since their last comparison, or those whose watch had ended. */
 export async function readWatchedDeposits({ db, scope }: JournalContext, kind: WatchKind): Promise<WatchedDeposit[]> {
   const rows = await many(
     db,
@@ -56,7 +56,6 @@ export async function readWatchedDeposits({ db, scope }: JournalContext, kind: W
 
 const addressRow = z.object({ address: hex })
 
-/** All addresses of payments. */
 export async function listDepositAddresses({ db, scope }: JournalContext): Promise<Hex[]> {
   const rows = await many(
     db,
@@ -68,7 +67,6 @@ export async function listDepositAddresses({ db, scope }: JournalContext): Promi
 
 type FoundDeposits = { readonly logs: readonly DepositLog[]; readonly blockTimes: BlockTimes }
 
-/** Stores what came to the addresses. */
 export async function recordDeposits(context: JournalContext, lease: Lease, found: FoundDeposits): Promise<void> {
   if (found.logs.length === 0) return
   await context.db.transaction(async (tx) => {
@@ -78,8 +76,8 @@ export async function recordDeposits(context: JournalContext, lease: Lease, foun
 }
 
 /**
- * Records up to which final block the logs of addresses are read. `timestamp`: of that block, in Unix seconds, at which all addresses hold what
- * their logs say; null: not yet.
+ * Records the final block up to which the logs of addresses are read. `timestamp`: the Unix seconds of that block, at
+ * which all addresses have what their logs show; null: not yet.
  */
 export const moveDeposits = (
   context: JournalContext,
@@ -125,14 +123,19 @@ export async function insertDeposits(tx: Tx, context: JournalContext, found: Fou
   )
 }
 
-/** What is less stays where it is, and is nothing to wait for: strangers send dust. The first condition is the index's. */
+/**
+ * Smaller amounts stay at the address, and nothing waits for them: strangers send dust. The first condition matches the
+ * index.
+ */
 export const worthSweeping = ({ scope }: JournalContext): Statement => sql`
   d.unswept_micro > 0 and d.unswept_micro >= ${MIN_SWEEP_MICRO} and d.chain_id = ${scope.chainId}
     and d.livemode = ${scope.livemode} and d.token = ${scope.token}`
 
 const unsweptRow = z.object({ payment_id: z.string(), address: hex, idx: z.coerce.number(), micro: z.string() })
 
-/** Deposits of which money is at the address that no sweep is bringing to the treasury, in the order of their payments. */
+/**
+ * Reads deposits with money at the address that no sweep is bringing to the treasury, in the order of their payments.
+ */
 export async function readUnswept(context: JournalContext, ask: { after: string; limit: number }): Promise<Unswept[]> {
   const rows = await many(
     context.db,
@@ -146,7 +149,7 @@ export async function readUnswept(context: JournalContext, ask: { after: string;
   return rows.map((row) => ({ paymentId: row.payment_id, address: row.address, index: row.idx, micro: row.micro }))
 }
 
-/** Stores a signed sweep, which must be done before it is sent. Another engine may have been faster. */
+/** Stores a signed sweep. Call it before the sweep is sent. Another engine might have been faster. */
 export async function storeSweep({ db, scope }: JournalContext, sweep: Sweep): Promise<void> {
   await execute(
     db,
@@ -157,7 +160,10 @@ export async function storeSweep({ db, scope }: JournalContext, sweep: Sweep): P
   )
 }
 
-/** Stores the newer signature of a sweep that is in no transaction. It has the same nonce: the token takes one of them. */
+/**
+ * Stores the newer signature of a sweep that is in no transaction. It has the same nonce: the token accepts only one of
+ * them.
+ */
 export async function renewSweep({ db }: JournalContext, sweep: Sweep): Promise<void> {
   await execute(
     db,
@@ -183,7 +189,7 @@ const selectSweeps = (where: Statement, micro: Statement = sql`s.micro_usdc`) =>
     '0x' || encode(s.signature, 'hex') as signature, s.valid_before
   from deposit_sweep s join deposit d using (payment_id) where ${where}`
 
-const sweepOf = (row: z.infer<typeof sweepRow>): Sweep => ({
+const toSweep = (row: z.infer<typeof sweepRow>): Sweep => ({
   paymentId: row.payment_id,
   address: row.address,
   index: row.idx,
@@ -195,23 +201,24 @@ const sweepOf = (row: z.infer<typeof sweepRow>): Sweep => ({
 })
 
 /**
- * Signed sweeps in no transaction that go to another treasury, expire before the Unix second, or are of more than is at
- * the address since blocks were replaced: they are signed again for what is there, or it would wait behind them for ever.
+ * Reads signed sweeps in no transaction that go to another treasury, expire before the Unix second, or exceed the
+ * balance of the address because blocks were replaced. They are signed again for the present balance, which would
+ * otherwise wait behind them forever.
  */
 export async function readStaleSweeps(
   { db, scope }: JournalContext,
   ask: { treasury: Hex; validUntil: number; after: string; limit: number },
 ): Promise<Sweep[]> {
-  // Where nothing is left it stays as it is: the deposit, or another one, may come yet.
+  // A sweep of an empty address stays as it is: the deposit, or another one, might still come.
   const tooMuch = sql`d.unswept_micro >= ${MIN_SWEEP_MICRO} and d.unswept_micro < s.micro_usdc`
   const where = sql`s.state = 'signed' and s.chain_id = ${scope.chainId} and s.token = ${scope.token}
     and (s.treasury <> ${ask.treasury} or s.valid_before < ${ask.validUntil} or ${tooMuch})
     and d.livemode = ${scope.livemode} and s.payment_id > ${ask.after} order by s.payment_id limit ${ask.limit}`
   const micro = sql`case when ${tooMuch} then d.unswept_micro else s.micro_usdc end`
-  return (await many(db, sweepRow, selectSweeps(where, micro))).map(sweepOf)
+  return (await many(db, sweepRow, selectSweeps(where, micro))).map(toSweep)
 }
 
-/** Signed sweeps to the treasury, valid at the Unix second, that are in no transaction. */
+/** Reads signed sweeps to the treasury that are valid at the Unix second and in no transaction. */
 export async function readSendableSweeps(
   { db, scope }: JournalContext,
   ask: { treasury: Hex; validAt: number; limit: number },
@@ -219,12 +226,14 @@ export async function readSendableSweeps(
   const where = sql`s.state = 'signed' and s.chain_id = ${scope.chainId} and s.token = ${scope.token}
     and s.treasury = ${ask.treasury} and s.valid_before > ${ask.validAt}
     and d.livemode = ${scope.livemode} order by s.created_at, s.payment_id limit ${ask.limit}`
-  return (await many(db, sweepRow, selectSweeps(where))).map(sweepOf)
+  return (await many(db, sweepRow, selectSweeps(where))).map(toSweep)
 }
 
 const nonceRow = z.object({ nonce: z.coerce.number() })
 
-/** Takes the lane's next nonce for those of the sweeps that are still free. Null when none is, or when nothing may be sent. */
+/**
+ * Takes the lane's next nonce for those of the sweeps that are still free. Null if none is, or if sending is stopped.
+ */
 export function reserveSweeps(
   context: JournalContext,
   lane: Lane,
@@ -236,7 +245,7 @@ export function reserveSweeps(
   return fenced(context, lane, async (tx, stopped) => {
     if (stopped !== null) return null
     const free = sql`d.livemode = ${context.scope.livemode} and s.state = 'signed' and s.payment_id = any(${[...ask.paymentIds]}) for update of s skip locked`
-    const sweeps = (await many(tx, sweepRow, selectSweeps(free))).map(sweepOf)
+    const sweeps = (await many(tx, sweepRow, selectSweeps(free))).map(toSweep)
     if (sweeps.length === 0) return null
     const sending = ask.encode(sweeps)
     const { nonce } = await one(
@@ -252,7 +261,7 @@ export function reserveSweeps(
   })
 }
 
-/** Gives up a sweep whose nonce is used on chain. What a restored database has forgotten is found in the logs. */
+/** Ends a sweep whose nonce is used on chain. If a restored database lacks the sweep, the logs show it. */
 export async function abandonSweep({ db }: JournalContext, sweep: Pick<Sweep, 'paymentId' | 'index'>): Promise<void> {
   await execute(
     db,
@@ -262,8 +271,8 @@ export async function abandonSweep({ db }: JournalContext, sweep: Pick<Sweep, 'p
 }
 
 /**
- * Ends the sweep that this movement is: a final transfer from a deposit address to a treasury. It may be one that this
- * database has forgotten, because nobody else has the key. Answers the payment's id, or null when the money came from
+ * Ends the sweep of this movement: a final transfer from a deposit address to a treasury. The database might lack the
+ * sweep after a restore: only the platform has the key. Returns the payment's id, or null if the money came from
  * elsewhere.
  */
 export async function finishSweep(tx: Tx, movement: TreasuryMovement): Promise<string | null> {
@@ -293,7 +302,10 @@ export async function finishSweep(tx: Tx, movement: TreasuryMovement): Promise<s
 
 const paymentIdRow = z.object({ payment_id: z.string() })
 
-/** The payment from whose address the movement came; null: it came from elsewhere, or went. Its deposit is locked. */
+/**
+ * Returns the payment from whose address the movement came; null: it came from elsewhere, or left the treasury. Locks
+ * its deposit.
+ */
 export async function sweptFrom(tx: Tx, movement: TreasuryMovement): Promise<string | null> {
   const { direction, counterparty, chainId } = movement
   if (direction !== 'in') return null

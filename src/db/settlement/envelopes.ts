@@ -66,7 +66,10 @@ const toAttempt = (row: z.infer<typeof attemptRow>): EnvelopeAttempt => ({
 
 const wantedRow = z.object({ wanted: z.boolean() })
 
-/** Whether anything is left to the envelope that has not ended: what another one carries now is not. */
+/**
+ * True if the envelope still has a payout, a sweep or gas money to send. What another envelope contains now does not
+ * count.
+ */
 export async function isWanted({ db }: JournalContext, lane: Lane, nonce: number): Promise<boolean> {
   const row = await one(
     db,
@@ -85,7 +88,7 @@ export async function isWanted({ db }: JournalContext, lane: Lane, nonce: number
 
 export type EnvelopesEnded = {
   readonly ends: readonly EnvelopeEnd[]
-  /** What their transactions did to the treasuries. */
+  /** The effects of their transactions on the treasuries. */
   readonly found: FinalLogs
   /** Unix seconds of the final block. */
   readonly chainTime: number
@@ -94,8 +97,9 @@ export type EnvelopesEnded = {
 const freedRow = z.object({ payment_id: z.string(), outcome: z.string().nullable() })
 
 /**
- * Ends envelopes inside the caller's fenced transaction, which has stored their logs. Returns the payouts that a finalized one
- * did not move. The token's refusal counts against a payout only while its authorization is valid: an expired one is signed again.
+ * Ends envelopes inside the caller's fenced transaction, which has stored their logs. Returns the payouts that a
+ * finalized envelope did not move. The token's refusal counts against a payout only while its authorization is valid:
+ * an expired one is signed again.
  */
 export async function concludeEnvelopes(
   tx: Tx,
@@ -145,7 +149,7 @@ export async function concludeEnvelopes(
 
 const hashRow = z.object({ hash: hex })
 
-/** Gas, in wei, of finalized envelopes without a stored log to share it. */
+/** Reads the gas, in wei, of finalized envelopes without a stored log to share it. */
 export async function readUnsharedGas(tx: Tx, lane: Lane, ends: readonly EnvelopeEnd[]): Promise<GasSpent[]> {
   const won = ends.filter((end) => end.state === 'finalized')
   const rows = await many(
@@ -165,7 +169,7 @@ export async function readUnsharedGas(tx: Tx, lane: Lane, ends: readonly Envelop
     }))
 }
 
-/** Sweeps of envelopes that have ended without moving them are free again. */
+/** Frees sweeps of envelopes that have ended without moving them. */
 async function releaseSweeps(tx: Tx, lane: Lane, nonces: readonly number[]): Promise<void> {
   await execute(
     tx,
@@ -175,19 +179,20 @@ async function releaseSweeps(tx: Tx, lane: Lane, nonces: readonly number[]): Pro
   )
 }
 
-/** Lanes whose payouts and sweeps others may carry, and envelopes of lanes that do not get through. */
+/** Lanes whose payouts and sweeps other lanes can take over, and envelopes that do not get through. */
 export type Stranded = {
-  /** Age of envelopes of a lane without a key here, after which others carry what is in them. */
+  /** Age of envelopes of a lane without a configured key, after which other lanes take over their contents. */
   readonly idleMs: number
   readonly slow: readonly { readonly wallet: Hex; readonly nonce: number }[]
-  /** The wallets of the lanes that may carry instead. Nothing leaves its envelope when none of them gets through. */
+  /** The wallets of the lanes that can take over. Nothing leaves its envelope if none of them gets through. */
   readonly carriers: readonly Hex[]
 }
 
 /**
- * Frees what open envelopes of quarantined lanes, of lanes without a key here and of slow ones carry, so that other
- * lanes carry it too. Both transactions may be in flight: the token accepts each authorization once. Gas money stays
- * where it is, because a transfer of POL has no such protection. Answers how many payouts left which lanes.
+ * Frees the payouts and sweeps in open envelopes of quarantined lanes, of lanes without a configured key and of slow
+ * lanes, so that other lanes send them too. Both transactions can be in flight: the token accepts each authorization
+ * once. Gas money stays where it is, because a transfer of POL has no such protection. Returns how many payouts left
+ * which lanes.
  */
 export function freeStranded(context: JournalContext, ask: Stranded): Promise<{ wallet: Hex; count: number }[]> {
   const slow = sql`exists (select 1 from jsonb_to_recordset(${JSON.stringify(ask.slow)}::jsonb) as g(wallet text, nonce bigint)
@@ -206,8 +211,8 @@ const leftEnvelopeRow = z.object({ wallet: hex, nonce: z.string() })
 const leftRow = z.object({ wallet: hex, count: z.coerce.number() })
 
 /**
- * Takes payouts and sweeps out of the open envelopes `t` of lanes `l` for which the condition holds. The envelopes are
- * found first: a payout is looked up by its envelope then, instead of each payout on the way asking about all envelopes.
+ * Takes payouts and sweeps out of the open envelopes `t` of lanes `l` that match the condition. The envelopes are found
+ * first: then payouts are looked up by their envelope, instead of a search of all envelopes for each payout.
  */
 export async function leaveEnvelopes(
   tx: Tx,

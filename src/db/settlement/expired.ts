@@ -7,7 +7,10 @@ import { fence } from './cursor.ts'
 import { hex } from './payouts.ts'
 import { onLostTreasury, rested } from './queue.ts'
 
-/** Payouts that their treasury cannot end: its key is gone. The proof that it can pay no more ends them, or moves them. */
+/**
+ * Payouts that their treasury cannot end, because its key is gone. A proof that it can no longer pay ends or moves
+ * them.
+ */
 
 const expiringRow = z.object({
   payment_id: z.string(),
@@ -23,20 +26,21 @@ export type Expiring = {
   readonly paymentId: string
   readonly treasury: Hex
   readonly authNonce: Hex
-  /** It is to be voided, and not to be paid. */
+  /** True if it is to be voided, and not to be paid. */
   readonly isVoid: boolean
   /** The treasury that takes over from its own; null: none, and it is to be voided. */
   readonly successor: Hex | null
-  /** Unix seconds after which no signature of it is worth anything. */
+  /** Unix seconds after which none of its signatures is valid. */
   readonly validBefore: number
-  /** A final transfer that is not the payout has used its nonce: its treasury can pay it no more. */
+  /** True if a final transfer other than the payout has used its nonce: its treasury can no longer pay it. */
   readonly isStolen: boolean
 }
 
 /**
- * Payouts to be voided of which nobody here can sign a cancellation, and those of lost treasuries. No transfer is signed after
- * either was asked for. A standby or a young backup may have forgotten the last signatures before it, so each is dead one validity
- * after that; and one after a restore, of payments that are older. Those that rest are left out.
+ * Reads payouts to be voided whose cancellation no engine here can sign, and those of lost treasuries. No transfer is
+ * signed after either was requested. A standby or a recent backup might lack the last signatures before that, so each
+ * payout is dead one validity after the request; and, if its payment is older than a restore, one validity after the
+ * restore. Payouts that rest are left out.
  */
 export async function readExpiring(
   context: JournalContext,
@@ -72,8 +76,8 @@ export async function readExpiring(
 }
 
 /**
- * Has payouts that wait looked at again so many seconds later, and others before them. One that somebody else is changing is
- * looked at in the next round.
+ * Postpones the next check of waiting payouts by their seconds, and lets others go first. A payout that another
+ * transaction is changing is checked in the next round.
  */
 export async function rest(
   context: JournalContext,
@@ -92,14 +96,17 @@ export async function rest(
 
 export type ExpiryProof = { readonly number: number; readonly hash: Hex; readonly timestamp: number }
 
-/** A payout whose treasury can pay it no more, with the treasury that pays it from now on and the nonce that it uses. */
+/**
+ * A payout whose treasury can no longer pay it, with the treasury that pays it from now on and the nonce that it uses.
+ */
 export type Moving = Expiring & { readonly to: Hex; readonly toNonce: Hex }
 
 const paymentIdRow = z.object({ payment_id: z.string() })
 
 /**
- * Moves payouts whose nonce is unused at a final block that is later than all their signatures. One that something holds stays
- * held, and one that is to be voided stays so. Returns how many were moved: a signature that was stored since keeps its payout.
+ * Moves payouts whose nonce is unused at a final block that is later than all their signatures. A stopped payout stays
+ * stopped, and one that is to be voided stays so. Returns how many were moved: a payout with a signature that was
+ * stored since is not.
  */
 export function moveDead(
   context: JournalContext,
@@ -111,7 +118,7 @@ export function moveDead(
     await fence(context, tx, lease)
     const ids = found.dead.map(({ paymentId }) => paymentId)
     await lockPaymentsFirst(tx, ids)
-    // So that the next statement sees what was being signed.
+    // The next statement must see the signatures that were being stored.
     await execute(tx, sql`select 1 from payout where payment_id = any(${ids}) order by payment_id for update`)
     const rows = await many(
       tx,

@@ -26,13 +26,14 @@ const bindTo =
     method(context, ...args)
 
 /**
- * The engine's memory, for one mode, chain and token. Everything is stored here before it is sent, so that a process can die
- * between any two calls. Each method is one transaction. Those that take a lease throw LeaseLostError if a newer epoch exists.
+ * Creates the engine's memory, for one mode, chain and token. Everything is stored here before it is sent, so that a
+ * process can die between any two calls. Each method is one transaction. Those that take a lease throw LeaseLostError
+ * if a newer epoch exists.
  */
 export function createSettlementJournal(context: JournalContext) {
   const bind = bindTo(context)
   return {
-    ...depositsOf(context),
+    ...bindDeposits(context),
     lead: bind(lead.lead),
     renewLead: bind(cursor.renewLead),
     releaseLead: bind(cursor.releaseLead),
@@ -91,8 +92,8 @@ export function createSettlementJournal(context: JournalContext) {
 
 export type SettlementJournal = ReturnType<typeof createSettlementJournal>
 
-/** USDC at the addresses of payments, and what takes it from there. */
-function depositsOf(context: JournalContext) {
+/** Binds the methods about USDC at the addresses of payments, and its sweeps. */
+function bindDeposits(context: JournalContext) {
   const bind = bindTo(context)
   return {
     recordDeposits: bind(deposits.recordDeposits),

@@ -17,7 +17,7 @@ import { bookGas } from './watch/gas.ts'
 
 const bytes = (value: Hex): Buffer => Buffer.from(value.slice(2), 'hex')
 
-/** What keeps a lane from sending anything new: its own state, or a pause of everything. */
+/** Why a lane sends nothing new: its own status, or a pause of everything. */
 type Stopped = 'quarantined' | 'paused' | null
 
 const fenceRow = z.object({ status: z.enum(['open', 'paused_gas', 'quarantined']), paused: z.boolean() })
@@ -33,7 +33,7 @@ const lost = ({ wallet, lease }: Lane): LeaseLostError =>
 
 /**
  * Locks the lane for this transaction and proves that this engine still leads: a newer epoch makes every write fail.
- * Answers what stops it now: an operator or the solvency watch may have done so since the round began.
+ * Returns what stops the lane now, because an operator or the solvency watch can have stopped it since the round began.
  */
 async function fence(tx: Tx, context: JournalContext, lane: Lane): Promise<Stopped> {
   const held = await maybeOne(tx, fenceRow, lockLane(context, lane))
@@ -42,7 +42,7 @@ async function fence(tx: Tx, context: JournalContext, lane: Lane): Promise<Stopp
   return held.paused ? 'paused' : null
 }
 
-/** Runs `work` in a transaction that holds the lane's lock. Throws LeaseLostError if another engine leads. */
+/** Runs `work` in a transaction that owns the lane's lock. Throws LeaseLostError if another engine leads. */
 export function fenced<T>(
   context: JournalContext,
   lane: Lane,
@@ -52,15 +52,15 @@ export function fenced<T>(
 }
 
 /**
- * Makes a change of the lane's transactions in one statement. `change`: the parts of a `with`, each of which reads from
- * `held` and so waits for the lane's lock. Throws LeaseLostError if another engine leads.
+ * Changes the lane's transactions in one statement. `change`: the parts of a `with`, each of which reads from `held`
+ * and so waits for the lane's lock. Throws LeaseLostError if another engine leads.
  */
 async function changeFenced(context: JournalContext, lane: Lane, change: Statement): Promise<void> {
   const statement = sql`with held as materialized (${lockLane(context, lane)}), ${change} select 1 from held`
   if ((await execute(context.db, statement)) !== 1) throw lost(lane)
 }
 
-/** Opens a lane for a wallet that has none. `nextNonce`: how many the wallet has used. */
+/** Opens a lane for a wallet that has none. `nextNonce`: how many nonces the wallet has used. */
 export async function openLane({ db, scope }: JournalContext, wallet: Hex, nextNonce: number): Promise<void> {
   await execute(
     db,
@@ -69,7 +69,7 @@ export async function openLane({ db, scope }: JournalContext, wallet: Hex, nextN
   )
 }
 
-/** Only an operator opens a quarantined lane. */
+/** Sets the lane's status. It does not open a quarantined lane: only an operator can. */
 export function setLaneStatus(
   context: JournalContext,
   lane: Lane,
@@ -85,7 +85,10 @@ export function setLaneStatus(
   })
 }
 
-/** Takes nonces that the chain has used without us (a restored backup, or a foreign user of the key) out of play. */
+/**
+ * Skips nonces that the chain has used without this database (after a restored backup, or because of a foreign user of
+ * the key).
+ */
 export function adoptNonces(context: JournalContext, lane: Lane, nextNonce: number): Promise<void> {
   return fenced(context, lane, async (tx) => {
     await execute(
@@ -103,7 +106,9 @@ export function adoptNonces(context: JournalContext, lane: Lane, nextNonce: numb
   })
 }
 
-/** The first two parts of every statement that takes a nonce: `n`, the lane's next nonce, and its reserved row. */
+/**
+ * Returns the first two parts of every statement that takes a nonce: `n`, the lane's next nonce, and its reserved row.
+ */
 export function nextEnvelope(
   lane: Lane,
   sending: Sending & { readonly kind?: 'batch' | 'topup'; readonly value?: bigint },
@@ -124,9 +129,9 @@ const payoutStateRow = z.object({ payment_id: z.string(), state: z.string() })
 const nonceRow = z.object({ nonce: z.coerce.number() })
 
 /**
- * Takes the lane's next nonce for these payouts, in the statement that writes the envelope, its items and the
- * payouts' new state; so a nonce without its row cannot exist. `encode` gets the payouts that were still free, which
- * may be fewer. Null when none was, or when the lane is quarantined or everything is paused.
+ * Takes the lane's next nonce for these payouts, in the statement that writes the envelope, its items and the payouts'
+ * new state, so that a nonce always has its row. `encode` receives the payouts that were still free, which can be
+ * fewer. Null if none was, if the lane is quarantined, or if everything is paused.
  */
 export function reserve(
   context: JournalContext,
@@ -169,9 +174,10 @@ export function reserve(
 const roomRow = z.object({ refused: z.enum(['pending', 'quarantined']).nullable(), left: z.string() })
 
 /**
- * Takes the funding lane's next nonce for gas money to `target`, or for what `maxWeiPerDay` leaves of it within 24 hours. Refused
- * while some is on its way there, in no block up to the one at which `mined` nonces were used, when less than `least` is left, while everything is paused, or when one of the two lanes is
- * quarantined: whoever else has its key would take the money.
+ * Takes the funding lane's next nonce for gas money to `target`, reduced to what `maxWeiPerDay` leaves of it within 24
+ * hours. Refused while gas money is on its way there in no block up to the one at which `mined` nonces were used, if
+ * less than `least` is left, while everything is paused, or if one of the two lanes is quarantined: a stranger with its
+ * key would take the money.
  */
 export function reserveTopUp(
   context: JournalContext,
@@ -205,7 +211,7 @@ export function reserveTopUp(
   })
 }
 
-/** Stores a signed transaction, which must be done before it is sent. */
+/** Stores a signed transaction. Call it before the transaction is sent. */
 export function storeAttempt(
   context: JournalContext,
   lane: Lane,
@@ -227,7 +233,7 @@ export function storeAttempt(
   )
 }
 
-/** Records what the nodes answered. Only when one accepted the transaction does the state change. */
+/** Records the nodes' answer. The state changes only if a node accepted the transaction. */
 export function markSent(
   context: JournalContext,
   lane: Lane,
@@ -268,9 +274,10 @@ export async function readRaw(context: JournalContext, txHash: Hex): Promise<Hex
 }
 
 /**
- * Stores what final transactions of the lane did, and ends their envelopes. Payouts of them that the chain neither paid nor
- * cancelled are free again: their authorization is unused, so another envelope may carry them. Returns those that were
- * in a transaction of ours and are not paid. Gas that cannot be booked now keeps no envelope open.
+ * Stores the effects of final transactions of the lane, and ends their envelopes. Payouts of them that the chain
+ * neither paid nor cancelled are free again: their authorization is unused, so another envelope can send them. Returns
+ * those that were in a transaction of the platform and are not paid. Gas that cannot be booked now keeps no envelope
+ * open.
  */
 export function endEnvelopes(context: JournalContext, lane: Lane, ended: EnvelopesEnded): Promise<string[]> {
   return fenced(context, lane, async (tx) => {

@@ -9,7 +9,7 @@ import { envelopeList, envelopeOf, envelopeRow } from './envelopes.ts'
 import { hex } from './payouts.ts'
 import { onLostTreasury, payable, rested, seen, sendable } from './queue.ts'
 
-/** The facts with which the engine that leads begins a round. */
+/** The facts with which the leading engine begins a round. */
 
 const laneRow = z.object({
   wallet: hex,
@@ -31,15 +31,15 @@ const workRow = z.object({
 
 const sheetRow = cursorRow.extend({ epoch: z.string(), lanes: z.array(laneRow) }).extend(workRow.shape)
 
-/** Seconds after which is noted again that a leader has looked at a lane. */
+/** Seconds between two records that a leader has checked a lane. */
 const NOTED_SECONDS = 60
 
 const msRow = z.object({ ms: z.coerce.number() })
 
 /**
- * Takes or renews the lead, and returns how far the chain was read, the lanes of these wallets and those with open envelopes,
- * and what there is to do: one statement, which is all that is asked while nothing happens. If another engine leads, for how
- * many milliseconds its lease still runs; null: nothing was read yet.
+ * Takes or renews the lead, and returns how far the chain was read, the lanes of these wallets and those with open
+ * envelopes, and the work that waits. It is one statement, the only one of an idle engine. If another engine leads,
+ * returns the milliseconds that its lease still runs; null: nothing was read yet.
  */
 export async function lead(
   context: JournalContext,
@@ -62,7 +62,7 @@ export async function lead(
   const other = await maybeOne(
     db,
     msRow,
-    // Another part of this engine may have opened the cursor and taken the lead since.
+    // Another part of this engine might have opened the cursor and taken the lead since.
     sql`select case when owner = ${ask.owner} then 0 else greatest(0, extract(epoch from lease_until - now()) * 1000) end as ms
         from chain_cursor where ${here(context)}`,
   )

@@ -9,7 +9,7 @@ import { explain, type Known, keyOf } from './watch/known.ts'
 import { cameAgain, countAlike, toldIndex } from './watch/moved.ts'
 
 /**
- * Stores logs of a range of final blocks. Those that were stored before change nothing. Returns the transfers that nobody knows.
+ * Stores logs of a range of final blocks. Logs that were stored before change nothing. Returns the unknown transfers.
  */
 export function recordLogs(context: JournalContext, lease: Lease, found: FinalLogs): Promise<TreasuryLog[]> {
   return context.db.transaction(async (tx) => {
@@ -19,9 +19,9 @@ export function recordLogs(context: JournalContext, lease: Lease, found: FinalLo
 }
 
 /**
- * Stores logs inside the caller's transaction. What they mean for payments and books is applied later (watch/pending.ts), so
- * that none of them can stop the reading. A transfer out of a treasury that nobody knows pauses every lane in the same
- * transaction; such transfers are returned.
+ * Stores logs inside the caller's transaction. Their meaning for payments and books is applied later
+ * (watch/pending.ts), so that no log can stop the reading. An unknown transfer out of a treasury pauses every lane in
+ * the same transaction. Returns the unknown transfers.
  */
 export async function storeLogs(tx: Tx, { scope }: JournalContext, found: FinalLogs): Promise<TreasuryLog[]> {
   if (found.logs.length === 0) return []
@@ -38,16 +38,16 @@ export async function storeLogs(tx: Tx, { scope }: JournalContext, found: FinalL
   return unknown
 }
 
-/** True for what changes the books as a movement: what came in, and what left without a payout that claims it. */
+/** True if the log changes the books as a movement: USDC came in, or left without a payout that claims it. */
 function isMovement(log: TreasuryLog, treasuries: readonly string[], known: Known | undefined): boolean {
   if (log.kind === 'cancel' || known?.as === 'payout') return false
-  // From one treasury of ours to another: together they hold what they held.
+  // Between two treasuries of the platform: their sum does not change.
   return log.counterparty !== null && !treasuries.includes(log.counterparty)
 }
 
 const logKeyRow = z.object({ tx_hash: z.string(), log_index: z.number() })
 
-/** Returns the keys of the logs that were not stored before. */
+/** Stores the logs, and returns the keys of those that were not stored before. */
 async function insertLogs(
   tx: Tx,
   scope: SettlementScope,
@@ -57,7 +57,7 @@ async function insertLogs(
   const logs = found.logs.map((log) => {
     const { txHash, kind, treasury, counterparty, microUsdc } = log
     const why = known.get(keyOf(log))
-    // Null: it ends by its nonce. Of the others the first index matters.
+    // Null: it is ended by its nonce. For the others the first index matters.
     const nth =
       kind === 'cancel' || why?.as === 'payout' ? null : alikeBefore([txHash, kind, treasury, counterparty, microUsdc])
     const isTold = isMovement(log, found.treasuries, why)
@@ -90,7 +90,7 @@ async function insertLogs(
 
 const nonceRow = z.object({ nonce: hex })
 
-/** Those of the nonces that no payout here has. */
+/** Returns those of the nonces that no payout here has. */
 export async function listStrange({ db, scope }: JournalContext, nonces: readonly Hex[]): Promise<Set<Hex>> {
   const rows = await many(
     db,
@@ -104,8 +104,8 @@ export async function listStrange({ db, scope }: JournalContext, nonces: readonl
 const txHashRow = z.object({ tx_hash: hex })
 
 /**
- * Final transactions, the newest first, that lanes may have sent and that this journal does not know as its own: payouts
- * and cancellations, and sweeps. There are such ones after a backup was restored.
+ * Reads final transactions, the newest first, that lanes might have sent and that are missing in this journal: payouts,
+ * cancellations and sweeps. They exist after a backup was restored.
  */
 export async function readForgottenTransactions({ db, scope }: JournalContext, limit: number): Promise<Hex[]> {
   const rows = await many(
