@@ -12,12 +12,12 @@ describe('npm run cluster', () => {
   const cluster = (...args: string[]) =>
     spawnSync(process.execPath, ['scripts/run.mjs', 'lab/cluster/main.ts', ...args], { cwd: ROOT, encoding: 'utf8' })
 
-  test('says what it can be told', () => {
+  test('npm run cluster lists its options', () => {
     const { status, stdout } = cluster('--help')
     expect([status, stdout]).toEqual([0, expect.stringContaining('--workers LIST')])
   }, 30_000)
 
-  test('starts nothing when it is told something else', () => {
+  test('npm run cluster starts nothing for an unknown option', () => {
     const { status, stderr } = cluster('--faults', 'kill -9 apis')
     expect([status, stderr]).toEqual([1, expect.stringContaining('--faults must be of: rolling restart of the apis, ')])
   }, 30_000)
@@ -31,7 +31,7 @@ describe('the load balancer', () => {
     for (const server of servers.splice(0)) server.close()
   })
 
-  /** A server that says its name to everyone. */
+  /** A server that answers every request with its name. */
   async function named(name: string): Promise<number> {
     const server = createServer((socket) => socket.end(name))
     servers.push(server)
@@ -51,7 +51,7 @@ describe('the load balancer', () => {
     return said
   }
 
-  test('asks all in turn, and passes over one that does not listen', async () => {
+  test('the load balancer sends requests to all servers in turn, and skips one that does not listen', async () => {
     const gone = createServer().listen(0, '127.0.0.1')
     await once(gone, 'listening')
     const { port } = gone.address() as { port: number }
@@ -62,7 +62,7 @@ describe('the load balancer', () => {
     expect([...new Set(said)].sort()).toEqual(['a', 'b'])
   })
 
-  test('asks nobody who is not healthy, and everybody when none is', async () => {
+  test('the load balancer sends no request to an unhealthy server, or to every server if none is healthy', async () => {
     const [a, b] = [await named('a'), await named('b')]
     let healthy: readonly number[] = [b]
     balancer = await startBalancer({ port: 0, targets: [a, b] }, async (port) => healthy.includes(port))

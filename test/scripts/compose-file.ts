@@ -34,7 +34,7 @@ export function serviceOf(name: string): Service {
   return service
 }
 
-/** The variables of a service when the caller sets none: `${NAME:-default}` is its default. */
+/** The variables of a service if the caller sets none: `${NAME:-default}` is its default. */
 export function environmentOf(name: string): Record<string, string> {
   const environment = serviceOf(name).environment ?? {}
   return Object.fromEntries(

@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => composed?.down(), 90_000)
 
-test('the owner of the schema is neither superuser nor may it make roles', async () => {
+test('the owner of the schema is neither superuser nor able to create roles', async () => {
   const attributes =
     'select rolsuper, rolcreaterole, rolcreatedb, rolbypassrls from pg_roles where rolname = current_user'
   const [role] = await query(databaseUrl(composed.system, 'pinrail'), attributes)
@@ -33,17 +33,17 @@ test('the image has at most 200 MB of packages, for one machine, without TypeScr
   expect(readdirSync(join(packages, '@temporalio/core-bridge/releases'))).toHaveLength(1)
 })
 
-test('who runs in the image is not root, and may write nothing in it', async () => {
+test('the user of the image is not root, and cannot write anything in it', async () => {
   const { image, system } = composed
   expect(image.user).toMatch(/^[1-9]\d*:[1-9]\d*$/)
   expect(system.user?.uid ?? process.getuid?.()).not.toBe(0)
-  // The files belong to who runs the tests: not to the user of the image, if that is another one.
+  // The files belong to the user who runs the tests, not to the user of the image.
   const files = system.user === null ? [] : ['src/main/api.ts', 'workflows.js']
   for (const file of ['new', 'node_modules/new', ...files])
     expect([file, await mayWrite(system, join(image.folder, file))]).toEqual([file, false])
 })
 
-test('api and worker tell operators how they are, each on a port of its own, and the public one tells no numbers', async () => {
+test('api and worker each serve their health and metrics on a private port, and the public port serves no metrics', async () => {
   const { system } = composed
   for (const host of ['api:9464', 'worker:9464'] as const) {
     const answer = await fetch(`http://${addressOfHost(system, host)}/readyz`)
@@ -58,7 +58,7 @@ test('api and worker tell operators how they are, each on a port of its own, and
   expect((await fetch(`http://${addressOfHost(system, 'api:4242')}/metrics`)).status).toBe(404)
 }, 30_000)
 
-test('a person signs in by a link that comes by mail', async () => {
+test('a person signs in by a link that arrives by mail', async () => {
   const { system } = composed
   const api = `http://${addressOfHost(system, 'api:4242')}`
   const body = new URLSearchParams({ email: 'ada@shop.example', to: '/dashboard' })

@@ -18,11 +18,10 @@ import { compose, environmentOf } from './compose-file.ts'
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 const services = Object.entries(compose.services)
 const ours = services.filter(([, service]) => service.build !== undefined)
-/** `45s` and `1m` in milliseconds. */
 const millisecondsOf = (text = '10s'): number => Number.parseInt(text, 10) * (text.endsWith('m') ? 60_000 : 1000)
 
 describe('docker-compose.yml', () => {
-  test('sets no variable that the configuration does not know', () => {
+  test('docker-compose.yml sets only variables that the configuration knows', () => {
     const unknown = ours.flatMap(([name, { environment }]) =>
       Object.keys(environment ?? {})
         .filter((key) => !KNOWN_VARIABLES.has(key))
@@ -31,7 +30,7 @@ describe('docker-compose.yml', () => {
     expect(unknown).toEqual([])
   })
 
-  test('gives each of our processes everything that it refuses to start without', () => {
+  test('docker-compose.yml sets for each process every variable that it refuses to start without', () => {
     expect(readApiConfig(environmentOf('api')).API_HOST).toBe('0.0.0.0')
     const urls = readWorkerConfig(environmentOf('worker')).POLYGON_RPC_URLS
     expect(urls.map((url) => url.reveal())).toEqual(['http://anvil:8545'])
@@ -41,7 +40,7 @@ describe('docker-compose.yml', () => {
     expect(readApiConfig(environmentOf('api')).DEMO_SIGN_IN).toBe(DEMO_EMAIL)
   })
 
-  test('gives each process what npm start gives it', () => {
+  test('docker-compose.yml sets for each process the variables that npm start sets', () => {
     const addresses = {
       databaseUrl: '',
       temporalAddress: '',
@@ -53,7 +52,7 @@ describe('docker-compose.yml', () => {
       inboxUrl: '',
     }
     const parts = { addresses, ports: DEFAULT_PORTS, secrets: generateSecrets(), dataFolder: '' }
-    // Ports and the token are as they are by themselves, and nobody waits for Ctrl-C or measures here.
+    // Ports and the token keep their defaults, and no test waits for Ctrl-C or measures here.
     const own = ['API_PORT', 'SANDBOX_PORT', 'INBOX_PORT', 'USDC_ADDRESS', 'API_DRAIN_MS', 'WORKER_SHUTDOWN_GRACE_MS']
     const needless = new Set([...own, 'API_REQUESTS_PER_SECOND'])
     const missing = Object.entries(environmentsOf(parts)).flatMap(([name, environment]) =>
@@ -62,7 +61,7 @@ describe('docker-compose.yml', () => {
     expect(missing).toEqual([])
   })
 
-  test('a typing error in a variable is seen', () => {
+  test('a typing error in a variable is detected', () => {
     const { DATABASE_URL: _left, ...rest } = environmentOf('api')
     expect(() => readApiConfig(rest)).toThrow('DATABASE_URL')
     expect(KNOWN_VARIABLES.has('DATABSE_URL')).toBe(false)
@@ -73,13 +72,13 @@ describe('docker-compose.yml', () => {
     expect(environmentOf('sandbox')['SANDBOX_TREASURY']).toBe(addressOf(environmentOf('worker')['TREASURY_KEY'] ?? ''))
   })
 
-  test('publishes every port on this machine only', () => {
+  test('docker-compose.yml publishes every port on this machine only', () => {
     const published = services.flatMap(([, { ports }]) => ports ?? [])
     expect(published.length).toBeGreaterThan(0)
     expect(published.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([])
   })
 
-  test('pins every image, names no container, and mounts only volumes that are declared or files that are there', () => {
+  test('docker-compose.yml pins every image, names no container, and mounts only declared volumes and existing files', () => {
     for (const [name, service] of services) {
       expect([name, service.container_name]).toEqual([name, undefined])
       // An exact version: `18` would be another Postgres next year.
@@ -92,7 +91,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  test('what runs for long is started again and has a health check', () => {
+  test('every long-running service is started again and has a health check', () => {
     const lasting = services.filter(([, { restart }]) => restart === 'unless-stopped')
     const unchecked = lasting.filter(([, { healthcheck }]) => healthcheck === undefined).map(([name]) => name)
     expect(unchecked).toEqual([])
@@ -100,13 +99,13 @@ describe('docker-compose.yml', () => {
     expect(oneShot.sort()).toEqual(['chain-volume', 'prepare', 'temporal-namespace', 'temporal-schema'])
   })
 
-  test('nothing may take all the memory of the machine', () => {
+  test('no service can take all the memory of the machine', () => {
     expect(services.filter(([, { mem_limit: limit }]) => !/^\d+[mg]$/.test(limit ?? '')).map(([name]) => name)).toEqual(
       [],
     )
   })
 
-  test('api and worker have longer to end than they take to finish their work', () => {
+  test('api and worker have more time to end than they need to finish their work', () => {
     const worker = readWorkerConfig(environmentOf('worker'))
     const { worker: workerService, api: apiService } = compose.services
     const forced = worker.WORKER_SHUTDOWN_GRACE_MS + SHUTDOWN_FORCE_MS
@@ -116,14 +115,14 @@ describe('docker-compose.yml', () => {
     expect(drain).toBeGreaterThan(UPDATE_DEADLINE_MS)
   })
 
-  test('the images are of exact versions', () => {
+  test('the images have exact versions', () => {
     const from = [...read('Dockerfile').matchAll(/^FROM (\S+)/gm)]
       .map(([, image]) => image)
       .filter((image) => image?.includes(':'))
     expect(from).toEqual([expect.stringMatching(/^node:24\.\d+\.\d+-bookworm-slim$/)])
   })
 
-  test('registers the search attributes that npm start does', () => {
+  test('docker-compose.yml registers the search attributes that npm start does', () => {
     const script = read('ops/temporal-namespace.sh')
     for (const [name, type] of Object.entries(SEARCH_ATTRIBUTES)) expect(script).toContain(`${name}=${type}`)
   })

@@ -19,14 +19,14 @@ import { buildImage, type Image, inImage } from '../operator/image.ts'
 import { compose, environmentOf, serviceOf } from './compose-file.ts'
 
 /**
- * What `docker compose up` does, without a container engine: every step of docker-compose.yml in its order, with its
- * commands, variables and health checks. Only names of hosts, ports and paths differ. `app` runs from a folder with the
- * contents of its image, as a user that may write nothing in it.
+ * Does what `docker compose up` does, without a container engine: every step of docker-compose.yml in its order, with
+ * its commands, variables and health checks. Only names of hosts, ports and paths differ. `app` runs from a folder with
+ * the contents of its image, as a user that cannot write in it.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PASSWORD = 'development-only'
-/** The containers' own names of what is reached over the network. */
+/** The containers’ own names of hosts in the network. */
 const HOSTS = [
   'postgres:5432',
   'temporal:7233',
@@ -39,7 +39,7 @@ const HOSTS = [
   'worker:9464',
   'worker:9465',
 ] as const
-/** Where compose publishes a port for buyers and merchants. */
+/** The address at which compose publishes a port for buyers and merchants. */
 const PUBLISHED = {
   'localhost:4242': 'api:4242',
   '127.0.0.1:4242': 'api:4242',
@@ -65,7 +65,7 @@ async function composeOnce() {
   const down = async (): Promise<void> => {
     for (const child of children.toReversed()) await child.stop(60_000)
     removeOpenFolder(postgresFolder)
-    // Only root can remove what is in a folder that it must not write.
+    // Only root can remove the files of a folder that it must not write.
     setFolderModes(work, 0o755)
     rmSync(work, { recursive: true, force: true })
   }
@@ -95,18 +95,18 @@ type Parts = {
   readonly work: string
   readonly ports: ReadonlyMap<Host, number>
   readonly children: Child[]
-  /** Whom the image's processes run as; null: as whoever runs this, who is not root. */
+  /** The user of the image’s processes; null: the user who runs this, who is not root. */
   readonly user: { uid: number; gid: number } | null
 }
 
 export const addressOfHost = ({ ports }: Parts, host: Host): string => `127.0.0.1:${ports.get(host)}`
 
-/** A text of the compose file with the addresses and folders of here. */
+/** A text of the compose file with the local addresses and folders. */
 function here(system: Parts, text: string, service: string): string {
   let result = text.replaceAll('0.0.0.0', '127.0.0.1')
   for (const [published, host] of Object.entries(PUBLISHED))
     result = result.replaceAll(published, addressOfHost(system, host))
-  // Of each service its own: nothing outside of the container asks there.
+  // Each service has its own: no request comes from outside the container.
   for (const host of HOSTS.filter((name) => /:946[45]$/.test(name) && name.startsWith(service)))
     result = result.replaceAll(host.replace(service, '127.0.0.1'), addressOfHost(system, host))
   for (const host of HOSTS) result = result.replaceAll(host, addressOfHost(system, host))
@@ -189,7 +189,7 @@ async function startChain(system: Parts): Promise<void> {
   await start(system, spec)
 }
 
-/** Answers what the service `prepare` printed: the demo merchant's key. */
+/** Returns the output of the service `prepare`: the demo merchant’s key. */
 async function prepare(system: Parts): Promise<string> {
   const [, ...args] = serviceOf('prepare').command ?? []
   return run(process.execPath, args, { cwd: ROOT, env: variablesOf(system, 'prepare') })
@@ -228,7 +228,7 @@ const specOf = (system: Parts, service: string) => ({
       : isHealthy(system, service),
 })
 
-/** Whether the service's own health check passes. */
+/** True if the service’s own health check passes. */
 function isHealthy(system: Parts, service: string): Promise<boolean> {
   const [, , ...args] = (serviceOf(service).healthcheck?.test ?? []).map((part) => here(system, part, service))
   return new Promise((resolve) => execFile(process.execPath, args, (error) => resolve(error === null)))
@@ -247,7 +247,6 @@ export async function query(url: string, statement: string): Promise<Record<stri
 export const databaseUrl = (system: Parts, user: string, database = 'pinrail'): string =>
   `postgres://${user}:${PASSWORD}@${addressOfHost(system, 'postgres:5432')}/${database}`
 
-/** Changes folders only: the files are hard links to those of the checkout. */
 function setFolderModes(folder: string, mode: number): void {
   for (const item of readdirSync(folder, { withFileTypes: true }))
     if (item.isDirectory()) setFolderModes(join(folder, item.name), mode)

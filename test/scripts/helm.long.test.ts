@@ -9,7 +9,7 @@ import { TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
 import { LIVE_ENVIRONMENT } from '../../scripts/test/live-environment.ts'
 import { KNOWN_VARIABLES, readApiConfig, readWorkerConfig } from '../../src/config.ts'
 
-/** The chart of ops/helm, linted and rendered by helm itself. */
+/** The chart of ops/helm, linted and rendered by helm. */
 
 const CHART = fileURLToPath(new URL('../../ops/helm/pinrail', import.meta.url))
 const EVERYTHING = ['codec.enabled=true', 'serviceMonitor.enabled=true', 'api.ingress.enabled=true']
@@ -66,11 +66,11 @@ const PODS = [
   ['Job', 'shop-migrate'],
 ] as const
 
-test('helm finds nothing to complain about', async () => {
+test('helm accepts the chart without complaints', async () => {
   expect(await run(helm, ['lint', '--strict', CHART])).toContain('0 chart(s) failed')
 })
 
-test('it makes every part, and with the usual values none that needs more than a cluster', async () => {
+test('the chart renders every part, and with the default values only parts that a plain cluster supports', async () => {
   const kinds = (manifests: Manifest[]) => manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort()
   expect(kinds(all)).toEqual([
     'Deployment shop-api',
@@ -96,7 +96,7 @@ test('it makes every part, and with the usual values none that needs more than a
 })
 
 describe.each(PODS)('%s %s', (kind, name) => {
-  test('runs unprivileged on a read-only tree, within its memory, without a token of the cluster', () => {
+  test('a pod runs unprivileged on a read-only tree, within its memory, without a token of the cluster', () => {
     const { securityContext, automountServiceAccountToken, container: one } = podOf(kind, name)
     expect(securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 })
     expect(one.securityContext).toEqual(expect.objectContaining({ readOnlyRootFilesystem: true }))
@@ -104,14 +104,14 @@ describe.each(PODS)('%s %s', (kind, name) => {
     expect(one.resources.limits.memory).toMatch(/Mi$|Gi$/)
   })
 
-  test('is given variables that the system knows, and each once', () => {
+  test('a pod receives only variables that the system knows, and each once', () => {
     const names = podOf(kind, name).container.env.map((variable) => variable.name)
     expect(names.filter((variable) => !KNOWN_VARIABLES.has(variable))).toEqual([])
     expect(new Set(names).size).toBe(names.length)
   })
 })
 
-test.each(['api', 'worker'])('a file that the %s is told of can be mounted into it', async (name) => {
+test.each(['api', 'worker'])('a file that a variable of the %s names can be mounted into it', async (name) => {
   const manifests = await render(
     `${name}.extraVolumes[0].name=files`,
     `${name}.extraVolumes[0].secret.secretName=countries`,
@@ -129,13 +129,13 @@ test.each(['api', 'worker'])('a file that the %s is told of can be mounted into 
   ])
 })
 
-test('nothing is killed before it has ended by itself', () => {
+test('each pod can end before it is killed', () => {
   const api = readApiConfig({ ...TEST_ENVIRONMENT, DATABASE_URL: 'postgres://a@b/c' })
   const key = { TREASURY_KEY: LIVE_ENVIRONMENT.TREASURY_KEY, RELAYER_KEYS: LIVE_ENVIRONMENT.RELAYER_KEYS }
   const worker = readWorkerConfig({ ...TEST_ENVIRONMENT, ...key, DATABASE_URL: 'postgres://a@b/c' })
   const { terminationGracePeriodSeconds, container: one } = podOf('Deployment', 'shop-api')
   const [program, seconds] = one.lifecycle?.preStop.exec.command ?? []
-  // Until nobody sends it anything more.
+  // Until it receives no more requests.
   expect([program, Number(seconds)]).toEqual(['sleep', 5])
   expect(terminationGracePeriodSeconds).toBeGreaterThan(api.API_DRAIN_MS / 1000 + Number(seconds))
   const graceSeconds = worker.WORKER_SHUTDOWN_GRACE_MS / 1000 + 15
@@ -146,7 +146,7 @@ test.each([
   ['shop-api', 'http'],
   ['shop-worker', 'internal'],
 ])(
-  '%s is asked whether it lives and whether it can work, and tells its metrics inside of the cluster',
+  '%s has probes for its life and its readiness, and serves its metrics inside the cluster',
   (name, port) => {
     const { livenessProbe, readinessProbe, env } = podOf('Deployment', name).container
     expect([livenessProbe, readinessProbe]).toEqual([
@@ -162,7 +162,7 @@ test.each([
   },
 )
 
-test('what Temporal’s SDK tells is told inside of the cluster, by the worker alone', () => {
+test('only the worker serves the metrics of Temporal’s SDK, inside the cluster', () => {
   const { env, ports } = podOf('Deployment', 'shop-worker').container
   expect(env).toContainEqual({ name: 'WORKER_SDK_METRICS', value: '0.0.0.0:9465' })
   expect(ports.map(({ name }) => name)).toEqual(['internal', 'sdk-metrics'])
@@ -176,7 +176,7 @@ test('the migration is the command of the image', () => {
   expect(podOf('Job', 'shop-migrate').container.command).toEqual(['pinrail', 'migrate'])
 })
 
-test('the worker has keys that the api has not', () => {
+test('the worker has keys that the api does not have', () => {
   const secretsOf = (kind: string, name: string) =>
     podOf(kind, name).container.envFrom.map(({ secretRef }) => secretRef.name)
   expect(secretsOf('Deployment', 'shop-api')).toEqual(['pinrail-common'])
@@ -184,7 +184,7 @@ test('the worker has keys that the api has not', () => {
   expect(secretsOf('Job', 'shop-migrate')).toEqual(['pinrail-migration'])
 })
 
-test('with the secrets that it names, live mode has nothing against what it sets', async () => {
+test('live mode accepts the variables that the chart and its secrets set', async () => {
   const env = Object.fromEntries(
     podOf('Deployment', 'shop-worker').container.env.map(({ name, value }) => [name, value]),
   )
@@ -192,7 +192,7 @@ test('with the secrets that it names, live mode has nothing against what it sets
     /_SECRET$|_KEY|_KEYS$|PEPPER|DATABASE|RPC|SMTP/.test(name),
   )
   expect(readWorkerConfig({ ...Object.fromEntries(secrets), ...env }).PINRAIL_MODE).toBe('live')
-  // One that is left out is named.
+  // A secret that is left out is named.
   const without = secrets.filter(([name]) => name !== 'TREASURY_KEY')
   expect(() => readWorkerConfig({ ...Object.fromEntries(without), ...env })).toThrow('TREASURY_KEY: must be set')
 })

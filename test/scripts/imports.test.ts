@@ -54,11 +54,11 @@ describe('an import is refused', () => {
     ],
     ['of the lab, from a test', 'test/support/until.ts', "import { a } from '../../lab/main.ts'", 'lab/main.ts'],
     ['of a test, from src', 'src/log.ts', "import { a } from '../test/support/until.ts'", 'test/support/until.ts'],
-  ])('%s', (_case, from, text, to) => {
+  ])('an import is refused: %s', (_case, from, text, to) => {
     expect(findProblems({ [from]: `${text}\n`, [to]: empty })).toEqual([expect.stringContaining(`(${to})`)])
   })
 
-  test('from a file that stands outside of all rooms', () => {
+  test('an import from a file outside all rooms is refused', () => {
     const found = findProblems({ 'src/helpers.ts': "import { a } from './ids.ts'\n", 'src/ids.ts': empty })
     expect(found).toEqual([expect.stringContaining('src/helpers.ts is in no room')])
   })
@@ -75,7 +75,7 @@ describe('an import that cannot be followed is refused', () => {
     ['that is required later', "const a = requireLater('../db/db.ts')"],
     ['whose path is put together', "const a = await import(`.` + './db/db.ts')"],
     ['of a worker by its URL', "new Worker(new URL('../db/db.ts', import.meta.url))"],
-  ])('%s', (_case, text) => {
+  ])('an import that cannot be followed is refused: %s', (_case, text) => {
     const from = 'src/domain/money.ts'
     mkdirSync(join(folder, 'src/domain'), { recursive: true })
     writeFileSync(join(folder, from), `${text}\n`)
@@ -95,7 +95,7 @@ describe('an import that cannot be followed is refused', () => {
   })
 })
 
-test('an import of types alone is allowed where the room may know them, and inside the room everything is', () => {
+test('an import of types alone is allowed if the room allows it, and inside the room every import is', () => {
   const files = {
     'src/workflows/options.ts':
       "import type { A } from '../activities/failure.ts'\nimport { type B } from '../activities/failure.ts'\n",
@@ -107,20 +107,20 @@ test('an import of types alone is allowed where the room may know them, and insi
   expect(findProblems(files)).toEqual([])
 })
 
-test('a table of rooms that does not run from the ground up is refused', () => {
+test('a table of rooms whose order has a cycle is refused', () => {
   expect(misplacedRooms(ROOMS)).toEqual([])
   expect(misplacedRooms(ROOMS.toReversed())).toContain('main → deps runs up')
   const both = ROOMS.map((room) => (room.name === 'domain' ? { ...room, mayType: ['db'] } : room))
   expect(misplacedRooms(both)).toEqual(['domain → db runs up'])
 })
 
-test('the more exact place decides about the room', () => {
+test('the more exact path decides about the room', () => {
   expect(findRoom('src/providers/signature.ts')?.name).toBe('signature')
   expect(findRoom('src/providers/crypto.ts')?.name).toBe('providers')
   expect(findRoom('src/webhooks-too/a.ts')).toBeNull()
 })
 
-test('the linter refuses two files that import nothing but types of each other', async () => {
+test('the linter refuses two files that import only types of each other', async () => {
   writeFileSync(join(folder, 'a.ts'), "import type { B } from './b.ts'\nexport type A = { b: B }\n")
   writeFileSync(join(folder, 'b.ts'), "import type { A } from './a.ts'\nexport type B = { a: A | null }\n")
   const lint = promisify(execFile)(join(ROOT, 'node_modules/.bin/oxlint'), ['-c', join(ROOT, '.oxlintrc.json'), folder])

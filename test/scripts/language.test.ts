@@ -8,7 +8,7 @@ import { runLanguage } from '../../scripts/language/command.ts'
 import { findWords } from '../../scripts/language/findings.ts'
 import { PATTERNS } from '../../scripts/language/patterns.ts'
 
-/** Each pattern, a file that has it, and the words to be found there. */
+/** Each pattern, a file that matches it, and the words to find there. */
 const WRONG: readonly (readonly [pattern: string, path: string, text: string, found: string])[] = [
   ['anew', 'guides/a.md', 'The list is made anew.', 'anew'],
   ['for ever', 'src/a.ts', '/** Waits for\n * ever. */', 'for ever'],
@@ -60,11 +60,11 @@ const RIGHT: readonly (readonly [path: string, text: string])[] = [
   ['src/db/watching.ts', 'export {}'],
 ]
 
-test.each(WRONG)('finds "%s" in %s: %j', (pattern, path, text, found) => {
+test.each(WRONG)('the pattern "%s" is found in %s: %j', (pattern, path, text, found) => {
   expect(findWords(path, text)).toEqual([expect.objectContaining({ pattern, found })])
 })
 
-test.each(RIGHT)('finds nothing in the plain English of %s: %j', (path, text) => {
+test.each(RIGHT)('the plain English of %s has no findings: %j', (path, text) => {
   expect(findWords(path, text)).toEqual([])
 })
 
@@ -82,7 +82,7 @@ test('a finding has the line of its first word', () => {
 })
 
 describe('the baseline', () => {
-  test('differs from a file with more findings, from one with fewer, and from one that is not recorded', () => {
+  test('the baseline differs from a file with more findings, from one with fewer, and from one that is not recorded', () => {
     const found = { same: 2, more: 3, fewer: 1, added: 1, clean: 0 }
     expect(compare({ same: 2, more: 2, fewer: 2, deleted: 4 }, found)).toEqual([
       { path: 'added', found: 1, allowed: 0 },
@@ -92,16 +92,16 @@ describe('the baseline', () => {
     ])
   })
 
-  test('records fewer findings and never more', () => {
+  test('the baseline records fewer findings and never more', () => {
     expect(record({ a: 3, b: 3, c: 1 }, { a: 1, b: 5, c: 0, added: 1 })).toEqual({ a: 1, b: 3 })
   })
 
-  test('records the findings of deleted files for those that take their text over', () => {
+  test('the baseline gives the findings of deleted files to those that take over their text', () => {
     expect(record({ a: 3, b: 2, old: 4 }, { a: 5, b: 2, renamed: 2 })).toEqual({ a: 5, b: 2, renamed: 2 })
     expect(record({ a: 3, b: 2, old: 4 }, { a: 5, b: 2, renamed: 3 })).toEqual({ a: 3, b: 2 })
   })
 
-  test('records all findings if there is no baseline', () => {
+  test('the baseline records all findings if there is none yet', () => {
     expect(record(null, { b: 2, a: 1, clean: 0 })).toEqual({ a: 1, b: 2 })
   })
 })
@@ -122,7 +122,7 @@ describe('npm run check:language', () => {
   const write = (path: string, text: string): void => writeFileSync(join(folder, path), text)
   const recorded = (): unknown => JSON.parse(readFileSync(join(folder, baseline), 'utf8'))
 
-  test('passes with the findings that are recorded, and lists them for a folder', () => {
+  test('check:language passes with the recorded findings, and lists them for a folder', () => {
     expect(recorded()).toEqual({ 'old.ts': 1 })
     expect(runLanguage(folder, ['--check'])).toEqual({ lines: [], passed: true })
     expect(runLanguage(folder, ['old']).lines).toEqual([
@@ -132,7 +132,7 @@ describe('npm run check:language', () => {
     expect(runLanguage(folder, ['src']).lines).toEqual(['0 findings'])
   })
 
-  test('fails for a new file, with the line, the words and what to write instead', () => {
+  test('check:language fails for a new file, with the line, the words and what to write instead', () => {
     write('new.md', '# Title\n\nIt is told.\n')
     const { lines, passed } = runLanguage(folder, ['--check'])
     expect(passed).toBe(false)
@@ -146,14 +146,14 @@ describe('npm run check:language', () => {
     expect(recorded()).toEqual({ 'new.md': 1, 'old.ts': 1 })
   })
 
-  test('asks for a lower number, and records it', () => {
+  test('check:language asks for a lower number, and records it', () => {
     write('old.ts', '// Waits forever.\n')
     expect(runLanguage(folder, ['--check']).lines).toEqual([expect.stringContaining('run npm run fix')])
     expect(runLanguage(folder, ['--record']).passed).toBe(true)
     expect(recorded()).toEqual({})
   })
 
-  test('records the new name of a renamed file', () => {
+  test('check:language records the new name of a renamed file', () => {
     renameSync(join(folder, 'old.ts'), join(folder, 'renamed.ts'))
     expect(runLanguage(folder, ['--check']).passed).toBe(false)
     expect(runLanguage(folder, ['--record']).passed).toBe(true)

@@ -48,7 +48,7 @@ function start(of: ProcessSpec): { child: Child; said: string[] } {
 
 const STAYS = 'console.log("ready"); setInterval(() => {}, 1000)'
 
-describe('a supervised process', () => {
+describe('A supervised process', () => {
   test('a process stopped before it runs does not run afterwards', async () => {
     let onAsked = (): void => undefined
     let answer = (_isReady: boolean): void => undefined
@@ -70,7 +70,7 @@ describe('a supervised process', () => {
     expect(child.pid()).toBeNull()
   })
 
-  test('that is killed is started again, and that is said', async () => {
+  test('a process that is killed is started again, and the output says so', async () => {
     const { child, said } = start(spec(STAYS))
     await child.start()
     const first = child.pid()
@@ -81,7 +81,7 @@ describe('a supervised process', () => {
     expect(said[0]).toContain('SIGKILL')
   })
 
-  test('that is killed to stay down stays down until it is started', async () => {
+  test('a process that is killed to stay down stays down until it is started', async () => {
     const { child, said } = start(spec(STAYS))
     await child.start()
     await child.kill9({ stayDown: true })
@@ -91,7 +91,7 @@ describe('a supervised process', () => {
     expect(child.pid()).not.toBeNull()
   })
 
-  test('that ignores the request to end is forced', async () => {
+  test('a process that ignores the request to end is killed', async () => {
     const { child } = start(spec(`process.on('SIGTERM', () => {}); ${STAYS}`))
     await child.start()
     const pid = child.pid() ?? 0
@@ -99,12 +99,12 @@ describe('a supervised process', () => {
     expect(processStartedAt(pid)).toBeNull()
   })
 
-  test('that ends while starting fails the start with its last words', async () => {
+  test('a process that ends while starting fails the start with its last words', async () => {
     const { child } = start(spec('console.error("no room at the inn"); process.exit(3)'))
     await expect(child.start()).rejects.toThrow('no room at the inn')
   })
 
-  test('that finds the one before it still ending is started again', async () => {
+  test('a process that starts while its predecessor is still ending is started again', async () => {
     writeFileSync(join(folder, 'starts'), '')
     const early = `const fs = require('fs'); fs.appendFileSync('starts', 'x')
       if (fs.statSync('starts').size < 3) { console.error('the other one is still here'); process.exit(1) }`
@@ -113,12 +113,12 @@ describe('a supervised process', () => {
     expect([statSync(join(folder, 'starts')).size, said]).toEqual([3, []])
   })
 
-  test('that cannot be found fails the start', async () => {
+  test('a process whose program is missing fails the start', async () => {
     const { child } = start(spec('', { command: join(folder, 'absent') }))
     await expect(child.start()).rejects.toThrow('ended while starting')
   })
 
-  test('that keeps ending is started with growing pauses', async () => {
+  test('a process that keeps ending is started with growing pauses', async () => {
     const { child, said } = start(spec('console.log("ready"); setTimeout(() => process.exit(1), 150)'))
     await child.start()
     await within('three deaths', () => said.filter((line) => line.includes('started again')).length === 3)
@@ -128,8 +128,8 @@ describe('a supervised process', () => {
   })
 })
 
-describe('children of a run that was killed', () => {
-  test('are ended at the next start', async () => {
+describe('Children of a run that was killed', () => {
+  test('children of a killed run are ended at the next start', async () => {
     const left = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' })
     new ChildRecords(folder).set({ name: 'left', stopSignal: 'SIGTERM' }, left.pid ?? null)
     const said: string[] = []
@@ -138,7 +138,7 @@ describe('children of a run that was killed', () => {
     expect(processStartedAt(left.pid ?? 0)).toBeNull()
   })
 
-  test('whose pid now belongs to another process let that one be', async () => {
+  test('a process that has the pid of a child of a killed run is not ended', async () => {
     const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
     const record = { name: 'left', pid: stranger.pid, startedAt: 'another time', stopSignal: 'SIGTERM' }
     writeFileSync(join(folder, 'children.json'), JSON.stringify([record]))
@@ -148,8 +148,8 @@ describe('children of a run that was killed', () => {
   })
 })
 
-describe('a data folder', () => {
-  test('keeps its secrets for the owner alone, marked, and the same at the next start', async () => {
+describe('A data folder', () => {
+  test('a data folder has its secrets for the owner alone, marked, and unchanged at the next start', async () => {
     const first = await openDataFolder(join(folder, 'data'))
     const { secrets } = first.remembered
     expect(statSync(join(folder, 'data/dev.json')).mode & 0o777).toBe(0o600)
@@ -161,15 +161,15 @@ describe('a data folder', () => {
     second.release()
   })
 
-  test('is refused to a second process, by the pid of the first', async () => {
+  test('a data folder is refused to a second process, with the pid of the first', async () => {
     const first = await openDataFolder(join(folder, 'data'))
     await expect(openDataFolder(join(folder, 'data'))).rejects.toThrow(`in use by process ${process.pid}`)
     first.release()
   })
 })
 
-describe('ports', () => {
-  /** A program that listens on the port. The error has "already" in it, so another word says that it is ready. */
+describe('Ports', () => {
+  /** A program that listens on the port. The error contains "already", so another word means that it is ready. */
   const listener = (port: number): ProcessSpec =>
     spec(`require('http').createServer().listen(${port}, '127.0.0.1', () => console.log('open'))`, {
       ready: async (logged) => logged().includes('open'),
@@ -218,11 +218,11 @@ describe('ports', () => {
     expect(tried).toBe(1)
   })
 
-  test('a free port is not one that the operating system gives to programs', async () => {
+  test('a free port is outside the range that the operating system gives to programs', async () => {
     expect(await freePort()).toBeLessThan(32_768)
   })
 
-  test('one that is busy gives way to the next, and that is said', async () => {
+  test('a busy port is replaced by the next, and the output says so', async () => {
     const busy = createServer()
     const port = await freePort()
     await new Promise<void>((resolve) => busy.listen(port, '127.0.0.1', resolve))
@@ -235,20 +235,20 @@ describe('ports', () => {
     await new Promise((resolve) => busy.close(resolve))
   })
 
-  test('those of an earlier start are used again', async () => {
+  test('a start uses the ports of the earlier start again', async () => {
     const first = await choosePorts({ kept: {}, mode: 'free', log: () => undefined })
     expect(await choosePorts({ kept: first, mode: 'free', log: () => undefined })).toEqual(first)
   })
 })
 
-describe('the development chain', () => {
+describe('The development chain', () => {
   const stateFile = (): string => join(folder, 'anvil.json')
   const mine = async (port: number, blocks: number): Promise<void> => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_mine', params: [blocks] })
     await fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
   }
 
-  test('goes on from its last block after a stop', async () => {
+  test('the development chain continues from its last block after a stop', async () => {
     const port = await freePort()
     const { child } = start(anvilSpec({ stateFile: stateFile(), port, logFile: join(folder, 'anvil.log') }))
     await child.start()
@@ -257,7 +257,7 @@ describe('the development chain', () => {
     expect(await blockNumber(`http://127.0.0.1:${port}`)).toBeGreaterThanOrEqual(100)
   })
 
-  test('keeps its old states beside its dump, and begins without those that a kill left', async () => {
+  test('the development chain stores its old states next to its dump, and starts without those that a kill left', async () => {
     const states = `${stateFile()}.states`
     const anvil = anvilSpec({ stateFile: stateFile(), port: await freePort(), logFile: join(folder, 'anvil.log') })
     expect(anvil.args.join(' ')).toContain(`--cache-path ${states}`)
@@ -266,7 +266,7 @@ describe('the development chain', () => {
     expect(existsSync(states) && readdirSync(states).includes('anvil-state-left')).toBe(false)
   })
 
-  test('that was killed while it wrote its state goes on from the last whole one', async () => {
+  test('a chain that was killed while it wrote its state continues from the last complete one', async () => {
     const port = await freePort()
     const { child } = start(anvilSpec({ stateFile: stateFile(), port, logFile: join(folder, 'anvil.log') }))
     await child.start()

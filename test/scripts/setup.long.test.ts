@@ -16,8 +16,8 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const SCRIPTS = fileURLToPath(new URL('../../scripts', import.meta.url))
 
-describe('the plain scripts', () => {
-  test.each(['start.mjs', 'test.mjs', 'reset.mjs'])('%s loads without any package', (script) => {
+describe('The plain scripts', () => {
+  test.each(['start.mjs', 'test.mjs', 'reset.mjs'])('the script %s loads without any package', (script) => {
     const seen = new Set<string>()
     const visit = (path: string): void => {
       if (seen.has(path)) return
@@ -31,7 +31,7 @@ describe('the plain scripts', () => {
     expect(seen.size).toBeGreaterThan(2)
   })
 
-  test('refuse an old Node and say what to do', () => {
+  test('the scripts refuse an old Node and say what to do', () => {
     expect(nodeProblem('20.18.3')).toContain('20.19')
     expect(nodeProblem('18.20.0')).toContain('20.19')
     expect(nodeProblem('20.19.0')).toBeNull()
@@ -39,7 +39,7 @@ describe('the plain scripts', () => {
   })
 })
 
-describe('what npm has installed', () => {
+describe('The packages that npm has installed', () => {
   const lock = (path: string, packages: Record<string, unknown>): void => {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), JSON.stringify({ packages }))
@@ -47,18 +47,18 @@ describe('what npm has installed', () => {
   const wanted = (packages: Record<string, unknown>): void => lock('package-lock.json', packages)
   const installed = (packages: Record<string, unknown>): void => lock('node_modules/.package-lock.json', packages)
 
-  test('nothing: everything is missing', () => {
+  test('every package is missing if npm has installed nothing', () => {
     wanted({ '': {}, 'node_modules/a': { version: '1.0.0' } })
     expect(missingPackages(folder)).toEqual(['node_modules/a'])
   })
 
-  test('the same: nothing is missing', () => {
+  test('no package is missing if npm has installed the lockfile', () => {
     wanted({ '': {}, 'node_modules/a': { version: '1.0.0' } })
     installed({ 'node_modules/a': { version: '1.0.0' }, 'node_modules/more': { version: '9.0.0' } })
     expect(missingPackages(folder)).toEqual([])
   })
 
-  test('another version is missing', () => {
+  test('a package of another version is missing', () => {
     wanted({ 'node_modules/a': { version: '1.0.1' } })
     installed({ 'node_modules/a': { version: '1.0.0' } })
     expect(missingPackages(folder)).toEqual(['node_modules/a'])
@@ -86,11 +86,11 @@ describe('npm run check:lockfile', () => {
     return path
   }
 
-  test('passes the lockfile that is committed', () => {
+  test('check:lockfile passes the lockfile that is committed', () => {
     expect(check(LOCKFILE)).toMatchObject({ status: 0, stderr: '' })
   })
 
-  test('fails on an entry without integrity and names it', () => {
+  test('check:lockfile fails for an entry without integrity and names it', () => {
     const path = planted({ 'node_modules/planted': { version: '1.0.0' }, 'node_modules/own': { link: true } })
     expect(check(path)).toMatchObject({
       status: 1,
@@ -98,14 +98,14 @@ describe('npm run check:lockfile', () => {
     })
   })
 
-  test('fails on an entry that names a registry', () => {
+  test('check:lockfile fails for an entry that names a registry', () => {
     const path = planted({
       'node_modules/planted': { version: '1.0.0', integrity: 'sha512-', resolved: 'https://example.com/planted.tgz' },
     })
     expect(check(path)).toMatchObject({ status: 1, stderr: expect.stringContaining('must not have `resolved`') })
   })
 
-  test('fails on a lockfile that leaves out the binary of another machine', () => {
+  test('check:lockfile fails for a lockfile that leaves out the binary of another machine', () => {
     const path = planted({
       'node_modules/tool': { version: '2.0.0', integrity: 'sha512-', optionalDependencies: { '@tool/linux': '2.0.0' } },
     })
@@ -116,8 +116,8 @@ describe('npm run check:lockfile', () => {
   })
 })
 
-describe('locks', () => {
-  test('a second taker is told who holds it, until it is given back', () => {
+describe('Locks', () => {
+  test('a second process gets an error that names the lock’s owner, until the lock is released', () => {
     const path = join(folder, 'lock')
     const first = tryLock(path)
     expect(first.ok).toBe(true)
@@ -128,24 +128,24 @@ describe('locks', () => {
     expect(tryLock(path).ok).toBe(true)
   })
 
-  test('the lock of a process that is gone is free', async () => {
+  test('the lock of a process that has ended is free', async () => {
     const child = spawn(process.execPath, ['-e', ''])
     await new Promise((done) => child.on('exit', done))
     writeFileSync(join(folder, 'lock'), JSON.stringify({ pid: child.pid, startedAt: '1' }))
     expect(tryLock(join(folder, 'lock')).ok).toBe(true)
   })
 
-  test('a pid that another process has been given since holds nothing', () => {
+  test('a lock whose pid belongs to a newer process is free', () => {
     writeFileSync(join(folder, 'lock'), JSON.stringify({ pid: process.pid, startedAt: 'another time' }))
     expect(tryLock(join(folder, 'lock')).ok).toBe(true)
   })
 
-  test('a lock that its writer did not finish holds nothing', () => {
+  test('a lock that its writer did not finish is free', () => {
     writeFileSync(join(folder, 'lock'), '{"pi')
     expect(tryLock(join(folder, 'lock')).ok).toBe(true)
   })
 
-  test('who waits gets it when it is given back', async () => {
+  test('a waiting process gets the lock when it is released', async () => {
     const path = join(folder, 'lock')
     const first = tryLock(path)
     const waits: number[] = []
@@ -158,15 +158,15 @@ describe('locks', () => {
     release()
   })
 
-  test('a process has the same start time whenever it is asked, and none when it is gone', () => {
+  test('the start time of a process does not change between calls, and is missing after its end', () => {
     expect(processStartedAt(process.pid)).toBe(processStartedAt(process.pid))
     expect(processStartedAt(process.pid)).not.toBeNull()
     expect(processStartedAt(2 ** 22 + 1)).toBeNull()
   })
 })
 
-describe('progress without a terminal', () => {
-  test('says each finished step once, and a long one at every tenth', () => {
+describe('Progress without a terminal', () => {
+  test('progress prints each finished step once, and a long one at every tenth', () => {
     const lines: string[] = []
     const stream = { isTTY: false, write: (text: string) => lines.push(text) }
     const step = createProgress(stream as unknown as NodeJS.WriteStream).step('build')

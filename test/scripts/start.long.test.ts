@@ -15,7 +15,7 @@ import { supervise } from '../../scripts/system/supervisor.ts'
 import { answersOk, poll } from '../../scripts/system/waiting.ts'
 import type { SystemInfo } from '../../scripts/system.ts'
 
-// The whole system, several times over.
+// The test starts the whole system several times.
 jest.setTimeout(300_000)
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 type Started = { child: ChildProcess; output: () => string; errors: () => string; info: SystemInfo }
 
-/** `npm start -- --json`, until it has printed its line. */
+/** Runs `npm start -- --json` until it has printed its line. */
 async function start(): Promise<Started> {
   const child = spawn(process.execPath, ['scripts/start.mjs', '--json', '--free-ports', '--data', data], {
     cwd: ROOT,
@@ -83,7 +83,7 @@ describe('npm start', () => {
     first = await start()
   })
 
-  test('prints one line of JSON that says where everything is, and everything else elsewhere', async () => {
+  test('npm start prints one line of JSON with all addresses to stdout, and everything else to stderr', async () => {
     expect(first.output().split('\n')).toHaveLength(2)
     expect(first.errors()).toContain('postgres')
     const { info } = first
@@ -96,17 +96,17 @@ describe('npm start', () => {
     expect(Object.values(info).every((value) => value !== '')).toBe(true)
   })
 
-  test('prints a curl line that makes a payment', async () => {
+  test('npm start prints a curl line that makes a payment', async () => {
     payment = await createByCurl(first.info)
     expect(payment.id).toMatch(/^pay_/)
     expect(await answersOk(payment.checkout_url)).toBe(true)
   })
 
-  test('refuses a second start on the same data, by the pid of the first', async () => {
+  test('npm start refuses a second start on the same data, with the pid of the first', async () => {
     await expect(start()).rejects.toThrow(`in use by process ${first.child.pid}`)
   })
 
-  test('starts again a child that is killed', async () => {
+  test('npm start starts a killed child again', async () => {
     const before = recorded().find(({ name }) => name === 'api')
     process.kill(before?.pid ?? 0, 'SIGKILL')
     await poll(async () => recorded().some(({ name, pid }) => name === 'api' && pid !== before?.pid), {
@@ -118,7 +118,7 @@ describe('npm start', () => {
     expect(first.errors()).toContain('api ended (SIGKILL)')
   })
 
-  test('ends every child within three seconds when it is told to', async () => {
+  test('npm start ends every child within three seconds of the signal', async () => {
     const children = recorded()
     expect(children.map(({ name }) => name).sort()).toEqual([
       'anvil',
@@ -135,7 +135,7 @@ describe('npm start', () => {
     expect(existsSync(join(data, 'lock'))).toBe(false)
   })
 
-  test('started again it is the same system with the same payments, and a killed one leaves nothing behind', async () => {
+  test('npm start on the same data serves the same payments, and a killed system leaves no processes', async () => {
     const second = await start()
     expect(second.info).toEqual(first.info)
     expect(await statusOf(second.info, payment.id)).toBe(200)
@@ -151,8 +151,8 @@ describe('npm start', () => {
   })
 })
 
-describe('a chain that is behind the books', () => {
-  test('is refused', async () => {
+describe('A chain that is behind the books', () => {
+  test('npm start refuses a chain that is behind the books', async () => {
     const { createTestDatabase } = await import('../../scripts/test/services/databases.ts')
     const database = await createTestDatabase()
     const port = await freePort()
@@ -165,7 +165,7 @@ describe('a chain that is behind the books', () => {
     await client.connect()
     try {
       await check()
-      // Only the block number matters here, and the table's own rules ask for a whole payment.
+      // Only the block number matters here, and the table’s own rules require a whole payment.
       await client.query('drop table payment cascade; create table payment (chain_id int, block_number bigint)')
       await client.query('insert into payment values (31337, 1000000), (137, 2000000)')
       await expect(check()).rejects.toThrow('a payment was settled in block 1000000')
@@ -178,7 +178,7 @@ describe('a chain that is behind the books', () => {
 })
 
 describe('npm run reset', () => {
-  test('throws away a data folder and nothing else', async () => {
+  test('npm run reset deletes a data folder and nothing else', async () => {
     const reset = (path: string): Promise<string> =>
       run(process.execPath, ['scripts/reset.mjs', '--data', path], { cwd: ROOT })
     const precious = mkdtempSync(join(folder, 'precious-'))

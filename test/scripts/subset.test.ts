@@ -15,20 +15,20 @@ const lockfile = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'
 const { packages } = systemLockfile(lockfile)
 const has = (name: string): boolean => `node_modules/${name}` in packages
 
-test('has what production has, and the tools of npm start', () => {
+test('the subset has the production packages and the tools of npm start', () => {
   const { dependencies = {} } = lockfile.packages['']!
   expect([...Object.keys(dependencies), ...SYSTEM_TOOLS].filter((name) => !has(name))).toEqual([])
   expect(Object.keys(packages['']!.dependencies ?? {})).toEqual([...Object.keys(dependencies), ...SYSTEM_TOOLS])
 })
 
-test('has no tool of the checks, of the tests or of the browser', () => {
+test('the subset has no tool of the checks, of the tests or of the browser', () => {
   const needless = ['jest', 'typescript', '@biomejs/biome', 'knip', 'oxlint', 'oxlint-tsgolint', 'oxc-parser']
   const others = ['playwright-core', 'axe-core', '@stryker-mutator/core', '@swc/jest', 'fast-check', 'supertest']
   expect([...needless, ...others].filter(has)).toEqual([])
   expect(Object.keys(packages).length).toBeLessThan(Object.keys(lockfile.packages).length / 2)
 })
 
-test('finds each package where Node would, and takes every version from the lockfile', () => {
+test('the subset finds each package where Node would, and takes every version from the lockfile', () => {
   const small = {
     packages: {
       '': { dependencies: { a: '1' }, devDependencies: Object.fromEntries(SYSTEM_TOOLS.map((name) => [name, '1'])) },
@@ -76,14 +76,14 @@ const DEVELOPMENT = [
   'src/main/inbox.ts',
 ]
 
-test('has every package that a file of it imports', () => {
+test('the subset has every package that one of its files imports', () => {
   const { files, names } = reachPackages([...PRODUCTION, ...DEVELOPMENT])
   expect(files).toBeGreaterThan(400)
   expect(names.length).toBeGreaterThan(25)
   expect(names.filter((name) => !has(name))).toEqual([])
 })
 
-test('the packages of production are those that a live process imports', () => {
+test('the production packages are those that a live process imports', () => {
   const { dependencies = {} } = lockfile.packages['']!
   const { names } = reachPackages(PRODUCTION)
   // `src/web/paper/fonts.ts` finds the fonts by their paths.

@@ -13,8 +13,8 @@ async function query(url: string, text: string): Promise<unknown[]> {
   }
 }
 
-describe('services of a test run', () => {
-  test('a test database has the schema, is empty, and is gone when dropped', async () => {
+describe('The services of a test run', () => {
+  test('a test database has the schema, is empty, and is deleted when dropped', async () => {
     const [first, second] = await Promise.all([createTestDatabase(), createTestDatabase()])
     expect(first.url).not.toBe(second.url)
     expect(await query(first.url, 'select count(*)::int as n from payment')).toEqual([{ n: 0 }])
@@ -36,7 +36,7 @@ describe('services of a test run', () => {
     }
   })
 
-  test('everybody who asks for the real server gets the same one', async () => {
+  test('every caller of the real server gets the same one', async () => {
     expect(await startDevServer()).toEqual(await startDevServer())
   })
 })

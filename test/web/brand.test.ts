@@ -6,7 +6,7 @@ import { contrast, type Hex, toHex, toOklch } from '../../src/web/look/colour.ts
 
 type Name = keyof Palette
 
-/** What is read on what; the second voice and links are read on the tints of notes too. */
+/** The pairs of a text and its background; the second voice and links also appear on the tints of notes. */
 const TEXTS: readonly (readonly [Name, readonly Name[]])[] = [
   ['ink', ['surface', 'paper', 'raised', 'brand-tint', 'wait-tint', 'success-tint', 'problem-tint', 'quiet-tint']],
   ['soft', ['surface', 'paper', 'raised', 'brand-tint', 'wait-tint', 'quiet-tint']],
@@ -20,7 +20,7 @@ const TEXTS: readonly (readonly [Name, readonly Name[]])[] = [
 ]
 const EDGES: readonly Name[] = ['surface', 'paper', 'raised']
 
-/** The lowest contrast that is asked for and not there; the names of the two colours. */
+/** The lowest required contrast that is missing; the names of the two colours. */
 function unreadable(palette: Palette): string[] {
   const texts = TEXTS.flatMap(([name, grounds]) =>
     grounds.filter((ground) => contrast(palette[name], palette[ground]) < 4.5).map((ground) => `${name} on ${ground}`),
@@ -42,8 +42,8 @@ const EXTREMES: readonly Hex[] = [
   '#00ffff',
 ]
 
-describe('whatever colour a shop has', () => {
-  test('every text and every edge can be read in the light and in the dark', () => {
+describe('Any colour of a shop', () => {
+  test('every text and every edge is readable in the light and in the dark', () => {
     const holds = (brand: Hex) => {
       expect([brand, unreadable(lightPalette(brand))]).toEqual([brand, []])
       expect([brand, unreadable(darkPalette(brand))]).toEqual([brand, []])
@@ -52,28 +52,28 @@ describe('whatever colour a shop has', () => {
     fc.assert(fc.property(colours, holds), { numRuns: 400 })
   })
 
-  test('green, amber and red stay what they are', () => {
+  test('green, amber and red never change with the brand', () => {
     const states = (brand: Hex) => [lightPalette(brand), darkPalette(brand)].map((p) => [p.success, p.wait, p.problem])
     expect(states('#ff0000')).toEqual(states('#00ff00'))
   })
 
-  test('a colour that can be read already is the button’s own', () => {
+  test('a colour that is readable already is the button’s own', () => {
     expect(lightPalette('#1d5247')['brand-ink']).toBe('#1d5247')
     expect(contrast(lightPalette('#ffe600')['brand-ink'], '#ffffff')).toBeGreaterThan(TEXT)
     expect(EDGE).toBeGreaterThan(3)
   })
 })
 
-test('a colour goes to OKLCH and back unchanged', () => {
+test('a colour that is converted to OKLCH and back does not change', () => {
   fc.assert(fc.property(colours, (hex) => expect(toHex(toOklch(hex))).toBe(hex)))
 })
 
-test('the contrast is that of WCAG', () => {
+test('the contrast follows the formula of WCAG', () => {
   expect(contrast('#000000', '#ffffff')).toBeCloseTo(21)
   expect(contrast('#767676', '#ffffff')).toBeCloseTo(4.54, 2)
 })
 
-test('the sheet of a shop is served under its colour, and nothing else under such a name', () => {
+test('the style sheet of a shop is served under its colour, and under no other name', () => {
   const address = brandSheet('#b5520a')
   expect(findAsset(address.replace('/assets/', ''))?.body.toString()).toBe(brandStyle('#b5520a'))
   for (const name of ['brand.00000000.b5520a.css', address.slice(8).replace('b5520a', 'b5520a}'), 'brand', 'brand..'])

@@ -6,7 +6,7 @@ import type { AttemptStatus } from '../../src/domain/payment/payment.ts'
 import type { Attempt, Payment, StoredSale } from '../../src/domain/payment/payment-object.ts'
 import type { Checkout, PartnerNames } from '../../src/web/checkout/checkout.ts'
 
-/** Payments as the pages get them, without a database. */
+/** Payments as the pages read them, without a database. */
 
 export const RATES: RateTable = { USD: '1', EUR: '1.08', INR: '0.0119' }
 
@@ -51,7 +51,7 @@ export function aPayment(changes: Partial<Payment> = {}): Payment {
   return { ...created, ...changes }
 }
 
-/** What a payment has whose money was sold. */
+/** The fields of a payment whose money was sold. */
 export const SOLD = {
   paidAttemptId: 'att_01hzy3v7t8e4a9v2b6q5r0c1d2',
   paidAt: PAID_AT,
@@ -124,7 +124,7 @@ export function aUsdcAttempt(changes: Partial<Attempt> = {}): Attempt {
 export type CheckoutChanges = {
   readonly payment?: Partial<Payment>
   readonly attempts?: readonly Attempt[]
-  /** What the partners gave back, in minor units, by attempt. */
+  /** The refunds of the partners, in minor units, by attempt. */
   readonly givenBack?: Readonly<Record<string, bigint>>
   readonly received?: Checkout['received']
   readonly country?: Checkout['country']

@@ -30,7 +30,7 @@ const NONE = { short: null, surplus: [], returned: [], extra: null }
 const gone = anAttempt('refunded', { id: 'att_2', provider: 'card_partner', method: 'card' })
 
 describe('The words about a payment', () => {
-  test('say “Paid in part”, what is missing and what happens next if too little came', () => {
+  test('a payment with too little money reads “Paid in part”, with what is missing and what happens next', () => {
     const changes = { status: 'under_review', statusReason: 'too_little' } as const
     const { payment, ...money } = aCheckout({ payment: changes, attempts: [anAttempt('paid', { held: '2000' })] })
     const amounts = amountsOf({ payment, ...money })
@@ -43,7 +43,7 @@ describe('The words about a payment', () => {
     expect(nextStep(open, amounts)).toMatch(/can pay the missing 29\.99 EUR at the checkout until 21 Nov 2026/)
   })
 
-  test('never say that nothing is left to do while a second payment is held, and remember one that went back', () => {
+  test('a held second payment never reads as done, and a returned one is still mentioned', () => {
     const payment = { status: 'succeeded' } as const
     const wordsWith = (changes: CheckoutChanges) => {
       const checkout = aCheckout({ payment, ...changes })
@@ -59,14 +59,14 @@ describe('The words about a payment', () => {
     expect(wordsWith({ attempts: [anAttempt('paid')] })).toMatch(/Nothing is left to do\.$/)
   })
 
-  test('say what came on top of the price, that it is in the wallet, and what to do with it', () => {
+  test('money on top of the price is explained: that it is in the wallet, and what to do with it', () => {
     const checkout = aCheckout(SITUATIONS['more than the price'])
     const text = nextStep(checkout.payment, amountsOf(checkout))
     expect(text).toMatch(/paid 24\.86 EUR more than was asked\. It reached your wallet with the rest\. Return it/)
     expect(text).not.toContain('Nothing is left to do')
   })
 
-  test('say the same about too little money to the merchant and to the buyer: who decides, and what the rest does', () => {
+  test('the merchant and the buyer read the same about too little money: who decides, and what the rest does', () => {
     const checkout = aCheckout({
       payment: { status: 'under_review', statusReason: 'too_little' },
       attempts: [anAttempt('paid', { held: '2000' })],
@@ -80,7 +80,7 @@ describe('The words about a payment', () => {
     expect([merchant.includes('should not pay again'), buyer.includes('don’t pay again')]).toEqual([true, true])
   })
 
-  test('never repeat what operators read about a payment under review', () => {
+  test('a payment under review never repeats the texts for operators', () => {
     const review = { reason: 'withheld', attemptId: null, text: 'for operators only' }
     const payment = aPayment({ status: 'under_review', statusReason: 'withheld', reviews: [review] })
     expect(nextStep(payment, NONE)).toBe(
@@ -90,12 +90,12 @@ describe('The words about a payment', () => {
     expect(nextStep(late, NONE)).toMatch(/You keep what you received\. Nothing is left to do\.$/)
   })
 
-  test('say that a payment whose payout is void pays nothing, whatever else is asked', () => {
+  test('a payment whose payout is void reads that it pays nothing, whatever else is asked', () => {
     const payment = aPayment({ status: 'under_review', payout: 'void', statusReason: 'excess' })
     expect(nextStep(payment, NONE)).toContain('You receive nothing for this payment')
   })
 
-  test('name the method that the merchant pinned before the buyer has chosen', () => {
+  test('a payment names the method that the merchant pinned before the buyer has chosen', () => {
     expect(methodText(aPayment({ provider: 'card_partner' }))).toBe('Card')
     expect(methodText(aPayment())).toBeNull()
   })
@@ -105,7 +105,7 @@ describe('The buyer’s receipt', () => {
   const shown = (checkout: Checkout) => moneyFacts(checkout, words).map(({ name, value }) => `${name}: ${value}`)
   const paidWith = (changes: CheckoutChanges) => aCheckout({ payment: { status: 'succeeded' }, ...changes })
 
-  test('says what of a second payment is held and what went back, on the page and on paper', () => {
+  test('the receipt lists what of a second payment is held and what went back, on the page and on paper', () => {
     const held = paidWith({ attempts: [anAttempt('paid'), second] })
     expect(shown(held)).toEqual(['Held for you: €49.99, at Cardora'])
     const returned = paidWith({ attempts: [anAttempt('paid'), gone], givenBack: { att_2: 4999n } })
@@ -114,7 +114,7 @@ describe('The buyer’s receipt', () => {
     expect(paper).toContain('Returned to you: €49.99, at Cardora')
   })
 
-  test('says what came after the sale of the same order, until the buyer has it back', () => {
+  test('the receipt shows money that arrived after the sale of the same order, until the buyer has it back', () => {
     expect(shown(paidWith({ attempts: [anAttempt('paid', { held: '5999' })] }))).toEqual([
       'Held for you: €10.00, at Velanto',
     ])
@@ -123,7 +123,7 @@ describe('The buyer’s receipt', () => {
     ])
   })
 
-  test('says USDC that is held as USDC, for the buyer and the merchant, and names no bank', () => {
+  test('the receipt names held USDC as USDC, for the buyer and the merchant, and names no bank', () => {
     const usdc = aUsdcAttempt({ id: 'att_2', status: 'paid', held: '29150000' })
     const held = paidWith({ attempts: [anAttempt('paid'), usdc] })
     expect(shown(held)).toEqual(['Held for you: 29.15 USDC'])
@@ -142,12 +142,12 @@ describe('The buyer’s receipt', () => {
     expect(renderCheckout(aCheckout(refunded), words)).not.toContain('your bank')
   })
 
-  test('is silent about dust at the address of a payment that took other money', () => {
+  test('the receipt is silent about dust at the address of a payment that took other money', () => {
     const usdc = aUsdcAttempt({ id: 'att_2', status: 'paid', held: '9999' })
     expect(shown(paidWith({ attempts: [anAttempt('paid'), usdc] }))).toEqual([])
   })
 
-  test('says that a smaller amount was accepted as the whole', () => {
+  test('the receipt says that a smaller amount was accepted as the whole', () => {
     const confirmed = { minor: '4000', currency: 'EUR' } as const
     const accepted = aCheckout({
       payment: { status: 'succeeded', confirmed },
@@ -157,7 +157,7 @@ describe('The buyer’s receipt', () => {
     expect(shown(paidWith({ attempts: [anAttempt('paid')] }))).toEqual([])
   })
 
-  test('says that the bank has taken money back since, and how much', () => {
+  test('the receipt says that the bank has reversed money since, and how much', () => {
     const readStatus = (checkout: Checkout) =>
       receiptPaper(checkout, words).facts.find(({ name }) => name === 'Status')?.value.text
     const lost = paidWith({ attempts: [anAttempt('paid', { held: '1999' })] })
@@ -180,19 +180,19 @@ describe('The facts of a timeline entry', () => {
     return { text: renderToString(<p>{facts.map((fact) => [fact, ' · '])}</p>), rest }
   }
 
-  test('are the merchant’s figures of a conversion, as the card about the money has them', () => {
+  test('the facts of a conversion are the merchant’s figures, as the card about the money has them', () => {
     const { text, rest } = factsAt('payment.converted', { reference: 'fill_1', gross_micro: '57846854' })
     expect(text).toContain('57.846854 USDC · 1 EUR = 1.157168 USDC · Fee 2.603109 USDC')
     expect(rest).toEqual({})
   })
 
-  test('give the rate of the currency that the buyer was charged in', () => {
+  test('the facts of a conversion give the rate of the currency that the buyer was charged in', () => {
     const paidByUpi = { ...payment, confirmed: { minor: '486240', currency: 'INR' } as const }
     expect(factsAt('payment.converted', {}, paidByUpi).text).toContain('1 INR = 1.157168 USDC')
     expect(factsAt('payment.rate_locked', { rate: '0.0119' }, paidByUpi).text).toContain('1 INR = 0.0119 USDC')
   })
 
-  test('lead to the endpoint, the delivery, the event, the key and the explorer', () => {
+  test('the facts of an entry link to the endpoint, the delivery, the event, the key and the explorer', () => {
     const tried = { event: 'evt_1', endpoint: 'we_1', attempt: 2, response_status: 401, error: null }
     expect(factsAt('webhook.attempt', tried).text).toMatch(
       /Attempt 2 · Responded 401 · .*href="\/dashboard\/webhooks\/we_1".*hooks\.shop\.example.*webhooks\/we_1\/deliveries\/evt_1"/,
@@ -205,7 +205,7 @@ describe('The facts of a timeline entry', () => {
     expect(final.text).toContain(`Block 78,412,755 · <a href="https://polygonscan.com/tx/${TX_HASH}"`)
   })
 
-  test('say how much money came, and leave what they do not know to the fold', () => {
+  test('the facts of an entry show the amount that arrived, and leave unknown ones to the fold', () => {
     const data = { attempt_id: 'att_1', provider: 'wallet_app', asset: 'EUR', units: '4999', held: '4999', surprise: 7 }
     const { text, rest } = factsAt('payment.money_came', data)
     expect(text).toContain('49.99 EUR · Banking app')
@@ -213,7 +213,7 @@ describe('The facts of a timeline entry', () => {
   })
 })
 
-test('An endpoint that answers 401 is said to refuse, with the five usual causes', () => {
+test('an endpoint that answers 401 is shown as refusing, with the five usual causes', () => {
   const tried = {
     number: 1,
     at: '2026-11-20T12:00:00.000Z',
@@ -289,7 +289,7 @@ test('An endpoint that answers 401 is said to refuse, with the five usual causes
 test.each([
   ['help@pinrail.example', '<a href="mailto:help@pinrail.example">Contact support</a>'],
   [null, '>Contact support with the request id <code'],
-])('A page for a failure says whom to contact with which request id where the address is %s', (contact, text) => {
+])('a page for a failure names the contact and the request id if the URL is %s', (contact, text) => {
   const pages = { ...NO_PAGES, contact }
   expect(renderSiteProblem('internal', { status: 500, requestId: 'req_1', pages })).toContain(text)
 })
@@ -304,7 +304,7 @@ describe('The home page', () => {
   const none = { status: null, terms: null, privacy: null, contact: null }
   const view = { testMode: false, publicUrl: 'https://pay.example', crypto: true, pages }
 
-  test('has the values, a call that works, every way with its limits, and the pages of the operator', () => {
+  test('the home page has the values, a call that works, every method with its limits, and the pages of the operator', () => {
     const html = renderHome(view)
     for (const text of [
       '4.5 %',
@@ -325,7 +325,7 @@ describe('The home page', () => {
     })
   })
 
-  test('names no page of the operator that is not configured, and no USDC where it is off', () => {
+  test('the home page names no page of the operator that is not configured, and no USDC if it is off', () => {
     const html = renderHome({ ...view, crypto: false, pages: none })
     for (const text of ['Status', 'Terms', 'Privacy', 'Contact', 'mailto:', 'Everywhere', 'USDC anywhere'])
       expect([text, html.includes(text)]).toEqual([text, false])

@@ -9,11 +9,11 @@ import { aCheckout, anAttempt, aUpiAttempt, type CheckoutChanges, TX_HASH, UPI_I
 import { filledButton, html, read, textOf, titleOf } from './reading.ts'
 import { BY_STATUS, SITUATIONS } from './situations.ts'
 
-/** Everything that would make a buyer pay once more. */
+/** All elements that let a buyer pay once more. */
 const PAYS_AGAIN = /\/continue|partner\.example|Reopen|Open Velanto again|Continue to/
 
-describe('while the buyer is at the partner', () => {
-  test('the order can be opened again, left for another way, and taken to a phone, and no button is filled', () => {
+describe('While the buyer is at the partner', () => {
+  test('the open order can be opened again, left for another method, and taken to a phone, and no button is filled', () => {
     const page = html(BY_STATUS.pending)
     expect(page).toContain('<a class="button" href="https://partner.example/pay/1">')
     expect(page).toContain('href="/c/token-of-the-tests?step=pick"')
@@ -22,7 +22,7 @@ describe('while the buyer is at the partner', () => {
     expect(filledButton(BY_STATUS.pending)).toBeNull()
   })
 
-  test('the picker says that an order is open and not to pay there after another choice, which asks before it closes that', () => {
+  test('the picker warns that an order is open, and another choice asks before it closes that order', () => {
     expect(read(SITUATIONS['another method while one is open'])).toContain(
       'Your payment is open at Velanto. If you choose another way, do not pay there any more.',
     )
@@ -40,7 +40,7 @@ describe('while the buyer is at the partner', () => {
     expect(page).toContain('href="https://partner.example/pay/1"')
   })
 
-  test('an order that is not open yet is not waited for: the buyer may go on', () => {
+  test('an order that is not open yet does not block the buyer, who can continue', () => {
     const attempts = [anAttempt('opening', { redirectUrl: null })]
     const checkout = aCheckout({ payment: { status: 'pending', provider: 'wallet_app' }, attempts })
     expect(viewOf(checkout).page).toBe('confirm')
@@ -48,7 +48,7 @@ describe('while the buyer is at the partner', () => {
 })
 
 describe('UPI', () => {
-  test('on a desktop it is a named code and never a link to open an app there', () => {
+  test('UPI on a desktop is a named code and never a link to open an app there', () => {
     const page = html(SITUATIONS['a UPI code'])
     expect(textOf(page)).toContain('Scan to pay ₹4,536.76')
     expect(page).toContain('role="img" aria-label="UPI QR code: pay ₹4,536.76 to Nightline Rail"')
@@ -57,16 +57,16 @@ describe('UPI', () => {
     expect(page).not.toMatch(/name="vpa"|UPI ID/i)
   })
 
-  test.each(['a UPI code on Android', 'a UPI code on an iPhone'] as const)('%s is not scanned', (name) => {
+  test.each(['a UPI code on Android', 'a UPI code on an iPhone'] as const)('UPI on a phone shows no code to scan: %s', (name) => {
     expect(read(SITUATIONS[name])).not.toMatch(/scan/i)
   })
 
-  test('Android is asked to open the app, with the amount', () => {
+  test('UPI on Android opens the app, with the amount', () => {
     expect(filledButton(SITUATIONS['a UPI code on Android'])).toBe('Open my UPI app · ₹4,536.76')
     expect(html(SITUATIONS['a UPI code on Android'])).toContain(`href="${UPI_INTENT.replaceAll('&', '&amp;')}"`)
   })
 
-  test('an iPhone gets a row for each app, which opens with the same facts', () => {
+  test('UPI on an iPhone has a row for each app, which opens with the same facts', () => {
     const page = html(SITUATIONS['a UPI code on an iPhone'])
     const query = UPI_INTENT.slice(UPI_INTENT.indexOf('?')).replaceAll('&', '&amp;')
     expect(page.match(/class="way one-line"/g)?.length).toBeGreaterThan(2)
@@ -75,7 +75,7 @@ describe('UPI', () => {
     expect(page).toContain(`phonepe://pay${query}`)
   })
 
-  test.each(['desktop', 'android', 'ios'] as const)('on %s an intent that is no UPI link is not opened', (device) => {
+  test.each(['desktop', 'android', 'ios'] as const)('UPI on %s does not open an intent that is no UPI link', (device) => {
     const attempts = [aUpiAttempt({ intentUri: 'javascript:alert(1)?x' })]
     const page = html({ ...SITUATIONS['a UPI code'], attempts, device })
     expect(page).not.toContain('href="javascript:')
@@ -83,7 +83,7 @@ describe('UPI', () => {
   })
 })
 
-describe('back from the partner', () => {
+describe('Back at the checkout', () => {
   test('the page says that it is checking, and offers nothing that looks like paying again', () => {
     const changes = SITUATIONS['back from the partner']
     expect(read(changes)).toContain('Checking with Velanto…')
@@ -93,14 +93,14 @@ describe('back from the partner', () => {
     expect(html(changes)).not.toContain('class="button')
   })
 
-  test('after ten seconds there is an outlined way to look at the partner, and no filled button', () => {
+  test('after ten seconds the page has an outlined button to the partner, and no filled button', () => {
     const changes = SITUATIONS['back from the partner for a while']
     expect(read(changes)).toContain('Still checking with Velanto…')
     expect(html(changes)).toContain('<a class="button" href="https://partner.example/pay/1">')
     expect(filledButton(changes)).toBeNull()
   })
 
-  test('the open page asks every second, and is another page after ten', () => {
+  test('the open page polls every second, and is another page after ten', () => {
     const first = liveStatus(aCheckout(SITUATIONS['back from the partner']))
     expect(first).toMatchObject({ poll: 1, url: '/c/token-of-the-tests?back=1795176088' })
     expect(liveStatus(aCheckout(SITUATIONS['back from the partner for a while'])).key).not.toBe(first.key)
@@ -113,7 +113,7 @@ describe('back from the partner', () => {
     expect(filledButton(changes)).toBe('Continue to Velanto · €49.99')
   })
 
-  test('a decline says why, that nothing was charged, and offers the next best way first', () => {
+  test('a decline shows the reason, that nothing was charged, and the next best method first', () => {
     const changes = SITUATIONS['a declined attempt']
     expect(read(changes)).toContain(
       'Your bank declined this payment Nothing was charged. Velanto gave this reason: not enough money in the account.',
@@ -124,16 +124,16 @@ describe('back from the partner', () => {
   })
 })
 
-describe('once the money has come', () => {
+describe('After the money has arrived', () => {
   const states = (changes: CheckoutChanges): string[] =>
     [...html(changes).matchAll(/<li class="(past|now|todo|maybe)"/g)].map(([, state]) => state ?? '')
 
   test.each(['processing', 'settling', 'under_review', 'succeeded'] as const)(
-    '%s: nothing on the page leads to paying again',
+    'nothing on the page leads to paying again: %s',
     (status) => expect(html(BY_STATUS[status])).not.toMatch(PAYS_AGAIN),
   )
 
-  test('the stops follow the money, and confirming is not paid', () => {
+  test('the stops follow the money, and a confirming payment is not paid', () => {
     expect(states(SITUATIONS['being confirmed'])).toEqual(['now', 'todo', 'todo'])
     expect(read(SITUATIONS['being confirmed'])).not.toContain('You paid')
     expect(states(BY_STATUS.processing)).toEqual(['past', 'now', 'todo'])
@@ -141,39 +141,39 @@ describe('once the money has come', () => {
     expect(states(BY_STATUS.succeeded)).toEqual(['past', 'past', 'past'])
   })
 
-  test('each stop says its state in words and its time, and the head is a live region', () => {
+  test('each stop shows its state in words and its time, and the head is a live region', () => {
     const page = html(BY_STATUS.processing)
     expect(textOf(page)).toContain('Paid : done 13:03:00 €49.99 at Velanto Converting : now since 13:03:00')
     expect(page).toContain('aria-current="step"')
     expect(page).toContain('<div class="head" role="status">')
   })
 
-  test('a delayed settlement is said, with the word that the money is safe', () => {
+  test('a delayed settlement is shown, with the assurance that the money is safe', () => {
     expect(read(SITUATIONS['a delayed settlement'])).toContain('This takes longer than usual. Your money is safe')
   })
 
-  // the rail ended with "Sent to", of money that goes back
+  // The rail must not end with "Sent to" for money that goes back.
   test('a void payout is not sent to the shop: its money goes back', () => {
     const page = (payout: Payment['payout']) =>
       read({ ...BY_STATUS.settling, payment: { ...BY_STATUS.settling.payment, status: 'under_review', payout } })
     expect(page('void')).toContain('Our team arranges the return')
     expect(page('void')).toContain('Returned the way you paid')
-    // Nobody knows yet which way it goes.
+    // The direction is not known yet.
     for (const payout of ['void', 'voiding'] as const) expect(page(payout)).not.toContain('Sent to')
     expect(page('stopped')).toContain('Sent to Nightline Rail')
-    // nor whether it was paid: the panel went on to say that it was
+    // The panel must not say that it was paid.
     expect(page('voiding')).not.toContain('You paid')
     expect(page('stopped')).toContain('You paid')
   })
 
-  test('money that is on its way back before it was sold is not sent to the shop', () => {
+  test('money that goes back before it was sold is not sent to the shop', () => {
     const payment = { status: 'under_review', statusReason: 'giving_back' } as const
     const page = read({ payment, attempts: [anAttempt('paid', { back: 'asked' })] })
     expect(page).toContain('Returned the way you paid')
     expect(page).not.toContain('Sent to')
   })
 
-  test('too little money says how much arrived and how much is missing', () => {
+  test('too little money shows how much arrived and how much is missing', () => {
     expect(read(SITUATIONS['too little money'])).toContain('Arrived €25.00 Missing €24.99')
   })
 
@@ -188,7 +188,7 @@ describe('once the money has come', () => {
   })
 })
 
-describe('after the payment', () => {
+describe('After the payment', () => {
   test('the receipt has amount, merchant, order, method, statement, date, payment and transfer', () => {
     const page = html(BY_STATUS.succeeded)
     for (const part of ['€49.99', 'ORDER-1042', 'Banking app, at Velanto', 'VELANTO', '20 November 2026 at 13:03'])
@@ -199,7 +199,7 @@ describe('after the payment', () => {
     expect(filledButton(BY_STATUS.succeeded)).toBe('Back to Nightline Rail')
   })
 
-  test('where more was charged, the receipt says what was charged and not the price alone', () => {
+  test('the receipt shows a higher charge, and not the price alone', () => {
     const changes = SITUATIONS['more than the price']
     const receipt = textOf(renderReceipt(aCheckout(changes), wordsIn('en', 'DE')))
     for (const page of [read(changes), receipt]) expect(page).toContain('Extra amount €24.86 Paid €74.85')
@@ -207,7 +207,7 @@ describe('after the payment', () => {
     expect(titleOf(changes)).toBe('Paid: €74.85 to Nightline Rail')
   })
 
-  test('what was charged in another currency is the amount that was paid', () => {
+  test('a charge in another currency is the amount that was paid', () => {
     expect(read(SITUATIONS['paid in rupees'])).toContain('You paid ₹4,536.76')
   })
 
@@ -222,7 +222,7 @@ describe('after the payment', () => {
     for (const page of [real, html(BY_STATUS.succeeded)]) expect(page).not.toContain('void')
   })
 
-  test('a second payment is shown beside the one that counts, and a late one is explained', () => {
+  test('a second payment is shown next to the one that counts, and a late one is explained', () => {
     const page = read(SITUATIONS['paid late and twice'])
     expect(page).toContain('Your payment arrived late. It counts, and Nightline Rail has it.')
     expect(page).toContain('Nightline Rail received €49.99 once. We are holding the other €49.99 for you.')
@@ -237,7 +237,7 @@ describe('after the payment', () => {
     ['expired', { listenEnded: true }, 'Money that still arrives is safe: our team handles it'],
     ['canceled', { listenEnded: true }, 'Money that still arrives is safe: our team handles it'],
   ] as const)(
-    '%s %j with an order open: neither "not charged" nor "pay again", and whether late money counts is true',
+    '%s %j with an open order: the page says neither "not charged" nor "pay again", and tells the truth about late money',
     (status, changes, says) => {
       const page = read({ payment: { status, ...changes }, attempts: [anAttempt('open')] })
       expect(page).toContain(says)
@@ -246,7 +246,7 @@ describe('after the payment', () => {
     },
   )
 
-  test.each(['expired', 'canceled', 'failed'] as const)('%s with nothing open: says what to do, once', (status) => {
+  test.each(['expired', 'canceled', 'failed'] as const)('%s with nothing open: the page says what to do, once', (status) => {
     const page = read(BY_STATUS[status])
     expect(page).toContain('To pay, ask Nightline Rail for a new payment link.')
     expect(page).not.toContain('late')
@@ -254,7 +254,7 @@ describe('after the payment', () => {
   })
 
   test.each(['expired', 'canceled', 'failed'] as const)(
-    '%s, and money came when nobody listened: it is named, safe, and on its way back',
+    '%s, and money arrived after the time for late money: it is named, safe, and on its way back',
     (status) => {
       const changes = { payment: { status, listenEnded: true }, attempts: [anAttempt('paid')] }
       const page = read(changes)
@@ -266,21 +266,21 @@ describe('after the payment', () => {
     },
   )
 
-  test('expired, and late money went back: says that, and not that nothing was charged', () => {
+  test('an expired payment whose late money went back says that, and not that nothing was charged', () => {
     const page = read({ payment: { status: 'expired' }, attempts: [anAttempt('refunded')] })
     expect(page).toContain('Your money was returned')
     expect(page).toContain('To pay, ask Nightline Rail for a new payment link.')
     expect(page).not.toMatch(/not charged|Nothing was charged/i)
   })
 
-  test('an ended page goes on asking only while money may come', () => {
+  test('an ended page polls only while money can arrive', () => {
     expect(liveStatus(aCheckout(BY_STATUS.expired)).poll).toBeNull()
     expect(liveStatus(aCheckout(SITUATIONS['expired with an order open'])).poll).toBe(10)
     expect(liveStatus(aCheckout(BY_STATUS.succeeded)).poll).toBeNull()
   })
 })
 
-test('what was returned is named where it was the payment’s own; of other money that went back the page names the price', () => {
+test('returned money is named if it belonged to the payment; for other returned money the page names the price', () => {
   const { refunded } = BY_STATUS
   const own = { ...refunded, payment: { ...refunded.payment, confirmed: { minor: '3000', currency: 'EUR' } as const } }
   expect(read(own)).toContain('Returned €30.00')

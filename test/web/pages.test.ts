@@ -6,9 +6,9 @@ import { anAttempt } from './fixtures.ts'
 import { EVERY_PAGE, filledButton, html, read, textOf, titleOf } from './reading.ts'
 import { BY_STATUS, SITUATIONS } from './situations.ts'
 
-describe('what every page has', () => {
+describe('Rules for every page', () => {
   test.each(EVERY_PAGE)(
-    '%s: one heading, one main part that takes the focus, the amount and the shop',
+    'the page %s has one heading, one main part that takes the focus, the amount and the shop',
     (_name, changes) => {
       const page = html(changes)
       expect(page).toMatch(/^<!doctype html><html lang="en" dir="ltr" /)
@@ -19,20 +19,20 @@ describe('what every page has', () => {
     },
   )
 
-  test.each(EVERY_PAGE)('%s: at most one filled button, and at most one note', (_name, changes) => {
+  test.each(EVERY_PAGE)('the page %s has at most one filled button, and at most one note', (_name, changes) => {
     const page = html(changes)
     expect((page.match(/class="button fill"/g) ?? []).length).toBeLessThanOrEqual(1)
     expect((page.match(/class="note /g) ?? []).length).toBeLessThanOrEqual(1)
   })
 
-  test.each(EVERY_PAGE)('%s: no browser translates amounts, names, addresses and codes', (_name, changes) => {
+  test.each(EVERY_PAGE)('the page %s keeps browsers from translating amounts, names, addresses and codes', (_name, changes) => {
     const page = html(changes)
     const exact = [...page.matchAll(/<(?:bdi|code|data)[ >][^>]*|<[^>]* class="(?:shop|value|id|cost)"[^>]*/g)]
     expect(exact.length).toBeGreaterThan(1)
     expect(exact.filter(([tag]) => !tag.includes(' translate="no"'))).toEqual([])
   })
 
-  test.each(EVERY_PAGE)('%s: nothing inline, nothing from another origin', (_name, changes) => {
+  test.each(EVERY_PAGE)('the page %s has nothing inline, and nothing from another origin', (_name, changes) => {
     const page = html(changes)
     expect(page).not.toMatch(/\sstyle=|<style|\son[a-z]+=|javascript:/i)
     for (const [, source] of page.matchAll(/(?:src|srcset)="([^"]+)"/g))
@@ -42,12 +42,12 @@ describe('what every page has', () => {
       expect(script).toMatch(/^<script src="[^"]+" type="module"( blocking="render")?>$/)
   })
 
-  test.each(EVERY_PAGE)('%s: no message is left with a placeholder or without a text', (_name, changes) => {
+  test.each(EVERY_PAGE)('the page %s has no placeholder left in a message, and no message without text', (_name, changes) => {
     expect(read(changes)).not.toMatch(/\{\w+\}|undefined|null|NaN|\[object/)
     expect(titleOf(changes)).not.toMatch(/\{\w+\}|undefined/)
   })
 
-  test('a hostile description, reference and shop name are text and nothing else', () => {
+  test('a hostile description, reference and shop name are shown as text', () => {
     const hostile = '"><img src=x onerror=alert(1)><script>alert(2)</script>'
     for (const [, changes] of EVERY_PAGE) {
       const page = html({
@@ -61,19 +61,19 @@ describe('what every page has', () => {
     }
   })
 
-  test('a shop address that is no web page is not linked', () => {
+  test('a shop URL that is no web page is not linked', () => {
     const unsafe = 'javascript:alert(1)'
     expect(html({ payment: { status: 'succeeded', successUrl: unsafe } })).not.toContain(unsafe)
     expect(html({ payment: { status: 'expired', cancelUrl: unsafe } })).not.toContain(unsafe)
   })
 
-  test('test mode says that no real money moves, live mode does not', () => {
+  test('test mode says that no real money moves, and live mode does not', () => {
     expect(read({ payment: { livemode: false } })).toContain('Test No real money moves.')
     expect(read({})).not.toContain('No real money moves')
   })
 })
 
-describe('each state has its page', () => {
+describe('The page of each state', () => {
   const PAGES: Record<(typeof PAYMENT_STATUSES)[number], { says: string; title: string; pin: RegExp }> = {
     created: { says: 'How would you like to pay?', title: 'Pay €49.99 to Nightline Rail', pin: /class="card brand"/ },
     pending: { says: 'Finish at Velanto', title: 'Finish at Velanto: €49.99', pin: /class="card brand"/ },
@@ -87,21 +87,21 @@ describe('each state has its page', () => {
     refunded: { says: 'Your money was returned', title: 'Returned: €49.99', pin: /class="card quiet"/ },
   }
 
-  test.each(PAYMENT_STATUSES)('%s: its sentence, its title, its tone', (status) => {
+  test.each(PAYMENT_STATUSES)('the page of %s has its sentence, its title and its tone', (status) => {
     const { says, title, pin } = PAGES[status]
     expect(read(BY_STATUS[status])).toContain(says)
     expect(titleOf(BY_STATUS[status])).toContain(title)
     expect(html(BY_STATUS[status])).toMatch(pin)
   })
 
-  test('the ends of a payment have icons that differ from each other', () => {
+  test('the final states of a payment have different icons', () => {
     const ends = ['under_review', 'succeeded', 'failed', 'expired', 'canceled', 'refunded'] as const
     const icons = ends.map((status) => /<span class="pin"><svg.*?<\/svg>/.exec(html(BY_STATUS[status]))?.[0])
     expect(new Set(icons).size).toBe(ends.length)
   })
 
   test.each(PAYMENT_STATUSES)(
-    '%s loads itself again without JavaScript only while there is something to wait for',
+    'the page of %s reloads without JavaScript only while there is something to wait for',
     (status) => {
       const waits = ['pending', 'processing', 'under_review', 'settling'].includes(status)
       expect(html(BY_STATUS[status]).includes('<noscript><meta http-equiv="refresh" content="3"/></noscript>')).toBe(
@@ -111,7 +111,7 @@ describe('each state has its page', () => {
   )
 })
 
-describe('before the payment', () => {
+describe('Before the payment', () => {
   test('a pinned payment opens the plan of its method, with everything a buyer should know', () => {
     const page = read(SITUATIONS['pinned to the banking app'])
     expect(page).toContain('Pay in your banking app')
@@ -129,7 +129,7 @@ describe('before the payment', () => {
     expect(page).toContain('name="method" value="banking_app"')
   })
 
-  test('UPI names the amount in INR before it is fixed, and says so when the rate is not known', () => {
+  test('UPI shows the amount in INR before it is fixed, and says so if the rate is not known', () => {
     expect(read(SITUATIONS['pinned to UPI'])).toContain('Charged in Indian rupees about ₹4,536.90')
     expect(read(SITUATIONS['pinned to UPI without rates'])).toContain('Charged in Indian rupees fixed in the next step')
   })
@@ -140,19 +140,19 @@ describe('before the payment', () => {
     expect(page).not.toContain('is not offered')
   })
 
-  test('the plan before a card names the identity check that the partner may ask for', () => {
+  test('the plan of a card names the identity check that the partner may ask for', () => {
     const asked = { choice: { provider: 'card_partner', method: 'card' } } as const
     expect(read({ asked, country: { code: 'US', source: 'header' } })).toContain('First time only')
   })
 
-  test('a buyer who comes back from the identity check reads that it is checked, and not that it is to be finished', () => {
+  test('a buyer who returns from the identity check reads that it is checked, and not that they must finish it', () => {
     const attempts = [anAttempt('verification_required')]
     const payment = { status: 'pending', exception: 'verification_required' } as const
     expect(read({ payment, attempts, cameBackAt: '2026-11-20T12:01:25.000Z' })).toContain('Checking with Velanto')
     expect(read({ payment, attempts })).toContain('A quick identity check')
   })
 
-  test('a pin that is not offered in the country opens the picker: what is not offered, where, and no error', () => {
+  test('a pin that is not offered in the country opens the picker, with what is not offered and where, and no error', () => {
     const page = html(SITUATIONS['a pin that is not offered'])
     expect(textOf(page)).toContain('Paying by banking app is not offered in Brazil. You can pay in one of these ways.')
     expect(textOf(page)).toContain('How would you like to pay?')
@@ -160,7 +160,7 @@ describe('before the payment', () => {
     expect(page).toContain('<div class="note brand">')
   })
 
-  test('who is charged in another currency reads why, and why the other ways are not there', () => {
+  test('a buyer who is charged in another currency reads the reason, and why the other methods are missing', () => {
     const page = read(SITUATIONS['a pin that is not offered'])
     expect(page).toContain('In Indian rupees, about 1 minute')
     expect(page).toContain('Indora, our partner for Brazil, charges in Indian rupees.')
@@ -175,7 +175,7 @@ describe('before the payment', () => {
     )
   })
 
-  test('without a fallback there is one honest sentence and no picker', () => {
+  test('without a fallback the page has one honest sentence and no picker', () => {
     const page = html(SITUATIONS['a pin that is not offered, without a fallback'])
     expect(textOf(page)).toContain(
       'Paying by card is not offered in Brazil. Nightline Rail accepts no other way to pay for this payment.',
@@ -184,13 +184,13 @@ describe('before the payment', () => {
     expect(page).not.toContain('/continue')
   })
 
-  test('where nothing works the page says so, with the country', () => {
+  test('if no method works, the page says so, with the country', () => {
     expect(read(SITUATIONS['nothing at all'])).toContain(
       'There is no way to pay this amount in this currency from India yet.',
     )
   })
 
-  test('the country can always be corrected, on a page of its own: the list is on no other', () => {
+  test('the country can always be corrected, on its own page: no other page has the list', () => {
     expect(read({})).toContain('Paying from Germany Change')
     expect(html({})).toContain('href="/c/token-of-the-tests?step=country"')
     expect(read(SITUATIONS['a country unknown'])).toContain('Choose your country')
@@ -199,7 +199,7 @@ describe('before the payment', () => {
       if (changes.asked?.step !== 'country') expect(html(changes)).not.toContain('<option value="AF"')
   })
 
-  test('correcting the country keeps the way to pay that was being looked at', () => {
+  test('correcting the country keeps the method that was shown', () => {
     const asked = { choice: { provider: 'card_partner', method: 'card' } } as const
     expect(html({ asked })).toContain('href="/c/token-of-the-tests?step=country&amp;method=card_partner.card"')
     const page = html(SITUATIONS['the country to be corrected'])
@@ -207,20 +207,20 @@ describe('before the payment', () => {
     expect(page).toContain('href="/c/token-of-the-tests?method=card_partner.card"')
   })
 
-  test('a method that is asked for by a link and not possible leads back to the picker', () => {
+  test('a linked method that is not possible leads back to the picker', () => {
     const asked = { choice: { provider: 'card_partner', method: 'online_wallet' } } as const
     expect(read({ asked })).toContain(
       'Paying with an online wallet is not offered in Germany. You can pay in one of these ways.',
     )
   })
 
-  test('a method that another partner offers in the new country is still the method that was chosen', () => {
+  test('a chosen method that another partner offers in the new country stays chosen', () => {
     const asked = { choice: { provider: 'card_partner', method: 'card' } } as const
     const country = { code: 'BR', source: 'buyer' } as const
     expect(filledButton({ asked, country })).toBe('Continue to Indora · about ₹4,536.90')
   })
 
-  test('more than three ways are folded behind the best two', () => {
+  test('more than three methods are folded behind the best two', () => {
     const page = html(SITUATIONS['USDC too'])
     const [open = '', folded = ''] = page.split('More ways to pay (2)')
     expect(open.match(/class="way"/g)).toHaveLength(2)
@@ -228,11 +228,11 @@ describe('before the payment', () => {
     expect(html({})).not.toContain('More ways to pay')
   })
 
-  test('a payment that is about to close says so, with the minutes', () => {
+  test('a payment that expires soon says so, with the minutes', () => {
     expect(read(SITUATIONS['five minutes left'])).toContain('5 minutes left. This payment closes at 13:00')
   })
 
-  test('more time is asked for on the whole page, and not in a frame of the shop', () => {
+  test('more time is requested on the whole page, and not in a frame of the shop', () => {
     const closing = SITUATIONS['five minutes left']
     expect(html(closing)).toContain('/extend')
     expect(html({ ...closing, ...SITUATIONS['in a frame of the shop'] })).not.toContain('/extend')
@@ -240,7 +240,7 @@ describe('before the payment', () => {
 })
 
 test.each(['not_found', 'bad_request', 'forbidden', 'method_not_allowed', 'unavailable', 'internal', 'busy'] as const)(
-  'the problem %s has a page of its own with the same look',
+  'the problem %s has its own page with the same look',
   (problem) => {
     const page = renderProblem(problem, wordsIn('en'), 'https://pay.example/c/x')
     expect(page).toContain('role="alert"')

@@ -4,24 +4,24 @@ import { wordsIn } from '../../src/web/messages/words.ts'
 import { aCheckout, type CheckoutChanges } from './fixtures.ts'
 import { BY_STATUS, SITUATIONS } from './situations.ts'
 
-/** Pages as their readers get them. */
+/** Reads pages as their readers do. */
 
 export function html(changes: CheckoutChanges, locale: Locale = 'en'): string {
   const checkout = aCheckout(changes)
   return renderCheckout(checkout, wordsIn(locale, checkout.country.code))
 }
 
-/** No tags, no scripts, entities as characters. */
+/** Removes tags and scripts, and decodes entities. */
 export function textOf(page: string): string {
   return plain(bodyOf(page)).replace(/\s+/g, ' ').trim()
 }
 
-/** Without the names of the languages, which every page has. */
+/** Removes the names of the languages, which every page has. */
 export function bodyOf(page: string): string {
   return page.slice(page.indexOf('<body')).replace(/<details class="languages">.*?<\/details>/s, '')
 }
 
-/** Markup without its tags. One that says where a line may break is none for a reader. */
+/** Markup without its tags. A tag that allows a line break does not separate words. */
 export function plain(markup: string): string {
   return markup
     .replace(/<wbr ?\/?>/g, '')
@@ -33,12 +33,12 @@ export function plain(markup: string): string {
 
 export const read = (changes: CheckoutChanges): string => textOf(html(changes))
 
-/** What the tab says. */
+/** The title of the tab. */
 export function titleOf(changes: CheckoutChanges): string {
   return /<title>(.*?)<\/title>/.exec(html(changes))?.[1] ?? ''
 }
 
-/** The next step, as its button names it; null where there is none. */
+/** The next step, as its button names it; null if there is none. */
 export function filledButton(changes: CheckoutChanges): string | null {
   const button = /<(a|button)[^>]*class="button fill"[^>]*>(.*?)<\/\1>/.exec(html(changes))?.[2]
   return button === undefined ? null : textOf(`<body>${button}`)

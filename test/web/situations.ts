@@ -2,12 +2,12 @@ import type { AttemptStatus, PaymentStatus } from '../../src/domain/payment/paym
 import type { Attempt } from '../../src/domain/payment/payment-object.ts'
 import { anAttempt, aUpiAttempt, aUsdcAttempt, type CheckoutChanges, PAID_AT, SOLD } from './fixtures.ts'
 
-/** Every page there is, by the situation in which it is met. */
+/** Every page, by the situation in which a buyer reads it. */
 
 const INDIA = { code: 'IN', source: 'header' } as const
 const BRAZIL = { code: 'BR', source: 'buyer' } as const
 
-/** What a payment has whose money the partner has confirmed. */
+/** The fields of a payment whose money the partner has confirmed. */
 const CONFIRMED = {
   paidAt: PAID_AT,
   paidAttemptId: 'att_01hzy3v7t8e4a9v2b6q5r0c1d2',
@@ -20,7 +20,7 @@ const aCardAttempt = (status: AttemptStatus, changes: Partial<Attempt> = {}): At
 /** The buyer came back a moment ago. */
 const CAME_BACK_AT = '2026-11-20T12:01:28.000Z'
 
-/** One checkout for each state, in the situation in which it is met most. */
+/** One checkout for each state, in its most frequent situation. */
 export const BY_STATUS: Readonly<Record<PaymentStatus, CheckoutChanges>> = {
   created: {},
   pending: { payment: { status: 'pending' }, attempts: [anAttempt('open')] },
@@ -37,7 +37,7 @@ export const BY_STATUS: Readonly<Record<PaymentStatus, CheckoutChanges>> = {
   refunded: { payment: { status: 'refunded', payout: 'void' }, attempts: [anAttempt('refunded')] },
 }
 
-/** What the states do not show by themselves. */
+/** Situations that the states alone do not show. */
 export const SITUATIONS = {
   'pinned to the banking app': { payment: { provider: 'wallet_app' } },
   'pinned to UPI': { payment: { provider: 'local_partner' }, country: INDIA },

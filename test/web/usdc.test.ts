@@ -4,14 +4,14 @@ import { anAttempt, aUsdcAttempt, type CheckoutChanges } from './fixtures.ts'
 import { html, read, titleOf } from './reading.ts'
 import { SITUATIONS } from './situations.ts'
 
-/** The stored link, with the addresses as EIP-55 spells them. */
+/** The stored link, with the addresses in the case of EIP-55. */
 const SHOWN_LINK =
   'ethereum:0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359@137/transfer?address=0x00000000000000000000000000000000000000A1&uint256=58300000'
 
 test('the page of a USDC payment shows the exact amount, the address, the network, a named code and the link for a wallet', () => {
   const page = html(SITUATIONS['an address for USDC'])
   expect(page).toContain('Send 58.30 USDC')
-  // As EIP-55 spells them, so that a wallet finds a mistyped character.
+  // In the case of EIP-55, so that a wallet detects a mistyped character.
   expect(page).toContain('data-copy="0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359"')
   expect(page).toContain('data-copy="0x00000000000000000000000000000000000000A1"')
   expect(page).not.toContain('0x3c499c542cef5e3811e1192ce70d8cc03d5c3359')
@@ -20,14 +20,14 @@ test('the page of a USDC payment shows the exact amount, the address, the networ
   expect(page).toContain('data-poll="3"')
 })
 
-test('a second code holds the address alone, for wallets that cannot read a link', () => {
+test('a second code has only the address, for wallets that cannot read a link', () => {
   const page = html(SITUATIONS['an address for USDC'])
   const address = codeOf('0x00000000000000000000000000000000000000A1')
   expect(page).toContain('aria-label="Code with only the address"')
   expect(page).toContain(pathOf(address))
 })
 
-test('who has sent a part is asked for the rest, in every form, and not sent to another way', () => {
+test('a buyer who has sent a part is asked for the rest, in every form, and not led to another method', () => {
   const part = SITUATIONS['an address for the rest of the USDC']
   expect(read(part)).toContain('Arrived 8.30 USDC Missing 50.00 USDC')
   const page = html(part)
@@ -42,7 +42,7 @@ test.each<NonNullable<CheckoutChanges['asked']>>([
   { step: 'pick' },
   { step: 'country' },
   { choice: { provider: 'card_partner', method: 'card' } },
-])('every address of the checkout shows how to send the rest once a part has arrived: %j', (asked) => {
+])('every page of the checkout shows how to send the rest once a part has arrived: %j', (asked) => {
   const part = SITUATIONS['an address for the rest of the USDC']
   const card = anAttempt('open', { id: 'att_2', provider: 'card_partner', method: 'card' })
   const known = aUsdcAttempt({ held: '8300000' })
@@ -54,7 +54,7 @@ test.each<NonNullable<CheckoutChanges['asked']>>([
   }
 })
 
-test('money of an order that the buyer cannot complete is looked at, and no other way to pay is shown', () => {
+test('money of an order that the buyer cannot complete is under review, and no other method is shown', () => {
   const attempts = [anAttempt('paid', { returned: true })]
   const text = read({ payment: { status: 'pending' }, attempts, asked: { step: 'pick' } })
   expect(text).toContain('We are checking this payment')
@@ -62,7 +62,7 @@ test('money of an order that the buyer cannot complete is looked at, and no othe
 })
 
 test.each(['58300000', '60000000'])(
-  'who has sent all of it (%s) is asked for nothing, before the payment has heard of it',
+  'a buyer who has sent all of it (%s) is asked for nothing, before the payment has a reading of it',
   (received) => {
     const all = { ...SITUATIONS['an address for USDC'], received }
     const page = html(all)

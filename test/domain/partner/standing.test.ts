@@ -25,7 +25,7 @@ const ask = (standing: Standing, asked: Asked, times = 1): Standing =>
 const isDown = ({ downSince }: Standing): boolean => downSince !== null
 
 describe('A partner goes down', () => {
-  test('a partner goes down after a payment’s failure if three pings are not answered', () => {
+  test('a partner goes down after a payment’s failure if three questions are not answered', () => {
     const asked = suspected(up, suspect(1, 1))
     expect(asked.askAt).toBe(5 * SECOND)
     expect([ask(asked, 'silent'), ask(asked, 'silent', 2), ask(asked, 'silent', 3)].map(isDown)).toEqual([
@@ -37,7 +37,7 @@ describe('A partner goes down', () => {
     expect(ask(asked, 'refuses_us', 3).why).toBe('refuses_us')
   })
 
-  test('a partner goes down if it answers pings, but opens no order for five payments of three merchants', () => {
+  test('a partner goes down if it answers questions, but opens no order for five payments of three merchants', () => {
     expect(ask(suspects(5, 3), 'answered')).toMatchObject({ why: 'opens_nothing' })
     expect(isDown(ask(suspects(4, 3), 'answered'))).toBe(false)
     expect(isDown(ask(suspects(20, 2), 'answered'))).toBe(false)
@@ -62,7 +62,7 @@ describe('A partner stays up', () => {
     expect(isDown(ask(suspected(between, suspect(9, 9)), 'answered'))).toBe(false)
   })
 
-  test('failed calls about existing orders do not take a partner down, however many; it is pinged anyway', () => {
+  test('failed calls about existing orders do not take a partner down, however many; it is asked anyway', () => {
     const troubled = Array.from({ length: 20 }).reduce<Standing>((before) => doubted(before, 0), up)
     expect(troubled).toEqual({ ...up, askAt: 5 * SECOND })
     expect(ask(troubled, 'answered')).toEqual(up)
@@ -76,7 +76,7 @@ describe('A partner stays up', () => {
     expect(isDown(wasAsked(slowly, 'answered', 9 * MINUTE))).toBe(false)
   })
 
-  test('a partner stays up in any sequence if it answers every ping and no three merchants have failures', () => {
+  test('a partner stays up in any sequence if it answers every question and no three merchants have failures', () => {
     const step = fc.oneof(
       fc.record({ payment: fc.nat(50), merchant: fc.nat(1) }),
       fc.constant('asked' as const),
@@ -97,7 +97,7 @@ describe('A partner stays up', () => {
     )
   })
 
-  test('failures make the system ping a partner every five seconds at most', () => {
+  test('failures make the system ask a partner every five seconds at most', () => {
     let standing = suspected(up, suspect(1, 1, 0))
     standing = wasAsked(standing, 'answered', 5 * SECOND)
     expect(standing.askAt).toBeNull()
@@ -108,7 +108,7 @@ describe('A partner stays up', () => {
 describe('A partner comes back', () => {
   const down = ask(suspects(1, 1), 'silent', 3)
 
-  test('a partner is up again with the first ping that it answers', () => {
+  test('a partner is up again with the first question that it answers', () => {
     expect(ask(down, 'answered')).toMatchObject({ downSince: null, why: null, suspects: [], askAt: null })
   })
 
@@ -158,7 +158,7 @@ describe('The standing of a partner to the millisecond', () => {
   const start = 1_790_000_000_000
   const fallen = { ...up, downSince: start, why: 'silent', falls: 3, fellAt: start, askAt: start + 10_000 } as const
 
-  test('neither more failures nor failures during the outage postpone a ping', () => {
+  test('neither more failures nor failures during the outage postpone a question', () => {
     const asked = doubted(up, start)
     expect(asked).toEqual({ ...up, askAt: start + 5000 })
     expect(doubted(asked, start + 4999)).toBe(asked)
@@ -176,7 +176,7 @@ describe('The standing of a partner to the millisecond', () => {
     expect(openedAnOrder(opensNothing)).toBe(opensNothing)
   })
 
-  test('two pings without an answer are a disturbance, the third is an outage', () => {
+  test('two questions without an answer are a disturbance, the third is an outage', () => {
     const once = wasAsked(up, 'silent', start)
     expect(once).toEqual({ ...up, misses: 1, askAt: start + 5000 })
     const twice = wasAsked(once, 'refuses_us', start + 5000)
@@ -192,7 +192,7 @@ describe('The standing of a partner to the millisecond', () => {
     expect(wasAsked(twice, 'answered', start + 10_000)).toEqual(up)
   })
 
-  test('a partner that is down is pinged every ten seconds, and its last answer is the reason', () => {
+  test('a partner that is down is asked every ten seconds, and its last answer is the reason', () => {
     const answered = wasAsked({ ...fallen, answers: 1 }, 'answered', start + 10_000)
     expect(answered).toEqual({ ...fallen, answers: 2, askAt: start + 20_000 })
     expect(wasAsked(answered, 'refuses_us', start + 20_000)).toEqual({

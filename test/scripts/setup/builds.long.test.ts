@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 test.each([TEMPORAL, TEST_SERVER])(
-  'the last source of the $title makes a program that runs',
+  'the last source of the $title builds a program that runs',
   async ({ sources, name, problemOf }) => {
     await sources.at(-1)?.make(folder, STEP)
     expect(await problemOf(join(folder, 'bin', name))).toBeNull()

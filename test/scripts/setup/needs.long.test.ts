@@ -19,8 +19,8 @@ afterEach(() => {
   process.env = { ...environment }
 })
 
-describe('tests that need a program which is missing', () => {
-  test('are left out, and the reason names the program and the files', async () => {
+describe('Tests that need a missing program', () => {
+  test('tests that need a missing program are left out, and the reason names the program and the files', async () => {
     const { jestArgs, reasons } = await prepareFor(['test/browser/links.test', 'test/domain'], progress)
     expect(jestArgs).toEqual(['--testPathIgnorePatterns', '/node_modules/', 'test/browser/links.test.ts'])
     expect(reasons).toEqual([
@@ -29,14 +29,14 @@ describe('tests that need a program which is missing', () => {
     expect(lines).toEqual(reasons)
   })
 
-  test('fail in CI', async () => {
+  test('tests that need a missing program fail in CI', async () => {
     process.env['CI'] = 'true'
     await expect(prepareFor(['test/browser/links.test'], progress)).rejects.toThrow(
       'CHROMIUM=/nowhere is not a program',
     )
   })
 
-  test('do not matter to a run of other tests', async () => {
+  test('a missing program does not matter to a run of other tests', async () => {
     expect(await prepareFor(['test/domain'], progress)).toEqual({ jestArgs: [], reasons: [] })
   })
 })

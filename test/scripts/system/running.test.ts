@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../e2e/harness/world.ts'
 const path = temporaryFolder('pinrail-running-')
 afterAll(() => rmSync(path, { recursive: true, force: true }))
 
-test('the demo finds the system that holds the data folder, and starts its own once that has ended', async () => {
+test('the demo finds the system that owns the data folder, and starts its own once that has ended', async () => {
   expect(findRunning(path)).toBeNull()
   const folder = await openDataFolder(path)
   folder.remember({ secretKey: 'pinrail_test_key', ports: { api: 4777, inbox: 4778 } })

@@ -3,8 +3,8 @@ import { tallyOf } from '../../../scripts/test/tally.ts'
 
 const RESULT = { success: true, numPassedTests: 3, numFailedTests: 0, numRuntimeErrorTestSuites: 0, testResults: [] }
 
-describe('a run of tests', () => {
-  test('counts what passed and what failed, and a file that could not run', () => {
+describe('The tally of a test run', () => {
+  test('the tally counts passed and failed tests, and a file that could not run', () => {
     expect(tallyOf(RESULT)).toEqual({ passed: 3, failed: 0, seconds: {} })
     const failed = { ...RESULT, success: false, numFailedTests: 2, numRuntimeErrorTestSuites: 1 }
     expect(tallyOf(failed)).toMatchObject({ passed: 3, failed: 3 })
@@ -13,7 +13,7 @@ describe('a run of tests', () => {
   test.each([
     ['in which no test ran', { numPassedTests: 0 }],
     ['that failed otherwise', { success: false }],
-  ])('%s has failed', (_what, changes) => {
+  ])('the tally lists a failed test: %s', (_what, changes) => {
     expect(tallyOf({ ...RESULT, ...changes }).failed).toBe(1)
   })
 })

@@ -8,7 +8,7 @@ const OTHERS = LOCALES.filter((locale) => locale !== 'en')
 
 type Part = ReturnType<IntlMessageFormat['getAst']>[number]
 
-/** The names in a message, as the library itself reads them: `name`, and `name, plural`. */
+/** The placeholders of a message, as the library reads them: `name`, and `name, plural`. */
 function namesIn(text: string): string[] {
   return partsOf(text)
     .flatMap((part) => ('options' in part ? [`${part.value}, plural`] : isText(part) ? [] : [valueOf(part)]))
@@ -19,16 +19,16 @@ const partsOf = (text: string): Part[] => new IntlMessageFormat(text, 'en', unde
 const isText = (part: Part): boolean => part.type === 0
 const valueOf = (part: Part): string => ('value' in part ? String(part.value) : '')
 
-test.each(OTHERS)('%s has the keys of English, and no others', (locale) => {
+test.each(OTHERS)('the catalogue of %s has the keys of English, and no others', (locale) => {
   expect(Object.keys(CATALOGUES[locale]).sort()).toEqual([...KEYS].sort())
 })
 
-test.each(OTHERS)('%s has the names of English in each text', (locale) => {
+test.each(OTHERS)('the catalogue of %s has the placeholders of English in each text', (locale) => {
   const wrong = KEYS.filter((key) => String(namesIn(CATALOGUES[locale][key])) !== String(namesIn(CATALOGUES.en[key])))
   expect(wrong).toEqual([])
 })
 
-test.each(LOCALES)('%s has a text for each of its plurals, and for no others', (locale) => {
+test.each(LOCALES)('the catalogue of %s has a text for each of its plurals, and for no others', (locale) => {
   const categories = new Intl.PluralRules(LANGUAGES[locale].formats).resolvedOptions().pluralCategories
   const plurals = KEYS.flatMap((key) => partsOf(CATALOGUES[locale][key]).filter((part) => 'options' in part))
   expect(plurals.length).toBe(3)
@@ -36,7 +36,7 @@ test.each(LOCALES)('%s has a text for each of its plurals, and for no others', (
     if ('options' in part) expect(Object.keys(part.options).sort()).toEqual([...categories].sort())
 })
 
-test.each(LOCALES)('%s is written with the marks of print, and nothing is left over at its ends', (locale) => {
+test.each(LOCALES)('the catalogue of %s uses typographic marks, and has no blanks at the ends of texts', (locale) => {
   const wrong = KEYS.filter((key) => {
     const text = CATALOGUES[locale][key]
     return text === '' || text.trim() !== text || /['"<>]|\.\.\.|  |!/.test(text)
@@ -54,24 +54,24 @@ const SAME: Readonly<Partial<Record<Locale, readonly string[]>>> = {
   sv: ['Test', 'Status'],
 }
 
-test.each(OTHERS)('%s leaves no text in English', (locale) => {
-  // A message of names alone has no words: "In {currency}, {about}" is Italian too.
+test.each(OTHERS)('the catalogue of %s leaves no text in English', (locale) => {
+  // A message that consists of placeholders has no words: "In {currency}, {about}" is Italian too.
   const same = ['UPI', 'USDC', 'In {currency}, {about}', ...(SAME[locale] ?? [])]
   const left = KEYS.filter((key) => CATALOGUES[locale][key] === CATALOGUES.en[key])
   expect(left.filter((key) => !same.includes(CATALOGUES.en[key]))).toEqual([])
 })
 
-/** Characters as a reader counts them; a name counts as five. */
+/** Characters as a reader counts them; a placeholder counts as five. */
 const lengthOf = (text: string): number => [...new Intl.Segmenter().segment(text.replace(/\{[^}]*\}/g, 'xxxxx'))].length
 
-test.each(OTHERS)('%s fits where English fits: no text is much longer, and no word is wider than a phone', (locale) => {
+test.each(OTHERS)('the texts of %s need no more room than English: no text is much longer, and no word is wider than a phone', (locale) => {
   const single = KEYS.filter((key) => !CATALOGUES.en[key].includes(', plural,'))
   const long = single.filter((key) => lengthOf(CATALOGUES[locale][key]) > 2 * lengthOf(CATALOGUES.en[key]) + 20)
   const wide = single.filter((key) => CATALOGUES[locale][key].split(/[\s-]+/).some((word) => lengthOf(word) > 21))
   expect([long, wide]).toEqual([[], []])
 })
 
-test('a language of another script has only its own letters around the names', () => {
+test('a language of another script has only its own letters around the placeholders', () => {
   const scripts = { el: /\p{Script=Greek}/u, hi: /\p{Script=Devanagari}/u, ar: /\p{Script=Arabic}/u }
   for (const [locale, script] of Object.entries(scripts)) {
     const texts = KEYS.filter((key) => /[a-z]{3}/i.test(CATALOGUES.en[key].replace(/\{[^}]*\}|UPI|USDC|the EU/g, '')))

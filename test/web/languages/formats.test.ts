@@ -16,7 +16,7 @@ test('durations are seconds below a minute, then whole minutes', () => {
   expect(words.about(60)).toBe('about 1 minute')
   expect(words.about(61)).toBe('about 2 minutes')
   expect(words.about(900)).toBe('about 15 minutes')
-  // One, few, many; and in Arabic two has a form of its own.
+  // One, few, many; and in Arabic two has its own form.
   expect([60, 120, 300].map((seconds) => wordsIn('pl').about(seconds))).toEqual([
     'około 1 minuty',
     'około 2 minut',
@@ -25,7 +25,7 @@ test('durations are seconds below a minute, then whole minutes', () => {
   expect([120, 180].map((seconds) => wordsIn('ar').about(seconds))).toEqual(['نحو دقيقتين', 'نحو 3 دقائق'])
 })
 
-test('times are in the zone of the buyer’s country, and say UTC where it is not one zone or not known', () => {
+test('times are in the zone of the buyer’s country, and in UTC with its name if there are several zones or none is known', () => {
   const at = '2026-11-20T12:03:12.000Z'
   const inGermany = wordsIn('en', 'DE')
   expect(inGermany.moment(at, 'time')).toBe('13:03')
@@ -37,7 +37,7 @@ test('times are in the zone of the buyer’s country, and say UTC where it is no
   expect(wordsIn('en', 'US').moment(at, 'time')).toBe('12:03 UTC')
 })
 
-test('values are put in as they are, placeholders in them included', () => {
+test('values are inserted unchanged, including placeholders in them', () => {
   expect(words.t('shop.back', { merchant: '{merchant} $& Co' })).toBe('Back to {merchant} $& Co')
 })
 
@@ -54,7 +54,7 @@ test('amounts, moments, countries and currencies are those of the language', () 
   expect(wordsIn('fr').currency('INR')).toBe('roupies indiennes')
 })
 
-test('in Arabic a name in Latin letters is isolated, so that what stands around it stays where it belongs', () => {
+test('in Arabic a name in Latin letters is isolated, so that the text around it stays in its place', () => {
   expect(wordsIn('ar').t('shop.back', { merchant: 'Veena (EU)' })).toBe('العودة إلى \u2068Veena (EU)\u2069')
   expect(wordsIn('de').t('shop.back', { merchant: 'Veena (EU)' })).toBe('Zurück zu Veena (EU)')
 })

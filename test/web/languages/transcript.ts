@@ -12,10 +12,10 @@ import { aLinkView, FIVE, type LinkChanges } from '../link-fixtures.ts'
 import { bodyOf, EVERY_PAGE, plain } from '../reading.ts'
 import { BY_STATUS, SITUATIONS } from '../situations.ts'
 
-/** The languages whose transcripts are kept: the source, and one that is written from right to left. */
+/** The languages with transcripts: the source, and one that is written from right to left. */
 export const KEPT = ['en', 'ar'] as const satisfies readonly Locale[]
 
-/** Where the transcript of a language is kept. `npm run transcripts` writes it. */
+/** The path of a language’s transcript. `npm run transcripts` writes it. */
 export const transcriptFile = (locale: Locale): string =>
   fileURLToPath(new URL(`./transcripts/${locale}.txt`, import.meta.url))
 
@@ -81,14 +81,14 @@ function linkPages(words: Words): [string, string][] {
   ]
 }
 
-/** What a value of `Intl` stands in within a transcript: another version of its data may write it otherwise. */
+/** Replaces values of `Intl`, because another version of its data may write them differently. */
 const VALUE = { begins: '‹', ends: '›' } as const
 
 const marked = (value: string): string => `${VALUE.begins}${value}${VALUE.ends}`
 
 export const withoutValues = (transcript: string): string => transcript.replace(/‹[^›]*›/g, '‹›')
 
-/** What a person reads, or hears, of every page in one language, from top to bottom. */
+/** The text that a person reads, or that a screen reader speaks, of every page in one language, from top to bottom. */
 export function transcriptOf(locale: Locale): string {
   const wordsOf = (country: string | null): Words => {
     const words = wordsIn(locale, country)
@@ -105,7 +105,7 @@ export function transcriptOf(locale: Locale): string {
   return pages.join('\n')
 }
 
-/** Elements of which each begins a line, and what stands before it. */
+/** Elements that begin a line, and the prefix of that line. */
 const LINES: Readonly<Record<string, string>> = {
   h1: '# ',
   h2: '## ',

@@ -5,14 +5,14 @@ import { KEPT, transcriptFile, transcriptOf, withoutValues } from './transcript.
 
 const pagesOf = (transcript: string): string[] => transcript.split('\n\n=== ')
 
-test.each(KEPT)('every page in %s reads as its transcript says, which `npm run transcripts` writes', (locale) => {
+test.each(KEPT)('every page in %s reads as its transcript, which `npm run transcripts` writes', (locale) => {
   const kept = withoutValues(readFileSync(transcriptFile(locale), 'utf8'))
   expect(kept.length).toBeGreaterThan(10_000)
   // Page by page, so that a difference is short.
   expect(pagesOf(withoutValues(transcriptOf(locale)))).toEqual(pagesOf(kept))
 })
 
-/** A page without its words: its name, and for each line what begins it and its number of values. */
+/** A page without its words: its name, and for each line its prefix and its number of values. */
 const shapeOf = (page: string): string[] =>
   page.split('\n').map((line, nth) => {
     const [mark = ''] = /^(## |# |· |> |\[|: |\(picture\))?/.exec(line) ?? []

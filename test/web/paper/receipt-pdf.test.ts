@@ -25,7 +25,7 @@ const SHOP = { name: 'Nightline Rail', supportEmail: 'help@nightline.example' }
 const REAL: CheckoutChanges = { ...BY_STATUS.succeeded, shop: SHOP }
 const OVERPAID: CheckoutChanges = { ...SITUATIONS['more than the price'], shop: SHOP }
 
-/** The longest that the API takes, of words and of one word. */
+/** The longest texts and the longest word that the API accepts. */
 const LONG: CheckoutChanges = {
   shop: {
     name: 'Donaudampfschifffahrtsgesellschaft '.repeat(3).slice(0, 100),
@@ -50,8 +50,8 @@ const textsOf = ({ shop, supportEmail, heading, lines, facts, check, foot }: Ret
 const rightOf = ({ face, text, x, style }: Placed): number =>
   x + (face.font.layout(text).advanceWidth / face.font.unitsPerEm) * style.size
 
-describe.each(LOCALES)('in %s', (locale) => {
-  test('the file is one page in its language with its own faces, and says what the page says', async () => {
+describe.each(LOCALES)('The receipt in %s', (locale) => {
+  test('the file is one page in its language with its own fonts, and has the texts of the page', async () => {
     const pdf = await pdfOf(OVERPAID, locale)
     expect(pdf.startsWith('%PDF-')).toBe(true)
     expect(pdf.match(/\/Type \/Page\b/g)).toHaveLength(1)
@@ -65,7 +65,7 @@ describe.each(LOCALES)('in %s', (locale) => {
   test.each([
     ['usual', OVERPAID],
     ['longest', LONG],
-  ])('each of its words is on the sheet, within its margins (%s texts)', (_name, changes) => {
+  ])('each word of the receipt is on the sheet, within its margins (%s texts)', (_name, changes) => {
     const paper = paperOf(changes, locale)
     const { placed, code, bottom } = receiptSheet(paper, LANGUAGES[locale].dir)
     expect(bottom).toBeLessThan(SHEET.height - MARGIN / 2)
@@ -85,7 +85,7 @@ describe.each(LOCALES)('in %s', (locale) => {
   })
 })
 
-test('in Arabic everything is mirrored: the amount stands on the left, its name on the right', () => {
+test('in Arabic the receipt is mirrored: the amount is on the left, its label on the right', () => {
   const placed = (locale: Locale) => receiptSheet(paperOf(REAL, locale), LANGUAGES[locale].dir).placed
   const xOf = (locale: Locale, part: string): number => placed(locale).find(({ text }) => text.includes(part))?.x ?? -1
   expect(xOf('en', '49.99')).toBeGreaterThan(xOf('en', 'Paid'))
@@ -94,12 +94,12 @@ test('in Arabic everything is mirrored: the amount stands on the left, its name 
   expect(rightOf(placed('ar').find(({ style }) => style.size === 26) as Placed)).toBeCloseTo(SHEET.width - MARGIN, 0)
 })
 
-test('a test receipt has TEST across it, and a real one has not', async () => {
+test('a test receipt has TEST across it, and a real one does not', async () => {
   expect(await pdfOf(SITUATIONS['paid in test mode'])).toContain('/ca 0.13')
   expect(await pdfOf(REAL)).not.toContain('/ca ')
 })
 
-test('a name in a script without a face makes no file; pictures among the letters are left out', async () => {
+test('a name in a script without a font makes no file; pictures among the letters are left out', async () => {
   const named = (name: string) => receiptPdf(paperOf({ ...REAL, shop: { name } }, 'en'), words('en'), noLogo)
   expect(await named('東京駅')).toBeNull()
   expect(await named('Ночной поезд')).not.toBeNull()
@@ -111,13 +111,13 @@ test('a name in a script without a face makes no file; pictures among the letter
 test.each([
   ['of the widest Latin letters', 'W'.repeat(500)],
   ['of Cyrillic capitals', 'Щ'.repeat(500)],
-])('texts %s, which do not fit onto one page, make no file: nothing of a receipt is left out', async (_name, text) => {
+])('texts %s, which do not fit onto one page, make no file: a receipt must be complete', async (_name, text) => {
   const changes = { ...LONG, payment: { ...LONG.payment, description: text, reference: text.slice(0, 200) } }
   expect(receiptSheet(paperOf(changes, 'en'), 'ltr').bottom).toBeGreaterThan(SHEET.height - MARGIN)
   expect(await receiptPdf(paperOf(changes, 'en'), words('en'), noLogo)).toBeNull()
 })
 
-test('the same receipt is made once, and another one is another', async () => {
+test('the same receipt is made once, and another one separately', async () => {
   const make = (changes: CheckoutChanges, locale: Locale) => receiptPdf(paperOf(changes, locale), words(locale), noLogo)
   expect(await make(REAL, 'en')).toBe(await make(REAL, 'en'))
   expect(await make(REAL, 'en')).not.toBe(await make(REAL, 'de'))
@@ -142,7 +142,7 @@ test('a logo that could not be read once is in the next file', async () => {
   expect(pdf?.toString('latin1')).toContain('/Subtype /Image')
 })
 
-test.each(['png', 'jpg'] as const)('a logo in %s stands in the file, and moves the name to its side', async (kind) => {
+test.each(['png', 'jpg'] as const)('a logo in %s is in the file, and moves the name to its side', async (kind) => {
   const changes = { ...REAL, shop: { ...SHOP, logo: `0123.${kind}` } }
   const asked: string[] = []
   const readLogo = async (name: string) => {
