@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { one, type Queryable, sql } from './db.ts'
 
-/** The work that the sweeps of a worker may find, in one statement. */
+/** The work that the sweeps of a worker can find, in one statement. */
 
-/** A notice of Postgres names the sweeps for which its commit made work: see the triggers `wakes_…`. */
+/** The channel on which Postgres names the sweeps for which a commit made work: see the triggers `wakes_…`. */
 export const WORK_CHANNEL = 'pinrail_work'
 
 export const SWEEPS = [
@@ -22,8 +22,8 @@ export type Sweep = (typeof SWEEPS)[number]
 const foundRow = z.object({ found: z.array(z.enum(SWEEPS)) })
 
 /**
- * Returns the sweeps that may find something at `now` (ISO 8601). Each condition is wider than the sweep's own and reads a few
- * entries of an index: a sweep that finds nothing costs a statement, and work that no condition covers is lost.
+ * Returns the sweeps that might find work at `now` (ISO 8601). Each condition is wider than the sweep's and reads a few
+ * index entries: a sweep that finds nothing costs a statement, and work without a condition is lost.
  */
 export async function findWork(db: Queryable, now: string): Promise<readonly Sweep[]> {
   const at = sql`${now}::timestamptz`

@@ -284,7 +284,10 @@ const nameKind = ({ moves, notes }: ChangeEntries): string =>
 type WrittenChange = Pick<PaymentWrite, 'before' | 'after' | 'entries'> & { readonly at: string }
 
 /** Lists the events of the entered statuses, and of money that was lost or won back after the payout. */
-function listEvents({ publicUrl }: ChangeContext, { before, after, entries: { moves }, at }: WrittenChange): NewEvent[] {
+function listEvents(
+  { publicUrl }: ChangeContext,
+  { before, after, entries: { moves }, at }: WrittenChange,
+): NewEvent[] {
   const { id, merchantId, livemode } = after.payment
   const object = renderPayment(after.payment, after.attempts, publicUrl)
   const event = (type: NewEvent['type'], about: object): NewEvent => ({

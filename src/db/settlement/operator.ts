@@ -7,9 +7,11 @@ import { unclaimed } from './watch/known.ts'
 import { endTransferPause } from './watch/pause.ts'
 import { listMovements } from './watch/pending.ts'
 
-/** What an operator may do to lanes and to the pause of the solvency watch. */
+/** Actions of operators on lanes and on the pause of the solvency watch. */
 
-/** Opens a quarantined lane again, after its foreign nonces were looked into. False when it was not quarantined. */
+/**
+ * Opens a quarantined lane again, after an operator has examined its foreign nonces. False if it was not quarantined.
+ */
 export async function releaseLane(db: Queryable, lane: { chainId: number; wallet: Hex }): Promise<boolean> {
   const changed = await execute(
     db,
@@ -20,8 +22,9 @@ export async function releaseLane(db: Queryable, lane: { chainId: number; wallet
 }
 
 /**
- * Gives a lane up: it sends nothing more, and what it carries goes out by the other lanes at once. What it has sent may
- * still be mined; the token accepts each authorization once. Answers how many payouts left it; null for an unknown lane.
+ * Abandons a lane: it sends nothing more, and other lanes send its payouts immediately. Its sent transactions might
+ * still be mined; the token accepts each authorization once. Returns how many payouts left it; null for an unknown
+ * lane.
  */
 export async function abandonLane(tx: Tx, lane: { chainId: number; wallet: Hex }): Promise<number | null> {
   const changed = await execute(
@@ -36,7 +39,7 @@ export async function abandonLane(tx: Tx, lane: { chainId: number; wallet: Hex }
 
 type Place = { readonly chainId: number; readonly token: Hex }
 
-/** The transfers of a transaction that no payout claims, and those of them that are not booked yet. */
+/** Lists the transfers of a transaction that no payout claims, and those of them that are not booked yet. */
 export async function listUnclaimed(
   tx: Tx,
   { chainId, token }: Place,
@@ -50,7 +53,7 @@ export async function listUnclaimed(
 const countRow = z.object({ count: z.coerce.number() })
 
 /**
- * Declares the unclaimed transfers of a transaction known and, when no unknown one is left, ends the pause. Returns how
+ * Declares the unclaimed transfers of a transaction known and, if no unknown one is left, ends the pause. Returns how
  * many unknown transfers remain; null if the transaction had none and no other is unknown.
  */
 export async function acknowledgeTransfers(tx: Tx, scope: Place, txHash: Hex): Promise<number | null> {

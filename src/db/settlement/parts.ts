@@ -3,7 +3,10 @@ import { PARTS, type Part, type PartStanding, REST_CAUSES, type RestCause } from
 import { execute, many, type Queryable, sql } from '../db.ts'
 import type { JournalContext, SettlementScope } from './context.ts'
 
-/** How a round ended. `isDone`: it did something, or had nothing to do; with a failure, too, if only a part of it failed. */
+/**
+ * The end of a round. `isDone`: it did something, or had nothing to do; also with a failure, if only a part of it
+ * failed.
+ */
 export type PartReport = {
   readonly owner: string
   readonly part: Part
@@ -12,7 +15,7 @@ export type PartReport = {
   readonly failure: string | null
 }
 
-/** Writes how a round of a part ended, unless another engine leads now. */
+/** Stores how a round of a part ended, unless another engine leads now. */
 export async function reportPart({ db, scope }: JournalContext, report: PartReport): Promise<void> {
   const { owner, part, isDone, cause, failure } = report
   const { chainId, token } = scope
@@ -41,7 +44,7 @@ const partRow = z.object({
   failure: z.string().nullable(),
 })
 
-/** How the rounds of each part end, as a worker last reported. */
+/** Reads how the rounds of each part end, from the last reports of workers. */
 export function readParts(
   db: Queryable,
   { chainId, token }: Pick<SettlementScope, 'chainId' | 'token'>,

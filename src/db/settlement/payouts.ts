@@ -25,9 +25,9 @@ function address(value: string): Hex {
 }
 
 /**
- * The payout of a payment, queued, as a statement that writes only if the part `done` has a row. One that is held goes back into the
- * queue, where every check is made again. A repetition that asks for another recipient, amount or token is a bug and throws: the
- * first one is what will be paid. A payment of the other mode is not there.
+ * Returns the statement that queues the payout of a payment; it writes only if the part `done` has a row. A stopped
+ * payout returns to the queue, where every check is made again. A repetition with another recipient, amount or token is
+ * a bug and throws: the first one is what will be paid. A payment of the other mode is not found.
  */
 export function payoutInsert(payout: NewPayout): Statement {
   const [token, treasury, recipient] = [payout.token, payout.treasury, payout.recipient].map(address) as [Hex, Hex, Hex]
@@ -41,7 +41,6 @@ export function payoutInsert(payout: NewPayout): Statement {
         union all select p.state, p.hold_reason, p.hold_detail, p.refusals, p.updated_at where p.state <> 'held')`
 }
 
-/** Queues the payout of a payment. */
 export async function queuePayout(tx: Tx, payout: NewPayout): Promise<void> {
   if (payout.livemode !== tx.livemode) throw new Error(`no payment ${payout.paymentId}`)
   const queued = await execute(tx, sql`with done as (select) ${payoutInsert(payout)}`)
@@ -78,11 +77,11 @@ export type PayoutView = {
   readonly treasury: Hex
   readonly microUsdc: MicroUsdc
   readonly authNonce: Hex
-  /** The transaction that settled or voided it; before that the newest one sent for it. */
+  /** The transaction that settled or voided it; before that the newest one that was sent for it. */
   readonly txHash: Hex | null
   readonly lane: { readonly wallet: Hex; readonly nonce: number } | null
   readonly hookError: string | null
-  /** Where the finalized chain says that it was paid (settled) or cancelled (voided). */
+  /** The place in the finalized chain at which it was paid (settled) or cancelled (voided). */
   readonly proof: {
     readonly txHash: Hex
     readonly logIndex: number
@@ -93,12 +92,12 @@ export type PayoutView = {
   } | null
 }
 
-/** A payout is broadcast when its envelope is. */
+/** A payout is broadcast if its envelope is. */
 export const shownState = sql`case when p.state = 'assigned' and exists (
   select 1 from lane_tx t where (t.chain_id, t.wallet, t.nonce) = (p.chain_id, p.lane_wallet, p.lane_nonce)
     and t.state = 'broadcast') then 'broadcast' else p.state end`
 
-/** The payout of a payment with its proof, or null when none was queued. */
+/** Reads the payout of a payment with its proof, or null if none was queued. */
 export async function readPayout(db: Queryable, paymentId: string): Promise<PayoutView | null> {
   const row = await maybeOne(
     db,
@@ -142,7 +141,7 @@ export async function readPayout(db: Queryable, paymentId: string): Promise<Payo
 
 const paymentIdRow = z.object({ payment_id: z.string() })
 
-/** The payments whose payouts are stopped for the reason, the oldest first. */
+/** Lists the payments whose payouts are stopped for the reason, the oldest first. */
 export async function listStopped(
   db: Queryable,
   { reason, limit }: { reason: HoldReason; limit: number },
@@ -157,9 +156,9 @@ export async function listStopped(
 }
 
 /**
- * Asks for the payout's authorization to be cancelled on chain, which is what makes a refund safe. False when it has
- * ended already. A transfer that is on its way may still win: then the payout settles. It leaves the envelope of that
- * transfer, so that the cancellation need not wait for a lane that does not get through.
+ * Requests that the payout's authorization is cancelled on chain, which makes a refund safe. False if it has ended
+ * already. A transfer that is on its way might still win: then the payout settles. The payout leaves the envelope of
+ * that transfer, so that the cancellation need not wait for a lane that does not get through.
  */
 export async function requestVoid(tx: Tx, paymentId: string): Promise<boolean> {
   const changed = await execute(
@@ -178,19 +177,22 @@ export async function requestVoid(tx: Tx, paymentId: string): Promise<boolean> {
   return changed === 1
 }
 
-/** Until blocks that the observer has not read yet cannot hold it any more. Seconds. */
+/** Seconds for blocks that the observer has not read yet and that could contain it. */
 const UNREAD_SECONDS = 60
 
-/** What was ever sent is public: anybody may send the authorization again until it expires. Signed later, it was not in it. */
-const mayBeSentByAnybody = (paymentId: string): Statement => sql`exists (
+/**
+ * A sent authorization is public: anybody can send it again until it expires. An authorization that was signed after
+ * the envelope was made was not in it.
+ */
+const canBeSentByAnybody = (paymentId: string): Statement => sql`exists (
   select 1 from payout_signature s join lane_tx_item i using (payment_id) join lane_tx t using (chain_id, wallet, nonce)
     join lane_tx_attempt a using (chain_id, wallet, nonce)
   where s.payment_id = ${paymentId} and s.kind = 'transfer' and i.kind = 'transfer' and s.signed_at <= t.created_at
     and s.valid_before > extract(epoch from now()) - ${UNREAD_SECONDS})`
 
 /**
- * Keeps a payout that no envelope carries from being sent. False when it is under way, voiding or ended, or was sent before
- * and may be sent by anybody: only a void keeps such a one from being paid.
+ * Stops a payout that is in no envelope. False if it is on its way, voiding or ended, or if it was sent before and
+ * anybody can send it again: only a void prevents such a payment.
  */
 export async function holdPayout(tx: Tx, paymentId: string, detail: string): Promise<boolean> {
   const changed = await execute(
@@ -199,12 +201,12 @@ export async function holdPayout(tx: Tx, paymentId: string, detail: string): Pro
         where payment_id = ${paymentId} and livemode = ${tx.livemode} and state in ('queued', 'authorized', 'held')
           and lane_wallet is null and not exists (select 1 from lane_tx_item i join lane_tx t using (chain_id, wallet, nonce)
             where i.payment_id = ${paymentId} and t.state in ('reserved', 'signed', 'broadcast'))
-          and not ${mayBeSentByAnybody(paymentId)}`,
+          and not ${canBeSentByAnybody(paymentId)}`,
   )
   return changed === 1
 }
 
-/** Puts a held payout back into the queue, where every check is made again. False when it was not held. */
+/** Returns a stopped payout to the queue, where every check is made again. False if it was not stopped. */
 export async function releasePayout(tx: Tx, paymentId: string): Promise<boolean> {
   const changed = await execute(
     tx,

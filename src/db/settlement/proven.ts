@@ -44,15 +44,17 @@ const toSettlement = (row: Proven): Settlement => ({
 })
 
 /**
- * Ends up to `limit` payouts of which the finalized chain holds the proof: settled by their transfer, voided by
- * their cancellation. State, proof and everything the hooks write are one transaction. The settled ones are given to
- * the hook together, except those whose hook has thrown before; when that throws, each is tried alone under a savepoint, and one whose own hook throws keeps its
- * proof, is tried again after half a minute, and delays nobody. A voided payout that is paid after all, by a signature that
- * nobody here knew, stays voided, and its payment gets the proof. Returns how many ended and which failed.
+ * Ends up to `limit` payouts that the finalized chain proves: settled by their transfer, voided by their cancellation.
+ * State, proof and all writes of the hooks are one transaction. The settled ones are passed to the hook together,
+ * except those whose hook has thrown before. If that call throws, each is tried tryAlone under a savepoint; one whose own
+ * hook throws keeps its proof, is tried again after half a minute, and delays no other. A voided payout that is paid
+ * nevertheless, by an unknown signature, stays voided, and its payment gets the proof. Returns how many ended and which
+ * failed.
  */
 export function applyProven(context: JournalContext, limit: number): Promise<{ ended: number; failed: FailedHook[] }> {
   return context.db.transaction(async (tx) => {
-    // With their payments: a decision locks those first, and would wait for a payout that waits for its payment.
+    // With their payments: a decision locks those first, and would otherwise wait for a payout that waits for its
+    // payment.
     const rows = await many(
       tx,
       provenRow,
@@ -75,24 +77,24 @@ export function applyProven(context: JournalContext, limit: number): Promise<{ e
       await end(tx, context.scope, { rows: batch, state: 'settled' })
       await context.hooks.onSettled(tx, batch.map(toSettlement))
     }
-    const alone = async (row: Proven, work: () => Promise<void>): Promise<void> => {
+    const tryAlone = async (row: Proven, work: () => Promise<void>): Promise<void> => {
       const error = await attempt(tx, work)
       if (error === null) return
       failed.push({ paymentId: row.payment_id, error })
       await delayHook(tx, row.payment_id, error)
     }
     const paid = rows.filter((row) => row.kind === 'out')
-    // One that has failed before would undo the work of the others again.
+    // A payout that has failed before would undo the work of the others again.
     const sound = paid.filter((row) => !row.failed_before)
     const isDone = sound.length > 0 && (await attempt(tx, () => settle(sound))) === null
-    for (const row of isDone ? paid.filter((one) => one.failed_before) : paid) await alone(row, () => settle([row]))
+    for (const row of isDone ? paid.filter((one) => one.failed_before) : paid) await tryAlone(row, () => settle([row]))
     for (const row of rows.filter(({ kind }) => kind === 'cancel'))
-      await alone(row, async () => {
+      await tryAlone(row, async () => {
         await end(tx, context.scope, { rows: [row], state: 'voided' })
         const proof: VoidProof = { kind: 'cancelled', ...toPlace(row), gasWei: toGas(row) }
         await context.hooks.onVoided(tx, proof)
       })
-    // What paused everything has its payout now.
+    // The transfer that paused everything has its payout now.
     if (rows.some((row) => row.is_unknown)) await endTransferPause(tx, context.scope)
     return { ended: rows.length - failed.length, failed }
   })
@@ -122,7 +124,7 @@ async function end(
   )
 }
 
-/** Has a payout whose payment refused be tried again later; until then it is shown. */
+/** Delays the next try of a payout whose payment refused; until then its error is shown. */
 export async function delayHook(on: Queryable, paymentId: string, error: Error): Promise<void> {
   await execute(
     on,

@@ -59,7 +59,7 @@ function toSigned(row: z.infer<typeof signedRow>): SignedPayout {
   return { ...toPayout(row), signed }
 }
 
-/** Reads signed payouts: the newest signature of the kind that the payout's state asks for. */
+/** Reads signed payouts, each with the newest signature of the kind that its state requires. */
 export async function readSigned(db: Queryable, where: Statement, limit: number): Promise<SignedPayout[]> {
   const rows = await many(
     db,
@@ -74,7 +74,7 @@ export async function readSigned(db: Queryable, where: Statement, limit: number)
   return rows.map(toSigned)
 }
 
-/** Held for one of PASSING_HOLDS, as in the index payout_payable, word for word. */
+/** Stopped for one of PASSING_HOLDS, as in the index payout_payable, word for word. */
 export const passing = sql`p.state = 'held' and p.hold_reason in ('funds', 'limit')`
 
 /** As in the index payout_payable, word for word. */
@@ -86,15 +86,15 @@ export const sendable = sql`(p.state = 'voiding' or p.state = 'authorized' and p
 /** As in the index payout_seen, word for word. */
 export const seen = sql`(p.mined_number is not null and p.state not in ('settled', 'voided'))`
 
-/** Not of those that were found waiting for a proof just now. */
+/** Excludes payouts that were found waiting for a proof a moment ago. */
 export const rested = sql`(p.rests_until is null or p.rests_until <= now())`
 
-/** Stands on a treasury that was taken over, and has not ended. */
+/** True if its treasury was taken over, and it has not ended. */
 export const onLostTreasury = sql`(p.state not in ('settled', 'voided') and exists (
   select 1 from treasury t where (t.chain_id, t.token, t.address) = (p.chain_id, p.token, p.treasury)
     and t.lost_at is not null))`
 
-/** Payouts whose turn it is, and after which recipient the next turn begins; null: with the first one. */
+/** Payouts whose turn it is, and the recipient after which the next turn begins; null: it begins with the first one. */
 export type Turn = { readonly payouts: Payout[]; readonly next: Hex | null }
 
 const furthest = (payouts: readonly Payout[]): Hex | null =>
@@ -104,9 +104,10 @@ const furthest = (payouts: readonly Payout[]): Hex | null =>
     .at(-1) ?? null
 
 /**
- * Payouts that wait for their first or next transfer signature, taken in turn from the recipients after `after` and then
- * from the first ones, the oldest of each first: a merchant with a long queue does not delay the others, and payouts
- * that cannot go on yet are not in anybody's way. Only of treasuries whose keys are given and that nobody took over. What is read does not grow with the queue.
+ * Reads payouts that wait for their first or next transfer signature, in turn from the recipients after `after` and
+ * then from the first ones, the oldest of each first: a merchant with a long queue does not delay the others, and
+ * payouts that cannot continue yet block no others. Only payouts of treasuries whose keys are given and that were not
+ * taken over. The rows read do not grow with the queue.
  */
 export async function readPayable(
   context: JournalContext,
@@ -118,12 +119,12 @@ export async function readPayable(
   const first =
     after === null || room === 0 ? [] : await payableBetween(context, { keys, limit: room, after: '', upTo: after })
   const payouts = [...later, ...first]
-  // As many recipients as were asked for: there may be more of them.
+  // As many recipients as requested: there can be more of them.
   const isFull = new Set(payouts.map(({ recipient }) => recipient)).size === limit
   return { payouts, next: isFull ? (furthest(first) ?? furthest(later)) : null }
 }
 
-/** Walks from recipient to recipient along the index, and takes from each as many as its share of the limit. */
+/** Walks from recipient to recipient along the index, and reads from each its share of the limit. */
 async function payableBetween(
   context: JournalContext,
   { keys, limit, after, upTo }: { keys: readonly Hex[]; limit: number; after: string; upTo: string | null },
@@ -157,7 +158,6 @@ async function payableBetween(
 
 const countRow = z.object({ count: z.coerce.number() })
 
-/** Payouts that are signed and in no envelope. */
 export async function countWaiting(context: JournalContext, resting: readonly Hex[]): Promise<number> {
   const row = await one(
     context.db,
@@ -168,7 +168,7 @@ export async function countWaiting(context: JournalContext, resting: readonly He
   return row.count
 }
 
-/** Payouts to be cancelled by one of the treasuries that have no signed cancellation yet, without those that rest. */
+/** Reads payouts whose cancellation one of the treasuries must still sign, except those that rest. */
 export async function readUncancelled(
   context: JournalContext,
   ask: { keys: readonly Hex[]; limit: number },
@@ -184,7 +184,7 @@ export async function readUncancelled(
   return rows.map(toPayout)
 }
 
-/** Authorized payouts, and cancellations, that are in no envelope; without those of treasuries that rest. */
+/** Reads authorized payouts, and cancellations, that are in no envelope; without those of treasuries that rest. */
 export function readAssignable(
   context: JournalContext,
   { limit, resting }: { limit: number; resting: readonly Hex[] },
@@ -193,13 +193,16 @@ export function readAssignable(
   return readSigned(context.db, sql`${ours(context)} and ${sendable} and p.lane_wallet is null and ${isAwake}`, limit)
 }
 
-/** What became of a hold: nothing when the payout is held for that already, is another's now, or waits to be tried again. */
+/**
+ * The result of a stop. `unchanged`: it is stopped for this reason already, another transaction has locked it, or it
+ * waits to be tried again.
+ */
 export type Holding = 'held' | 'unchanged' | FailedHook
 
 /**
- * Holds a payout that is in no envelope, and tells the hook in the same transaction. Only a new reason is told: a
- * payout that is still short of funds is not announced again. One whose hook throws stays as it was, is tried again after half
- * a minute, and delays nobody; nor does one that somebody else has locked.
+ * Stops a payout that is in no envelope, and calls the hook in the same transaction. Only a new reason is reported: a
+ * payout that is still short of funds is not announced again. One whose hook throws stays as it was, is tried again
+ * after half a minute, and delays no other; nor does one that another transaction has locked.
  */
 export async function hold(
   context: JournalContext,
@@ -220,7 +223,7 @@ async function holdIn(tx: Tx, context: JournalContext, held: Parameters<typeof h
     and (p.state in ('queued', 'authorized')
       or ${passing} and p.hold_reason <> ${held.reason})
     and (p.hook_retry_at is null or p.hook_retry_at <= now())`
-  // As `lockPaymentsFirst`; of most payouts that are short of funds nothing is new, and nothing is locked.
+  // As `lockPaymentsFirst`. Most payouts that are short of funds have no new reason: then nothing is locked.
   const found = sql`select 1 from payment join payout p on p.payment_id = payment.id where ${mayBeHeld}
     for update of payment, p skip locked`
   if ((await execute(tx, found)) === 0) return false
@@ -234,7 +237,7 @@ async function holdIn(tx: Tx, context: JournalContext, held: Parameters<typeof h
   return true
 }
 
-/** Puts authorized payouts back into the queue, where funds and lists are checked again before the next signature. */
+/** Returns authorized payouts to the queue, where funds and lists are checked again before the next signature. */
 export async function requeue(context: JournalContext, paymentIds: readonly string[]): Promise<void> {
   await execute(
     context.db,

@@ -7,7 +7,7 @@ import type { JournalContext, SettlementScope } from './context.ts'
 import { fence, here } from './cursor.ts'
 import { hex } from './payouts.ts'
 
-/** Settlement state made again from the chain: what the payments say is owed, and a cursor that reads it all anew. */
+/** Settlement state rebuilt from the chain: what is owed by the payments, and a cursor that reads everything again. */
 
 export type Owing = {
   readonly paymentId: string
@@ -27,7 +27,7 @@ const owingRow = z.object({
 
 const PAGE = 5000
 
-/** Every payment of the mode, chain and token, with its payout's state when it has one. */
+/** Lists every payment of the mode, chain and token, with the state of its payout if it has one. */
 export async function* listOwing(db: Queryable, scope: SettlementScope): AsyncGenerator<Owing> {
   let after = ''
   for (;;) {
@@ -52,7 +52,7 @@ export async function* listOwing(db: Queryable, scope: SettlementScope): AsyncGe
 
 const treasuryRow = z.object({ treasury: hex })
 
-/** The treasuries that payouts were queued on, that signed anything, or that an engine has ever named. */
+/** Lists the treasuries of queued payouts, those that signed anything, and those that an engine has ever named. */
 export async function listTreasuries(db: Queryable, scope: SettlementScope): Promise<Hex[]> {
   const rows = await many(
     db,
@@ -67,13 +67,12 @@ export async function listTreasuries(db: Queryable, scope: SettlementScope): Pro
 
 const walletRow = z.object({ wallet: hex })
 
-/** The wallets of all lanes that this database knows. */
 export async function listRelayers(db: Queryable, chainId: number): Promise<Hex[]> {
   const rows = await many(db, walletRow, sql`select wallet from lane where chain_id = ${chainId}`)
   return rows.map(({ wallet }) => wallet)
 }
 
-/** Has everything read again from the block after this one. Logs that are stored already change nothing. */
+/** Rewinds the cursor, so that everything after this block is read again. Stored logs change nothing. */
 export function rewindCursor(context: JournalContext, lease: Lease, to: { number: number; hash: Hex }): Promise<void> {
   return context.db.transaction(async (tx) => {
     await fence(context, tx, lease)

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { execute, many, type Queryable, sql, type Tx } from '../db.ts'
 
-/** Test mode's time machine: a payment's own times are moved into the past, and what waits for them finds them over. */
+/** Test mode's time machine: it moves a payment's times into the past, so that its deadlines have passed. */
 
-/** Never one of live mode. */
+/** Moves the payment's times. It never changes a payment of live mode. */
 export async function moveIntoPast(
   tx: Tx,
   { paymentId, seconds }: { paymentId: string; seconds: number },
@@ -27,7 +27,7 @@ const waitingRow = z
   .object({ event_id: z.string(), endpoint_id: z.string() })
   .transform((row) => ({ eventId: row.event_id, endpointId: row.endpoint_id }))
 
-/** Deliveries of the payment's events that are tried again later. */
+/** Lists deliveries of the payment's events that are tried again later. */
 export function listRetries(db: Queryable, paymentId: string): Promise<{ eventId: string; endpointId: string }[]> {
   return many(
     db,

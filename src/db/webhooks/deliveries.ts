@@ -29,10 +29,10 @@ const deliveryRow = z.object({
   endpoint_failing: z.boolean(),
 })
 
-/** A delivery with all that a try needs: the event's bytes, the endpoint's URL and its encrypted secrets. */
+/** A delivery with everything that a try needs: the event's bytes, the endpoint's URL and its encrypted secrets. */
 export type Delivery = z.infer<typeof deliveryRow>
 
-/** The deliveries of an event, or the one for an endpoint. */
+/** Loads the deliveries of an event, or the one for an endpoint. */
 export function loadDeliveries(db: Queryable, eventId: string, endpointId?: string): Promise<Delivery[]> {
   return many(
     db,
@@ -50,7 +50,7 @@ export function loadDeliveries(db: Queryable, eventId: string, endpointId?: stri
 
 const eventIdRow = z.object({ event_id: z.string() })
 
-/** The payment's events that nobody has tried to deliver yet, oldest first. */
+/** Lists the payment's events without a try, oldest first. */
 export async function listUntried(db: Queryable, paymentId: string): Promise<string[]> {
   const rows = await many(
     db,
@@ -62,7 +62,7 @@ export async function listUntried(db: Queryable, paymentId: string): Promise<str
   return rows.map((row) => row.event_id)
 }
 
-/** One try, as it goes to the delivery log. */
+/** One try, as the delivery log stores it. */
 export type TryRecord = {
   readonly eventId: string
   readonly endpointId: string
@@ -83,14 +83,14 @@ const recordedRow = z.object({ endpoint_id: z.string(), status: deliveryStatus, 
 type Recorded = z.infer<typeof recordedRow>
 
 /**
- * Records tries of one event: the log, the deliveries, and what they say about their endpoints (failing since, disabled
- * after 410 or after days without a success), with the event of each endpoint that is disabled. Answers the status of
- * each delivery. One whose endpoint has been deleted meanwhile is left out; one that was delivered stays so. A test event
- * is tried once: who sent it looks at the answer now.
+ * Records tries of one event: the log, the deliveries, and the consequences for their endpoints (failing since,
+ * disabled after 410 or after days without a success), with the event of each endpoint that is disabled. Returns the
+ * status of each delivery. A delivery whose endpoint was deleted since is left out; a delivered one stays so. A test
+ * event is tried once, because its sender watches the response.
  */
 export async function recordTries(db: Db, tries: readonly TryRecord[]): Promise<ReadonlyMap<string, DeliveryStatus>> {
   if (tries.length === 0) return new Map()
-  // What arrived switches nothing off, and is one statement.
+  // Successful tries disable nothing, and need only one statement.
   const recorded = tries.every(({ verdict }) => verdict === 'delivered')
     ? await record(db, tries)
     : await db.transaction(async (tx) => {
@@ -101,7 +101,7 @@ export async function recordTries(db: Db, tries: readonly TryRecord[]): Promise<
   return new Map(recorded.map((row) => [row.endpoint_id, row.status]))
 }
 
-/** The other endpoints are told; the worker's sweep starts these deliveries. */
+/** Records an event for the other endpoints; the worker's sweep starts these deliveries. */
 async function recordDisabled(tx: Tx, recorded: readonly Recorded[]): Promise<void> {
   const ids = recorded.filter((row) => row.switched_off).map((row) => row.endpoint_id)
   if (ids.length === 0) return
@@ -193,7 +193,7 @@ function recordStatement(rows: string) {
       coalesce((select switched_off from endpoint where id = delivery.endpoint_id), false) as switched_off`
 }
 
-/** Parks pending deliveries whose endpoint is disabled; they stay replayable. */
+/** Disables pending deliveries whose endpoint is disabled; they can be redelivered later. */
 export async function parkDeliveries(db: Queryable, eventId: string, endpointIds: readonly string[]): Promise<void> {
   await execute(
     db,
@@ -214,26 +214,27 @@ export type OverdueDelivery = z.infer<typeof overdueRow>
 export type OverdueQuestion = {
   /** ISO 8601 UTC. */
   readonly now: string
-  /** Seconds after the event in which its announcement may still make the first try. */
+  /** Seconds after the event in which its announcement can still make the first try. */
   readonly firstTryWithin: number
   /** Seconds beyond the latest moment of the schedule after which the next try counts as lost. */
   readonly grace: number
   /**
-   * Seconds before a delivery is taken again: at least so many, and where it proved to have a workflow half of its age when it
-   * was taken, at most so many.
+   * Seconds before a delivery is taken again: at least `least`. If it proved to have a workflow, half of its age when
+   * it was taken, at most `most`.
    */
   readonly again: { readonly least: number; readonly most: number }
   readonly limit: number
 }
 
-/** The latest delays of the schedule, by the step that comes next. */
+/** The latest delays of the schedule, by the next step. */
 const LATEST = DELIVERY_DELAYS_SECONDS.map((_delay, step) => longestDelaySeconds(step))
 
 /**
- * Takes pending deliveries that nobody seems to look after: never tried although the event is old enough, or later
- * than the schedule allows. Marked as taken, and left for longer and longer when they are marked as looked after, so that those
- * that have a workflow after all do not hide others: thousands may wait for a receiver that hangs. One whose workflow could not
- * be started is taken again soon. However many there are, none is taken twice before each was taken once.
+ * Takes pending deliveries that seem to have no workflow: without a try although the event is old enough, or later than
+ * the schedule allows. A taken delivery is marked. If it is then found to have a workflow, it is left for longer and
+ * longer, so that such deliveries do not hide others: thousands can wait for a receiver that hangs. A delivery whose
+ * workflow could not be started is taken again soon. However many there are, none is taken twice before each was taken
+ * once.
  */
 export function takeOverdueDeliveries(db: Queryable, question: OverdueQuestion): Promise<OverdueDelivery[]> {
   const before = (seconds: number) => sql`${question.now}::timestamptz - make_interval(secs => ${seconds})`
@@ -267,7 +268,7 @@ export function takeOverdueDeliveries(db: Queryable, question: OverdueQuestion):
   )
 }
 
-/** These have a workflow, as Temporal has said since they were taken. */
+/** Marks deliveries that have a workflow, as Temporal has reported since they were taken. */
 export async function markLookedAfter(db: Queryable, deliveries: readonly OverdueDelivery[]): Promise<void> {
   if (deliveries.length === 0) return
   const [events, endpoints] = [deliveries.map((row) => row.event_id), deliveries.map((row) => row.endpoint_id)]

@@ -4,14 +4,14 @@ import { many, maybeOne, one, type Queryable, type Statement, sql, type Tenant }
 import { cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** Events with what became of their deliveries, as people read them. */
+/** Events with the results of their deliveries, for people. */
 
 const listRow = z.object({
   id: z.string(),
   sequence: z.coerce.number().nullable(),
   type: z.string(),
   payment_id: z.string().nullable(),
-  /** What the merchant calls the payment. */
+  /** The merchant's reference or description of the payment. */
   about: z.string().nullable(),
   created_at: time,
   endpoints: z.coerce.number(),
@@ -25,16 +25,16 @@ export type EventSearch = {
   readonly id?: string | undefined
   readonly payment?: string | undefined
   readonly types?: readonly string[] | undefined
-  /** The merchant's own order number. */
+  /** The merchant's order number. */
   readonly reference?: string | undefined
-  /** Only those that an endpoint has not got, or not yet. */
+  /** Only events that an endpoint has not received, or not yet. */
   readonly undelivered?: boolean
 }
 
 const owned = (tenant: Tenant, table: Statement): Statement =>
   sql`${table}.merchant_id = ${tenant.merchantId} and ${table}.livemode = ${tenant.livemode}`
 
-/** Events that wait for an endpoint, or failed. From the endpoints, so that an index finds them. */
+/** Selects events that wait for an endpoint, or failed. It begins at the endpoints, so that an index finds them. */
 const waiting = (tenant: Tenant): Statement => sql`select event_id from delivery
   where endpoint_id in (select id from webhook_endpoint where ${owned(tenant, sql`webhook_endpoint`)})
     and status in ('pending', 'exhausted', 'disabled')`
@@ -48,7 +48,7 @@ const listed = sql`select event.id, event.sequence, event.type, event.payment_id
       count(*) filter (where status = 'pending' and attempts > 0) as retrying
     from delivery where event_id = event.id) as sent`
 
-/** Newest first. Null when a cursor is no event of the merchant. */
+/** Lists events, newest first. Null if a cursor is no event of the merchant. */
 export async function listEventRows(
   db: Queryable,
   tenant: Tenant,
@@ -76,7 +76,7 @@ export async function listEventRows(
 
 const eventCountRow = z.object({ events: z.coerce.number() })
 
-/** How many events wait for an endpoint or failed; not counted beyond `most`. */
+/** Counts the events that wait for an endpoint or failed, up to `most`. */
 export async function countUndelivered(db: Queryable, tenant: Tenant, most: number): Promise<number> {
   const row = await one(
     db,
@@ -96,7 +96,7 @@ const sentRow = z.object({
 })
 export type SentEvent = z.output<typeof sentRow>
 
-/** The event, and what became of it at each endpoint; null when the merchant has no such event. */
+/** Reads the event, with its delivery to each endpoint; null if the merchant has no such event. */
 export async function readEventRow(
   db: Queryable,
   tenant: Tenant,

@@ -4,15 +4,15 @@ import { execute, many, maybeOne, one, type Queryable, type Statement, sql, type
 import { between, byId, cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** Events and their deliveries, as their merchant reads them. */
+/** Events and their deliveries, for their merchant. */
 
 const bodyRow = z.object({ body: z.instanceof(Buffer) })
 
 export type EventFilters = { readonly type?: string | undefined; readonly payment?: string | undefined }
 
 /**
- * Events as the bytes that were signed and sent: newest first, or with `afterSequence` oldest first from there. Null when
- * a cursor is no event of the merchant.
+ * Lists events as the bytes that were signed and sent: newest first, or with `afterSequence` oldest first from there.
+ * Null if a cursor is no event of the merchant.
  */
 export async function listEvents(
   db: Queryable,
@@ -52,8 +52,8 @@ const TEST_TYPE = 'webhook.test'
 const eventIdRow = z.object({ event_id: z.string() })
 
 /**
- * A signed event of no consequence for one endpoint. It takes no place in the merchant's sequence. Null if one is still
- * pending: whoever asks at the same time waits until the transaction ends.
+ * Records a signed test event for one endpoint. It takes no number of the merchant's sequence. Null if one is still
+ * pending: a concurrent call waits until the transaction ends.
  */
 export async function recordTestEvent(
   tx: Tx,
@@ -116,12 +116,12 @@ export type DeliveryEntry = z.output<typeof deliveryRow>
 
 export type DeliveryFilters = { readonly status?: string | undefined; readonly event?: string | undefined }
 
-/** A log shows so many tries, the newest: the schedule has 12, and each redelivery adds some. */
+/** The newest tries that a log shows: the schedule has 12, and each redelivery adds some. */
 export const TRIES_SHOWN = 20
 
 /**
- * The deliveries of an endpoint with their newest tries, newest event first; a cursor is an event's id. Null when a cursor
- * is no delivery to the endpoint.
+ * Lists the deliveries of an endpoint with their newest tries, newest event first; a cursor is an event's id. Null if a
+ * cursor is no delivery to the endpoint.
  */
 export async function listDeliveries(
   db: Queryable,
@@ -155,7 +155,7 @@ export async function listDeliveries(
 const revivedRow = z.object({ event_id: z.string(), attempts: z.number() })
 export type RevivedDelivery = z.output<typeof revivedRow>
 
-/** Restarts the schedule of a delivery, even if it arrived; null when there is none. */
+/** Restarts the schedule of a delivery, even of a delivered one; null if there is none. */
 export function reviveDelivery(
   db: Queryable,
   tenant: Tenant,

@@ -8,7 +8,7 @@ export type NewEvent = {
   readonly livemode: boolean
   readonly type: string
   readonly paymentId: string | null
-  /** What the event is about, as the API shows it. No personal data. */
+  /** The object of the event, as the API shows it. No personal data. */
   readonly object: object
   /** ISO 8601 UTC with milliseconds. */
   readonly at: string
@@ -17,9 +17,9 @@ export type NewEvent = {
 const API_VERSION = 'v1'
 
 /**
- * Writes the event, a delivery for each endpoint that subscribes to it, and a notification for each such channel; answers the event's id, or null when nobody
- * does. Call it last in the transaction: the merchant's sequence stays locked until the commit, which is what makes it
- * contiguous.
+ * Writes the event, a delivery for each endpoint that subscribes to it, and a notification for each such channel.
+ * Returns the event's id, or null if no endpoint subscribes to it. Call it last in the transaction: the merchant's
+ * sequence stays locked until the commit, so that it has no gaps.
  */
 export async function recordEvent(tx: Tx, event: NewEvent): Promise<string | null> {
   const [id] = await recordEvents(tx, [event])
@@ -29,8 +29,8 @@ export async function recordEvent(tx: Tx, event: NewEvent): Promise<string | nul
 const eventIdRow = z.object({ event_id: z.string() })
 
 /**
- * The same for many events in one statement, in the order of their merchants' sequences. Answers for each its id, or null
- * when nobody subscribes to it.
+ * Writes many events in one statement, in the order of their merchants' sequences. Returns for each its id, or null if
+ * no endpoint subscribes to it.
  */
 export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise<(string | null)[]> {
   if (events.length === 0) return []
@@ -40,13 +40,13 @@ export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise
     eventIdRow,
     sql`with ${recordedEvents(rows, sql`true`)} select distinct event_id from delivery_of`,
   )
-  const heard = new Set(announced.map((row) => row.event_id))
-  return rows.map(({ id }) => (heard.has(id) ? id : null))
+  const subscribedIds = new Set(announced.map((row) => row.event_id))
+  return rows.map(({ id }) => (subscribedIds.has(id) ? id : null))
 }
 
 export type EventRow = ReturnType<typeof eventRow>
 
-/** A body is put together here once, around the sequence that the statement takes, and never serialised again. */
+/** Builds the body once, around the sequence that the statement takes, so that it is never serialised again. */
 export function eventRow({ merchantId, livemode, type, at, paymentId, object }: NewEvent, place = 0) {
   const id = newId('event')
   const head = JSON.stringify({ id, type, timestamp: at, api_version: API_VERSION, livemode }).slice(0, -1)
@@ -56,8 +56,8 @@ export function eventRow({ merchantId, livemode, type, at, paymentId, object }: 
 }
 
 /**
- * What a statement is made of that records events, where the condition holds, as its last change: `delivery_of` has the
- * deliveries that it leaves, by event and endpoint.
+ * Returns the parts of a statement that records events, if the condition holds, as its last change. Its part
+ * `delivery_of` has the new deliveries, by event and endpoint.
  */
 export function recordedEvents(rows: readonly EventRow[], condition: Statement): Statement {
   return sql`given as (

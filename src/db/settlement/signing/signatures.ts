@@ -11,8 +11,9 @@ import { sumUnclaimed } from '../watch/known.ts'
 const reservedRow = z.object({ micro: z.string(), final: z.coerce.number() })
 
 /**
- * Micro-USDC promised by signatures, which the chain has not shown up to the block. What is settled is promised no more: it
- * was paid in `final` or a block before, and is in the balance of any that is older.
+ * Reads the micro-USDC that signatures promise and that the chain has not shown up to the block. A settled payout is
+ * not promised any more: it was paid in `final` or an earlier block, and the balance of an older block still has its
+ * money.
  */
 export async function readReserved(
   context: JournalContext,
@@ -23,7 +24,7 @@ export async function readReserved(
   const row = await one(
     context.db,
     reservedRow,
-    // Both of one moment, or a payout would be settled in between.
+    // Both at one moment, or a payout could be settled in between.
     sql`select coalesce(sum(micro_usdc), 0)::text as micro,
           (select scanned_number from chain_cursor where ${here(context)}) as final from (
           -- Of a void the transfer may be on its way and win over the cancellation.
@@ -41,7 +42,7 @@ export async function readReserved(
 
 const paymentIdRow = z.object({ payment_id: z.string() })
 
-/** Which of the payments have a payout that was signed before: the limit of a day has counted it. */
+/** Returns which of the payments have a payout that was signed before: the limit of a day has counted it. */
 export async function readSignedBefore({ db }: JournalContext, paymentIds: readonly string[]): Promise<Set<string>> {
   const rows = await many(
     db,
@@ -54,8 +55,8 @@ export async function readSignedBefore({ db }: JournalContext, paymentIds: reado
 const microRow = z.object({ micro: z.string() })
 
 /**
- * Micro-USDC that a treasury authorized since the beginning of the hour of `since`, and what left it within a day without a
- * payout that claims it: a thief's transfers use up what may be signed. Signing again counts once.
+ * Reads the micro-USDC that a treasury authorized since the beginning of the hour of `since`, and what left it within a
+ * day without a payout that claims it: a thief's transfers use up the limit. Signing again counts once.
  */
 export async function readAuthorizedSince(context: JournalContext, treasury: Hex, since: Date): Promise<bigint> {
   const { chainId, token } = context.scope
@@ -74,8 +75,8 @@ const signable = sql`(p.state in ('queued', 'authorized') or ${passing})`
 const storedRow = z.object({ released: z.string().nullable(), spender: hex.nullable() })
 
 /**
- * Stores signatures; a payout that waited becomes authorized, unless its state has changed meanwhile. A hook that throws
- * undoes what it did and nothing else; such failures are answered.
+ * Stores signatures; a payout that waited becomes authorized, unless its state has changed since it was read. A hook
+ * that throws undoes only its own writes. Returns such failures.
  */
 export function storeSignatures(
   context: JournalContext,
@@ -94,7 +95,7 @@ export function storeSignatures(
       valid_before: signature.validBefore,
       signature: signature.signature.slice(2),
     }))
-    const told = await many(
+    const storedRows = await many(
       tx,
       storedRow,
       sql`with
@@ -124,9 +125,9 @@ export function storeSignatures(
           select payment_id as released, null as spender from authorized where before = 'held'
           union all select null, treasury from spent`,
     )
-    await checkSpending(context, tx, { ...limits, spenders: told.flatMap(({ spender }) => spender ?? []) })
+    await checkSpending(context, tx, { ...limits, spenders: storedRows.flatMap(({ spender }) => spender ?? []) })
     const failed: FailedHook[] = []
-    for (const paymentId of told.flatMap(({ released }) => released ?? [])) {
+    for (const paymentId of storedRows.flatMap(({ released }) => released ?? [])) {
       const error = await attempt(tx, () => context.hooks.onReleased(tx, { paymentId }))
       if (error !== null) failed.push({ paymentId, error })
     }
@@ -134,7 +135,7 @@ export function storeSignatures(
   })
 }
 
-/** As `lockPaymentsFirst`, of the few whose payment is told that its payout goes on. */
+/** As `lockPaymentsFirst`, for the few payments that are notified that their payout continues. */
 async function lockHeldFirst(tx: Tx, ids: readonly string[]): Promise<void> {
   await execute(
     tx,
@@ -146,8 +147,8 @@ async function lockHeldFirst(tx: Tx, ids: readonly string[]): Promise<void> {
 const spentRow = z.object({ treasury: hex, micro: z.string() })
 
 /**
- * Checks the limit of 24 hours once more, for treasuries that spent, and throws when it is passed. Every hour's row is
- * locked: when two engines each saw room for one sum, the second sees what the first has added.
+ * Checks the limit of 24 hours again, for treasuries that spent, and throws if it is exceeded. Every hour's row is
+ * locked: if two engines each saw room for one sum, the second sees what the first has added.
  */
 async function checkSpending(
   { scope }: JournalContext,

@@ -16,7 +16,7 @@ const treasuryRow = z.object({
 
 export type StampedTreasury = z.infer<typeof treasuryRow>
 
-/** The list of treasuries as it was stamped: empty before the first worker has started. */
+/** Reads the list of treasuries as it was stamped: empty before the first worker has started. */
 export function readTreasuryList(db: Queryable, { chainId, token }: Place): Promise<StampedTreasury[]> {
   return many(
     db,
@@ -27,9 +27,9 @@ export function readTreasuryList(db: Queryable, { chainId, token }: Place): Prom
 }
 
 /**
- * Stamps what the list of a worker that starts has more than the stamped one, and which of its keys the worker has (null: not known).
- * Returns why the worker must not start, for people; null: it may. If the chain has not been read for an hour, the database may be a
- * backup that was restored, and counts as one from then on.
+ * Stamps the treasuries that the list of a starting worker has beyond the stamped one, and which of their keys the
+ * worker has (null: unknown). Returns why the worker must not start, for people; null: it can. If the chain has not
+ * been read for an hour, the database might be a restored backup, and counts as one from then on.
  */
 export function stampTreasuries(
   { db, scope }: JournalContext,
@@ -67,7 +67,7 @@ export function stampTreasuries(
 
 const idRow = z.object({ id: z.string() })
 
-/** The newest payment that has this id or a later one; null: none. */
+/** Finds the newest payment that has this id or a later one; null: none. */
 async function findPaymentSince(tx: Tx, { chainId, token }: Place, id: string): Promise<string | null> {
   const row = await maybeOne(
     tx,
@@ -79,8 +79,9 @@ async function findPaymentSince(tx: Tx, { chainId, token }: Place, id: string): 
 }
 
 /**
- * Records that the key of a treasury is lost, and which one takes over: each of its open payouts, as soon as no signature of
- * the lost key can be valid for it (`moveDead`). Default: the last one whose key a worker has. Returns the successor.
+ * Records that the key of a treasury is lost, and which treasury takes over: it pays each open payout as soon as no
+ * signature of the lost key can be valid for it (`moveDead`). Default: the last one whose key a worker has. Returns the
+ * successor.
  */
 export async function recordLoss(
   tx: Tx,
@@ -107,7 +108,7 @@ export async function recordLoss(
   return to as Hex
 }
 
-/** The treasury that the list of workers gives to a payment; null before the first worker has started. */
+/** Returns the treasury that the workers' list assigns to a payment; null before the first worker has started. */
 export async function findTreasury(db: Queryable, scope: Place, paymentId: string): Promise<Hex | null> {
   const list = await readTreasuryList(db, scope)
   return list.length === 0 ? null : getTreasury(paymentId, list)

@@ -6,17 +6,17 @@ import type { JournalContext, SettlementScope } from '../context.ts'
 import { hex, queuePayout, readPayout, requestVoid } from '../payouts.ts'
 import { findTreasury } from '../signing/treasuries.ts'
 
-/** What a restored backup has forgotten: payouts that were handed over after it was made. */
+/** Payouts that a restored backup lacks, because they were handed over after it was made. */
 
-/** Marks this database as a backup that is restored now: it may lack signatures of older payments. */
+/** Marks this database as a backup that is restored now: it might lack signatures of older payments. */
 export async function markRestored(on: Queryable, { chainId, token }: SettlementScope): Promise<void> {
   await execute(on, sql`update chain_cursor set restored_at = now() where chain_id = ${chainId} and token = ${token}`)
 }
 
 /**
- * Queues what final transfers have paid of payments that hand nothing over any more; their logs end the payouts, and the
- * payments are told. A payment that is on its way is left alone: it hands its payout over itself, once its money is converted and
- * booked. Answers how many were queued.
+ * Queues payouts for final transfers that paid for payments that no longer hand over a payout; the logs end these
+ * payouts, and the hooks notify their payments. A payment in progress is not changed: it hands its payout over, once
+ * its money is converted and booked. Returns how many were queued.
  */
 export function queueForgotten({ db, scope }: JournalContext): Promise<number> {
   return execute(
@@ -34,7 +34,7 @@ export function queueForgotten({ db, scope }: JournalContext): Promise<number> {
   )
 }
 
-/** Names the payments of logs that were stored by their nonces alone. */
+/** Sets the payments of logs that were stored only with their nonces. */
 export async function nameForgotten(
   db: Queryable,
   { chainId, token }: SettlementScope,
@@ -57,9 +57,7 @@ const openPayoutRow = z.object({
   is_older: z.boolean(),
 })
 
-/**
- * Reads what keeps the money of a payment from going back; null: nothing. A payment that was converted knows its payout itself.
- */
+/** Reads why the money of a payment must not go back; null: it can. A converted payment knows its payout. */
 export async function readOpenPayout(tx: Tx, paymentId: string): Promise<OpenPayout | null> {
   const row = await maybeOne(
     tx,
@@ -79,8 +77,9 @@ export async function readOpenPayout(tx: Tx, paymentId: string): Promise<OpenPay
 }
 
 /**
- * Asks for a void of whatever was handed in: `voiding`, or `none` was, or it has `ended` already, paid or voided. What a
- * restored backup may have forgotten is queued and voided: the cancellation uses the same nonce, so the chain decides.
+ * Requests a void of a queued payout. Returns `voiding`, `none` if there was none, or `ended` if it is already paid or
+ * voided. A payout that a restored backup might lack is queued and voided: the cancellation uses the same nonce, so the
+ * chain decides.
  */
 export async function voidIfQueued(tx: Tx, paymentId: string): Promise<'voiding' | 'none' | 'ended'> {
   if (await requestVoid(tx, paymentId)) return 'voiding'

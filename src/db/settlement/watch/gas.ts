@@ -4,12 +4,12 @@ import { execute, many, sql, type Tx } from '../../db.ts'
 import { attempt, type JournalContext } from '../context.ts'
 import { hex } from '../payouts.ts'
 
-/** Between two tries to record what one log, or one transaction, means. */
+/** Seconds between two tries to record the meaning of a log, or of a transaction. */
 export const RETRY_SECONDS = 30
 
 export type UnbookedGas = { readonly wallet: string; readonly nonce: number; readonly error: Error }
 
-/** Books gas of ended envelopes, each under its own savepoint. What fails is kept, and answered. */
+/** Books gas of ended envelopes, each under a separate savepoint. Stores and returns the failures. */
 export async function bookGas(tx: Tx, { hooks }: JournalContext, spent: readonly GasSpent[]): Promise<UnbookedGas[]> {
   const failed: UnbookedGas[] = []
   for (const gas of spent) {
@@ -28,7 +28,7 @@ export async function bookGas(tx: Tx, { hooks }: JournalContext, spent: readonly
 
 const unbookedGasRow = z.object({ wallet: hex, nonce: z.coerce.number(), wei: z.coerce.bigint() })
 
-/** Gas that could not be booked when its envelope ended, and is due again. */
+/** Reads gas that could not be booked when its envelope ended, and is due again. */
 export async function readUnbookedGas(tx: Tx, { scope }: JournalContext, limit: number): Promise<GasSpent[]> {
   const rows = await many(
     tx,

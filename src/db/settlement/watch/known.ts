@@ -7,11 +7,11 @@ import { many, one, type Queryable, type Statement, sql } from '../../db.ts'
 import type { SettlementScope } from '../context.ts'
 import { hex } from '../payouts.ts'
 
-/** What the solvency watch knows about transfers of a treasury. */
+/** The solvency watch's knowledge about transfers of a treasury. */
 
 export type KnownAs = 'payout' | 'payment' | 'movement' | 'own_lane'
 
-/** `nonceOf`: of `payment`, which one it is. */
+/** `nonceOf`: the payment, for `payment`. */
 export type Known = { readonly as: KnownAs; readonly nonceOf?: string }
 
 type Logs = Pick<FinalLogs, 'logs' | 'ownTransactions' | 'treasuries' | 'limits'>
@@ -19,14 +19,14 @@ type Logs = Pick<FinalLogs, 'logs' | 'ownTransactions' | 'treasuries' | 'limits'
 /** A transfer out of a treasury (`l`) that no payout claims, and no operator has acknowledged. */
 export const unclaimed = sql`(l.kind = 'out' and l.payment_id is null and (l.known_as is null or l.known_as in ('payment', 'own_lane')))`
 
-/** Payments looked through for nonces that no payout has: only after a backup was restored are there such nonces. */
+/** Payments that are searched for nonces without a payout: such nonces exist only after a backup was restored. */
 const SEARCHED_PAYMENTS = 200_000
 
 export const keyOf = (log: { txHash: string; logIndex: number }): string => `${log.txHash}:${log.logIndex}`
 
 /**
- * Why each log is known: a payout with that treasury, recipient and amount; a movement; the nonce of a payment, as its
- * quote allows; a transaction of one of our lanes, within the limit of a payout.
+ * Returns why each log is known: a payout with that treasury, recipient and amount; a movement; the nonce of a payment,
+ * as its quote allows; a transaction of the platform's lanes, within the limit of a payout.
  */
 export async function explain(db: Queryable, scope: SettlementScope, scan: Logs): Promise<Map<string, Known>> {
   const { known, forgotten } = await explainByPayouts(db, scope, scan)
@@ -40,7 +40,7 @@ export async function explain(db: Queryable, scope: SettlementScope, scan: Logs)
         ? own.has(log.txHash) && isWithinLimit(log, scan.limits)
         : !payment.isPaid && isPlausiblePayout(log, payment, scan.limits)
     left -= BigInt(log.microUsdc ?? 0)
-    // Many small ones are as much as a large one.
+    // Many small ones are worth as much as a large one.
     if (isPlausible && left >= 0n)
       known.set(keyOf(log), payment === undefined ? { as: 'own_lane' } : { as: 'payment', nonceOf: payment.id })
   }
@@ -52,7 +52,9 @@ const BLOCKS_OF_A_DAY = 43_200
 
 const microRow = z.object({ micro: z.string() })
 
-/** Selects the micro-USDC that left in the blocks of a day without a payout that claims it: of one treasury, or of all. */
+/**
+ * Selects the micro-USDC that left in the blocks of a day without a payout that claims it: of one treasury, or of all.
+ */
 export const sumUnclaimed = (
   { chainId, token }: Pick<SettlementScope, 'chainId' | 'token'>,
   treasury: Hex | null = null,
@@ -66,7 +68,7 @@ async function readUnclaimed(db: Queryable, scope: SettlementScope): Promise<big
   return BigInt(micro)
 }
 
-/** By payouts and movements alone. `forgotten`: those with a nonce that no payout has. */
+/** Explains logs by payouts and movements alone. `forgotten`: the logs with a nonce that no payout has. */
 async function explainByPayouts(
   db: Queryable,
   scope: SettlementScope,
@@ -124,7 +126,7 @@ const knownPaymentRow = z.object({
   is_paid: z.boolean(),
 })
 
-/** Payments whose nonce one of the logs has used although they have no payout on that treasury. By nonce. */
+/** Finds payments whose nonce one of the logs has used although they have no payout on that treasury, by nonce. */
 async function findPayments(
   db: Queryable,
   scope: SettlementScope,

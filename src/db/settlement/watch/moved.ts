@@ -1,17 +1,18 @@
 import { type Statement, sql } from '../../db.ts'
 
 /**
- * Transfers whose block left the chain. The same transaction, mined in another block, usually has other log indexes; it
- * is known again by who paid whom how much in it, and payments and books go on naming it by its first index.
+ * Transfers whose block left the chain. The same transaction, mined in another block, usually has other log indexes. It
+ * is recognized by its sender, recipient and amount, and payments and books continue to name it by its first index.
  */
 
-/** The index by which a stored log is known to payments and books. The table of logs is `l`. */
+/** The index of a stored log in payments and books. The table of logs is `l`. */
 export const knownIndex = sql`coalesce(l.told_index, l.log_index)`
 
 type StoredAs = 'deposit_log' | 'treasury_log'
 
 /**
- * Keeps what is taken back. `removed` answers the columns of `gone_transfer` but `stored_as`, `nth` and `concluded_at`.
+ * Stores the logs that are removed. `removed` returns the columns of `gone_transfer` except `stored_as`, `nth` and
+ * `concluded_at`.
  */
 export const remember = (storedAs: StoredAs, removed: Statement): Statement => sql`
   insert into gone_transfer (chain_id, stored_as, tx_hash, told_index, token, sender, recipient, units, direction,
@@ -20,23 +21,23 @@ export const remember = (storedAs: StoredAs, removed: Statement): Statement => s
     over (partition by chain_id, tx_hash, token, sender, recipient, units order by told_index) - 1
   from (${removed}) g on conflict do nothing`
 
-/** More logs than a block can have: an index from here on was never another log's. */
+/** More logs than a block can have: an index from here on never belonged to another log. */
 const BEYOND_LOGS = 1_000_000
 
 /**
- * The index by which a log `g` is told, with what it was before the reversal as `gone`. One that was not there before may
- * have the place of one that has moved.
+ * The index by which payments and books name a log `g`; `gone` is its row from before the reversal. A new log might
+ * have the index of one that has moved.
  */
 export const toldIndex = (storedAs: StoredAs, chainId: number): Statement => sql`
   coalesce(gone.told_index, case when exists (select 1 from gone_transfer o where o.chain_id = ${chainId}
     and o.stored_as = ${storedAs} and o.tx_hash = g."txHash") then g."logIndex" + ${BEYOND_LOGS}::int end)`
 
-/** What is stored again is not gone. `stored` answers chain_id, tx_hash and told_index of what was stored now. */
+/** Deletes logs that are stored again. `stored` returns chain_id, tx_hash and told_index of the newly stored logs. */
 export const cameAgain = (storedAs: StoredAs): Statement => sql`
   delete from gone_transfer g using stored s where s.told_index is not null and g.stored_as = ${storedAs}
     and (g.chain_id, g.tx_hash, g.told_index) = (s.chain_id, s.tx_hash, s.told_index)`
 
-/** Says of one transfer after the other how many that were like it came before. */
+/** Returns a function that counts the earlier transfers with the same properties. */
 export function countAlike(): (likeness: readonly unknown[]) => number {
   const seen = new Map<string, number>()
   return (likeness) => {

@@ -3,7 +3,7 @@ import { REVERSAL_PAUSE } from '../../../domain/settlement/payout.ts'
 import { execute, type Queryable, sql } from '../../db.ts'
 import type { JournalContext } from '../context.ts'
 
-/** Stops every lane until an operator ends it. The first reason stays. */
+/** Pauses every lane until an operator ends the pause. The first reason stays. */
 export async function pause({ db, scope }: JournalContext, reason: string): Promise<void> {
   await execute(
     db,
@@ -13,8 +13,8 @@ export async function pause({ db, scope }: JournalContext, reason: string): Prom
 }
 
 /**
- * Ends the pause for unknown transfers once none is left. That of a replaced block is ended by its repair, also by one that
- * was begun and is not at its end. Returns true if there was a pause to end.
+ * Ends the pause for unknown transfers once none is left. The pause for a replaced block ends with its repair, even if
+ * that was begun and has not ended. Returns true if there was a pause to end.
  */
 export async function endTransferPause(
   on: Queryable,

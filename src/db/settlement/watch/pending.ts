@@ -9,7 +9,7 @@ import { hex } from '../payouts.ts'
 import { bookGas, RETRY_SECONDS, readUnbookedGas } from './gas.ts'
 import { knownIndex } from './moved.ts'
 
-/** A log that is stored, or gas that was spent, and whose meaning could not be recorded. It is tried again. */
+/** A stored log, or spent gas, whose meaning could not be recorded. It is tried again. */
 export type FailedLog = (
   | { readonly txHash: string; readonly logIndex: number }
   | { readonly wallet: string; readonly nonce: number }
@@ -37,9 +37,9 @@ const movementRow = placeRow.extend({
 const due = sql`l.applied_at is null and (l.hook_retry_at is null or l.hook_retry_at <= now())`
 
 /**
- * Tells payments and books what stored logs mean: deposits first, then movements of the treasury, in the order of the
- * chain; then gas that could not be booked before. Each has a savepoint of its own, so that one that fails delays nobody. Answers how many were applied and which
- * failed.
+ * Applies the meaning of stored logs to payments and books: deposits first, then movements of the treasury, in the
+ * order of the chain; then gas that could not be booked before. Each has a separate savepoint, so that a failure delays
+ * no other. Returns how many were applied and which failed.
  */
 export function applyPending(
   context: JournalContext,
@@ -81,7 +81,7 @@ async function readDeposits(tx: Tx, { scope }: JournalContext, limit: number): P
         order by l.block_number, l.log_index limit ${limit} for update of l skip locked`,
   )
   return rows.map((row) => ({
-    ...placeOf(row),
+    ...toPlace(row),
     paymentId: row.payment_id,
     attemptId: row.attempt_id,
     address: row.address,
@@ -98,7 +98,9 @@ function readMovements(tx: Tx, context: JournalContext, limit: number): Promise<
   return listMovements(tx, context.scope.chainId, which)
 }
 
-/** `which`: a condition on stored logs of the treasury (`l`) of this chain, and what may follow it. */
+/**
+ * Lists movements. `which`: a condition on stored logs of the treasury (`l`) of this chain, and the clauses after it.
+ */
 export async function listMovements(tx: Tx, chainId: number, which: Statement): Promise<TreasuryMovement[]> {
   const rows = await many(
     tx,
@@ -119,7 +121,7 @@ export async function listMovements(tx: Tx, chainId: number, which: Statement): 
   }))
 }
 
-const placeOf = (row: z.infer<typeof placeRow>) => ({
+const toPlace = (row: z.infer<typeof placeRow>) => ({
   txHash: row.tx_hash,
   logIndex: row.log_index,
   blockNumber: row.block_number,

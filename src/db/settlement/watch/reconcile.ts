@@ -6,7 +6,7 @@ import { hex } from '../payouts.ts'
 
 const openNonceRow = z.object({ payment_id: z.string(), treasury: hex, auth_nonce: hex, micro: z.string() })
 
-/** Payouts that have not ended and of which no log is stored, in the order of their ids after one of them. */
+/** Reads payouts that have not ended and have no stored log, in the order of their ids, beginning after `after`. */
 export async function readOpenNonces(
   context: JournalContext,
   ask: { after: string; limit: number },
@@ -28,7 +28,7 @@ export async function readOpenNonces(
   }))
 }
 
-/** Lists a payment at whose address is something else than its transfers show. */
+/** Records a payment whose address has another balance than its transfers show. */
 export async function storeDepositFinding({ db, scope }: JournalContext, address: Hex, units: bigint): Promise<void> {
   await execute(
     db,
@@ -39,7 +39,7 @@ export async function storeDepositFinding({ db, scope }: JournalContext, address
   )
 }
 
-/** Takes the payments off the list whose addresses hold what their transfers show. */
+/** Deletes the findings of payments whose addresses have the balance that their transfers show. */
 export async function dropDepositFindings({ db, scope }: JournalContext, addresses: readonly Hex[]): Promise<void> {
   await execute(
     db,
@@ -49,7 +49,10 @@ export async function dropDepositFindings({ db, scope }: JournalContext, address
   )
 }
 
-/** Keeps the payments whose nonce is used on chain without a log that anybody shows; drops what has its log now, or has ended. */
+/**
+ * Records payments whose nonce is used on chain without a log from any node. Deletes findings of payouts that have
+ * their log now, or have ended.
+ */
 export async function storeFindings({ db, scope }: JournalContext, paymentIds: readonly string[]): Promise<void> {
   await execute(
     db,

@@ -7,18 +7,18 @@ import { REVERSIBLE_BLOCKS } from './reversal.ts'
 export const ENVELOPES_AT_ONCE = 50
 
 /**
- * So far behind the cursor nothing is taken back: a reversal is repaired once, and once more from where the first repair
- * has set the cursor, and there is room for two others.
+ * Envelopes that are further behind the cursor are never taken back: a reversal is repaired once, and once more from
+ * where the first repair has set the cursor, and there is room for two others.
  */
-const KEPT_BLOCKS = 4 * REVERSIBLE_BLOCKS
+const SAFE_BLOCKS = 4 * REVERSIBLE_BLOCKS
 
 const countRow = z.object({ count: z.coerce.number() })
 
 /**
- * Drops what was needed to send an envelope again: calldata, signed bytes, the list of its items, and the signatures of
- * payouts that are settled. Only of envelopes that ended more than `days` ago, and so many blocks before the cursor that
- * no repair of finality takes them back: while the chain stands still, days pass and blocks do not. Hashes, prices, logs,
- * proofs and receipts stay. Answers how many envelopes it was, at most a batch. `now` is ISO 8601 UTC.
+ * Deletes the data that were needed to send an envelope again: calldata, signed bytes, the list of its items, and the
+ * signatures of settled payouts. Only of envelopes that ended more than `days` ago, and so many blocks before the
+ * cursor that no repair of finality takes them back: while the chain is stuck, days pass and blocks do not. Hashes,
+ * prices, logs, proofs and receipts stay. Returns the number of envelopes, at most a batch. `now` is ISO 8601 UTC.
  */
 export async function dropBytes(
   db: Queryable,
@@ -29,7 +29,7 @@ export async function dropBytes(
     db,
     countRow,
     sql`with
-        safe as (select scanned_number - ${KEPT_BLOCKS} as block from chain_cursor
+        safe as (select scanned_number - ${SAFE_BLOCKS} as block from chain_cursor
           where chain_id = ${chainId} and token = ${token}),
         old as (select t.chain_id, t.wallet, t.nonce from lane_tx t, safe
           where t.chain_id = ${chainId} and t.ended_at < ${now}::timestamptz - make_interval(days => ${days})

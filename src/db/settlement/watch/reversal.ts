@@ -7,22 +7,22 @@ import { fence, here } from '../cursor.ts'
 import { hex } from '../payouts.ts'
 import { knownIndex, remember } from './moved.ts'
 
-/** When a block that was final is replaced after all: what was proved by it, and how that is taken back. */
+/** Reversals of finality: the proofs of a final block that was replaced, and how they are taken back. */
 
 /**
- * How far back blocks are compared, and how much further the chain is read again than the oldest that was replaced. The
- * deepest reorganization that Polygon had was 187 blocks.
+ * How many blocks back blocks are compared, and how many blocks before the oldest replaced one the chain is read again.
+ * The deepest reorganization of Polygon was 187 blocks.
  */
 export const COMPARED_BLOCKS = 4096
 export const READ_AGAIN = 256
-/** What is older is not taken back. */
+/** Older blocks are never taken back. */
 export const REVERSIBLE_BLOCKS = COMPARED_BLOCKS + READ_AGAIN
 
 type Block = { readonly number: number; readonly hash: Hex }
 
 const proofBlockRow = z.object({ number: z.coerce.number(), hash: hex })
 
-/** Blocks that something stored here rests on, the newest first. */
+/** Lists blocks that stored proofs depend on, the newest first. */
 export function listProofBlocks(db: Queryable, scope: SettlementScope, from: number): Promise<Block[]> {
   return many(
     db,
@@ -38,7 +38,7 @@ export function listProofBlocks(db: Queryable, scope: SettlementScope, from: num
 }
 
 export type TakenBack = {
-  /** Payments whose payout goes out again, or is cancelled again, unless the new chain shows it. */
+  /** Payments whose payout is sent again, or is cancelled again, unless the new chain shows it. */
   readonly paymentIds: readonly string[]
   /** Transactions that cannot be sent again, because their bytes were dropped. */
   readonly unsendable: readonly { readonly wallet: Hex; readonly nonce: number }[]
@@ -49,8 +49,9 @@ const paymentIdRow = z.object({ payment_id: z.string() })
 const reopenedRow = z.object({ wallet: hex, nonce: z.coerce.number(), dropped: z.boolean() })
 
 /**
- * Takes back what rests on blocks that have left the chain, keeps a record of each lost proof, and has the observer read
- * again after `to`. Payouts go back to the queue: their nonce is the same, so the token decides whether they are paid.
+ * Takes back everything that depends on blocks that have left the chain, stores a record of each lost proof, and lets
+ * the observer read again after `to`. Payouts return to the queue: their nonce is the same, so the token decides
+ * whether they are paid.
  */
 export async function takeBack(
   tx: Tx,
@@ -83,7 +84,7 @@ export async function takeBack(
           -- One that was voided and paid after all may have lost the transfer alone.
           and not exists (select 1 from void_proof v where v.payment_id = p.payment_id)`,
   )
-  // Their stored bytes are sent again: without them the lane's next nonces would wait for ever.
+  // Their stored bytes are sent again: otherwise the lane's next nonces would wait forever.
   const lanes = await many(
     tx,
     reopenedRow,
@@ -106,8 +107,8 @@ export async function takeBack(
 }
 
 /**
- * What was swept in such a block is at its address, unless the new chain shows the sweep. It is made again with the same
- * nonce, so the token decides. Of one that a backup had forgotten nobody has the signature: the money gets another one.
+ * Returns swept money to its address, unless the new chain shows the sweep. The sweep is made again with the same
+ * nonce, so the token decides. If a backup lacks the sweep, its signature is lost: the money gets another one.
  */
 async function takeSweepsBack(tx: Tx, context: JournalContext, gone: readonly Hex[]): Promise<void> {
   const { chainId, livemode } = context.scope
@@ -130,7 +131,10 @@ async function takeSweepsBack(tx: Tx, context: JournalContext, gone: readonly He
   )
 }
 
-/** What nobody was told of, a cancellation or a payout, is only deleted. */
+/**
+ * Removes the logs of the blocks. Payments and books know only movements: other logs, a cancellation or a payout, are
+ * deleted without a record.
+ */
 async function removeLogs(tx: Tx, context: JournalContext, gone: readonly Hex[]): Promise<void> {
   await execute(
     tx,
@@ -166,7 +170,7 @@ async function removeDeposits(tx: Tx, { scope }: JournalContext, gone: readonly 
   )
 }
 
-/** A transfer that never happened. Of one to an address of a payment the payment is named. */
+/** A transfer that never happened. For one to an address of a payment the payment is named. */
 export type Gone =
   | { readonly movement: TreasuryMovement }
   | { readonly paymentId: string; readonly units: string; readonly token: Hex; readonly txHash: Hex }
@@ -183,7 +187,7 @@ const goneRow = z.object({
   payment_id: z.string().nullable(),
 })
 
-/** Ends the wait for what the new chain, read again, has not shown. Answers it, each once. */
+/** Ends the wait for transfers that the new chain, read again, has not shown. Returns each of them once. */
 export async function concludeGone(tx: Tx, { chainId, token, livemode }: SettlementScope): Promise<Gone[]> {
   const rows = await many(
     tx,
@@ -207,7 +211,7 @@ export async function concludeGone(tx: Tx, { chainId, token, livemode }: Settlem
   )
 }
 
-/** Ends the pause of a reversal. An unknown transfer that was read meanwhile keeps everything paused; answers whether. */
+/** Ends the pause of a reversal. Returns true if an unknown transfer that was read since keeps everything paused. */
 export async function endPause(tx: Tx, context: JournalContext): Promise<boolean> {
   const unknown = await execute(
     tx,

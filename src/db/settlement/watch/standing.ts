@@ -16,7 +16,7 @@ const queueRow = z.object({
   oldestSeconds: z.coerce.number(),
 })
 
-/** Payouts that have not ended, by state and reason. */
+/** Reads payouts that have not ended, by state and reason. */
 export function readQueue(db: Queryable, { chainId, token }: Scope): Promise<Standing['queue'][number][]> {
   return many(
     db,
@@ -31,7 +31,7 @@ export function readQueue(db: Queryable, { chainId, token }: Scope): Promise<Sta
 
 const wantingRow = z.object({ treasury: hex, state: z.enum(['held', 'queued', 'authorized']), micro: z.string() })
 
-/** The USDC for which payouts wait, by treasury. A treasury whose key is lost or missing needs a key first. */
+/** Reads the USDC that payouts wait for, by treasury. A treasury whose key is lost or missing needs a key first. */
 export function readWanting(db: Queryable, { chainId, token }: Scope): Promise<Standing['wanting'][number][]> {
   return many(
     db,
@@ -52,7 +52,7 @@ const takeOverRow = z.object({
   sinceSeconds: z.coerce.number(),
 })
 
-/** Treasuries that were taken over, while payouts are still on them. */
+/** Reads treasuries that were taken over and still have payouts. */
 export function readTakeOvers(db: Queryable, { chainId, token }: Scope): Promise<Standing['takeOvers'][number][]> {
   return many(
     db,
@@ -76,10 +76,10 @@ const cursorRow = z.object({
   pausedReason: z.string().nullable(),
 })
 
-/** The engine that leads renews its lease every few seconds. */
+/** The leading engine renews its lease every few seconds. */
 const OBSERVED_SECONDS = 60
 
-/** How far the final chain was read, when that moved last, and whether an engine has lately been at it. */
+/** Reads how far the final chain was read, when that last moved, and whether an engine has worked on it recently. */
 export function readChainCursor(db: Queryable, { chainId, token }: Scope): Promise<Standing['cursor']> {
   return maybeOne(
     db,
@@ -104,7 +104,7 @@ const laneRow = z.object({
   isFunding: z.boolean(),
 })
 
-/** Lanes with what they have on the way, and how long the oldest of it has been in no block. */
+/** Reads lanes with their open transactions, and how long the oldest of these has been in no block. */
 export function readLanes(db: Queryable, { chainId }: Pick<Scope, 'chainId'>): Promise<Standing['lanes'][number][]> {
   return many(
     db,
@@ -124,7 +124,7 @@ export function readLanes(db: Queryable, { chainId }: Pick<Scope, 'chainId'>): P
 
 const attentionRow = z.object({ kind: z.string(), subject: z.string(), detail: z.string().nullable() })
 
-/** Entries that wait for a person, or that fail and are tried again; the oldest first. */
+/** Lists entries that wait for an operator, or that fail and are tried again; the oldest first. */
 export function listSettlementAttention(db: Queryable): Promise<Standing['attention'][number][]> {
   return many(
     db,
@@ -136,7 +136,10 @@ export function listSettlementAttention(db: Queryable): Promise<Standing['attent
 
 const countRow = z.object({ kind: z.string(), count: z.coerce.number(), oldestSeconds: z.coerce.number() })
 
-/** How much of each kind waits for a person, and for how long. What carries no time counts as new. */
+/**
+ * Counts the entries of each kind that wait for an operator, with the age of the oldest. An entry without a time counts
+ * as new.
+ */
 export function countSettlementAttention(db: Queryable): Promise<z.infer<typeof countRow>[]> {
   return many(
     db,
@@ -148,7 +151,7 @@ export function countSettlementAttention(db: Queryable): Promise<z.infer<typeof 
 
 const latelySettledRow = z.object({ count: z.coerce.number(), secondsAgo: z.coerce.number().nullable() })
 
-/** Payments that were settled within the last ten minutes, and when the last one was. */
+/** Counts payments that were settled within the last ten minutes, and reads when the last one was. */
 export async function readLatelySettled(db: Queryable): Promise<Standing['settled']> {
   const row = await maybeOne(
     db,
