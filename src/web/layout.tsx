@@ -21,7 +21,6 @@ export type PageShape = {
   readonly goTo?: string
   /** The preview of the page in a chat. A page with a preview is not indexed by search engines. */
   readonly card?: { readonly title: string; readonly text: string; readonly url: string }
-  /** Additional content of the footer. */
   readonly foot?: ComponentChildren
   /** The choice of a language. Absent: the page has no choice. */
   readonly languages?: LanguageChange

@@ -22,7 +22,7 @@ const TIME_STYLES = {
 }
 
 /** Writes every time below `root` in the device's time zone. @param {ParentNode} root */
-function localTimes(root) {
+function writeLocalTimes(root) {
   for (const time of root.querySelectorAll('time')) {
     if (time.dateTime === '') continue
     const format = new Intl.DateTimeFormat(formats, TIME_STYLES[time.dataset.style ?? 'time'])
@@ -30,9 +30,9 @@ function localTimes(root) {
   }
 }
 
-/** Shows the buttons that need JavaScript, which the server hides. @param {ParentNode} root */
-function showButtons(root) {
-  localTimes(root)
+/** Writes local times, and shows the buttons that need JavaScript. @param {ParentNode} root */
+function activate(root) {
+  writeLocalTimes(root)
   for (const button of root.querySelectorAll('button[data-copy], button[data-print]'))
     if (button instanceof HTMLButtonElement) button.hidden = false
 }
@@ -84,7 +84,7 @@ function followPayment(main) {
     }
     history.replaceState(null, '', status.url)
     document.title = page.title
-    showButtons(page)
+    activate(page)
     const shown = document.querySelector('.panel')
     if (shown !== null) patch(shown, document.importNode(panel, true))
     showMain(main, document.importNode(next, true))
@@ -96,7 +96,7 @@ function followPayment(main) {
     if (!(line instanceof HTMLElement)) return
     const time = line.querySelector('time')
     if (time !== null) time.dateTime = updatedAt.toISOString()
-    localTimes(line)
+    writeLocalTimes(line)
     line.hidden = navigator.onLine && failures < LOST_AFTER
   }
 
@@ -257,7 +257,7 @@ document.addEventListener('submit', (event) => {
   })
 })
 
-showButtons(document)
+activate(document)
 const main = document.querySelector('main')
 // The URL then keeps the state of the page for a reload and for status requests.
 if (main?.dataset.here !== undefined) history.replaceState(null, '', main.dataset.here)

@@ -7,7 +7,6 @@ import { isOpened, type OpenedAttempt } from '../../domain/payment/requests.ts'
 import type { Hex } from '../look/colour.ts'
 import { heldOf, type MoneyOf } from './amounts.ts'
 
-/** The data from which every page of one payment is rendered. */
 export type Checkout = {
   readonly payment: Payment
   /** Oldest first. */
@@ -63,7 +62,6 @@ export type PartnerName = { readonly name: string; readonly statement: string }
 /** The buyer's device. UPI and `ContinueOnPhone` depend on it. */
 export type Device = 'desktop' | 'android' | 'ios'
 
-/** The state of the sandbox bar on a page. */
 export type Sandbox = {
   readonly open: boolean
   /** Why the last action of the bar failed; null if it did not fail. */
@@ -115,12 +113,11 @@ export function isSameWay(a: Choice, b: Choice): boolean {
 /** True for methods that are paid from the checkout by a code or an app link; others are paid at the partner's page. */
 export const isPaidHere = ({ method }: Pick<Choice, 'method'>): boolean => method === 'upi' || method === 'usdc'
 
-/** Returns the path of the page that shows an offer before the buyer confirms it. */
 export function pathOf(path: string, { provider, method }: Choice): string {
   return `${path}?method=${provider}.${method}`
 }
 
-/** Returns the path of the current page. Its other views and its status have URLs below this path. */
+/** Returns the path of the current page. The URLs of its other views and of its status begin with it. */
 export function herePath({ frame, path }: Pick<Checkout, 'frame' | 'path'>): string {
   return frame?.path ?? path
 }

@@ -67,7 +67,6 @@ export function keyOf(checkout: Checkout, view: View): string {
     .join(' ')
 }
 
-/** Lists the methods whose partner is down, on pages that show offers. */
 function listDown({ offered }: Checkout, { page }: View): string | false {
   const isShown = page === 'pick' || page === 'confirm' || page === 'declined'
   const down = offered.refused.filter(({ reason }) => reason === 'down')

@@ -10,7 +10,6 @@ import { type Checkout, paidAttempt, type Shop } from './checkout.ts'
 import { countryName, ShopMail, type Shown } from './shown.tsx'
 import { isMoneyHeld, mayMoneyCome, type View, wasReturned } from './view.ts'
 
-/** The payee, the amount and the details, in the merchant's colour. On a phone it is one row that opens. */
 export function Panel({ checkout, words, view }: Shown & { view: View | null }) {
   const { t } = words
   const { shop } = checkout

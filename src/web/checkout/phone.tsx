@@ -1,7 +1,6 @@
 import { CodeImage, CopyField, Fold } from '../look/parts.tsx'
 import type { Shown } from './shown.tsx'
 
-/** Opens the same payment on another device, by a code or by the link. Only desktops show it. */
 export function ContinueOnPhone({ checkout, words }: Shown) {
   const { t } = words
   const { payment, shop, url, path, device } = checkout

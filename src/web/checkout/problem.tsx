@@ -12,7 +12,6 @@ export type CheckoutProblem =
   | 'internal'
   | 'busy'
 
-/** Problems for which trying again can help. */
 const RETRIED: readonly CheckoutProblem[] = ['unavailable', 'internal', 'busy']
 
 const ICONS: Readonly<Record<CheckoutProblem, IconName>> = {

@@ -7,7 +7,6 @@ import { readTransferLink, type TransferRequest } from '../../domain/settlement/
 import { amountsOf } from './amounts.ts'
 import { type Checkout, type Choice, findOffer, isSameWay, openedAttempt, paidAttempt } from './checkout.ts'
 
-/** The page that the buyer sees, with its data. */
 export type View =
   | { readonly page: 'country' }
   | {
@@ -164,12 +163,11 @@ function progress({ payment }: Checkout): View {
   return { page: 'progress', now: payment.paidAt === null ? 'confirming' : 'converting', delayed }
 }
 
-/** True if money has arrived that does not go to the merchant. A payment that ended unpaid can have such money. */
+/** True if money has arrived that does not go to the merchant. A payment that ended without a payout can have some. */
 export function isMoneyHeld(checkout: Checkout): boolean {
   return amountsOf(checkout).surplus.length > 0
 }
 
-/** True if money of an attempt went back to the buyer. */
 export function wasReturned({ attempts }: Pick<Checkout, 'attempts'>): boolean {
   return attempts.some(({ returned }) => returned)
 }

@@ -24,7 +24,6 @@ export type AccountView = {
   readonly now: string
 }
 
-/** Renders the page of a person's passkeys and sessions. */
 export function renderAccount({ frame, passkeys, sessions, now }: AccountView): string {
   const belongs = frame.account !== null && frame.role !== null
   return renderFramed({

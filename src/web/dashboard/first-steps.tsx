@@ -10,7 +10,6 @@ export type FirstView = {
   readonly done: Readonly<Record<StepName, boolean>>
   /** The key that was created by the last request. It is shown once. */
   readonly madeKey: string | null
-  /** The text of the wallet field. */
   readonly address: string
   readonly errors: FormErrors
   /** Identifies the form of the key, so that a form that is sent again creates no second key. */

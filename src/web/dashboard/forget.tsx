@@ -10,7 +10,6 @@ export type ForgetView = {
   readonly errors: FormErrors
 }
 
-/** Renders the page that deletes a person's sign-in. */
 export function renderForget({ frame, needed, errors }: ForgetView): string {
   return renderFramed({
     frame,

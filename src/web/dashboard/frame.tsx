@@ -5,7 +5,6 @@ import { SiteIcon } from '../site/icons.tsx'
 import { SideNav, TopBar } from '../site/nav.tsx'
 import { DONE, type Done } from './done.ts'
 
-/** The data of the frame around each page of the dashboard. */
 export type Frame = {
   readonly path: string
   /** The name of the account; null if the person belongs to none. */
@@ -17,7 +16,6 @@ export type Frame = {
   readonly testMode: boolean
   /** The URL of the deployment of the other mode; null if not configured. */
   readonly otherModeUrl: string | null
-  /** The operator's e-mail address; null without one. */
   readonly contact: string | null
   /** The form that the last request saved; null or absent if it saved none. */
   readonly done?: Done | null
@@ -127,7 +125,6 @@ function Nav({ frame }: { frame: Frame }) {
   )
 }
 
-/** The current account, and the person's other accounts. */
 function Account({ frame: { account, accounts, csrf, testMode } }: { frame: Frame }) {
   return (
     <details class="who">

@@ -11,7 +11,6 @@ import { NewPayment } from './new-payment.tsx'
 import { PaymentTable } from './payment-table.tsx'
 import { fiatText, usdcText } from './payment-words.tsx'
 
-/** A payment that needs attention. */
 export type Waiting = {
   readonly paymentId: string
   readonly amount: Money

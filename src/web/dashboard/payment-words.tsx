@@ -86,7 +86,7 @@ export function methodText(payment: Payment): string | null {
 
 type Sums = Pick<Amounts, 'short' | 'surplus' | 'returned' | 'extra'>
 
-/** Describes the state of a payment and the next describeStatus, in one or two sentences. */
+/** Describes the state of a payment and the next step, in one or two sentences. */
 export function nextStep(payment: Payment, { short, surplus, returned, extra }: Sums): string {
   const text = ({ amount, micro }: Beside): string =>
     micro === null ? moneyText(amount) : `${usdcText(micro, 6)} USDC`

@@ -5,7 +5,6 @@ import { SiteIcon } from '../site/icons.tsx'
 import { SideNav, TopBar } from '../site/nav.tsx'
 import type { Language } from './code/languages.ts'
 
-/** A page in the navigation of the documentation. */
 export type DocsPlace = { readonly path: string; readonly title: string; readonly lead: string }
 export type DocsGroup = { readonly name: string; readonly places: readonly DocsPlace[] }
 export type Heading = { readonly id: string; readonly text: string }

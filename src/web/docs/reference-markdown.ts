@@ -2,7 +2,6 @@ import { callCode } from './code/call-code.ts'
 import { fenced } from './markdown.ts'
 import type { FieldEntry, OperationEntry, ReferenceView } from './reference.tsx'
 
-/** Writes the content of a reference page as Markdown, for programs. */
 export function referenceMarkdown({ title, purpose, operations }: ReferenceView): string {
   return [`# ${title}`, purpose, ...operations.map(operationMarkdown)].join('\n\n').concat('\n')
 }

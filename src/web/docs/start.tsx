@@ -1,6 +1,5 @@
 import { type DocsFrame, type DocsGroup, inLanguage, renderDocs } from './docs-page.tsx'
 
-/** Renders the start page of the documentation: every page with its lead. */
 export function renderStart(frame: DocsFrame): string {
   return renderDocs({
     frame,

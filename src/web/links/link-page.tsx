@@ -17,7 +17,6 @@ export type LinkView = {
   readonly shop: Shop
   /** The offers that are likely to be possible for the buyer. */
   readonly offers: readonly Offer[]
-  /** The absolute URL. */
   readonly url: string
   readonly path: string
   /** Identifies one press of Continue, so that a form that is sent again makes no second payment. */
@@ -174,7 +173,6 @@ function Pay({ view, words }: Shown) {
   )
 }
 
-/** Each button chooses an offer and continues with it. */
 function Ways({ offers, words }: Pick<LinkView, 'offers'> & { words: Words }) {
   const { t } = words
   return (

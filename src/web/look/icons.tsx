@@ -15,13 +15,10 @@ const circle = (x: number, y: number, r: number): string =>
 
 type Drawing = {
   readonly line: string
-  /** The part with the soft fill. */
   readonly soft?: string
-  /** The part with the full fill. */
   readonly full?: string
 }
 
-/** Draws a shape with a soft fill. */
 const fillShape = (shape: string, line = ''): Drawing => ({ soft: shape, line: shape + line })
 
 const SHIELD = 'm12 3 7.5 2.7v5.7c0 4.6-3.1 7.9-7.5 9.6-4.4-1.7-7.5-5-7.5-9.6V5.7z'

@@ -86,7 +86,6 @@ export function settable(text: string): string {
     .trim()
 }
 
-/** True if each character of the text has a face. */
 export function hasFaces(text: string): boolean {
   return Array.from(settable(text)).every(
     (character) =>

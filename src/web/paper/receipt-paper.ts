@@ -3,7 +3,7 @@ import { amountsOf } from '../checkout/amounts.ts'
 import type { Checkout } from '../checkout/checkout.ts'
 import type { Words } from '../messages/words.ts'
 
-/** `own`: a name that the merchant gave. Its first letter sets its direction. */
+/** `own`: a text without a translation, such as a name. Its first letter sets its direction. */
 export type PaperText = { readonly text: string; readonly own?: boolean }
 export type PaperFact = { readonly name: string; readonly value: PaperText }
 

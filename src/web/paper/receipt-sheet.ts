@@ -20,10 +20,8 @@ export type Rule = { readonly top: number; readonly weight: number; readonly col
 export type Sheet = {
   readonly placed: readonly Placed[]
   readonly rules: readonly Rule[]
-  /** The square of the logo; null without a logo. */
   readonly logo: { readonly x: number; readonly top: number; readonly side: number } | null
   readonly code: { readonly text: string; readonly x: number; readonly top: number; readonly side: number }
-  /** The lower end of the last line. */
   readonly bottom: number
 }
 

@@ -14,7 +14,7 @@ export type Placed = {
 
 export type Block = {
   readonly text: string
-  /** True for a name that the merchant gave: its first letter sets its direction. */
+  /** True for a text without a translation, such as a name: its first letter sets its direction. */
   readonly own?: boolean
   readonly style: Style
   /** The left edge of the column. */
@@ -32,12 +32,12 @@ const ASCENT = 1.1
 /** PDFKit lays out a text without a feature list word by word, which puts Arabic words into the wrong order. */
 export const FEATURES: [] = []
 
-const widthOf = ({ face, text }: FaceRun, size: number): number =>
+const measureRun = ({ face, text }: FaceRun, size: number): number =>
   (face.font.layout(text).advanceWidth / face.font.unitsPerEm) * size
 
 export function setBlock(block: Block): { readonly placed: Placed[]; readonly height: number } {
   const { style, top } = block
-  const lines = linesOf(block)
+  const lines = breakLines(block)
   const placed = lines.flatMap((line, nth) => setLine(block, line, top + (nth * LINE + ASCENT) * style.size))
   return { placed, height: lines.length * LINE * style.size }
 }
@@ -47,7 +47,7 @@ function setLine({ own = false, style, x, width, align, base }: Block, line: str
     const parts = byFace(text, style.weight)
     return rtl ? parts.toReversed().map(turned) : parts
   })
-  const widths = runs.map((run) => widthOf(run, style.size))
+  const widths = runs.map((run) => measureRun(run, style.size))
   const whole = widths.reduce((sum, each) => sum + each, 0)
   let at = align === 'left' ? x : x + width - whole
   return runs.map(({ face, text }, nth) => {
@@ -65,9 +65,9 @@ function turned({ face, text }: FaceRun): FaceRun {
 }
 
 /** Breaks a text between words, and a word that is wider than the column between characters. */
-function linesOf({ text, style, width }: Block): string[] {
+function breakLines({ text, style, width }: Block): string[] {
   const measure = (part: string): number =>
-    byFace(part, style.weight).reduce((sum, run) => sum + widthOf(run, style.size), 0)
+    byFace(part, style.weight).reduce((sum, run) => sum + measureRun(run, style.size), 0)
   const space = measure(' ')
   const lines: string[] = []
   let line = { text: '', width: 0 }

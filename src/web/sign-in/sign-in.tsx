@@ -3,7 +3,6 @@ import { renderDoor } from '../site/document.tsx'
 import { Field, type FormErrors } from '../site/form.tsx'
 import { SiteIcon } from '../site/icons.tsx'
 
-/** The field of each form with the path to open after the sign-in. */
 function To({ to }: { to: string }) {
   return <input type="hidden" name="to" value={to} />
 }
@@ -118,7 +117,6 @@ export function renderSignIn({ to, passkeyOptions, problem, demo, email, errors 
 
 export type SentView = {
   readonly to: string
-  /** True if the person typed a wrong code. */
   readonly wrong: boolean
   /** True if too many links were requested, so that none was sent now. */
   readonly tooMany: boolean

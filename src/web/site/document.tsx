@@ -76,12 +76,10 @@ function Out({ href, children }: { href: string | null; children: string }) {
   )
 }
 
-/** A link to the operator's e-mail address; without one, only the text. */
 export function ContactSupport({ contact }: Pick<OperatorPages, 'contact'>) {
   return contact === null ? <>Contact support</> : <a href={`mailto:${contact}`}>Contact support</a>
 }
 
-/** Renders a page for people who are not signed in. */
 export function renderSite(title: string, look: string, children: ComponentChildren): string {
   return renderOwnSite({ title, look, children }, NO_PAGES)
 }

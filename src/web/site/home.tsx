@@ -14,7 +14,6 @@ export type HomeView = {
   readonly pages: OperatorPages
 }
 
-/** Renders the start page of the deployment. */
 export function renderHome({ testMode, publicUrl, crypto, pages }: HomeView): string {
   const ways = Object.values(PROVIDERS).filter(({ name }) => crypto || name !== 'crypto')
   const children = (

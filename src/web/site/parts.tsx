@@ -146,7 +146,6 @@ export function Fold({
   )
 }
 
-/** The curl command of the same action. */
 export function Curl({
   command,
   title = 'Show as curl',

@@ -12,7 +12,6 @@ export type SiteProblemName =
   | 'internal'
   | 'busy'
 
-/** The title and the text of each problem. */
 const WORDS: Readonly<Record<SiteProblemName, readonly [string, string]>> = {
   bad_request: ['The request could not be read', 'Nothing was changed. Go back, reload the page, and send it again.'],
   forbidden_origin: [

@@ -23,8 +23,8 @@ export function toneOfClosed(as: As): Tone {
 }
 
 /**
- * The page of a payment that ended unpaid. While money has arrived or can still arrive, the page does not claim that
- * nothing was charged, and does not ask the buyer to pay again.
+ * The page of a payment that ended without a payout. While money has arrived or can still arrive, the page does not
+ * claim that nothing was charged, and does not ask the buyer to pay again.
  */
 export function Closed({ checkout, words, view: { as } }: ShownView<'closed'>) {
   const { t } = words
@@ -74,7 +74,6 @@ function ClosedNote({ checkout, words }: Shown) {
   )
 }
 
-/** Money that arrived after the end: the amounts, and how the money goes back. */
 function Held({ checkout, words }: Shown) {
   const { t } = words
   const { surplus } = amountsOf(checkout)

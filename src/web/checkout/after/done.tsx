@@ -95,7 +95,6 @@ function DoneNote({ checkout, words, amounts }: Shown & { amounts: Amounts }) {
   )
 }
 
-/** The counted attempt and the surplus ones, and how the surplus goes back. */
 function Both({ checkout, words, amounts: { counted, paid, price, surplus } }: Shown & { amounts: Amounts }) {
   const { t } = words
   const [second] = surplus

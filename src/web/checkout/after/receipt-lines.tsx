@@ -7,7 +7,6 @@ import { amountsOf, type Beside } from '../amounts.ts'
 import type { Checkout } from '../checkout.ts'
 import { besideText, methodName, partnerOf, type Shown } from '../shown.tsx'
 
-/** The lines of the receipt: the price, the extra money, and the total that was paid. */
 export function Lines({ checkout, words }: Shown) {
   const { t } = words
   const { price, paid, extra } = amountsOf(checkout)

@@ -44,7 +44,6 @@ export function ClosingNote({ checkout, words }: Shown) {
 /** Within this time, in milliseconds, a time of day is clear without its date. */
 const SAME_DAY_MS = 20 * 3_600_000
 
-/** Returns the time of a stop: the payment can be paid until then. */
 export function untilEnd({ payment, now }: Pick<Checkout, 'payment' | 'now'>): NonNullable<Stop['time']> {
   const isSoon = Date.parse(payment.expiresAt) - Date.parse(now) < SAME_DAY_MS
   return { at: payment.expiresAt, said: 'until', style: isSoon ? 'time' : 'day' }

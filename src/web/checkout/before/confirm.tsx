@@ -9,7 +9,6 @@ import { partnerOf, type Shown, type ShownView } from '../shown.tsx'
 import { ClosingNote, isClosing } from './closing.tsx'
 import { UnpaidNote } from './unpaid.tsx'
 
-/** The page before the partner's page opens: the plan, the name on the statement, and what stays private. */
 export function Confirm({ checkout, words, view }: ShownView<'confirm'>) {
   const { t } = words
   const { offer, unpaid } = view

@@ -41,7 +41,6 @@ export function Country({ checkout, words }: Shown) {
   )
 }
 
-/** The buyer's country with a link that changes it. */
 export function CountryLine({ checkout, words }: Shown) {
   const { t } = words
   const country = countryName(checkout, words)

@@ -24,7 +24,7 @@ export function NotOffered({ checkout, words, view }: ShownView<'not_offered'>) 
 function leadText(checkout: Checkout, refusal: Refusal | null, words: Words): string {
   const { t } = words
   const country = countryName(checkout, words)
-  // With a fallback to the picker, the other providers are not offered either, so the leadText does not name the pin.
+  // With a fallback to the picker, the other providers are not offered either, so the sentence does not name the pin.
   if (refusal === null || checkout.payment.fallback === 'picker')
     return country === null ? t('none.any_unknown') : t('none.any', { country })
   if (refusal.reason === 'country' && country === null) return t('none.any_unknown')

@@ -3,7 +3,6 @@ import { Rail } from '../../look/rail.tsx'
 import { pickLink } from '../checkout.ts'
 import { partnerOf, type ShownView } from '../shown.tsx'
 
-/** The page of a buyer who chose another offer while an order is open: finish that order, or close it first. */
 export function OpenElsewhere({ checkout, words, view }: ShownView<'open_elsewhere'>) {
   const { t } = words
   const { attempt, instead } = view

@@ -5,7 +5,6 @@ import type { Words } from '../../messages/words.ts'
 import { isSameWay } from '../checkout.ts'
 import { countryName, methodName, partnerOf, type Shown, type ShownView } from '../shown.tsx'
 
-/** Explains why the provider that was pinned, or that the buyer asked for, is not offered. */
 export function RefusedNote({ checkout, words, view }: ShownView<'pick'>) {
   const { t } = words
   if (view.why === null) return null
@@ -26,7 +25,6 @@ export function RefusedNote({ checkout, words, view }: ShownView<'pick'>) {
   )
 }
 
-/** The same method is offered by a partner that charges another currency. */
 function OtherCurrencyNote({ checkout, words, offer }: Shown & { offer: Offer }) {
   const { t } = words
   const currency = words.currency(offer.chargeCurrency)
@@ -68,7 +66,6 @@ function downSentence({ method }: Refusal, { t }: Words): string {
   return t('down.way', { way: t(`way.${method}`) })
 }
 
-/** Names the refused method and the reason, with the country or the limit. */
 export function refusalSentence({ method, reason, limit }: Refusal, country: string | null, words: Words): string {
   const { t } = words
   const way = t(`way.${method}`)

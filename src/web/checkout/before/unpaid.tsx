@@ -2,7 +2,6 @@ import type { Attempt } from '../../../domain/payment/payment-object.ts'
 import { Note } from '../../look/parts.tsx'
 import { partnerOf, type Shown } from '../shown.tsx'
 
-/** The note for a buyer who left the partner's page without paying. */
 export function UnpaidNote({ checkout, words, attempt }: Shown & { attempt: Attempt }) {
   const { t } = words
   const partner = partnerOf(checkout, attempt).name

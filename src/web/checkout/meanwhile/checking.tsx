@@ -6,7 +6,6 @@ import type { Checkout } from '../checkout.ts'
 import { backStop, ShopLink, type Shown } from '../shown.tsx'
 import { payingPartner } from './progress.tsx'
 
-/** The page of a payment under review. Its money might have arrived. */
 export function Checking({ checkout, words }: Shown) {
   const { t } = words
   const { payment, shop, url } = checkout

@@ -116,7 +116,6 @@ export type KeyView = Omit<KeysView, 'keys'> & {
   readonly apiKey: KeyShown
   /** Identifies the forms, so that a form that is sent again changes nothing more. */
   readonly once: string
-  /** The error of the last action; null without one. */
   readonly problem: string | null
 }
 

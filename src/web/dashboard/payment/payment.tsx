@@ -41,7 +41,6 @@ export type PaymentView = {
   readonly show: Group
   /** True if this person can cancel payments, and the payment can be canceled. */
   readonly cancelable: boolean
-  /** The error of the last action; null without one. */
   readonly problem: string | null
   readonly publicUrl: string
 }

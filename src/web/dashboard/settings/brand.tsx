@@ -12,9 +12,7 @@ export type BrandDraft = { readonly name: string; readonly color: string; readon
 export type BrandView = {
   readonly frame: Frame
   readonly draft: BrandDraft
-  /** The stored colour. */
   readonly brand: Hex | null
-  /** The name of the stored logo. */
   readonly logo: string | null
   readonly errors: FormErrors
   readonly mayChange: boolean

@@ -9,7 +9,6 @@ import type { WalletView } from './wallet-view.ts'
 const MINUTE_MS = 60_000
 const DAY_MINUTES = 24 * 60
 
-/** The planned change, with a countdown and the button that stops it. */
 export function Planned({ view: { frame, wallet, history, inFlight, now, publicUrl } }: { view: WalletView }) {
   if (wallet === null || wallet.next === null) return null
   const { next } = wallet

@@ -1,7 +1,6 @@
 import type { Payment } from '../../../domain/payment/payment-object.ts'
 import type { Frame } from '../frame.tsx'
 
-/** A past or planned change. */
 export type WalletEntry = { readonly id: string; readonly at: string; readonly who: string; readonly what: string }
 
 export type WalletShown = {

@@ -1,4 +1,3 @@
-/** An API request of an example. */
 export type ApiCall = {
   readonly method: string
   /** The URL, with environment variables for ids: `{PAYMENT_ID}`. */

@@ -10,7 +10,6 @@ export const LANGUAGES = {
 
 export type Language = keyof typeof LANGUAGES
 
-/** The languages of API calls. */
 export const CALL_LANGUAGES = ['curl', 'typescript', 'python', 'go', 'php'] as const satisfies readonly Language[]
 export type CallLanguage = (typeof CALL_LANGUAGES)[number]
 

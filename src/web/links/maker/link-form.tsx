@@ -4,12 +4,9 @@ import { Field, type FormErrors } from '../../site/form.tsx'
 import { Fold } from '../../site/parts.tsx'
 import type { Hint, LinkDraft } from '../link-draft.ts'
 
-/** The fields of the link forms, with and without an account. */
-
 type FieldsProps = {
   readonly draft: LinkDraft
   readonly errors: FormErrors
-  /** The hint at the amount. */
   readonly hint: Hint
 }
 

@@ -12,7 +12,6 @@ type Props = {
   readonly now: string
   /** Links the amount to the payment's page. Absent if the reader cannot open that page. */
   readonly rowLink?: (payment: Payment, amount: ComponentChildren) => ComponentChildren
-  /** The content below the table. */
   readonly children: ComponentChildren
 }
 

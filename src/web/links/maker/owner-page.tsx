@@ -9,14 +9,12 @@ import { LinkState, priceText, Stats, type Totals } from './link-words.tsx'
 
 export type OwnerView = {
   readonly link: PaymentLink
-  /** The path of this page. */
   readonly path: string
   readonly url: string
   readonly totals: Totals
   /** The newest first; `totals` also counts the older ones. */
   readonly payments: readonly Payment[]
   readonly now: string
-  /** The operator's e-mail address; null without one. */
   readonly contact: string | null
 }
 

@@ -1,7 +1,6 @@
 import { renderDoor } from '../../site/document.tsx'
 import { Field } from '../../site/form.tsx'
 
-/** Renders the page that asks for the URL of the link to report. */
 export function renderReportAsk({ link, wrong }: { link: string; wrong: boolean }): string {
   const errors = wrong ? { link: 'This is not the URL of a payment link. It looks like …/l/k7Qm2vXa9B.' } : {}
   return renderDoor(

@@ -47,7 +47,6 @@ export function QrImage({ link, url }: { link: PaymentLink; url: string }) {
   return <img class="qr" src={`${new URL(url).pathname}/qr.svg`} alt={alt} width="208" height="208" />
 }
 
-/** Links to the QR code as files for printing. */
 export function QrFiles({ url }: { url: string }) {
   return (
     <>

@@ -10,7 +10,6 @@ export type EventShown = {
   /** The merchant's name of the payment. */
   readonly about: string | null
   readonly at: string
-  /** The number of endpoints that receive the event. */
   readonly endpoints: number
   readonly delivered: number
   readonly givenUp: number

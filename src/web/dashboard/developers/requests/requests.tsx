@@ -19,7 +19,6 @@ export type RequestShown = {
   readonly at: string
 }
 
-/** The query of the page. */
 export type RequestsAt = { readonly q: string; readonly show: 'all' | 'errors'; readonly after?: string }
 
 export type RequestsView = {

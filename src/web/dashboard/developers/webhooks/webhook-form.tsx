@@ -15,7 +15,6 @@ export type NewWebhookView = {
   readonly frame: Frame
   readonly draft: EndpointDraft
   readonly errors: FormErrors
-  /** All event types. */
   readonly types: readonly string[]
   readonly once: string
   readonly publicUrl: string

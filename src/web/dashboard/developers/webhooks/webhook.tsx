@@ -33,7 +33,6 @@ export type WebhookView = {
   readonly mayChange: boolean
   /** The language of the code that verifies a webhook. */
   readonly language: Language
-  /** The error of the last action; null without one. */
   readonly problem: string | null
   readonly now: string
   readonly publicUrl: string
@@ -133,7 +132,6 @@ function tookText({ status, durationMs }: TryShown, quote: string): string {
   return `Your server took ${msText(durationMs)}${quote === '' ? '' : ` and responded “${quote}”`}.`
 }
 
-/** The usual causes of a refused signature. */
 function Causes() {
   return (
     <>

@@ -104,7 +104,6 @@ type OffProps = {
   readonly mayChange: boolean
 }
 
-/** The reason why an endpoint is disabled, the number of failed events, and the buttons that enable it. */
 export function Off({ endpoint: { id, disabledAt, disabledReason }, health: { failed }, csrf, mayChange }: OffProps) {
   const action = `/dashboard/webhooks/${id}/enable`
   return (
