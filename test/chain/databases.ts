@@ -2,7 +2,7 @@ import { afterAll } from '@jest/globals'
 import { createTestDatabase } from '../../scripts/test/services/databases.ts'
 import { createDb, type Db } from '../../src/db/db.ts'
 
-/** A database with a merchant and nothing else, until the test gives it back. `reset` makes it so again. */
+/** A database with a merchant and nothing else, until the test returns it. `reset` restores that state. */
 export type WorldDatabase = { readonly url: string; readonly db: Db; reset(): Promise<void>; giveBack(): void }
 
 type OwnDatabase = { readonly url: string; readonly db: Db; close(): Promise<void> }
@@ -11,7 +11,7 @@ type OwnDatabase = { readonly url: string; readonly db: Db; close(): Promise<voi
 const created: OwnDatabase[] = []
 const free: OwnDatabase[] = []
 
-/** Takes a database of this file. It is emptied and not replaced: to create one takes a hundred times as long. */
+/** Borrows a database of this file. It is emptied and not replaced: creating one takes a hundred times as long. */
 export async function takeDatabase(): Promise<WorldDatabase> {
   const own = free.pop() ?? (await createOwnDatabase())
   const reset = async (): Promise<void> => {
@@ -33,7 +33,7 @@ async function createOwnDatabase(): Promise<OwnDatabase> {
 
 afterAll(async () => void (await Promise.all(created.map((own) => own.close()))))
 
-/** The database as it is now, in another one: a dump to be restored later. */
+/** Copies the database into another one: a dump to be restored later. */
 export async function copyDatabase(source: Db): Promise<WorldDatabase> {
   const copy = await takeDatabase()
   const { rows: tables } = await source.query(TABLES)
@@ -63,12 +63,12 @@ export async function copyDatabase(source: Db): Promise<WorldDatabase> {
   return copy
 }
 
-/** Those of a world: all but that of the migrations. */
+/** The tables of a world: all except that of the migrations. */
 const TABLES = `
   select oid::regclass::text as name from pg_class
   where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'migration'`
 
-/** Empties each table, without the triggers that keep some rows from being deleted. */
+/** Empties each table, without the triggers that protect some rows from deletion. */
 const EMPTY = `
   do $$
   declare

@@ -26,7 +26,7 @@ describe('several engines', () => {
       hooks: target.hooks,
     })
 
-  test('an engine whose lease was taken over can write nothing more for the lane', async () => {
+  test('an engine whose lease was taken over cannot write for the lane any more', async () => {
     const journal = journalOf(world)
     const wallet = world.relayers[0]!.address.toLowerCase() as `0x${string}`
     await world.runner().tick()
@@ -58,7 +58,7 @@ describe('several engines', () => {
     await journal.releaseLead('second')
   })
 
-  test('what is to be voided since it was read is not sent as a transfer', async () => {
+  test('a payout that must be voided since it was read is not sent as a transfer', async () => {
     const journal = journalOf(world)
     const wallet = world.relayers[1]!.address.toLowerCase() as Hex
     const [paid, voided] = await world.queue([{}, {}])
@@ -87,13 +87,13 @@ describe('several engines', () => {
     expect(rows).toEqual([{ payment_id: paid!.paymentId, outcome: 'refused' }])
   })
 
-  test('what is signed is sent at once, and not when the next round is due', async () => {
+  test('a signed payout is sent at once, and not when the next round is due', async () => {
     const queued = await world.queue([{}])
     let look = (): void => undefined
     const looked = new Promise<void>((resolve) => {
       look = resolve
     })
-    // Signs only after the lanes have looked for something to send, and found nothing.
+    // Signs only after the lanes have found nothing to send.
     const signer = createTreasurySigner(world.treasury, {
       livemode: false,
       token: TOKEN,
@@ -145,7 +145,7 @@ describe('several engines', () => {
     await freeLead(world.db)
   })
 
-  test('two engines at once, with leases that hold for nothing, pay each payout once', async () => {
+  test('two engines at once, with leases that do not protect, pay each payout once', async () => {
     const queued = await world.queue(Array.from({ length: 230 }, () => ({})))
     const engines = [world.runner(), world.runner()]
     for (let round = 0; round < 6; round++) {
@@ -168,7 +168,7 @@ describe('several engines', () => {
     await world.chain.setBalance({ address: world.relayers[0]!.address, value: 10n ** 22n })
   })
 
-  test('a database restored from an older dump pays nobody twice, and finds what was paid', async () => {
+  test('a database restored from an older dump pays no payout twice, and finds the paid ones', async () => {
     const before = await world.queue(Array.from({ length: 5 }, () => ({})))
     const dump = await copyDatabase(world.db)
     const after = await world.queue(Array.from({ length: 5 }, () => ({})))
@@ -181,7 +181,7 @@ describe('several engines', () => {
       const runner = world.runner({ db })
       await world.finalize(runner)
       expect(world.heard.settled.length - settled).toBe(before.length)
-      // Payments that the dump had forgotten come back, and ask for their payout again.
+      // Payments that the dump had forgotten come back, and request their payout again.
       await queueAll({ ...world, db }, after)
       await world.finalize(runner)
       expect(world.heard.settled.length - settled).toBe(before.length + after.length)

@@ -28,7 +28,7 @@ export async function tryLead(
   return lead === null || 'othersMs' in lead ? null : lead
 }
 
-/** The work that waits, as the engine that leads reads it. */
+/** The waiting work, as the engine that leads reads it. */
 export async function readWork(journal: SettlementJournal, treasuries: readonly Hex[] = []) {
   const lead = await tryLead(journal, { owner: 'who looks', treasuries })
   if (lead === null) throw new Error('another engine leads')

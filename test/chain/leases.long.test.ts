@@ -17,7 +17,7 @@ describe('leases', () => {
 
   const LEASE_MS = 900
 
-  // a slow round must not cost the lead
+  // A slow round must not cost the lead.
   test('the lead is renewed while a key takes long to sign: no other engine takes over in between', async () => {
     const until = async (): Promise<number> => {
       const { rows } = await world.db.query('select lease_until from chain_cursor')
@@ -52,9 +52,9 @@ describe('leases', () => {
   })
 
   /** The first of two workers has a fault; Postgres answers both. */
-  describe('a worker gives the lead to another one, which pays', () => {
+  describe('A faulty worker gives the lead to another one, which pays', () => {
     const FAULTY = 'the worker with the fault'
-    /** It is given back after twice this time without a result. */
+    /** It is returned after twice this time without a result. */
     const SHORT_LEASE_MS = 500
     const leads = () =>
       eventually(
@@ -73,7 +73,7 @@ describe('leases', () => {
       const running = [world.runner({ ...changes, ...first, options: { ...options, ...owner }, warn }).run(stop.signal)]
       try {
         const [queued] = await world.queue([{}])
-        // It alone has had its turn.
+        // It alone has led.
         await eventually(
           async () => given.join('\n'),
           (warnings) => warnings.includes(`gets nowhere, because ${part}`),
@@ -92,15 +92,15 @@ describe('leases', () => {
       }
     }
 
-    test('when no node answers it', async () => {
+    test('a worker gives up the lead if no node answers it', async () => {
       let isCutOff = false
       proxy.decide = () => (isCutOff ? 'lose_request' : 'deliver')
       const cutOff = leads().then(() => (isCutOff = true))
       await Promise.all([outworked({ url: proxy.url }, 'the nodes show it nothing new'), cutOff])
     })
 
-    // it kept the lead for as long as its nodes took to catch up
-    test('when its nodes are behind the last final block', async () => {
+    // It kept the lead for as long as its nodes took to catch up.
+    test('a worker gives up the lead if its nodes are behind the last final block', async () => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBlockByNumber', params: ['0x1', false] })
       const headers = { 'content-type': 'application/json' }
       const answer = await fetch(world.anvil.url, { method: 'POST', headers, body })
@@ -114,8 +114,8 @@ describe('leases', () => {
       await Promise.all([outworked({ url: proxy.url }, 'the nodes show it nothing new'), fallBack])
     })
 
-    // it took what its nodes had stopped at for the end of the chain
-    test('when its nodes have stopped at a block and still answer', async () => {
+    // It took the block at which its nodes had stopped for the end of the chain.
+    test('a worker gives up the lead if its nodes have stopped at a block and still answer', async () => {
       const stopped = new Map<unknown, unknown>()
       let hasStopped = false
       proxy.decide = ({ method, params: [tag] }) => {
@@ -162,13 +162,13 @@ describe('leases', () => {
       expect(told.filter((message) => message.includes('gets nowhere'))).toEqual([])
     })
 
-    test('when the key of the treasury refuses', async () => {
+    test('a worker gives up the lead if the key of the treasury refuses', async () => {
       const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
       const signer: TreasurySigner = { ...createTreasurySigner(world.treasury, policy), signTransfer: refuse }
       await outworked({ treasuries: [signer] }, 'its treasury key signs nothing')
     })
 
-    test('when the keys of the relayers refuse', async () => {
+    test('a worker gives up the lead if the keys of the relayers refuse', async () => {
       const relayers = world.relayers.map((account): LocalAccount => ({ ...account, signTransaction: refuse }))
       await outworked({ relayers }, 'its relayer keys sign nothing')
     })

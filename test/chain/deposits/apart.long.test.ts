@@ -11,7 +11,7 @@ import { createWorld, insertPayments, newAddress, TOKEN, useWorld, type World } 
 import { addAwaited, awaitDeposit } from './awaited.ts'
 
 describe('the reading of many addresses', () => {
-  /** Deposits are read in few calls, however many are watched, and hold up no payout. */
+  /** Deposits are read in few calls, however many are watched, and delay no payout. */
 
   const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
   const deposits = { keys, wrongTokens: [] }
@@ -28,11 +28,11 @@ describe('the reading of many addresses', () => {
     await world.stop()
   })
 
-  // So long that nobody who waits for an answer about deposits has one in this test.
+  // Long enough that no answer about deposits arrives within this test.
   const runner = ({ url } = node) =>
     world.runner({ rpc: connectRpc({ urls: [url], quorum: 1, chainId: TOKEN.chainId, timeoutMs: 600_000 }), deposits })
 
-  /** Logs to any of several addresses: of the token, or of tokens that buyers take for it. */
+  /** Logs to any of several addresses: of the token, or of tokens that buyers mistake for it. */
   const isAboutDeposits = ({ method, params }: RpcCall): boolean =>
     method === 'eth_getLogs' && Array.isArray((params[0] as { address: unknown }).address)
 
@@ -56,7 +56,7 @@ describe('the reading of many addresses', () => {
     (await world.db.query('select scanned_number::int as payouts, deposits_number::int as deposits from chain_cursor'))
       .rows[0] as { payouts: number; deposits: number }
 
-  /** Calls about deposits of one round over some new final blocks. */
+  /** The calls about deposits of one round over some new final blocks. */
   async function callsOfOneRound(): Promise<number> {
     await world.chain.mine({ blocks: 3 })
     const before = node.calls.length
@@ -66,7 +66,7 @@ describe('the reading of many addresses', () => {
     return node.calls.slice(before).filter(isAboutDeposits).length
   }
 
-  test('no logs are asked for while none of 500 addresses holds more, and then only about the one that does', async () => {
+  test('no logs are requested while none of 500 addresses holds more, and then only those of the one that does', async () => {
     const addresses = await watch(500)
     await runner().tick()
     expect(await callsOfOneRound()).toBe(0)
@@ -78,7 +78,7 @@ describe('the reading of many addresses', () => {
     expect(world.heard.deposits.map(({ address }) => address)).toEqual([addresses.at(-1)])
   })
 
-  test('a question about deposits that is never answered holds up no payout', async () => {
+  test('a question about deposits that is never answered delays no payout', async () => {
     await watch(1)
     await world.finalize(runner())
     const before = await cursors()
@@ -115,8 +115,8 @@ describe('the reading of many addresses', () => {
     }
   })
 
-  // both readings had one length: the first had made it longer each time that the second could be answered
-  test('what two nodes did not show at first is read again, also where nodes give few blocks and more come each round', async () => {
+  // Both readings used one range length: the first extended it each time that the second succeeded.
+  test('logs that two nodes hid at first are read again, also if nodes give few blocks and more arrive each round', async () => {
     const apart = await createWorld()
     const nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(apart.anvil.url)))
     try {
@@ -153,9 +153,9 @@ describe('the reading of many addresses', () => {
     }
   })
 
-  describe('what came while nobody read it', () => {
-    // the cursor continued, and the money was at an address that nobody looked at any more
-    test('is seen when the engine is back, also after the watch of its address has ended', async () => {
+  describe('Deposits during an outage', () => {
+    // The cursor moved past the money at an address whose watch had ended.
+    test('a deposit during an outage is found when the engine is back, also after the watch of its address has ended', async () => {
       const weekAgo = Math.floor(Date.now() / 1000) - 7 * 86_400
       const past = await createWorld({ anvil: ['--timestamp', String(weekAgo)] })
       try {
@@ -174,8 +174,8 @@ describe('the reading of many addresses', () => {
       }
     })
 
-    // a worker without the seed read the blocks for all of them
-    test('is seen when the seed is back that a worker had been started without', async () => {
+    // A worker without the seed read the blocks for all of them.
+    test('a deposit is found when a worker has the seed again that the last one lacked', async () => {
       const [address] = await watch(1)
       await world.finalize(runner())
       await mintUsdc(world.chain, { to: address!, micro: 5_000_000n })
@@ -186,9 +186,9 @@ describe('the reading of many addresses', () => {
       expect(world.heard.deposits.map((deposit) => deposit.address)).toContain(address)
     })
 
-    // the cursor passed the blocks as soon as no address was watched, and 5 USDC lay where nobody looked again
+    // The cursor passed the blocks as soon as no address was watched, and missed 5 USDC.
     test.each(['before the first round without the seed', 'after it'])(
-      'is seen when the seed is back also if the watch of the only address has ended %s',
+      'a deposit is found when the seed is back, also if the watch of the only address has ended %s',
       async (when) => {
         const alone = await createWorld()
         const endWatch = () => alone.db.query(`update deposit set watch_until = now() - interval '1 second'`)
@@ -208,7 +208,7 @@ describe('the reading of many addresses', () => {
       },
     )
 
-    test('is nothing where no address ever was, and no block counts as behind', async () => {
+    test('without any address no deposit is found, and no block counts as behind', async () => {
       const plain = await createWorld()
       try {
         await plain.finalize(plain.runner({ deposits: null }))
@@ -236,8 +236,8 @@ describe('the reading after a standstill of the chain', () => {
   const read = async (): Promise<number> =>
     Number((await world.db.query('select count(*) from deposit_log')).rows[0]?.count)
 
-  // only addresses that are watched now were asked for: the block was new enough, and few were behind
-  test('what came before the chain stood still for hours is read when it continues, also if the watch has ended by then', async () => {
+  // Only watched addresses were requested: the block was new enough, and few were behind.
+  test('a deposit from before a standstill of hours is read when the chain continues, also if its watch has ended by then', async () => {
     const engine = world.runner({ deposits: { keys, wrongTokens: [] } })
     const { paymentId, address } = await addAwaited(world.db, keys, 'stood_still')
     await world.db.query(
@@ -247,7 +247,7 @@ describe('the reading after a standstill of the chain', () => {
     world.clock.now = new Date((now - 3 * HOUR) * 1000)
     await block(now - 3 * HOUR)
     await engine.tick()
-    // Nothing that follows makes it final.
+    // No later block makes it final.
     await world.chain.setNextBlockTimestamp({ timestamp: BigInt(now - 3 * HOUR + 2) })
     await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
     await engine.tick()

@@ -3,7 +3,7 @@ import type { Db } from '../../../src/db/db.ts'
 import { openDeposit } from '../../../src/db/payments/deposits.ts'
 import { insertPayments, newAddress, TOKEN } from '../world.ts'
 
-/** Payments at whose addresses 5 USDC are waited for. */
+/** Payments at whose addresses 5 USDC are awaited. */
 
 export const awaitDeposit = (db: Db, { addressOf }: Pick<DepositKeys, 'addressOf'>, attemptId: string) =>
   openDeposit(db, {

@@ -21,7 +21,7 @@ describe('the keys of deposit addresses', () => {
   const SEED = Buffer.alloc(32, 5).toString('base64')
   const keys = createDepositKeys(SEED, 137)
 
-  test('a deposit address follows from seed, chain and payment alone, for ever', () => {
+  test('a deposit address follows from seed, chain and payment alone, and never changes', () => {
     expect(keys.addressOf('pay_1')).toBe(createDepositKeys(SEED, 137).addressOf('pay_1'))
     expect(keys.accountAt('pay_1', keys.addressOf('pay_1'))?.address.toLowerCase()).toBe(keys.addressOf('pay_1'))
     const others = [
@@ -30,7 +30,7 @@ describe('the keys of deposit addresses', () => {
       createDepositKeys(Buffer.alloc(32, 6).toString('base64'), 137).addressOf('pay_1'),
     ]
     expect(new Set([keys.addressOf('pay_1'), ...others]).size).toBe(4)
-    // Money may be waiting at addresses that were shown: this derivation cannot change.
+    // Money can be waiting at addresses that were shown: this derivation cannot change.
     expect(keys.addressOf('pay_1')).toBe('0xf068528a8849c4ab4de4df0b13519442956ded42')
   })
 
@@ -38,7 +38,7 @@ describe('the keys of deposit addresses', () => {
     expect(() => createDepositKeys(Buffer.alloc(31).toString('base64'), 137)).toThrow('32 bytes')
   })
 
-  test('every sweep of a payment has a nonce of its own', () => {
+  test('every sweep of a payment has its own nonce', () => {
     const sweep = {
       chainId: 137,
       token: `0x${'c'.repeat(40)}`,
@@ -129,7 +129,7 @@ describe('deposits', () => {
     (await readBalances(world.db)).find((row) => row.account === account && row.asset === 'USDC')?.amount ?? '0'
   const pausedReason = async () => (await world.db.query('select paused_reason from chain_cursor')).rows[0]
 
-  test('USDC at the address of a payment is known when final, told to the payment, and swept without gas at the address', async () => {
+  test('USDC at the address of a payment is known when final, reported to the payment, and swept without gas at the address', async () => {
     const { paymentId, attemptId, address } = await openPayment()
     const treasuryBefore = await world.balance(world.treasury.address)
     await world.finalize(runner())
@@ -151,14 +151,14 @@ describe('deposits', () => {
     expect(await world.balance(address)).toBe(0n)
     expect(await world.chain.getBalance({ address })).toBe(0n)
     expect(await world.balance(world.treasury.address)).toBe(treasuryBefore + 5_000_000n)
-    // Nobody has taken it yet: it is in the treasury, and belongs to nobody.
+    // No payment has taken it yet: it is in the treasury, and in suspense.
     expect(BigInt(await balanceOf('treasury')) - BigInt(booked)).toBe(5_000_000n)
     expect([await balanceOf('deposits'), await balanceOf('suspense')]).toEqual(['0', `-${ASKED}`])
     expect(await findImbalances(world.db)).toEqual([])
     expect(await pausedReason()).toEqual({ paused_reason: null })
   })
 
-  /** As it is two hours after the watch of the address has ended. */
+  /** Two hours after the watch of the address has ended. */
   async function openEnded() {
     const opened = await openPayment()
     await world.db.query(`update deposit set watch_until = now() - interval '2 hours' where payment_id = $1`, [
@@ -168,7 +168,7 @@ describe('deposits', () => {
   }
 
   test.each(['within a day', 'when a worker starts'])(
-    'USDC that comes after the watch of its address has ended reaches its payment %s, and is swept',
+    'USDC that arrives after the watch of its address has ended reaches its payment %s, and is swept',
     async (when) => {
       const ended = await openEnded()
       const quiet = await openEnded()
@@ -190,7 +190,7 @@ describe('deposits', () => {
     },
   )
 
-  test('what is at an address whose watch has ended, and no node shows the transfer, is on the attention lists until one does', async () => {
+  test('money at an address whose watch has ended, and whose transfer no node shows, is on the attention lists until one does', async () => {
     const { address, paymentId, attemptId } = await openEnded()
     await mintUsdc(world.chain, { to: address, micro: 2_000_000n })
     await world.chain.mine({ blocks: 4 })
@@ -245,7 +245,7 @@ describe('deposits', () => {
     expect(await readDeposit(world.db, attemptId)).toMatchObject({ askedMicro: ASKED, rate: '1' })
   })
 
-  test('logs of any shape that strangers make at the address stop nothing, and are no other token', async () => {
+  test('logs of any shape that strangers make at the address stop nothing, and are not another token', async () => {
     const { attemptId, address } = await openPayment()
     const token = newAddress()
     // Emits Transfer(first word, second word) with as many bytes of zeros as the third word says.
@@ -263,7 +263,7 @@ describe('deposits', () => {
     expect(await world.db.query('select 1 from deposit_log where applied_at is null')).toMatchObject({ rows: [] })
   })
 
-  test('dust is counted, and not worth the gas of a sweep', async () => {
+  test('dust is counted, and not swept because the gas costs more', async () => {
     const { paymentId, attemptId, address } = await openPayment()
     await mintUsdc(world.chain, { to: address, micro: 9_999n })
     await world.finalize(runner(), 3)
@@ -271,7 +271,7 @@ describe('deposits', () => {
     expect(await sweepsOf(paymentId)).toEqual([])
   })
 
-  test('a reorganization before finality takes the deposit away, and nothing was told', async () => {
+  test('a reorganization before finality removes the deposit, and nothing was reported', async () => {
     const { attemptId, address } = await openPayment()
     await world.finalize(runner())
     const snapshot = await world.chain.snapshot()
@@ -300,7 +300,7 @@ describe('deposits', () => {
     expect(await world.balance(world.treasury.address)).toBe(before + 5_000_000n)
   })
 
-  test('a sweep that the token refuses now waits, costs no gas, and holds up no payout', async () => {
+  test('a sweep that the token refuses waits, costs no gas, and delays no payout', async () => {
     const { paymentId, address } = await openPayment()
     await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
     await asUsdcOwner(
@@ -324,7 +324,7 @@ describe('deposits', () => {
     expect(await sweepsOf(paymentId)).toMatchObject([{ state: 'done' }])
   })
 
-  test('what a restored database has forgotten of a sweep is found on chain, and nothing is booked twice', async () => {
+  test('a sweep that a restored database has forgotten is found on chain, and nothing is booked twice', async () => {
     const { paymentId, attemptId, address } = await openPayment()
     await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
     await world.finalize(runner(), 4)
@@ -370,7 +370,7 @@ describe('deposits', () => {
     expect(await received(attemptId)).toEqual({ micro: '9000', wrong: false })
   })
 
-  test('another token is noted, booked nowhere and swept nowhere', async () => {
+  test('another token is recorded, not booked and not swept', async () => {
     const { paymentId, attemptId, address } = await openPayment()
     const books = await readBalances(world.db)
     const hash = await sendOtherToken(world, { token: WRONG_TOKEN, to: address })
@@ -381,7 +381,7 @@ describe('deposits', () => {
     expect(await readBalances(world.db)).toEqual(books)
   })
 
-  test('a seed that is not the one of the addresses signs nothing', async () => {
+  test('a seed that does not derive the known addresses signs nothing', async () => {
     const { paymentId, address } = await openPayment()
     await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
     const other = { ...deposits, keys: createDepositKeys(Buffer.from(newKey()).toString('base64'), TOKEN.chainId) }

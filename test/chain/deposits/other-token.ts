@@ -2,8 +2,8 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { TOKEN, type World } from '../world.ts'
 
 /**
- * Puts a contract at `token` that says what `to` has, and sends that there. Called without data it emits
- * Transfer(from, to, value), as ERC-20 asks for. Returns the transaction.
+ * Puts a contract at `token` that returns a balance for `to`, and sends that there. Called without data it emits
+ * Transfer(from, to, value), as ERC-20 requires. Returns the transaction.
  */
 export async function sendOtherToken(world: World, { token, to }: { token: Hex; to: Hex }): Promise<Hex> {
   const emits = `6207a1205f5273${to.slice(2)}5f7f${'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'}60205fa300`

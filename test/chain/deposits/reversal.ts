@@ -5,9 +5,9 @@ import { accountOf } from '../../../src/chain/keys/private-key.ts'
 import { mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { newAddress, newKey, TOKEN, type World } from '../world.ts'
 
-/** Transactions that are sent again on another chain, and that other chain. */
+/** Transactions that are sent again on another chain, and that chain. */
 
-/** Somebody's transactions that pay USDC, as the bytes that they are sent again by. */
+/** The transactions of a sender that pay USDC, as bytes to send again. */
 export async function transfersOf(
   { chain }: World,
   payments: readonly { to: Hex; micro: bigint }[],
@@ -34,11 +34,11 @@ export async function transfersOf(
   )
 }
 
-/** A transaction of strangers: mined before others in their block, it moves their logs on by one. */
+/** A transaction of strangers: mined before others in their block, it shifts their log indexes by one. */
 export const strangerOf = async (world: World): Promise<Hex> =>
   (await transfersOf(world, [{ to: newAddress(), micro: 1n }]))[0] as Hex
 
-/** The chain as it would be without the last blocks, with these transactions in one of their places, the first or a later one. */
+/** The chain without the last blocks, with these transactions in one of their places, the first or a later one. */
 export async function reorganize(
   { chain }: World,
   depth: number,

@@ -18,8 +18,8 @@ import { createWorld, newAddress, newKey, settingsOf, TOKEN, type World } from '
 import { addAwaited } from './awaited.ts'
 import { reorganize, strangerOf, transfersOf } from './reversal.ts'
 
-describe('deposits in blocks that were final', () => {
-  /** Final blocks in which money was swept are replaced after all. */
+describe('Deposits in final blocks that are replaced', () => {
+  /** Final blocks that contain sweeps are replaced after all. */
 
   const keys = createDepositKeys(Buffer.alloc(32, 7).toString('base64'), TOKEN.chainId)
   const deposits = { keys, wrongTokens: [] }
@@ -39,7 +39,7 @@ describe('deposits in blocks that were final', () => {
     await world.chain.mine({ blocks: 25 })
   }
 
-  /** A payment to whose address 5 USDC had come, which are in the treasury. */
+  /** A payment whose address received 5 USDC, which are in the treasury. */
   async function swept(): Promise<{ paymentId: string; address: Hex; raw: Hex; depth: number }> {
     numbers += 1
     const { paymentId, address } = await addAwaited(world.db, keys, `reversed${numbers}`)
@@ -68,7 +68,7 @@ describe('deposits in blocks that were final', () => {
   const repair = (say: (line: string) => void, settings = settingsOf(world)) =>
     repairFinality({ db: world.db, hooks, settings, dryRun: false, say })
 
-  /** Returns the entries of the list for a person. */
+  /** Returns the entries of the attention list. */
   async function reorganizeAndRepair(depth: number, raw: readonly Hex[]): Promise<string[]> {
     await reorganize(world, depth, raw)
     const said: string[] = []
@@ -76,7 +76,7 @@ describe('deposits in blocks that were final', () => {
     return said.filter((line) => line.startsWith('WARNING'))
   }
 
-  /** The books say what is in the treasury and at the address, and so does the chain. */
+  /** Compares the treasury and the address in the books with the chain. */
   async function expectInTreasury(address: Hex): Promise<void> {
     expect(await world.balance(address)).toBe(0n)
     const books = (await readBalances(world.db)).filter(({ asset }) => asset === 'USDC')
@@ -85,7 +85,7 @@ describe('deposits in blocks that were final', () => {
     expect(inBooks('treasury')).toBe(await world.balance(world.treasury.address))
   }
 
-  test('a sweep that the new chain has too is one sweep, and what comes to the address later is swept', async () => {
+  test('a sweep that the new chain also has is one sweep, and later money at the address is swept', async () => {
     const { paymentId, address, raw, depth } = await swept()
     await reorganizeAndRepair(depth, [raw])
     expect(await listSweeps(paymentId)).toEqual(['done 5000000'])
@@ -95,7 +95,7 @@ describe('deposits in blocks that were final', () => {
     await expectInTreasury(address)
   })
 
-  test('a sweep that the new chain has not is made again, with the same nonce', async () => {
+  test('a sweep that is missing on the new chain is made again, with the same nonce', async () => {
     const { paymentId, address, depth } = await swept()
     await reorganizeAndRepair(depth, [])
     expect(await world.balance(address)).toBe(5_000_000n)
@@ -104,7 +104,7 @@ describe('deposits in blocks that were final', () => {
     await expectInTreasury(address)
   })
 
-  test('a sweep that comes back after the repair, by the same transaction, is in the books again', async () => {
+  test('a sweep that comes back after the repair, by the same transaction, is booked again', async () => {
     const { paymentId, address, raw, depth } = await swept()
     await reorganizeAndRepair(depth, [])
     await world.chain.sendRawTransaction({ serializedTransaction: raw })
@@ -114,8 +114,8 @@ describe('deposits in blocks that were final', () => {
     await expectInTreasury(address)
   })
 
-  // Taken for another transfer by its new log index, everything that was mined again counted twice.
-  test('a sweep that the new chain has at another place of its block is one sweep in the books too', async () => {
+  // Under its new log index it counted as another transfer, so everything that was mined again counted twice.
+  test('a sweep at another place of its block on the new chain is also booked once', async () => {
     const before = await strangerOf(world)
     const { paymentId, address, raw, depth } = await swept()
     expect(await reorganizeAndRepair(depth, [before, raw])).toEqual([])
@@ -124,7 +124,7 @@ describe('deposits in blocks that were final', () => {
     await expectInTreasury(address)
   })
 
-  test('money that the new chain has at another place of its block is the same money, twice the same too, and so is a top-up', async () => {
+  test('money at another place of its block on the new chain is the same money, also the same twice, and so is a top-up', async () => {
     const before = await strangerOf(world)
     const { paymentId, address } = await addAwaited(world.db, keys, 'moved')
     const came = [2_000_000n, 2_000_000n, 1_000_000n].map((micro) => ({ to: address, micro }))
@@ -152,7 +152,7 @@ describe('deposits in blocks that were final', () => {
     await expectInTreasury(address)
   })
 
-  test('a repair that is killed after it took everything back is brought to its end by the next one', async () => {
+  test('a repair that is killed after it undid all bookings is completed by the next one', async () => {
     const { address, depth } = await swept()
     await reorganize(world, depth, [])
     const kill = (line: string) => {
@@ -168,9 +168,9 @@ describe('deposits in blocks that were final', () => {
     await expectInTreasury(address)
   })
 
-  // one of two nodes had no logs for a while: what the new chain has too was booked back, and named as if it had never happened
+  // One of two nodes had no logs for a while: what the new chain also has was booked back and reported as removed.
   test.each(['of the treasury', 'of addresses'])(
-    'a repair for which no quorum has the logs %s calls nothing gone: the next one reads them',
+    'a repair for which no quorum has the logs %s reports nothing as removed: the next one reads them',
     async (whose) => {
       const name = `unread${whose.length}`
       const { address } = await addAwaited(world.db, keys, name)
@@ -204,8 +204,8 @@ describe('deposits in blocks that were final', () => {
     },
   )
 
-  // it was booked back, and never again
-  test('a top-up that comes back after the repair is in the books again', async () => {
+  // It was booked back, and never again.
+  test('a top-up that comes back after the repair is booked again', async () => {
     const [topUp] = await transfers([{ to: world.treasury.address, micro: 80_000n }])
     const { address, raw, depth } = await swept()
     const before = await world.chain.getBlockNumber()
@@ -220,8 +220,8 @@ describe('deposits in blocks that were final', () => {
     await expectInTreasury(address)
   })
 
-  // From one treasury to another nothing is booked, nor of a log whose hook failed.
-  test('what was never booked is not booked back', async () => {
+  // A transfer between treasuries is not booked, and neither is a log whose hook failed.
+  test('a transfer that was never booked is not booked back', async () => {
     const before = await readBalances(world.db)
     const place = { chainId: TOKEN.chainId, txHash: `0x${'7'.repeat(64)}` as Hex, logIndex: 0, blockNumber: 1 }
     const sides = { treasury: world.treasury.address.toLowerCase() as Hex, counterparty: newAddress(), micro: '9' }
@@ -230,8 +230,8 @@ describe('deposits in blocks that were final', () => {
     expect(await readBalances(world.db)).toEqual(before)
   })
 
-  // The last one: what never happened stays in the books of its payment until a person has looked at it.
-  test('money at an address that the new chain has not is named, with its payment', async () => {
+  // The last one: money that never arrived stays in the books of its payment until an operator has looked at it.
+  test('money at an address that is missing on the new chain is listed, with its payment', async () => {
     const { paymentId, address } = await addAwaited(world.db, keys, 'vanished')
     const [raw] = await transfers([{ to: address, micro: 5_000_000n }])
     await world.chain.sendRawTransaction({ serializedTransaction: raw! })
@@ -246,7 +246,7 @@ describe('deposits in blocks that were final', () => {
   })
 })
 
-describe('a replaced chain before its repair', () => {
+describe('A replaced chain before its repair', () => {
   /** Reads of a chain whose final blocks have been replaced, before that is repaired. */
 
   const keys = createDepositKeys(Buffer.alloc(32, 9).toString('base64'), TOKEN.chainId)
@@ -270,7 +270,9 @@ describe('a replaced chain before its repair', () => {
     return BigInt(lines.find(({ account, asset }) => account === 'treasury' && asset === 'USDC')?.amount ?? 0)
   }
 
-  /** 3 USDC at the address of a payment and 77 micro-USDC in the treasury, final. `depth` takes them from the chain. */
+  /**
+   * 3 USDC at the address of a payment and 77 micro-USDC in the treasury, final. `depth` removes them from the chain.
+   */
   async function paid(name: string): Promise<{ raw: Hex[]; from: number }> {
     const { address } = await addAwaited(world.db, keys, name)
     const raw = await transfersOf(world, [
@@ -291,8 +293,8 @@ describe('a replaced chain before its repair', () => {
     expect(await treasuryInBooks()).toBe(await world.balance(world.treasury.address))
   }
 
-  // 3 USDC counted as 6, and the treasury had 77 micro-USDC twice
-  test('a rebuild is refused while a final block is another one: what is at another place now would count once more', async () => {
+  // 3 USDC counted as 6, and 77 micro-USDC in the treasury twice.
+  test('a rebuild is refused while a final block is replaced: money at another place now would count once more', async () => {
     const before = await strangerOf(world)
     const { raw, from } = await paid('rebuilt')
     await reorganize(world, await since(from), [before, ...raw])
@@ -303,8 +305,8 @@ describe('a replaced chain before its repair', () => {
     await expectOnce('rebuilt')
   })
 
-  // a worker without the seed had continued: the rest was read of the new chain, and 3 USDC counted as 6
-  test('addresses are not read on while a final block is another one', async () => {
+  // A worker without the seed had continued: the rest was read of the new chain, and 3 USDC counted as 6.
+  test('addresses are not read further while a final block is replaced', async () => {
     const before = await strangerOf(world)
     const { raw, from } = await paid('behind')
     await world.chain.mine({ blocks: 6 })
@@ -317,8 +319,8 @@ describe('a replaced chain before its repair', () => {
     await expectOnce('behind')
   })
 
-  // it was called gone and booked back
-  test('what went from one treasury to another is not called gone when the new chain has it too', async () => {
+  // It was reported as removed and booked back.
+  test('a transfer between treasuries is not reported as removed if the new chain has it too', async () => {
     const successor = accountOf(newKey())
     const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
     const treasuries = [successor, world.treasury].map((account) => createTreasurySigner(account, policy))
@@ -336,7 +338,7 @@ describe('a replaced chain before its repair', () => {
     expect(await world.balance(successor.address)).toBe(500n)
   })
 
-  /** A transaction of strangers that pays one payment after the other, as far as each payer has the money. */
+  /** A transaction of strangers that pays one payment after the other, as far as each sender has the money. */
   async function paysBoth(payers: readonly LocalAccount[], addresses: readonly Hex[]): Promise<Hex> {
     const validBefore = 2 ** 40
     const items = await Promise.all(
@@ -367,7 +369,7 @@ describe('a replaced chain before its repair', () => {
     })
   }
 
-  // where the second had been, the first is on the new chain: neither books nor payment learned of it
+  // The new chain has the first where the second had been: neither books nor payment recorded it.
   test('a transaction that pays one payment more than on the chain before is reported and booked for both', async () => {
     const [poor, rich] = [accountOf(newKey()), accountOf(newKey())]
     const names = ['first', 'second']

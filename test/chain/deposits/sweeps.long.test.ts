@@ -47,11 +47,11 @@ describe('sweeps', () => {
     return rows[0] as { state: string; treasury: Hex; nonce: Hex; until: number }
   }
 
-  /** Signs, and has no room to send. */
+  /** Signs, and has no capacity to send. */
   const signOnly = () => world.runner({ deposits, hooks, options: { maxInFlight: 0 } }).tick()
 
-  // every round of the engine went on as if there were something to send, and asked its nodes without end
-  test('what is too little to be swept is nothing to wait for', async () => {
+  // Every round of the engine continued as if there were something to send, and queried its nodes without end.
+  test('money that is too little to be swept does not count as waiting work', async () => {
     const runner = world.runner({ deposits, hooks: world.hooks })
     const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
     const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
@@ -68,7 +68,7 @@ describe('sweeps', () => {
     expect(await readWork(journal)).toMatchObject({ send: true })
   })
 
-  test('a sweep is signed for less than an hour, and again with the same nonce when it could not be sent by then', async () => {
+  test('a sweep is signed for less than an hour, and again with the same nonce if it could not be sent by then', async () => {
     const { paymentId, address } = await paidDeposit()
     await signOnly()
     const first = await getSweep(paymentId)
@@ -101,15 +101,15 @@ describe('sweeps', () => {
     expect(await world.balance(address)).toBe(0n)
   })
 
-  // what came later waited forever behind a sweep that the token refuses, and nobody was notified
-  test('a sweep that is signed for more than is at the address since a repair is signed again for what comes later', async () => {
+  // Later money waited forever behind a sweep that the token refuses, and no operator was notified.
+  test('a sweep that is signed for more than the balance since a repair is signed again for later money', async () => {
     const { paymentId, address } = await paidDeposit()
     await signOnly()
     const first = await getSweep(paymentId)
     await reorganize(world, 6, [])
     await repairFinality({ db: world.db, hooks, settings: settingsOf(world), dryRun: false, say: () => undefined })
     expect(await world.balance(address)).toBe(0n)
-    // With nothing to be swept it stays as it is.
+    // Without a balance it does not change.
     await signOnly()
     expect(await getSweep(paymentId)).toEqual(first)
     await mintUsdc(world.chain, { to: address, micro: 3_000_000n })
@@ -121,7 +121,7 @@ describe('sweeps', () => {
     expect(unswept.rows).toEqual([{ unswept_micro: '0' }])
   })
 
-  /** Somebody with the key of an address takes USDC away from it. */
+  /** A thief with the key of an address takes USDC from it. */
   async function takeByHand(account: Hex, to: Hex, micro: bigint): Promise<void> {
     const { chain } = world
     await chain.impersonateAccount({ address: account })
@@ -131,8 +131,8 @@ describe('sweeps', () => {
     await chain.mine({ blocks: 4 })
   }
 
-  // it stayed signed, what came later waited behind it, and no list named it
-  test('a sweep of more than is at the address is named after an hour; what is left counts as swept when it is moved to the treasury by hand', async () => {
+  // It stayed signed, later money waited behind it, and no list named it.
+  test('a sweep of more than the balance is listed after an hour; the rest counts as swept when it is moved to the treasury by hand', async () => {
     const named = async () =>
       (await world.db.query(`select kind, livemode, subject, detail from settlement_attention`)).rows
     const { paymentId, address } = await paidDeposit()
@@ -154,8 +154,8 @@ describe('sweeps', () => {
     )
   })
 
-  // it was the first of every round, and ended the round before any other was signed or sent
-  test('an address whose seed is gone holds up no other sweep', async () => {
+  // It was the first of every round, and ended the round before any other was signed or sent.
+  test('an address whose seed is missing delays no other sweep', async () => {
     const lost = createDepositKeys(Buffer.alloc(32, 8).toString('base64'), TOKEN.chainId)
     const { address: unswept } = await addAwaited(world.db, lost, 'lost')
     await world.db.query(`update deposit set created_at = now() - interval '1 day' where address = $1`, [unswept])
@@ -172,7 +172,7 @@ describe('sweeps', () => {
     expect(await world.balance(unswept)).toBe(5_000_000n)
   })
 
-  test('a sweep that was signed to an earlier treasury stays at its address when its seed is gone', async () => {
+  test('a sweep that was signed to an earlier treasury stays at its address if its seed is missing', async () => {
     const { paymentId, address } = await paidDeposit()
     await signOnly().catch(() => undefined)
     expect((await getSweep(paymentId)).state).toBe('signed')
@@ -186,12 +186,12 @@ describe('sweeps', () => {
     expect(await world.balance(address)).toBe(5_000_000n)
   })
 
-  // as many as a round signs were the first of every round
+  // As many as a round signs were the first of every round.
   test.each([
     { what: 'is not signed', until: null },
     { what: 'was signed to an earlier treasury', until: 4_000_000_000 },
     { what: 'was signed and has expired', until: 1 },
-  ])('a hundred addresses whose seed is gone hold up no other sweep: what is at them $what', async ({ until }) => {
+  ])('a hundred addresses whose seed is missing delay no other sweep: their money $what', async ({ until }) => {
     const lost = createDepositKeys(Buffer.alloc(32, 10).toString('base64'), TOKEN.chainId)
     for (let count = 0; count < 100; count++) await addAwaited(world.db, lost, `a${until}lost${count}`)
     await world.db.query(

@@ -37,11 +37,11 @@ describe('a deposit while no quorum gives logs', () => {
     return world.heard.deposits.filter((one) => one.address === address).length
   }
 
-  test('is found when logs come back after 32 blocks', async () => {
+  test('a deposit is found when logs come back after 32 blocks', async () => {
     expect(await depositWithoutLogs('short', 32)).toBe(1)
   })
 
-  test('is found when logs come back after 80 blocks, which is less than three minutes of Polygon', async () => {
+  test('a deposit is found when logs come back after 80 blocks, which is less than three minutes of Polygon', async () => {
     expect(await depositWithoutLogs('long', 80)).toBe(1)
   })
 })

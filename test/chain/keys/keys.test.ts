@@ -115,7 +115,7 @@ describe('authorizations', () => {
     },
   )
 
-  test('a batch is encoded as the ABI of Multicall3 and USDC says', async () => {
+  test('a batch is encoded by the ABI of Multicall3 and USDC', async () => {
     const transfer = payout()
     const cancel = payout({ paymentId: 'pay_2', state: 'voiding' })
     const signed = [
@@ -167,8 +167,8 @@ describe('authorizations', () => {
     )
   })
 
-  describe('the treasury signs', () => {
-    test('a payout of its own, with the deadline asked for', async () => {
+  describe('The treasury signs', () => {
+    test('the treasury signs its own payout, with the requested deadline', async () => {
       const signed = await signer.signTransfer(payout(), 1_700_000_000)
       expect(signed).toMatchObject({ kind: 'transfer', validBefore: 1_700_000_000 })
       expect(signed.signature).toMatch(/^0x[0-9a-f]{128}1[bc]$/)
@@ -188,7 +188,7 @@ describe('authorizations', () => {
         { authNonce: `0x${'1'.repeat(64)}` as const },
         'the nonce does not follow from the payment',
       ],
-    ])('neither a payout %s nor its cancellation', async (_case, changes, why) => {
+    ])('the treasury signs neither a payout %s nor its cancellation', async (_case, changes, why) => {
       const refusal = new PolicyRefusal(why)
       await expect(signer.signTransfer(payout(changes), 1_700_000_000)).rejects.toThrow(refusal)
       await expect(signer.signCancellation(payout(changes))).rejects.toThrow(refusal)
@@ -202,7 +202,7 @@ describe('authorizations', () => {
       ['above the limit', { microUsdc: '5000001' }, within('5.000001')],
       ['of nothing', { microUsdc: '0' }, within('0.000000')],
       ['of less than nothing', { microUsdc: '-1' }, within('-0.000001')],
-    ])('no payout %s, but its cancellation, which moves nothing', async (_case, changes, why) => {
+    ])('the treasury signs no payout %s, but its cancellation, which moves no money', async (_case, changes, why) => {
       const refused = signer.signTransfer(payout(changes), 1_700_000_000)
       await expect(refused).rejects.toThrow(new PolicyRefusal(why))
       await expect(refused).rejects.toBeInstanceOf(PolicyRefusal)
@@ -210,7 +210,7 @@ describe('authorizations', () => {
     })
   })
 
-  describe('a treasury that is short', () => {
+  describe('A treasury with too little USDC', () => {
     const decide = (queued: readonly Payout[], available: bigint) =>
       decidePayouts(
         queued,
@@ -228,7 +228,7 @@ describe('authorizations', () => {
         },
       ).map(({ kind }) => kind)
 
-    test('keeps the order of one merchant’s payouts, and pays the others what it can', () => {
+    test('a treasury with too little keeps the order of one merchant’s payouts, and pays the others while it can', () => {
       const [recipient, other] = [newAddress(), newAddress()]
       const large = payout({ recipient, microUsdc: '5000000' })
       const small = payout({ recipient, microUsdc: '1' })
@@ -236,7 +236,7 @@ describe('authorizations', () => {
       expect(decide([small, large, small], 2_000_000n)).toEqual(['sign', 'wait', 'wait'])
     })
 
-    test('promises no micro-USDC twice', () => {
+    test('a treasury with too little promises no micro-USDC twice', () => {
       const queued = [payout(), payout(), payout()]
       expect(decide(queued, 2_000_000n)).toEqual(['sign', 'sign', 'wait'])
       expect(decide(queued, 1_999_999n)).toEqual(['sign', 'wait', 'wait'])
@@ -272,17 +272,17 @@ describe('keys', () => {
     return `keystore:${path}`
   }
 
-  describe('an encrypted keystore', () => {
+  describe('An encrypted keystore', () => {
     test.each([
       ['pbkdf2', PBKDF2],
       ['scrypt', scryptKeystore(SECRET, 'testpassword')],
       ['capitals', { version: 3, Crypto: PBKDF2.crypto }],
-    ])('of version 3 (%s) gives its key', async (_kdf, content) => {
+    ])('an encrypted keystore of version 3 (%s) gives its key', async (_kdf, content) => {
       const account = await openAccount(fileOf(content), { password: 'testpassword' })
       expect(account.address).toBe(privateKeyToAccount(SECRET).address)
     })
 
-    test('with a wrong password, a changed byte, without a password, or that is none, is refused', async () => {
+    test('a keystore with a wrong password, a changed byte, no password, or another format is refused', async () => {
       await expect(openAccount(fileOf(PBKDF2), { password: 'wrong' })).rejects.toThrow(
         'password of the keystore is wrong',
       )
@@ -296,7 +296,9 @@ describe('keys', () => {
     })
   })
 
-  /** A key service in this process: answers in DER, and every other time with the high s, which the token refuses. */
+  /**
+   * A key service in this process: it answers in DER, and every other time with the high s, which the token refuses.
+   */
   function keyService(key: Hex) {
     const secret = Buffer.from(key.slice(2), 'hex')
     const point = Buffer.from(privateKeyToAccount(key).publicKey.slice(2), 'hex')
@@ -355,7 +357,7 @@ describe('keys', () => {
     return { KeyManagementServiceClient }
   }
 
-  describe('a key in a key service', () => {
+  describe('A key in a key service', () => {
     const key = newKey()
     const services: [string, string, object][] = [
       ['Amazon', 'aws-kms:alias/treasury', amazon(key)],
@@ -363,7 +365,7 @@ describe('keys', () => {
     ]
 
     test.each(services)(
-      'of %s signs what the token accepts: the low s, and 27 or 28',
+      'a key of %s signs what the token accepts: the low s, and 27 or 28',
       async (_name, reference, sdk) => {
         const account = await openAccount(reference, { load: async () => sdk })
         const own = privateKeyToAccount(key)
@@ -375,11 +377,11 @@ describe('keys', () => {
       },
     )
 
-    test('is refused with the name of its package when that is not installed', async () => {
+    test('a key service is refused with the name of its package if that is not installed', async () => {
       await expect(openAccount('aws-kms:alias/treasury')).rejects.toThrow('npm install --no-save @aws-sdk/client-kms')
     })
 
-    test('is refused when it signs with another key than it says', async () => {
+    test('a key service is refused if it signs with another key than it reports', async () => {
       const sdk = amazon(key)
       const other = keyService(newKey())
       sdk.KMSClient.prototype.send = async (command) =>
@@ -398,7 +400,7 @@ describe('keys', () => {
   describe('a treasury whose key is in a key service', () => {
     const world = useWorld()
 
-    test('pays by the real token', async () => {
+    test('a treasury whose key is in a key service pays by the real token', async () => {
       const account = await openAccount('aws-kms:alias/treasury', { load: async () => amazon(newKey()) })
       const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
       const treasuries = [createTreasurySigner(account, policy)]
@@ -411,7 +413,7 @@ describe('keys', () => {
 })
 
 describe('errors of a key service', () => {
-  /** What a key service may answer instead of a key or a signature, and what becomes of the payouts meanwhile. */
+  /** Faulty answers of a key service instead of a key or a signature, and what becomes of the payouts. */
 
   const key = newKey()
   const own = privateKeyToAccount(key)
@@ -446,7 +448,7 @@ describe('errors of a key service', () => {
       ['nothing', Buffer.alloc(0)],
       ['half of a key', point.subarray(0, 64)],
       ['a compressed key', Buffer.concat([Buffer.alloc(40), Buffer.of(2), point.subarray(1)])],
-    ])('is refused when it answers %s as the public key', async (_what, publicKey) => {
+    ])('a key service is refused if it answers %s as the public key', async (_what, publicKey) => {
       const service = { publicKey: async () => publicKey, signDigest: async () => new Uint8Array() }
       await expect(accountOfKeyService(service)).rejects.toThrow(NO_KEY)
     })
@@ -461,17 +463,17 @@ describe('errors of a key service', () => {
       ['a first number longer than the answer', [0x30, 6, 2, 9, 1, 2, 1, 1]],
       ['a second number longer than the answer', [0x30, 6, 2, 1, 1, 2, 9, 1]],
       ['an answer cut in the second number', [0x30, 6, 2, 1, 1, 2, 2, 1]],
-    ])('is refused when it signs with %s', async (_what, der) => {
+    ])('a key service is refused if it signs with %s', async (_what, der) => {
       const account = await answering(der)
       await expect(account.sign?.({ hash })).rejects.toThrow(NO_SIGNATURE)
     })
 
-    test('is refused when its signature is well formed but of no key', async () => {
+    test('a key service is refused if its signature is well formed but of no key', async () => {
       const account = await answering([0x30, 6, 2, 1, 1, 2, 1, 1])
       await expect(account.sign?.({ hash })).rejects.toThrow('the key service signed with another key')
     })
 
-    test('is asked for 25 signatures at once, and not waited for longer than its deadline', async () => {
+    test('a key service is asked for 25 signatures at once, and not awaited beyond its deadline', async () => {
       let [busy, most] = [0, 0]
       const signDigest = async (): Promise<Uint8Array> => {
         busy += 1
@@ -490,7 +492,7 @@ describe('errors of a key service', () => {
       )
     })
 
-    test('is named with its reason when it does not answer', async () => {
+    test('a key service that does not answer is named with the reason', async () => {
       const account = await accountOfKeyService({
         publicKey: async () => point,
         signDigest: async () => {
@@ -504,7 +506,7 @@ describe('errors of a key service', () => {
       ['Amazon', awsKeyService, amazonWithout()],
       ['Google', googleKeyService, googleWithout()],
     ] as const)(
-      'of %s is refused with the name of what is missing when it answers without key or signature',
+      'a key service of %s is refused with the name of the missing part if it answers without key or signature',
       async (_name, open, sdk) => {
         const service = await open('treasury', async () => sdk)
         await expect(service.publicKey()).rejects.toThrow('the key service answered no public key')
@@ -532,7 +534,7 @@ describe('errors of a key service', () => {
   describe('a treasury whose key service fails', () => {
     const world = useWorld()
 
-    test('delays its payouts and holds none: they are paid when it answers again', async () => {
+    test('a treasury whose key service fails delays its payouts and stops none: they are paid when it answers again', async () => {
       const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
       const signer = createTreasurySigner(world.treasury, policy)
       const queued = await world.queue([{}, {}, {}])

@@ -6,7 +6,7 @@ import { showStatus } from '../../../src/operator/status.ts'
 import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
 import { createWorld, newAddress, type Queued, settingsOf, TOKEN, type World } from '../world.ts'
 
-describe('a lane whose key was replaced', () => {
+describe('A lane whose key was replaced', () => {
   /** Envelopes of a lane that are on their way when its key is replaced by another one. */
 
   let world: World
@@ -21,12 +21,12 @@ describe('a lane whose key was replaced', () => {
 
   const getWallet = ({ address }: LocalAccount): Hex => address.toLowerCase() as Hex
 
-  /** Each round is one of a worker that has just started: it looks at once at what others have left. */
+  /** Each round belongs to a worker that has just started: it takes over at once what others have left. */
   async function goOn(): Promise<void> {
     for (let round = 0; round < 3; round++) await world.finalize(world.runner({ relayers: [other] }), 1)
   }
 
-  /** The removed relayer's envelopes in the order of their nonces. */
+  /** The removed relayer’s envelopes in the order of their nonces. */
   async function envelopes(): Promise<{ state: string; block: bigint | null }[]> {
     const { rows } = await world.db.query('select state, block_number from lane_tx where wallet = $1 order by nonce', [
       getWallet(removed),
@@ -40,7 +40,7 @@ describe('a lane whose key was replaced', () => {
   const getBlockNumber = async (hash: Hex): Promise<bigint> =>
     (await world.chain.getTransactionReceipt({ hash })).blockNumber
 
-  /** As if the key had been gone for so long. */
+  /** Writes as if the key had been missing for this long. */
   const pass = (interval: string): Promise<unknown> =>
     world.db.query(
       `with e as (update lane_tx set created_at = created_at - '${interval}'::interval where wallet = $1)
@@ -48,7 +48,9 @@ describe('a lane whose key was replaced', () => {
       [getWallet(removed)],
     )
 
-  /** Its exit code, and its lines about the lane; a quarantine stays on the attention list until somebody reopens it. */
+  /**
+   * Its exit code, and its lines about the lane; a quarantine stays on the attention list until an operator reopens it.
+   */
   async function status(): Promise<{ code: number; about: string[] }> {
     const said: string[] = []
     const say = (line: string): void => void said.push(line)
@@ -88,7 +90,7 @@ describe('a lane whose key was replaced', () => {
     await world.runner({ relayers: [removed] }).tick()
     await world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
     await pass('3 days')
-    // While it carries something it is reported.
+    // It is reported while it carries a payout.
     expect((await status()).code).toBe(1)
     await goOn()
     expect((await world.payout(queued!.paymentId)).state).toBe('settled')
@@ -136,8 +138,8 @@ describe('a lane whose key was replaced', () => {
   })
 })
 
-describe('a lane with a nonce that no node explains', () => {
-  /** A lane of which a nonce was used by a transaction that no node shows just now. */
+describe('A lane with a nonce that no node explains', () => {
+  /** A lane whose nonce was used by a transaction that no node shows now. */
 
   let world: World
   let proxy: LossyProxy
@@ -156,7 +158,7 @@ describe('a lane with a nonce that no node explains', () => {
     await world.stop()
   })
 
-  /** No node answers now which transactions a block has. */
+  /** No node answers which transactions a block has. */
   const hideTransactions = (): void => {
     proxy.decide = ({ method, params }) =>
       method === 'eth_getBlockByNumber' && params[1] === true
@@ -176,7 +178,10 @@ describe('a lane with a nonce that no node explains', () => {
     return rows[0] as { status: string; states: string[] }
   }
 
-  /** Sends two batches by the first lane, and drops them; its first nonce is used by an empty transfer instead, by default to the lane itself as we send them. */
+  /**
+   * Sends two batches by the first lane, and drops them; an empty transfer uses its first nonce, by default to the lane
+   * itself as the engine sends them.
+   */
   async function replaceFirst(to: Hex = first.address): Promise<Queued[]> {
     const runner = world.runner({ relayers: [first] })
     const queued: Queued[] = []
@@ -200,8 +205,8 @@ describe('a lane with a nonce that no node explains', () => {
     return queued
   }
 
-  // nothing was carried by the lane, nor by another one, for as long as the explanation was missing
-  test('what the lane has sent continues, and other lanes carry what was in the lost transaction', async () => {
+  // No lane carried anything while the explanation was missing.
+  test('sent envelopes of the lane continue, and other lanes carry the payouts of the lost transaction', async () => {
     const queued = await replaceFirst()
     hideTransactions()
     await world.finalize(world.runner({ url: proxy.url }), 3)
@@ -212,7 +217,7 @@ describe('a lane with a nonce that no node explains', () => {
     expect(await lane()).toEqual({ status: 'open', states: ['foreign', 'finalized'] })
   })
 
-  test('the lane sends nothing new until the transaction is explained', async () => {
+  test('a lane with an unexplained nonce sends nothing new until the transaction is explained', async () => {
     const queued = await replaceFirst()
     hideTransactions()
     const alone = world.runner({ url: proxy.url, relayers: [first] })
@@ -224,7 +229,7 @@ describe('a lane with a nonce that no node explains', () => {
     expect(await listStates(queued)).toEqual(['settled', 'settled', 'settled'])
   })
 
-  test('the lane is stopped as soon as the transaction turns out to be somebody else’s', async () => {
+  test('a lane with an unexplained nonce is stopped as soon as the transaction is known to be somebody else’s', async () => {
     await replaceFirst(newAddress())
     hideTransactions()
     await world.finalize(world.runner({ url: proxy.url }))

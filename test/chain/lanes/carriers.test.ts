@@ -9,7 +9,7 @@ import { takeLane } from '../lead.ts'
 import { createWorld, newAddress, type Queued, settingsOf, TOKEN, type World } from '../world.ts'
 
 describe('two lanes', () => {
-  /** An envelope is only a carrier: what one lane does not bring through, another one carries. */
+  /** An envelope only carries payouts: another lane carries those that one lane cannot get mined. */
 
   let world: World
   let first: LocalAccount
@@ -51,7 +51,7 @@ describe('two lanes', () => {
     return rows[0] as { hash: Hex; raw: Hex }
   }
 
-  /** The first lane sends what is queued, and every pool forgets it. */
+  /** The first lane sends the queue, and every pool forgets it. */
   async function sendAndForget(payouts: Parameters<World['queue']>[0]): Promise<Queued[]> {
     const queued = await world.queue(payouts)
     await world.runner({ relayers: [first] }).tick()
@@ -60,7 +60,7 @@ describe('two lanes', () => {
     return queued
   }
 
-  /** As if everything above had happened a minute ago. */
+  /** Writes as if everything above had happened a minute ago. */
   const aMinuteLater = (): Promise<unknown> =>
     world.db.query(`update lane_tx set created_at = created_at - interval '1 minute'`)
 
@@ -84,7 +84,7 @@ describe('two lanes', () => {
     return rows.map(({ gas }) => gas as number)
   }
 
-  test('the key of a lane was removed under an unmined envelope: another lane carries its payouts', async () => {
+  test('payouts of a lane whose key was removed under an unmined envelope are carried by another lane', async () => {
     const queued = await sendAndForget([{}, {}, {}])
     const runner = world.runner({ relayers: [second] })
     await runner.tick()
@@ -110,7 +110,7 @@ describe('two lanes', () => {
     await world.chain.mine({ blocks: 3 })
     await world.finalize(world.runner(), 3)
     await settledOnce(queued)
-    // The one that paid nothing has its gas booked apart; nobody counts its payouts as refused.
+    // The gas of the envelope that paid nothing is booked separately; its payouts do not count as refused.
     const paid = await world.payout(queued[0]!.paymentId)
     const idle = receipts.find(({ transactionHash }) => transactionHash !== paid.txHash)!
     expect(world.heard.gas.map(({ wei }) => wei)).toContain(idle.gasUsed * idle.effectiveGasPrice)
@@ -148,8 +148,8 @@ describe('two lanes', () => {
     await settledOnce(queued)
   })
 
-  describe('a lane whose lowest nonce does not get through', () => {
-    test('gives its payouts to another lane when no node takes its transactions', async () => {
+  describe('A lane whose lowest nonce is not mined', () => {
+    test('a blocked lane gives its payouts to another lane if no node accepts its transactions', async () => {
       const queued = await sendAndForget([{}])
       await world.chain.setBalance({ address: first.address, value: 0n })
       await aMinuteLater()
@@ -158,7 +158,7 @@ describe('two lanes', () => {
       await settledOnce(queued)
     })
 
-    test('gives its payouts to another lane when its key refuses to sign', async () => {
+    test('a blocked lane gives its payouts to another lane if its key refuses to sign', async () => {
       const refusing: LocalAccount = {
         ...first,
         signTransaction: () => Promise.reject(new Error('the key service says no')),
@@ -172,7 +172,7 @@ describe('two lanes', () => {
       await settledOnce(queued)
     })
 
-    test('keeps its payouts when the chain stands still', async () => {
+    test('a lane keeps its payouts while the chain stands still', async () => {
       const queued = await sendAndForget([{}])
       await aMinuteLater()
       await world.runner().tick()
@@ -181,7 +181,7 @@ describe('two lanes', () => {
       await settledOnce(queued)
     })
 
-    test('keeps its payouts when there is no other lane, and pays them when it goes on', async () => {
+    test('a blocked lane keeps its payouts if there is no other lane, and pays them when it continues', async () => {
       const queued = await sendAndForget([{}])
       await world.chain.setBalance({ address: first.address, value: 0n })
       await aMinuteLater()
@@ -193,7 +193,7 @@ describe('two lanes', () => {
       await settledOnce(queued)
     })
 
-    test('uses its nonce up with an empty transfer when another lane carries what it had', async () => {
+    test('a blocked lane uses its nonce up with an empty transfer if another lane carries its payouts', async () => {
       const queued = await sendAndForget([{}])
       await world.chain.setBalance({ address: first.address, value: 0n })
       await aMinuteLater()
@@ -208,8 +208,8 @@ describe('two lanes', () => {
     })
   })
 
-  describe('a lane that an operator abandons', () => {
-    test('sends nothing more, and its payouts go out by another lane at once', async () => {
+  describe('A lane that an operator abandons', () => {
+    test('an abandoned lane sends nothing more, and another lane carries its payouts at once', async () => {
       const said: string[] = []
       const queued = await sendAndForget([{}, {}])
       expect(await abandon(operation(said), walletOf(first))).toBe(0)
@@ -220,7 +220,7 @@ describe('two lanes', () => {
       await settledOnce(queued)
     })
 
-    test('takes no nonce any more, also in a round that began before', async () => {
+    test('an abandoned lane uses no nonce any more, also in a round that began before', async () => {
       const journal = journalOf(world)
       const queued = await world.queue([{}])
       await world.runner({ options: { maxInFlight: 0 } }).tick()
@@ -234,15 +234,15 @@ describe('two lanes', () => {
       await settledOnce(queued)
     })
 
-    test('must exist', async () => {
+    test('a lane must exist to be abandoned', async () => {
       expect(await abandon(operation(), newAddress())).toBe(1)
     })
   })
 
-  describe('a void', () => {
+  describe('A void and its lane', () => {
     const voidPayout = ({ paymentId }: Queued) => world.db.transaction((tx) => requestVoid(tx, paymentId))
 
-    test('does not wait for the lane that carries the transfer: another one cancels it, and the transfer fails', async () => {
+    test('a void does not wait for the lane that carries the transfer: another one cancels it, and the transfer fails', async () => {
       const [queued] = await sendAndForget([{}])
       const { raw, hash } = await storedRaw(first)
       expect(await voidPayout(queued!)).toBe(true)
@@ -256,7 +256,7 @@ describe('two lanes', () => {
       expect((await world.payout(queued!.paymentId)).state).toBe('voided')
     })
 
-    test('ends a payout that is queued, signed, held or in an envelope: none of them is paid', async () => {
+    test('a void ends a payout that is queued, signed, stopped or in an envelope: none of them is paid', async () => {
       const inEnvelope = await sendAndForget([{}])
       const signed = await world.queue([{}])
       await world.runner({ relayers: [second], options: { maxInFlight: 0 } }).tick()
@@ -273,7 +273,7 @@ describe('two lanes', () => {
       }
     })
 
-    test('is carried by another lane when its own envelope does not get through', async () => {
+    test('a void is carried by another lane if its own envelope is not mined', async () => {
       const [queued] = await world.queue([{}])
       expect(await voidPayout(queued!)).toBe(true)
       await world.runner({ relayers: [first] }).tick()
@@ -283,7 +283,7 @@ describe('two lanes', () => {
       expect((await world.payout(queued!.paymentId)).state).toBe('voided')
     })
 
-    test('keeps what the transfer on its way may still take reserved, so that others are not promised it', async () => {
+    test('a void keeps the amount of the transfer on its way reserved, so that it is not promised to others', async () => {
       const [queued] = await sendAndForget([{}])
       await voidPayout(queued!)
       const journal = journalOf(world)
@@ -293,7 +293,7 @@ describe('two lanes', () => {
     })
   })
 
-  test('a payout whose transfer may still be mined by a lane that lost it cannot be held: it is under way', async () => {
+  test('a payout cannot be stopped while a lane that lost it may still get its transfer mined', async () => {
     const [queued] = await sendAndForget([{}])
     await abandon(operation(), walletOf(first))
     const { state, lane } = await world.payout(queued!.paymentId)

@@ -10,7 +10,7 @@ describe('the fee of a transaction', () => {
   const world = useWorld()
 
   const history = { nextBaseFee: 50n * GWEI, tips: [30n * GWEI] }
-  /** What the next blocks then do not have. */
+  /** Empties the pool, so that the next blocks lack its transactions. */
   const dropTransactions = () => world.chain.request({ method: 'anvil_dropAllTransactions' as never })
   const attempts = async () =>
     (
@@ -23,8 +23,8 @@ describe('the fee of a transaction', () => {
     return all.filter(({ nonce }) => nonce === all[0]?.nonce)
   }
 
-  describe('the price of a replacement', () => {
-    test('is 12.5 % higher, and the last one is the cap itself', () => {
+  describe('The price of a replacement', () => {
+    test('a replacement is 12.5 % dearer, and the last one is the cap itself', () => {
       const cap = 500n * GWEI
       let fees = { maxFee: 130n * GWEI, tip: 30n * GWEI }
       const prices: bigint[] = []
@@ -44,13 +44,13 @@ describe('the fee of a transaction', () => {
       ['blocks have passed and time has not: the chain only caught up', 400, 7000, false],
       ['time has passed and blocks have not: the chain stands still', 3, 3_600_000, false],
       ['both have passed', 4, 8000, true],
-    ])('is asked for when %s: %i blocks, %i ms: %s', (_case, blocks, ageMs, expected) => {
+    ])('a replacement is requested if %s: %i blocks, %i ms: %s', (_case, blocks, ageMs, expected) => {
       const limits = { bumpAfterBlocks: 4, bumpAfterMs: 8000 }
       expect(isOverdue({ signedBlock: 100, ageMs }, 100 + blocks, limits)).toBe(expected)
     })
   })
 
-  test('a transaction is not made dearer because blocks came fast, but when it has waited', async () => {
+  test('a transaction is made dearer after a wait, but not because blocks came fast', async () => {
     const runner = world.runner({ options: { bumpAfterMs: 8000 } })
     await world.queue([{}])
     await runner.tick()
@@ -85,7 +85,7 @@ describe('the fee of a transaction', () => {
     await world.finalize(world.runner(), 3)
   })
 
-  test('a batch whose authorizations have expired is not made dearer: an empty transfer takes its nonce', async () => {
+  test('a batch whose authorizations have expired is not made dearer: an empty transfer uses its nonce', async () => {
     const runner = world.runner({ options: { authorizationSeconds: 900 } })
     await world.finalize(runner)
     const [queued] = await world.queue([{}])
@@ -112,11 +112,11 @@ describe('the fee of a transaction', () => {
   })
 })
 
-describe('nodes with a limit for the fee', () => {
+describe('Nodes with a limit for the fee', () => {
   const POL = 10n ** 18n
   const REFUSAL = { error: { code: -32000, message: 'tx fee (1.68 ether) exceeds the configured cap (1.00 ether)' } }
 
-  /** Nodes that take no transaction whose gas limit costs more than a POL: `rpc.txfeecap`, as it is unless told otherwise. */
+  /** Nodes that refuse a transaction whose gas limit costs more than a POL: `rpc.txfeecap`, by default. */
   let world: World
   let proxy: LossyProxy
   let relayer: Hex
@@ -150,7 +150,7 @@ describe('nodes with a limit for the fee', () => {
     return rows as { nonce: number; tx_hash: Hex; last_answer: string }[]
   }
 
-  /** Pools are full while gas is dear, and forget what does not pay. */
+  /** Pools are full while gas is dear, and drop cheap transactions. */
   async function blocks(gwei: bigint, count = 1): Promise<void> {
     for (let block = 0; block < count; block++) {
       for (const { tx_hash: hash } of await attempts())
@@ -172,8 +172,8 @@ describe('nodes with a limit for the fee', () => {
     for (const { paymentId } of queued) expect((await world.payout(paymentId)).state).toBe('settled')
   }
 
-  // no node took one of a hundred, which only became dearer
-  test('while gas is dear payouts go out in batches that nodes take', async () => {
+  // No node accepted a batch of a hundred, which only became dearer.
+  test('while gas is dear payouts are sent in batches that nodes accept', async () => {
     const runner = world.runner({ url: proxy.url })
     await blocks(100n)
     const queued = await queue(100)
@@ -188,8 +188,8 @@ describe('nodes with a limit for the fee', () => {
     await allSettled(queued)
   })
 
-  // it was raised further and further, and the dearest one was sent for ever
-  test('what nodes find too dear is not waited for when gas is cheap again', async () => {
+  // It was raised further and further, and the dearest version was sent forever.
+  test('an envelope that nodes find too dear is not awaited when gas is cheap again', async () => {
     const runner = world.runner({ url: proxy.url })
     await blocks(60n)
     const queued = await queue(100)
@@ -203,7 +203,7 @@ describe('nodes with a limit for the fee', () => {
     await allSettled(queued)
   })
 
-  test('where nodes take even less, it is signed again at the price of the day', async () => {
+  test('an envelope is signed again at the current price if nodes accept even less', async () => {
     const runner = world.runner({ url: proxy.url })
     cap = POL / 4n
     await blocks(100n)
@@ -214,8 +214,8 @@ describe('nodes with a limit for the fee', () => {
     await allSettled(queued)
   })
 
-  // it waited for the price of what it carried
-  test('a nonce whose payouts have left it is used up also when the wallet can pay nothing but that', async () => {
+  // It waited for the price of its payouts.
+  test('a nonce whose payouts have left it is used up also if the wallet can pay only for an empty transfer', async () => {
     const runner = world.runner({ url: proxy.url })
     await blocks(60n)
     const [queued] = await world.queue([{}])
@@ -233,10 +233,10 @@ describe('nodes with a limit for the fee', () => {
   })
 })
 
-describe('the gas of a batch', () => {
+describe('The gas of a batch', () => {
   const world = useWorld()
 
-  /** Gas of the newest envelope, for each payout in it. */
+  /** The gas of the newest envelope, for each payout in it. */
   async function gasPerPayout(): Promise<number> {
     const { rows } = await world.db.query(
       `select t.gas_used::float / count(*) as gas from lane_tx t join lane_tx_item i using (chain_id, wallet, nonce)
@@ -261,8 +261,8 @@ describe('the gas of a batch', () => {
     }
   })
 
-  // it sent only the dearest one again, which no node took, also when the one before it would have done
-  test('what a wallet could not pay while gas was dear is not waited for when it is cheap again', async () => {
+  // It sent only the dearest version again, which no node accepted, also if the one before it was payable.
+  test('an envelope that a wallet could not pay while gas was dear is not awaited when gas is cheap again', async () => {
     const relayer = world.relayers[0]!.address
     const runner = world.runner()
     const attempts = async () => {
@@ -272,7 +272,7 @@ describe('the gas of a batch', () => {
       )
       return rows as { tx_hash: Hex; gwei: string }[]
     }
-    /** Pools are full then, and forget what does not pay. */
+    /** Pools are full then, and drop cheap transactions. */
     const block = async (gwei: bigint): Promise<void> => {
       for (const { tx_hash: hash } of await attempts())
         await world.chain.dropTransaction({ hash }).catch(() => undefined)
@@ -289,7 +289,7 @@ describe('the gas of a batch', () => {
       await runner.tick()
     }
     expect((await attempts()).map(({ gwei }) => Number(gwei)).every((gwei) => gwei <= 206)).toBe(true)
-    // One that was signed when the wallet had more.
+    // A version that was signed when the wallet had more.
     await world.chain.setBalance({ address: relayer, value: 10n * GWEI * 10n ** 9n })
     await block(450n)
     await runner.tick()

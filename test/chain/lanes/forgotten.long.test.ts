@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const READS_OF_STATE = ['eth_getTransactionCount', 'eth_getBalance', 'eth_call']
 
-/** From now on the node answers so about states that are further back than so many blocks, as Bor and geth prune them. */
+/** Answers requests for states further back than this number of blocks as Bor and geth do after pruning. */
 async function keep(states: number, message = 'missing trie node 1f'): Promise<void> {
   const head = Number(await world.chain.getBlockNumber())
   proxy.decide = ({ method, params }) =>
@@ -58,7 +58,7 @@ async function sendEmpty(to = world.relayers[0]!.address): Promise<void> {
   await world.chain.mine({ blocks: 1 })
 }
 
-/** Lets the restored engine work; answers the state of a new payout, and of the lanes. */
+/** Runs the restored engine; returns the state of a new payout, and of the lanes. */
 async function goOn(rpc?: Rpc): Promise<{ payout: string | undefined; lanes: string[] }> {
   const [next] = await queueAll({ db, treasury: world.treasury }, [{}])
   await world.finalize(world.runner({ db, url: proxy.url, ...(rpc && { rpc }) }), 4)
@@ -70,7 +70,7 @@ const firstLane = () => world.relayers[0]!.address.toLowerCase() as `0x${string}
 test.each([
   ['every node keeps 128 states', 1],
   ['two of three nodes do', 3],
-])('forgotten batches are adopted, and the lanes go on: %s', async (_what, nodes) => {
+])('forgotten batches are adopted, and the lanes continue: %s', async (_what, nodes) => {
   await world.queue(Array.from({ length: 201 }, () => ({})))
   await world.finalize(world.runner(), 3)
   await world.chain.mine({ blocks: 300 })
@@ -86,7 +86,7 @@ test.each([
   }
 })
 
-test('what the kept states show needs no log: an empty transfer of the last blocks is adopted', async () => {
+test('an empty transfer of the last blocks is adopted by the stored states, without logs', async () => {
   await world.queue([{}, {}])
   await world.finalize(world.runner(), 3)
   await world.chain.mine({ blocks: 300 })
@@ -99,7 +99,7 @@ test('what the kept states show needs no log: an empty transfer of the last bloc
 test.each([
   { what: 'an empty transfer of our own, which has no log', to: undefined },
   { what: 'what somebody else sent', to: newAddress() },
-])('older than the states is $what: the lane is stopped, until it is opened again', async ({ to }) => {
+])('a nonce older than the states is $what: the lane is stopped, until it is opened again', async ({ to }) => {
   await sendEmpty(to)
   await world.chain.mine({ blocks: 300 })
   await keep(128)
@@ -108,7 +108,7 @@ test.each([
   expect(await goOn()).toEqual({ payout: 'settled', lanes: ['open', 'open'] })
 })
 
-/** As strangers may fill a block: sixty transactions of 128 KB, which are 15 MB. */
+/** A block that strangers fill: sixty transactions of 128 KB, which are 15 MB. */
 const crowded = (block: unknown): unknown => {
   const { transactions } = block as { transactions: object[] }
   const large = {
@@ -120,15 +120,15 @@ const crowded = (block: unknown): unknown => {
   return { ...(block as object), transactions: [...transactions, ...Array.from({ length: 60 }, () => large)] }
 }
 
-// the lane was stopped, and its key called stolen
-describe('the block of a forgotten nonce is too large for one answer', () => {
+// The lane was stopped, and its key reported as stolen.
+describe('A forgotten nonce in a block that is too large for one answer', () => {
   const behave = (ofOne: Fate): void => {
     proxy.decide = ({ method, params }) => {
       if (method === 'eth_getTransactionByHash') return ofOne
       return method === 'eth_getBlockByNumber' && params[1] === true ? { rewrite: crowded } : 'deliver'
     }
   }
-  /** How many nonces of the first lane the restored journal does not know. */
+  /** The number of the first lane’s nonces that the restored journal does not know. */
   async function unknown(): Promise<number> {
     const { rows } = await db.query('select next_nonce::int as next from lane where wallet = $1', [firstLane()])
     const count = await world.chain.getTransactionCount({ address: firstLane() })
@@ -143,7 +143,7 @@ describe('the block of a forgotten nonce is too large for one answer', () => {
     expect(await unknown()).toBe(0)
   })
 
-  test('a node that gives neither the block nor its transactions is asked again, and nobody is accused', async () => {
+  test('a node that gives neither the block nor its transactions is asked again, and no key is reported as stolen', async () => {
     await sendEmpty()
     await world.chain.mine({ blocks: 3 })
     behave({ error: { code: -32000, message: 'response too large' } })
@@ -155,8 +155,8 @@ describe('the block of a forgotten nonce is too large for one answer', () => {
   })
 })
 
-// the lane was stopped by a bisection that ended beside the block, as often as that node was asked first
-test('a node that lies about the past only where it is asked alone keeps no forgotten nonce from being adopted', async () => {
+// A bisection ended at the wrong block and stopped the lane, as often as that node was asked first.
+test('a node that lies about the past, only if it is asked alone, does not keep a forgotten nonce from being adopted', async () => {
   await sendEmpty()
   await world.chain.mine({ blocks: 40 })
   const head = Number(await world.chain.getBlockNumber())
@@ -170,8 +170,8 @@ test('a node that lies about the past only where it is asked alone keeps no forg
   expect(rows).toHaveLength(1)
 })
 
-// the lane was stopped, and its key called stolen
-test('a database that fails while a nonce is looked for accuses nobody: it is looked for again', async () => {
+// The lane was stopped, and its key reported as stolen.
+test('a database that fails during the search for a nonce does not report a stolen key: the search is repeated', async () => {
   await world.queue(Array.from({ length: 201 }, () => ({})))
   await world.finalize(world.runner(), 3)
   await world.chain.mine({ blocks: 300 })
@@ -187,7 +187,7 @@ test('a database that fails while a nonce is looked for accuses nobody: it is lo
   expect(failed).toBeGreaterThan(0)
 })
 
-test('a node that may have the state and does not answer now stops no lane: it waits', async () => {
+test('a node that may have the state and does not answer stops no lane: it waits', async () => {
   await sendEmpty()
   await world.chain.mine({ blocks: 300 })
   await keep(128, 'rate limit exceeded')

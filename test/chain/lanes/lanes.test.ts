@@ -27,7 +27,7 @@ describe('the nonces of a lane', () => {
     for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)
   }
 
-  /** Sends with the lane's key behind the engine's back. */
+  /** Sends with the lane’s key without the engine. */
   async function sendAsRelayer(call: { to: Hex; data: Hex; gas: bigint; nonce?: number }): Promise<void> {
     const relayer = world.relayers[0]!
     const nonce = call.nonce ?? (await world.chain.getTransactionCount({ address: relayer.address }))
@@ -53,7 +53,7 @@ describe('the nonces of a lane', () => {
     return rows as { nonce: number; kind: string; state: string }[]
   }
 
-  test('a lane has at most so many unmined transactions, and sends on as they are mined', async () => {
+  test('a lane has a bounded number of unmined transactions, and sends on as they are mined', async () => {
     const queued = await world.queue(Array.from({ length: 250 }, () => ({})))
     const runner = world.runner({ options: { maxInFlight: 2 } })
     await runner.tick()
@@ -65,10 +65,10 @@ describe('the nonces of a lane', () => {
     expect(await envelopes()).toHaveLength(3)
   })
 
-  test('only the engine that leads asks for nonce and balance of the lane, and once for each new block', async () => {
+  test('only the engine that leads reads the lane’s nonce and balance, once for each new block', async () => {
     const proxies = await Promise.all([1, 2].map(() => startLossyProxy(world.anvil.url)))
     const [holder, other] = proxies.map(({ url }) => world.runner({ url, options: { leaseMs: 60_000 } }))
-    /** How many such calls each engine made since the last look. */
+    /** The number of such calls of each engine since the last read. */
     const looked = (): number[] =>
       proxies.map(({ calls }) => {
         const methods = calls.splice(0).map(({ method }) => method)
@@ -85,7 +85,7 @@ describe('the nonces of a lane', () => {
       await world.chain.mine({ blocks: 1 })
       const [queued] = await world.queue([{}])
       await holder!.tick()
-      // Nothing is on its way that a final block could have ended.
+      // No transaction is on its way that a final block could have ended.
       expect(looked()).toEqual([2, 0])
       await world.finalize(holder!)
       await paidOnce([queued!])
@@ -95,14 +95,14 @@ describe('the nonces of a lane', () => {
     }
   })
 
-  test('every nonce of the chain has its row, and none is missing', async () => {
+  test('every nonce of the chain has its row', async () => {
     const rows = await envelopes()
     expect(rows.map(({ nonce }) => nonce)).toEqual(rows.map((_row, index) => index))
     expect(await world.chain.getTransactionCount({ address: wallet })).toBe(rows.length)
     expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['finalized']))
   })
 
-  test('a nonce spent by somebody else who has the key stops the lane until an operator releases it', async () => {
+  test('a nonce used by somebody else with the key stops the lane until an operator releases it', async () => {
     await sendAsRelayer({ to: newAddress(), data: '0x', gas: 21_000n })
     await world.chain.mine({ blocks: 3 })
     const queued = await world.queue([{}])
@@ -116,7 +116,7 @@ describe('the nonces of a lane', () => {
     await paidOnce(queued)
   })
 
-  test('nonces that a lost journal of ours has used are adopted, and the lane goes on', async () => {
+  test('nonces that a lost journal has used are adopted, and the lane continues', async () => {
     const queued = await world.queue([{}, {}])
     await world.runner({ options: { maxInFlight: 0 } }).tick()
     const signed = await readSigned(world.db, sql`p.payment_id = ${queued[0]!.paymentId}`, 1)
@@ -142,7 +142,7 @@ describe('the nonces of a lane', () => {
       { error: { code: -32000, message: 'old data not available due to pruning' } },
       'quarantined',
     ],
-  ] as const)('when the history of unknown nonces %s', async (_what, fate, status) => {
+  ] as const)('a lane reacts to a history of unknown nonces that %s', async (_what, fate, status) => {
     const proxy = await startLossyProxy(world.anvil.url)
     try {
       await world.finalize(world.runner())
@@ -167,7 +167,7 @@ describe('the nonces of a lane', () => {
     }
   })
 
-  test('a nonce that is used but not final yet makes the lane wait instead of colliding', async () => {
+  test('a nonce that is used but not final yet makes the lane wait', async () => {
     await sendAsRelayer({ to: wallet, data: '0x', gas: 21_000n })
     await world.chain.mine({ blocks: 1 })
     const queued = await world.queue([{}])
@@ -179,12 +179,12 @@ describe('the nonces of a lane', () => {
     await paidOnce(queued)
   })
 
-  test('a stuck transaction of which every payout has ended is replaced by an empty one: no gap, no waste', async () => {
+  test('a stuck transaction whose payouts have all ended is replaced by an empty one, without a gap', async () => {
     const queued = await world.queue([{}])
     const runner = world.runner()
     await runner.tick()
     const { lane: place } = await world.payout(queued[0]!.paymentId)
-    // Somebody else carries the authorization while ours is priced out.
+    // Somebody else carries the authorization while the engine’s transaction is too cheap.
     const signed = await readSigned(world.db, sql`p.payment_id = ${queued[0]!.paymentId}`, 1)
     const { target, calldata } = multicallCodec.encode(TOKEN.address, signed)
     const stranger = newAddress()
@@ -212,7 +212,7 @@ describe('the nonces of a lane', () => {
       [place!.wallet, place!.nonce],
     )
     expect(rows).toMatchObject([{ gas: 21_000, state: 'finalized' }])
-    // No payout's share holds this gas, so it is told apart; that of batches is not told twice.
+    // No payout has a share of this gas, so it is reported separately; the gas of batches is not reported twice.
     expect(world.heard.gas).toContainEqual({ chainId: TOKEN.chainId, ...place, wei: 21_000n * BigInt(rows[0].price) })
     const unshared =
       await world.db.query(`select t.nonce::int from lane_tx t where t.state = 'finalized' and not exists (
@@ -240,7 +240,7 @@ describe('the nonces of a lane', () => {
     await paidOnce(queued)
   })
 
-  test('a foreign transaction that skips a nonce takes the later one: ours before it is paid, ours after it goes elsewhere', async () => {
+  test('a foreign transaction uses a later nonce: the lane’s payouts before it are paid, and later ones go elsewhere', async () => {
     const { next } = await lane()
     await sendAsRelayer({ to: newAddress(), data: '0x', gas: 21_000n, nonce: next + 1 })
     const queued = await world.queue(Array.from({ length: 110 }, () => ({})))
@@ -253,10 +253,10 @@ describe('the nonces of a lane', () => {
   })
 })
 
-describe('the clock of a worker', () => {
+describe('The clock of a worker', () => {
   const world = useWorld()
 
-  // each signature of the other one seemed to expire at once: it was put back into the queue, round after round
+  // Each signature of the other one seemed to expire at once: it was queued again, round after round.
   test('a worker whose clock is forty minutes ahead sends what another one signs', async () => {
     const [ahead, right] = [world.runner(), world.runner({ options: { maxInFlight: 0 } })]
     const now = Date.now()
@@ -281,7 +281,7 @@ describe('the clock of a worker', () => {
     ['a year ahead', 365 * 24 * 60, 55],
     ['forty minutes behind', -40, 45],
   ])(
-    'a worker whose clock is %s signs for the chain’s time, as far as clocks may differ',
+    'a worker whose clock is %s signs for the chain’s time, within the allowed difference of clocks',
     async (_case, minutes, valid) => {
       await world.reset()
       world.clock.now = new Date(Date.now() + minutes * 60_000)
@@ -305,7 +305,7 @@ describe('a pause', () => {
 
   const POL = 10n ** 18n
 
-  /** The last that a round reads before it takes the lanes: from then on everything is paused. */
+  /** The last read of a round before it uses the lanes: from then on everything is paused. */
   function pausing(): Rpc {
     const rpc = connectRpc({ urls: [world.anvil.url], quorum: 1, chainId: TOKEN.chainId })
     return {
@@ -320,7 +320,7 @@ describe('a pause', () => {
 
   const sent = async (): Promise<number> => (await world.db.query('select from lane_tx')).rows.length
 
-  // the round that had begun sent whatever was signed
+  // The round that had begun sent every signed payout.
   test('a pause also stops the round that has begun: it sends neither payouts nor gas money', async () => {
     const funding = { account: accountOf(newKey()), wei: 20n * POL, maxWeiPerDay: 120n * POL }
     await world.chain.setBalance({ address: funding.account.address, value: 1000n * POL })
@@ -339,7 +339,7 @@ describe('a pause', () => {
 })
 
 describe('an envelope that is final and has paid nobody', () => {
-  /** What becomes of an envelope of ours that is final and has paid nobody. */
+  /** Envelopes of the platform that are final and have paid nobody. */
 
   const world = useWorld()
 
@@ -353,7 +353,7 @@ describe('an envelope that is final and has paid nobody', () => {
   const attention = async () =>
     (await world.db.query(`select detail from settlement_attention where kind = 'gas'`)).rows as { detail: string }[]
 
-  test('gas that the books refuse keeps no envelope open, is on the attention list, and is booked when it can be', async () => {
+  test('gas that the books refuse leaves no envelope open, is on the attention list, and is booked when possible', async () => {
     const recipient = newAddress()
     const [refused] = await world.queue([{ recipient }])
     const onGas = async (): Promise<void> => {
@@ -368,7 +368,7 @@ describe('an envelope that is final and has paid nobody', () => {
     expect(await refusals(refused!)).toBe(1)
     expect(await attention()).toEqual([{ detail: 'the books are closed' }])
     expect(world.heard.gas).toEqual([])
-    // Others are paid meanwhile.
+    // Others are paid during that time.
     const [other] = await world.queue([{}])
     await world.finalize(closed)
     expect(await world.balance(other!.recipient)).toBe(other!.micro)
@@ -382,7 +382,7 @@ describe('an envelope that is final and has paid nobody', () => {
     expect(world.heard.gas).toHaveLength(1)
   })
 
-  test('an authorization that has expired on the way does not count as refused by the token', async () => {
+  test('an authorization that has expired on its way does not count as refused by the token', async () => {
     const [queued] = await world.queue([{}])
     const runner = world.runner()
     for (let times = 0; times < 4; times++) {
@@ -399,7 +399,7 @@ describe('an envelope that is final and has paid nobody', () => {
     expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
   })
 
-  test('an envelope ends after its block was read, also where somebody else reads and is behind', async () => {
+  test('an envelope ends after its block was read, also if another worker reads and is behind', async () => {
     const runner = world.runner()
     await world.finalize(runner)
     const gas = world.heard.gas.length
@@ -418,7 +418,7 @@ describe('an envelope that is final and has paid nobody', () => {
   })
 })
 
-describe('a payout that the token refuses in each batch', () => {
+describe('A payout that the token refuses in each batch', () => {
   const world = useWorld()
 
   /** The log that Bor adds to each transaction that pays a fee (core/bor_fee_log.go). */
@@ -432,7 +432,7 @@ describe('a payout that the token refuses in each batch', () => {
     return { ...receipt, logs: [...receipt.logs, log] }
   }
 
-  test('counts as refused although the chain adds its own log to the transaction', async () => {
+  test('a payout counts as refused although the chain adds its own log to the transaction', async () => {
     const node = await startHostileNode(world.anvil.url)
     const list = (functionName: 'blacklist' | 'unBlacklist', who: Hex) =>
       asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: [who] }))

@@ -42,7 +42,7 @@ beforeEach(async () => {
   await world.chain.setBalance({ address: relayer, value: GWEI })
 })
 
-test('a relayer without gas money gets some, and the payouts that waited for it are paid', async () => {
+test('a relayer without gas money gets some, and its waiting payouts are paid', async () => {
   const [queued] = await world.queue([{}])
   const engine = runner()
   await engine.tick()
@@ -51,14 +51,14 @@ test('a relayer without gas money gets some, and the payouts that waited for it 
   expect((await world.payout(queued!.paymentId)).state).toBe('settled')
   expect(await sent()).toEqual([{ nonce: 0, state: 'finalized', target: relayer.toLowerCase(), value: wei.toString() }])
   expect(await balance(relayer)).toBeGreaterThan(19n * POL)
-  // It costs gas itself, which is reported.
+  // The transfer costs gas itself, which is reported.
   const spent = world.heard.gas.filter(({ wallet }) => wallet === account.address.toLowerCase())
   expect(spent).toMatchObject([{ nonce: 0, wei: 1000n * POL - wei - (await balance(account.address)) }])
   await world.finalize(engine)
   expect(await sent()).toHaveLength(1)
 })
 
-test('the answer to the transfer is lost, and the engine starts again: the same bytes, once', async () => {
+test('a top-up whose response is lost is sent again after a restart with the same bytes, once', async () => {
   proxy.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? 'lose_response' : 'deliver')
   await runner(proxy.url).tick()
   await runner(proxy.url).tick()
@@ -68,7 +68,7 @@ test('the answer to the transfer is lost, and the engine starts again: the same 
   expect(await balance(relayer)).toBe(wei + GWEI)
 })
 
-// it was sent again
+// It was sent again.
 test('a worker that takes the wallet over with an older block than that of the last transfer sends none', async () => {
   const [first, second] = [runner(), runner()]
   await first.tick()
@@ -76,7 +76,7 @@ test('a worker that takes the wallet over with an older block than that of the l
   let turns = 0
   const late: Rpc = {
     ...rpc,
-    // The last that is read before the lanes are taken. Then the other worker ends the transfer.
+    // The last read before the lanes. Then the other worker ends the transfer.
     async fees(blocks) {
       const fees = await rpc.fees(blocks)
       turns += 1
@@ -110,7 +110,7 @@ test('a transfer that is stuck is replaced by the same transfer at a higher pric
   expect(await balance(relayer)).toBe(wei + GWEI)
 })
 
-test('a relayer that uses up more than the limit of a day gets no more, and waits for a person', async () => {
+test('a relayer that uses more than the limit of a day gets no more, and waits for an operator', async () => {
   const engine = runner()
   for (let time = 0; time < 8; time++) {
     await world.chain.setBalance({ address: relayer, value: GWEI })
@@ -122,8 +122,8 @@ test('a relayer that uses up more than the limit of a day gets no more, and wait
   ])
 })
 
-// each relayer got gas money once, and what was left to be paid waited until finality continued
-test('while finality stands still a relayer gets gas money again, and payouts go out', async () => {
+// Each relayer got gas money once, and the other payouts waited until finality continued.
+test('while finality stands still a relayer gets gas money again, and payouts are sent', async () => {
   const engine = runner(proxy.url)
   await world.finalize(engine)
   const final = await world.chain.request({ method: 'eth_getBlockByNumber', params: ['finalized', false] } as never)
@@ -145,7 +145,7 @@ test('while finality stands still a relayer gets gas money again, and payouts go
   await world.finalize(engine)
 })
 
-test('another funding wallet does not wait for what the old one could not send', async () => {
+test('another funding wallet does not wait for the transfers that the old one could not send', async () => {
   proxy.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? 'lose_request' : 'deliver')
   await runner(proxy.url).tick()
   expect(await sent()).toMatchObject([{ state: 'signed' }])
@@ -157,7 +157,7 @@ test('another funding wallet does not wait for what the old one could not send',
   expect(await balance(relayer)).toBe(wei + GWEI)
 })
 
-test('what is stuck on its way to a relayer whose key somebody else uses is taken back', async () => {
+test('gas money on its way to a relayer whose key somebody else uses is taken back', async () => {
   await runner().tick()
   await world.db.query(`update lane set status = 'quarantined' where wallet = $1`, [relayer.toLowerCase()])
   for (let block = 0; block < 6; block++) {
@@ -190,8 +190,8 @@ test('a funding wallet that cannot pay is shown, and stops no payout of a relaye
   expect((await world.payout(queued!.paymentId)).state).toBe('settled')
 })
 
-// it asked for more than it had, which no node took, and its nonce held up all gas money forever
-test('while gas is dear a relayer gets what the wallet has, and the next one waits until there is more', async () => {
+// It asked for more than it had, which no node accepted, and its nonce blocked all gas money forever.
+test('while gas is dear a relayer gets the wallet’s balance, and the next one waits until there is more', async () => {
   const second = accountOf(newKey())
   await world.chain.setBalance({ address: account.address, value: 25n * POL })
   await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 260n * GWEI })
@@ -216,8 +216,8 @@ test('while gas is dear a relayer gets what the wallet has, and the next one wai
   expect(await balance(second.address)).toBeGreaterThanOrEqual(wei)
 })
 
-// what was missing was more than that, and none was sent
-test('while gas is dear a relayer gets what the limit of a day leaves of what is missing', async () => {
+// The missing amount was more than that, and none was sent.
+test('while gas is dear a relayer gets the part of the missing amount that the limit of a day leaves', async () => {
   const dear = async (): Promise<void> => {
     await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 140n * GWEI })
     await world.chain.mine({ blocks: 1 })
@@ -236,7 +236,7 @@ test('while gas is dear a relayer gets what the limit of a day leaves of what is
   expect(values.reduce((sum, value) => sum + value)).toBe(30n * POL)
 })
 
-test('while gas is so dear that a relayer lacks more than the limit of a day, it gets the limit', async () => {
+test('a relayer gets the limit of a day if gas is so dear that it lacks more', async () => {
   await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 260n * GWEI })
   await world.chain.mine({ blocks: 1 })
   await world.runner({ funding: { account, wei, maxWeiPerDay: 22n * POL } }).tick()

@@ -104,7 +104,7 @@ describe('the balance of the treasury', () => {
   const deriveNonce = (paymentId: string): Hex =>
     payoutNonce({ chainId: TOKEN.chainId, token: TOKEN.address, treasury: lower(world.treasury), paymentId })
 
-  test('a thief with the keys of treasury and relayer who takes more than a payout may be pauses everything', async () => {
+  test('a thief with the keys of treasury and relayer who takes more than the largest payout pauses everything', async () => {
     const engine = runner()
     await world.queue([{}])
     await world.finalize(engine)
@@ -137,7 +137,7 @@ describe('the balance of the treasury', () => {
     expect(await acknowledge(operation(), hash)).toBe(0)
     expect(await kinds()).toEqual([])
     expect((await balances()).get('suspense')).toBe('0')
-    // What is acknowledged gives the limit back.
+    // An acknowledged transfer returns its part of the limit.
     await world.finalize(engine)
     expect((await world.payout(queued!.paymentId)).state).toBe('settled')
     await expectBooksToMatch()
@@ -165,13 +165,13 @@ describe('the balance of the treasury', () => {
     ])
     world.clock.now = new Date(Date.now() + 120_000)
     await world.finalize(engine)
-    // Money that never came is owed to nobody.
+    // Money that never arrived is owed to nobody.
     expect((await world.db.query('select from payout')).rowCount).toBe(0)
     expect(await kinds()).toEqual(expect.arrayContaining(['unclaimed_transfer', 'unknown_transfer']))
     await expectBooksToMatch()
   })
 
-  test('many transfers that no payout claims pause everything when they are more than the limit of a day', async () => {
+  test('many transfers that no payout claims pause everything if they exceed the limit of a day', async () => {
     const engine = runner({ options: { limits: { ...LIMITS, maxMicroPerDay: 45_000_000n } } })
     await world.finalize(engine)
     for (let time = 0; time < 2; time++) await take(world.relayers[0]!, { to: newAddress(), micro: 20_000_000n })
@@ -204,7 +204,7 @@ describe('the balance of the treasury', () => {
     await expectBooksToMatch()
   })
 
-  test('what the books took over is not booked again when a rebuild reads its transfers', async () => {
+  test('transfers that the books took over are not booked again when a rebuild reads them', async () => {
     await world.chain.mine({ blocks: 5 })
     const { number } = await world.chain.getBlock({ blockTag: 'finalized' })
     await world.finalize(runner({ options: { startBlock: Number(number) } }))
@@ -216,7 +216,7 @@ describe('the balance of the treasury', () => {
     expect(await pause()).toEqual({ pause: null })
   })
 
-  test('two deployments with the same keys see each other’s payouts, and their books say what the treasury holds', async () => {
+  test('two deployments with the same keys read each other’s payouts, and their books match the treasury’s balance', async () => {
     const second = { ...world, db: other.db }
     const engines = [
       runner({ relayers: [world.relayers[0]!] }),
@@ -234,7 +234,7 @@ describe('the balance of the treasury', () => {
     }
   })
 
-  test('a restored database that has lost payments pays on, and lists what they were paid', async () => {
+  test('a restored database that has lost payments continues to pay, and lists what they were paid', async () => {
     await world.queue([{ micro: 3_000_000n }, { micro: 4_000_000n }])
     await world.finalize(runner())
     const restored = await takeDatabase()
@@ -248,7 +248,7 @@ describe('the balance of the treasury', () => {
     restored.giveBack()
   })
 
-  test('a payout claims the transfer that was booked to suspense, and leaves the books as if it had always known it', async () => {
+  test('a payout claims the transfer that was booked to suspense, and the books end as if it had always been known', async () => {
     const payment = { paymentId: 'pay_claims', recipient: newAddress() }
     await insertPayments(world.db, [payment])
     const engine = runner()
@@ -265,7 +265,7 @@ describe('the balance of the treasury', () => {
     await expectBooksToMatch()
   })
 
-  test('less than the books say pauses signing although no node shows a transfer, and an operator may book it as spent', async () => {
+  test('a balance below the books pauses signing although no node shows a transfer, and an operator can book it as spent', async () => {
     const node = await startHostileNode(world.anvil.url)
     try {
       const engine = runner({ url: node.url })
@@ -286,7 +286,7 @@ describe('the balance of the treasury', () => {
       await world.finalize(engine, 3)
       expect((await world.payout(queued!.paymentId)).state).toBe('settled')
       await expectBooksToMatch()
-      // The transfer that was withheld explains what was acknowledged: it counts once.
+      // The withheld transfer explains the acknowledged difference: it counts once.
       node.behave = () => 'honest'
       await world.db.query(`update chain_cursor set owner = null`)
       await rebuild(operation())
@@ -298,7 +298,7 @@ describe('the balance of the treasury', () => {
     }
   })
 
-  test('a transfer that is acknowledged after what was missing counts once too', async () => {
+  test('a transfer that is acknowledged after the missing amount also counts once', async () => {
     const node = await startHostileNode(world.anvil.url)
     try {
       const engine = runner({ url: node.url })
@@ -335,8 +335,8 @@ describe('the balance of the treasury', () => {
     expect((await world.payout(queued!.paymentId)).state).toBe('settled')
   })
 
-  // a node may answer for a newer block than it was asked about
-  test('what is sent after the books were read is no theft', async () => {
+  // A node may answer for a newer block than was requested.
+  test('a transfer that is sent after the books were read is no theft', async () => {
     const engine = runner()
     await world.finalize(engine)
     const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
@@ -371,7 +371,7 @@ describe('the balance of the treasury', () => {
     await expectBooksToMatch()
   })
 
-  test('a payout settles by the receipt of our transaction, while no node shows any log', async () => {
+  test('a payout settles by the receipt of its transaction, while no node shows any log', async () => {
     const node = await startHostileNode(world.anvil.url)
     try {
       const engine = runner({ url: node.url })
@@ -387,7 +387,7 @@ describe('the balance of the treasury', () => {
     }
   })
 
-  test('a log that is late is no difference either while thousands of payouts wait for funds', async () => {
+  test('a late log is no difference, also while thousands of payouts wait for funds', async () => {
     const node = await startHostileNode(world.anvil.url)
     try {
       const engine = runner({ url: node.url })
@@ -421,7 +421,7 @@ describe('the balance of the treasury', () => {
     await expectBooksToMatch()
   })
 
-  test('what the treasury held before the first block that was read is in the books, and so is what comes later', async () => {
+  test('the treasury’s balance before the first block that was read is in the books, and so are later transfers', async () => {
     await world.chain.mine({ blocks: 5 })
     const { number } = await world.chain.getBlock({ blockTag: 'finalized' })
     const engine = runner({ options: { startBlock: Number(number) } })
