@@ -15,21 +15,21 @@ import { mintUsdc } from '../../src/sandbox/chain.ts'
 import type { SettlementRunner } from '../../src/settlement/runner.ts'
 import { newKey, type Queued, queueAll, type RunnerChanges, TOKEN, useWorld, type World } from './world.ts'
 
-/** The clock of the database cannot be moved: the voids that rest are. */
+/** The clock of the database cannot be moved, so resting voids are. */
 export async function passRests(db: Db, minutes: number): Promise<void> {
   await db.query(`update payout set rests_until = rests_until - $1 * interval '1 minute'`, [minutes])
 }
 
-/** The id of a payment that was made then. */
+/** The id of a payment of that time. */
 export const idAt = (milliseconds: number): string =>
   `${firstPaymentId(milliseconds).slice(0, 14)}${newId('payment').slice(14)}`
 
-/** After so many minutes nothing is valid that was signed before, by whatever clock. */
+/** After this number of minutes no earlier signature is valid, by any clock. */
 export const MINUTES_UNTIL_DEAD = 56
-/** After a restore, when nobody knows by which clock it was signed. */
+/** The same after a restore, when the signer’s clock is unknown. */
 export const MINUTES_UNTIL_SURE = 56
 
-/** The date of the successor: payments of these tests for which no id is given are older. */
+/** The date of the successor: payments of these tests without a given id are older. */
 export const ROTATED_AT = Date.UTC(2040, 0, 1)
 
 /** A payment that the successor pays. */
@@ -53,7 +53,7 @@ export const listAfterWords = (...accounts: readonly { readonly address: string 
     firstId: at === 0 ? null : `pay_${'z'.repeat(at)}`,
   }))
 
-/** A world with two treasuries, of which the second one follows the first. Each has relayers of its own. */
+/** A world with two treasuries, of which the second one follows the first. Each has its own relayers. */
 export type Rotation = {
   readonly world: World
   readonly old: LocalAccount
@@ -62,17 +62,17 @@ export type Rotation = {
   before(changes?: RunnerChanges): SettlementRunner
   /** The workers after it, which have both keys. */
   both(changes?: RunnerChanges): SettlementRunner
-  /** The workers after it when the old key is gone. */
+  /** The workers after it, without the old key. */
   after(changes?: RunnerChanges): SettlementRunner
   queueOn(treasury: LocalAccount, payouts: Parameters<World['queue']>[0]): Promise<Queued[]>
   found(payout: Queued): Promise<{ state: string; holdReason: string | null; holdDetail: string | null }>
-  /** Lets time pass on chain, and for what rests in the database. */
+  /** Lets time pass on chain, and for rows that rest in the database. */
   pass(minutes: number, db?: Db): Promise<void>
-  /** What the treasury's key can sign for a payment, carried by a stranger. */
+  /** Signs with the treasury’s key for a payment; a stranger carries it. */
   carry(from: LocalAccount, payout: Queued, cancel?: boolean): Promise<Hex>
 }
 
-/** A rotation for the tests of a `describe`, as new before each of them. */
+/** A rotation for the tests of a `describe`, restored before each of them. */
 export function useRotation(): Rotation {
   const [old, successor] = [accountOf(newKey()), accountOf(newKey())]
   const world = useWorld({ relayers: 2, treasury: old })

@@ -129,7 +129,7 @@ describe('the list of treasuries', () => {
     expect(await stamp(createList(old, successor, third))).toBeNull()
   })
 
-  test('a treasury cannot begin before a payment that was made, whether its payout is known or forgotten', async () => {
+  test('a treasury cannot begin before an existing payment, whether its payout is known or forgotten', async () => {
     expect(await stamp(createList(old))).toBeNull()
     const late = newPaymentId()
     await insertPayments(world.db, [{ paymentId: late, recipient: newAddress() }])
@@ -166,7 +166,7 @@ describe('the list of treasuries', () => {
     expect(await stamping).toContain(`${paymentId} was made at`)
   })
 
-  test('payouts of a treasury whose key no worker has wait, are named to people, and park nothing', async () => {
+  test('payouts of a treasury whose key no worker has wait, are listed for operators, and stop nothing', async () => {
     await rotation.before().tick()
     const [queued] = await rotation.queueOn(old, [{}])
     await world.finalize(rotation.after())
@@ -201,7 +201,7 @@ describe('backups and rotations', () => {
   const rotation = useRotation()
   const { world, old, successor } = rotation
 
-  test('an old backup, a rotation, and the backup once more: the payment is paid by one transfer', async () => {
+  test('a payment is paid by one transfer through an old backup, a rotation, and the backup once more', async () => {
     await rotation.before().tick()
     const payment = { paymentId: idAt(Date.UTC(2039, 0, 1)), recipient: newAddress(), micro: 4000n }
     await insertPayments(world.db, [payment])
@@ -237,7 +237,7 @@ describe('a treasury whose key is lost', () => {
   const pausedReason = async (): Promise<string | null> =>
     ((await world.db.query('select pause from chain_cursor')).rows[0] as { pause: string | null }).pause
 
-  test('is paid for by its successor after one act, and no payout before its proof', async () => {
+  test('a lost treasury is replaced by its successor after one act, and no payout is paid before its proof', async () => {
     const [signed] = await rotation.queueOn(old, [{}])
     await rotation.before({ options: { maxInFlight: 0 } }).tick()
     const [fresh] = await rotation.queueOn(old, [{}])
@@ -263,7 +263,7 @@ describe('a treasury whose key is lost', () => {
     await expect(rotation.both().tick()).rejects.toThrow(`was taken over by ${addressOf(successor)}: remove its key`)
   })
 
-  test('keeps what it has paid on chain, and its log ends that payout', async () => {
+  test('a lost treasury keeps its payments on chain, and its log ends that payout', async () => {
     const [paid] = await rotation.queueOn(old, [{}])
     const runner = rotation.after()
     await runner.tick()
@@ -275,7 +275,7 @@ describe('a treasury whose key is lost', () => {
     expect(await world.balance(paid!.recipient)).toBe(paid!.micro)
   })
 
-  test('pauses everything when whoever stole its key uses the nonce of a payout that was taken over', async () => {
+  test('a lost treasury whose thief uses the nonce of a payout that was taken over pauses everything', async () => {
     const [moved] = await rotation.queueOn(old, [{}])
     const runner = rotation.after()
     await runner.tick()
@@ -295,7 +295,7 @@ describe('a treasury whose key is lost', () => {
     expect(await rotation.found(next!)).toMatchObject({ state: 'settled' })
   })
 
-  test('pauses everything when the thief is faster than the successor that has taken the payout over', async () => {
+  test('a lost treasury whose thief is faster than the successor pauses everything', async () => {
     const [moved] = await rotation.queueOn(old, [{}])
     const waiting = rotation.after({ options: { maxInFlight: 0 } })
     await waiting.tick()
@@ -309,7 +309,7 @@ describe('a treasury whose key is lost', () => {
     expect(await pausedReason()).toContain(theft)
   })
 
-  test('keeps a payout of which a signature is stored while the proof is being written', async () => {
+  test('a lost treasury keeps a payout if a signature of it is stored while the proof is being written', async () => {
     const [queued] = await rotation.queueOn(old, [{}])
     await rotation.after({ options: { maxInFlight: 0 } }).tick()
     await lose()
@@ -330,7 +330,7 @@ describe('a treasury whose key is lost', () => {
     expect((await world.payout(queued!.paymentId)).treasury).toBe(addressOf(old))
   })
 
-  test('is named to people when its payouts have waited for two hours', async () => {
+  test('a lost treasury is listed for operators when its payouts have waited for two hours', async () => {
     await rotation.queueOn(old, [{}])
     await rotation.before({ options: { maxInFlight: 0 } }).tick()
     await rotation.after({ options: { maxInFlight: 0 } }).tick()
@@ -345,7 +345,7 @@ describe('a treasury whose key is lost', () => {
     expect(await listSettlementAttention(world.db)).toEqual([{ kind: 'take_over', subject: addressOf(old), detail }])
   })
 
-  test('signs no transfer more, also when an engine that has its key still runs', async () => {
+  test('a lost treasury signs no further transfer, also if an engine that has its key still runs', async () => {
     const stale = rotation.both({ options: { maxInFlight: 0 } })
     await stale.tick()
     const [queued] = await rotation.queueOn(old, [{}])

@@ -6,7 +6,7 @@ const rotation = useRotation()
 const { world, old, successor } = rotation
 
 for (const leads of ['the new worker', 'a worker from before the rotation'] as const)
-  test(`money that goes from the old treasury to the new one pauses nothing while ${leads} leads`, async () => {
+  test(`money that moves from the old treasury to the new one pauses nothing while ${leads} leads`, async () => {
     const before = rotation.before()
     const both = rotation.both()
     await before.tick()

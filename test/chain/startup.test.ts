@@ -22,36 +22,36 @@ describe('the start of the engine', () => {
     await world.runner().assertReady()
   })
 
-  describe('the engine refuses to start', () => {
-    test('when the treasury is a relayer', async () => {
+  describe('The engine refuses to start', () => {
+    test('the engine refuses to start if the treasury is a relayer', async () => {
       await refused({ relayers: [world.treasury] }, /must not be a relayer/)
     })
 
-    test('without a relayer, or with one twice', async () => {
+    test('the engine refuses to start without a relayer, or with one twice', async () => {
       await refused({ relayers: [] }, /needs a relayer/)
       await refused({ relayers: [world.relayers[0]!, world.relayers[0]!] }, /the same/)
     })
 
-    test('in live mode when one node alone would decide about finality', async () => {
+    test('the engine refuses to start in live mode if one node alone would decide about finality', async () => {
       await refused({ livemode: true }, /quorum of at least 2/)
     })
 
-    test('on another chain', async () => {
+    test('the engine refuses to start on another chain', async () => {
       await refused({ token: { ...TOKEN, chainId: 137 } }, /serves chain 31337, not 137/)
     })
 
-    test('when a wallet carries code, as after an EIP-7702 delegation', async () => {
+    test('the engine refuses to start if a wallet carries code, as after an EIP-7702 delegation', async () => {
       const wallet = world.relayers[0]!.address
       await world.chain.setCode({ address: wallet, bytecode: `0xef0100${'1'.repeat(40)}` })
       await refused({}, /carries code/)
       await world.chain.setCode({ address: wallet, bytecode: '0x' })
     })
 
-    test('when the contract signs for another EIP-712 domain', async () => {
+    test('the engine refuses to start if the contract signs for another EIP-712 domain', async () => {
       await refused({ token: { ...TOKEN, name: 'USDC' } }, /EIP-712 domain/)
     })
 
-    test('on a chain that is another one; one that is behind is waited for', async () => {
+    test('the engine refuses a chain with another history, and waits for one that is behind', async () => {
       await world.chain.mine({ blocks: 5 })
       await world.runner().tick()
       await world.db.query('update chain_cursor set scanned_number = scanned_number + 1000')
@@ -75,13 +75,13 @@ describe('the start of the engine', () => {
     })
   })
 
-  test('a paused token is no reason not to start', async () => {
+  test('the engine starts with a paused token', async () => {
     await asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName: 'pause' }))
     await world.runner().assertReady()
     await asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName: 'unpause' }))
   })
 
-  test('the engine goes round until it is told to stop, and then gives the lead back', async () => {
+  test('the engine runs rounds until it is stopped, and then releases the lead', async () => {
     const stop = new AbortController()
     const running = world.runner({ options: { leaseMs: 60_000 } }).run(stop.signal)
     const [queued] = await world.queue([{}])
@@ -95,12 +95,12 @@ describe('the start of the engine', () => {
     expect((await world.db.query('select owner from chain_cursor')).rows).toEqual([{ owner: null }])
   })
 
-  test('a refused start ends the run instead of going on', async () => {
+  test('a refused start ends the run', async () => {
     const run = world.runner({ relayers: [] }).run(new AbortController().signal)
     await expect(run).rejects.toThrow(SettlementRefusal)
   })
 
-  test('the development set-up is idempotent: doing it again mints nothing', async () => {
+  test('the development set-up is idempotent: a second run mints nothing', async () => {
     const { prepareDevelopmentChain } = await import('../../src/sandbox/chain.ts')
     const before = await world.balance(world.treasury.address)
     const relayer = privateKeyToAccount(newKey()).address
@@ -114,7 +114,7 @@ describe('the start of the engine', () => {
   })
 })
 
-describe('the engine after a crash', () => {
+describe('The engine after a crash', () => {
   const world = useWorld()
   let proxy: LossyProxy
   beforeAll(async () => {
@@ -122,7 +122,7 @@ describe('the engine after a crash', () => {
   })
   afterAll(() => proxy.close())
 
-  /** The process ends when it is about to run this statement: that transaction rolls back and nothing later happens. */
+  /** The process ends before it runs this statement: that transaction rolls back and nothing later happens. */
   function dyingAt(db: Db, statement: RegExp): Db & { isDead(): boolean } {
     let dead = false
     const guard = (text: string): void => {
@@ -163,13 +163,13 @@ describe('the engine after a crash', () => {
 
   const sends = (): number => proxy.calls.filter(({ method }) => method === 'eth_sendRawTransaction').length
 
-  describe('killed', () => {
+  describe('A killed engine', () => {
     test.each([
       ['before the first signature is stored', /insert into payout_signature/],
       ['before a nonce is reserved', /update lane set next_nonce = next_nonce \+ 1/],
       ['after a nonce was reserved, before its transaction is stored', /insert into lane_tx_attempt/],
       ['after the transaction was sent, before that is recorded', /update lane_tx_attempt set last_broadcast_at/],
-    ])('%s: the next start pays once', async (_when, statement) => {
+    ])('the engine is killed %s: the next start pays once', async (_when, statement) => {
       const queued = await world.queue([{}, {}, {}])
       const db = dyingAt(world.db, statement)
       await world
@@ -181,7 +181,7 @@ describe('the engine after a crash', () => {
       await paidOnce(queued)
     })
 
-    test('after the transaction was stored, before it is sent: the next start sends the stored bytes', async () => {
+    test('the engine is killed after the transaction was stored, before it is sent: the next start sends the stored bytes', async () => {
       const queued = await world.queue([{}, {}])
       proxy.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? 'lose_request' : 'deliver')
       await world.runner({ url: proxy.url }).tick()
@@ -196,7 +196,7 @@ describe('the engine after a crash', () => {
     test.each([
       ['while the finalized logs are stored', /insert into treasury_log/],
       ['while payouts are marked settled', /update payout set state = case state when 'voided'/],
-    ])('%s: the next start settles once', async (_when, statement) => {
+    ])('the engine is killed %s: the next start settles once', async (_when, statement) => {
       const queued = await world.queue([{}, {}])
       await world.runner().tick()
       await world.chain.mine({ blocks: 3 })
@@ -212,7 +212,7 @@ describe('the engine after a crash', () => {
     })
   })
 
-  test('no transaction leaves before its bytes are stored', async () => {
+  test('no transaction is sent before its bytes are stored', async () => {
     const queued = await world.queue([{}])
     const before = sends()
     const db = dyingAt(world.db, /insert into lane_tx_attempt/)
@@ -223,7 +223,7 @@ describe('the engine after a crash', () => {
     await paidOnce(queued)
   })
 
-  describe('an answer that does not come is not a failure', () => {
+  describe('A missing answer is not a failure', () => {
     test('the response to eth_sendRawTransaction is lost: the bytes are known and nothing is sent twice', async () => {
       const queued = await world.queue([{}, {}])
       proxy.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? 'lose_response' : 'deliver')
@@ -242,7 +242,7 @@ describe('the engine after a crash', () => {
       ['503', { status: 503 }],
       ['an unheard-of error', { error: { code: -32603, message: 'Internal error' } }],
       ['a pool that is full', { error: { code: -32000, message: 'txpool is full' } }],
-    ] as const)('%s: the same bytes go out again until they are in', async (_answer, fate) => {
+    ] as const)('the same bytes are sent again until the pool has them: %s', async (_answer, fate) => {
       const queued = await world.queue([{}])
       const before = sends()
       proxy.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? fate : 'deliver')
@@ -258,7 +258,7 @@ describe('the engine after a crash', () => {
       expect(new Set(raw.map(({ params }) => params[0] as Hex)).size).toBe(1)
     })
 
-    test('a pool that already has the bytes says so: that is success', async () => {
+    test('a pool that already has the bytes says so: that counts as success', async () => {
       const queued = await world.queue([{}])
       const runner = world.runner({ url: proxy.url })
       await runner.tick()
@@ -279,7 +279,7 @@ describe('the engine after a crash', () => {
       await paidOnce(queued)
     })
 
-    test('a node that never answers is given up after its timeout; the payout is not', async () => {
+    test('a node that never answers is given up after its timeout, and the payout is not', async () => {
       const queued = await world.queue([{}])
       proxy.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? 'hang' : 'deliver')
       const rpc = connectRpc({ urls: [proxy.url], quorum: 1, chainId: 31337, timeoutMs: 200 })
@@ -291,7 +291,7 @@ describe('the engine after a crash', () => {
       await paidOnce(queued)
     })
 
-    test('nothing is called failed, however long the chain stands still', async () => {
+    test('nothing counts as failed, however long the chain stands still', async () => {
       const queued = await world.queue([{}])
       const runner = world.runner()
       for (let round = 0; round < 5; round++) {
@@ -306,14 +306,14 @@ describe('the engine after a crash', () => {
   })
 })
 
-describe('a world of the tests after its reset', () => {
+describe('A world of the tests after its reset', () => {
   const DAY = 86_400
   const world = useWorld({ anvil: ['--no-mining', '--timestamp', String(Math.floor(Date.now() / 1000) - DAY)] })
 
   /** In seconds. */
   const PRESENT = 600
   const secondsFromNow = (timestamp: bigint): number => Math.abs(Number(timestamp) - Date.now() / 1000)
-  /** The rows of each table that has any, as XML. */
+  /** The rows of each non-empty table, as XML. */
   const readRows = async (db: Db) => {
     const { rows } = await db.query(
       `select relname as name, query_to_xml(format('select * from %I t order by t::text', relname), true, false, '')::text as xml
@@ -322,7 +322,7 @@ describe('a world of the tests after its reset', () => {
     return (rows as { name: string; xml: string }[]).filter(({ xml }) => xml.includes('<row'))
   }
 
-  test('has the blocks, pool, fees and rows of a new one, at the present time', async () => {
+  test('a reset world has the blocks, pool, fees and rows of a new one, at the present time', async () => {
     const { chain } = world
     const first = await chain.getBlockNumber()
     await world.queue([{}])
@@ -342,15 +342,15 @@ describe('a world of the tests after its reset', () => {
     const { timestamp, baseFeePerGas } = await chain.getBlock()
     expect(secondsFromNow(timestamp)).toBeLessThan(PRESENT)
     expect(baseFeePerGas).toBeLessThanOrEqual(GWEI)
-    // A payout of before was in the pool.
+    // An earlier payout was in the pool.
     expect(await world.balance(world.treasury.address)).toBe(1_000_000_000_000n)
     expect((await readRows(world.db)).map(({ name }) => name)).toEqual(['merchant', 'migration'])
   })
 
-  test('has the state of each of its blocks, however many blocks there were before', async () => {
+  test('a reset world has the state of each of its blocks, however many blocks there were before', async () => {
     const { chain } = world
     const [relayer] = world.relayers
-    // After more than 5000 blocks anvil forgets the first states.
+    // After more than 5000 blocks anvil drops the first states.
     for (let part = 0; part < 20; part++) {
       await chain.mine({ blocks: 300 })
       await world.reset()
@@ -359,7 +359,7 @@ describe('a world of the tests after its reset', () => {
       expect(await chain.getBalance({ address: relayer!.address, blockNumber })).toBe(0n)
   })
 
-  test('has a database whose copy has the same rows, and gives the same numbers to new ones', async () => {
+  test('a reset world has a database whose copy has the same rows, and gives the same numbers to new ones', async () => {
     await world.queue([{}])
     await world.finalize(world.runner())
     const copy = await copyDatabase(world.db)
@@ -372,7 +372,7 @@ describe('a world of the tests after its reset', () => {
     copy.giveBack()
   })
 
-  test('mines only when the test does', async () => {
+  test('a reset world mines only when the test does', async () => {
     const { chain } = world
     await chain.setAutomine(true)
     await world.reset()

@@ -7,7 +7,7 @@ import { newAddress, TOKEN } from './world.ts'
 
 const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
 
-describe('a thief with the key of the treasury who pays himself with the nonces of open payouts', () => {
+describe('A thief with the key of the treasury who pays himself with the nonces of open payouts', () => {
   const rotation = useRotation()
   const { world, old } = rotation
   beforeEach(async () => {
@@ -15,7 +15,7 @@ describe('a thief with the key of the treasury who pays himself with the nonces 
   })
   const pausedReason = async () => (await world.db.query('select pause from chain_cursor')).rows[0].pause
 
-  test('keeps no merchant from being paid by the successor, nor the payment from being voided', async () => {
+  test('a thief keeps no merchant from being paid by the successor, nor the payment from being voided', async () => {
     const [paid, voided] = await rotation.queueOn(old, [{}, {}])
     const runner = rotation.after()
     await runner.tick()

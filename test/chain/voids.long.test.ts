@@ -9,7 +9,7 @@ import { addressOf, MINUTES_UNTIL_DEAD, newPaymentId, signerOf, useRotation } fr
 import { type Queued, settingsOf, TOKEN } from './world.ts'
 
 describe('a payout that is paid after it was voided', () => {
-  /** A payout that was voided because no signature of it that is known is valid any more, and is paid by another one. */
+  /** A payout that was voided because no known signature of it is valid any more, and that another signature pays. */
 
   const rotation = useRotation()
   const { world, old } = rotation
@@ -45,7 +45,7 @@ describe('a payout that is paid after it was voided', () => {
 })
 
 describe('a void that waits', () => {
-  /** A void that waits for a proof, forever if another treasury has paid, is in nobody's way and keeps nothing busy. */
+  /** A void that waits for a proof, forever if another treasury has paid, must not delay other work. */
 
   const rotation = useRotation()
   const { world, old, successor } = rotation
@@ -71,8 +71,8 @@ describe('a void that waits', () => {
     return (rows as { rests: number | null }[]).map((row) => row.rests)
   }
 
-  // they filled the list of every round
-  test('behind a hundred voids whose lost treasury may still pay, one that it cannot pay any more is voided', async () => {
+  // They filled the list of every round.
+  test('a void that can be proved is done behind a hundred voids whose lost treasury may still pay', async () => {
     const payouts = await rotation.queueOn(
       old,
       Array.from({ length: 101 }, () => ({})),
@@ -90,7 +90,7 @@ describe('a void that waits', () => {
     expect(world.heard.voided).toHaveLength(1)
   })
 
-  test('while voids wait for a lost treasury there is nothing to do; each is looked at within a minute, and voided when it may be', async () => {
+  test('while voids wait for a lost treasury there is no work; each is checked within a minute, and voided when possible', async () => {
     const payouts = await rotation.queueOn(old, [{}, {}])
     await rotation.before({ options: { maxInFlight: 0 } }).tick()
     await voidAll(payouts)
@@ -107,7 +107,7 @@ describe('a void that waits', () => {
     for (const payout of payouts) expect((await rotation.found(payout)).state).toBe('voided')
   })
 
-  test('a void whose key is here does not rest', async () => {
+  test('a void whose key is available does not rest', async () => {
     const runner = rotation.before()
     await runner.tick()
     const payouts = await rotation.queueOn(old, [{}])
@@ -117,7 +117,7 @@ describe('a void that waits', () => {
     expect(await rests()).toEqual([null])
   })
 
-  test('a void whose record refuses the proof is tried once a minute, and holds up no other', async () => {
+  test('a void whose record refuses the proof is tried once a minute, and delays no other', async () => {
     await rotation.before().tick()
     const payouts = await rotation.queueOn(old, [{}, {}])
     await voidAll(payouts)
@@ -140,7 +140,7 @@ describe('a void that waits', () => {
     expect(asked).toBe(2)
   })
 
-  // it stayed voiding forever, and nobody was notified
+  // It stayed in the state `voiding` forever, and no operator was notified.
   test('a payout above the limit of the policy is voided: a cancellation moves no money', async () => {
     const signer = createTreasurySigner(old, { livemode: false, token: TOKEN, maxMicroPerPayout: 5_000_000n })
     const runner = rotation.before({ treasuries: [signer] })
@@ -152,8 +152,8 @@ describe('a void that waits', () => {
     expect((await rotation.found(large!)).state).toBe('voided')
   })
 
-  // they were the first of every round, and filled the first stretch that is signed
-  test('voids of a treasury whose key refuses hold up none of another one, rest, and are reported after two hours', async () => {
+  // They were the first of every round, and filled the first batch to sign.
+  test('voids of a treasury whose key refuses delay none of another one, rest, and are reported after two hours', async () => {
     await rotation.before().tick()
     const refuse = (): Promise<never> => Promise.reject(new Error('the key is disabled'))
     const refusing = { address: addressOf(old), whyRefused: () => null, signTransfer: refuse, signCancellation: refuse }

@@ -39,7 +39,7 @@ export const firstTreasury = ({ address }: { readonly address: string }): Treasu
   firstId: null,
 })
 
-/** What the hooks were told, as a payment would have recorded it. */
+/** The messages that the hooks received, as a payment would have recorded them. */
 export type Heard = {
   settled: Settlement[]
   held: { paymentId: string; reason: string; detail: string }[]
@@ -58,7 +58,7 @@ export type World = {
   readonly heard: Heard
   readonly treasury: LocalAccount
   readonly relayers: LocalAccount[]
-  /** Replace a hook to see what happens when it fails. */
+  /** Replace a hook to make it fail. */
   readonly hooks: SettlementHooks
   clock: { now: Date }
   /** As the last runner had it: a list is only appended to. */
@@ -67,9 +67,9 @@ export type World = {
   queue(payouts: readonly { paymentId?: string; recipient?: Hex; micro?: bigint }[]): Promise<Queued[]>
   payout(paymentId: string): Promise<PayoutView>
   balance(wallet: Hex): Promise<bigint>
-  /** Mines, so that what is in the pool is in the chain and final, and lets the engine see it. */
+  /** Mines until the pool is in the chain and final, and runs the engine on it. */
   finalize(runner: SettlementRunner, rounds?: number): Promise<void>
-  /** As it was when it was created, with the same wallets: an empty database, and a chain with nothing but USDC. */
+  /** Restores the initial state with the same wallets: an empty database, and a chain with nothing but USDC. */
   reset(): Promise<void>
   stop(): Promise<void>
 }
@@ -85,18 +85,18 @@ export type RunnerChanges = {
   readonly funding?: SettlementDeps['funding']
   readonly hooks?: Partial<SettlementHooks>
   readonly treasuries?: SettlementDeps['treasuries']
-  /** Default: as before; at first the treasury alone. */
+  /** Default: as before; at first only the treasury. */
   readonly treasuryList?: SettlementDeps['treasuryList']
   readonly deposits?: SettlementDeps['deposits']
   readonly livemode?: boolean
   readonly token?: Token
   readonly everyMs?: number
-  /** Told what the engine warns of. */
+  /** Receives the engine’s warnings. */
   readonly warn?: (about: object, message: string) => void
   readonly error?: (about: object, message: string) => void
 }
 
-/** Of each relayer. */
+/** The balance of each relayer. */
 const GAS_MONEY = parseEther('10000')
 
 type WorldSetup = {
@@ -106,7 +106,7 @@ type WorldSetup = {
   readonly anvil?: readonly string[]
 }
 
-/** A world for the tests of a file or of a `describe`. It is there when they run, and not before. */
+/** A world for the tests of a file or of a `describe`, created before they run. */
 export function useWorld(setup: WorldSetup = {}): World {
   const world = {} as World
   beforeAll(async () => void Object.assign(world, await createWorld(setup)))
@@ -204,7 +204,7 @@ function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
         owner: randomBytes(8).toString('hex'),
         maxFeeWei: 500n * GWEI,
         startBlock: 0,
-        // Every round sends again what is not mined, and nothing waits for a clock.
+        // Every round sends again what is not mined, without waiting for a clock.
         rebroadcastMs: 0,
         bumpAfterMs: 0,
         fundsGraceMs: 0,
@@ -255,7 +255,7 @@ export async function queueAll(
 
 const QUOTE = { rate: '1', rateSource: 'test', expiresAt: '2100-01-01T00:00:00.000Z' }
 
-/** Payments of which only the payout matters here. Each is quoted its amount (micro-USDC; 5,000 unless given). */
+/** Payments of which only the payout matters. Each is quoted its amount (micro-USDC; 5,000 unless given). */
 export async function insertPayments(
   db: Db,
   queued: readonly { paymentId: string; recipient: Hex; micro?: bigint }[],
@@ -276,11 +276,13 @@ export async function insertPayments(
   )
 }
 
-/** A transfer of one micro-USDC by the treasury's own first transaction, which nobody authorized. Returns its hash. */
+/**
+ * A transfer of one micro-USDC by the treasury’s own first transaction, which no payout authorized. Returns its hash.
+ */
 export const stealUsdc = (world: World): Promise<Hex> =>
   transferUsdc(world, { from: world.treasury, to: newAddress(), micro: 1n })
 
-/** A transfer by the wallet's own first transaction. Returns its hash. */
+/** A transfer by the wallet’s own first transaction. Returns its hash. */
 export async function transferUsdc(
   world: World,
   { from, to, micro }: { from: LocalAccount; to: Hex; micro: bigint },
@@ -300,7 +302,7 @@ export async function transferUsdc(
   return world.chain.sendRawTransaction({ serializedTransaction: raw })
 }
 
-/** The settings of an operator's command on this world. */
+/** The settings of an operator’s command on this world. */
 export const settingsOf = (world: World, wrongTokens: Hex[] = []): OperatorConfig => ({
   DATABASE_URL: world.databaseUrl,
   POLYGON_RPC_URLS: [new Secret(world.anvil.url)],

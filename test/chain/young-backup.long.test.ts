@@ -10,7 +10,10 @@ const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
 const rotation = useRotation()
 const { world, old } = rotation
 
-/** A standby that lacks the last seconds takes over, without the key. `raw`: a transaction in pools elsewhere, not mined yet. */
+/**
+ * A standby that lacks the last seconds takes over, without the key. `raw`: a transaction in other pools, not mined
+ * yet.
+ */
 async function failOver() {
   const before = rotation.before()
   await before.tick()
@@ -45,7 +48,7 @@ test('a payout is paid once though the standby that took over lacks the last sec
   expect(await world.balance(queued.recipient)).toBe(5_000_000n)
 })
 
-test('a payout is not voided while a signature that the standby lacks may still pay it', async () => {
+test('a payout is not voided while a signature that the standby lacks can still pay it', async () => {
   const { queued, standby, runner, mine } = await failOver()
   await standby.db.transaction((tx) => requestVoid(tx, queued.paymentId))
   for (let round = 0; round < 3; round++) {

@@ -4,7 +4,7 @@ import { bookSettled } from '../../support/book-settled.ts'
 
 const real = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
 
-/** Hooks that keep the ledger's account of the treasury, so that it is compared at each final block. */
+/** Hooks that record the treasury in the ledger, so that it is compared at each final block. */
 export const BOOKS = {
   onTreasuryMovement: real.onTreasuryMovement,
   onBalanceDifference: real.onBalanceDifference,

@@ -33,7 +33,7 @@ describe('the books of the treasury', () => {
   })
 
   for (const blocks of [16, 96])
-    test(`match after a payout of a replaced block is paid again ${blocks} blocks later, because gas was too dear`, async () => {
+    test(`the treasury’s books match after a payout of a replaced block is paid again ${blocks} blocks later, because gas was too dear`, async () => {
       const engine = runner()
       await world.finalize(engine, 4)
       const [queued] = await world.queue([{ micro: 5_000_000n }])
@@ -56,7 +56,7 @@ describe('the books of the treasury', () => {
       expect(await treasury()).toBe(await held())
     })
 
-  test('match after a top-up whose log was hidden was booked in two parts', async () => {
+  test('the treasury’s books match after a top-up whose log was hidden was booked in two parts', async () => {
     const node = await startHostileNode(world.anvil.url)
     try {
       const engine = runner({ url: node.url })

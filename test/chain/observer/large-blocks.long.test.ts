@@ -10,7 +10,7 @@ import { addAwaited } from '../deposits/awaited.ts'
 import { carryWithEmptyLogs, carryWithNoise, floodWithNothing, sendUsdc } from '../rpc/strangers.ts'
 import { type Queued, stealUsdc, TOKEN, useWorld } from '../world.ts'
 
-/** Blocks that strangers fill, so that what nodes answer about them is larger than one answer may be. */
+/** Blocks that strangers fill until the answers about them are larger than the largest allowed answer. */
 
 const world = useWorld()
 beforeEach(() => world.reset())
@@ -23,8 +23,8 @@ const cursor = async ({ db } = world) =>
     )
   ).rows[0] as { scanned: number; deposits: number; paused: string | null }
 
-// the cursor stood before that block for ever, and the theft in it was never seen
-test('in a block with 24,000 transfers of nothing to the treasury a theft is seen, and a payout settles', async () => {
+// The cursor stopped before that block forever, and the theft in it was never detected.
+test('in a block with 24,000 transfers of nothing to the treasury a theft is detected, and a payout settles', async () => {
   const runner = world.runner()
   await world.finalize(runner)
   const [queued] = await world.queue([{}])
@@ -33,7 +33,7 @@ test('in a block with 24,000 transfers of nothing to the treasury a theft is see
   await floodWithNothing(world, world.treasury.address)
   await world.chain.mine({ blocks: 1 })
   const flooded = await world.chain.getBlock()
-  // Of one block: strangers, thief and payout.
+  // Strangers, thief and payout in one block.
   expect(flooded.transactions).toHaveLength(10)
   await world.finalize(runner)
   expect((await cursor()).paused).toContain(theft)
@@ -41,8 +41,8 @@ test('in a block with 24,000 transfers of nothing to the treasury a theft is see
   expect(await stateOf(queued!)).toBe('settled')
 })
 
-// the cursor of deposits stood, for one buyer who flooded the address of his own payment
-test('in a block with 24,000 transfers of nothing to the address of one payment the money of another is found', async () => {
+// The cursor of deposits stopped, because one buyer flooded the address of his own payment.
+test('in a block with 24,000 transfers of nothing to the address of one payment the deposit of another is found', async () => {
   const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
   const runner = world.runner({ deposits: { keys, wrongTokens: [] } })
   await world.finalize(runner)
@@ -64,7 +64,7 @@ async function signBatches(count: number): Promise<{ queued: Queued[]; batches: 
   return { queued, batches: signed.map((payout) => multicallCodec.encode(TOKEN.address, [payout]).calldata) }
 }
 
-// they were asked for together, and the answer was too large for ever
+// They were requested together, and the answer was too large forever.
 test('payouts that a stranger carries in transactions with receipts of 4 MB settle', async () => {
   const { queued, batches } = await signBatches(3)
   await carryWithNoise(world, batches)
@@ -75,8 +75,8 @@ test('payouts that a stranger carries in transactions with receipts of 4 MB sett
   expect(await Promise.all(queued.map(stateOf))).toEqual(['settled', 'settled', 'settled'])
 })
 
-// such a receipt was larger than any answer may be, and final blocks were not read any more
-test('a payout that a stranger carries beside 43,000 empty logs settles, and no node is asked for the receipt', async () => {
+// Such a receipt was larger than any allowed answer, and final blocks were not read any more.
+test('a payout that a stranger carries with 43,000 empty logs settles, and no node is asked for the receipt', async () => {
   const { queued, batches } = await signBatches(1)
   await carryWithEmptyLogs(world, batches)
   await world.chain.mine({ blocks: 1 })
@@ -93,8 +93,8 @@ test('a payout that a stranger carries beside 43,000 empty logs settles, and no 
   }
 })
 
-// a theft in the same block was seen neither at once nor when it was final
-test('a receipt of 15 MB in a flooded block hides no theft, and holds up neither final blocks nor proofs', async () => {
+// A theft in the same block was not detected, neither at once nor when it was final.
+test('a receipt of 15 MB in a flooded block hides no theft, and delays neither final blocks nor proofs', async () => {
   const runner = world.runner()
   await world.finalize(runner)
   const theft = await stealUsdc(world)

@@ -10,7 +10,7 @@ describe('the newest blocks while finality stands still', () => {
   const connect = () => connectTo(nodes)
   const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
 
-  test('a reorganization that has the payout again takes it back in no round', async () => {
+  test('a reorganization that has the payout again never takes it back', async () => {
     const runner = world.runner({ rpc: connect() })
     await ticks(runner)
     const [queued] = await world.queue([{ micro: 50_000_000n }])
@@ -33,7 +33,7 @@ describe('the newest blocks while finality stands still', () => {
     }
   })
 
-  describe('a node that is asked first for the newest block, and gives its hash,', () => {
+  describe('A lying node that is asked first for the newest block', () => {
     /** More than enough: on a busy machine the honest nodes answer too late in some rounds. */
     const ROUNDS = 50
     const lying = (lie: (block: Record<string, string>) => object) => {
@@ -46,8 +46,8 @@ describe('the newest blocks while finality stands still', () => {
       return connect()
     }
 
-    // its signature would have been good for ten years, and for a second payout after a rotation
-    test('makes no signature live longer by another time', async () => {
+    // Its signature would have been valid for ten years, and for a second payout after a rotation.
+    test('a node that reports another time extends no signature’s validity', async () => {
       const rpc = lying((block) => ({ ...block, timestamp: quantity(BigInt(block['timestamp'] ?? 0) + 315_360_000n) }))
       const [queued] = await world.queue([{ micro: 50_000_000n }])
       const signatures = async () =>
@@ -63,8 +63,8 @@ describe('the newest blocks while finality stands still', () => {
   })
 })
 
-describe('one bad node of three while an honest one is late', () => {
-  /** One of three nodes is bad, and an honest one is a little behind or late: they are no two that could be left out. */
+describe('One bad node of three while an honest one is late', () => {
+  /** One of three nodes is bad, and an honest one is a little behind or late: the engine cannot leave out both. */
 
   const STATES = ['eth_call', 'eth_getBalance', 'eth_getTransactionCount']
 
@@ -73,7 +73,7 @@ describe('one bad node of three while an honest one is late', () => {
   const connect = () => connectTo(nodes)
   const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
 
-  /** A payout that is paid and marked as mined, so many blocks ago. */
+  /** A payout that is paid and marked as mined, this number of blocks ago. */
   async function mined(runner: { tick(): Promise<unknown> }, blocks: number, micro = 50_000_000n): Promise<Queued> {
     await ticks(runner)
     const [queued] = await world.queue([{ micro }])
@@ -86,8 +86,8 @@ describe('one bad node of three while an honest one is late', () => {
     return queued!
   }
 
-  // the newest block was one that only those two had, and only one gave its state
-  test('a node that gives the newest block and no states stops nothing where another is a block behind', async () => {
+  // Only those two had the newest block, and only one gave its state.
+  test('a node that gives the newest block and no states stops nothing if another is a block behind', async () => {
     const runner = world.runner({ rpc: connect() })
     await runner.tick()
     const [queued] = await world.queue([{}])
@@ -102,7 +102,7 @@ describe('one bad node of three while an honest one is late', () => {
     expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
   })
 
-  test('where no quorum gives the state at the newest block, a warning is logged once a minute', async () => {
+  test('a warning is logged once a minute if no quorum gives the state at the newest block', async () => {
     const warnings: string[] = []
     const runner = world.runner({ rpc: connect(), warn: (_about, message) => void warnings.push(message) })
     await ticks(runner)
@@ -116,9 +116,9 @@ describe('one bad node of three while an honest one is late', () => {
     expect(warnings.filter((warning) => warning.includes('watch of new blocks does not come on'))).toHaveLength(2)
   })
 
-  describe('what is mined stays so', () => {
-    // a block above the head of one round counted as gone
-    test('when an honest node is two blocks behind, and another is late once', async () => {
+  describe('A mined payout stays mined', () => {
+    // A block above the head of one round counted as removed.
+    test('a payout stays mined when an honest node is two blocks behind, and another is late once', async () => {
       const runner = world.runner({ rpc: connect() })
       const queued = await mined(runner, 0)
       const behind = await rawBlock(world, (await world.chain.getBlockNumber()) - 2n)
@@ -130,7 +130,7 @@ describe('one bad node of three while an honest one is late', () => {
       expect(await stateOf(queued)).toBe('mined')
     })
 
-    test('when a node that stands still is quicker than an honest one', async () => {
+    test('a payout stays mined when a node that stands still is quicker than an honest one', async () => {
       const runner = world.runner({ rpc: connect() })
       const queued = await mined(runner, 40)
       const old = await rawBlock(world, 3n)
@@ -142,8 +142,8 @@ describe('one bad node of three while an honest one is late', () => {
     })
   })
 
-  // what was mined since was in the balance, and reserved no more
-  test('what was mined after the block whose balance is read is not promised again', async () => {
+  // Later mined payouts were in the balance, and not reserved any more.
+  test('a payout that was mined after the block of the balance is not promised again', async () => {
     const runner = world.runner({ rpc: connect() })
     await mined(runner, 0, 90_000_000n)
     const [second] = await world.queue([{ micro: 90_000_000n }])
@@ -156,12 +156,12 @@ describe('one bad node of three while an honest one is late', () => {
     expect(rows).toEqual([])
   })
 
-  test('what one node alone calls used marks no payout as mined, whichever of the three it is', async () => {
+  test('a nonce that only one node reports as used marks no payout as mined, whichever of the three it is', async () => {
     const runner = world.runner({ rpc: connect() })
     await ticks(runner)
     const [queued] = await world.queue([{}])
     await ticks(runner)
-    // The last word of what Multicall3 returns is the state of the last nonce.
+    // The last word of Multicall3’s result is the state of the last nonce.
     const lie = (result: unknown): unknown => String(result).replace(/0$/, '1')
     for (const liar of [...nodes, ...nodes, ...nodes]) {
       await world.chain.request({ method: 'anvil_dropAllTransactions' } as never)

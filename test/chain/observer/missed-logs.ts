@@ -10,7 +10,7 @@ import { carry } from '../rpc/strangers.ts'
 import { type Queued, TOKEN, type World } from '../world.ts'
 import { BOOKS } from './books.ts'
 
-/** Payouts that somebody else carries, while nodes do not show the logs. */
+/** Payouts that somebody else carries, while nodes hide the logs. */
 export function createMissedLogs(world: World, nodes: readonly HostileNode[]) {
   const createRunner = (options = { maxInFlight: 0 }) => {
     const urls = nodes.map(({ url }) => url)
@@ -27,7 +27,7 @@ export function createMissedLogs(world: World, nodes: readonly HostileNode[]) {
     world.clock.now = new Date(world.clock.now.getTime() + seconds * 1000)
   }
 
-  /** A payout that a stranger has carried, and whose block is final while the given nodes say that it has no logs. */
+  /** A payout that a stranger has carried, and whose block is final while the given nodes report no logs for it. */
   async function missed(runner: ReturnType<typeof createRunner>, empty: readonly HostileNode[]): Promise<Queued> {
     await world.finalize(runner)
     const [queued] = await world.queue([{}])

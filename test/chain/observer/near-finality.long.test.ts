@@ -24,7 +24,7 @@ const signatures = async ({ paymentId }: Queued) =>
 const GONE: Malice = { error: { code: -32000, message: 'missing trie node' } }
 const withoutStates = ({ method }: { method: string }): Malice =>
   ['eth_call', 'eth_getBalance', 'eth_getTransactionCount'].includes(method) ? GONE : 'honest'
-/** Another hash for each block that is asked for by this, or by its number. */
+/** Another hash for each block that is requested by this, or by its number. */
 const wrongBlocks =
   (...tags: string[]) =>
   ({ method, params }: { method: string; params: readonly unknown[] }): Malice => {
@@ -33,7 +33,10 @@ const wrongBlocks =
     return { lie: (block) => block && { ...(block as object), hash: `0x${'f'.repeat(64)}` } }
   }
 
-/** The first node behaves so, and the third is three blocks behind the newest one: in each round, two blocks later. */
+/**
+ * The first node behaves like this, and the third is three blocks behind the newest one: in each round, two blocks
+ * later.
+ */
 async function rounds(runner: { tick(): Promise<unknown> }, count: number, bad: HostileNode['behave']): Promise<void> {
   for (let round = 0; round < count; round++) {
     await world.chain.mine({ blocks: 2 })
@@ -61,7 +64,7 @@ async function settled(micro: bigint): Promise<void> {
   expect(await stateOf(queued!)).toBe('settled')
 }
 
-// the height that a quorum calls final was one that only those two had
+// Only those two had the height that a quorum calls final.
 test('final blocks are read although one node has another hash for each', async () => {
   const runner = world.runner({ rpc: connect() })
   await ticks(runner)
@@ -71,7 +74,7 @@ test('final blocks are read although one node has another hash for each', async 
   expect(await stateOf(queued!)).toBe('settled')
 })
 
-// the last final block was asked for, and the node that is behind had it when it was the last no more
+// The node that is behind did not have the last final block when it was requested.
 test('deposits are read, and envelopes end, although one node has another hash for each block by number', async () => {
   const keys = createDepositKeys(Buffer.alloc(32, 9).toString('base64'), TOKEN.chainId)
   const runner = world.runner({ rpc: connect(), deposits: { keys, wrongTokens: [] } })
@@ -95,8 +98,8 @@ test('envelopes end although one node gives no states', async () => {
   expect(await envelopes()).toEqual([{ state: 'finalized' }])
 })
 
-// it was called a stranger's for good, without its gas
-test('an envelope is nobody else’s because a node has the final block, and not its receipts yet', async () => {
+// It was attributed to a stranger for good, without its gas.
+test('an envelope is not attributed to a stranger because a node has the final block, and not its receipts yet', async () => {
   const runner = world.runner({ rpc: connect() })
   await ticks(runner)
   const [queued] = await world.queue([{ micro: 50_000_000n }])
@@ -121,11 +124,11 @@ test('an envelope is nobody else’s because a node has the final block, and not
   expect([await stateOf(queued!), await envelopes()]).toEqual(['settled', [{ state: 'finalized' }]])
 })
 
-// it was in the balance of a lower block, and reserved no more
+// It was in the balance of a lower block, and not reserved any more.
 test.each([
   ['one node gives no states, and another is behind what is final', () => behindFinal()],
   ['one node holds the newest block down, and another is late', holdDown],
-])('what is settled is not promised again where %s', async (_, misbehave) => {
+])('a settled payout is not promised again if %s', async (_, misbehave) => {
   await settled(90_000_000n)
   const [second] = await world.queue([{ micro: 90_000_000n }])
   await misbehave()
@@ -139,7 +142,7 @@ async function behindFinal(): Promise<void> {
   nodes[2]!.behave = await behindBy(world, 4, 2)
 }
 
-// the first was final, and not in the balance that was read
+// The first was final, and not in the balance that was read.
 test.each([
   [
     'one node gives no balances, and another is seven blocks behind',
@@ -149,7 +152,7 @@ test.each([
     },
   ],
   ['one node holds the newest block down, and another is late', holdDown],
-])('gas money is sent once where %s', async (_, misbehave) => {
+])('gas money is sent once if %s', async (_, misbehave) => {
   const account = accountOf(newKey())
   const relayer = world.relayers[0]!
   await world.chain.setBalance({ address: account.address, value: 10n ** 21n })
@@ -168,8 +171,8 @@ test.each([
   expect(rows).toEqual([{ count: 1 }])
 })
 
-// it was behind the block that the other engine had read
-test('a worker starts beside another one while a node holds the newest block down, and another is late', async () => {
+// It was behind the block that the other engine had read.
+test('a worker starts next to another one while a node holds the newest block down, and another is late', async () => {
   const first = world.runner({ rpc: connect() })
   await first.tick()
   await world.chain.mine({ blocks: 1 })
@@ -178,8 +181,8 @@ test('a worker starts beside another one while a node holds the newest block dow
   await world.runner({ rpc: connect() }).assertReady()
 })
 
-// no block above the last final one was walked, nothing took it back, and no other lane carried it
-test('a payout whose block has gone is mined no longer while a node holds the newest block down, and another is late', async () => {
+// No block above the last final one was walked, so it was not taken back, and no other lane carried it.
+test('a payout whose block was replaced is not mined any more while a node holds the newest block down, and another is late', async () => {
   const sender = world.runner({ rpc: connect() })
   await ticks(sender)
   const [queued] = await world.queue([{ micro: 50_000_000n }])
@@ -198,7 +201,7 @@ test('a payout whose block has gone is mined no longer while a node holds the ne
   expect(await stateOf(queued!)).toBe('broadcast')
 })
 
-test('nothing is signed or sent while a quorum is behind what was final', async () => {
+test('nothing is signed or sent while a quorum is behind the last known final block', async () => {
   const runner = world.runner({ rpc: connect() })
   await ticks(runner)
   const [queued] = await world.queue([{ micro: 1_000_000n }])

@@ -8,7 +8,7 @@ import { addAwaited } from '../deposits/awaited.ts'
 import { createWorld, type Queued, TOKEN, type World } from '../world.ts'
 import { isCaughtUp, within } from './catching-up.ts'
 
-/** Nodes of any limit are caught up with: state needs no logs, and logs are asked for in halves. */
+/** The engine catches up with nodes of any limit: state needs no logs, and ranges of logs are halved. */
 
 const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
 const deposits = { keys, wrongTokens: [] }
@@ -35,7 +35,7 @@ describe('catching up', () => {
       ...(now && { now }),
     })
 
-  /** Nodes that answer questions for logs of more than `most` blocks with a refusal. */
+  /** Nodes that refuse questions for logs of more than `most` blocks. */
   function limit(
     most: number,
     refusal: Malice,
@@ -50,7 +50,7 @@ describe('catching up', () => {
       }
   }
 
-  /** By nodes that give fifty blocks at a time; each question for logs takes `ms` of their clock. */
+  /** Nodes that give fifty blocks at a time; each question for logs takes `ms` of their clock. */
   function slowRunner(ms: number) {
     let time = 0
     limit(50, { error: { code: -32000, message: 'no more than fifty at a time' } }, { onLogs: () => void (time += ms) })
@@ -71,17 +71,17 @@ describe('catching up', () => {
     return queued!
   }
 
-  describe('a thousand blocks are caught up with', () => {
-    // the same thousand were asked for again and again, and what had been read was forgotten each time
-    test('at nodes that give fifty at a time, late', async () => {
+  describe('Catching up with a thousand blocks', () => {
+    // The same thousand were requested again and again, and each time their results were discarded.
+    test('a thousand blocks are read from nodes that give fifty at a time, late', async () => {
       const queued = await paid(1100)
       const runner = slowRunner(2500)
       expect(await within(60, runner, isCaughtUp(world))).toBe(true)
       expect(await state(queued)).toBe('settled')
     })
 
-    // the words were taken for a wish to be left alone, and nothing was read any more
-    test('at nodes that call more than a hundred a limit that is exceeded', async () => {
+    // The refusal was taken for a request to pause, and nothing was read any more.
+    test('a thousand blocks are read from nodes that report more than a hundred as an exceeded limit', async () => {
       const queued = await paid(1100)
       limit(100, { error: { code: -32005, message: 'limit exceeded' } })
       const runner = world.runner({ rpc: connect(), deposits })
@@ -89,8 +89,8 @@ describe('catching up', () => {
       expect(await state(queued)).toBe('settled')
     })
 
-    // short ranges counted as blocks of just now
-    test('with what came to an address whose watch has ended since', async () => {
+    // Short ranges counted as new blocks.
+    test('a thousand blocks are read with the deposits at an address whose watch has ended since', async () => {
       const dayAgo = Math.floor(Date.now() / 1000) - 86_400
       const past = await createWorld({ anvil: ['--timestamp', String(dayAgo), '--slots-in-an-epoch', '1'] })
       const front = await startHostileNode(past.anvil.url)
@@ -113,7 +113,7 @@ describe('catching up', () => {
     })
   })
 
-  // failures that had nothing to do with the length made each range shorter, and the cursor fell behind for ever
+  // Failures unrelated to the length made each range shorter, and the cursor fell behind forever.
   test('a worker stays within 100 blocks of the newest one when one node gives no logs and the others lose a third of the questions', async () => {
     let now = 0
     const urls = nodes.map(({ url }) => url)
@@ -130,7 +130,7 @@ describe('catching up', () => {
     for (let round = 0; round < 150; round++) {
       await world.chain.mine({ blocks: 2 })
       await runner.tick().catch(() => undefined)
-      // By the clock of the nodes, which leave each other alone for a while.
+      // By the clock of the nodes, which are not asked again for a while after a failure.
       now += 4000
       const { rows } = await world.db.query('select scanned_number::int as scanned from chain_cursor')
       lags.push(Number(await world.chain.getBlockNumber()) - (rows[0] as { scanned: number }).scanned)

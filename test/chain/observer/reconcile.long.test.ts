@@ -13,8 +13,8 @@ describe('payouts that somebody else carries', () => {
   const nodes = useHostileNodes(() => world.anvil.url)
   const { createRunner, state, attention, laterBy, missed } = createMissedLogs(world, nodes)
 
-  // nothing was compared until the clock was where it had been
-  test('a clock that was an hour ahead and is set right keeps nothing from being found', async () => {
+  // Nothing was compared until the clock reached its earlier time again.
+  test('a clock that was an hour ahead and is corrected keeps nothing from being found', async () => {
     const runner = createRunner()
     laterBy(3600)
     const queued = await missed(runner, nodes.slice(0, 2))
@@ -73,8 +73,8 @@ describe('payouts that somebody else carries', () => {
     expect(new Set(await Promise.all(queued.map(state)))).toEqual(new Set(['settled']))
   })
 
-  // what was read too late was read again, and so was never passed
-  test('a search ends after ten seconds, however long a question takes, and the next one goes on where it was', async () => {
+  // Late results were read again, so the search never passed them.
+  test('a search ends after ten seconds, however long a question takes, and the next one continues there', async () => {
     await world.reset()
     for (const node of nodes) node.behave = () => 'honest'
     const runner = createRunner()
@@ -109,8 +109,8 @@ describe('payouts that somebody else carries', () => {
     }
   })
 
-  // it was called settled, by a block that was not final
-  test('nothing is proved by a block that has taken the place of a final one', async () => {
+  // It counted as settled, by a block that was not final.
+  test('a block that has replaced a final one proves nothing', async () => {
     for (const node of nodes) node.behave = () => 'honest'
     const runner = createRunner({ maxInFlight: 8 })
     await world.finalize(runner)
@@ -152,7 +152,7 @@ describe('groups of proved payouts', () => {
           await world.hooks.onSettled(tx, settlements)
           groups.push(settlements.length)
           if (groups.length === 2) begun()
-          // The first is not over before another has begun.
+          // The first has not ended before another has begun.
           await another
         },
       },

@@ -27,10 +27,10 @@ describe('a reorganization', () => {
 
   const rpc = (method: string, params: unknown[]) => world.chain.request({ method, params } as never)
 
-  /** Replaces the newest block by an empty one; what was in it is not in the pool either. */
+  /** Replaces the newest block by an empty one; its transactions are not in the pool either. */
   const loseNewestBlock = () => rpc('anvil_reorg', [1, []])
 
-  test('a payout that a reorganization removed goes back to broadcast and is paid once', async () => {
+  test('a payout that a reorganization removed is broadcast again and paid once', async () => {
     const queued = await world.queue([{}, {}])
     const runner = world.runner()
     await runner.tick()
@@ -56,7 +56,7 @@ describe('a reorganization', () => {
     await paidOnce(queued)
   })
 
-  test('another transaction takes our nonce in a reorganization: that lane is stopped, another one pays, once', async () => {
+  test('a lane whose nonce another transaction uses in a reorganization is stopped, and another one pays, once', async () => {
     const queued = await world.queue([{}, {}])
     const runner = world.runner()
     await runner.tick()
@@ -88,7 +88,7 @@ describe('a reorganization', () => {
     expect(await releaseLane(world.db, { chainId: TOKEN.chainId, wallet: lane.wallet })).toBe(true)
   })
 
-  test('the head goes back: nothing is settled before its blocks are final again', async () => {
+  test('nothing is settled after the head goes back until its blocks are final again', async () => {
     const queued = await world.queue([{}])
     const runner = world.runner()
     await runner.tick()
@@ -96,7 +96,7 @@ describe('a reorganization', () => {
     await runner.tick()
     await rpc('anvil_rollback', [1])
     await runner.tick()
-    // The quorum may have a node that is late: only another block in its place takes it back.
+    // The quorum can have a node that is late: only another block in its place takes it back.
     expect(await states(queued)).toEqual(['mined'])
     await rpc('anvil_dropAllTransactions', [])
     await world.chain.mine({ blocks: 1 })
@@ -128,7 +128,7 @@ describe('a reorganization', () => {
     const runner = world.runner()
     await runner.tick()
     const { lane, txHash } = await world.payout(queued[0]!.paymentId)
-    // Above what the first attempt offers, below the policy's cap.
+    // Above the first attempt’s fee, below the policy’s cap.
     for (let block = 0; block < 5; block++) {
       await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('100') })
       await world.chain.mine({ blocks: 1 })
@@ -148,7 +148,7 @@ describe('a reorganization', () => {
     await paidOnce(queued)
   })
 
-  test('at the fee cap the same transaction goes on being sent, and nothing is given up', async () => {
+  test('a transaction at the fee cap continues to be sent, and is not given up', async () => {
     const queued = await world.queue([{}])
     const runner = world.runner({ options: { maxFeeWei: parseGwei('40') } })
     await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('1') })
@@ -167,7 +167,7 @@ describe('a reorganization', () => {
 })
 
 describe('gas in a replaced chain', () => {
-  /** What a replaced chain shows in blocks that were read before. */
+  /** A replaced chain’s changes to blocks that were read before. */
 
   const world = useWorld({ relayers: 1 })
 
@@ -180,7 +180,7 @@ describe('gas in a replaced chain', () => {
       say: () => undefined,
     })
 
-  // between the reversal and its repair the lane booked it, and when the blocks were read again the payout did
+  // Between the reversal and its repair the lane booked it, and when the blocks were read again the payout did too.
   test('the gas of a payout that a replaced chain shows in a block that was read before is booked once', async () => {
     const runner = world.runner()
     await world.finalize(runner)

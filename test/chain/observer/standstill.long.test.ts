@@ -15,7 +15,7 @@ describe('a long standstill of finality', () => {
 
   const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
 
-  test('payouts are marked as mined, and count against the treasury once', async () => {
+  test('payouts are marked as mined during a standstill, and count against the treasury once', async () => {
     const runner = world.runner()
     const [first] = await world.queue([{ micro: 50_000_000n }])
     await ticks(runner)
@@ -53,7 +53,7 @@ describe('a long standstill of finality', () => {
     expect(await world.balance(late!.recipient)).toBe(1_000_000n)
   })
 
-  test('what is mined stays so when the head is a block lower for a moment', async () => {
+  test('a payout stays mined when the head is a block lower for a moment', async () => {
     const node = await startHostileNode(world.anvil.url)
     try {
       const runner = world.runner({ url: node.url })
@@ -79,11 +79,11 @@ describe('a long standstill of finality', () => {
 })
 
 describe('the questions to nodes about a payout', () => {
-  /** What a payout that goes through costs in questions to three nodes, of which two are a quorum. */
+  /** The number of questions that a successful payout costs at three nodes, of which two are a quorum. */
 
   const { world, nodes } = useThreeNodes({ finalBelow: 4 })
 
-  /** How often each node was asked so, by those that were asked at all. */
+  /** How often each node was asked, without those that were never asked. */
   function asked(method: string, about: (params: readonly unknown[]) => boolean = () => true): number[] {
     const counts = nodes.map((node) => node.calls.filter((call) => call.method === method && about(call.params)).length)
     return counts.filter((count) => count > 0)
@@ -100,14 +100,14 @@ describe('the questions to nodes about a payout', () => {
     return { look: () => ticks(runner, 1), block }
   }
 
-  test('no logs are asked for of a block that is not final', async () => {
+  test('no logs are requested of a block that is not final', async () => {
     const { look, block } = await mineOne()
     await look()
     expect((await world.db.query('select state from payout')).rows).toEqual([{ state: 'mined' }])
     expect(asked('eth_getLogs', ([range]) => (range as { toBlock: string }).toBlock === block)).toEqual([])
   })
 
-  test('blocks are read a second time without asking for the receipts of what is stored', async () => {
+  test('blocks are read a second time without the receipts of stored payouts', async () => {
     const { look, block } = await mineOne()
     await world.chain.mine({ blocks: 4 })
     await look()
@@ -122,7 +122,7 @@ describe('the questions to nodes about a payout', () => {
     expect(asked('eth_getTransactionReceipt')).toEqual([])
   })
 
-  test('no node is asked who sent what a lane of ours has signed', async () => {
+  test('no node is asked for the sender of a transaction that a lane has signed', async () => {
     const { look } = await mineOne()
     await world.chain.mine({ blocks: 4 })
     await look()

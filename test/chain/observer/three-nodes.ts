@@ -3,15 +3,15 @@ import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
 import { type HostileNode, useHostileNodes } from '../../support/hostile-node.ts'
 import { TOKEN, useWorld, type World } from '../world.ts'
 
-/** A world whose chain is seen through three nodes, of which two are a quorum. */
+/** A world with three nodes for its chain, of which two are a quorum. */
 export type ThreeNodes = {
   readonly world: World
   readonly nodes: readonly HostileNode[]
 }
 
 /**
- * Three nodes for the tests of a `describe`; before each there is no payout, fifty blocks, and all nodes are honest.
- * `finalBelow`: how far the final block is below the newest one; an even number. Blocks are mined by the test.
+ * Three nodes for the tests of a `describe`; each starts without payouts, with fifty blocks and honest nodes.
+ * `finalBelow`: how far the final block is below the newest one; an even number. The test mines the blocks.
  */
 export function useThreeNodes({ finalBelow }: { readonly finalBelow: number }): ThreeNodes {
   const anvil = finalBelow === 2 ? {} : { anvil: ['--no-mining', '--slots-in-an-epoch', String(finalBelow / 2)] }

@@ -36,7 +36,7 @@ async function send({ chain }: World, from: LocalAccount, call: { to: Hex; data:
   return chain.sendRawTransaction({ serializedTransaction: raw })
 }
 
-/** A transfer that the treasury's key signed for a payment, carried by a stranger. */
+/** A transfer that the treasury’s key signed for a payment, carried by a stranger. */
 async function carryForPayment(world: World, payment: { paymentId: string; recipient: Hex; micro?: bigint }) {
   const { paymentId, recipient, micro = 4000n } = payment
   const treasury = world.treasury.address.toLowerCase() as Hex
@@ -77,7 +77,7 @@ describe('the watch of the treasury', () => {
     expect(await world.balance(payment.recipient)).toBe(4000n)
   })
 
-  test('a transfer of a payment that has ended since is settled automatically, and the payment is told', async () => {
+  test('a transfer of a payment that has ended since is settled automatically, and reported to the payment', async () => {
     const payment = { paymentId: 'pay_ended_since', recipient: newAddress() }
     await insertPayments(world.db, [payment])
     await carryForPayment(world, payment)
@@ -86,7 +86,7 @@ describe('the watch of the treasury', () => {
       (await world.db.query('select state from payout where payment_id = $1', [payment.paymentId])).rows
     expect(await payouts()).toEqual([])
     await world.db.query(`update payment set status = 'refunded', net_micro = 4000 where id = $1`, [payment.paymentId])
-    // Another engine looks at once; the same one looks once a minute.
+    // Another engine reads at once; the same one reads once a minute.
     await world.finalize(world.runner())
     expect(await payouts()).toEqual([{ state: 'settled' }])
     expect(world.heard.settled.filter(({ paymentId }) => paymentId === payment.paymentId)).toHaveLength(1)
@@ -107,7 +107,7 @@ describe('the watch of the treasury', () => {
     const { rows } = await world.db.query('select paused_reason from chain_cursor')
     expect(rows[0]).toEqual({ paused_reason: expect.stringContaining(hash) })
     expect(world.heard.movements.at(-1)).toMatchObject({ direction: 'out', micro: '123', counterparty: thief })
-    // Another transaction changes nothing; the operator who has looked into this one lets the lanes go on.
+    // Another transaction changes nothing; an operator who has acknowledged this one releases the lanes.
     const scope = { chainId: TOKEN.chainId, token: TOKEN.address }
     expect(await world.db.transaction((tx) => acknowledgeTransfers(tx, scope, `0x${'0'.repeat(64)}`))).toBe(1)
     expect(await world.db.transaction((tx) => acknowledgeTransfers(tx, scope, hash))).toBe(0)
@@ -115,7 +115,7 @@ describe('the watch of the treasury', () => {
     expect(await state(queued[0]!.paymentId)).toBe('settled')
   })
 
-  test('an unknown transfer that is final before anybody looked pauses every lane too', async () => {
+  test('an unknown transfer that is final before it was read pauses every lane too', async () => {
     const runner = world.runner()
     await world.finalize(runner)
     const data = encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [newAddress(), 5n] })
@@ -130,7 +130,7 @@ describe('the watch of the treasury', () => {
     expect(await state(queued!.paymentId)).toBe('settled')
   })
 
-  test('what a treasury signs in 24 hours is limited; the rest waits and nothing is lost', async () => {
+  test('a treasury signs up to a limit in 24 hours; the rest waits and nothing is lost', async () => {
     const { rows } = await world.db.query(
       'select sum(micro_usdc)::text as micro from treasury_hour where treasury = $1',
       [world.treasury.address.toLowerCase()],
@@ -145,7 +145,7 @@ describe('the watch of the treasury', () => {
     expect(await state(queued[1]!.paymentId)).toBe('settled')
   })
 
-  test('the limit of 24 hours is kept when signatures are stored, whoever reckoned there was room', async () => {
+  test('the limit of 24 hours is enforced when signatures are stored, whichever engine computed the remaining amount', async () => {
     const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
     const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
     const [queued] = await world.queue([{ micro: 3_000_000n }])
@@ -162,7 +162,7 @@ describe('the watch of the treasury', () => {
     expect(await state(queued!.paymentId)).toBe('settled')
   })
 
-  test('a payout of a treasury whose key is gone is voided when no signature of it can be used any more, and not before', async () => {
+  test('a payout of a treasury whose key is missing is voided when no signature of it can be used any more, and not before', async () => {
     const successor = createTreasurySigner(privateKeyToAccount(newKey()), policy)
     const [signed, paid] = await world.queue([{}, {}])
     await world.runner({ options: { maxInFlight: 0 } }).tick()
@@ -190,13 +190,13 @@ describe('the watch of the treasury', () => {
   const listWith = async (successor: { readonly address: string }) =>
     listAfterWords(...(await readTreasuryList(world.db, { chainId: TOKEN.chainId, token: TOKEN.address })), successor)
 
-  test('a nonce that is used on chain is never voided by expiry, also when its log was not read', async () => {
+  test('a nonce that is used on chain is never voided by expiry, also if its log was not read', async () => {
     const successor = createTreasurySigner(privateKeyToAccount(newKey()), policy)
     const [queued] = await world.queue([{}])
     await world.db.transaction((tx) => requestVoid(tx, queued!.paymentId))
     await carryForPayment(world, queued!)
     await world.chain.mine({ blocks: 5 })
-    // A cursor that was set by hand behind the block of the transfer.
+    // A cursor that was set by hand to a block after the transfer.
     const final = await world.chain.getBlock({ blockTag: 'finalized' })
     await world.db.query(
       'update chain_cursor set scanned_number = $1, scanned_hash = $2, first_number = $1, logs_number = $1',
@@ -214,7 +214,7 @@ describe('the watch of the treasury', () => {
     expect(await state(queued!.paymentId)).toBe('settled')
   })
 
-  test('what left the treasury without a payout is missing from the books, once', async () => {
+  test('an amount that left the treasury without a payout is missing from the books, once', async () => {
     const hooks = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
     const out = world.heard.movements.find(({ direction }) => direction === 'out')!
     for (let time = 0; time < 2; time++) await world.db.transaction((tx) => hooks.onTreasuryMovement(tx, out))
@@ -224,7 +224,7 @@ describe('the watch of the treasury', () => {
     ])
   })
 
-  test('over the limit nothing new is paid, but what is signed goes on, signed again where needed, and voids are possible', async () => {
+  test('over the limit no new payout is paid, but signed ones continue, signed again if needed, and voids are possible', async () => {
     const [open, voided, fresh] = await world.queue([{}, {}, {}])
     await world.db.query(`update payout set state = 'held', hold_reason = 'operator' where payment_id = $1`, [
       fresh!.paymentId,
@@ -246,7 +246,7 @@ describe('the watch of the treasury', () => {
     expect(await state(fresh!.paymentId)).toBe('settled')
   })
 
-  test('moving USDC from one of our treasuries to another is no theft', async () => {
+  test('a transfer of USDC between treasuries of the platform is no theft', async () => {
     const successor = privateKeyToAccount(newKey())
     const treasuries = [createTreasurySigner(successor, policy), createTreasurySigner(world.treasury, policy)]
     const args = [successor.address, 5_000_000n] as const
@@ -308,7 +308,7 @@ describe('transfers that strangers and thieves make', () => {
             args: [world.treasury.address, world.treasury.address, 0n],
           }),
       ],
-    ])('%s: the cursor goes on, nothing pauses, nothing is booked', async (_case, data) => {
+    ])('a stranger’s log stops nothing: %s: the cursor continues, nothing pauses, nothing is booked', async (_case, data) => {
       const runner = world.runner({ hooks: { onTreasuryMovement: refusesNothing } })
       await send(world, stranger(), { to: TOKEN.address, data: data() })
       await world.chain.mine({ blocks: 1 })
@@ -322,14 +322,14 @@ describe('transfers that strangers and thieves make', () => {
       expect(world.heard.movements.filter(({ micro }) => micro === '0')).toEqual([])
     })
 
-    /** As the ledger does: an entry of nothing is refused. */
+    /** As in the ledger: an entry of zero is refused. */
     async function refusesNothing(_tx: unknown, { micro }: { micro: string }): Promise<void> {
       if (micro === '0') throw new Error('a ledger entry of nothing')
     }
   })
 
   describe('a log that cannot be applied', () => {
-    test('is stored with the cursor, tried again, on the attention list meanwhile, and delays nothing', async () => {
+    test('a log that cannot be applied is stored with the cursor, tried again, on the attention list until then, and delays nothing', async () => {
       let failing = true
       const heard: string[] = []
       const runner = world.runner({
@@ -365,7 +365,7 @@ describe('transfers that strangers and thieves make', () => {
       for (const { tx_hash: hash } of rows) await world.db.transaction((tx) => acknowledgeTransfers(tx, scope, hash))
     })
 
-    test('used by a thief for another address pauses everything', async () => {
+    test('a nonce that a thief uses for another address pauses everything', async () => {
       const payment = { paymentId: 'pay_stolen', recipient: newAddress() }
       await insertPayments(world.db, [payment])
       const hash = await carryForPayment(world, { ...payment, recipient: newAddress(), micro: 5_000_000n })
@@ -374,7 +374,7 @@ describe('transfers that strangers and thieves make', () => {
       expect((await cursor()).paused).toContain(hash)
     })
 
-    test('used for another amount than the converted payment has pauses everything', async () => {
+    test('a nonce used for another amount than the converted payment has pauses everything', async () => {
       const payment = { paymentId: 'pay_too_much', recipient: newAddress() }
       await insertPayments(world.db, [payment])
       await world.db.query('update payment set gross_micro = 100, fee_micro = 4, net_micro = 96 where id = $1', [
@@ -386,7 +386,7 @@ describe('transfers that strangers and thieves make', () => {
       expect((await cursor()).paused).toContain('0.000097 USDC')
     })
 
-    test('used as the payment says stops nothing, and is listed until its payment claims it', async () => {
+    test('a nonce used with the payment’s values stops nothing, and is listed until its payment claims it', async () => {
       const payment = { paymentId: 'pay_as_agreed', recipient: newAddress() }
       await insertPayments(world.db, [payment])
       await carryForPayment(world, { ...payment, micro: 96n })
@@ -408,7 +408,7 @@ describe('transfers that strangers and thieves make', () => {
         data: encodeFunctionData({ abi: erc20, functionName: 'transfer', args: [newAddress(), 321n] }),
       })
 
-    test('stays until an operator acknowledges the transfer', async () => {
+    test('a pause by an unknown transfer stays until an operator acknowledges the transfer', async () => {
       const runner = world.runner()
       await world.finalize(runner)
       const hash = await theft()
@@ -430,8 +430,8 @@ describe('transfers that strangers and thieves make', () => {
 
 describe('the proof of a payout', () => {
   /**
-   * A transfer with the nonce of a payment proves its payout only if it went to the recipient, with the amount. Somebody
-   * who has the key of the treasury can make others; the token then refuses ours.
+   * A transfer with the nonce of a payment proves its payout only if it went to the recipient, with the amount. A thief
+   * with the key of the treasury can make others; the token then refuses the engine’s.
    */
 
   const world = useWorld()
@@ -445,7 +445,7 @@ describe('the proof of a payout', () => {
     return payout
   }
 
-  /** The treasury's key signs the payout with these changes, and a stranger carries it to the chain. */
+  /** The treasury’s key signs the payout with these changes, and a stranger carries it to the chain. */
   async function carryChanged(payout: SignedPayout, changes: Partial<SignedPayout>): Promise<Hex> {
     const changed = { ...payout, ...changes }
     const signed = await signer().signTransfer(changed, 4_000_000_000)
@@ -490,7 +490,7 @@ describe('the proof of a payout', () => {
       const received = await world.balance(queued!.recipient)
       expect(received).toBe(_how === 'to another recipient' ? 0n : queued!.micro + more)
 
-      // The operator has looked into it: new payouts are paid, this one still counts as unpaid.
+      // The operator has acknowledged it: new payouts are paid, this one still counts as unpaid.
       const scope = { chainId: TOKEN.chainId, token: TOKEN.address }
       expect(await world.db.transaction((tx) => acknowledgeTransfers(tx, scope, hash))).toBe(0)
       const [next] = await world.queue([{}])

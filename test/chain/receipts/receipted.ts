@@ -18,7 +18,7 @@ import { newAddress, newKey, TOKEN, type World } from '../world.ts'
 
 const TENANT = { merchantId: 'mer_1', livemode: false }
 
-/** The issuer of receipts as the worker has it, on a world. */
+/** The worker’s issuer of receipts, on a world. */
 export function issuerOf(world: World, changes: Partial<ReceiptIssuerDeps> & { urls?: readonly string[] } = {}) {
   const { urls = [world.anvil.url], ...rest } = changes
   return createReceiptIssuer({
@@ -54,7 +54,10 @@ export const proveOn = (
   { hashes, url = world.anvil.url }: { hashes: Parameters<typeof proveInBlock>[2]; url?: string },
 ) => proveInBlock(rpcOf([url]), block, hashes)
 
-/** Strangers' transactions of every type into the pool: legacy, with an access list, with a priority fee; some fail. */
+/**
+ * Puts strangers’ transactions of every type into the pool: legacy, with an access list, with a priority fee; some
+ * fail.
+ */
 export async function crowd(world: World, count: number): Promise<void> {
   const stranger = accountOf(newKey())
   await world.chain.setBalance({ address: stranger.address, value: 10n ** 24n })
@@ -73,7 +76,7 @@ export async function crowd(world: World, count: number): Promise<void> {
   }
 }
 
-/** The payout as everybody sees it in a pool: signed, and sent by none of our lanes. */
+/** The payout as it is public in a pool: signed, and sent by no lane of the platform. */
 export async function signedPayout(world: World, paymentId: string): Promise<SignedPayout> {
   await world.runner({ options: { maxInFlight: 0 } }).tick()
   const [payout] = await readSigned(world.db, sql`p.payment_id = ${paymentId}`, 1)
@@ -81,7 +84,7 @@ export async function signedPayout(world: World, paymentId: string): Promise<Sig
   return payout
 }
 
-/** Into the pool: a stranger's transaction that moves nothing by the payout's nonce, from the stranger, and then the payout. */
+/** Puts a stranger’s transaction into the pool that moves nothing by the payout’s nonce, and then the payout. */
 export async function carryBehindItsNonce(world: World, payout: SignedPayout): Promise<void> {
   const stranger = accountOf(newKey())
   await world.chain.setBalance({ address: stranger.address, value: 10n ** 24n })

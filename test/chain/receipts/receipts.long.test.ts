@@ -6,7 +6,7 @@ import { issuerOf, receiptOf, signedPayout, verifyStored } from './receipted.ts'
 
 const world = useWorld()
 
-// for a quarter of a dollar nobody could check it any more
+// For a quarter of a dollar it could not be verified any more.
 test('a payout that a stranger carries with as many logs as a transaction can have has a receipt that verifies', async () => {
   const [{ paymentId }] = (await world.queue([{}])) as [Queued]
   const payout = await signedPayout(world, paymentId)

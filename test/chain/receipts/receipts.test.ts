@@ -42,7 +42,7 @@ test('payments of a block of batches and strangers get receipts that verify agai
   const sample = queued.filter((_each, index) => index % 15 === 0)
   for (const each of sample) {
     const { verdict, checks, claims: said } = await check(each, { blockHash: block.hash })
-    // Everything but the network: this is not Polygon.
+    // Everything except the network: this is not Polygon.
     expect(checks.filter(({ result }) => result !== 'holds').map(({ check: name }) => name)).toEqual(['network'])
     expect(verdict).toBe('open')
     expect(said['net_usdc']).toBe(`${(Number(each.micro) / 1e6).toFixed(6)}`)
@@ -74,7 +74,7 @@ test('every transaction of the block, of whatever type, has a proof that leads t
   expect(new Set(proofs.map(({ nodes }) => nodes.at(-1))).size).toBe(block.transactions.length)
 })
 
-// payments of such a block had no receipt for ever
+// Payments of such a block never had a receipt.
 test('a block whose receipts are too large for one answer has the same proofs: they are read one by one', async () => {
   const { claims } = (await receiptOf(world, queued[0]!.paymentId))!
   const { transactions } = await world.chain.getBlock({ blockNumber: BigInt(claims.block_number) })
@@ -127,7 +127,7 @@ test('receipts that are not proved within an hour are one entry of the attention
   expect(await listed()).toEqual([])
 })
 
-test('a second round issues nothing again, and what is stored stays as it is', async () => {
+test('a second round issues nothing again, and stored receipts do not change', async () => {
   const before = await receiptOf(world, queued[0]!.paymentId)
   expect(await issuerOf(world)()).toBe(0)
   await world.db.query(`update treasury_log set receipt_due_at = now() - interval '1 minute'`)
@@ -135,7 +135,7 @@ test('a second round issues nothing again, and what is stored stays as it is', a
   expect(await receiptOf(world, queued[0]!.paymentId)).toEqual(before)
 })
 
-test('a node that lies about a receipt or has none is no source: the next one is asked, and without one nothing is issued', async () => {
+test('a node that gives a false receipt or none is no source: the next one is asked, and without one nothing is issued', async () => {
   const [late] = await world.queue([{}])
   await world.finalize(world.runner(), 3)
   const liar = await startLossyProxy(world.anvil.url)
@@ -171,7 +171,7 @@ test('a node that lies about a receipt or has none is no source: the next one is
   expect((await check(late!)).checks.filter(({ result }) => result === 'fails')).toEqual([])
 }, 60_000)
 
-test('another key signs from its first receipt on; receipts of the earlier one stay valid', async () => {
+test('a new key signs from its first receipt on; receipts of the earlier one stay valid', async () => {
   const [next] = await world.queue([{}])
   await world.finalize(world.runner(), 3)
   expect(await issuerOf(world, { signer: createReceiptSigner(Buffer.alloc(32, 77).toString('base64')) })()).toBe(1)
@@ -184,8 +184,8 @@ test('another key signs from its first receipt on; receipts of the earlier one s
   expect(only.checks.find(({ result }) => result === 'fails')?.says).toMatch('is not among those given')
 })
 
-// its receipt showed the stranger's logs, was called wrong by everybody who checked it, and stayed so
-test('a stranger who uses the nonce of a payout just before carrying it changes nothing of its receipt', async () => {
+// Its receipt had the stranger’s logs, and failed every verification for good.
+test('a stranger who uses the nonce of a payout just before carrying it does not change its receipt', async () => {
   const [queued] = await world.queue([{}])
   await carryBehindItsNonce(world, await signedPayout(world, queued!.paymentId))
   await world.finalize(world.runner(), 3)

@@ -36,7 +36,7 @@ describe('hostile nodes', () => {
   test.each<[string, Malice]>([
     ['drips a body for ever', 'drip'],
     ['is a black hole', 'black_hole'],
-  ])('one of three nodes %s: answers come without it, and soon it is not even asked', async (_case, malice) => {
+  ])('one of three nodes %s: answers arrive without it, and soon it is not asked any more', async (_case, malice) => {
     nodes[0]!.behave = () => malice
     let stopped: number | null = null
     const rpc = connectRpc({ ...options(TIMEOUT_MS), now: () => stopped ?? performance.now() })
@@ -80,7 +80,7 @@ describe('hostile nodes', () => {
 })
 
 describe('bloated answers', () => {
-  /** Answers that are small in bytes and large in memory: no honest node has so many values in so few bytes. */
+  /** Answers that are small in bytes and large in memory: no honest node has as many values in so few bytes. */
 
   const MB = 1024 * 1024
   const BLOCK = 'eth_getBlockByNumber'
@@ -106,7 +106,7 @@ describe('bloated answers', () => {
     connectRpc({ urls, quorum: Math.ceil((urls.length + 1) / 2), chainId: TOKEN.chainId, timeoutMs: 20_000 })
   const asked = (method: string): number => bad().calls.filter((call) => call.method === method).length
 
-  /** The honest answer with a field that nobody asked for. */
+  /** The honest answer with an extra field. */
   const padded =
     (method: string, padding: unknown) =>
     (call: { method: string }): Malice =>
@@ -116,14 +116,14 @@ describe('bloated answers', () => {
 
   const bloated = { kind: 'malformed', answer: 'the answer has more values than any that is true' }
 
-  describe('an answer with a field of more values than any that is true', () => {
-    // 33 KB on the wire made 700 MB of objects, and the worker stood still for ten seconds or ended
+  describe('An answer with a field of more values than any true answer', () => {
+    // 33 KB on the wire became 700 MB of objects, and the worker stopped for ten seconds or ended.
     test.each<[string, string, (node: RpcNode) => Promise<unknown>, number]>([
       ['a head', BLOCK, (node) => node.block('latest'), MB],
       ['fees', 'eth_feeHistory', (node) => node.feeHistory(20), MB],
       ['a receipt', RECEIPT, (node) => node.receipt(hash), 2 * MB],
       ['the transactions of a block', BLOCK, (node) => node.transactions(full, newAddress()), 10 * MB],
-    ])('is wrong, and is not asked for again with more room: %s', async (_what, method, read, bytes) => {
+    ])('an answer with too many values is wrong, and is not requested again with a larger limit: %s', async (_what, method, read, bytes) => {
       const [node] = connect([bad().url]).nodes
       await node!.chainId()
       for (const padding of [many(bytes / 16, () => 1), many(bytes / 64, () => ({})), many(bytes / 32, () => [])]) {
@@ -137,7 +137,7 @@ describe('bloated answers', () => {
       await read(node!)
     })
 
-    test('is wrong in a receipt that was asked for with more room, since it was large', async () => {
+    test('a receipt with too many values is wrong also if it was requested with a larger limit, since it was large', async () => {
       const [node] = connect([bad().url]).nodes
       await node!.chainId()
       bad().behave = padded(RECEIPT, ['x'.repeat(3 * MB), ...many(MB, () => 1)])
@@ -145,7 +145,7 @@ describe('bloated answers', () => {
       expect(asked(RECEIPT)).toBe(2)
     })
 
-    test('leaves the question to the other nodes', async () => {
+    test('an answer with too many values leaves the question to the other nodes', async () => {
       const rpc = connect(nodes.map(({ url }) => url))
       bad().behave = padded(
         BLOCK,
@@ -156,7 +156,7 @@ describe('bloated answers', () => {
     })
   })
 
-  describe('what strangers can make of the most values in the fewest bytes is too large before it is wrong', () => {
+  describe('The most values that strangers can make in the fewest bytes are too large before they are wrong', () => {
     const keyless = () => ({ address: newAddress(), storageKeys: [] })
 
     test.each([

@@ -34,14 +34,14 @@ describe('hostile nodes', () => {
   }
 
   describe('one of three nodes', () => {
-    test('drips: the deadline is for the whole body', async () => {
+    test('a node that drips is cut off: the deadline is for the whole body', async () => {
       nodes[0]!.behave = () => 'drip'
       const rpc = connectRpc({ urls: [nodes[0]!.url], quorum: 1, chainId: TOKEN.chainId, timeoutMs: 300 })
       const failure = await rpc.newest().catch((error: unknown) => error)
       expect(isNoAnswer(failure)).toBe(true)
     })
 
-    test('runs ahead: its head is not the head', async () => {
+    test('a node that runs ahead does not move the head', async () => {
       const ahead = (result: unknown) => ({ ...(result as object), number: '0xffffff', timestamp: '0xffffffff' })
       nodes[2]!.behave = (call) => (isBlock(call, 'latest') || isBlock(call, 'finalized') ? { lie: ahead } : 'honest')
       const rpc = connect()
@@ -52,7 +52,7 @@ describe('hostile nodes', () => {
       }
     })
 
-    test('is behind: the head is that of the others', async () => {
+    test('a node that is behind does not hold the head back', async () => {
       await world.chain.mine({ blocks: 100 })
       const old = await world.chain.getBlock({ blockNumber: 1n })
       const behind = (result: unknown) => ({ ...(result as object), number: '0x1', hash: old.hash })
@@ -60,7 +60,7 @@ describe('hostile nodes', () => {
       expect((await connect().newest()).block.number).toBe(Number(await world.chain.getBlockNumber()))
     })
 
-    test('shows a wrong head: the quorum has another hash for it, and the node is asked last from then on', async () => {
+    test('a node with a wrong head is overruled: the quorum has another hash, and the node is asked last from then on', async () => {
       const warnings: string[] = []
       const wrong = (result: unknown) => ({ ...(result as object), hash: `0x${'9'.repeat(64)}` })
       nodes[0]!.behave = ({ method }) => (method === 'eth_getBlockByNumber' ? { lie: wrong } : 'honest')
@@ -76,7 +76,7 @@ describe('hostile nodes', () => {
       expect(nodes[0]!.calls.length).toBe(before)
     })
 
-    test('says that gas is dear: the others pay as they said', async () => {
+    test('a node that reports dear gas is overruled: the others pay their own price', async () => {
       const dear = (result: unknown) => ({
         ...(result as object),
         baseFeePerGas: ['0xffffffffffff'],
@@ -88,7 +88,7 @@ describe('hostile nodes', () => {
       expect(fees.tips[0]).toBeLessThan(10n ** 12n)
     })
 
-    test('says that the token refuses every payout: nothing is held because of it', async () => {
+    test('a node that reports that the token refuses every payout stops none', async () => {
       const queued = await world.queue([{}])
       const returnData = encodeErrorResult({ abi: revertAbi, args: ['Blacklistable: account is blacklisted'] })
       const refused = encodeFunctionResult({
@@ -115,7 +115,7 @@ describe('hostile nodes', () => {
       await expectPaidOnce(queued)
     })
 
-    test('answers with shapes that no node has: it is a node that is wrong, not a crash', async () => {
+    test('a node whose answers have impossible shapes counts as wrong, and does not crash the engine', async () => {
       const rpc = connect()
       for (const answer of [null, 'x', 7, [], {}, { number: 'x' }, [{ topics: 'x' }], { number: '0x1', hash: '0x1' }]) {
         nodes[0]!.behave = () => ({ lie: () => answer })
@@ -132,7 +132,7 @@ describe('hostile nodes', () => {
     })
   })
 
-  test('two of three nodes that refuse batches stop nothing: payouts go out and settle', async () => {
+  test('two of three nodes that refuse batches stop nothing: payouts are sent and settle', async () => {
     const refusal = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'no batches' } })
     for (const node of nodes.slice(0, 2)) node.answerList = () => ({ status: 200, text: refusal })
     const rpc = connect()
@@ -145,7 +145,7 @@ describe('hostile nodes', () => {
   })
 
   describe('the start', () => {
-    test('needs a quorum: one of three nodes may be down, and is let in when it is back', async () => {
+    test('the start needs a quorum: one of three nodes may be down, and is used when it is up', async () => {
       nodes[0]!.behave = () => ({ status: 503, text: 'down' })
       const rpc = connect()
       await world.runner({ rpc }).assertReady()
@@ -156,7 +156,7 @@ describe('hostile nodes', () => {
       expect(await rpc.nodes[0]!.chainId()).toBe(TOKEN.chainId)
     })
 
-    test('leaves out a node of another chain and names it', async () => {
+    test('the start leaves out a node of another chain and names it', async () => {
       const warnings: string[] = []
       const before = nodes[2]!.calls.length
       nodes[2]!.behave = ({ method }) => (method === 'eth_chainId' ? { lie: () => '0x1' } : 'honest')
@@ -170,13 +170,13 @@ describe('hostile nodes', () => {
       expect(nodes[2]!.calls.slice(before).map(({ method }) => method)).toEqual(['eth_chainId'])
     })
 
-    test('is refused when so many serve another chain that no quorum is left', async () => {
+    test('the start is refused if too many nodes serve another chain for a quorum', async () => {
       for (const node of nodes.slice(1))
         node.behave = ({ method }) => (method === 'eth_chainId' ? { lie: () => '0x1' } : 'honest')
       await expect(world.runner({ rpc: connect() }).assertReady()).rejects.toThrow(/rpc2 serves chain 1.*rpc3 serves/)
     })
 
-    test('waits, instead of refusing, while too few answer', async () => {
+    test('the start waits, instead of refusing, while too few nodes answer', async () => {
       for (const node of nodes.slice(1)) node.behave = () => ({ status: 503, text: 'down' })
       const failure = await world
         .runner({ rpc: connect() })
@@ -185,13 +185,13 @@ describe('hostile nodes', () => {
       expect(failure).toMatchObject({ name: 'Error', message: expect.stringContaining('1 nodes answer') })
     })
 
-    test('refuses two nodes at one host, which would be one party with two votes', () => {
+    test('the start refuses two nodes at one host, which would be one party with two votes', () => {
       const urls = ['https://rpc.example/v2/one', 'https://rpc.example/v2/two', 'https://other.example']
       expect(() => connect({ urls })).toThrow(/rpc2 and rpc1 of POLYGON_RPC_URLS are at one host/)
     })
   })
 
-  test('with finality 200 blocks behind on nodes that prune, payouts still go out, and settle when it comes back', async () => {
+  test('payouts are sent with finality 200 blocks behind on nodes that prune, and settle when it returns', async () => {
     const queued = await world.queue([{}])
     const rpc = connect()
     const runner = world.runner({ rpc })

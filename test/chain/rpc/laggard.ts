@@ -6,15 +6,15 @@ export const HEADERS = 'eth_getBlockByNumber'
 
 export const quantity = (value: bigint | number): string => `0x${value.toString(16)}`
 
-/** A hash that no block has. */
+/** A hash of no block. */
 export const fakeHash = (number: bigint): string => `0x${'f'.repeat(48)}${number.toString(16).padStart(16, '0')}`
 
-/** The chain's block as a node answers it. */
+/** The chain’s block as a node answers it. */
 export const rawBlock = ({ chain }: World, number: bigint): Promise<Record<string, string>> =>
   chain.request({ method: HEADERS, params: [quantity(number), false] } as never)
 
 /**
- * An honest node that is so many blocks behind the chain as it is now, and does not know the newer ones. `final`: how far its
+ * An honest node that is this number of blocks behind the chain, and does not know the newer ones. `final`: how far its
  * final block is below its newest; without, it calls final what the chain does.
  */
 export async function behindBy(world: World, blocks: number, final?: number): Promise<(call: RpcCall) => Malice> {

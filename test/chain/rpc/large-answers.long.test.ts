@@ -10,7 +10,7 @@ import { createWorld, newAddress, TOKEN, type World } from '../world.ts'
 import { sendUsdc } from './strangers.ts'
 
 describe('answers in parts', () => {
-  /** Answers that are too large, for a node or for us, are asked for in parts. */
+  /** Answers that are too large, for a node or for the engine, are requested in parts. */
 
   const MB = 1024 * 1024
   const TRANSACTIONS = 20
@@ -48,7 +48,7 @@ describe('answers in parts', () => {
     topics: [TOPICS.transfer, null, [topicOf(by)]],
   })
 
-  /** Calls of these methods are answered so; questions for logs only when they are about the full block. */
+  /** Answers calls of these methods like this; questions for logs only if they are about the full block. */
   function answer(methods: Readonly<Record<string, Malice>>): void {
     front().behave = ({ method, params }: RpcCall) => {
       const malice = methods[method] ?? 'honest'
@@ -63,7 +63,7 @@ describe('answers in parts', () => {
       ['since there are more than a node gives', refusal('query returned more than 10000 results')],
       ['in words that no list has', refusal('no')],
       ['by ourselves, at 10 MB', padded],
-    ])('%s is read by its receipts, once for both questions', async (_why, malice) => {
+    ])('a block whose logs are refused %s is read by its receipts, once for both questions', async (_why, malice) => {
       const node = connect()
       const filter = { ...received(mine, full - 2, full + 1), orTopics: received(other).topics }
       const honest = await node.logs(filter)
@@ -78,15 +78,16 @@ describe('answers in parts', () => {
       expect([count(RECEIPTS), count(RECEIPT)]).toEqual([2, TRANSACTIONS])
     })
 
-    // after ten minutes without a question it was taken for one that gives none
-    test('is read by a node that was asked for no logs before', async () => {
+    // After ten minutes without a question it counted as a node that gives none.
+    test('a block is read by a node that was asked for no logs before', async () => {
       answer({ [LOGS]: refusal('query returned more than 10000 results') })
       expect(await connect().logs(received(mine))).toHaveLength(2)
     })
 
-    // a node that gives no logs for good was asked for the receipts of each block, and so was one that had read our words
+    // A node that gives no logs for good was asked for the receipts of each block, also a node that had asked for a
+    // pause.
     test.each(['eth_getLogs is not in your plan', 'the answer is too large'])(
-      'costs no receipt at a node that gives no logs of other blocks either, and says %p',
+      'a block costs no receipt at a node that gives no logs of other blocks either, and says %p',
       async (words) => {
         front().behave = ({ method }) => (method === LOGS ? refusal(words) : 'honest')
         const node = connect()
@@ -98,8 +99,8 @@ describe('answers in parts', () => {
     type Told = { transactionHash: string; blockHash: string; logs: { blockHash: string; transactionHash: string }[] }
     const elsewhere = `0x${'1'.repeat(64)}`
 
-    // it was taken for an answer of a wrong shape, and three of them for a node that is wrong
-    test('is not read by a node that has the block and not yet its receipts, which is no fault of it', async () => {
+    // It was taken for an answer of a wrong shape, and three of them for a wrong node.
+    test('a block is not read by a node that does not have its receipts yet, which does not count as a fault', async () => {
       const node = connect()
       await node.logs(received(mine, full + 1, full + 1))
       answer({ [LOGS]: padded, [RECEIPTS]: { lie: () => null } })
@@ -111,7 +112,7 @@ describe('answers in parts', () => {
       expect(node.health.view()).toMatchObject({ failures: 0, wrong: 0 })
     })
 
-    // Erigon leaves out the state-sync transaction (0xPolygon/erigon#64), or tells it twice (0xPolygon/erigon#97)
+    // Erigon leaves out the state-sync transaction (0xPolygon/erigon#64), or reports it twice (0xPolygon/erigon#97).
     test.each<[string, (told: Told[]) => Told[], number]>([
       ['is left out', (told) => told.slice(0, -1), 1],
       ['is there twice', (told) => [...told, ...told.slice(-1)], 0],
@@ -123,7 +124,7 @@ describe('answers in parts', () => {
         },
         0,
       ],
-    ])('is read even if one of its receipts %s', async (_what, lie, asked) => {
+    ])('a block is read even if one of its receipts %s', async (_what, lie, asked) => {
       const node = connect()
       const filter = { ...received(mine), topics: [TOPICS.transfer] }
       const honest = await node.logs(filter)
@@ -144,7 +145,7 @@ describe('answers in parts', () => {
         (told) =>
           told.map((one) => ({ ...one, logs: one.logs.map((log) => ({ ...log, transactionHash: elsewhere })) })),
       ],
-    ])('is not read where %s: the node is wrong', async (_what, lie) => {
+    ])('a block is not read if %s: the node is wrong', async (_what, lie) => {
       const node = connect()
       await node.logs(received(mine, full + 1, full + 1))
       answer({ [LOGS]: padded, [RECEIPTS]: { lie: (told) => lie(told as Told[]) } })
@@ -155,20 +156,20 @@ describe('answers in parts', () => {
       expect(node.health.view()).toMatchObject({ wrong: 1 })
     })
 
-    test('is not read by the receipt of another transaction', async () => {
+    test('a block is not read by the receipt of another transaction', async () => {
       const node = connect()
       await node.logs(received(mine, full + 1, full + 1))
       const lie = (told: unknown) => ({ ...(told as object), transactionHash: `0x${'1'.repeat(64)}` })
       answer({ [LOGS]: padded, [RECEIPTS]: padded, [RECEIPT]: { lie } })
       await expect(node.logs(received(mine))).rejects.toMatchObject({ kind: 'malformed' })
-      // A few were under way. Nothing was asked after the first failure.
+      // A few were in progress. No further call was made after the first failure.
       expect(count(RECEIPT)).toBeLessThanOrEqual(LARGE_AT_ONCE)
     })
   })
 
   describe('several calls in one HTTP request', () => {
-    // all of them failed, for as long as one of them was large
-    test('are asked singly when their answers are too large together, and one that is too large alone affects no other', async () => {
+    // All of them failed, for as long as one of them was large.
+    test('calls are made one by one if their answers are too large together, and one that is too large alone affects no other', async () => {
       const node = connect()
       await node.chainId()
       const sizes = [1, 6, 6, 11]
@@ -182,7 +183,7 @@ describe('answers in parts', () => {
       expect(node.health.view()).toMatchObject({ state: 'good', failures: 0 })
     })
 
-    test('are asked again as far as the node has called their answers too large', async () => {
+    test('calls are made again only if the node has refused their answers as too large', async () => {
       const node = connect()
       await node.chainId()
       let refused = 0
@@ -193,7 +194,7 @@ describe('answers in parts', () => {
       expect(count(BLOCK)).toBe(4)
     })
 
-    test('are never receipts, which are asked for a few at a time while other calls do not wait for them', async () => {
+    test('receipts are never part of a batch: they are requested a few at a time while other calls do not wait for them', async () => {
       const { transactions } = await world.chain.getBlock({ blockNumber: BigInt(full) })
       const node = connect(1000)
       await node.chainId()
@@ -207,7 +208,7 @@ describe('answers in parts', () => {
 })
 
 describe('large receipts', () => {
-  /** What receipts cost in memory and time: those that strangers make large, and those that a node invents. */
+  /** The cost of receipts in memory and time: those that strangers make large, and those that a node invents. */
 
   const MB = 1024 * 1024
   const TRANSACTIONS = 20
@@ -245,7 +246,7 @@ describe('large receipts', () => {
   })
 
   const refused: Malice = { error: { code: -32000, message: 'no' } }
-  /** Answers about single receipts so, and refuses what would make them unnecessary. */
+  /** Answers requests for single receipts like this, and refuses the calls that would replace them. */
   const receiptsOnly =
     (malice: (call: RpcCall) => Malice) =>
     (call: RpcCall): Malice => {
@@ -275,8 +276,8 @@ describe('large receipts', () => {
       lie: (receipt: unknown) => ({ ...(receipt as object), padding: 'x'.repeat(bytes) }),
     })
 
-    // nothing could be asked for instead of it
-    test('is read at any size that a transaction can give it, after it was cut off at the size of most', async () => {
+    // No other call could replace it.
+    test('a receipt is read at any size that a transaction can give it, after it was cut off at the usual limit', async () => {
       const node = connect()
       await node.receipt(hashes[0]!)
       bad().behave = receiptsOnly(padded(17 * MB))
@@ -286,7 +287,7 @@ describe('large receipts', () => {
       expect(node.health.view()).toMatchObject({ state: 'good', failures: 0 })
     })
 
-    test('is refused at a size that no transaction can give it', async () => {
+    test('a receipt is refused at a size that no transaction can give it', async () => {
       const node = connect()
       bad().behave = receiptsOnly(padded(33 * MB))
       await expect(node.receipt(hashes[0]!)).rejects.toMatchObject({ kind: 'refused', isCutOff: true })
@@ -295,8 +296,8 @@ describe('large receipts', () => {
   })
 
   describe('many receipts', () => {
-    // those that had waited for as long as one call may take were given up, and everything that was read with them
-    test('wait for their turn for longer than one call may take, and none of them fails', async () => {
+    // Calls that had waited for one call’s time limit were given up, and everything that was read with them.
+    test('receipts wait for their turn for longer than one call may take, and none of them fails', async () => {
       const node = connect(1000)
       await node.chainId()
       bad().behave = receiptsOnly(() => ({ afterMs: 120 }))
@@ -306,7 +307,7 @@ describe('large receipts', () => {
       expect(node.health.view()).toMatchObject({ failures: 0 })
     })
 
-    test('are under way a few at a time, in their order, and leave when nothing waits for them any more', async () => {
+    test('receipts are requested a few at a time, in their order, and leave the queue when their caller stops waiting', async () => {
       const slots = createSlots({ inFlight: 2 })
       const [first, second] = [await slots.take('node'), await slots.take('node')]
       const over = new AbortController()
@@ -329,8 +330,8 @@ describe('large receipts', () => {
   })
 
   describe('a block that one node gives receipt by receipt', () => {
-    // two at once had twice the memory, and more with each round
-    test('is read by one reading at a time', async () => {
+    // Two at once had twice the memory, and more with each round.
+    test('a block by single receipts is read by one reading at a time', async () => {
       const node = connect()
       await node.logs(transfers(full - 1))
       bad().behave = receiptsOnly(() => 'honest')
@@ -341,8 +342,8 @@ describe('large receipts', () => {
       expect(asked()).toHaveLength(2 * TRANSACTIONS)
     })
 
-    // each round left a reading of up to a minute behind
-    test('is given up when the others have answered', async () => {
+    // Each round left a reading of up to a minute behind.
+    test('a block by single receipts is given up when the others have answered', async () => {
       const rpc = connectAll(nodes.map(({ url }) => url))
       const [node] = rpc.nodes
       await node!.logs(transfers(full - 1))
@@ -359,8 +360,8 @@ describe('large receipts', () => {
       expect(before).toBeLessThanOrEqual(rounds * LARGE_AT_ONCE)
     })
 
-    // one of four thousand was lost, and all were read again, without end
-    test('is read where some answers are lost, and one of them twice', async () => {
+    // One of four thousand was lost, and all were read again, without end.
+    test('a block by single receipts is read if some answers are lost, and one of them twice', async () => {
       const node = connect()
       const lost = [hashes[3], hashes[7], hashes[7]]
       bad().behave = receiptsOnly(({ params: [txHash] }) => {
@@ -373,8 +374,8 @@ describe('large receipts', () => {
       expect(asked()).toHaveLength(TRANSACTIONS + 3)
     })
 
-    // nine megabytes of it for each transaction, of as many transactions as the node named, were collected
-    test('is given up as soon as it has more invented transfers than a block can have', async () => {
+    // Nine megabytes of it were collected for each transaction that the node named.
+    test('a block by single receipts is given up as soon as it has more invented transfers than a block can have', async () => {
       const node = connect()
       await node.logs(transfers(full - 1))
       const logs = await inventLogs()
@@ -387,17 +388,17 @@ describe('large receipts', () => {
         kind: 'malformed',
         answer: 'more logs than a block can have',
       })
-      // 300 million gas are ten such receipts. A few are under way, and each is asked for twice.
+      // 300 million gas are ten such receipts. A few are in progress, and each is requested twice.
       expect(new Set(asked()).size).toBeLessThanOrEqual(10 + LARGE_AT_ONCE)
       expect(node.health.view().wrong).toBeGreaterThan(0)
-      // Nothing of that is kept: it is more than there is room for.
+      // None of it is stored: it is more than the limit.
       bad().behave = receiptsOnly(() => 'honest')
       expect(await node.logs(transfers())).toHaveLength(TRANSACTIONS)
     })
   })
 
-  // of a thousand blocks, which are read at once after a standstill, it was as much as the node could send in half a minute
-  test('more logs than are held at once are not read of a range of blocks: fewer must be asked for', async () => {
+  // Reading a thousand blocks at once after a standstill returned as much as the node could send in half a minute.
+  test('a range of blocks with more logs than the limit is refused: the caller must request fewer', async () => {
     await world.chain.mine({ blocks: 32 })
     const node = connect()
     const logs = await inventLogs()

@@ -11,18 +11,20 @@ import { createWorld, TOKEN, useWorld, type World } from '../world.ts'
 import { behindBy, fakeHash, HEADERS, quantity, rawBlock } from './laggard.ts'
 
 describe('a majority of nodes', () => {
-  /** What signing and lanes rest on is what a quorum says. */
+  /** Signing and lanes rest on facts of a quorum. */
 
   const world = useWorld()
   const nodes = useHostileNodes(() => world.anvil.url)
 
-  /** So often that each node is the first one to be asked. */
+  /** Enough rounds that each node is the first one to be asked. */
   const ROUNDS = 6
 
   const isTokenState = ({ method, params }: RpcCall): boolean =>
     method === 'eth_call' && JSON.stringify(params).includes(USDC_VIEWS.paused.slice(2))
 
-  /** The token's state with another value in one place: 0 is the pause, 1 the treasury on the blacklist, 2 its balance. */
+  /**
+   * The token’s state with another value in one place: 0 is the pause, 1 the treasury on the blacklist, 2 its balance.
+   */
   const tokenLie =
     (place: number, value: bigint) =>
     (answer: unknown): unknown => {
@@ -41,7 +43,7 @@ describe('a majority of nodes', () => {
       ({ method }) => method === 'eth_getTransactionCount',
       (answer) => toHex(Number(answer) + 5),
     ],
-  ])('one of three nodes says that %s: every payout goes out at once', async (_case, isAbout, lie) => {
+  ])('one of three nodes reports that %s: every payout is sent at once', async (_case, isAbout, lie) => {
     let lies = 0
     nodes[1]!.behave = (call) => {
       if (!isAbout(call)) return 'honest'
@@ -63,7 +65,7 @@ describe('a majority of nodes', () => {
     expect(rows).toEqual([{ status: 'open' }])
   })
 
-  test('one of three nodes does not know what used a nonce that the journal has forgotten: the lane goes on', async () => {
+  test('one of three nodes does not know the transaction of a nonce that the journal has forgotten: the lane continues', async () => {
     const relayer = world.relayers[0]!
     let lies = 0
     nodes[1]!.behave = ({ method, params }) => {
@@ -75,7 +77,7 @@ describe('a majority of nodes', () => {
     const runner = world.runner({ rpc })
     await world.finalize(runner)
     for (let round = 1; round <= ROUNDS; round++) {
-      // An empty transfer to itself, as a lost journal of ours may have sent.
+      // An empty transfer to itself, as a lost journal may have sent.
       const raw = await relayer.signTransaction({
         type: 'eip1559',
         chainId: TOKEN.chainId,
@@ -97,7 +99,7 @@ describe('a majority of nodes', () => {
   const DELEGATED = 'in-flight transaction limit reached for delegated accounts'
   const LOST: Malice = { status: 502, text: 'bad gateway' }
   const refusedFor = (message: string): Malice => ({ error: { code: -32000, message } })
-  /** What each node answers when a transaction is sent. */
+  /** Each node’s answers when a transaction is sent. */
   const answerSends = (malices: readonly Malice[]) => {
     for (const [index, malice] of malices.entries())
       nodes[index]!.behave = ({ method }) => (method === 'eth_sendRawTransaction' ? malice : 'honest')
@@ -106,7 +108,7 @@ describe('a majority of nodes', () => {
   const connectAll = () =>
     connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId, timeoutMs: 1500 })
 
-  test('one of three nodes says that the wallet is delegated while the answers of the others are lost: the lane goes on', async () => {
+  test('one of three nodes reports that the wallet is delegated while the answers of the others are lost: the lane continues', async () => {
     const runner = world.runner({ rpc: connectAll() })
     await runner.tick()
     const [queued] = await world.queue([{}])
@@ -118,7 +120,7 @@ describe('a majority of nodes', () => {
     expect((await world.payout(queued!.paymentId)).state).toBe('settled')
   })
 
-  test('one of three nodes says that the price is too low while the answers of the others are lost: it is not raised', async () => {
+  test('one of three nodes reports that the price is too low while the answers of the others are lost: it is not raised', async () => {
     const runner = world.runner({ rpc: connectAll(), options: { rebroadcastMs: 0 } })
     await world.finalize(runner)
     const [queued] = await world.queue([{}])
@@ -138,7 +140,7 @@ describe('a majority of nodes', () => {
     expect((await world.payout(queued!.paymentId)).state).toBe('settled')
   })
 
-  test('the wallet is delegated and only one node says why it refuses: the lane is stopped', async () => {
+  test('the wallet is delegated and only one node gives the reason of its refusal: the lane is stopped', async () => {
     const runner = world.runner({ rpc: connectAll() })
     await world.finalize(runner)
     await world.queue([{}])
@@ -153,7 +155,7 @@ describe('a majority of nodes', () => {
 })
 
 describe('the newest block of a quorum', () => {
-  /** The newest block, the final one, and what gas costs: by a quorum, also where honest nodes are not alike. */
+  /** The newest block, the final one, and the price of gas: by a quorum, also if honest nodes differ. */
 
   let world: World
   let head: number
@@ -167,11 +169,11 @@ describe('the newest block of a quorum', () => {
 
   const connect = () => connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId })
 
-  /** The third node is honest, and later than the grace that slow ones are given. */
+  /** The third node is honest, and later than the grace that slow ones have. */
   const SLOW = { afterMs: 300 } as const
 
-  // its height was the quorum's: nothing was signed or settled for as long as it stood there
-  test('a node that stands still names neither the newest nor the final block while another is slow', async () => {
+  // Its height was the quorum’s: nothing was signed or settled while it stood there.
+  test('a node that stands still sets neither the newest nor the final block while another is slow', async () => {
     const old = await rawBlock(world, 1n)
     nodes[0]!.behave = ({ method, params }) =>
       method === HEADERS && ['latest', 'finalized'].includes(String(params[0])) ? { lie: () => old } : 'honest'
@@ -180,8 +182,8 @@ describe('the newest block of a quorum', () => {
     expect([(await rpc.newest()).block.number, (await rpc.finalized())?.number]).toEqual([head, head - 2])
   })
 
-  // gas was as cheap as it said, and nothing was mined
-  test('a node that says that gas costs nothing is not believed while another is slow', async () => {
+  // Gas had its price, and nothing was mined.
+  test('a node that reports that gas costs nothing is not believed while another is slow', async () => {
     nodes[0]!.behave = ({ method }) =>
       method === 'eth_feeHistory'
         ? { lie: (history) => ({ ...(history as object), baseFeePerGas: ['0x1'], reward: [['0x1']] }) }
@@ -201,9 +203,9 @@ describe('the newest block of a quorum', () => {
     expect(performance.now() - before).toBeLessThan(3500)
   })
 
-  // from nine blocks on there was no newest block
+  // From nine blocks on there was no newest block.
   test.each([1, 8, 9, 30])(
-    'a head that one node invents stops nobody where another is %i blocks behind',
+    'a head that one node invents stops nothing if another is %i blocks behind',
     async (blocks) => {
       nodes[0]!.behave = ({ method, params }) => {
         if (method !== HEADERS) return 'honest'
@@ -219,8 +221,8 @@ describe('the newest block of a quorum', () => {
   )
 })
 
-describe('a node that keeps others waiting', () => {
-  /** One of three nodes keeps us waiting, and another has lost an answer: it is asked again meanwhile. */
+describe('A node that does not answer in time', () => {
+  /** One of three nodes does not answer in time, and another has lost an answer: it is asked again during that time. */
 
   const RECEIPT = 'eth_getTransactionReceipt'
   const TX = `0x${'7'.repeat(64)}` as const
@@ -242,7 +244,7 @@ describe('a node that keeps others waiting', () => {
   const connect = (timeoutMs = 4000) =>
     connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: 31337, timeoutMs })
   const asked = (index: number): number => nodes[index]!.calls.filter(({ method }) => method === RECEIPT).length
-  /** Of a node that answers the first call for a receipt so, and is honest from then on. */
+  /** A node that answers the first call for a receipt like this, and is honest from then on. */
   function once(malice: Malice): (call: RpcCall) => Malice {
     let isOver = false
     return ({ method }) => {
@@ -256,7 +258,7 @@ describe('a node that keeps others waiting', () => {
     ({ method }: RpcCall): Malice =>
       method === RECEIPT ? malice : 'honest'
 
-  // everything waited for the last node, 11 seconds for each of fourteen receipts
+  // Everything waited for the last node, 11 seconds for each of fourteen receipts.
   test.each<[string, Malice]>([
     ['has failed', LOST],
     ['asks to be left alone for a second', leftAlone(1)],
@@ -271,7 +273,7 @@ describe('a node that keeps others waiting', () => {
     expect(asked(1)).toBe(2)
   })
 
-  // it was not asked, and there was no other
+  // It was not asked, and there was no other.
   test.each([
     ['is asked when that is over', 1, 2500],
     ['for half a minute is asked after some seconds', 30, 6500],
@@ -303,7 +305,7 @@ describe('a node that keeps others waiting', () => {
     expect(wrong).toBeLessThanOrEqual(3)
   })
 
-  test('to ask again makes no wait longer: it is over when each node has answered or failed once', async () => {
+  test('asking again extends no wait: it ends when each node has answered or failed once', async () => {
     const rpc = connect()
     await Promise.all(rpc.nodes.map((node) => node.chainId()))
     for (const index of [1, 2]) nodes[index]!.behave = always(LOST)

@@ -32,17 +32,17 @@ describe('several nodes as one', () => {
 
   const connect = (quorum: number, urls = [first.url, second.url], now = () => performance.now()) =>
     connectRpc({ urls, quorum, chainId: 31337, timeoutMs: 1000, now })
-  /** A round says that it could not be finished; anything else is a failure of the test. */
+  /** A round reports that it could not be finished; any other error is a failure of the test. */
   const withoutQuorum = (failure: unknown): void => expect(String(failure)).toMatch(/no quorum/) as undefined
   const state = async (paymentId: string) => (await world.payout(paymentId)).state
 
-  describe('a range of blocks that a node refuses', () => {
+  describe('A range of blocks that a node refuses', () => {
     test.each([
       'query returned more than 10000 results',
       'query exceeds max results 10000, retry with the range 1-2',
       'requested too many blocks from 1 to 1000, maximum is set to 500',
       'words that no list has',
-    ])('"%s": is read in halves, as far as single blocks', async (message) => {
+    ])('a range that a node refuses is read in halves, down to single blocks: "%s"', async (message) => {
       const queued = await world.queue([{}])
       const ranges: number[] = []
       first.decide = ({ method, params }) => {
@@ -59,7 +59,7 @@ describe('several nodes as one', () => {
     })
 
     test.each([
-      // Eleven ranges, and whether it gives logs at all.
+      // Eleven ranges, and the test if it gives logs at all.
       ['refuses single blocks too', 'words that no list has', 11 + 1],
       ['asks to be left alone', 'too many requests', 1],
     ])('a node that %s is not asked for every block', async (_case, message, calls) => {
@@ -75,7 +75,7 @@ describe('several nodes as one', () => {
       expect(asked).toBe(calls)
     })
 
-    test('a node that answers single blocks alone, and late, is asked for half a minute', async () => {
+    test('a node that answers only single blocks, and late, is asked for half a minute', async () => {
       let [asked, time] = [0, 0]
       first.decide = ({ method, params }) => {
         if (method !== 'eth_getLogs') return 'deliver'
@@ -92,8 +92,8 @@ describe('several nodes as one', () => {
     })
   })
 
-  describe('with a quorum of two nodes', () => {
-    test('a payout is settled when both agree', async () => {
+  describe('A quorum of two nodes', () => {
+    test('a payout is settled when both nodes of the quorum agree', async () => {
       const [queued] = await world.queue([{}])
       await world.finalize(world.runner({ rpc: connect(2) }))
       expect(await state(queued!.paymentId)).toBe('settled')
@@ -124,7 +124,7 @@ describe('several nodes as one', () => {
             : ('deliver' as const),
       ],
       ['one of them does not answer', () => 'lose_response' as const],
-    ])('nothing settles while %s', async (_case, decide) => {
+    ])('no payout settles while %s', async (_case, decide) => {
       const [queued] = await world.queue([{}])
       const runner = world.runner({ rpc: connect(2) })
       await runner.tick()
@@ -139,7 +139,7 @@ describe('several nodes as one', () => {
       expect(await state(queued!.paymentId)).toBe('settled')
     })
 
-    test('a node that lags delays the end until it has seen the block', async () => {
+    test('a node that lags delays the settlement until it has the block', async () => {
       const [queued] = await world.queue([{}])
       const runner = world.runner({ rpc: connect(2) })
       await runner.tick()
@@ -156,7 +156,7 @@ describe('several nodes as one', () => {
       expect(await state(queued!.paymentId)).toBe('settled')
     })
 
-    test('a third node makes up for one that fails', async () => {
+    test('a third node replaces one that fails', async () => {
       const [queued] = await world.queue([{}])
       second.decide = () => ({ status: 503 })
       await world.finalize(world.runner({ rpc: connect(2, [second.url, first.url, world.anvil.url]) }))
@@ -164,14 +164,14 @@ describe('several nodes as one', () => {
     })
   })
 
-  test('a transaction goes to every node: one that loses it does not matter', async () => {
+  test('a transaction is sent to every node: one that loses it does not matter', async () => {
     const [queued] = await world.queue([{}])
     first.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? 'lose_request' : 'deliver')
     await world.finalize(world.runner({ rpc: connect(2) }))
     expect(await state(queued!.paymentId)).toBe('settled')
   })
 
-  test('a receipt that one node does not know is not taken for its absence', async () => {
+  test('a receipt that one node does not know does not count as absent', async () => {
     const [queued] = await world.queue([{}])
     const runner = world.runner({ rpc: connect(2) })
     await runner.tick()
@@ -203,14 +203,14 @@ describe('the calls of a node', () => {
   const CHAIN = { chainId: 31337 }
   const connect = () => connectRpc({ ...CHAIN, urls: nodes.map(({ url }) => url), quorum: 2, timeoutMs: 1500 })
 
-  describe('a key in the address of a node', () => {
+  describe('A key in the URL of a node', () => {
     test.each<[string, Malice]>([
       ['an HTTP error', { status: 401, text: '{"error":"bad key k3y-in-the-path-7f3a"}' }],
       ['an answer that is no JSON', { status: 200, text: '<html>k3y-in-the-query-91bc</html>' }],
       ['an error of the node', { error: { code: -32000, message: 'no plan for k3y-in-the-path-7f3a' } }],
       ['a silence', 'black_hole'],
       ['a wrong shape', { lie: () => ({ k: 'k3y-in-the-path-7f3a' }) }],
-    ])('is in no error, log or record after %s', async (_case, malice) => {
+    ])('a node’s key is in no error, log or record after %s', async (_case, malice) => {
       const said: string[] = []
       nodes[0]!.behave = () => malice
       const rpc = connectRpc({
@@ -248,7 +248,7 @@ describe('the calls of a node', () => {
     const error = { code: -32600, message: 'no such batch' }
     const answer = (text: unknown, status = 200) => ({ status, text: JSON.stringify(text) })
     const connectFirst = () => connectRpc({ ...CHAIN, urls: [nodes[0]!.url], quorum: 1, timeoutMs: 1500, now: () => 0 })
-    /** Reads eight blocks. Returns their numbers, and how many calls each request had. */
+    /** Reads eight blocks. Returns their numbers, and the number of calls of each request. */
     async function readBlocks(rpc: Rpc) {
       const before = nodes[0]!.requests.length
       const blocks = await Promise.all(Array.from({ length: 8 }, (_block, number) => rpc.nodes[0]!.block(number)))
@@ -269,7 +269,7 @@ describe('the calls of a node', () => {
       ['null', 1, () => answer(null)],
       ['a page of HTML', 1, () => ({ status: 200, text: '<!DOCTYPE html>' })],
     ])(
-      'a list that the node answers with %s is asked in smaller ones, and the size is remembered',
+      'a list that the node answers with %s is requested in smaller ones, and the size is remembered',
       async (_what, most, refuse) => {
         nodes[0]!.answerList = (answers) => (answers.length > most ? refuse(answers) : null)
         const rpc = connectFirst()
@@ -286,7 +286,7 @@ describe('the calls of a node', () => {
       expect(await readBlocks(connectFirst())).toEqual({ numbers: [0, 1, 2, 3, 4, 5, 6, 7], requests: [1, 8] })
     })
 
-    test('a list is not split when the node refuses its first call alone in the same words', async () => {
+    test('a list is not split if the node refuses its first call alone in the same words', async () => {
       const rpc = connectFirst()
       await rpc.newest()
       const revoked = { error: { code: -32000, message: 'invalid project id' } }
@@ -314,13 +314,13 @@ describe('the calls of a node', () => {
     ['[]', 'not an answer of JSON-RPC: []'],
     ['<!DOCTYPE html>\n<html>', 'HTTP 200: not JSON: <!DOCTYPE html> <html>'],
     ['', 'HTTP 200: not JSON: an empty body'],
-  ])('a node that answers "%s" is quoted as it is', async (text, quoted) => {
+  ])('a node that answers "%s" is quoted literally', async (text, quoted) => {
     nodes[0]!.behave = () => ({ status: 200, text })
     await expect(connect().nodes[0]!.block(0)).rejects.toMatchObject({ answer: quoted })
   })
 
-  describe('one HTTP answer of a node', () => {
-    test('is not looked for at another address: who answers there has no vote', async () => {
+  describe('One HTTP response of a node', () => {
+    test('a redirect of a node is not followed: another server has no vote', async () => {
       const [first, second] = nodes
       const headers = { location: second!.url, 'content-type': 'application/json' }
       const text = '{"jsonrpc":"2.0","id":1,"result":"0x7a69"}'
@@ -335,7 +335,7 @@ describe('the calls of a node', () => {
       expect(second!.calls).toHaveLength(before)
     })
 
-    test('ends with a failure, and not as half an answer, when the connection closes in its body', async () => {
+    test('a response whose connection closes in its body is a failure, and not half an answer', async () => {
       nodes[0]!.behave = () => 'cut_off'
       await expect(connect().nodes[0]!.block(0)).rejects.toMatchObject({
         kind: 'silent',
@@ -343,7 +343,7 @@ describe('the calls of a node', () => {
       })
     })
 
-    test('has one deadline for headers and body', async () => {
+    test('a response has one deadline for headers and body', async () => {
       nodes[0]!.behave = () => 'drip'
       await expect(connect().nodes[0]!.block(0)).rejects.toMatchObject({
         kind: 'silent',
@@ -351,12 +351,12 @@ describe('the calls of a node', () => {
       })
     })
 
-    test('is read when the node has compressed it', async () => {
+    test('a response is read if the node has compressed it', async () => {
       nodes[0]!.behave = () => 'zipped'
       await expect(connect().nodes[0]!.block(0)).resolves.toMatchObject({ number: 0 })
     })
 
-    test('gives the code of a failed connection, and not the address', async () => {
+    test('a failed connection reports its code, and not the URL', async () => {
       const closed = createServer().listen(0, '127.0.0.1')
       await once(closed, 'listening')
       const { port } = closed.address() as AddressInfo
@@ -369,7 +369,7 @@ describe('the calls of a node', () => {
     })
   })
 
-  describe('the errors of a node', () => {
+  describe('The errors of a node', () => {
     const revoked = { error: { code: -32000, message: 'invalid project id' } }
     let time = 0
     const warnings: string[] = []
@@ -427,7 +427,7 @@ describe('the calls of a node', () => {
     })
   })
 
-  describe('how often nodes are asked', () => {
+  describe('How often nodes are asked', () => {
     test('a read by quorum asks as many nodes as the quorum has, in turn', async () => {
       const rpc = connect()
       await rpc.newest()
@@ -438,7 +438,7 @@ describe('the calls of a node', () => {
       for (const count of asked) expect(count).toBeGreaterThan(0)
     })
 
-    test('calls are counted by method, and more than the budget wait or are refused', async () => {
+    test('calls are counted by method, and calls above the budget wait or are refused', async () => {
       const rpc = connectRpc({
         urls: [nodes[0]!.url],
         quorum: 1,
@@ -448,7 +448,7 @@ describe('the calls of a node', () => {
       })
       const reads = await Promise.allSettled(Array.from({ length: 40 }, () => rpc.nodes[0]!.block(0)))
       const refused = reads.flatMap((read) => (read.status === 'rejected' ? [String(read.reason)] : []))
-      // Ten at once, less the one for the chain's id, and those that fit into the time that a call may take.
+      // Ten at once, less the one for the chain’s id, and those that fit into the time limit of a call.
       expect(reads.length - refused.length).toBeGreaterThanOrEqual(9)
       expect(reads.length - refused.length).toBeLessThanOrEqual(14)
       for (const why of refused) expect(why).toContain('budget')
@@ -456,7 +456,7 @@ describe('the calls of a node', () => {
     })
 
     test.each(['slow down', '{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"daily quota"}}'])(
-      'a node that asks to be left alone is left alone, whatever its body is: %s',
+      'a node that asks for a pause gets one, whatever its body is: %s',
       async (text) => {
         nodes[0]!.behave = () => ({ status: 429, text, headers: { 'retry-after': '7' } })
         const rpc = connect()
@@ -466,7 +466,7 @@ describe('the calls of a node', () => {
       },
     )
 
-    // it was asked first each time, because all others seemed to be behind
+    // It was asked first each time, because all others seemed to be behind.
     test('a node that invents a very high block is asked in its turn', async () => {
       nodes[0]!.behave = ({ method, params }) =>
         method === 'eth_getBlockByNumber' && params[0] === 'latest'
@@ -479,8 +479,8 @@ describe('the calls of a node', () => {
       expect(new Set(asked)).toEqual(new Set(['rpc1', 'rpc2', 'rpc3']))
     })
 
-    // the walk down the chain went on from the number that it was told
-    test('a block of another number than was asked for is no answer', async () => {
+    // The walk down the chain continued from the reported number.
+    test('a block with another number than requested is no answer', async () => {
       nodes[0]!.behave = ({ method, params }) =>
         method === 'eth_getBlockByNumber' && params[0] === '0x0'
           ? { lie: (block) => ({ ...(block as object), number: '0xe8d4a51000' }) }
@@ -492,7 +492,7 @@ describe('the calls of a node', () => {
   })
 })
 
-describe('the outcome of sending', () => {
+describe('The outcome of sending', () => {
   test.each([
     // geth and Bor (core/txpool/errors.go, core/error.go), anvil, and nodes in front of them.
     ['already known', 'accepted'],

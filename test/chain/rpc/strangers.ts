@@ -6,7 +6,7 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { newAddress, newKey, TOKEN, type World } from '../world.ts'
 
-/** Contracts with which a stranger fills blocks for a dollar. Each transaction takes all the gas that one may have. */
+/** Contracts with which a stranger fills blocks for a dollar. Each transaction uses all the gas that one may have. */
 
 const MOST_GAS = 16_700_000n
 const DEAR = {
@@ -23,15 +23,18 @@ const STOP = '00'
 const whileGas = (gas: string, place: string): string => `62${gas} 5a11 60${place} 57`
 const JUMP_TARGET = '5b'
 
-/** Calls the token with what it is called with, until 50,000 gas are left. */
+/** Calls the token with its own call data, until 50,000 gas are left. */
 const REPEATER = [COPY_CALLDATA, JUMP_TARGET, callWithCalldata(TOKEN.address), whileGas('00c350', '06'), STOP]
 
 const callMulticall = callWithCalldata(multicallCodec.encode(TOKEN.address, []).target)
 
-/** Calls Multicall3 with what it is called with, and logs 8 KB of zeros until 200,000 gas are left. */
+/** Calls Multicall3 with its own call data, and logs 8 KB of zeros until 200,000 gas are left. */
 const CARRIER = [COPY_CALLDATA, callMulticall, JUMP_TARGET, '6120006000a0', whileGas('030d40', '27'), STOP]
 
-/** The same with empty logs, 200 in a row, until 120,000 gas are left: 43,000 of them, which are the most bytes for the gas. */
+/**
+ * The same with empty logs, 200 in a row, until 120,000 gas are left: 43,000 of them, which are the most bytes for the
+ * gas.
+ */
 const NOISY_CARRIER = [
   COPY_CALLDATA,
   callMulticall,
@@ -42,7 +45,7 @@ const NOISY_CARRIER = [
   STOP,
 ]
 
-/** Into the pool: a transaction for each call. */
+/** Puts a transaction for each call into the pool. */
 async function run({ chain }: World, code: readonly string[], calls: readonly Hex[]): Promise<void> {
   const to = newAddress()
   await chain.setCode({ address: to, bytecode: `0x${code.join('').replaceAll(' ', '')}` })
@@ -60,7 +63,7 @@ async function run({ chain }: World, code: readonly string[], calls: readonly He
   }
 }
 
-/** Into the pool: a stranger's transaction with the batch. */
+/** Puts a stranger’s transaction with the batch into the pool. */
 export async function carry({ chain }: World, { target, calldata }: { target: Hex; calldata: Hex }): Promise<void> {
   const stranger = accountOf(newKey())
   await chain.setBalance({ address: stranger.address, value: parseEther('10') })
@@ -73,7 +76,7 @@ const erc20 = parseAbi(['function transfer(address to, uint256 value) returns (b
 const transfer = (to: Hex, micro: bigint): Hex =>
   encodeFunctionData({ abi: erc20, functionName: 'transfer', args: [to, micro] })
 
-/** Into the pool: a transfer to each, by one wallet whose money is minted before. */
+/** Puts a transfer to each into the pool, by one wallet whose money is minted before. */
 export async function sendUsdc(world: World, recipients: readonly Hex[], micro: bigint): Promise<void> {
   const { chain } = world
   const buyer = accountOf(newKey())
@@ -85,7 +88,7 @@ export async function sendUsdc(world: World, recipients: readonly Hex[], micro: 
   }
 }
 
-/** Of which a block takes eight and has 7 million gas left: 24,000 transfers of nothing to the address, 15 MB of logs. */
+/** A block has room for eight of them and 7 million gas: 24,000 transfers of nothing to the address, 15 MB of logs. */
 export const floodWithNothing = (world: World, address: Hex, transactions = 8): Promise<void> =>
   run(
     world,
@@ -93,7 +96,7 @@ export const floodWithNothing = (world: World, address: Hex, transactions = 8): 
     Array.from({ length: transactions }, () => transfer(address, 0n)),
   )
 
-/** Carries each batch of payouts in a transaction of its own whose receipt is 4.2 MB. */
+/** Carries each batch of payouts in its own transaction, whose receipt is 4.2 MB. */
 export const carryWithNoise = (world: World, batches: readonly Hex[]): Promise<void> => run(world, CARRIER, batches)
 
 /** The same with receipts of 15 MB. */

@@ -12,15 +12,15 @@ import { freeLead } from '../lead.ts'
 import { createList, newPaymentId } from '../rotation-world.ts'
 import { newAddress, newKey, type Queued, queueAll, TOKEN, useWorld } from '../world.ts'
 
-describe('a payout whose payment cannot be told', () => {
-  /** A payout that is to be held, and whose payment cannot be told. */
+describe('A payout whose payment cannot be notified', () => {
+  /** A payout that must be stopped, and whose payment cannot be notified. */
 
   const world = useWorld()
 
   const callOwner = (functionName: 'blacklist' | 'unBlacklist', wallet: Hex): Promise<void> =>
     asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: [wallet] }))
 
-  /** Payments that refuse to be told. */
+  /** Payments that refuse to be notified. */
   const refusing = () => {
     const told: string[] = []
     const onHeld = async (_tx: unknown, { paymentId }: { paymentId: string }): Promise<void> => {
@@ -37,8 +37,8 @@ describe('a payout whose payment cannot be told', () => {
     return { blocked, held: held!, paid: paid! }
   }
 
-  // nobody was paid any more
-  test('a payout that cannot be held is shown, is tried again after half a minute, and keeps no other from being signed', async () => {
+  // No payout was paid any more.
+  test('a payout that cannot be stopped is shown, is tried again after half a minute, and keeps no other from being signed', async () => {
     const { held, paid } = await queueBlocked()
     const { told, hooks } = refusing()
     await world.finalize(world.runner({ hooks }), 3)
@@ -55,7 +55,7 @@ describe('a payout whose payment cannot be told', () => {
     })
   })
 
-  test('a payout that cannot be held keeps no other that is signed from being sent', async () => {
+  test('a payout that cannot be stopped keeps no other that is signed from being sent', async () => {
     const [held] = await world.queue([{}])
     await world.runner({ options: { maxInFlight: 0 } }).tick()
     await world.db.query('update payout set refusals = 3 where payment_id = $1', [held!.paymentId])
@@ -89,7 +89,7 @@ describe('two engines that sign in turn', () => {
   const world = useWorld({ micro: BALANCE })
   beforeEach(() => world.reset())
 
-  /** Nodes that say what the balance is, and then nothing until `meanwhile` is over. */
+  /** Nodes that report the balance, and then nothing until `meanwhile` is over. */
   function slowBalance(meanwhile: () => Promise<void>): Rpc {
     const rpc = connectRpc({ urls: [world.anvil.url], quorum: 1, chainId: TOKEN.chainId })
     return {
@@ -107,15 +107,15 @@ describe('two engines that sign in turn', () => {
     return rows.length
   }
 
-  // it was signed for again: settled it was promised no more, and it was in the balance of the block before
-  test('what is settled while the balance is read is not promised to the next payout', async () => {
+  // It was signed for again: settled it was not promised any more, and it was in the balance of the block before.
+  test('an amount that is settled while the balance is read is not promised to the next payout', async () => {
     const other = world.runner()
     const [first] = await world.queue([{ micro: MOST_OF_IT }])
     await other.tick()
     const [second] = await world.queue([{ micro: MOST_OF_IT }])
     const rpc = slowBalance(async () => {
       await world.chain.mine({ blocks: 4 })
-      // Nobody else signs: this lease is not over.
+      // Nobody else signs: this lease has not ended.
       await freeLead(world.db)
       await world.runner({ relayers: [] }).tick()
       await world.runner({ relayers: [] }).tick()
@@ -125,8 +125,8 @@ describe('two engines that sign in turn', () => {
     expect(await signatures(second!)).toBe(0)
   })
 
-  // both were signed for
-  test('an engine whose right to sign was another one’s meanwhile signs nothing of what it chose', async () => {
+  // Both were signed.
+  test('an engine that lost its right to sign to another one signs none of its chosen payouts', async () => {
     const [first] = await world.queue([{ micro: MOST_OF_IT }])
     let second: Queued | undefined
     const rpc = slowBalance(async () => {
@@ -134,7 +134,7 @@ describe('two engines that sign in turn', () => {
         first!.paymentId,
       ])
       ;[second] = await world.queue([{ micro: MOST_OF_IT }])
-      // Its lease is over, and that of the other one is over too when it comes back.
+      // Its lease has ended, and so has that of the other one when it comes back.
       await world.runner({ relayers: [] }).tick()
       expect(await signatures(second!)).toBe(1)
       await world.db.query(`update payout set state = 'queued', hold_reason = null where payment_id = $1`, [
@@ -155,7 +155,7 @@ describe('a payout that can never be signed', () => {
   test.each([
     ['more than the policy allows', 90_000_000n],
     ['more than the treasury holds', 900_000_000n],
-  ])('takes neither funds nor the limit of a day from the others, of its recipient too: %s', async (_case, micro) => {
+  ])('a payout that can never be signed uses neither funds nor the limit of a day, also not for its recipient: %s', async (_case, micro) => {
     const recipient = newAddress()
     const [refused, ...others] = await world.queue([
       { micro, recipient },
@@ -173,7 +173,7 @@ describe('a payout that can never be signed', () => {
     })
   })
 
-  test('is stopped also while the treasury rests, and when it was stopped for funds before', async () => {
+  test('a payout that can never be signed is stopped also while the treasury rests, and if it was stopped for funds before', async () => {
     const [refused] = await world.queue([{ micro: 90_000_000n }])
     await world.db.query(`update payout set state = 'held', hold_reason = 'funds', hold_detail = 'too little'`)
     await asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName: 'pause' }))
@@ -182,15 +182,15 @@ describe('a payout that can never be signed', () => {
   })
 })
 
-describe('a key service that refuses sometimes', () => {
-  /** A key service that refuses sometimes: what was signed is stored, the rest is signed later, at a rate it allows. */
+describe('A key service that refuses sometimes', () => {
+  /** A key service that refuses sometimes: signed payouts are stored, the rest is signed later, at a rate it allows. */
 
   const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
   const REFUSED = new Error('ThrottlingException: rate exceeded')
 
   const world = useWorld({ relayers: 2 })
 
-  /** The treasury of the world behind a service that decides about each call by its number. */
+  /** The world’s treasury behind a service that decides about each call by its number. */
   function treasuryThat(refuses: (call: number) => boolean): TreasurySigner & { calls(): number } {
     const signer = createTreasurySigner(world.treasury, policy)
     let calls = 0
@@ -235,7 +235,7 @@ describe('a key service that refuses sometimes', () => {
     await paidOnce(queued)
   })
 
-  test('a service that signs one of many leaves that one signed', async () => {
+  test('a service that signs one of many payouts leaves that one signed', async () => {
     const queued = await world.queue(Array.from({ length: 20 }, () => ({})))
     await world.runner({ treasuries: [treasuryThat((call) => call !== 7)], options: { maxInFlight: 0 } }).tick()
     expect(await signed(queued)).toBe(1)
@@ -243,7 +243,7 @@ describe('a key service that refuses sometimes', () => {
     await paidOnce(queued)
   })
 
-  test('a service that is down is asked for one stretch a round, and not for the whole queue', async () => {
+  test('a service that is down is asked for one batch a round, and not for the whole queue', async () => {
     const queued = await world.queue(Array.from({ length: 120 }, () => ({})))
     const down = treasuryThat(() => true)
     await expect(world.runner({ treasuries: [down] }).tick()).rejects.toThrow(REFUSED)
@@ -253,7 +253,7 @@ describe('a key service that refuses sometimes', () => {
     await paidOnce(queued)
   })
 
-  test('cancellations that were signed are stored too, and a refusal of them keeps no transfer from being signed', async () => {
+  test('signed cancellations are stored too, and a refusal of them keeps no transfer from being signed', async () => {
     const unwanted = await world.queue([{}, {}])
     const wanted = await world.queue([{}])
     for (const { paymentId } of unwanted) await world.db.transaction((tx) => requestVoid(tx, paymentId))
@@ -265,7 +265,7 @@ describe('a key service that refuses sometimes', () => {
     for (const { paymentId } of unwanted) expect((await world.payout(paymentId)).state).toBe('voided')
   })
 
-  describe('signing has an owner', () => {
+  describe('Signing has one owner', () => {
     test('three workers at the same time sign each payout once', async () => {
       const queued = await world.queue(Array.from({ length: 60 }, () => ({})))
       const treasuries = [treasuryThat(() => false)]
@@ -277,7 +277,7 @@ describe('a key service that refuses sometimes', () => {
       await paidOnce(queued)
     })
 
-    test('a worker takes over the lease of another one that has run out', async () => {
+    test('a worker takes over the expired lease of another one', async () => {
       await world.runner({ options: { leaseMs: 60_000 } }).tick()
       const queued = await world.queue([{}])
       await world.db.query(`update chain_cursor set owner = 'dead', lease_until = now() + interval '1 minute'`)
@@ -290,7 +290,7 @@ describe('a key service that refuses sometimes', () => {
     })
   })
 
-  test('what a resting treasury has signed does not count as waiting for lanes', async () => {
+  test('payouts that a resting treasury has signed do not count as waiting for lanes', async () => {
     await world.queue([{}, {}])
     const treasury = world.treasury.address.toLowerCase() as Hex
     await world.runner({ options: { maxInFlight: 0 } }).tick()
@@ -302,7 +302,7 @@ describe('a key service that refuses sometimes', () => {
     await world.finalize(world.runner(), 3)
   })
 
-  test('the key of one treasury that refuses does not keep another treasury from signing', async () => {
+  test('a treasury whose key refuses does not keep another treasury from signing', async () => {
     const other = accountOf(newKey())
     await mintUsdc(world.chain, { to: other.address, micro: 1_000_000_000n })
     const refused = await world.queue([{}])

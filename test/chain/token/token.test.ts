@@ -32,7 +32,7 @@ describe('the token', () => {
     return holdReason === null ? state : `${state}(${holdReason})`
   }
 
-  /** The payout as the treasury has signed it: what is in our calldata for everyone to see. */
+  /** The payout as the treasury has signed it: public in the engine’s call data. */
   async function signedPayout({ paymentId }: Queued): Promise<SignedPayout> {
     const [payout] = await readSigned(world.db, sql`p.payment_id = ${paymentId}`, 1)
     if (payout === undefined) throw new Error(`${paymentId} is not signed`)
@@ -57,7 +57,7 @@ describe('the token', () => {
     return world.chain.sendRawTransaction({ serializedTransaction: raw })
   }
 
-  test('a blacklisted recipient is held and does not keep the others from being paid', async () => {
+  test('a blacklisted recipient is stopped and does not keep the others from being paid', async () => {
     const bad = newAddress()
     await admin('blacklist', [bad])
     const queued = await world.queue([{}, { recipient: bad }, {}])
@@ -94,7 +94,7 @@ describe('the token', () => {
     expect(world.heard.held.map(({ paymentId }) => paymentId)).not.toContain(queued[0]!.paymentId)
   })
 
-  test('a payout that the treasury cannot cover waits; smaller ones of other merchants are paid meanwhile', async () => {
+  test('a payout that the treasury cannot cover waits; smaller ones of other merchants are paid in the meantime', async () => {
     const big = newAddress()
     const treasury = await world.balance(world.treasury.address)
     const queued = await world.queue([{ recipient: big, micro: treasury + 1n }, { recipient: big }, {}, {}])
@@ -134,7 +134,7 @@ describe('the token', () => {
     expect(await state(queued[0]!)).toBe('settled')
   })
 
-  test('an authorization that somebody else carried first is recognised as settled by its log', async () => {
+  test('an authorization that somebody else carried first is recognized as settled by its log', async () => {
     const queued = await world.queue([{}, {}])
     const runner = world.runner()
     await runner.tick()
@@ -143,7 +143,7 @@ describe('the token', () => {
     expect(await Promise.all(queued.map(state))).toEqual(['settled', 'settled'])
     const first = await world.payout(queued[0]!.paymentId)
     expect(first.txHash).toBe(hash)
-    // Their gas, not ours.
+    // The gas of that sender, not the platform’s.
     expect(first.proof?.gasWei).toBeNull()
     expect((await world.payout(queued[1]!.paymentId)).proof?.gasWei).toBeGreaterThan(0n)
     for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)
@@ -177,7 +177,7 @@ describe('the token', () => {
     const { proof } = await world.payout(queued[0]!.paymentId)
     expect(proof?.blockNumber).toBeGreaterThan(0)
     expect(await world.balance(queued[0]!.recipient)).toBe(0n)
-    // Both were in one transaction, and each is told its half of the gas.
+    // Both were in one transaction, and each is assigned its half of the gas.
     const told = [...world.heard.settled, ...world.heard.voided].filter(
       (one) => 'txHash' in one && one.txHash === proof?.txHash,
     )
@@ -188,7 +188,7 @@ describe('the token', () => {
     ])
   })
 
-  test('a payout that was seen on chain before it was signed here, and then no more, is signed and paid once', async () => {
+  test('a payout that was on chain before it was signed, and then removed, is signed and paid once', async () => {
     const [queued] = await world.queue([{}])
     const waiting = world.runner({ options: { maxInFlight: 0 } })
     await waiting.tick()
@@ -207,7 +207,7 @@ describe('the token', () => {
     expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
   })
 
-  test('a transfer that is already on its way may win over a void; then it is settled', async () => {
+  test('a transfer that is already on its way can win over a void; then it is settled', async () => {
     const queued = await world.queue([{}])
     const runner = world.runner()
     await runner.tick()
@@ -230,7 +230,7 @@ describe('the token', () => {
     expect(await world.balance(queued[0]!.recipient)).toBe(queued[0]!.micro)
   })
 
-  test('the gas limit comes from the formula: what an estimator proposes for a batch would pay nobody', async () => {
+  test('the gas limit follows the formula: an estimator’s proposal for a batch would pay nobody', async () => {
     const queued = await world.queue([{}])
     await world.runner({ options: { maxInFlight: 0 } }).tick()
     const signed = await signedPayout(queued[0]!)
@@ -246,7 +246,7 @@ describe('the token', () => {
 })
 
 describe('the token while a batch is on its way', () => {
-  /** The token or an operator says no while transactions are already on their way. */
+  /** The token or an operator refuses while transactions are already on their way. */
 
   const world = useWorld({ relayers: 1 })
 
@@ -262,11 +262,11 @@ describe('the token while a batch is on its way', () => {
   const refusals = async ({ paymentId }: Queued): Promise<number> =>
     (await world.db.query('select refusals from payout where payment_id = $1', [paymentId])).rows[0].refusals
 
-  /** An engine looks again then whether token and treasury can pay. */
+  /** Makes an engine check again if token and treasury can pay. */
   const aMinuteLater = () => {
     world.clock.now = new Date(world.clock.now.getTime() + 60_000)
   }
-  /** Everything in the pool is lost; the engine has it stored, and sends it again. */
+  /** Empties the pool; the engine has the transactions stored, and sends them again. */
   const dropPool = () => world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
   const paidOnce = async (queued: readonly Queued[]) => {
     for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)
@@ -325,7 +325,7 @@ describe('the token while a batch is on its way', () => {
     },
   )
 
-  test('a payout that the token refuses three times although nothing spoke against it is held, until somebody releases it', async () => {
+  test('a payout that the token refuses three times without a known reason is stopped, until an operator releases it', async () => {
     const recipient = newAddress()
     const [queued] = await world.queue([{ recipient }])
     const runner = world.runner()
@@ -333,7 +333,7 @@ describe('the token while a batch is on its way', () => {
       await runner.tick()
       expect([times, await state(queued!)]).toEqual([times, 'broadcast'])
       await dropPool()
-      // Listed only while the transaction is mined: nobody who looks before or afterwards sees it.
+      // Listed only while the transaction is mined: reads before and after do not show it.
       await admin('blacklist', [recipient])
       await runner.tick()
       await world.chain.mine({ blocks: 1 })
@@ -352,7 +352,7 @@ describe('the token while a batch is on its way', () => {
     await paidOnce([queued!])
   })
 
-  test('what was sent once and came to nothing cannot be held while anybody may send it again, and can afterwards', async () => {
+  test('a payout that was sent once and failed cannot be stopped while it can be sent again, and can be afterwards', async () => {
     const [queued] = await world.queue([{}])
     const runner = world.runner()
     await runner.tick()
@@ -373,7 +373,7 @@ describe('the token while a batch is on its way', () => {
     expect([await states([queued!]), await world.balance(queued!.recipient)]).toEqual([['held(operator)'], 0n])
   })
 
-  test('the engine is paused while a batch is on its way: what is mined is settled, and nothing more is sent', async () => {
+  test('the engine is paused while a batch is on its way: mined payouts settle, and nothing more is sent', async () => {
     const proxy = await startLossyProxy(world.anvil.url)
     const runner = world.runner({ url: proxy.url })
     const sent = () => proxy.calls.filter(({ method }) => method === 'eth_sendRawTransaction').length
@@ -419,12 +419,12 @@ describe('the token while a batch is on its way', () => {
   const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
   /** As the solvency watch does when an unknown transfer leaves the treasury. */
   const pauseEngine = () => pause({ db: world.db, scope, hooks: world.hooks }, 'somebody looks into it')
-  /** As it ends when an operator has looked into every unknown transfer. */
+  /** As it ends when an operator has acknowledged every unknown transfer. */
   const endPause = () => world.db.query('update chain_cursor set paused_reason = null')
 })
 
 describe('the results of Multicall3', () => {
-  /** What a node may answer for Multicall3: nothing that it invents is more work than its bytes. */
+  /** Possible answers of a node for Multicall3: nothing that it invents costs more work than its bytes. */
 
   const world = useWorld()
   const nodes = useHostileNodes(() => world.anvil.url)
@@ -440,8 +440,8 @@ describe('the results of Multicall3', () => {
     `0x${word(32)}${word(count)}${word(count * 32).repeat(count)}${word(1)}${word(64)}${word(bytes)}${'00'.repeat(bytes)}`
 
   describe('results that share their bytes', () => {
-    // a worker copied four megabytes forty times, byte by byte, and ran out of memory
-    test('are a wrong answer of that node, and the other nodes decide', async () => {
+    // A worker copied four megabytes forty times, byte by byte, and ran out of memory.
+    test('results that share their bytes are a wrong answer of that node, and the other nodes decide', async () => {
       const bomb = shared(1, 4 * 1024 * 1024)
       nodes[0]!.behave = ({ method }) => (method === 'eth_call' ? { lie: () => bomb } : 'honest')
       const rpc = connectRpc({
@@ -465,7 +465,7 @@ describe('the results of Multicall3', () => {
       ).toEqual([0, 0])
     })
 
-    test.each([2, 40])('%s of them are refused before anything is copied, however small', (count) => {
+    test.each([2, 40])('results that share their bytes, %s of them, are refused before anything is copied, however small', (count) => {
       expect(() => resultsOf(shared(count, 32), count)).toThrow(`not the results of ${count} calls`)
       expect(() => multicallCodec.decodeSimulation(shared(count, 1000), count)).toThrow(`not the results of ${count}`)
     })
@@ -480,11 +480,11 @@ describe('the results of Multicall3', () => {
     ['half of them', encode([six, six]).slice(0, -64 * 5)],
     ['a length beyond the end', encode([six, six]).replaceAll(word(32), word(2n ** 255n))],
     ['a success that is neither', encode([six, six]).replaceAll(word(1), word(3))],
-  ])('%s instead of two results is refused', (_what, answer) => {
+  ])('results are refused if there are %s instead of two', (_what, answer) => {
     expect(() => resultsOf(answer, 2)).toThrow()
   })
 
-  test.each([1, 2, 3, 100, 400])('%s results of any lengths are read as they are', (count) => {
+  test.each([1, 2, 3, 100, 400])('results of any lengths, %s of them, are read unchanged', (count) => {
     const items = Array.from(
       { length: count },
       (_item, index): Item => ({
@@ -504,14 +504,14 @@ describe('the results of Multicall3', () => {
     expect(() => wordsOf(encode([six, item]), 2)).toThrow('does not answer as USDC does')
   })
 
-  test('of a long result a kilobyte is kept', () => {
+  test('a long result is cut to a kilobyte', () => {
     const long: Item = { success: false, returnData: `0x${'41'.repeat(5000)}` }
     const [kept, next] = resultsOf(encode([long, six]), 2)
     expect(kept).toEqual({ success: false, returnData: `0x${'41'.repeat(1024)}` })
     expect(next).toEqual(six)
   })
 
-  describe('why an item would be refused', () => {
+  describe('The reason why an item would be refused', () => {
     const errorOf = (text: string): Hex =>
       encodeErrorResult({ abi: parseAbi(['error Error(string)']), errorName: 'Error', args: [text] })
     const raw = (data: Hex): string => `reverted with ${data.slice(0, 74)}`
@@ -530,12 +530,12 @@ describe('the results of Multicall3', () => {
       [`0x08c379a0${word(0x20)}${word(2n ** 255n)}4142`, 'AB'],
       [custom, raw(custom)],
       ['0x01', raw('0x01')],
-    ])('%s is told', (returnData, reason) => {
+    ])('the reason of a refused item is reported: %s', (returnData, reason) => {
       expect(revertReason(returnData)).toBe(reason)
       expect(multicallCodec.decodeSimulation(encode([six, { success: false, returnData }]), 2)).toEqual([null, reason])
     })
 
-    test('a text of many pages is told in part', () => {
+    test('a reason of many pages is cut', () => {
       const answer = encode([{ success: false, returnData: errorOf('a'.repeat(100_000)) }])
       expect(multicallCodec.decodeSimulation(answer, 1)[0]).toBe('a'.repeat(1024 - 68))
     })
