@@ -2,8 +2,8 @@ import { CompleteAsyncError } from '@temporalio/activity'
 import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common'
 
 /**
- * The one retry decision. What is thrown here is tried again by the activity's policy, without end; an expected answer
- * is a value and never comes this way. Messages say what happened; they carry no secret and no personal data.
+ * Decides alone what is tried again: the activity's policy repeats a thrown error without end; an expected answer is a
+ * value and is never thrown. Messages name the failure and carry no secret and no personal data.
  */
 export function toFailure(error: unknown): unknown {
   if (error instanceof TemporalFailure || error instanceof CompleteAsyncError) return error
@@ -13,7 +13,7 @@ export function toFailure(error: unknown): unknown {
   return ApplicationFailure.create({ type: 'Unknown', message: String(error) })
 }
 
-/** A closure that throws only what Temporal understands. */
+/** Wraps the work so that it throws only failures that Temporal understands. */
 export function guarded<Args extends unknown[], Result>(
   work: (...args: Args) => Promise<Result>,
 ): (...args: Args) => Promise<Result> {
@@ -32,18 +32,21 @@ type PartnerTrouble = Error & {
   wasAsked: boolean
 }
 
-/** By name: activities know the types of providers, not their values. */
+/** Compares the name, because activities import the types of providers, not their values. */
 export function isPartnerError(error: unknown): error is PartnerTrouble {
   return error instanceof Error && error.name === 'PartnerError'
 }
 
-/** A partner that refuses our account will refuse it in a second too: somebody must look, so it is asked rarely. */
+/**
+ * A partner that refuses the platform's account still refuses it a second later: an operator must act, so it is asked
+ * rarely.
+ */
 const MISCONFIGURED_RETRY_SECONDS = 60
 
-/** Seconds after which a party that gave no answer, and no time of its own, is asked again. */
+/** Seconds after which a party is asked again that gave no answer and named no time. */
 const UNKNOWN_RETRY_SECONDS = 5
 
-/** Seconds until the party is asked again, where the story waits and not the activity. */
+/** Returns the seconds until the party is asked again, if the workflow waits and not the activity. */
 export function waitAfter(error: PartnerTrouble): number {
   return secondsAfter(error) ?? UNKNOWN_RETRY_SECONDS
 }
@@ -61,7 +64,7 @@ function partnerFailure(error: PartnerTrouble): ApplicationFailure {
   })
 }
 
-/** Expected waiting: tried again after the delay, and not counted or logged as an error. */
+/** Returns an expected wait: it is tried again after the delay, and not counted or logged as an error. */
 export function notYet(message: string, afterSeconds: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'NotYet',

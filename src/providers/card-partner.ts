@@ -31,7 +31,7 @@ const PAYMENT_STATUSES = {
   refunded: 'refunded',
 } as const satisfies Record<string, OrderStatus>
 
-/** Session statuses of an order that was closed before any payment, whatever the payment status says. */
+/** Session statuses of an order that was closed before any payment, whatever the payment status is. */
 const CLOSED_SESSIONS: Readonly<Record<string, OrderStatus>> = { canceled: 'canceled', expired: 'expired' }
 
 const FAILURES: Readonly<Record<string, FailureCode>> = {
@@ -173,7 +173,7 @@ function readOpened(order: OpenOrder, answer: HttpAnswer): OpenedOrder {
   if (answer.status === 402) {
     const { error } = readAs(NAME, errorSchema, answer)
     if (error.type !== 'card_error') throw unclear(NAME, 'did not take our session')
-    return { kind: 'declined', failureCode: failureCodeOf(error.code) }
+    return { kind: 'declined', failureCode: toFailureCode(error.code) }
   }
   if (answer.status !== 200) throw unclear(NAME, `answered ${answer.status} to a session`)
   const session = readAs(NAME, sessionSchema, answer)
@@ -193,7 +193,7 @@ function toOrder(attemptId: string, session: Session): PartnerOrder {
     status,
     amount: toMoney(session.amount, session.currency),
     received: session.amount_received === 0 ? null : toMoney(session.amount_received, session.currency),
-    failureCode: status === 'declined' ? failureCodeOf(session.last_error?.code ?? '') : null,
+    failureCode: status === 'declined' ? toFailureCode(session.last_error?.code ?? '') : null,
   }
 }
 
@@ -201,7 +201,7 @@ function toMoney(minor: number, currency: string): Money {
   return { minor: minor.toString(), currency: readCurrency(NAME, currency.toUpperCase()) }
 }
 
-function failureCodeOf(code: string): FailureCode {
+function toFailureCode(code: string): FailureCode {
   return FAILURES[code] ?? 'declined'
 }
 

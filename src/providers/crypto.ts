@@ -8,15 +8,15 @@ import { PartnerError, type PaymentPartner } from './provider.ts'
 /**
  * USDC that the buyer sends to an address of the payment, as a provider. An order is the address with its amount;
  * reading it returns what the final blocks of the chain show. An address cannot be taken back, so `cancelOrder` is
- * absent. Nobody calls back: the observer of the chain tells the payment.
+ * absent. There are no callbacks: the observer of the chain notifies the payment.
  */
 
 const NAME = 'crypto'
 
-/** The `account` of an order: the addresses are our own. */
+/** The `account` of an order: the addresses belong to the platform. */
 export const CRYPTO_ACCOUNT = 'own addresses'
 
-/** Stores the addresses of payments and what came to them. */
+/** Stores the addresses of payments and their deposits. */
 export type DepositBook = {
   /** Idempotent for each attempt. */
   readonly open: (deposit: {
@@ -31,7 +31,7 @@ export type DepositBook = {
 export type CryptoSettings = {
   readonly deposits: DepositBook
   readonly rates: { readonly current: (currency: Rate['currency']) => Promise<Rate> }
-  /** Whole percent of the asked amount that may be missing before a payment counts as underpaid. */
+  /** Whole percent of the asked amount that can be missing before a payment counts as underpaid. */
   readonly tolerancePercent: number
   /** Unix milliseconds. */
   readonly clock: () => number
@@ -52,13 +52,13 @@ export function createCrypto({ deposits, rates, tolerancePercent, clock }: Crypt
     },
     async readOrder({ attemptId }) {
       const deposit = await deposits.read(attemptId)
-      return deposit === null ? null : orderOf(deposit, { now: Math.floor(clock() / 1000), tolerancePercent })
+      return deposit === null ? null : toOrder(deposit, { now: Math.floor(clock() / 1000), tolerancePercent })
     },
     readCallback: () => ({ kind: 'refused', reason: 'format' }),
   }
 }
 
-function orderOf(deposit: Deposit, at: { now: number; tolerancePercent: number }): PartnerOrder {
+function toOrder(deposit: Deposit, at: { now: number; tolerancePercent: number }): PartnerOrder {
   return {
     attemptId: deposit.attemptId,
     reference: deposit.address,

@@ -1,10 +1,10 @@
 import { Agent, errors, request } from 'undici'
 import { PartnerError } from './provider.ts'
 
-/** Most bytes that are read of an answer. Partners' answers have a few hundred. */
+/** The most bytes that are read of an answer. Partners' answers have a few hundred. */
 const MAX_ANSWER_BYTES = 64 * 1024
 
-/** Most seconds that we wait before asking again, even if a partner asks for more. */
+/** The longest wait before another call (seconds), even if a partner asks for more. */
 const MAX_RETRY_AFTER_SECONDS = 3600
 
 /** Limits, in milliseconds, for callers whose signal never fires. Every caller should set a tighter one. */
@@ -32,8 +32,8 @@ export type HttpAnswer = {
 }
 
 /**
- * One call to a partner. Redirects are not followed and the body is not decompressed. Throws PartnerError `unknown`
- * when no complete answer came: the call may have had its effect.
+ * Makes one call to a partner. It follows no redirects and does not decompress the body. Throws PartnerError `unknown`
+ * if no complete answer arrives: the call might have had its effect.
  */
 export async function send(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
   try {
@@ -48,17 +48,17 @@ export async function send(call: HttpCall, signal: AbortSignal): Promise<HttpAns
     return { status: answer.statusCode, headers: singleValues(answer.headers), text }
   } catch (error) {
     if (error instanceof PartnerError) throw error
-    if (isGivenUp(signal)) throw unclear(call.to, 'the call was given up')
+    if (isAbortedEarly(signal)) throw unclear(call.to, 'the call was given up')
     throw new PartnerError('unknown', `${call.to}: ${whyNoAnswer(error)}`, { isWhole: true })
   }
 }
 
-/** True if the caller has given up the call before its time was over: that says nothing about the partner. */
-const isGivenUp = ({ aborted, reason }: AbortSignal): boolean => aborted && reason?.name !== 'TimeoutError'
+/** True if the caller aborted the call before its time was over: that proves nothing about the partner. */
+const isAbortedEarly = ({ aborted, reason }: AbortSignal): boolean => aborted && reason?.name !== 'TimeoutError'
 
 /**
- * The error that a status stands for; null when the answer can be read. A status that is neither an answer nor a clear
- * refusal of our account is `unknown`.
+ * Returns the error that a status stands for; null if the answer can be read. A status that is neither an answer nor a
+ * clear refusal of the platform's account is `unknown`.
  */
 export function troubleOf(to: string, answer: HttpAnswer): PartnerError | null {
   const { status } = answer
@@ -77,8 +77,8 @@ export function troubleOf(to: string, answer: HttpAnswer): PartnerError | null {
 }
 
 /**
- * The answer's JSON, with texts that the database can store. Throws PartnerError `unknown` for anything else: a proxy's page
- * says nothing about the effect.
+ * Reads the answer's JSON, with texts that the database can store. Throws PartnerError `unknown` for anything else: a
+ * proxy's page proves nothing about the effect.
  */
 export function readJson(to: string, answer: HttpAnswer): unknown {
   try {
@@ -89,8 +89,8 @@ export function readJson(to: string, answer: HttpAnswer): unknown {
 }
 
 /**
- * Parses JSON to texts that the database can store. Postgres stores neither NUL nor half a character: what an order says would
- * be written, refused and read again without end. Throws SyntaxError.
+ * Parses JSON to texts that the database can store. Postgres stores neither NUL nor half a character: such an order
+ * would be written, refused and read again without end. Throws SyntaxError.
  */
 export function parseStorable(json: string): unknown {
   return JSON.parse(json, (_key, value) => (typeof value === 'string' ? storable(value) : value))
@@ -120,7 +120,7 @@ function singleValues(headers: Record<string, string | string[] | undefined>): R
   )
 }
 
-/** Seconds from a Retry-After header, seconds or HTTP date (RFC 9110, 10.2.3): at least 1, at most an hour. */
+/** Reads the seconds of a Retry-After header, seconds or HTTP date (RFC 9110, 10.2.3): at least 1, at most an hour. */
 function retryAfterSeconds(header: string | undefined): number | null {
   if (header === undefined) return null
   const seconds = /^\d{1,9}$/.test(header) ? Number(header) : Math.ceil((Date.parse(header) - Date.now()) / 1000)
@@ -128,7 +128,7 @@ function retryAfterSeconds(header: string | undefined): number | null {
   return Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_SECONDS)
 }
 
-/** The error's code alone: messages of the HTTP library can hold parts of the request. */
+/** Returns only the error's code: messages of the HTTP library can contain parts of the request. */
 function whyNoAnswer(error: unknown): string {
   if (error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError'))
     return 'the call was cut off before an answer came'

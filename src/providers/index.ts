@@ -5,8 +5,8 @@ import { createLocalPartner } from './local-partner.ts'
 import type { PartnerSettings, PaymentPartner } from './provider.ts'
 import { createWalletApp } from './wallet-app.ts'
 
-/** All providers. A new partner needs its own file and a line here. */
-const ADAPTERS: Record<ProviderName, (settings: PartnerSettings) => PaymentPartner> = {
+/** The drivers of all providers. A new partner needs a file and a line here. */
+const DRIVERS: Record<ProviderName, (settings: PartnerSettings) => PaymentPartner> = {
   wallet_app: createWalletApp,
   card_partner: createCardPartner,
   local_partner: createLocalPartner,
@@ -14,9 +14,9 @@ const ADAPTERS: Record<ProviderName, (settings: PartnerSettings) => PaymentPartn
 
 export function createPartners(settings: Record<ProviderName, PartnerSettings>): Record<ProviderName, PaymentPartner> {
   return {
-    wallet_app: ADAPTERS.wallet_app(settings.wallet_app),
-    card_partner: ADAPTERS.card_partner(settings.card_partner),
-    local_partner: ADAPTERS.local_partner(settings.local_partner),
+    wallet_app: DRIVERS.wallet_app(settings.wallet_app),
+    card_partner: DRIVERS.card_partner(settings.card_partner),
+    local_partner: DRIVERS.local_partner(settings.local_partner),
   }
 }
 

@@ -15,9 +15,9 @@ import { readAs, readCallbackBody, refused, shorten } from './reading.ts'
 import { anyIsSame, hmacSha256, isInWindow } from './signature.ts'
 
 /**
- * The Indian partner. Every call is a POST of JSON with a checksum over the body; every answer has status 200, a
- * response code of its own, and a checksum. Amounts are in paise. It cannot cancel an order, so `cancelOrder` is
- * absent. The protocol is in docs/providers.md.
+ * The Indian partner. Every call is a POST of JSON with a checksum over the body; every answer has status 200, its own
+ * response code, and a checksum. Amounts are in paise. It cannot cancel an order, so `cancelOrder` is absent. The
+ * protocol is in docs/providers.md.
  */
 
 const NAME = 'local_partner'
@@ -34,7 +34,7 @@ const STATES = {
   REFUNDED: 'refunded',
 } as const satisfies Record<string, OrderStatus>
 
-/** Response codes of a failed debit, in the manner of UPI's own. */
+/** Response codes of a failed debit, similar to those of UPI. */
 const FAILURES: Readonly<Record<string, FailureCode>> = {
   Z9: 'insufficient_funds',
   ZA: 'abandoned',
@@ -95,7 +95,7 @@ export function createLocalPartner(settings: PartnerSettings): PaymentPartner {
   }
 }
 
-/** Sends the fields with merchant id and time, and checks the checksum of the answer before anything in it is read. */
+/** Sends the fields with merchant id and time, and checks the checksum of the answer before it reads the answer. */
 async function postSigned(
   settings: PartnerSettings,
   request: { readonly path: string; readonly fields: object },
@@ -123,7 +123,7 @@ function createFields(order: OpenOrder): object {
   return {
     txn_ref: order.attemptId,
     mode,
-    // Amounts have at most 14 digits, so a JSON number holds them exactly.
+    // Amounts have at most 14 digits, so a JSON number is exact.
     amount_paise: Number(order.amount.minor),
     note: shorten(order.description, 200),
     redirect_url: order.returnUrl,
@@ -133,7 +133,7 @@ function createFields(order: OpenOrder): object {
 
 function readOpened(order: OpenOrder, answer: HttpAnswer): OpenedOrder {
   const { resp_code: code, txn } = readAs(NAME, answerSchema, answer)
-  if (code === 'DECLINED' || code in FAILURES) return { kind: 'declined', failureCode: failureCodeOf(code) }
+  if (code === 'DECLINED' || code in FAILURES) return { kind: 'declined', failureCode: toFailureCode(code) }
   const opened = requireTxn(code, txn)
   if (toOrder(order.attemptId, opened).amount.minor !== order.amount.minor)
     throw unclear(NAME, 'opened an order of another amount')
@@ -141,16 +141,18 @@ function readOpened(order: OpenOrder, answer: HttpAnswer): OpenedOrder {
   return { kind: 'opened', reference: opened.order_no, redirectUrl: opened.page_url, intentUri }
 }
 
-/** The buyer's app pays what the link says: it must name this order and amount (NPCI UPI linking specification 1.6). */
+/**
+ * Checks the link that the buyer's app pays: it must name this order and amount (NPCI UPI linking specification 1.6).
+ */
 function checkIntent(intent: string, expected: { order: OpenOrder; reference: string }): string {
   const query = intent.startsWith('upi://pay?') ? new URLSearchParams(intent.slice('upi://pay?'.length)) : null
-  const fits =
+  const isMatching =
     query !== null &&
     (query.get('pa') ?? '') !== '' &&
     query.get('tr') === expected.reference &&
     query.get('am') === formatAmount(expected.order.amount) &&
     query.get('cu') === 'INR'
-  if (!fits) throw unclear(NAME, 'answered with a UPI link that does not fit the order')
+  if (!isMatching) throw unclear(NAME, 'answered with a UPI link that does not fit the order')
   return intent
 }
 
@@ -175,7 +177,7 @@ function toOrder(attemptId: string, txn: Txn): PartnerOrder {
     status,
     amount: rupees(txn.amount_paise),
     received: txn.credited_paise === 0 ? null : rupees(txn.credited_paise),
-    failureCode: status === 'declined' ? failureCodeOf(txn.fail_code) : null,
+    failureCode: status === 'declined' ? toFailureCode(txn.fail_code) : null,
   }
 }
 
@@ -183,7 +185,7 @@ function rupees(paise: number): Money {
   return { minor: paise.toString(), currency: 'INR' }
 }
 
-function failureCodeOf(code: string): FailureCode {
+function toFailureCode(code: string): FailureCode {
   return FAILURES[code] ?? 'declined'
 }
 

@@ -2,7 +2,7 @@ import type { MethodName, ProviderUsed } from '../domain/methods.ts'
 import type { Money } from '../domain/money.ts'
 import type { CallbackReading, FailureCode, PartnerOrder, RawCallback } from '../domain/payment/partner.ts'
 
-/** What a partner needs to open an order for one attempt. */
+/** The data that a partner needs to open an order for one attempt. */
 export type OpenOrder = {
   /** The idempotency key: a second call with the same id returns the same order. */
   readonly attemptId: string
@@ -10,9 +10,9 @@ export type OpenOrder = {
   readonly method: MethodName
   /** Shown on the partner's page; at most 200 characters are sent. */
   readonly description: string
-  /** Where the partner sends the buyer back to. That the buyer comes back proves no payment. */
+  /** The page to which the partner sends the buyer back. The buyer's return proves no payment. */
   readonly returnUrl: string
-  /** Unix seconds after which the partner must not take money for this order. */
+  /** Unix seconds after which the partner must not accept money for this order. */
   readonly expiresAt: number
 }
 
@@ -20,26 +20,28 @@ export type OpenedOrder =
   | {
       readonly kind: 'opened'
       readonly reference: string
-      /** The partner's page, on which the buyer pays. */
       readonly redirectUrl: string
-      /** `upi://pay?…`: the intent link that the checkout shows as a QR code and opens on phones; null elsewhere. */
+      /**
+       * `upi://pay?…`: the intent link that the checkout shows as a QR code and opens on phones; null for other
+       * methods.
+       */
       readonly intentUri: string | null
     }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
 
-/** Orders are looked up by our attempt id, so that an order can be read even if its opening was never answered. */
+/** Orders are read by the attempt's id, so that an order can be read even if its opening was never answered. */
 export type OrderRef = { readonly attemptId: string }
 
 /**
- * One payment partner's method. What a partner cannot do is an absent function, not a flag. Every call takes an
- * AbortSignal. A call that was cut off has an unknown outcome: it throws PartnerError `unknown`.
+ * A payment partner's method. A missing function means that the partner cannot do it. Every call takes an AbortSignal.
+ * A call that was aborted has an unknown outcome: it throws PartnerError `unknown`.
  */
 export type PaymentPartner = {
   readonly name: ProviderUsed
   openOrder(order: OpenOrder, signal: AbortSignal): Promise<OpenedOrder>
-  /** The order as it is now; null when the partner has none for the attempt. */
+  /** Reads the order as it is now; null if the partner has none for the attempt. */
   readOrder(order: OrderRef, signal: AbortSignal): Promise<PartnerOrder | null>
-  /** Asks the partner to take no more money for the order. Returns the order afterwards; it may have been paid. */
+  /** Asks the partner to accept no more money for the order. Returns the order afterwards; it might have been paid. */
   cancelOrder?(order: OrderRef, signal: AbortSignal): Promise<PartnerOrder | null>
   /** Gives the whole received amount back. Idempotent: repeated with the same key, it returns the same refund. */
   refundOrder?(refund: OrderRef & { readonly key: string }, signal: AbortSignal): Promise<RefundResult>
@@ -52,10 +54,10 @@ export type RefundResult =
   | { readonly kind: 'refused'; readonly reason: string }
 
 /**
- * A failed call to a partner. `unknown`: no answer, so it may or may not have had its effect. `throttled`: the partner
- * asks us to come back later. `misconfigured`: it refuses our account or signature, so an operator must look.
- * `isWhole`: it is about the partner and not about one order, as no answer at all, an error of its server, or a refusal
- * of our account. `wasAsked`: false where the call was not made, so that nothing is known of the partner.
+ * A failed call to a partner. `unknown`: no answer, so it is unknown whether it had its effect. `throttled`: the
+ * partner asks to be called later. `misconfigured`: it refuses the platform's account or signature, so an operator must
+ * act. `isWhole`: the failure is about the partner and not about one order: no answer at all, an error of its server,
+ * or a refusal of the account. `wasAsked`: false if the call was not made, so that it proves nothing about the partner.
  */
 export class PartnerError extends Error {
   override readonly name = 'PartnerError'
@@ -80,5 +82,5 @@ export class PartnerError extends Error {
   }
 }
 
-/** Settings of a provider: the partner's URL, our account there, and the shared secret. */
+/** Settings of a provider: the partner's URL, the platform's account there, and the shared secret. */
 export type PartnerSettings = { readonly url: string; readonly account: string; readonly secret: string }

@@ -3,7 +3,7 @@ import { type Currency, isCurrency } from '../domain/currencies.ts'
 import type { CallbackReading } from '../domain/payment/partner.ts'
 import { type HttpAnswer, parseStorable, readJson, unclear } from './http.ts'
 
-/** Most bytes of a callback, as of an answer. */
+/** The most bytes of a callback, as of an answer. */
 const MAX_CALLBACK_BYTES = 64 * 1024
 
 export const refused = (reason: 'signature' | 'timestamp' | 'format'): CallbackReading => ({ kind: 'refused', reason })
@@ -21,7 +21,7 @@ export function readCurrency(to: string, text: string): Currency {
   throw unclear(to, 'answered with a currency that we do not charge in')
 }
 
-/** Parses a callback's body. Null when it is too long, not UTF-8, not JSON, or does not fit the schema. */
+/** Parses a callback's body. Null if it is too long, not UTF-8, not JSON, or does not match the schema. */
 export function readCallbackBody<T extends z.ZodType>(schema: T, body: Uint8Array): z.infer<T> | null {
   if (body.length > MAX_CALLBACK_BYTES) return null
   try {
@@ -32,7 +32,7 @@ export function readCallbackBody<T extends z.ZodType>(schema: T, body: Uint8Arra
   }
 }
 
-/** The first `characters` code points of the description, so that no character is cut in half. */
+/** Returns the first `characters` code points of the description, so that no character is cut in half. */
 export function shorten(description: string, characters: number): string {
   return Array.from(description).slice(0, characters).join('')
 }

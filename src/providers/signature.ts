@@ -1,9 +1,9 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Most seconds between a callback's timestamp and our clock, in the past or the future. */
+/** The most seconds between a callback's timestamp and this clock, in the past or the future. */
 const TIMESTAMP_WINDOW_SECONDS = 300
 
-/** At most this many signatures of a header are tried; a rotation needs two. */
+/** The most signatures of a header that are tried; a rotation needs two. */
 const MAX_SIGNATURES = 8
 
 export function hmacSha256(secret: string, message: string | Uint8Array, encoding: 'hex' | 'base64'): string {
@@ -21,12 +21,12 @@ export function sameText(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** Whether one of the signatures is the expected one. A partner that rotates its key sends two. */
+/** True if one of the signatures is the expected one. A partner that rotates its key sends two. */
 export function anyIsSame(signatures: readonly string[], expected: string): boolean {
   return signatures.slice(0, MAX_SIGNATURES).some((signature) => sameText(signature, expected))
 }
 
-/** Unix seconds as plain digits; `parseInt` would also take "1795209600abc". Null for anything else. */
+/** Reads Unix seconds as plain digits; `parseInt` would also accept "1795209600abc". Null for anything else. */
 export function parseTimestamp(text: string | undefined): number | null {
   return text !== undefined && /^[1-9]\d{0,10}$/.test(text) ? Number(text) : null
 }

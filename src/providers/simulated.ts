@@ -3,7 +3,7 @@ import type { ProviderName } from '../domain/methods.ts'
 import { send } from './http.ts'
 import { PartnerError, type PartnerSettings } from './provider.ts'
 
-/** Acts on the order of an attempt. When the order does not allow it, returns the order's status. */
+/** Acts on the order of an attempt. If the order does not allow the action, returns the order's status. */
 export type SimulatedAct = (
   provider: ProviderName,
   attemptId: string,

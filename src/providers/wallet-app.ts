@@ -128,7 +128,7 @@ function readOpened(order: OpenOrder, answer: HttpAnswer): OpenedOrder {
   if (answer.status === 422) {
     const problem = readAs(NAME, problemSchema, answer)
     if (problem.code !== 'ORDER_DECLINED') throw unclear(NAME, 'did not take our order')
-    return { kind: 'declined', failureCode: failureCodeOf(problem.reason ?? '') }
+    return { kind: 'declined', failureCode: toFailureCode(problem.reason ?? '') }
   }
   if (answer.status !== 200 && answer.status !== 201) throw unclear(NAME, `answered ${answer.status} to an order`)
   const opened = readAs(NAME, orderSchema, answer)
@@ -138,7 +138,10 @@ function readOpened(order: OpenOrder, answer: HttpAnswer): OpenedOrder {
   return { kind: 'opened', reference: opened.id, redirectUrl: opened.pay_url, intentUri: null }
 }
 
-/** Whether the partner itself says that there is no order. Any other 404 comes from a proxy in between. */
+/**
+ * Reads the order; null only if the partner itself reports that there is none. Any other 404 comes from a proxy in
+ * between.
+ */
 function readFound(attemptId: string, answer: HttpAnswer): PartnerOrder | null {
   if (answer.status === 404 && readAs(NAME, problemSchema, answer).code === 'ORDER_NOT_FOUND') return null
   if (answer.status !== 200) throw unclear(NAME, `answered ${answer.status} about an order`)
@@ -154,13 +157,13 @@ function toOrder(attemptId: string, order: z.infer<typeof orderSchema>): Partner
     account: order.merchant_id,
     status,
     amount: toMoney(order.amount),
-    received: order.received === null || isNothing(order.received.value) ? null : toMoney(order.received),
-    failureCode: status === 'declined' ? failureCodeOf(order.decline_reason ?? '') : null,
+    received: order.received === null || isZeroText(order.received.value) ? null : toMoney(order.received),
+    failureCode: status === 'declined' ? toFailureCode(order.decline_reason ?? '') : null,
   }
 }
 
-/** What is received may be no money at all, which no other amount may be. */
-const isNothing = (value: string): boolean => /^0(\.0+)?$/.test(value)
+/** True for zero, which only the received amount can be. */
+const isZeroText = (value: string): boolean => /^0(\.0+)?$/.test(value)
 
 function toMoney(amount: z.infer<typeof amountSchema>): Money {
   const parsed = parseAmount(amount.value, readCurrency(NAME, amount.currency))
@@ -168,7 +171,7 @@ function toMoney(amount: z.infer<typeof amountSchema>): Money {
   throw unclear(NAME, 'answered with an amount that cannot be read')
 }
 
-function failureCodeOf(reason: string): FailureCode {
+function toFailureCode(reason: string): FailureCode {
   return DECLINE_REASONS[reason] ?? 'declined'
 }
 

@@ -10,14 +10,14 @@ import { ApplicationFailure } from '@temporalio/common'
 
 /** Deadlines of calls to Temporal, and the meaning of its errors for starts, signals and updates of workflows. */
 
-/** Runs one call of the client. Rejects when it takes longer than `ms` milliseconds. */
+/** Runs one call of the client. Rejects if it takes longer than `ms` milliseconds. */
 export type Within = <T>(ms: number, call: () => Promise<T>) => Promise<T>
 
 export function deadlinesOf(client: Client): Within {
   return (ms, call) => client.connection.withDeadline(Date.now() + ms, call)
 }
 
-/** Milliseconds, short because the merchant waits: the relay starts what was not started in time. */
+/** Milliseconds, short because the merchant waits: the relay starts workflows that were not started in time. */
 export const START_DEADLINE_MS = 1500
 export const SIGNAL_DEADLINE_MS = 3000
 /** Milliseconds, long because the update opens an order at a partner while the buyer waits. */
@@ -26,7 +26,7 @@ export const UPDATE_DEADLINE_MS = 30_000
 /** A signal or an update: to the running workflow, and to a run that is started for it. */
 export type Message<T> = { readonly toRun: () => Promise<T>; readonly toNewRun: () => Promise<T> }
 
-/** Starts a workflow. False when it exists already. */
+/** Starts a workflow. False if it exists already. */
 export async function startOnce(start: () => Promise<unknown>): Promise<boolean> {
   try {
     await start()
@@ -37,7 +37,7 @@ export async function startOnce(start: () => Promise<unknown>): Promise<boolean>
   }
 }
 
-/** Whether the workflow ended before it answered the update, so that a new run must answer it. */
+/** True if the workflow ended before it answered the update, so that a new run must answer it. */
 export function workflowEnded(error: unknown): boolean {
   return (
     error instanceof WorkflowUpdateFailedError &&
@@ -47,12 +47,12 @@ export function workflowEnded(error: unknown): boolean {
 }
 
 /**
- * No answer came in time, or the partner was unreachable: the outcome is unknown, and asking again is safe. Rethrows
- * others.
+ * Returns `unavailable` if no answer came in time, or the partner was unreachable: the outcome is unknown, and a
+ * repeated call is safe. Rethrows other errors.
  */
 export function unavailable(error: unknown): { kind: 'unavailable' } {
   const timedOut = error instanceof Error && /RPCTimeoutOrCancelled|Deadline/i.test(error.name)
-  // The SDK wraps errors of gRPC in its own.
+  // The SDK wraps gRPC errors.
   const down = error instanceof ServiceError || isGrpcServiceError(error)
   if (error instanceof WorkflowUpdateFailedError || down || timedOut) return { kind: 'unavailable' }
   throw error

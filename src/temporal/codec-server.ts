@@ -7,11 +7,11 @@ import { PATIENCE, type Patience, patienceOf } from '../patience.ts'
 
 export type CodecServerOptions = {
   readonly codec: PayloadCodec
-  /** Who knows it reads every payload: the CLI sends it as a bearer token, a person signs in with it. */
+  /** Grants access to every payload: the CLI sends it as a bearer token, a person signs in with it. */
   readonly token: string
-  /** Origins of Temporal's UI: the only pages that may ask. */
+  /** Origins of Temporal's UI: only their pages can send requests. */
   readonly allowedOrigins: readonly string[]
-  /** Whether the cookie is for https alone. */
+  /** True if the cookie is only for https. */
   readonly secure: boolean
   /** Unix milliseconds. */
   readonly clock: () => number
@@ -32,16 +32,16 @@ const body = z.object({
 })
 
 /**
- * The codec server of Temporal's UI and CLI (https://docs.temporal.io/production-deployment/data-encryption):
- * `POST /encode` and `POST /decode`. The CLI authenticates by `--codec-auth`. The UI sends a cookie, which `GET /` gives
- * to whoever enters the token; it is a cookie for this site alone, so UI and codec server must be of one site. Not listening
- * yet.
+ * Creates the codec server of Temporal's UI and CLI (https://docs.temporal.io/production-deployment/data-encryption):
+ * `POST /encode` and `POST /decode`. The CLI authenticates by `--codec-auth`. The UI sends a cookie, which `GET /`
+ * gives to whoever enters the token; it is a same-site cookie, so UI and codec server must be on one site. The server
+ * does not listen yet.
  */
 export function createCodecServer(options: CodecServerOptions): Server {
   const app = express()
   app.disable('x-powered-by')
-  // Behind a proxy everybody has one address, so nobody is kept out for the wrong tokens of others. A right one has 32
-  // random characters at least: no number of guesses finds it.
+  // Behind a proxy all clients have one address, so a lockout after wrong tokens would affect others. A right token has
+  // at least 32 random characters: no number of guesses finds it.
   const isToken = (given: string): boolean => same(given, options.token)
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }))
   app.get('/', (_request, response) => page(response, 200, 'Enter the token of the codec server.'))
@@ -72,7 +72,7 @@ export function createCodecServer(options: CodecServerOptions): Server {
 
 // oxlint-disable-next-line max-params -- Express knows a handler of errors by its four parameters.
 const failed: ErrorRequestHandler = (error: { status?: number }, _request, response, _next) => {
-  // What a parser of the body refuses has a status of its own.
+  // Errors of the body parser have their own status.
   const status = error.status !== undefined && error.status < 500 ? error.status : 500
   response.status(status).json({ message: status === 500 ? 'failed' : 'the body must be payloads in JSON' })
 }
@@ -102,7 +102,7 @@ function authenticate(options: CodecServerOptions, isToken: (given: string) => b
   return (request: Request, response: Response, next: NextFunction): void => {
     const bearer = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1]
     const cookie = new RegExp(`(?:^|;\\s*)${COOKIE}=([^;]+)`).exec(request.headers.cookie ?? '')?.[1]
-    // A cookie counts only for the UI's pages, which say their origin.
+    // A cookie counts only for the UI's pages, which send their origin.
     const signedIn = cookie !== undefined && request.headers.origin !== undefined && isSession(cookie, options)
     if (signedIn || (bearer !== undefined && isToken(bearer))) return next()
     response.set('www-authenticate', 'Bearer').status(401)
@@ -110,7 +110,7 @@ function authenticate(options: CodecServerOptions, isToken: (given: string) => b
   }
 }
 
-/** Compares digests, so that neither content nor length shows in the time. */
+/** Compares digests, so that the time reveals neither content nor length. */
 function same(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHmac('sha256', 'pinrail codec').update(text).digest()
   return timingSafeEqual(digest(given), digest(expected))
@@ -129,7 +129,7 @@ function isSession(cookie: string, { token, clock }: CodecServerOptions): boolea
   return same(signature, sign(expires, token)) && Number(expires) * 1000 > clock()
 }
 
-/** Payloads in, payloads out. What cannot be opened is answered with 400 and the reason. */
+/** Handles payloads in and payloads out. If they cannot be decrypted, the response is 400 with the reason. */
 function answer(work: (payloads: Payload[]) => Promise<Payload[]>) {
   return async (request: Request, response: Response): Promise<void> => {
     const parsed = body.safeParse(request.body)
@@ -149,7 +149,7 @@ function answer(work: (payloads: Payload[]) => Promise<Payload[]>) {
   }
 }
 
-/** Protobuf's JSON of a payload: bytes in base64. */
+/** Renders protobuf's JSON of a payload: bytes in base64. */
 function toJson({ metadata, data }: Payload) {
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
   const entries = Object.entries(metadata ?? {}).map(([name, value]) => [name, text(value)])

@@ -8,13 +8,16 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const KEY_ID = 'encryption-key-id'
 
-/** A key of AES-256, and the name by which a payload says which one it needs. */
+/** A key of AES-256, and the id by which a payload names it. */
 export type CodecKey = { readonly id: string; readonly key: Buffer }
 
-/** Someone wrote a payload into Temporal that is not ours. */
+/** Thrown for a payload in Temporal that this deployment did not write. */
 class RefusedPayload extends Error {}
 
-/** The keys of `<id>:<32 bytes in base64>`, several comma separated. Throws for another form, and for an id used twice. */
+/**
+ * Reads the keys of `<id>:<32 bytes in base64>`, several comma separated. Throws for another form, and for an id used
+ * twice.
+ */
 export function parseCodecKeys(text: string): readonly CodecKey[] {
   const keys = text.split(',').map((entry) => {
     const [id = '', base64 = ''] = entry.trim().split(':')
@@ -28,9 +31,9 @@ export function parseCodecKeys(text: string): readonly CodecKey[] {
 }
 
 /**
- * AES-256-GCM over every payload: the first key encrypts, each decrypts what names it. Plaintext is refused: whoever can
- * write to Temporal's store must not be able to plant a payload. Decoding throws for it, for a payload that was changed,
- * and for a key that is not here.
+ * Encrypts every payload with AES-256-GCM: the first key encrypts, each key decrypts the payloads that name it.
+ * Plaintext is refused: whoever can write to Temporal's store must not be able to plant a payload. Decoding throws for
+ * plaintext, for a payload that was changed, and for a missing key.
  */
 export function createPayloadCodec(keys: readonly CodecKey[]): PayloadCodec {
   const [first] = keys
@@ -42,10 +45,10 @@ export function createPayloadCodec(keys: readonly CodecKey[]): PayloadCodec {
 }
 
 /**
- * The codec of a worker. A message of a workflow (signal, update, query, input) that is not ours becomes a value that
- * says so, and src/temporal/refuse-plaintext.ts refuses it: an error here would be repeated for as long as the message
- * is in the history, and the payment would stand still. What our own activities answered is never replaced so. A key
- * that is not here throws everywhere: the payload may be ours, and waits until the key is configured.
+ * The codec of a worker. A foreign message of a workflow (signal, update, query, input) becomes a value that names the
+ * refusal, and src/temporal/refuse-plaintext.ts refuses it: an error here would be repeated for as long as the message
+ * is in the history, and would block the payment. Answers of activities are never replaced. A missing key throws
+ * everywhere: the payload might be genuine, and waits until the key is configured.
  */
 export function createWorkerCodec(keys: readonly CodecKey[]): PayloadCodec {
   const strict = createPayloadCodec(keys)
@@ -84,13 +87,13 @@ function encrypt(payload: Payload, { id, key }: CodecKey): Payload {
   }
 }
 
-const textOf = (payload: Payload, name: string): string =>
+const readText = (payload: Payload, name: string): string =>
   Buffer.from(payload.metadata?.[name] ?? new Uint8Array()).toString()
 
 function decrypt(payload: Payload, keys: readonly CodecKey[]): Payload {
-  if (textOf(payload, 'encoding') !== ENCODING)
+  if (readText(payload, 'encoding') !== ENCODING)
     throw new RefusedPayload('refused a payload that is not encrypted: use the codec server (--codec-endpoint)')
-  const id = textOf(payload, KEY_ID)
+  const id = readText(payload, KEY_ID)
   const found = keys.find((key) => key.id === id)
   if (found === undefined)
     throw new Error(`TEMPORAL_CODEC_KEYS has no key ${JSON.stringify(id)}, which a payload needs`)

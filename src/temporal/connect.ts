@@ -5,10 +5,13 @@ import type { DataConverter } from '@temporalio/common'
 import type { Config } from '../config.ts'
 import { createPayloadCodec, createWorkerCodec, parseCodecKeys } from './codec.ts'
 
-/** Timers of Node may ring a little later than they were set to. */
+/** Timers of Node can fire a little later than they were set to. */
 const TIMER_SLACK_MS = 5
 
-/** Encrypts payloads, and the messages of failures, when keys are configured. `of`: a worker must not stand still at what it cannot open. */
+/**
+ * Encrypts payloads, and the messages of failures, if keys are configured. `of`: a worker must not stop at a payload
+ * that it cannot decrypt.
+ */
 export function dataConverter(
   config: Pick<Config, 'TEMPORAL_CODEC_KEYS'>,
   of: 'client' | 'worker',
@@ -19,7 +22,7 @@ export function dataConverter(
   return { failureConverterPath, payloadCodecs: [of === 'client' ? createPayloadCodec(keys) : createWorkerCodec(keys)] }
 }
 
-/** A client that connects on first use, so that a process can start while Temporal is down. */
+/** Creates a client that connects on first use, so that a process can start while Temporal is down. */
 export function createTemporalClient(config: Pick<Config, 'temporal' | 'TEMPORAL_CODEC_KEYS'>): {
   client: Client
   close: () => Promise<void>
@@ -46,8 +49,8 @@ export function createTemporalClient(config: Pick<Config, 'temporal' | 'TEMPORAL
 }
 
 /**
- * The retries of the SDK, with an end: it tries a call again from a timer, and on a connection that was closed meanwhile
- * that throws where nobody can catch it, and the process ends.
+ * Creates the retries of the SDK, with an end. The SDK tries a call again from a timer; if the connection was closed
+ * before, that throws where no code can catch it, and the process ends.
  */
 function createRetries() {
   const { retryableDecider, delayFunction } = defaultGrpcRetryOptions()
@@ -62,7 +65,7 @@ function createRetries() {
         return ms
       },
     }),
-    /** Nothing is tried again from now on; resolves when the last timer has rung. */
+    /** Ends all retries; resolves when the last timer has fired. */
     async end() {
       isOver = true
       const ms = lastAt - performance.now()

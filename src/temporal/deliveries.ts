@@ -9,7 +9,7 @@ import { deliverySummary } from '../domain/webhook.ts'
 import { deliveryPriority } from '../workflows/priority.ts'
 import { redeliverNow, skipTime, type webhookDelivery } from '../workflows/webhook-delivery.ts'
 
-/** Delivers an event again, for the api. */
+/** Delivers an event again, for the API. */
 export type DeliveryWorkflows = {
   /**
    * Makes the next try now: in the running workflow, or in a new one, which begins the schedule again. False if

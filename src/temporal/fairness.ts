@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Client } from '@temporalio/client'
 
-/** Workflows of one key that wait first, and as many behind them with a key each. */
+/** Workflows of one key that wait first, and the same number behind them with a key each. */
 const EACH = 40
 /**
- * If keys take turns, at least this number of those with a key each is in the first half of all: measured 23 to 30, and 9 to 15 if
- * they do not. A queue has several partitions, so that neither order is exact.
+ * If keys take turns, at least this number of those with a key each is in the first half of all: measured 23 to 30, and
+ * 9 to 15 if they do not. A queue has several partitions, so neither order is exact.
  */
 const LEAST = EACH / 2
 
@@ -16,8 +16,8 @@ const NORMAL = 1
 type Services = Pick<Client, 'connection' | 'workflow' | 'workflowService'>
 
 /**
- * True if keys take turns at the server (`matching.enableFairness`). No call says so: it is found out by workflows that wait in a
- * queue without a worker, and are deleted afterwards.
+ * True if keys take turns at the server (`matching.enableFairness`). No call returns this setting: workflows that wait
+ * in a queue without a worker show it, and are deleted afterwards.
  */
 export async function isFair(client: Services, namespace: string): Promise<boolean> {
   const { connection, workflowService } = client

@@ -31,7 +31,7 @@ export async function registerSearchAttributes(
       })
 }
 
-/** Those that the namespace lacks. */
+/** Lists the search attributes that the namespace lacks. */
 export async function missingSearchAttributes(
   { operatorService }: Pick<Services, 'operatorService'>,
   namespace: string,
@@ -43,7 +43,7 @@ export async function missingSearchAttributes(
 /** temporal.api.enums.v1.TaskQueueType */
 const WORKFLOW_TASKS = 1
 
-/** Who polls the queue for workflow tasks: identities, each with its build where it has one. */
+/** Lists the identities that poll the queue for workflow tasks, each with its build if it has one. */
 export async function pollersOf(
   { workflowService }: Pick<Services, 'workflowService'>,
   { namespace, queue }: { namespace: string; queue: string },

@@ -11,7 +11,7 @@ import * as attributes from '../workflows/search-attributes.ts'
 
 import { askRun, deadlinesOf, SIGNAL_DEADLINE_MS, START_DEADLINE_MS, signalRun, startOnce } from './calls.ts'
 
-/** Starts, signals, updates and completions of payment workflows, for api and worker. */
+/** Starts, signals, updates and completions of payment workflows, for API and worker. */
 
 /** The fields of a payment's row that its workflow starts with. */
 export type PaymentStart = {
@@ -25,7 +25,7 @@ export type PaymentStart = {
 }
 
 export type PaymentWorkflows = {
-  /** The first start of a payment. False when a run exists or existed. */
+  /** Starts a payment's first run. False if a run exists or existed. */
   readonly start: (payment: PaymentStart) => Promise<boolean>
   /** Starts a run that takes over from the row, unless one is running. */
   readonly resume: (payment: PaymentStart) => Promise<boolean>
@@ -36,7 +36,7 @@ export type PaymentWorkflows = {
   readonly cancel: (paymentId: string) => Promise<CancelAnswer | { kind: 'unavailable' }>
   readonly tellPartnerNews: (paymentId: string, attemptId: string) => Promise<void>
   readonly tellRowChanged: (paymentId: string) => Promise<void>
-  /** Completes the waiting transfer activity; false when none waits. */
+  /** Completes the waiting transfer activity; false if none waits. */
   readonly completeTransfer: (paymentId: string, result: unknown) => Promise<boolean>
 }
 
@@ -96,7 +96,8 @@ export function createPaymentWorkflows(deps: PaymentWorkflowsDeps): PaymentWorkf
     tellRowChanged: (paymentId) =>
       signalRun(within, {
         toRun: () => handle(paymentId).signal(rowChanged),
-        // The payment's first run may start at the same moment, from the row before the change: it needs the signal too.
+        // The payment's first run might start at the same moment, from the row before the change: it needs the signal
+        // too.
         toNewRun: async () => {
           await client.workflow.signalWithStart('payment', { ...(await takeOver(paymentId)), signal: rowChanged })
         },
@@ -134,7 +135,7 @@ function startOptions(
   }
 }
 
-/** A closed workflow may be started again to take over: the row says what was done already. */
+/** A closed workflow can be started again to take over: the row shows what was done already. */
 function withStart(options: WorkflowStartOptions<typeof payment>): WithStartWorkflowOperation<typeof payment> {
   return new WithStartWorkflowOperation<typeof payment>('payment', {
     ...options,

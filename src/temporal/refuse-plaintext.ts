@@ -2,10 +2,10 @@ import { ApplicationFailure, log, type WorkflowInterceptors } from '@temporalio/
 import { refusalOf } from './refused-message.ts'
 
 /**
- * Refuses what the codec could not open, so that no message from outside can stop a workflow. Part of the workflow
- * bundle. An update and a query are answered with the reason; an update leaves nothing in the history. A signal cannot be
- * answered: it changes nothing, and is logged. A run that was started with such an input fails at once, and the relay
- * starts the right one from the payment's row.
+ * Refuses messages that the codec could not decrypt, so that no message from outside can stop a workflow. Part of the
+ * workflow bundle. An update and a query are answered with the reason; an update leaves nothing in the history. A
+ * signal cannot be answered: it changes nothing, and is logged. A run that was started with such an input fails
+ * immediately, and the relay starts the right one from the payment's row.
  */
 export const interceptors = (): WorkflowInterceptors => ({
   inbound: [

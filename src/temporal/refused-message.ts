@@ -1,6 +1,6 @@
 /**
- * What stands in a workflow for an argument that was refused: the codec puts it there, the interceptor finds it. Part of
- * the workflow bundle, so that this file imports nothing.
+ * The replacement in a workflow for a refused argument: the codec sets it, the interceptor finds it. Part of the
+ * workflow bundle, so this file imports nothing.
  */
 export type RefusedMessage = { readonly 'pinrail.refused': string }
 
@@ -8,7 +8,7 @@ const NAME = 'pinrail.refused'
 
 export const refusedMessage = (why: string): RefusedMessage => ({ [NAME]: why })
 
-/** Why one of the arguments was refused; null when none was. */
+/** Returns why one of the arguments was refused; null if none was. */
 export function refusalOf(args: readonly unknown[]): string | null {
   for (const arg of args)
     if (typeof arg === 'object' && arg !== null && NAME in arg && typeof arg[NAME] === 'string') return arg[NAME]

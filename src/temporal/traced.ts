@@ -1,7 +1,7 @@
 import type { Tracing } from '../observe/traces.ts'
 import type { PaymentWorkflows } from './payments.ts'
 
-/** What the api asks of a payment's workflow lies in the trace of the payment. `note` hears which payment it is. */
+/** Adds the API's calls to a payment's workflow to the trace of the payment. `note` receives the payment's id. */
 export function traceWorkflows(
   workflows: PaymentWorkflows,
   { tracing, note }: { readonly tracing: Tracing; readonly note: (paymentId: string) => void },

@@ -1,7 +1,7 @@
 import { sleep } from '@temporalio/workflow'
 import type { Moment } from '../domain/payment/workflow-step.ts'
 
-/** Wakes the workflow. A timer that is left over costs nothing but one more look at the payment, so none is canceled. */
+/** Wakes the workflow. A leftover timer only causes one more check of the payment, so none is canceled. */
 export type Alarm = {
   /** Wakes the workflow at the moment, or before it. */
   wakeAt(moment: Moment): void
@@ -14,7 +14,7 @@ export function createAlarm(): Alarm {
   let wakeUps = 0
   return {
     wakeAt({ at, what }) {
-      // Whoever is woken earlier asks for this moment again.
+      // A workflow that is woken earlier requests this moment again.
       if ([...armed].some((earlier) => earlier <= at)) return
       armed.add(at)
       void sleep(Math.max(at - Date.now(), 1), { summary: what }).then(() => {

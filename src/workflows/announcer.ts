@@ -15,7 +15,7 @@ export type Announcer = {
 
 export function createAnnouncer(): Announcer {
   const running: Promise<void>[] = []
-  // A row that is read again may name an event whose announcement is still running.
+  // A row that is read again can name an event whose announcement is still running.
   const announced = new Set<string>()
   return {
     announce: (eventId) => {
@@ -28,12 +28,14 @@ export function createAnnouncer(): Announcer {
   }
 }
 
-/** An error here would stop the run forever. */
+/** Logs the error: it would stop the run forever. */
 function leftToOthers(error: unknown): void {
   log.warn('not done by this run: the worker’s sweeps deliver what is due, and open what has no workflow', { error })
 }
 
-/** Makes the first try at every endpoint; each that did not take the event gets a workflow for the days of retries. */
+/**
+ * Makes the first try at every endpoint; each that did not accept the event gets a workflow for the days of retries.
+ */
 async function announce(eventId: string): Promise<void> {
   const { failed } = await announcing.announce(eventId)
   await Promise.all(failed.map((handOver) => startDelivery({ eventId, ...handOver, step: handOver.attemptsDone })))

@@ -1,22 +1,22 @@
 import { CancellationScope, condition } from '@temporalio/workflow'
 
-/** A message from outside, for which the workflow does something before its next step. */
+/** A message from outside, which the workflow handles before its next step. */
 export type Message =
   /** Another process has changed the row. */
   | { readonly do: 'load' }
-  /** Somebody waits for the answer. */
+  /** A caller waits for the answer. */
   | { readonly do: 'answer'; readonly request: () => Promise<void> }
   /** The order of the attempt must be read from its partner. */
   | { readonly do: 'read_order'; readonly attemptId: string }
 
 /** Messages from outside, handled one at a time between the steps of the payment. */
 export type Inbox = {
-  /** The next message, taken out; null: nothing has come in. */
+  /** Takes the next message out; null: there is none. */
   take(): Message | null
   readonly isEmpty: () => boolean
   readonly mustLoad: () => void
   readonly mustRead: (attemptId: string) => void
-  /** Has the request answered when it is its turn. Resolves with its answer, or throws what it throws. */
+  /** Queues the request. Resolves with its answer in its turn, or throws its error. */
   ask<Answer>(request: () => Promise<Answer>): Promise<Answer>
 }
 

@@ -1,4 +1,4 @@
-/** What is bundled for the workflow sandbox. */
+/** The exports that are bundled for the workflow sandbox. */
 export { notification } from './notifications/notification.ts'
 export { payment } from './payment.ts'
 export { webhookDelivery } from './webhook-delivery.ts'

@@ -15,25 +15,25 @@ export type PaymentInput = {
   readonly id: string
   /** Unix milliseconds. */
   readonly expiresAt: number
-  /** The run takes over a payment that may have moved on: it reads the row first. */
+  /** True if the run takes over a payment that might have changed since: it reads the row first. */
   readonly resume: boolean
   /** For people who look at the run: the amount with its currency, and the merchant's id. */
   readonly amount: string
   readonly merchantId: string
 }
 
-/** The buyer waits for the answer: opens a partner order. Update id = attempt id. */
+/** Opens a partner order while the buyer waits for the answer. Update id = attempt id. */
 export const openAttempt = defineUpdate<OpenAttemptAnswer, [OpenAttemptRequest]>('openAttempt')
 
-/** The merchant cancels. The answer says whether the money or the cancellation was first. */
+/** Cancels the payment for the merchant. The answer shows whether the money or the cancellation was first. */
 export const cancelPayment = defineUpdate<CancelAnswer, []>('cancel')
 
-/** A partner reports news of an attempt. The workflow reads the order from the partner. */
+/** A partner's callback about an attempt. The workflow reads the order from the partner. */
 export const partnerNews = defineSignal<[{ readonly attemptId: string }]>('partnerNews')
 
 /**
- * The attempt of the news; null if an operator sent the signal by hand without an attempt. A signal handler that throws
- * would stop the run forever.
+ * Returns the attempt of the callback; null if an operator sent the signal by hand without an attempt. A signal handler
+ * that throws would stop the run forever.
  */
 export function attemptOf(news: unknown): string | null {
   const isNamed = typeof news === 'object' && news !== null && 'attemptId' in news
@@ -41,8 +41,8 @@ export function attemptOf(news: unknown): string | null {
 }
 
 /**
- * Another process has changed the row: the settlement engine when no settlement was waiting, the checkout when the buyer took more
- * time, or a skip of time in test mode.
+ * Another process has changed the row: the settlement engine when no settlement was waiting, the checkout when the
+ * buyer took more time, or a skip of time in test mode.
  */
 export const rowChanged = defineSignal('rowChanged')
 

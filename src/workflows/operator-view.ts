@@ -8,12 +8,12 @@ import { NEEDS_OPERATOR, PAYMENT_STATUS } from './search-attributes.ts'
 /** The facts of its payment that a run has from the start. */
 type Facts = Pick<PaymentInput, 'amount' | 'merchantId'>
 
-/** A status that lasts longer than this is one that somebody may look for. The first poll, after a minute, must list it. */
+/** A status that lasts longer than this is worth searching for. The first poll, after a minute, must list it. */
 const LASTING_MS = 30_000
 
 /**
- * What an operator sees of a payment in the Temporal UI. Details cost no history event. A search attribute costs one, so it is
- * written only for a status that lasts, that needs an operator, or that is the last one.
+ * Shows a payment to operators in the Temporal UI. Details cost no history event. A search attribute costs one, so it
+ * is written only for a status that lasts, that needs an operator, or that is the last one.
  */
 export function createOperatorView(facts: Facts) {
   let listed = { status: 'created', needsOperator: false }
@@ -38,10 +38,12 @@ export function createOperatorView(facts: Facts) {
   }
 }
 
-/** A payment that is under review may never be paid out. */
+/** A payment under review might never be paid out. */
 const PAYING: readonly string[] = ['processing', 'settling', 'succeeded']
 
-/** The state, the safety of the money, the facts and the next step, for a person who has not read the code. */
+/**
+ * Describes the status, the safety of the money, the facts and the next step, for a person who has not read the code.
+ */
 function describe(payment: PaymentSnapshot, { amount, merchantId }: Facts): string {
   const { id, version, status, netUsdc, txHash, attempts, reviews, answers } = payment
   const isPaid = netUsdc !== null && PAYING.includes(status)

@@ -6,11 +6,11 @@ import type { WebhookDeliveryActivities } from '../activities/webhooks/webhook-d
 import { SETTLE_ACTIVITY_ID } from '../domain/ids.ts'
 import { RETRY_PRIORITY } from './priority.ts'
 
-/** How long each kind of step may take and how it is retried, with the reason for each number. */
+/** The time limit of each kind of step and its retries, with the reason for each number. */
 
 type Summaries<A> = { readonly [name in keyof A]: string }
 
-/** Activities of one kind. Each has the summary with which the Temporal UI lists it. */
+/** Creates activities of one kind. Each has the summary with which the Temporal UI lists it. */
 function steps<A extends object>(options: ActivityOptions, summaries: Summaries<A>): ActivityInterfaceFor<A> {
   const names = Object.entries(summaries) as [keyof A, string][]
   const entries = names.map(([name, summary]) => [name, proxyActivities<A>({ ...options, summary })[name]])
@@ -20,7 +20,7 @@ function steps<A extends object>(options: ActivityOptions, summaries: Summaries<
 /** Reads and writes of the database: retried forever, so that they succeed as soon as Postgres is back. */
 export const records = steps<Pick<PaymentActivities, 'loadPayment' | 'decide' | 'markPassedTime'>>(
   {
-    // A worker that was killed is noticed by this time-out: short, because the statements take milliseconds.
+    // This timeout detects a killed worker: it is short, because the statements take milliseconds.
     startToCloseTimeout: '10 s',
     retry: { initialInterval: '500 ms', backoffCoefficient: 2, maximumInterval: '30 s' },
   },
@@ -40,19 +40,19 @@ export const openQuickly = proxyLocalActivities<Pick<PaymentActivities, 'openPar
   retry: { maximumAttempts: 1 },
 })
 
-/** The buyer waits in front of the screen: an answer or an honest failure within half a minute. */
+/** The buyer waits at the screen: an answer or an honest failure within half a minute. */
 export const openPatiently = steps<Pick<PaymentActivities, 'openPartnerOrder'>>(
   {
     // The partner's own limit is 10 s a call; earlier orders are canceled first.
     startToCloseTimeout: '20 s',
-    // The API waits for no more than half a minute in all, and the buyer's next choice must not wait for this one.
+    // The API waits at most half a minute in all, and the buyer's next choice must not wait for this one.
     scheduleToCloseTimeout: '25 s',
     retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '5 s' },
   },
   OPEN_ORDER,
 )
 
-/** A quick read; its effect on our row is the same however often it runs. One history event instead of six. */
+/** A quick read, whose effect on the row is the same however often it runs. One history event instead of six. */
 export const reading = proxyLocalActivities<Pick<PaymentActivities, 'readPartnerOrder'>>({
   summary: 'Read the order from its partner',
   startToCloseTimeout: '12 s',
@@ -60,7 +60,10 @@ export const reading = proxyLocalActivities<Pick<PaymentActivities, 'readPartner
   retry: { initialInterval: '300 ms', backoffCoefficient: 3, maximumAttempts: 3 },
 })
 
-/** Calls that close a payment or give back its money: retried forever, at growing intervals; each has its idempotency key. */
+/**
+ * Calls that close a payment or give back its money: retried forever, at growing intervals; each has its idempotency
+ * key.
+ */
 export const money = steps<Pick<PaymentActivities, 'closeUnpaid' | 'giveBack'>>(
   {
     startToCloseTimeout: '30 s',
@@ -72,26 +75,29 @@ export const money = steps<Pick<PaymentActivities, 'closeUnpaid' | 'giveBack'>>(
   },
 )
 
-/** Waits for the settlement engine, which completes the activity by its id. A retry goes on from the row. */
+/** Waits for the settlement engine, which completes the activity by its id. A retry continues from the row. */
 export const settlement = proxyActivities<Pick<PaymentActivities, 'settle'>>({
   summary: 'Convert the money to USDC and send it to the merchant, until its block is final',
   activityId: SETTLE_ACTIVITY_ID,
-  // A try takes at most two calls of 10 s, and finality 2 to 5 s. If the completion was lost, the next try finds the result.
+  // A try takes at most two calls of 10 s, and finality 2 to 5 s. If the completion was lost, the next try finds the
+  // result.
   startToCloseTimeout: '30 s',
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
 })
 
-/** The first try at every endpoint, all at once. Who has not answered within 3 s gets its delivery workflow. */
+/**
+ * The first concurrent tries at all endpoints. An endpoint without a response within 3 s gets its delivery workflow.
+ */
 export const announcing = proxyLocalActivities<AnnounceActivities>({
   summary: 'Send the event to every endpoint',
   startToCloseTimeout: '8 s',
-  // After that the worker's sweep delivers the event.
+  // After these tries the worker's sweep delivers the event.
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumAttempts: 3 },
 })
 
 const oneTry = {
   summary: 'Send the event to the endpoint',
-  // The endpoint has 15 s. Its answer is a value: only our own failures are retried here.
+  // The endpoint has 15 s. Its response is a value: only failures of the platform are retried here.
   startToCloseTimeout: '30 s',
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
 } as const
@@ -99,5 +105,5 @@ const oneTry = {
 /** One try at one endpoint; the workflow decides how many there are, and when. */
 export const delivering = proxyActivities<WebhookDeliveryActivities>(oneTry)
 
-/** A later try: those that somebody waits for go first. */
+/** A later try: tries that somebody waits for go first. */
 export const retrying = proxyActivities<WebhookDeliveryActivities>({ ...oneTry, priority: RETRY_PRIORITY })

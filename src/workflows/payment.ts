@@ -29,25 +29,26 @@ import * as messages from './messages.ts'
 import { createOperatorView } from './operator-view.ts'
 import { money, openPatiently, openQuickly, reading, records, settlement } from './options.ts'
 
-/** One payment, from creation to its end. The row in Postgres is the truth; this decides only what happens next. */
+/** One payment, from creation to its end. The row in Postgres is the truth; the workflow decides only the next step. */
 export async function payment(input: messages.PaymentInput): Promise<PaymentStatus> {
   const { cancelRequested: whenCanceled } = CancellationScope.current()
   return CancellationScope.nonCancellable(() => {
     const run = new PaymentRun(input)
     run.listen()
-    // Temporal must not stop a payment that has money: a cancellation in its UI, on which the promise rejects, is the merchant's.
+    // Temporal must not stop a payment that has money: a cancellation in its UI, on which the promise rejects, counts
+    // as the merchant's.
     whenCanceled.catch(() => run.cancel())
     return run.toEnd()
   })
 }
 
-/** The answer of an activity that may have changed the payment. */
+/** The answer of an activity that can change the payment. */
 type Changed = { readonly payment: PaymentSnapshot; readonly events: readonly string[] }
 
 class PaymentRun {
   readonly #input: messages.PaymentInput
   readonly #id: string
-  /** The payment, as the last activity left it. */
+  /** The payment after the last activity. */
   #payment: PaymentSnapshot
   /** False until a resumed run has loaded the row. A first run needs no load: its payment is new. */
   #isLoaded: boolean
@@ -68,7 +69,7 @@ class PaymentRun {
     if (input.resume) this.#inbox.mustLoad()
   }
 
-  /** First what has come in, then what is due, else a wait. */
+  /** Handles messages first, then what is due, else waits. */
   async toEnd(): Promise<PaymentStatus> {
     for (;;) {
       await this.#continueAsNewIfLong()
@@ -109,7 +110,7 @@ class PaymentRun {
     }
   }
 
-  /** Takes the answer of an activity. If two answers crossed, the one with the higher version is newer. */
+  /** Applies the answer of an activity. If two answers crossed, the one with the higher version is newer. */
   #apply(changed: Changed): void {
     if (changed.payment.version >= this.#payment.version) this.#payment = changed.payment
     this.#isLoaded = true
@@ -117,14 +118,14 @@ class PaymentRun {
     for (const eventId of changed.events) this.#announcer.announce(eventId)
   }
 
-  /** Loads the row. A resumed run may have missed news, so it also has each watched order read. */
+  /** Loads the row. A resumed run might have missed callbacks, so it also reads each watched order. */
   async #load(): Promise<void> {
     const mayHaveMissedNews = !this.#isLoaded
     this.#apply(await records.loadPayment(this.#id))
     if (mayHaveMissedNews) this.#poll(Date.now())
   }
 
-  /** Has every watched order read, one at a time. */
+  /** Queues the reading of every watched order. */
   #poll(now: number): void {
     this.#polledAt = now
     for (const { id } of this.#payment.watched) this.#inbox.mustRead(id)
@@ -144,8 +145,8 @@ class PaymentRun {
   }
 
   /**
-   * Starts the settlement unless it is running. Temporal retries it until it ends, while the loop serves what comes in. If an
-   * operator ends it by hand, the row has the next step.
+   * Starts the settlement unless it is running. Temporal retries it until it ends, while the loop handles messages. If
+   * an operator ends it by hand, the row has the next step.
    */
   #startSettlement(): void {
     this.#settling ??= settlement
@@ -167,7 +168,10 @@ class PaymentRun {
     await condition(() => !this.#inbox.isEmpty() || this.#settling !== settling || this.#alarm.wakeUps() !== wakeUps)
   }
 
-  /** Waits for open requests and for the first try of each webhook. False if something has come in, which may need another step. */
+  /**
+   * Waits for open requests and for the first try of each webhook. False if a message has arrived, which might need
+   * another step.
+   */
   async #finish(): Promise<boolean> {
     this.#view.list(this.#payment)
     await condition(() => this.#isIdle() || !this.#inbox.isEmpty())
@@ -204,7 +208,8 @@ class PaymentRun {
     for (const say of ANSWERS)
       setHandler(messages.operatorUpdates[say], (decision) => this.#inbox.ask(() => this.#decide(say, decision)), {
         description: `Operator: ${say}. Give ${payloadOf(say)}`,
-        // An old snapshot must not refuse a decision about a newer row: then only the form is checked here, and the rest in its turn.
+        // An old snapshot must not refuse a decision about a newer row: then only the form is checked here, and the
+        // rest in its turn.
         validator: (decision) =>
           this.#refuse(whyRefused(say, decision, this.#isAsNewAs(decision) ? this.#payment : null)),
       })
@@ -223,13 +228,13 @@ class PaymentRun {
     // Both calls are for the same attempt, so the partner opens one order.
     const order = { paymentId: this.#id, ...request }
     const opening = openQuickly.openPartnerOrder(order).catch(() => openPatiently.openPartnerOrder(order))
-    // The partner may have the order although the call failed. The row has it too, so that polls read it.
+    // The partner might have the order although the call failed. The row has it too, so that polls read it.
     const opened = await this.#loadAfterFailure(opening)
     this.#apply(opened)
     return opened.answer
   }
 
-  /** True if the snapshot is as new as what the operator saw: others write to the row too. */
+  /** True if the snapshot is as new as the one that the operator saw: other processes write to the row, too. */
   #isAsNewAs({ version }: Decision): boolean {
     return this.#isLoaded && (version ?? 0) <= this.#payment.version
   }
@@ -237,7 +242,7 @@ class PaymentRun {
   async #decide(say: Say, decision: Decision): Promise<DecisionAnswer> {
     if (!this.#isAsNewAs(decision)) await this.#load()
     this.#refuse(whyRefused(say, decision, this.#payment))
-    // The row may be newer than the snapshot. After a refusal the operator must see what is possible now.
+    // The row can be newer than the snapshot. After a refusal the operator must see what is possible now.
     const decided = await this.#loadAfterFailure(records.decide({ ...decision, paymentId: this.#id, say }))
     this.#apply(decided)
     const { message, unsure } = decided

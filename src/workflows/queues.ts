@@ -1,3 +1,6 @@
-/** Task queues: payments and their activities share one, so that the server may hand an activity over with the task. */
+/**
+ * Task queues: payments and their activities share one, so that the server can return an activity with the workflow
+ * task.
+ */
 export const PAYMENTS_QUEUE = 'payments'
 export const DELIVERIES_QUEUE = 'deliveries'

@@ -16,23 +16,26 @@ export type WebhookDeliveryInput = {
   readonly attemptsDone: number
   /** How much of the schedule is used up: the number of tries, unless a redelivery has started it again from 0. */
   readonly step: number
-  /** The answer of the last try; null if it is unknown. */
+  /** The response of the last try; null if it is unknown. */
   readonly last: LastAnswer | null
 }
 
-/** Makes the next try at once and returns its result. It uses up none of the schedule. */
+/** Makes the next try immediately and returns its result. It uses up none of the schedule. */
 export const redeliverNow = defineUpdate<DeliveryResult, []>('redeliverNow')
 
 /** Test mode: skips this number of milliseconds. The tries that are due by then are made one after the other. */
 export const skipTime = defineSignal<[number]>('skipTime')
 
-/** One event for one endpoint: tries until the receiver takes it, answers 410, or the schedule of days is used up. */
+/**
+ * Delivers one event to one endpoint: tries until the receiver accepts it, responds with 410, or the schedule of days
+ * is used up.
+ */
 export async function webhookDelivery(input: WebhookDeliveryInput): Promise<DeliveryResult['kind']> {
   const delivery = new WebhookDelivery(input)
   setHandler(redeliverNow, () => delivery.redeliver(), {
     description: 'Makes the next try now, without using up the schedule',
   })
-  // A signal that an operator sends by hand may carry any value.
+  // A signal that an operator sends by hand can carry any value.
   setHandler(skipTime, (ms) => delivery.skip(Number.isFinite(ms) ? ms : 0))
   const result = await delivery.run()
   await condition(allHandlersFinished)
@@ -71,7 +74,7 @@ class WebhookDelivery {
       this.#answered = asked
       if (!byHand) this.#plan()
     }
-    // Requests that still wait get the last answer.
+    // Requests that still wait get the last result.
     this.#answered = Number.POSITIVE_INFINITY
     this.#show()
     return this.#result.kind
@@ -94,7 +97,7 @@ class WebhookDelivery {
     this.#due = Date.now() + (delay ?? 0) * 1000
   }
 
-  /** True if a redelivery is requested before the try is due. */
+  /** Waits until the try is due. True if a redelivery is requested before. */
   async #wait(): Promise<boolean> {
     for (;;) {
       this.#useSkippedTime()

@@ -22,13 +22,13 @@ import { DIGEST_SIZE, whatNext } from '../../domain/notification/pace.ts'
 import { type QuietHours, quietUntil } from '../../domain/notification/quiet.ts'
 
 export type ClaimDeps = {
-  /** Opens the address of a channel. Throws when it was altered or its key is gone. */
+  /** Decrypts the address of a channel. Throws if it was altered or its key is gone. */
   readonly open: (sealed: string, channelId: string) => string
   readonly newMessageId: () => string
   readonly publicUrl: string
 }
 
-/** What is to be sent now, or how long there is nothing to send. */
+/** The message to send now, or the time until there is one. */
 export type Claim =
   | {
       readonly kind: 'send'
@@ -41,12 +41,12 @@ export type Claim =
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'done' }
 
-/** A message belongs to its sender for so long: more than one send can take (milliseconds). */
+/** Milliseconds for which a message belongs to its sender: more than one send can take. */
 const MINE_MS = 60_000
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** Takes the next message of a channel, in a transaction that must be committed before it is sent. */
+/** Takes the next message of a channel, in a transaction that must be committed before the message is sent. */
 export async function claimNext(
   deps: ClaimDeps,
   tx: Tx,
@@ -57,7 +57,7 @@ export async function claimNext(
   const pause = channel.paused_until === null ? 0 : Date.parse(channel.paused_until) - now
   if (channel.broken_at !== null) return rest(tx, channelId)
   if (pause > 0) return { kind: 'wait', ms: pause }
-  const address = addressOf(deps, channel)
+  const address = readAddress(deps, channel)
   if (address === null) {
     await giveUp(tx, channel, { reason: UNREADABLE, now: iso(now) })
     return rest(tx, channelId)
@@ -91,18 +91,18 @@ export async function claimNext(
 
 const UNREADABLE = 'its address cannot be read, or its person has left the account'
 
-function addressOf({ open }: ClaimDeps, channel: LockedChannel): string | null {
+function readAddress({ open }: ClaimDeps, channel: LockedChannel): string | null {
   const { id, kind, sealed, email } = channel
   if (kind === 'email') return email
   try {
     const address = open(sealed, id)
-    return kind === 'telegram' && isOfSomebodyGone(channel, address) ? null : address
+    return kind === 'telegram' && isOfDeletedPerson(channel, address) ? null : address
   } catch {
     return null
   }
 }
 
-/** People are told by mail, and by the other channels. */
+/** Marks the channel as broken. People are notified by mail and through the other channels. */
 export async function giveUp(
   tx: Tx,
   channel: LockedChannel,
@@ -118,11 +118,14 @@ async function rest(tx: Tx, channelId: string): Promise<Claim> {
   return { kind: 'done' }
 }
 
-/** A service that was down may come back in the quiet hours: what can wait is tried again at their end. */
+/**
+ * Finds the open message. In quiet hours a message that is not urgent waits until their end, although its service might
+ * recover earlier.
+ */
 async function openMessage(tx: Tx, channel: LockedChannel, now: number): Promise<OpenMessage | null> {
   const open = await findOpenMessage(tx, channel.id)
-  const quiet = quietUntil(quietOf(channel), now)
-  // What its sender has left may have come, and is told again soon, or not at all.
+  const quiet = quietUntil(readQuietHours(channel), now)
+  // A message that its sender has left might have been delivered, and is sent again soon or not at all.
   if (open === null || quiet === null || open.urgent || open.state === 'sending' || open.next_at > now) return open
   await holdMessage(tx, open.id, iso(quiet))
   return { ...open, next_at: quiet }
@@ -141,9 +144,9 @@ async function begin(
   { channel, now, onlyUrgent }: { channel: LockedChannel; now: number; onlyUrgent: boolean },
 ): Promise<Taken | 'nothing' | { readonly until: number } | { readonly ms: number }> {
   const { waiting: due, recent } = await readQueue(tx, channel.id, { now: iso(now), limit: DIGEST_SIZE })
-  // Behind a message that waits for its next try only what cannot wait is sent.
+  // While a message waits for its next try, only urgent notifications are sent.
   const waiting = onlyUrgent ? due.filter(({ urgent }) => urgent) : due
-  const quiet = quietUntil(quietOf(channel), now)
+  const quiet = quietUntil(readQuietHours(channel), now)
   const next = whatNext({ now, waiting, recent, quietUntil: quiet })
   if (next.kind === 'nothing') return 'nothing'
   if (next.kind === 'wait') return quiet === null ? { ms: next.until - now } : { until: next.until }
@@ -169,11 +172,14 @@ export const tenantOf = (tx: Tx, { merchant_id: merchantId }: LockedChannel): Te
   livemode: tx.livemode,
 })
 
-function quietOf({ quiet_from: from, quiet_to: to, quiet_zone: zone }: LockedChannel): QuietHours | null {
+function readQuietHours({ quiet_from: from, quiet_to: to, quiet_zone: zone }: LockedChannel): QuietHours | null {
   return from === null || to === null || zone === null ? null : { from, to, zone }
 }
 
-/** The link stops in the name of whoever made the channel; without them people are led to the dashboard. */
+/**
+ * Returns a link that stops the change of the wallet in the name of the person who created the channel; null leads to
+ * the dashboard instead.
+ */
 async function stopLink(
   { publicUrl }: ClaimDeps,
   tx: Tx,
@@ -187,7 +193,7 @@ async function stopLink(
   return `${publicUrl}/wallet/stop/${token}`
 }
 
-/** Who is forgotten has no id any more: every chat of Telegram is linked by a person. */
-function isOfSomebodyGone({ member_id: member }: LockedChannel, chat: string): boolean {
+/** A deleted person has no id any more: every personal Telegram chat is linked by a person. */
+function isOfDeletedPerson({ member_id: member }: LockedChannel, chat: string): boolean {
   return member === null && isChatOfOne(chat)
 }

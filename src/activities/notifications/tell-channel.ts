@@ -8,30 +8,30 @@ import { type Claim, type ClaimDeps, claimNext, giveUp } from './claim.ts'
 export type NotificationDeps = ClaimDeps & {
   readonly db: Db
   readonly seal: (address: string, channelId: string) => string
-  /** Makes one try. Whatever the channel does is a value; only `signal` makes it throw. */
+  /** Makes one try. Any reaction of the channel is a value; it throws only because of `signal`. */
   readonly deliver: (to: Recipient, message: ChannelMessage, signal: AbortSignal) => Promise<Outcome>
   /** Unix milliseconds. */
   readonly now: () => number
 }
 
-/** Milliseconds until there may be something to send; null: nothing is left, or not for a long time. */
+/** Milliseconds until the next message can be due; null: none is left, or not for a long time. */
 export type ChannelRound = { readonly againAfterMs: number | null }
 
 export type NotificationActivities = {
-  /** Sends the next message of a channel, if it is time for one, and records what came of it. */
+  /** Sends the next message of a channel, if it is due, and records the result. */
   tellChannel(channelId: string): Promise<ChannelRound>
 }
 
-/** Sends at once in one process, so that channels that hang leave the other places of the queue free. */
+/** Concurrent sends of one process, so that channels that hang do not occupy all places of the queue. */
 const AT_ONCE = 20
 const BUSY_PAUSE_MS = 1000
 
-/** Between two messages to one chat or address: Telegram and Slack take one a second, Discord more. */
+/** Milliseconds between two messages to one chat or address: Telegram and Slack accept one a second, Discord more. */
 const GAP_MS = 1000
-/** Telegram takes twenty a minute in a group. */
+/** Milliseconds for a group: Telegram accepts twenty messages a minute. */
 const GROUP_GAP_MS = 3000
 
-/** A workflow waits no longer than this; the sweep starts another one when it is time. */
+/** The longest wait of a workflow; the sweep starts another one when the message is due. */
 const LONGEST_WAIT_MS = 60_000
 
 const iso = (ms: number): string => new Date(ms).toISOString()
@@ -54,7 +54,7 @@ export function createNotificationActivities(deps: NotificationDeps): Notificati
   }
 }
 
-/** Answers after how many milliseconds there may be more. */
+/** Sends the message. Returns after how many milliseconds the next one can be due. */
 async function send(deps: NotificationDeps, claim: Claim & { kind: 'send' }): Promise<number> {
   const outcome = await deps.deliver(claim.to, claim.message, cancellationSignal())
   return deps.db.transaction((tx) => record(deps, tx, { claim, outcome }))

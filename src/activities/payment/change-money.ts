@@ -15,7 +15,9 @@ import type { PaymentDeps, PayoutDesk } from './payment-deps.ts'
 
 type MoneyChange = { readonly id: string; readonly work: Work; readonly known?: PaymentWithAttempts }
 
-/** Changes what is known of a payment's money. A payout whose money is not all there is voided in the same transaction. */
+/**
+ * Changes the facts about a payment's money. A payout whose money is not all there is voided in the same transaction.
+ */
 export async function changeMoney(deps: PaymentDeps, { id, work, known }: MoneyChange): Promise<Written> {
   const careful: Work = (changing) => {
     work(changing)
@@ -29,10 +31,10 @@ export async function changeMoney(deps: PaymentDeps, { id, work, known }: MoneyC
   }
 }
 
-/** Nothing was written: the settlement engine must void the payout in the same transaction. */
+/** Thrown before anything is written: the settlement engine must void the payout in the same transaction. */
 class PayoutMustBeVoided extends Error {}
 
-/** The same under the lock, for work that does more in its transaction. */
+/** Changes the money under the lock, for work that does more in its transaction. */
 export function changeMoneyIn({ db, context, payouts }: PaymentDeps, id: string, work: LockedWork): Promise<Written> {
   return db.transaction((tx) =>
     changePaymentIn(tx, context, {
@@ -48,8 +50,9 @@ export function changeMoneyIn({ db, context, payouts }: PaymentDeps, id: string,
 const mustVoid = ({ state }: PaymentWork): boolean => nextEffect(toFunds(state)).do === 'void'
 
 /**
- * The settlement engine proves whether the payout was paid; a restored backup may have forgotten it. If none was ever handed in,
- * the sale is the platform's, and what is there is asked about again.
+ * Requests the void of the payout. The settlement engine proves whether it was paid, even if a restored backup lacks
+ * it. If none was ever handed over, the sale belongs to the platform, and the next step is computed from the money that
+ * is there.
  */
 async function voidPayout(work: PaymentWork, tx: Tx, payouts: PayoutDesk): Promise<void> {
   const { id } = work.state.payment

@@ -17,15 +17,15 @@ export type DecisionOrder = Decision & { readonly paymentId: string; readonly sa
 /** `unsure`: as in the answer to the operator. */
 export type Decided = Changed & { readonly message: string; readonly unsure?: true }
 
-/** Another try of a decision that may have been carried out, when its answer was lost. */
+/** For another try of a decision that might have been carried out before its answer was lost. */
 const TRIED_BEFORE = 'tried before, and the payment has changed since: its timeline says whether it was recorded'
 
-/** Records a decision in one transaction. What it needs of a partner or of the settlement follows as the payment's next step. */
+/** Records a decision in one transaction. Calls to a partner or to settlement follow as the payment's next step. */
 export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<Decided> {
   let message = `${order.say}: recorded`
   let isUnsure = false
   const written = await changeMoneyIn(deps, order.paymentId, async (work, tx) => {
-    const seen = await recordedBefore(work, tx, order)
+    const seen = await findEarlierTry(work, tx, order)
     if (seen === 'recorded') return
     if (seen === 'unsure') {
       isUnsure = true
@@ -38,8 +38,11 @@ export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<D
   return isUnsure ? { ...changed, message, unsure: true } : { ...changed, message }
 }
 
-/** A decision accepts what the operator saw. A retry finds what its first try has stored. */
-async function recordedBefore(
+/**
+ * Refuses a decision if the payment has changed since the operator read it. A retry finds what its first try has
+ * stored.
+ */
+async function findEarlierTry(
   { state }: PaymentWork,
   tx: Tx,
   order: DecisionOrder,
@@ -47,7 +50,7 @@ async function recordedBefore(
   const { paymentId, say, operator } = order
   const present = state.payment.version
   const isTriedAgain = Context.current().info.attempt > 1
-  // A hold is of the payment as it is.
+  // A hold applies to the payment in any version.
   const version = say === 'hold' ? present - (isTriedAgain ? 1 : 0) : (order.version ?? present)
   if (version === present) return null
   const known = await findDecision(tx, { paymentId, version: version + 1 })
@@ -77,7 +80,7 @@ async function carryOut({ payouts }: PaymentDeps, { work, tx, order }: CarryingO
   if (say === 'hold') await holdPayout(work.state, { tx, payouts, reason })
 }
 
-/** Holds the payout in the same transaction. A hold that comes too late is refused. */
+/** Stops the payout in the same transaction. A hold that comes too late is refused. */
 async function holdPayout(
   { payment }: PaymentWork['state'],
   { tx, payouts, reason }: { readonly tx: Tx; readonly payouts: PaymentDeps['payouts']; readonly reason: string },
@@ -85,6 +88,6 @@ async function holdPayout(
   const { id, payout } = payment
   if (payout !== 'handed') return
   if (!(await payouts.hold(tx, id, reason))) throw decisionRefused(PAYOUT_SIGNED)
-  // Nothing waits for the transfer until it is handed over again.
+  // Completes the activity that waits for the transfer: the next hand-over starts another one.
   await putOutbox(tx, 'complete_transfer', [{ subject: id, payload: { events: [] } }])
 }

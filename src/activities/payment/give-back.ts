@@ -12,8 +12,8 @@ import { askQuietly, callSignal } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
 /**
- * Gives the money of an attempt back through its partner, with one key for life. That the partner is asked is stored first:
- * after a crash, or if the partner is silent or slow, each later reading of the order asks it again.
+ * Gives the money of an attempt back through its partner, with the same key forever. The request is stored before the
+ * partner is asked: after a crash, or if the partner is silent or slow, each later reading of the order asks it again.
  */
 export async function giveBack(
   deps: PaymentDeps,
@@ -32,8 +32,8 @@ export async function giveBack(
 }
 
 /**
- * Nothing goes back while a payout can be paid that this database has forgotten, because it was restored from a backup: the
- * payout is voided first. Either that wins, or the payment is settled.
+ * Stores the request. While a payout that a restored backup lacks could still be paid, nothing goes back: the payout is
+ * voided first. Either the void wins, or the payment is settled.
  */
 async function begin(
   { payouts }: PaymentDeps,
@@ -42,9 +42,9 @@ async function begin(
 ): Promise<void> {
   const { payment } = work.state
   const effect = nextEffect(toFunds(work.state))
-  // What was sold goes back only after its payout is void: another try may find that it is being voided.
+  // Sold money goes back only after its payout is void: another try might find that it is being voided.
   if (effect.do !== 'give_back' || effect.accountId !== attemptId) return
-  // Of a refunded payment it was found out when its money went back.
+  // For a refunded payment this was checked when its money went back.
   const isUnpaid = payment.payout === 'none' || payment.payout === 'void'
   const mayBeForgotten = isUnpaid && payment.status !== 'refunded'
   if (mayBeForgotten && (await payouts.open(tx, payment.id)) !== null) {
@@ -56,7 +56,7 @@ async function begin(
   work.setAttempt(attemptId, { back: 'asked' })
 }
 
-/** Asks the partner about a give-back that is stored; the same key always means the same one. */
+/** Asks the partner for a give-back that is stored; the same key always means the same give-back. */
 export async function callRefund(deps: PaymentDeps, { id: attemptId, provider }: Attempt): Promise<RefundResult> {
   const partner = deps.partners[provider]
   if (partner.refundOrder === undefined) return { kind: 'refused', reason: `${provider} gives nothing back` }
@@ -64,8 +64,8 @@ export async function callRefund(deps: PaymentDeps, { id: attemptId, provider }:
 }
 
 /**
- * Records the partner's answer about the give-back. If the attempt has changed since it was asked, the give-back may be
- * another one: the next reading of the order asks about it.
+ * Records the partner's answer about the give-back. If the attempt has changed since it was asked, the give-back might
+ * be another one: the next reading of the order asks about it.
  */
 export function recordRefund(work: PaymentWork, asked: Attempt, result: RefundResult): void {
   const attempt = work.state.attempts.find(({ id }) => id === asked.id)
@@ -74,11 +74,11 @@ export function recordRefund(work: PaymentWork, asked: Attempt, result: RefundRe
   if (result.kind === 'refunded')
     work.setAttempt(id, { back: 'no', returned: true, held: '0', status: 'refunded', paidAt: null, misfit: null })
   if (result.kind !== 'refused') return
-  // What the partner refused to give back goes on only if it is still there.
+  // Money that the partner refused to give back continues only if it is still there.
   work.setAttempt(id, { back: 'no', confirmedAt: null })
   work.note(noteOf('refund.refused', { attempt_id: id, provider, reason: result.reason }))
 }
 
-/** The answer that the operator reads; nothing is tried again. */
+/** Returns the refusal that the operator reads; it is not tried again. */
 export const decisionRefused = (why: string): ApplicationFailure =>
   ApplicationFailure.nonRetryable(why, 'DecisionRefused')

@@ -35,7 +35,7 @@ export async function openPartnerOrder(
   const ready = readyToReuse(before, request)
   if (ready !== null) return { ...unchanged(before), answer: redirect(ready.id, ready.redirectUrl) }
   const plan = planOpening(before, request)
-  // Before the orders that are open are canceled: one of them is the last that the buyer has.
+  // This check comes before open orders are canceled: one of them might be the buyer's last.
   if (plan.kind === 'too_many_attempts') return { ...unchanged(before), answer: { kind: plan.kind } }
 
   const reused = plan.kind === 'reuse' ? plan.attempt : null
@@ -49,7 +49,7 @@ export async function openPartnerOrder(
     const { payment, attempts } = derive(work.state, work.at)
     if (!isOpen(payment.status)) return
     const isStored = attempts.some(({ id }) => id === attemptId)
-    // Another run of the payment may have opened orders since they were counted above.
+    // Another run of the payment might have opened orders since they were counted above.
     isOneTooMany = !isStored && planOpening(work.state, request).kind === 'too_many_attempts'
     if (isOneTooMany || isStored) return
     const { provider, method } = request
@@ -62,7 +62,7 @@ export async function openPartnerOrder(
   if (isOneTooMany) return { ...answerWith(begun), answer: { kind: 'too_many_attempts' } }
 
   const { payment } = before
-  // Another try of this opening may have stored another amount.
+  // Another try of this opening might have stored another amount.
   const { asked: amount } = begun.state.attempts.find(({ id }) => id === attemptId) as Attempt
   const opened = await deps.partners[request.provider].openOrder(
     {
@@ -93,7 +93,7 @@ async function recordOpened(
     known: begun.state,
     work: (work) => {
       const attempt = work.state.attempts.find((candidate) => candidate.id === attemptId)
-      // A callback may have been faster than the answer: then its status is the newer one.
+      // A callback might have been faster than the answer: then its status is the newer one.
       const early = attempt?.status === 'opening'
       if (opened.kind === 'declined') {
         if (early) work.setAttempt(attemptId, { status: 'declined', failureCode: opened.failureCode })
@@ -117,7 +117,7 @@ async function recordOpened(
   return { ...answerWith({ ...written, events: [...begun.events, ...written.events] }), answer }
 }
 
-/** The price, or what it is in the currency in which the partner charges. */
+/** Returns the price, or its value in the currency in which the partner charges. */
 async function amountToCharge(deps: PaymentDeps, payment: Payment, request: OpenAttemptRequest): Promise<Money> {
   const pinned = payment.provider !== null && payment.fallback === 'none' && payment.provider !== request.provider
   if (pinned)

@@ -8,26 +8,26 @@ import type { Rate } from '../../providers/converter/converter.ts'
 import { isPartnerError, notYet } from '../failure.ts'
 import { CALL_TIMEOUT_MS, type PaymentDeps } from './payment-deps.ts'
 
-/** How often a partner that does not answer is asked before we go on without its word. */
+/** Tries before the payment continues without the answer of a silent partner. */
 const TRIES_BEFORE_SILENCE = {
   'at once': 1,
   'asked again': 2,
   'after some tries': 4,
 } as const
 
-/** Two minutes of tries for which there was no room. Beside a partner that hangs there may be none for hours. */
+/** About two minutes of tries without a free slot. While a partner hangs there can be none for hours. */
 const TRIES_WITHOUT_ROOM = 20
-/** Seconds between them. They differ, so that those who found no room do not come again all at once. */
+/** Seconds between them. They vary, so that calls that found no slot do not all return at the same moment. */
 const ROOM_AFTER = { least: 2, spread: 9 } as const
 
-/** An attempt as it was known before the partner was asked, with the newest of its unread news. */
+/** An attempt as it was known before the partner was asked, with its newest unread callback. */
 export type AskedAttempt = { readonly attempt: Attempt; readonly unread: string | null }
 
 /** An order as the partner reports it; null: no answer. */
 export type OrderNews = {
   readonly asked: AskedAttempt
   readonly order: PartnerOrder | null
-  /** The rate to lock if its money is taken. Null where none is needed, or there is none now. */
+  /** The rate to lock if its money counts. Null: none is needed, or there is none now. */
   readonly rate: Pick<Rate, 'rate' | 'source'> | null
 }
 
@@ -37,9 +37,10 @@ export const toAsk = (before: PaymentWithNews, attempt: Attempt): AskedAttempt =
 })
 
 /**
- * When silence is accepted, an attempt stays unproved, and the payment goes on listening for its money; a refund stays asked
- * for. A payment that is closed without having asked may be paid: where the partner was not asked, it is tried for longer.
- * A call that we gave up ourselves says nothing about the partner: it ends the activity.
+ * Asks a partner, and returns null if its silence is accepted. Then an attempt stays unproved, and the payment
+ * continues to listen for its money; a refund stays requested. A payment that is closed without an answer might be
+ * paid: if the partner was never asked, it is tried for longer. A call that the activity aborted proves nothing about
+ * the partner: it ends the activity.
  */
 export async function askQuietly<Answer>(
   ask: () => Promise<Answer>,
@@ -57,8 +58,8 @@ export async function askQuietly<Answer>(
 }
 
 /**
- * A partner that lets the time of a call pass is not asked again right after it: a buyer or a merchant may be waiting for this
- * reading to end. The next poll asks it.
+ * Asks a partner once. If it exceeds the time of the call, it is not asked again immediately: a buyer or a merchant
+ * might wait for this reading. The next poll asks it.
  */
 export async function askInTime<Answer>(ask: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
   const signal = callSignal()
@@ -70,15 +71,16 @@ export async function askInTime<Answer>(ask: (signal: AbortSignal) => Promise<An
   }
 }
 
-/** The partner's answer with the rate to lock if its money is taken, and the news that it answers. */
+/** Returns the partner's answer with the rate to lock if its money counts, and the callback that it answers. */
 export async function newsOf(deps: PaymentDeps, asked: AskedAttempt, order: PartnerOrder | null): Promise<OrderNews> {
   const mayTake = order !== null && order.received !== null && asked.attempt.rate === null
   return { asked, order, rate: mayTake ? await rateToLock(deps, asked.attempt, order) : null }
 }
 
 /**
- * A partner that takes USDC itself has locked the rate when it asked for the amount. Any other rate is of the currency that
- * was asked for, whatever the order says now. Without a current rate the money is seen all the same: its conversion locks one.
+ * Returns the rate to lock. A partner that accepts USDC has locked the rate when it asked for the amount. Any other
+ * rate is that of the requested currency, whatever the order names now. Without a current rate the money still counts:
+ * its conversion locks one.
  */
 export async function rateToLock(
   deps: PaymentDeps,
@@ -89,13 +91,13 @@ export async function rateToLock(
   return deps.rates.current(asked.currency).catch(noAnswer)
 }
 
-/** For `catch`: a partner that gives no answer has said nothing; anything else is thrown on. */
+/** For `catch`: returns null if a partner gave no answer; throws any other error. */
 export function noAnswer(error: unknown): null {
   if (isPartnerError(error)) return null
   throw error
 }
 
-/** Ends a call when it takes too long or when the activity is canceled. */
+/** Aborts a call that takes too long, or when the activity is canceled. */
 export function callSignal(): AbortSignal {
   return abortAfter(CALL_TIMEOUT_MS, Context.current().cancellationSignal)
 }

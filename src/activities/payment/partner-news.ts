@@ -8,10 +8,16 @@ import { withReading } from '../../domain/payment/reading.ts'
 import type { OrderNews } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
-/** `known`: it says nothing new. `nothing`: there was no answer, or it may be older than what is known. */
+/**
+ * `known`: the answer contains nothing new. `nothing`: there was no answer, or it might be older than the stored
+ * reading.
+ */
 export type Heard = 'news' | 'known' | 'nothing'
 
-/** Applies what the partner said to the payment. What is not understood stays unread, and the order is read again. */
+/**
+ * Applies the partner's answer to the payment. A callback without a usable answer stays unread, and the order is read
+ * again.
+ */
 export function applyOrder(work: PaymentWork, deps: PaymentDeps, news: OrderNews): Heard {
   const { order, asked, rate } = news
   const attempt = work.state.attempts.find(({ id }) => id === asked.attempt.id)
@@ -26,7 +32,7 @@ export function applyOrder(work: PaymentWork, deps: PaymentDeps, news: OrderNews
   return 'news'
 }
 
-/** The only way to pay is closed to this buyer. */
+/** Ends the payment if the only method is closed to this buyer. */
 function failIfHopeless(work: PaymentWork, read: Attempt): void {
   const { payment, attempts } = work.state
   const isOnlyWay = payment.provider !== null && payment.fallback === 'none'

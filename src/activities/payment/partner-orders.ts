@@ -21,12 +21,12 @@ import { askInTime, askQuietly, callSignal, newsOf, type OrderNews, toAsk } from
 import { applyOrder } from './partner-news.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
-/** A running identity check keeps an expired payment open once, for this long. */
+/** How long a running identity check keeps an expired payment open, once. */
 const POSTPONE_MS = 24 * 3_600_000
 
 export type CloseAs = 'expired' | 'canceled' | 'listening_ended'
 
-/** Reads an order and applies what it says. What is being carried out is carried on: a give-back, or a cancellation. */
+/** Reads an order and applies the answer. It continues a give-back or a cancellation that is being carried out. */
 export async function readPartnerOrder(
   deps: PaymentDeps,
   { paymentId, attemptId }: { paymentId: string; attemptId: string },
@@ -50,8 +50,8 @@ export async function readPartnerOrder(
 }
 
 /**
- * Has the partners take no money for these orders any more, and reads what is true afterwards. What is asked is stored
- * first: after a crash, or if a partner is silent, every later reading of the order carries it on.
+ * Asks the partners to accept no more money for these orders, and reads the orders afterwards. The request is stored
+ * first: after a crash, or if a partner is silent, every later reading of the order continues it.
  */
 export async function cancelAndRead(
   deps: PaymentDeps,
@@ -63,7 +63,7 @@ export async function cancelAndRead(
     id: before.payment.id,
     known: before,
     work: ({ state, setAttempt }) => {
-      // One of them may have come to an end since it was read.
+      // One of them might have ended since it was read.
       for (const { id, status } of state.attempts)
         if (mayStillBePaid(status) && cancelable.some((one) => one.id === id)) setAttempt(id, { cancelAsked: true })
     },
@@ -77,37 +77,40 @@ export async function cancelAndRead(
   return { state, news }
 }
 
-/** Asks the partner to cancel the order. A partner that cannot cancel is read. */
+/** Asks the partner to cancel the order, or reads the order of a partner that cannot cancel. */
 async function callCancel(deps: PaymentDeps, attempt: Attempt, signal: AbortSignal): Promise<PartnerOrder | null> {
   const [at, attemptId] = [deps.partners[attempt.provider], attempt.id]
   const order = await (at.cancelOrder?.({ attemptId }, signal) ?? at.readOrder({ attemptId }, signal))
-  return order ?? (attempt.status === 'opening' ? neverReached(deps, attempt) : null)
+  return order ?? (attempt.status === 'opening' ? describeUnreached(deps, attempt) : null)
 }
 
-/** The partner knows no order of the attempt, and its page was never shown to a buyer: no money can come. */
-function neverReached({ accounts }: PaymentDeps, { id: attemptId, provider, asked }: Attempt): PartnerOrder {
+/**
+ * Returns a canceled order: the partner has no order of the attempt, and its page was never shown to a buyer, so no
+ * money can come.
+ */
+function describeUnreached({ accounts }: PaymentDeps, { id: attemptId, provider, asked }: Attempt): PartnerOrder {
   const order = { reference: '', status: 'canceled', received: null, failureCode: null } as const
   return { ...order, attemptId, account: accounts[provider], amount: asked }
 }
 
-/** `now`: by the clock of Temporal, in Unix milliseconds. */
+/** `now`: by Temporal's clock, in Unix milliseconds. */
 export type ClosingOrder = { readonly paymentId: string; readonly as: CloseAs; readonly now: number }
 
 /** Closes the payment, unless money has arrived: the open orders are canceled and read first. */
 export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, now }: ClosingOrder): Promise<Changed> {
   const before = await loadPayment(deps.db, paymentId)
   const attempts = before.attempts.filter((attempt) => mayStillBePaid(attempt.status))
-  // The moment was moved, such as by a buyer who takes more time, and the workflow does not know it yet.
+  // The moment was moved, for example by a buyer who takes more time, and the workflow does not know it yet.
   const isMoved = (state: PaymentWithAttempts) => getClosingMoment(state, as) > now
   if (isMoved(before)) return unchanged(before)
-  if (as === 'expired' && !before.payment.expiryPostponed && (await anyCheckRuns(deps, attempts)))
+  if (as === 'expired' && !before.payment.expiryPostponed && (await isAnyCheckRunning(deps, attempts)))
     return postponeExpiry(deps, paymentId)
   // A merchant waits for the answer.
   const silence = as === 'canceled' ? 'at once' : 'after some tries'
   const { state: known, news } = await cancelAndRead(deps, before, { attempts, silence })
   const work = (work: PaymentWork) => {
     for (const item of news) applyOrder(work, deps, item)
-    // Money that this reading has found came in time.
+    // Money that this reading found is in time.
     if (as === 'listening_ended' && !hasUnsold(work)) endListening(work)
     if (as !== 'listening_ended' && isOpen(derive(work.state, work.at).payment.status) && !isMoved(work.state))
       close(work, as)
@@ -115,7 +118,7 @@ export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, now }: Clo
   return answerWith(await changeMoney(deps, { id: paymentId, work, known }))
 }
 
-/** When the payment is to be closed so (Unix milliseconds). */
+/** Returns when the payment is to be closed (Unix milliseconds). */
 function getClosingMoment(state: PaymentWithAttempts, as: CloseAs): number {
   const { expiresAt, listenUntil } = snapshotOf(state)
   if (as === 'canceled') return 0
@@ -127,7 +130,7 @@ function hasUnsold({ state }: PaymentWork): boolean {
   return funds.taken === null && findOwnAccount(funds) !== null
 }
 
-/** Nobody listens to these orders any more: what has not been carried out will not be. */
+/** Ends the listening: requests to these orders that were not carried out are dropped. */
 function endListening(work: PaymentWork): void {
   work.set({ listenEnded: true })
   work.note(noteOf('payment.listening_ended'))
@@ -139,8 +142,8 @@ function endListening(work: PaymentWork): void {
 }
 
 /**
- * Money wins: it settles the payment, and a part of the price is too little. The merchant cannot cancel it away, and at the expiry
- * no more of it is waited for.
+ * Closes the payment, or keeps it open for money: a part of the price stays, and counts as too little. The merchant
+ * cannot cancel it away, and at the expiry the rest is no longer awaited.
  */
 function close(work: PaymentWork, as: 'expired' | 'canceled'): void {
   const parts = work.state.attempts.filter((attempt) => attempt.status === 'open' && isWorth(toAccount(attempt)))
@@ -153,7 +156,7 @@ function close(work: PaymentWork, as: 'expired' | 'canceled'): void {
   for (const { id } of parts) work.setAttempt(id, { status: 'paid', paidAt: work.at })
 }
 
-async function anyCheckRuns(deps: PaymentDeps, attempts: readonly Attempt[]): Promise<boolean> {
+async function isAnyCheckRunning(deps: PaymentDeps, attempts: readonly Attempt[]): Promise<boolean> {
   const checked = attempts.filter((attempt) => attempt.status === 'verification_required')
   const orders = await Promise.all(
     checked.map((attempt) =>

@@ -7,11 +7,11 @@ import type { OpenPayout } from '../../domain/settlement/payout.ts'
 import type { Converter, Rate } from '../../providers/converter/converter.ts'
 import type { PaymentPartner } from '../../providers/provider.ts'
 
-/** What the activities of a payment are made of; the composition root fills it in. */
+/** The dependencies of a payment's activities; the composition root provides them. */
 export type PaymentDeps = {
   readonly db: Db
   readonly partners: Record<ProviderUsed, PaymentPartner>
-  /** Our account at each partner: an order of another account is not ours. */
+  /** The platform's account at each partner: an order of another account does not belong to the platform. */
   readonly accounts: Record<ProviderUsed, string>
   readonly converter: Converter
   readonly rates: { current(currency: Currency): Promise<Rate> }
@@ -19,11 +19,10 @@ export type PaymentDeps = {
   readonly payouts: PayoutDesk
 }
 
-/** The settlement engine's counter: where a payout is handed in, in the transaction that changes the payment. */
+/** The settlement engine, for payouts in the transaction that changes the payment. */
 export type PayoutDesk = {
-  /** The treasury that pays the payment. */
   getTreasury(paymentId: string): Hex
-  /** For `also` of a change: queues the payout, or puts it back into the queue if it was held. */
+  /** For `also` of a change: queues the payout, or returns a stopped one to the queue. */
   queue(payout: {
     paymentId: string
     livemode: boolean
@@ -33,16 +32,19 @@ export type PayoutDesk = {
     recipient: Hex
     microUsdc: string
   }): Statement
-  /** Keeps a payout that nobody has sent from being sent. False when it is on its way or over. */
+  /** Stops a payout that was not sent. False if it is on its way or has ended. */
   hold(tx: Tx, paymentId: string, detail: string): Promise<boolean>
   /**
-   * `voiding`: the engine is to prove that it can never be paid, also one that a restored backup may have forgotten. `none`:
-   * none was handed in. `ended`: paid or voided.
+   * `voiding`: the engine is to prove that it can never be paid, even if a restored backup lacks it. `none`: there was
+   * no payout. `ended`: paid or voided.
    */
   void(tx: Tx, paymentId: string): Promise<'voiding' | 'none' | 'ended'>
-  /** The payout that has not ended, or what a restored backup may have forgotten of a payment that has none; null: neither. */
+  /**
+   * Returns the payout that has not ended, or, for a payment without one, what a restored backup might lack; null:
+   * neither.
+   */
   open(tx: Tx, paymentId: string): Promise<OpenPayout | null>
 }
 
-/** A call of a partner or of the converter is given up after this long; its outcome is then unknown. */
+/** A call to a partner or to the converter is aborted after this time; its outcome is then unknown. */
 export const CALL_TIMEOUT_MS = 10_000

@@ -6,21 +6,21 @@ import { snapshotOf } from '../../domain/payment/snapshot.ts'
 import { noteOf } from '../../domain/timeline.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
-/** The row, and the events that nobody has tried to deliver yet: what a run that takes over must know. */
+/** Loads the row, and the events without a try: a run that takes over needs both. */
 export async function loadChanged(deps: PaymentDeps, paymentId: string): Promise<Changed> {
   return answerWithUntried(deps, await loadPayment(deps.db, paymentId))
 }
 
-/** The answer where an earlier one may be lost, with the events that it named. */
+/** Returns the answer with all untried events, because an earlier answer that named them might be lost. */
 export const answerWithUntried = async ({ db }: PaymentDeps, state: PaymentWithAttempts): Promise<Changed> =>
   answerWith({ state, events: await listUntried(db, state.payment.id) })
 
-/** `now`: by the clock of Temporal, in Unix milliseconds. */
+/** `now`: by Temporal's clock, in Unix milliseconds. */
 export type PassedTime = { readonly paymentId: string; readonly now: number }
 
 /**
- * Notes which moments have passed. A settlement that takes too long is delayed. A partner that has been confirming for too long
- * is silent: an operator must ask it, and its money is taken when it comes.
+ * Records the moments that have passed. A settlement that takes too long is delayed. A partner that has been confirming
+ * for too long is silent: an operator must ask it, and its money still counts when it comes.
  */
 export async function markPassedTime(deps: PaymentDeps, { paymentId, now }: PassedTime): Promise<Changed> {
   const written = await changePayment(deps.db, deps.context, {

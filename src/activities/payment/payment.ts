@@ -7,11 +7,14 @@ import type { PaymentDeps } from './payment-deps.ts'
 import { loadChanged, markPassedTime } from './payment-row.ts'
 import { settle } from './settle.ts'
 
-/** Everything a payment's workflow may ask of the world. Each writes its record in the transaction of its effect. */
+/** Every call of a payment's workflow to the outside. Each writes its record in the transaction of its effect. */
 export type PaymentActivities = ReturnType<typeof createPaymentActivities>
 
 export function createPaymentActivities(deps: PaymentDeps) {
-  /** The activity as Temporal calls it: what it needs is filled in, and what it throws is a failure Temporal knows. */
+  /**
+   * Makes the activity that Temporal calls: it provides the dependencies, and throws only failures that Temporal
+   * understands.
+   */
   const activity = <Argument, Result>(work: (deps: PaymentDeps, argument: Argument) => Promise<Result>) =>
     guarded((argument: Argument) => work(deps, argument))
   return {

@@ -15,25 +15,26 @@ import { applyOrder } from './partner-news.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 import { answerWithUntried } from './payment-row.ts'
 
-/** Money moves on only within this time after its partner has said that it is there. */
+/** Money continues only within this time after its partner has confirmed that it is there. */
 const CONFIRMED_MS = 60_000
-/** A conversion that takes longer waits for an operator. */
+/** A longer conversion waits for an operator. */
 const OVERDUE_MS = 30 * 60_000
 const LONGEST_WAIT_SECONDS = 60
-/** The cache of rates asks the converter at most so often. */
+/** The cache of rates asks the converter at most this often. */
 const NO_RATE_SECONDS = 10
 
 /**
- * Sells the payment's money and hands the payout to the settlement engine, which completes this activity once the transfer is
- * final, held or void. What another party is asked for is on record before it is asked, so each try goes on from the row. A
- * party that is not ready fails the try: until the next one the workflow serves news, requests and operators.
+ * Sells the payment's money and hands the payout to the settlement engine, which completes this activity once the
+ * transfer is final, stopped or void. Each request to another party is stored before it is made, so each try continues
+ * from the row. A party that is not ready fails the try: until the next one the workflow handles callbacks, requests
+ * and operators.
  */
 export async function settle(deps: PaymentDeps, paymentId: string): Promise<Changed> {
   let state: PaymentWithAttempts = await loadPayment(deps.db, paymentId)
   const { version } = state.payment
   for (;;) {
     const effect = nextEffect(toFunds(state))
-    // The workflow must know that a person may have to decide, before anything is waited for.
+    // The workflow must know that an operator might have to decide, before anything is awaited.
     if (state.payment.version !== version && state.payment.status === 'under_review')
       return answerWithUntried(deps, state)
     if (effect.do === 'end_sale') state = await endSale(deps, state)
@@ -59,7 +60,7 @@ function moveMoney(
 const isConfirmed = ({ context }: PaymentDeps, { confirmedAt }: Attempt): boolean =>
   confirmedAt !== null && context.now() - Date.parse(confirmedAt) < CONFIRMED_MS
 
-/** The partner may have taken the money back while the payment waited. */
+/** Reads the order again: the partner might have taken the money back while the payment waited. */
 async function confirm(deps: PaymentDeps, { id, paymentId, provider }: Attempt): Promise<PaymentWithAttempts> {
   const before = await loadPayment(deps.db, paymentId)
   const attempt = before.attempts.find((one) => one.id === id) as Attempt
@@ -67,8 +68,8 @@ async function confirm(deps: PaymentDeps, { id, paymentId, provider }: Attempt):
   if (order === null) throw notYet('the partner does not know the order', LONGEST_WAIT_SECONDS)
   const news = await newsOf(deps, toAsk(before, attempt), order)
   return change(deps, before, (work) => {
-    const heard = applyOrder(work, deps, news)
-    if (heard === 'known') work.setAttempt(id, { confirmedAt: work.at })
+    const reading = applyOrder(work, deps, news)
+    if (reading === 'known') work.setAttempt(id, { confirmedAt: work.at })
   })
 }
 
@@ -86,13 +87,13 @@ async function sell(
     amount: toMoney(attempt, units),
     rate: attempt.rate.rate,
   }
-  // A converter that gives no answer may have filled the order: the same key asks about the same order again.
+  // A converter that gives no answer might have filled the order: the same key asks about the same order again.
   const conversion: Conversion = await deps.converter.convert(order, callSignal()).catch(pendingIfPartner)
   const why = 'the converter has not filled the order yet'
   return recordAnswer(deps, state, { sale, answer: conversion, stuckIfEnded: sale.accountId, why })
 }
 
-/** Has the converter fill the order, or never fill it, so that no money is sold without being in the books. */
+/** Asks the converter to fill the order or never to fill it, so that no money is sold without a booking. */
 async function endSale(deps: PaymentDeps, state: PaymentWithAttempts): Promise<PaymentWithAttempts> {
   const sale = findOpenSale(state) as StoredSale
   const key = conversionKey(state.payment.id, sale.number)
@@ -104,7 +105,9 @@ async function endSale(deps: PaymentDeps, state: PaymentWithAttempts): Promise<P
 type Answered = {
   readonly sale: StoredSale
   readonly answer: Conversion | EndedConversion
-  /** The attempt that is stuck if the order has ended without a fill: another sale of it needs an operator's decision. */
+  /**
+   * The attempt that is stuck if the order has ended without a fill: another sale of it needs an operator's decision.
+   */
   readonly stuckIfEnded: string | null
   /** Why the next try waits, if it does. */
   readonly why: string
@@ -124,7 +127,7 @@ function recordAnswer(
   })
 }
 
-/** Another try may have recorded its end before. */
+/** Another try might have recorded its end already. */
 const isOpen = ({ state }: PaymentWork, { number }: StoredSale): boolean => findOpenSale(state)?.number === number
 
 function pendingIfPartner(error: unknown): Extract<Conversion, { kind: 'pending' }> {
@@ -134,7 +137,7 @@ function pendingIfPartner(error: unknown): Extract<Conversion, { kind: 'pending'
 
 type Fill = { readonly microUsdc: string; readonly reference: string }
 
-/** Nobody can have agreed to a fill before it was made. */
+/** Records the fill. An operator cannot have agreed to a fill before it was made, unless it is near the locked rate. */
 function recordFill(
   deps: PaymentDeps,
   work: PaymentWork,
@@ -148,14 +151,17 @@ function recordFill(
   if (attempt !== undefined && isConfirmed(deps, attempt)) handOver(deps, work)
 }
 
-/** The operator's word about too little money stands; about a fill that is far off the rate nothing was said. */
+/**
+ * True if the operator's decision about too little money also covers the fill: it did not cover a fill far off the
+ * rate.
+ */
 function isFillNear({ fill, gross }: StoredSale, { state }: PaymentWork): boolean {
   const off = (fill ?? 0n) - gross
   const distance = off < 0n ? -off : off
   return distance * 100n <= gross * BigInt(state.payment.fillTolerancePercent)
 }
 
-/** One that waited is handed over again. */
+/** Hands the payout over; one that was stopped is handed over again. */
 function handOver({ payouts }: PaymentDeps, work: PaymentWork): void {
   const { payment } = work.state
   if (nextEffect(toFunds(work.state)).do !== 'hand_over' || payment.usdc === null) return
@@ -173,7 +179,7 @@ function handOver({ payouts }: PaymentDeps, work: PaymentWork): void {
   )
 }
 
-/** The money came when there was no current rate: it is locked now. USDC has the rate that its buyer was shown. */
+/** Locks a rate for money that came when there was none. USDC has the rate that its buyer was shown. */
 async function lockRate(deps: PaymentDeps, state: PaymentWithAttempts, attempt: Attempt): Promise<PaymentWithAttempts> {
   const rate = await readRate(deps, attempt)
   if (rate === null) return waitOrMarkStuck(deps, state, { why: 'there is no rate yet', seconds: NO_RATE_SECONDS })
@@ -191,7 +197,7 @@ async function readRate(deps: PaymentDeps, attempt: Attempt): ReturnType<typeof 
   return order === null ? null : rateToLock(deps, attempt, order)
 }
 
-/** The longer the conversion lasts, the rarer it is tried. After half an hour an operator is asked. */
+/** Waits longer between tries the longer the conversion lasts. After half an hour an operator is asked. */
 async function waitOrMarkStuck(
   deps: PaymentDeps,
   state: PaymentWithAttempts,
@@ -201,7 +207,7 @@ async function waitOrMarkStuck(
   const lasted = convertingSince === null ? 0 : deps.context.now() - Date.parse(convertingSince)
   const isAsked = stuck !== null
   if (lasted >= OVERDUE_MS && !isAsked) {
-    // The sale that hangs may be of other money than the payment has now.
+    // The hanging sale might be of money other than the payment's present money.
     return change(deps, state, (work) =>
       work.set({ stuck: findOpenSale(work.state)?.accountId ?? work.state.payment.paidAttemptId }),
     )

@@ -7,24 +7,24 @@ import { createEventPlaces } from './places.ts'
 import { createSlowEndpoints, SLOW_MS, type SlowEndpoints } from './slow-endpoints.ts'
 import { type DeliveryDeps, lastAnswer, makeTry, type Tried } from './webhook-try.ts'
 
-/** An endpoint that has not taken the event yet: what its delivery workflow must know to go on. */
+/** An endpoint that has not accepted the event yet, with the facts that its delivery workflow needs to continue. */
 export type HandOver = { readonly endpointId: string; readonly attemptsDone: number; readonly last: LastAnswer | null }
 
 export type AnnounceActivities = {
   /**
-   * Makes the first try at every subscribed endpoint, all at once, and gives each three seconds: the payment waits for them.
-   * The later tries have more time. A second run skips what was tried. An endpoint that is failing, answers late, or has too
-   * many requests in flight is handed over untried. So is an event while too many others are sent: payments share this queue,
-   * and receivers of some merchants that hang must not hold the places of all.
+   * Makes the first try at every subscribed endpoint concurrently, and gives each three seconds, because the payment
+   * waits. Later tries have more time. A second run skips endpoints that were tried. An endpoint that is failing,
+   * responds late, or has too many requests in flight is handed over untried. So is an event while too many others are
+   * sent: payments share this queue, and hanging receivers of some merchants must not occupy all places.
    */
   announce(eventId: string): Promise<{ failed: HandOver[] }>
 }
 
-/** As many endpoints as an account may have; more wait for a free place. */
+/** The most endpoints of an account; more wait for a free place. */
 const AT_ONCE = 16
 /**
- * Of one endpoint: ten requests, and twenty events that wait half a second for their turn, so that most events of a
- * batch of payouts go out from here, and one receiver that hangs holds a third of a worker's hundred places at most.
+ * For one endpoint: ten requests, and twenty events that wait half a second for their turn. So most events of a batch
+ * of payouts are sent from here, and one hanging receiver occupies at most a third of a worker's hundred places.
  */
 const PER_ENDPOINT = { inFlight: 10, waiting: 20 }
 const PATIENCE_MS = 500
@@ -77,11 +77,11 @@ export function createAnnounceActivities(deps: DeliveryDeps): AnnounceActivities
 
 type Reach = { readonly deps: DeliveryDeps; readonly slots: Slots; readonly slow: SlowEndpoints }
 
-/** What came of the tries; an endpoint that had no place for one is left out. */
+/** Makes the tries; an endpoint that had no free slot is left out of the result. */
 async function tryAll(reach: Reach, eventId: string, deliveries: readonly Delivery[]): Promise<Tried[]> {
   const { deps, slots, slow } = reach
   const signal = cancellationSignal()
-  // Every try listens on it, and Node warns from eleven on.
+  // Every try listens on it, and Node warns from eleven listeners on.
   setMaxListeners(2 * AT_ONCE, signal)
   const waiting = deliveries.filter(
     ({ endpoint_failing, endpoint_id }) => !endpoint_failing && !slow.isLeftOut(endpoint_id),

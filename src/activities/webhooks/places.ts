@@ -2,16 +2,22 @@ import type { Delivery } from '../../db/webhooks/deliveries.ts'
 import { createSlots } from '../../limits/slots.ts'
 import { SLOW_MS } from './slow-endpoints.ts'
 
-/** Places of a worker: first tries are made in its workflow tasks (worker.ts counts them), later ones in four hundred places. */
+/**
+ * Places of a worker: first tries are made in its workflow tasks (worker.ts counts them), later ones in four hundred
+ * places.
+ */
 
-/** For deliveries. `take` returns what gives the place back; null: there is none, and the delivery waits on the server. */
+/**
+ * For deliveries. `take` returns a function that frees the place; null: there is none, and the delivery waits on the
+ * server.
+ */
 export type Places = {
   readonly take: (delivery: Pick<Delivery, 'endpoint_id' | 'merchant_id'>) => Promise<(() => void) | null>
 }
 
-/** Requests to one receiver at the same time: more than ten would only wait there. */
+/** Concurrent requests to one receiver: more than ten would only wait there. */
 const PER_ENDPOINT = { inFlight: 10, waiting: 0 }
-/** An account may have sixteen endpoints. A tenth of the places, since a receiver that hangs holds each for 15 s. */
+/** An account can have sixteen endpoints. A tenth of the places, since a hanging receiver occupies each for 15 s. */
 const PER_ACCOUNT = { inFlight: 40, waiting: 0 }
 
 export function createPlaces(): Places {
@@ -33,19 +39,22 @@ export function createPlaces(): Places {
   }
 }
 
-/** For first tries. Payments keep the other workflow tasks even when new receivers, which nobody knows to be slow yet, hang. */
+/**
+ * For first tries. The other workflow tasks stay free for payments even if new receivers, not yet known to be slow,
+ * hang.
+ */
 const OF_EVENTS = { inFlight: 50 }
 const PATIENCE_MS = 500
 /** Milliseconds after which a try counts as hanging. It ends at SLOW_MS. */
 const HANGING_MS = SLOW_MS / 2
-/** This many hanging tries mean that receivers hang. Fewer mean a crowd that is soon over. */
+/** This many hanging tries mean that receivers hang. Fewer mean a short burst. */
 const MOST_HANGING = 25
-/** With the events that wait, which hold workflow tasks too. */
+/** Includes the events that wait, because they occupy workflow tasks, too. */
 const WITH_WAITING = { inFlight: 75, waiting: 0 }
 
 /**
- * `take`: a place, to be given back by calling what is answered; null where receivers that hang hold the places, or where as
- * many events wait as may.
+ * `take` returns a function that frees the place; null if hanging receivers occupy the places, or if the most events
+ * already wait.
  */
 export function createEventPlaces(now: () => number): { readonly take: () => Promise<(() => void) | null> } {
   const slots = createSlots(OF_EVENTS)

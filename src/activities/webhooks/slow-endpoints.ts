@@ -1,18 +1,21 @@
-/** Endpoints that answer so late that a request to one holds its place for long. */
+/** Endpoints that respond so late that a request to one occupies its place for long. */
 export type SlowEndpoints = {
-  /** Whether the endpoint is left out for now. When that is over, the first who asks tries it, and the others leave it out. */
+  /**
+   * True if the endpoint is left out now. When that time is over, the first caller tries it, and the others still leave
+   * it out.
+   */
   readonly isLeftOut: (endpointId: string) => boolean
   readonly answered: (endpointId: string, durationMs: number) => void
 }
 
-/** Milliseconds: most receivers answer in a few hundred. */
+/** Milliseconds: most receivers respond in a few hundred. */
 export const SLOW_MS = 3000
-/** Milliseconds until it is seen whether it has become faster. */
+/** Milliseconds until a try shows whether it has become faster. */
 const LEFT_OUT_MS = 10 * 60_000
-/** Bounds the memory. The one that was slow longest ago is forgotten. */
+/** Limits the memory: the endpoint that was slow longest ago is dropped. */
 const MOST = 10_000
 
-/** As this process has seen them. `now`: Unix milliseconds. */
+/** Creates the list of slow endpoints of this process. `now`: Unix milliseconds. */
 export function createSlowEndpoints(now: () => number): SlowEndpoints {
   const leftOutUntil = new Map<string, number>()
 

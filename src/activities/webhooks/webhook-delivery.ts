@@ -8,27 +8,27 @@ import { type DeliveryDeps, lastAnswer, makeTry } from './webhook-try.ts'
 export type DeliveryTry = {
   readonly eventId: string
   readonly endpointId: string
-  /** Which try of this delivery, from 1. */
+  /** The number of this try, from 1. */
   readonly attempt: number
   /** How much of the schedule is used up after it. */
   readonly step: number
 }
 
-/** `stopped`: the delivery or its endpoint is gone, disabled or at the end of its schedule; the row says which. */
+/** `stopped`: the delivery or its endpoint is gone or disabled, or its schedule is used up; the row shows which. */
 export type DeliveryResult = {
   readonly kind: 'delivered' | 'gone' | 'failed' | 'stopped'
   readonly last: LastAnswer | null
 }
 
 export type WebhookDeliveryActivities = {
-  /** One try, recorded. An answer that is not 2xx is a value; a retry skips a try that was recorded. */
+  /** Makes and records one try. A response other than 2xx is a value; a retry skips a try that was recorded. */
   deliverWebhook(attempt: DeliveryTry): Promise<DeliveryResult>
 }
 
 /**
- * Seconds until a try that found no place is made again: longer than a healthy receiver takes, and the window doubles each
- * time. Thousands may wait for one receiver that hangs, and each question costs Temporal and Postgres the same. They differ,
- * so that those who wait do not come all at once.
+ * Seconds until a try without a free slot is made again: longer than a healthy receiver takes, and the window doubles
+ * each time. Thousands can wait for one hanging receiver, and each question costs Temporal and Postgres the same. They
+ * vary, so that waiting deliveries do not all return at the same moment.
  */
 const BUSY_PAUSE = { least: 5, most: 600 } as const
 
@@ -58,7 +58,7 @@ export function createWebhookDeliveryActivities(deps: DeliveryDeps): WebhookDeli
   }
 }
 
-/** `refusals`: how often it has found no place, this time included. */
+/** `refusals`: how often it has found no slot, including this time. */
 function busyPause(refusals: number): number {
   const { least, most } = BUSY_PAUSE
   const longest = Math.min(least * 2 ** refusals, most)

@@ -5,7 +5,7 @@ import type { SecretBox } from '../../webhooks/secret-box.ts'
 import type { Sender, SendResult } from '../../webhooks/send.ts'
 import { signedHeaders } from '../../webhooks/sign.ts'
 
-/** What the first try and the later ones need. */
+/** The dependencies of the first try and of later ones. */
 export type DeliveryDeps = {
   readonly db: Db
   readonly secretBox: Pick<SecretBox, 'open'>
@@ -26,7 +26,10 @@ export type PlannedTry = {
 
 export type Tried = { readonly record: TryRecord; readonly result: SendResult }
 
-/** One signed request to one endpoint. Whatever the receiver does is a value; only `signal` makes it throw. */
+/**
+ * Sends one signed request to one endpoint. Any reaction of the receiver is a value; it throws only because of
+ * `signal`.
+ */
 export async function makeTry(deps: DeliveryDeps, planned: PlannedTry, signal: AbortSignal): Promise<Tried> {
   const { eventId, delivery, number, step, totalMs } = planned
   const at = deps.now()
@@ -52,7 +55,7 @@ export async function makeTry(deps: DeliveryDeps, planned: PlannedTry, signal: A
   }
 }
 
-/** What the schedule and the operator must know of an answer. */
+/** Returns the part of a response that the schedule and an operator need. */
 export function lastAnswer(result: SendResult): LastAnswer {
   return {
     text: describeAnswer(result),
@@ -73,7 +76,7 @@ function send(deps: DeliveryDeps, { eventId, delivery, secrets, at, totalMs }: S
   return deps.sender.send({ endpointId, url, headers, body, ...(totalMs !== undefined && { totalMs }) }, signal)
 }
 
-/** A secret that cannot be opened is this endpoint's trouble: it must not hold up the others of the same event. */
+/** A secret that cannot be decrypted affects only this endpoint: it must not block the others of the same event. */
 const UNUSABLE_SECRET: SendResult = {
   status: null,
   error: 'unusable_secret',

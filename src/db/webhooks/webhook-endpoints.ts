@@ -44,12 +44,11 @@ export function findEndpoint(db: Queryable, tenant: Tenant, id: string): Promise
   return maybeOne(db, endpointRow, sql`select * from webhook_endpoint where id = ${id} and ${ownedBy(tenant)}`)
 }
 
-/** For the owner of the tables: whoever's they are. */
+/** Reads endpoints of any merchant, as the owner of the tables. */
 export function readEndpoints(db: Queryable, ids: readonly string[]): Promise<WebhookEndpoint[]> {
   return many(db, endpointRow, sql`select * from webhook_endpoint where id = any(${ids}::text[]) order by id`)
 }
 
-/** Oldest first. */
 export function listEndpoints(db: Queryable, tenant: Tenant): Promise<WebhookEndpoint[]> {
   return many(db, endpointRow, sql`select * from webhook_endpoint where ${ownedBy(tenant)} order by id`)
 }
@@ -58,11 +57,11 @@ export type EndpointChanges = {
   readonly url?: string
   readonly description?: string | null
   readonly enabledEvents?: readonly string[]
-  /** Enabling an endpoint starts its record anew; its parked deliveries wait for a redelivery. */
+  /** Enabling an endpoint clears its failures; its disabled deliveries wait for a redelivery. */
   readonly enabled?: boolean
 }
 
-/** Null when the merchant has no such endpoint. */
+/** Null if the merchant has no such endpoint. */
 export function updateEndpoint(
   db: Queryable,
   tenant: Tenant,
@@ -87,11 +86,13 @@ export function updateEndpoint(
 export type Rotation = {
   readonly id: string
   readonly sealedSecret: string
-  /** Until when the secret in use signs as well; null ends it at once. ISO 8601 UTC. */
+  /** Until when the present secret signs, too; null ends it immediately. ISO 8601 UTC. */
   readonly previousExpiresAt: string | null
 }
 
-/** The new secret signs first; of the older ones only the newest is kept, so that there are never more than two. */
+/**
+ * Rotates the secret. The new one signs first; of the older ones only the newest is stored, so there are at most two.
+ */
 export function rotateSecret(db: Queryable, tenant: Tenant, rotation: Rotation): Promise<WebhookEndpoint | null> {
   const newest = JSON.stringify([{ sealed: rotation.sealedSecret, expires_at: null }])
   const { previousExpiresAt } = rotation
@@ -106,12 +107,13 @@ export function rotateSecret(db: Queryable, tenant: Tenant, rotation: Rotation):
   )
 }
 
-/** Some tenths of a second in one statement. */
+/** One statement with this many takes some tenths of a second. */
 const DELIVERIES_AT_ONCE = 10_000
 
 /**
- * False when the merchant has no such endpoint. Its deliveries go with it: before it, because whoever records an event waits
- * for the lock of an endpoint that goes, and hundreds of thousands of them take longer than one statement may.
+ * Deletes the endpoint and its deliveries. False if the merchant has no such endpoint. The deliveries are deleted
+ * first: a transaction that records an event waits for the lock of a deleted endpoint, and hundreds of thousands of
+ * deliveries exceed the time limit of a statement.
  */
 export async function deleteEndpoint(db: Queryable, tenant: Tenant, id: string): Promise<boolean> {
   for (let after: string | null = ''; after !== null; ) after = await deleteDeliveries(db, tenant, { id, after })
@@ -120,7 +122,9 @@ export async function deleteEndpoint(db: Queryable, tenant: Tenant, id: string):
 
 const deletedRow = z.object({ gone: z.coerce.number(), last: z.string().nullable() })
 
-/** Of the events after this one, by id. Answers the last one; null: there were no more than these. */
+/**
+ * Deletes deliveries of the events after this one, by id. Returns the last one; null: there were no more than these.
+ */
 async function deleteDeliveries(
   db: Queryable,
   tenant: Tenant,
@@ -139,7 +143,7 @@ async function deleteDeliveries(
   return gone < DELIVERIES_AT_ONCE ? null : last
 }
 
-/** Removes secrets that sign no more. Answers how many there were. `now` is ISO 8601 UTC. */
+/** Removes secrets that no longer sign, and returns their number. `now` is ISO 8601 UTC. */
 export function purgeExpiredSecrets(db: Queryable, now: string): Promise<number> {
   return execute(
     db,

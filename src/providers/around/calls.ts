@@ -1,12 +1,12 @@
 import type { PaymentPartner } from '../provider.ts'
 
-/** What a partner is asked, and about which attempt. */
+/** A call to a partner, and its attempt. */
 export type PartnerCall = { readonly name: 'open' | 'read' | 'cancel' | 'refund'; readonly attemptId: string }
 
 /** Makes a call, or throws instead. */
 export type Around = <Answer>(call: PartnerCall, ask: () => Promise<Answer>) => Promise<Answer>
 
-/** The same partners, each call of which is made by `around`. What one of them cannot do, it still cannot. */
+/** Wraps each call of the partners in `around`. Optional calls that a partner lacks stay absent. */
 export function aroundCalls<Name extends string>(
   partners: Record<Name, PaymentPartner>,
   around: (name: Name) => Around,

@@ -3,18 +3,18 @@ import type { Asked, FailedCall } from '../../domain/partner/standing.ts'
 import { PartnerError, type PaymentPartner } from '../provider.ts'
 import { aroundCalls } from './calls.ts'
 
-/** Finds out whether a partner works: by the calls that are made anyway, and by a question of our own. */
+/** Finds out whether a partner works: by the calls that are made anyway, and by the platform's own question. */
 
-type Told = {
+type Reports = {
   readonly failed: (call: FailedCall) => Promise<void>
-  /** The partner took an order or declined it: it opens orders. */
+  /** Called when the partner accepted an order or declined it: it opens orders. */
   readonly opened: (provider: ProviderName) => Promise<void>
 }
 
-/** The same partners, which tell how their calls end. */
+/** Wraps the partners so that they report how their calls end. */
 export function tellStanding(
   partners: Record<ProviderName, PaymentPartner>,
-  { failed, opened }: Told,
+  { failed, opened }: Reports,
 ): Record<ProviderName, PaymentPartner> {
   return aroundCalls(partners, (provider) => async ({ name, attemptId }, ask) => {
     const isOpening = name === 'open'
@@ -27,20 +27,20 @@ export function tellStanding(
   })
 }
 
-/** An attempt that no payment has. */
-const NOBODYS = { attemptId: 'att_00000000000000000000000000' }
+/** An attempt id that no payment has. */
+const UNUSED_ATTEMPT = { attemptId: 'att_00000000000000000000000000' }
 
-/** Milliseconds: shorter than a payment's own calls may take. A partner that needs longer counts as silent. */
+/** Milliseconds: shorter than a payment's own calls can take. A partner that needs longer counts as silent. */
 const QUESTION_MS = 5000
 
-/** A question in which no buyer and no merchant has a word: every partner knows that there is no such order. */
+/** Asks a question that no buyer and no merchant influences: every partner knows that there is no such order. */
 export async function askPartner(partner: PaymentPartner, withinMs = QUESTION_MS): Promise<Asked> {
   try {
-    await partner.readOrder(NOBODYS, AbortSignal.timeout(withinMs))
+    await partner.readOrder(UNUSED_ATTEMPT, AbortSignal.timeout(withinMs))
     return 'answered'
   } catch (error) {
     if (!(error instanceof PartnerError)) throw error
-    // Any other trouble is an answer, if a strange one.
+    // Any other error is an answer, even if a strange one.
     if (!error.isWhole) return 'answered'
     return error.kind === 'misconfigured' ? 'refuses_us' : 'silent'
   }

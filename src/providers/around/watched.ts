@@ -4,11 +4,10 @@ import type { Converter } from '../converter/converter.ts'
 import { PartnerError, type PaymentPartner } from '../provider.ts'
 import { aroundCalls } from './calls.ts'
 
-/** What partners and the converter are asked, how long they take, and what comes of it. */
+/** Measures and traces the calls to partners and the converter. */
 
 export type Watching = { readonly durations: CallDurations; readonly tracing: Tracing }
 
-/** The same partners. */
 export function watchPartners<Name extends string>(
   partners: Record<Name, PaymentPartner>,
   watching: Watching,

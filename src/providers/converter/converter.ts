@@ -6,7 +6,7 @@ export type Rate = {
   readonly currency: Currency
   readonly rate: string
   readonly source: string
-  /** When the market made it (ISO 8601), which may be long before it was fetched. */
+  /** When the market made it (ISO 8601), which can be long before it was fetched. */
   readonly asOf: string
 }
 
@@ -16,7 +16,7 @@ export type Conversion =
   | { readonly kind: 'pending'; readonly retryAfterSeconds: number }
   | { readonly kind: 'refused'; readonly reason: string }
 
-/** What became of an order that is not wanted any more. */
+/** The end of an order that is no longer wanted. */
 export type EndedConversion =
   | Exclude<Conversion, { readonly kind: 'refused' }>
   /** It has bought nothing, and never will. */
@@ -24,7 +24,7 @@ export type EndedConversion =
 
 /** Buys USDC for the treasury with the fiat money that a partner has confirmed. */
 export type Converter = {
-  /** The current rates of every currency that we charge in. */
+  /** Returns the current rates of every currency that the platform charges in. */
   rates(signal: AbortSignal): Promise<Rate[]>
   /** Idempotent: repeated with the same key, it returns the conversion of the first call. */
   convert(
@@ -33,7 +33,8 @@ export type Converter = {
   ): Promise<Conversion>
   /**
    * Ends the order of the key and creates none. Idempotent. A key that the converter has never seen is `canceled` too,
-   * and refused from then on: a call that is still on its way buys nothing. What it has begun to fill is `pending`.
+   * and refused from then on: a call that is still on its way buys nothing. An order that it has begun to fill is
+   * `pending`.
    */
   cancel(key: string, signal: AbortSignal): Promise<EndedConversion>
 }

@@ -7,23 +7,23 @@ import type { Converter, Rate } from './converter.ts'
 /** Seconds for which a rate is used, from when the market made it. With an older one a price would be a guess. */
 export const OLDEST_RATE_SECONDS = 600
 
-/** Seconds that the converter's clock may be ahead of ours. A rate of a later time is not one of now. */
+/** Seconds that the converter's clock can be ahead of this one. A later rate is not a current one. */
 export const CLOCK_SKEW_SECONDS = 60
 
 /** Milliseconds between a failed refresh and the next one, so that a dead converter does not slow every request. */
 const PAUSE_AFTER_FAILURE_MS = 5000
 
-/** Most milliseconds that one refresh may take. */
+/** The most milliseconds of one refresh. */
 const REFRESH_TIMEOUT_MS = 5000
 
 export type Rates = {
-  /** The rate of the currency. Throws PartnerError `unknown` when there is none whose own time (`asOf`) is recent. */
+  /** Returns the rate of the currency. Throws PartnerError `unknown` if there is none with a recent time (`asOf`). */
   current(currency: Currency): Promise<Rate>
   close(): void
 }
 
 type Cached = {
-  /** When they were asked for, in Unix milliseconds. */
+  /** When they were requested, in Unix milliseconds. */
   readonly at: number
   readonly byCurrency: ReadonlyMap<Currency, Rate>
 }
@@ -40,24 +40,24 @@ export function createRates(
   let failedAt: number | null = null
   let refreshing: Promise<void> | null = null
 
-  /** Rates that have become old are asked for again, however short ago they were fetched. */
+  /** False also for rates that have become old, however recently they were fetched. */
   const isFresh = (now: number): boolean =>
     cached !== null &&
     now - cached.at < options.refreshSeconds * 1000 &&
     [...cached.byCurrency.values()].every((rate) => isUsable(rate, now))
-  const mayAsk = (now: number): boolean => failedAt === null || now - failedAt >= PAUSE_AFTER_FAILURE_MS
+  const canAsk = (now: number): boolean => failedAt === null || now - failedAt >= PAUSE_AFTER_FAILURE_MS
 
   async function refresh(at: number): Promise<void> {
     try {
       const signal = abortAfter(REFRESH_TIMEOUT_MS, closing.signal)
       const rates = await converter.rates(signal)
       const usable = rates.filter((rate) => isUsable(rate, options.clock()))
-      // Old rates in place of those we have would be worse than no answer.
+      // Older rates must not replace the cached ones: that would be worse than no answer.
       if (usable.length === 0) throw new PartnerError('unknown', 'converter: every rate is old')
       cached = { at, byCurrency: new Map(usable.map((rate) => [rate.currency, rate])) }
       failedAt = null
     } catch {
-      // The caller gets the older rate or, when that is too old, the error below.
+      // The caller gets the older rate or, if that is too old, the error below.
       failedAt = options.clock()
     }
   }
@@ -65,7 +65,7 @@ export function createRates(
   return {
     async current(currency) {
       const now = options.clock()
-      if (!isFresh(now) && mayAsk(now)) {
+      if (!isFresh(now) && canAsk(now)) {
         refreshing ??= refresh(now).finally(() => {
           refreshing = null
         })
@@ -80,7 +80,10 @@ export function createRates(
   }
 }
 
-/** Neither older than the limit nor from the future. `now` is in Unix milliseconds. A time that is none is refused. */
+/**
+ * True if the rate is neither older than the limit nor from the future. `now` is in Unix milliseconds. An invalid time
+ * is refused.
+ */
 function isUsable({ asOf }: Rate, now: number): boolean {
   const age = now - Date.parse(asOf)
   return age <= OLDEST_RATE_SECONDS * 1000 && age >= -CLOCK_SKEW_SECONDS * 1000

@@ -12,8 +12,8 @@ import type { Conversion, Converter, EndedConversion, Rate } from './converter.t
 const NAME = 'converter'
 
 /**
- * Bounds, in seconds, for the time after which a pending conversion says to ask again. Less than the ten minutes after which
- * its order is polled: the two clocks must not ring at the same moment, of which Temporal's test server makes a deadlock.
+ * Limits, in seconds, of the time after which a pending conversion is asked again. It is less than the ten minutes
+ * after which its order is polled: if both timers fire at the same moment, Temporal's test server deadlocks.
  */
 const RETRY_SECONDS = { min: 1, max: 570 }
 
