@@ -39,8 +39,8 @@ export function isWaiting({ page }: View): boolean {
 export function pollSeconds(checkout: Checkout, view: View): number | undefined {
   if (view.page === 'returning') return POLL_RETURNING
   if (isWaiting(view)) return POLL_WAITING
-  const over = view.page === 'done' || view.page === 'closed'
-  return over && !mayMoneyCome(checkout) && !isMoneyHeld(checkout) ? undefined : POLL_IDLE
+  const isOver = view.page === 'done' || view.page === 'closed'
+  return isOver && !mayMoneyCome(checkout) && !isMoneyHeld(checkout) ? undefined : POLL_IDLE
 }
 
 /** Changes with each change of the payment that its page can show. `readStamps` computes the same text in SQL. */

@@ -85,8 +85,8 @@ function setHead(sheet: Filling, { shop, logo, supportEmail, heading }: ReceiptP
     { ...title, size: 15 },
     { offset, width: COLUMN - offset - mail - (mail && GAP) },
   )
-  const beside = { offset: COLUMN - mail, width: mail, end: true }
-  const asked = supportEmail === null ? 0 : sheet.put({ text: supportEmail, own: true }, soft, beside)
+  const second = { offset: COLUMN - mail, width: mail, end: true }
+  const asked = supportEmail === null ? 0 : sheet.put({ text: supportEmail, own: true }, soft, second)
   sheet.top += Math.max(named, asked, side) + 28
   sheet.top += sheet.put({ text: heading }, title, { offset: 0, width: COLUMN }) + 14
   return logo === null ? null : { x: sheet.left({ offset: 0, width: side }), top, side }
@@ -106,20 +106,20 @@ function setLines(sheet: Filling, { lines }: ReceiptPaper): void {
 }
 
 function setFacts(sheet: Filling, { facts }: ReceiptPaper): void {
-  const beside = { offset: NAMES_WIDTH + GAP, width: COLUMN - NAMES_WIDTH - GAP }
+  const second = { offset: NAMES_WIDTH + GAP, width: COLUMN - NAMES_WIDTH - GAP }
   for (const { name, value } of facts) {
     const named = sheet.put({ text: name }, soft, { offset: 0, width: NAMES_WIDTH })
-    sheet.top += Math.max(named, sheet.put(value, body, beside)) + 5
+    sheet.top += Math.max(named, sheet.put(value, body, second)) + 5
   }
   sheet.top += 22
 }
 
 function setCheck(sheet: Filling, { check: { heading, text, url } }: ReceiptPaper): Sheet['code'] {
   const { top } = sheet
-  const beside = { offset: CODE_SIDE + GAP, width: COLUMN - CODE_SIDE - GAP }
-  sheet.top += sheet.put({ text: heading }, { ...body, weight: 700 }, beside)
-  sheet.top += sheet.put({ text }, body, beside)
-  sheet.top += sheet.put({ text: url, own: true }, small, beside)
+  const second = { offset: CODE_SIDE + GAP, width: COLUMN - CODE_SIDE - GAP }
+  sheet.top += sheet.put({ text: heading }, { ...body, weight: 700 }, second)
+  sheet.top += sheet.put({ text }, body, second)
+  sheet.top += sheet.put({ text: url, own: true }, small, second)
   sheet.top = Math.max(sheet.top, top + CODE_SIDE) + 18
   return { text: url, x: sheet.left({ offset: 0, width: CODE_SIDE }), top, side: CODE_SIDE }
 }

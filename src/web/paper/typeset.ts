@@ -45,7 +45,7 @@ export function setBlock(block: Block): { readonly placed: Placed[]; readonly he
 function setLine({ own = false, style, x, width, align, base }: Block, line: string, baseline: number): Placed[] {
   const runs = runsOf(line, base, own).flatMap(({ text, rtl }) => {
     const parts = byFace(text, style.weight)
-    return rtl ? parts.toReversed().map(turned) : parts
+    return rtl ? parts.toReversed().map(reverseText) : parts
   })
   const widths = runs.map((run) => measureRun(run, style.size))
   const whole = widths.reduce((sum, each) => sum + each, 0)
@@ -60,7 +60,7 @@ function setLine({ own = false, style, x, width, align, base }: Block, line: str
 const ARABIC = /\p{Script=Arabic}/u
 
 /** The shaper reverses Arabic automatically, but no other script. */
-function turned({ face, text }: FaceRun): FaceRun {
+function reverseText({ face, text }: FaceRun): FaceRun {
   return ARABIC.test(text) ? { face, text } : { face, text: Array.from(text).toReversed().join('') }
 }
 
@@ -80,7 +80,7 @@ function breakLines({ text, style, width }: Block): string[] {
     if (line.text !== '') lines.push(line.text)
     line = { text: word, width: wide }
     while (line.width > width) {
-      const cut = fitting(line.text, (part) => measure(part) <= width)
+      const cut = countFitting(line.text, (part) => measure(part) <= width)
       const rest = line.text.slice(cut)
       lines.push(line.text.slice(0, cut))
       line = { text: rest, width: measure(rest) }
@@ -90,7 +90,7 @@ function breakLines({ text, style, width }: Block): string[] {
 }
 
 /** Returns the number of UTF-16 units of the word that fit; at least one character. */
-function fitting(word: string, fits: (part: string) => boolean): number {
+function countFitting(word: string, fits: (part: string) => boolean): number {
   let [least, most] = [1, word.length]
   while (least < most) {
     const middle = Math.ceil((least + most) / 2)

@@ -75,10 +75,10 @@ export function ReceiptFacts({ checkout, words, children }: Shown & { children?:
 export function moneyFacts(checkout: Checkout, words: Words): { name: string; value: string }[] {
   const { t, money } = words
   const { paid, counted, chargedBack, surplus, returned } = amountsOf(checkout)
-  const at = (beside: Beside): string => {
-    const way = besideText(beside, words)
-    return beside.micro === null
-      ? t('receipt.with_at', { way, partner: partnerOf(checkout, beside.attempt).name })
+  const describe = (other: Beside): string => {
+    const way = besideText(other, words)
+    return other.micro === null
+      ? t('receipt.with_at', { way, partner: partnerOf(checkout, other.attempt).name })
       : way
   }
   const isLess =
@@ -88,8 +88,8 @@ export function moneyFacts(checkout: Checkout, words: Words): { name: string; va
   return [
     ...(isLess ? [{ name: t('receipt.accepted'), value: money(paid) }] : []),
     ...(chargedBack === null ? [] : [{ name: t('receipt.charged_back'), value: money(chargedBack) }]),
-    ...surplus.map((second) => ({ name: t('done.twice.returning'), value: at(second) })),
-    ...returned.map((second) => ({ name: t('receipt.returned'), value: at(second) })),
+    ...surplus.map((second) => ({ name: t('done.twice.returning'), value: describe(second) })),
+    ...returned.map((second) => ({ name: t('receipt.returned'), value: describe(second) })),
   ]
 }
 
