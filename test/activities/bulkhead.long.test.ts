@@ -18,12 +18,12 @@ describe('a bulkhead', () => {
   const SLOTS = { payments: 100, deliveries: 400 }
   const HEALTHY = 98
   const EVENTS_EACH = 2
-  /** Events of each of the two troubled endpoints: together more than would fill all places of the worker. */
+  /** Events of each of the two troubled endpoints: together more than would fill all slots of the worker. */
   const EVENTS_OF_TROUBLE = 225
 
   let sender: Sender
   const receivers: Receiver[] = []
-  /** When each event arrived (Unix milliseconds). */
+  /** The time when each event arrived (Unix milliseconds). */
   const arrived = new Map<string, number>()
   beforeAll(async () => {
     receivers.push(
@@ -65,7 +65,7 @@ describe('a bulkhead', () => {
     return made
   }
 
-  /** Runs the work as a worker does: `slots` at once, in order; what still runs at the end is canceled. */
+  /** Runs the work as a worker does: `slots` at once, in order; unfinished work at the end is canceled. */
   async function throughWorker<T>(
     slots: number,
     items: readonly T[],
@@ -102,8 +102,8 @@ describe('a bulkhead', () => {
   const percentile = (values: readonly number[], share: number): number =>
     values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.POSITIVE_INFINITY
 
-  describe('98 healthy endpoints beside one that hangs and one that answers without end', () => {
-    it('get their events within five seconds (p99), first attempts and later ones alike', async () => {
+  describe('98 healthy endpoints, one that hangs and one that answers without end', () => {
+    it('healthy endpoints get their events within five seconds (p99), first attempts and later ones alike', async () => {
       const { db } = seeded
       const deps = { db, secretBox, sender, now: Date.now }
       const announcing = createAnnounceActivities(deps)
@@ -132,7 +132,7 @@ describe('a bulkhead', () => {
           const worker = await throughWorker(slots, mixed(healthy, troubled), ({ event, endpoint }, env) =>
             env.run((id: string) => work(id, endpoint), event),
           )
-          // Longer than the healthy ones may take, so that what is late is measured and not only missed.
+          // Longer than the healthy ones may take, so that delays are measured and not only missed.
           for (const deadline = started + 60_000; arrived.size < healthy.length && Date.now() < deadline; )
             await new Promise((resolve) => setTimeout(resolve, 20))
           await worker.stop()
@@ -149,7 +149,7 @@ describe('a bulkhead', () => {
         ]
         const beside = await through(healthy, troubled)
         process.stdout.write(`bulkhead, ${name}: p99 ${alone} ms alone, ${beside} ms beside the two\n`)
-        // Five seconds; on a machine that is busy with other things, what its own slowness adds.
+        // Five seconds; on a busy machine, plus the delay of the machine.
         expect([name, beside < 5000 + 3 * alone]).toEqual([name, true])
       }
     }, 240_000)

@@ -19,13 +19,13 @@ beforeAll(async () => {
 })
 afterAll(() => seeded.close())
 
-describe('the first tries and the later ones', () => {
+describe('The first tries and the later ones', () => {
   const opened: { close(): unknown }[] = []
   afterEach(async () => {
     for (const each of opened.splice(0).reverse()) await each.close()
   })
 
-  /** Merchants' receivers, an endpoint for each, one event, and the activities that deliver it. */
+  /** Merchants’ receivers, an endpoint for each, one event, and the activities that deliver it. */
   async function setUp(answers: Parameters<typeof startMerchant>[0][], db: Db = seeded.db) {
     const tenant = await addMerchant(seeded.db)
     const merchants: (Merchant & { endpointId: string })[] = []
@@ -78,8 +78,8 @@ describe('the first tries and the later ones', () => {
     }
   }
 
-  describe('announcing an event', () => {
-    it('reaches every endpoint with the same signed bytes, and nothing is left to do', async () => {
+  describe('Announcing an event', () => {
+    it('an announcement reaches every endpoint with the same signed bytes, and leaves nothing to do', async () => {
       const { merchants, eventId, announce } = await setUp([undefined, undefined, undefined])
       expect(await announce(eventId)).toEqual({ failed: [] })
       const received = merchants.map((merchant) => merchant.received)
@@ -89,7 +89,7 @@ describe('the first tries and the later ones', () => {
       expect(await statusesOf(eventId)).toEqual(['delivered', 'delivered', 'delivered'])
     })
 
-    it('costs two statements, however many endpoints there are', async () => {
+    it('an announcement costs two statements, however many endpoints there are', async () => {
       const statements: string[] = []
       const db = watched(seeded.db, (text) => statements.push(text))
       const { eventId, announce } = await setUp([undefined, () => ({ status: 500 }), undefined], db)
@@ -97,7 +97,7 @@ describe('the first tries and the later ones', () => {
       expect(statements).toHaveLength(2)
     })
 
-    it('hands over who did not take it, with what they said', async () => {
+    it('an announcement hands over the endpoints that did not accept it, with their responses', async () => {
       const busy = () => ({ status: 429, headers: { 'retry-after': '77' } })
       const { merchants, eventId, announce } = await setUp([undefined, () => ({ status: 500 }), busy])
       const { failed } = await announce(eventId)
@@ -116,7 +116,7 @@ describe('the first tries and the later ones', () => {
       expect(await statusesOf(eventId)).toEqual(['delivered', 'pending', 'pending'])
     })
 
-    it('run again after a crash skips who has it and who was tried', async () => {
+    it('a repeated announcement after a crash skips the endpoints that accepted it and those that were tried', async () => {
       const { merchants, eventId, announce } = await setUp([undefined, () => ({ status: 500 })])
       const first = await announce(eventId)
       const second = await announce(eventId)
@@ -139,7 +139,7 @@ describe('the first tries and the later ones', () => {
       expect(one!.body.equals(two!.body)).toBe(true)
     })
 
-    it('is not held up by an endpoint that hangs or whose secret cannot be opened', async () => {
+    it('an announcement is not delayed by an endpoint that hangs or whose secret cannot be opened', async () => {
       const { tenant, merchants, eventId, announce } = await setUp([undefined, undefined])
       const sealedSecret = secretBox.seal(newWebhookSecret(), 'we_somebody_else')
       await rotateSecret(seeded.db, tenant, { id: merchants[1]!.endpointId, sealedSecret, previousExpiresAt: null })
@@ -154,7 +154,7 @@ describe('the first tries and the later ones', () => {
       expect(merchants.map(({ received }) => received.length)).toEqual([1, 0])
     })
 
-    it('parks the delivery of an endpoint that was disabled meanwhile', async () => {
+    it('an announcement parks the delivery of an endpoint that was disabled in between', async () => {
       const { tenant, merchants, eventId, announce } = await setUp([undefined])
       await updateEndpoint(seeded.db, tenant, { id: merchants[0]!.endpointId, changes: { enabled: false } })
       expect(await announce(eventId)).toEqual({ failed: [] })
@@ -162,7 +162,7 @@ describe('the first tries and the later ones', () => {
       expect(await statusesOf(eventId)).toEqual(['disabled'])
     })
 
-    it('signs with both secrets while one replaces the other, and not with one whose time is over', async () => {
+    it('an announcement signs with both secrets during an overlap, and not with an expired one', async () => {
       const { tenant, merchants, eventId, announce } = await setUp([undefined])
       const [merchant] = merchants
       const id = merchant!.endpointId
@@ -183,8 +183,8 @@ describe('the first tries and the later ones', () => {
     })
   })
 
-  describe('delivering once more', () => {
-    it('answers that it was delivered, and does not send again when it is asked again', async () => {
+  describe('One more delivery', () => {
+    it('a delivery that succeeded returns that, and does not send again when it is repeated', async () => {
       const { merchants, eventId, deliver } = await setUp([undefined])
       const { endpointId } = merchants[0]!
       const again = { eventId, endpointId, attempt: 1, step: 1 }
@@ -193,7 +193,7 @@ describe('the first tries and the later ones', () => {
       expect(merchants[0]!.received).toHaveLength(1)
     })
 
-    it('answers a refusal as a value, with what the receiver asked for', async () => {
+    it('a refused delivery is a value, with the pause that the receiver asked for', async () => {
       const { merchants, eventId, deliver } = await setUp([() => ({ status: 503, headers: { 'retry-after': '9' } })])
       const { endpointId } = merchants[0]!
       const attempt = { eventId, endpointId, attempt: 2, step: 2 }
@@ -205,7 +205,7 @@ describe('the first tries and the later ones', () => {
       expect(merchants[0]!.received).toHaveLength(1)
     })
 
-    it('stops and disables the endpoint on 410', async () => {
+    it('a delivery stops and disables the endpoint on 410', async () => {
       const { tenant, merchants, eventId, deliver } = await setUp([() => ({ status: 410 })])
       const { endpointId } = merchants[0]!
       expect(await deliver({ eventId, endpointId, attempt: 1, step: 1 })).toMatchObject({ kind: 'gone' })
@@ -214,7 +214,7 @@ describe('the first tries and the later ones', () => {
       expect(merchants[0]!.received).toHaveLength(1)
     })
 
-    it('parks what is still pending for an endpoint that is disabled', async () => {
+    it('a delivery to a disabled endpoint parks its pending deliveries', async () => {
       const { tenant, merchants, eventId, deliver } = await setUp([undefined])
       const { endpointId } = merchants[0]!
       await updateEndpoint(seeded.db, tenant, { id: endpointId, changes: { enabled: false } })
@@ -222,21 +222,21 @@ describe('the first tries and the later ones', () => {
       expect(await statusesOf(eventId)).toEqual(['disabled'])
     })
 
-    it('stops when the schedule is used up, and the row says exhausted', async () => {
+    it('a delivery stops when the schedule is used up, and its row is `exhausted`', async () => {
       const { merchants, eventId, deliver } = await setUp([() => ({ status: 500 })])
       const { endpointId } = merchants[0]!
       expect(await deliver({ eventId, endpointId, attempt: 12, step: 12 })).toMatchObject({ kind: 'stopped' })
       expect(await statusesOf(eventId)).toEqual(['exhausted'])
     })
 
-    it('stops when the endpoint was deleted', async () => {
+    it('a delivery stops if the endpoint was deleted', async () => {
       const { tenant, merchants, eventId, deliver } = await setUp([undefined])
       const { endpointId } = merchants[0]!
       await deleteEndpoint(seeded.db, tenant, endpointId)
       expect(await deliver({ eventId, endpointId, attempt: 1, step: 1 })).toMatchObject({ kind: 'stopped' })
     })
 
-    it('keeps the log of every attempt', async () => {
+    it('a delivery logs every attempt', async () => {
       const { merchants, eventId, deliver } = await setUp([(count) => ({ status: count === 1 ? 500 : 200 })])
       const { endpointId } = merchants[0]!
       await deliver({ eventId, endpointId, attempt: 1, step: 1 })
@@ -252,8 +252,8 @@ describe('the first tries and the later ones', () => {
   })
 })
 
-describe('places', () => {
-  /** As many activities at once as a worker runs by default. */
+describe('Slots of deliveries', () => {
+  /** The number of activities that a worker runs at once by default. */
   const WORKER_PLACES = 100
 
   const SILENT: SendResult = {
@@ -266,7 +266,7 @@ describe('places', () => {
     bytesSent: 1,
   }
 
-  /** Receivers that answer nothing until `end` says that their time is over. `counted` resolves when that many were asked or refused. */
+  /** Receivers that answer nothing until `end`. `counted` resolves when that many requests arrived or were refused. */
   function hanging() {
     const open: (() => void)[] = []
     let [asked, refused] = [0, 0]
@@ -302,7 +302,7 @@ describe('places', () => {
     return (await Promise.all(made)).map(({ id }) => id)
   }
 
-  /** Delivers as often as was asked before, and answers the seconds after which one that found no place comes again. */
+  /** Delivers as often as requested, and returns the seconds after which a delivery without a slot comes again. */
   function deliverer(sender: { send: () => Promise<SendResult> }) {
     const activities = createWebhookDeliveryActivities({ db: seeded.db, secretBox, sender, now: Date.now })
     return ({ eventId, endpointId, refusals = 1 }: { eventId: string; endpointId: string; refusals?: number }) =>
@@ -313,7 +313,7 @@ describe('places', () => {
 
   const secondsOf = (failure: unknown): number => Number((failure as { nextRetryDelay: number }).nextRetryDelay) / 1000
 
-  it('sixteen endpoints of one account that hang hold a tenth of the places of the deliveries', async () => {
+  it('sixteen endpoints of one account that hang occupy a tenth of the slots of the deliveries', async () => {
     const { db } = seeded
     const tenant = await addMerchant(db)
     const endpoints = await endpointsOf(tenant, 16)
@@ -329,7 +329,7 @@ describe('places', () => {
     await Promise.all(tries)
   })
 
-  it('a delivery that finds no place comes again later and later, so that thousands of them cost little', async () => {
+  it('a delivery that finds no slot comes again later and later, so that thousands of them cost little', async () => {
     const { db } = seeded
     const tenant = await addMerchant(db)
     const [endpointId] = (await endpointsOf(tenant, 1)) as [string]
@@ -348,7 +348,7 @@ describe('places', () => {
     await Promise.all(held)
   })
 
-  it('receivers that nobody knows yet, and that hang, leave half of the places to the payments', async () => {
+  it('unknown receivers that hang leave half of the slots to the payments', async () => {
     const { db } = seeded
     let now = Date.now()
     const receivers = hanging()
@@ -373,7 +373,7 @@ describe('places', () => {
     await Promise.all(announced)
   })
 
-  it('an event waits for its place while receivers answer, however many there are', async () => {
+  it('an event waits for its slot while receivers answer, however many there are', async () => {
     const places = createEventPlaces(() => 0)
     const first = await Promise.all(Array.from({ length: 50 }, () => places.take()))
     const later = places.take()
@@ -381,7 +381,7 @@ describe('places', () => {
     expect([first.includes(null), await later]).toEqual([false, expect.any(Function)])
   })
 
-  it('receivers that answer just in time not to count as hanging leave a quarter of the places to the payments', async () => {
+  it('receivers that answer just in time not to count as hanging leave a quarter of the slots to the payments', async () => {
     const places = createEventPlaces(() => 0)
     const held = await Promise.all(Array.from({ length: 50 }, () => places.take()))
     const later = Array.from({ length: 50 }, () => places.take())
@@ -393,7 +393,7 @@ describe('places', () => {
   })
 })
 
-describe('slow endpoints', () => {
+describe('Slow endpoints', () => {
   const TAKEN: SendResult = {
     status: 204,
     error: null,
@@ -405,7 +405,7 @@ describe('slow endpoints', () => {
   }
   const MINUTE_MS = 60_000
 
-  it('an endpoint that answers after fourteen seconds is handed over untried, so that it holds no place of the payments', async () => {
+  it('an endpoint that answers after fourteen seconds is handed over untried, so that it occupies no slot of the payments', async () => {
     const { db } = seeded
     const tenant = await addMerchant(db)
     const { id } = await addEndpoint(db, tenant, { url: 'https://shop.example.com/hook' })
@@ -426,12 +426,12 @@ describe('slow endpoints', () => {
     expect([await announce(), await announce(), tries]).toEqual([untried, untried, 1])
   })
 
-  it('an endpoint that was slow is looked at by one event in ten minutes, and tried as before once it answers in time', () => {
+  it('an endpoint that was slow is tried by one event in ten minutes, and normally once it answers in time', () => {
     let now = Date.now()
     const slow = createSlowEndpoints(() => now)
     slow.answered('one', 14_000)
     now += 11 * MINUTE_MS
-    // The second is told while the first waits for its answer.
+    // The second is announced while the first waits for its response.
     expect([slow.isLeftOut('one'), slow.isLeftOut('one')]).toEqual([false, true])
     slow.answered('one', 14_000)
     now += 9 * MINUTE_MS

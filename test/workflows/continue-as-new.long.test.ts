@@ -15,7 +15,7 @@ import { PAYMENTS_QUEUE } from '../../src/workflows/queues.ts'
 
 let world: PaymentWorld
 let env: TestWorkflowEnvironment
-/** By so many milliseconds the clocks of shop and partners are ahead: less than what makes a request too old. */
+/** The milliseconds by which the clocks of shop and partners are ahead: less than the limit for old requests. */
 let aheadMs = 0
 beforeAll(async () => {
   const { address } = await startDevServer()
@@ -50,14 +50,14 @@ async function paid(receivedMinor?: string) {
   return { id, attemptId: answer.attemptId }
 }
 
-/** The run waits for this reason. */
+/** True if the run waits for this reason. */
 const untilReviewed = (id: string, reason: string) =>
   until(
     () => handle(id).query(paymentState),
     ({ reviews }) => reviews.some((review) => review.reason === reason),
   )
 
-/** Signals come in until the run has been continued as a new one; `meanwhile` is asked again and again between them. */
+/** Signals arrive until the run has been continued as a new one; `meanwhile` is called repeatedly between them. */
 async function untilContinued(id: string, meanwhile: (round: number) => Promise<unknown>): Promise<number> {
   const before = await runOf(id)
   for (let round = 0; round < 200; round++) {
@@ -68,7 +68,7 @@ async function untilContinued(id: string, meanwhile: (round: number) => Promise<
   throw new Error('the run was never continued')
 }
 
-test('a give-back that is being carried out goes on in the new run, and every decision is answered once', async () => {
+test('a give-back that is being carried out continues in the new run, and every decision is answered once', async () => {
   const { id, attemptId } = await paid('6000')
   await untilReviewed(id, 'too_little')
   await world.faultAt('wallet_app', { fault: 'refund_pending', seconds: 240, attemptId })
@@ -91,7 +91,7 @@ test('a give-back that is being carried out goes on in the new run, and every de
   expect((await world.read(id)).attempts).toMatchObject([{ status: 'refunded', back: 'no', held: '0' }])
 }, 240_000)
 
-test('a payout that is stopped is waited for in the new run, and settles once', async () => {
+test('a payout that is stopped is awaited in the new run, and settles once', async () => {
   const { id } = await paid()
   await until(
     async () => (await world.read(id)).payment.status,
@@ -113,7 +113,7 @@ test('a payout that is stopped is waited for in the new run, and settles once', 
   expect((await world.read(id)).payment.transfer).not.toBeNull()
 }, 240_000)
 
-test('a decision that comes before a run has read its row is judged by the row', async () => {
+test('a decision that arrives before a run has read its row is judged by the row', async () => {
   const { id } = await paid('6000')
   await untilReviewed(id, 'too_little')
   const decideUnread = async (args: [Decision]) => {

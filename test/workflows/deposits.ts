@@ -1,7 +1,7 @@
 import { depositAt, sendTo } from '../outcomes/transfers.ts'
 import { world } from './story.ts'
 
-/** USDC that buyers send to addresses of payments, on the server whose time is skipped. */
+/** USDC that buyers send to addresses of payments, on the server that skips time. */
 
 export async function openAddress(body: Record<string, unknown> = {}) {
   const paymentId = await world.createPayment({ provider: undefined, ...body })

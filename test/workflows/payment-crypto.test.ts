@@ -15,8 +15,8 @@ describe('Payments in USDC', () => {
   const usdc = async (account: string) =>
     BigInt((await readBalances(world.db)).find((row) => row.account === account && row.asset === 'USDC')?.amount ?? '0')
 
-  describe('a payment in USDC', () => {
-    test('is settled at the rate that was shown, without a converter, and the books say whose the USDC is', async () => {
+  describe('A payment in USDC', () => {
+    test('a payment in USDC is settled at the shown rate, without a converter, and the books name the owners of the USDC', async () => {
       const before = { suspense: await usdc('suspense'), conversion: await usdc('conversion') }
       const { paymentId, attemptId, deposit } = await openAddress()
       await send(attemptId, deposit.askedMicro)
@@ -30,7 +30,7 @@ describe('Payments in USDC', () => {
       expect(await findImbalances(world.db)).toEqual([])
     })
 
-    test('a part waits for the rest, and the payment is then paid in full', async () => {
+    test('a part of the price in USDC waits for the rest, and then the payment is paid in full', async () => {
       const { paymentId, attemptId, deposit } = await openAddress()
       await send(attemptId, '1000000')
       expect((await payment(paymentId)).status).toBe('pending')
@@ -38,17 +38,17 @@ describe('Payments in USDC', () => {
       expect((await settled(paymentId)).exception).toBeNull()
     })
 
-    test('too much is settled as it came', async () => {
+    test('an excess in USDC is settled in full', async () => {
       const { paymentId, attemptId, deposit } = await openAddress()
       await send(attemptId, (2n * BigInt(deposit.askedMicro)).toString())
       const row = await settled(paymentId)
       expect(row.exception).toBe('overpaid')
-      // The USDC is fixed by the price twice over, at the rate that was shown: rounding is the exchange account's.
+      // The price fixes the USDC twice, at the shown rate: rounding belongs to the exchange account.
       const double = { ...deposit.asked, minor: (2n * BigInt(deposit.asked.minor)).toString() }
       expect(row.usdc?.gross).toBe(convertToMicroUsdc(double, deposit.rate))
     })
 
-    test('too little by the expiry waits for an operator, who may settle what came', async () => {
+    test('too little USDC at the expiry waits for an operator, who can settle it', async () => {
       const { paymentId, attemptId } = await openAddress({ expires_in: 1800 })
       await send(attemptId, '20000000')
       expect((await payment(paymentId)).status).toBe('pending')
@@ -59,7 +59,7 @@ describe('Payments in USDC', () => {
       expect(BigInt(row.usdc?.gross ?? 0)).toBeLessThanOrEqual(20_000_000n)
     })
 
-    test('what comes after the expiry is settled and marked', async () => {
+    test('USDC that arrives after the expiry is settled and marked', async () => {
       const { paymentId, attemptId, deposit } = await openAddress({ expires_in: 1800 })
       await world.skip('31 minutes')
       await untilStatus(paymentId, 'expired')
@@ -72,7 +72,7 @@ describe('Payments in USDC', () => {
       await send(attemptId, '50000000', WRONG_TOKEN)
       const waits = await untilReviewed(paymentId, 'other_token')
       expect(waits).toMatchObject({ status: 'under_review', exception: 'wrong_asset' })
-      // Anybody may send another one, and the payment has waited no shorter for it.
+      // Anybody can send another one, and the payment has waited no shorter for it.
       await world.skip('2 minutes')
       await send(attemptId, '10000', WRONG_TOKEN)
       expect((await payment(paymentId)).reviewSince).toBe(waits.reviewSince)
@@ -84,8 +84,8 @@ describe('Payments in USDC', () => {
       expect(await result(paymentId)).toBe('succeeded')
     })
 
-    // for a part of a cent anybody stopped a payment, or gave an operator work
-    test('dust of another token stops no payment, and nobody has to look at it', async () => {
+    // For a part of a cent anybody could stop a payment, or give an operator work.
+    test('dust of another token stops no payment, and needs no operator', async () => {
       const { paymentId, attemptId, deposit } = await openAddress()
       await send(attemptId, '9999', WRONG_TOKEN)
       expect(await depositOf(attemptId)).toMatchObject({ wrongToken: false })
@@ -96,7 +96,7 @@ describe('Payments in USDC', () => {
       expect(await result(paymentId)).toBe('succeeded')
     })
 
-    // a hundredth of a trillionth of a DAI was taken for more than a cent
+    // A hundredth of a trillionth of a DAI counted as more than a cent.
     test('dust of a token with eighteen decimals stops no payment either', async () => {
       const { paymentId, attemptId, deposit } = await openAddress()
       const dai = '0x8f3cf7ad23cd3cadbd9735aff958023239c6a063'
@@ -111,7 +111,7 @@ describe('Payments in USDC', () => {
       expect(await result(paymentId)).toBe('succeeded')
     })
 
-    test('another token that an operator has sent back leaves the payment to its buyer, without a booking', async () => {
+    test('another token that an operator has sent back leaves the payment open, without a booking', async () => {
       const { paymentId, attemptId, deposit } = await openAddress()
       await send(attemptId, '50000000', WRONG_TOKEN)
       await untilReviewed(paymentId, 'other_token')
@@ -146,7 +146,7 @@ describe('Payments in USDC', () => {
 describe('The rest of USDC', () => {
   useWorld()
 
-  /** USDC that the payment did not take: too little for anybody, beside another order's money, or too much. */
+  /** USDC that the payment did not take: dust, in addition to another order’s money, or too much. */
 
   async function lines(query: ReturnType<typeof sql>): Promise<string[]> {
     return (await many(world.db, z.object({ line: z.string() }), query)).map(({ line }) => line)
@@ -164,8 +164,8 @@ describe('The rest of USDC', () => {
   const attention = (paymentId: string) =>
     lines(sql`select kind || coalesce(' ' || detail, '') as line from attention where payment_id = ${paymentId}`)
 
-  describe('less USDC than the smallest unit of the price', () => {
-    test('waits for more; when the payment is over without it, it is ours', async () => {
+  describe('USDC below the smallest unit of the price', () => {
+    test('dust waits for more, and belongs to the platform when the payment ends without it', async () => {
       const { paymentId, attemptId } = await openAddress({ expires_in: 1800 })
       for (const micro of ['4000', '5000']) await send(attemptId, micro)
       await untilHeld(paymentId, '9000')
@@ -177,8 +177,8 @@ describe('The rest of USDC', () => {
       expect(await attention(paymentId)).toEqual([])
     })
 
-    // whoever sent a part of a cent to an address marked its payment as paid twice, and gave an operator work
-    test('comes after the payment was paid: it is ours, the payment ends as it was, and nobody has to look', async () => {
+    // A part of a cent at an address marked its payment as paid twice, and gave an operator work.
+    test('dust after a payment was paid belongs to the platform, changes nothing, and needs no operator', async () => {
       const { paymentId, attemptId, deposit } = await openAddress()
       await send(attemptId, deposit.askedMicro)
       await untilStatus(paymentId, 'settling')
@@ -193,8 +193,8 @@ describe('The rest of USDC', () => {
     })
   })
 
-  describe('a part of the price in USDC', () => {
-    test('beside a card that pays it all is a second payment: an operator has it, and nothing stays in suspense', async () => {
+  describe('A part of the price in USDC', () => {
+    test('a part in USDC next to a card that pays the whole price is a second payment for an operator, and leaves no suspense', async () => {
       const { paymentId, attemptId } = await openAddress()
       await send(attemptId, '20000000')
       await untilHeld(paymentId, '20000000')
@@ -221,8 +221,8 @@ describe('The rest of USDC', () => {
     })
   })
 
-  describe('USDC that comes after the payment was paid in USDC', () => {
-    test('and was returned by hand leaves suspense; what was settled stays in the books as it was', async () => {
+  describe('USDC after the payment was paid in USDC', () => {
+    test('later USDC that was returned by hand leaves suspense; the bookings of the settled amount do not change', async () => {
       const { paymentId, attemptId, deposit } = await openAddress()
       await send(attemptId, deposit.askedMicro)
       await untilStatus(paymentId, 'settling')

@@ -33,11 +33,11 @@ import {
 describe('A payment in trouble', () => {
   useWorld()
 
-  describe('trouble at the partner', () => {
+  describe('Trouble at the partner', () => {
     test.each([
       ['timeout_after_effect', 'convert', 'converter'],
       ['server_error', 'read', 'wallet_app'],
-    ] as const)('%s of %s: tried again, with one effect', async (fault, operation, at) => {
+    ] as const)('a call with trouble is tried again, with one effect: %s of %s', async (fault, operation, at) => {
       const { paymentId, attemptId } = await opened()
       await world.faultAt(at, { fault, operation, times: 1, ...(fault.startsWith('timeout') && { mode: 'close' }) })
       await world.pay('wallet_app', attemptId)
@@ -45,7 +45,7 @@ describe('A payment in trouble', () => {
       expect((await world.timeline(paymentId)).filter(({ kind }) => kind === 'payment.converted')).toHaveLength(1)
     })
 
-    test('a partner that cannot be reached at all is polled until it answers', async () => {
+    test('a partner that cannot be reached is polled until it answers', async () => {
       const { paymentId, attemptId } = await opened()
       await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
       await world.atPartner('wallet_app', attemptId, { action: 'pay' })
@@ -56,7 +56,7 @@ describe('A payment in trouble', () => {
       await settled(paymentId)
     })
 
-    test('with rates that are old nothing is priced and no rate is locked, and the money is seen all the same; present ones settle it', async () => {
+    test('old rates price nothing and lock no rate, although the money is read; present ones settle it', async () => {
       const { paymentId, attemptId } = await opened()
       await world.faultAt('converter', { fault: 'old_rates', seconds: 601 })
       // The rates that were fetched before are still young: they are used until ten minutes after they were made.
@@ -76,7 +76,7 @@ describe('A payment in trouble', () => {
         expect(await answer.json()).toMatchObject({ code: 'temporarily_unavailable' })
       }
       await world.atPartner('wallet_app', attemptId, { action: 'pay' })
-      // The money is seen at once; what it is worth is found out when somebody knows it.
+      // The money is read at once; its value is computed when a rate is known.
       await untilStatus(paymentId, 'processing')
       expect(await payment(paymentId)).toMatchObject({ rate: null, confirmed: { minor: '4999' }, usdc: null })
       await world.clearFaults()
@@ -84,7 +84,7 @@ describe('A payment in trouble', () => {
       expect((await settled(paymentId)).rate).not.toBeNull()
     })
 
-    test('callbacks that come twice and out of order change nothing more', async () => {
+    test('callbacks that arrive twice and out of order change nothing more', async () => {
       await world.faultAt('wallet_app', { fault: 'callbacks_twice' })
       const { paymentId, attemptId } = await opened()
       await world.pay('wallet_app', attemptId)
@@ -106,7 +106,7 @@ describe('A payment in trouble', () => {
       expect((await settled(paymentId)).exception).toBeNull()
     })
 
-    test('an endpoint that fails gets a workflow of its own and keeps no payment open', async () => {
+    test('an endpoint that fails gets its own workflow and keeps no payment open', async () => {
       await fetch(`${world.inboxUrl}/behaviour`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -140,7 +140,7 @@ describe('A payment in trouble', () => {
     )
   }
 
-  describe('what an operator does by hand in the Temporal UI', () => {
+  describe('Actions of an operator in the Temporal UI', () => {
     test.each([
       ['without input', []],
       ['with null', [null]],
@@ -153,7 +153,7 @@ describe('A payment in trouble', () => {
       await settled(paymentId)
     })
 
-    test('a transfer that is failed by hand is waited for again, and decisions are answered', async () => {
+    test('a transfer that is failed by hand is awaited again, and decisions are answered', async () => {
       const { paymentId, attemptId } = await opened()
       await world.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
@@ -185,15 +185,15 @@ describe('A payment in trouble', () => {
     })
   })
 
-  describe('a lost workflow', () => {
-    test('the run is terminated by hand in the middle: the next message starts one that goes on from the row', async () => {
+  describe('A lost workflow', () => {
+    test('a run that is terminated by hand in the middle is started again by the next message, and continues from the row', async () => {
       const { paymentId, attemptId } = await opened()
       await handle(paymentId).terminate('by hand')
       await world.pay('wallet_app', attemptId)
       await settled(paymentId)
     })
 
-    test('a start that was lost is done by the relay', async () => {
+    test('a lost start is repeated by the relay', async () => {
       const paymentId = await world.createPaymentWithoutStart()
       await expect(handle(paymentId).describe()).rejects.toMatchObject({ name: 'WorkflowNotFoundError' })
       await world.relay.startPayments()
@@ -222,8 +222,8 @@ describe('A payment in trouble', () => {
     })
   })
 
-  describe('a run that takes over a restored row', () => {
-    /** The row is of the time before the conversion; the money was given back at the partner in the time that is forgotten. */
+  describe('A run that takes over a restored row', () => {
+    /** The row is from before the conversion; the partner gave the money back in the time that is forgotten. */
     async function forgotten() {
       await world.faultAt('converter', { fault: 'server_error', operation: 'convert' })
       const { paymentId, attemptId } = await opened()
@@ -238,7 +238,7 @@ describe('A payment in trouble', () => {
     const payouts = async (paymentId: string) =>
       (await world.db.query('select state from payout where payment_id = $1', [paymentId])).rows
 
-    test('asks first whether the money is still there, and pays nothing for what went back', async () => {
+    test('a restored payment asks first if the money is still there, and pays nothing for returned money', async () => {
       const { paymentId } = await forgotten()
       await world.workflows.resume(await payment(paymentId))
       await untilStatus(paymentId, 'pending')
@@ -246,7 +246,7 @@ describe('A payment in trouble', () => {
       expect(await payouts(paymentId)).toEqual([])
     })
 
-    test('lets no money go while the partner does not answer', async () => {
+    test('a restored payment moves no money while the partner does not answer', async () => {
       const { paymentId, attemptId } = await forgotten()
       await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
       await world.workflows.resume(await payment(paymentId))
@@ -259,7 +259,7 @@ describe('A payment in trouble', () => {
       expect(await payouts(paymentId)).toEqual([])
     })
 
-    test('asks a partner that did not answer again after seconds, and not only at the next poll', async () => {
+    test('a restored payment asks a silent partner again after seconds, and not only at the next poll', async () => {
       const { paymentId } = await forgotten()
       await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
       await world.workflows.resume(await payment(paymentId))
@@ -272,7 +272,7 @@ describe('A payment in trouble', () => {
   })
 })
 
-describe('News of a partner', () => {
+describe('Callbacks whose order cannot be read', () => {
   useWorld()
 
   /** The partner can be called and takes the money, but its orders cannot be read. */
@@ -281,13 +281,13 @@ describe('News of a partner', () => {
 
   const startsTimer = (event: { timerStartedEventAttributes?: unknown }) => Boolean(event.timerStartedEventAttributes)
 
-  /** What an operator reads in the Temporal UI. */
+  /** The details that an operator reads in the Temporal UI. */
   async function detailsOf(paymentId: string): Promise<string | undefined> {
     const query = '__temporal_workflow_metadata'
     return (await handle(paymentId).query<{ currentDetails?: string }, []>(query)).currentDetails
   }
 
-  /** The relay's next round, as if the time of every repeat had come. */
+  /** The relay’s next round, as if the time of every repeat had come. */
   async function relayRound(): Promise<void> {
     await world.db.query('update partner_event set due_at = now() where applied_at is null')
     await world.relay.tellPartnerNews()
@@ -301,8 +301,8 @@ describe('News of a partner', () => {
     return rowCount ?? 0
   }
 
-  describe('news that cannot be read', () => {
-    test('is repeated by the relay until it is applied, without waiting for a poll', async () => {
+  describe('A callback whose order cannot be read', () => {
+    test('an unread callback is repeated by the relay until it is applied, without waiting for a poll', async () => {
       const { paymentId, attemptId } = await opened()
       await unreadable('wallet_app')
       await world.atPartner('wallet_app', attemptId, { action: 'pay' })
@@ -317,7 +317,7 @@ describe('News of a partner', () => {
       expect(await unread(attemptId)).toBe(0)
     })
 
-    test('is repeated after its run has ended, so late money after the end is not lost', async () => {
+    test('an unread callback is repeated after its run has ended, so that late money after the end is not lost', async () => {
       const paymentId = await world.createPayment({ provider: undefined, amount: '50.00', currency: 'EUR' })
       const answer = await world.openAttempt(paymentId, 'local_partner', 'upi')
       if (answer.kind !== 'redirect') throw new Error('not opened')
@@ -337,7 +337,7 @@ describe('News of a partner', () => {
       expect(await unread(answer.attemptId)).toBe(0)
     })
 
-    test('leaves a payout that is under way as it is, and no timer is started for it', async () => {
+    test('an unread callback does not change a payout that is on its way, and starts no timer for it', async () => {
       const { paymentId, attemptId } = await opened()
       await world.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
@@ -351,7 +351,7 @@ describe('News of a partner', () => {
       await settled(paymentId)
     })
 
-    test('is repeated to a run that was terminated in between', async () => {
+    test('an unread callback is repeated to a run that was terminated in between', async () => {
       const { paymentId, attemptId } = await opened()
       await unreadable('wallet_app')
       await world.atPartner('wallet_app', attemptId, { action: 'pay' })
@@ -364,8 +364,8 @@ describe('News of a partner', () => {
     })
   })
 
-  describe('before money moves on that has waited for an operator, the order is read again', () => {
-    test('money that the partner took back meanwhile, without a word, is not settled', async () => {
+  describe('The order of a payment that waited for an operator is read again before its money moves', () => {
+    test('money that the partner took back silently during the wait is not settled', async () => {
       const { paymentId, attemptId } = await underpaid()
       await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
       expect(await decide(paymentId, 'settle')).toMatchObject({ status: 'processing' })
@@ -407,7 +407,7 @@ describe('News of a partner', () => {
       expect(await result(paymentId)).toBe('refunded')
     })
 
-    test('neither the settlement’s own command nor another answer releases the payout of a payment that is held', async () => {
+    test('neither the settlement’s own command nor another decision releases the payout of a payment on hold', async () => {
       const { paymentId } = await payoutStopped()
       await decide(paymentId, 'hold')
       const release = world.db.transaction((tx) => world.hooks.onReleased(tx, { paymentId }))
@@ -450,7 +450,7 @@ describe('News of a partner', () => {
 describe('Decisions about a payment', () => {
   useWorld()
 
-  /** The version of the row, once the Temporal UI says it. */
+  /** The version of the row, once the Temporal UI shows it. */
   async function untilShown(paymentId: string): Promise<number> {
     const versions = async () => {
       const metadata = await handle(paymentId).query<{ currentDetails?: string }, []>('__temporal_workflow_metadata')
@@ -462,7 +462,7 @@ describe('Decisions about a payment', () => {
 
   const settleShown = async (paymentId: string) => decide(paymentId, 'settle', { version: await untilShown(paymentId) })
 
-  /** The summaries of what the history of a run lists, by the type of the event. */
+  /** The summaries in the history of a run, by the type of the event. */
   async function readSummaries(workflowId: string): Promise<[string, string | null][]> {
     const { events } = await handle(workflowId).fetchHistory()
     return (events ?? []).flatMap((event): [string, string | null][] => {
@@ -474,7 +474,7 @@ describe('Decisions about a payment', () => {
     })
   }
 
-  describe('in the Temporal UI', () => {
+  describe('A payment in the Temporal UI', () => {
     test('each timer, activity and reading of a payment has a summary, and its details have amount, merchant and commands', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
       await world.pay('wallet_app', attemptId, { receivedMinor: '9000' })
@@ -519,8 +519,8 @@ describe('Decisions about a payment', () => {
     })
   })
 
-  describe('an operator', () => {
-    test('too little waits; settled by an operator, what arrived is paid out', async () => {
+  describe('Decisions of an operator', () => {
+    test('too little money waits for an operator, whose decision to settle pays it out', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
       await world.pay('wallet_app', attemptId, { receivedMinor: '9000' })
       expect(await untilReviewed(paymentId, 'too_little')).toMatchObject({
@@ -535,7 +535,7 @@ describe('Decisions about a payment', () => {
       expect((await world.timeline(paymentId)).filter(({ actor }) => actor === 'operator')).toHaveLength(1)
     })
 
-    test('too little that is given back goes back once, and nothing is settled', async () => {
+    test('too little money that is given back goes back once, and nothing is settled', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
       await world.pay('wallet_app', attemptId, { receivedMinor: '100' })
       await untilReviewed(paymentId, 'too_little')
@@ -545,7 +545,7 @@ describe('Decisions about a payment', () => {
       expect(await findImbalances(world.db)).toEqual([])
     })
 
-    test('a give-back whose partner does not answer keeps no decision waiting, and is carried out when it answers again', async () => {
+    test('a give-back whose partner does not answer blocks no decision, and is carried out when it answers again', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
       await world.pay('wallet_app', attemptId, { receivedMinor: '6000' })
       await untilReviewed(paymentId, 'too_little')
@@ -570,7 +570,7 @@ describe('Decisions about a payment', () => {
       expect((await payment(paymentId)).held).toBe(false)
     })
 
-    test('an answer is of what was looked at: sent twice, or too late, it accepts nothing that came since', async () => {
+    test('a decision is about the version that was read: sent twice, or too late, it accepts nothing newer', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
       await world.pay('wallet_app', attemptId, { receivedMinor: '6000' })
       const { version } = await untilReviewed(paymentId, 'too_little')
@@ -581,7 +581,7 @@ describe('Decisions about a payment', () => {
       await expect(settle(version - 1)).rejects.toMatchObject({
         cause: { message: expect.stringContaining('has changed since you looked') },
       })
-      // Newer than what the run knows: the row is asked, and is not of that version.
+      // Newer than the run’s version: the row is asked, and does not have that version.
       const decision = { operator: 'ada', reason: 'x', version: version + 1 }
       expect(await sendDecision(world.client, { workflowId: paymentId, say: 'settle', decision })).toEqual({
         kind: 'refused',
@@ -612,7 +612,7 @@ describe('Decisions about a payment', () => {
       await settled(paymentId)
     })
 
-    test('what refused a decision is shown, although whoever has changed the row told the run nothing', async () => {
+    test('a refused decision shows its reason, although the change of the row did not signal the run', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
       const context = { publicUrl: '', now: Date.now }
       const arrives = (amount: string) =>
@@ -633,7 +633,7 @@ describe('Decisions about a payment', () => {
       expect(answer).toMatchObject({ message: 'write_off: recorded' })
     })
 
-    test('what is decided, and about which payment, is not taken from the note', async () => {
+    test('a decision and its payment are not read from the note', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
       await world.pay('wallet_app', attemptId, { receivedMinor: '6000' })
       await untilReviewed(paymentId, 'too_little')
@@ -643,7 +643,7 @@ describe('Decisions about a payment', () => {
       expect(await payment(paymentId)).toMatchObject({ held: true, agreed: null, statusReason: 'too_little' })
     })
 
-    test('a note that no database stores is refused at once, and the next decision is heard', async () => {
+    test('a note that no database stores is refused at once, and the next decision is accepted', async () => {
       const paymentId = await world.createPayment()
       const hold = (note: object) =>
         handle(paymentId).executeUpdate(operatorUpdates.hold, { args: [note as { operator: string; reason: string }] })
@@ -658,7 +658,7 @@ describe('Decisions about a payment', () => {
       expect(await hold(good)).toMatchObject({ message: 'hold: recorded' })
     })
 
-    test('a hold placed before any money is a flag; the money then waits for the release', async () => {
+    test('a hold before any money is a flag; the money then waits for the release', async () => {
       const { paymentId, attemptId } = await opened()
       expect(await decide(paymentId, 'hold')).toMatchObject({ status: 'pending' })
       await world.pay('wallet_app', attemptId)
@@ -668,7 +668,7 @@ describe('Decisions about a payment', () => {
       await settled(paymentId)
     })
 
-    test('a conversion that is refused waits for an operator; settled, another order is asked for', async () => {
+    test('a conversion that is refused waits for an operator; a decision to settle requests another order', async () => {
       await world.faultAt('converter', { fault: 'conversion_refused', times: 1 })
       const { paymentId, attemptId } = await opened()
       await world.pay('wallet_app', attemptId)
@@ -678,7 +678,7 @@ describe('Decisions about a payment', () => {
       expect((await world.read(paymentId)).sales).toMatchObject([{ state: 'ended' }, { state: 'filled' }])
     })
 
-    test('a fill far off the locked rate waits for an operator; settled, the merchant gets what that rate gives', async () => {
+    test('a fill far off the locked rate waits for an operator; a decision to settle pays what that rate gives', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
       await world.faultAt('converter', offRate(paymentId))
       await world.pay('wallet_app', attemptId)
@@ -693,7 +693,7 @@ describe('Decisions about a payment', () => {
     const offRate = (paymentId: string) =>
       ({ fault: 'fill_off_rate', minor: '1', times: 1, attemptId: `${paymentId}:convert` }) as const
 
-    test('a payout that is stopped waits for an operator; paid after all, the payment succeeds', async () => {
+    test('a payout that is stopped waits for an operator; when it is paid after all, the payment succeeds', async () => {
       const { paymentId, attemptId } = await opened()
       await world.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
@@ -706,7 +706,7 @@ describe('Decisions about a payment', () => {
       expect(await result(paymentId)).toBe('succeeded')
     })
 
-    test('the money of a payout goes back only once that is void', async () => {
+    test('the money of a payout goes back only once it is void', async () => {
       const { paymentId, attemptId } = await opened()
       await world.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
@@ -738,7 +738,7 @@ describe('Decisions about a payment', () => {
       return made
     }
 
-    test('a settlement that is proved on chain after all is recorded, and an operator learns what is lost', async () => {
+    test('a settlement that is proved on chain after all is recorded, and an operator reads the loss', async () => {
       const { paymentId } = await voidedByHand()
       await decide(paymentId, 'give_back')
       await untilStatus(paymentId, 'refunded')

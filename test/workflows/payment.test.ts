@@ -25,10 +25,10 @@ import {
   world,
 } from './story.ts'
 
-describe('the way of a payment', () => {
+describe('The course of a payment', () => {
   useWorld()
 
-  test('paid, converted, transferred, announced', async () => {
+  test('a payment is paid, converted, transferred and announced', async () => {
     const { paymentId, attemptId } = await opened()
     expect((await payment(paymentId)).status).toBe('pending')
     await world.pay('wallet_app', attemptId)
@@ -40,7 +40,7 @@ describe('the way of a payment', () => {
     expect(await findImbalances(world.db)).toEqual([])
   })
 
-  test('a declined attempt leaves it pending; the next one is a new partner order', async () => {
+  test('a declined attempt leaves the payment pending; the next one is a new partner order', async () => {
     const { paymentId, attemptId } = await opened()
     await world.atPartner('wallet_app', attemptId, { action: 'decline' })
     await until(
@@ -55,14 +55,14 @@ describe('the way of a payment', () => {
     expect(await attempts(paymentId)).toEqual(['declined', 'paid'])
   })
 
-  test('a double click gets the same partner order', async () => {
+  test('a double click returns the same partner order', async () => {
     const paymentId = await world.createPayment()
     const answers = await Promise.all([open(paymentId), open(paymentId), open(paymentId)])
     expect(new Set(answers).size).toBe(1)
     expect(await attempts(paymentId)).toEqual(['open'])
   })
 
-  test('a click while the order is open is answered from the row: nothing is added to the history', async () => {
+  test('a click while the order is open is answered from the row, without an event in the history', async () => {
     const { paymentId } = await opened()
     const { checkoutToken } = await payment(paymentId)
     const lastEvent = async () => (await handle(paymentId).fetchHistory()).events?.length
@@ -91,7 +91,7 @@ describe('the way of a payment', () => {
     expect((await world.orderAt('wallet_app', attemptId)).status).toBe('canceled')
   })
 
-  test('a partner that confirms slowly: processing first, settled when the money is there', async () => {
+  test('a payment whose partner confirms slowly is processing first, and settled when the money is there', async () => {
     await world.faultAt('wallet_app', { fault: 'delay', seconds: 600, times: 1 })
     const { paymentId, attemptId } = await opened()
     await world.pay('wallet_app', attemptId)
@@ -101,7 +101,7 @@ describe('the way of a payment', () => {
     await settled(paymentId)
   })
 
-  test('a confirmation that is withdrawn before the conversion brings it back to the buyer', async () => {
+  test('a confirmation that is withdrawn before the conversion returns the payment to the buyer', async () => {
     await world.faultAt('wallet_app', { fault: 'delay', seconds: 600, times: 1 })
     const { paymentId, attemptId } = await opened()
     await world.pay('wallet_app', attemptId)
@@ -112,7 +112,7 @@ describe('the way of a payment', () => {
     await settled(paymentId)
   })
 
-  test('a callback that never comes: the poll finds the money', async () => {
+  test('a poll finds the money if no callback arrives', async () => {
     const { paymentId, attemptId } = await opened()
     await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
     await world.pay('wallet_app', attemptId)
@@ -121,7 +121,7 @@ describe('the way of a payment', () => {
     await settled(paymentId)
   })
 
-  test('the partner answers nothing after it opened the order: the same order is found again', async () => {
+  test('the same order is found again if the partner does not answer after it opened the order', async () => {
     await world.faultAt('wallet_app', { fault: 'timeout_after_effect', operation: 'open', mode: 'close', times: 1 })
     const { paymentId, attemptId } = await opened()
     await world.pay('wallet_app', attemptId)
@@ -133,9 +133,9 @@ describe('the way of a payment', () => {
 describe('Long waits', () => {
   useWorld()
 
-  /** Long waits, and what comes in meanwhile: a converter, a payout, a partner that take their time. */
+  /** Long waits and events during them: a converter, a payout, a partner that take their time. */
 
-  describe('while the converter has not filled the order', () => {
+  describe('While the converter has not filled the order', () => {
     async function converting(seconds: number) {
       await world.faultAt('converter', { fault: 'delay', seconds, times: 1 })
       const made = await opened()
@@ -144,7 +144,7 @@ describe('Long waits', () => {
       return made
     }
 
-    test('an operator’s hold takes effect at once, and after its release the same order goes on', async () => {
+    test('an operator’s hold takes effect at once, and after its release the same order continues', async () => {
       const { paymentId } = await converting(100)
       expect(await decide(paymentId, 'hold')).toMatchObject({ status: 'under_review' })
       expect(await payment(paymentId)).toMatchObject({ statusReason: 'held', usdc: null })
@@ -155,7 +155,7 @@ describe('Long waits', () => {
       expect((await world.timeline(paymentId)).filter(({ kind }) => kind === 'payment.converted')).toHaveLength(1)
     })
 
-    test('money that is taken back meanwhile is not waited for any more', async () => {
+    test('money that is taken back during the conversion is not awaited any more', async () => {
       const { paymentId, attemptId } = await converting(300)
       await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
       await untilStatus(paymentId, 'pending')
@@ -182,7 +182,7 @@ describe('Long waits', () => {
       await untilStatus(paymentId, 'refunded')
     })
 
-    test('money that went without a word, long before the order was filled, is not paid out', async () => {
+    test('money that was reversed silently, long before the order was filled, is not paid out', async () => {
       const { paymentId, attemptId } = await converting(1200)
       await world.skip('2 minutes')
       await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
@@ -191,20 +191,20 @@ describe('Long waits', () => {
       expect(await payment(paymentId)).toMatchObject({ confirmed: null, paidAttemptId: null, usdc: null })
     })
 
-    test('after half an hour it is an operator’s: refunded, it ends when the converter has filled the order', async () => {
+    test('a conversion waits for an operator after half an hour, and ends after a refund when the converter has filled the order', async () => {
       const { paymentId } = await converting(7200)
       await skipUntilReviewed(paymentId, 'sale_stuck')
       await decide(paymentId, 'give_back')
       await untilStatus(paymentId, 'refunded')
       expect((await world.read(paymentId)).sales).toMatchObject([{ state: 'asked', fill: null }])
-      // The converter's clock follows after each jump.
+      // The converter’s clock follows after each jump.
       for (let quarter = 0; quarter < 8; quarter++) await world.skip('15 minutes')
       expect(await result(paymentId)).toBe('refunded')
       expect(await world.read(paymentId)).toMatchObject({ payment: { usdc: null }, sales: [{ state: 'filled' }] })
     })
   })
 
-  describe('while the payout is awaited', () => {
+  describe('While the payout is awaited', () => {
     const payoutOf = async (paymentId: string) =>
       (await world.db.query('select state from payout where payment_id = $1', [paymentId])).rows[0]?.state
 
@@ -219,7 +219,7 @@ describe('Long waits', () => {
       return made
     }
 
-    test('a hold stops it before it is signed; released, it is paid', async () => {
+    test('a hold stops the payout before it is signed, and a release pays it', async () => {
       const { paymentId } = await heldPayout()
       expect(await decide(paymentId, 'release')).toMatchObject({ status: 'processing' })
       await untilStatus(paymentId, 'settling')
@@ -227,7 +227,7 @@ describe('Long waits', () => {
       await settled(paymentId)
     })
 
-    test('a release pays nothing out whose money went without a word during the hold', async () => {
+    test('a release pays nothing out if the money was reversed silently during the hold', async () => {
       const { paymentId, attemptId } = await heldPayout()
       await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
       await decide(paymentId, 'release')
@@ -249,7 +249,7 @@ describe('Long waits', () => {
       await settled(paymentId)
     })
 
-    test('money that the partner takes back voids it', async () => {
+    test('money that the partner takes back voids the payout', async () => {
       const { paymentId, attemptId } = await opened()
       await world.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
@@ -260,8 +260,8 @@ describe('Long waits', () => {
     })
   })
 
-  describe('a partner that says for ever that it is confirming', () => {
-    test('is an operator’s after a day; when the money comes after all, the payment goes on', async () => {
+  describe('A partner that confirms without end', () => {
+    test('a payment whose partner confirms without end waits for an operator after a day, and continues when money arrives', async () => {
       const { paymentId, attemptId } = await opened()
       await world.pay('wallet_app', attemptId, { seconds: 90_000 })
       await untilStatus(paymentId, 'processing')
@@ -272,7 +272,7 @@ describe('Long waits', () => {
       await settled(paymentId)
     })
 
-    test('a clock that rings for a state that the payment has left wakes nobody, and the next decision is heard', async () => {
+    test('a timer that fires for a state that the payment has left wakes no run, and the next decision is accepted', async () => {
       const { paymentId, attemptId } = await opened()
       await decide(paymentId, 'hold')
       await world.pay('wallet_app', attemptId, { seconds: 3600 })
@@ -291,8 +291,8 @@ describe('Long waits', () => {
 describe('The end of a payment', () => {
   useWorld()
 
-  describe('expiry and cancellation', () => {
-    test('nothing was paid in 24 hours: expired, and closed at once where no order is open', async () => {
+  describe('Expiry and cancellation', () => {
+    test('a payment without money expires after 24 hours, and closes at once if no order is open', async () => {
       const paymentId = await world.createPayment()
       await world.skip('24 hours')
       expect(await result(paymentId)).toBe('expired')
@@ -301,16 +301,16 @@ describe('The end of a payment', () => {
       expect(Date.parse(row.updatedAt) - Date.parse(row.createdAt)).toBeGreaterThanOrEqual(86_400_000)
     })
 
-    test('expiry has the open partner order canceled first', async () => {
+    test('the expiry first cancels the open partner order', async () => {
       const { paymentId, attemptId } = await opened()
       await world.skip('24 hours')
       expect(await result(paymentId)).toBe('expired')
-      // By the partner's clock it has run out in the moment in which we ask: either way nobody can pay it any more.
+      // By the partner’s clock it has expired at the moment of the question: either way it cannot be paid any more.
       expect(['canceled', 'expired']).toContain((await world.orderAt('wallet_app', attemptId)).status)
       expect((await payment(paymentId)).closedAt).not.toBeNull()
     })
 
-    test('paid wins over expiry: money that nobody told us of is found before the payment is closed', async () => {
+    test('a paid order wins over the expiry: unreported money is found before the payment is closed', async () => {
       const { paymentId, attemptId } = await opened({ expires_in: 1800 })
       await world.skip('20 minutes')
       await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
@@ -320,7 +320,7 @@ describe('The end of a payment', () => {
       expect(row.exception).toBeNull()
     })
 
-    test('paid wins over cancellation', async () => {
+    test('a paid order wins over the cancellation', async () => {
       const { paymentId, attemptId } = await opened()
       await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
       await world.pay('wallet_app', attemptId)
@@ -328,7 +328,7 @@ describe('The end of a payment', () => {
       await settled(paymentId)
     })
 
-    test('canceled before any money: the order is canceled, and nobody can pay any more', async () => {
+    test('a payment that is canceled before any money cancels its order, and cannot be paid any more', async () => {
       const { paymentId, attemptId } = await opened()
       expect(await world.workflows.cancel(paymentId)).toEqual({ status: 'canceled' })
       expect((await world.orderAt('wallet_app', attemptId)).status).toBe('canceled')
@@ -359,8 +359,8 @@ describe('The end of a payment', () => {
       expect(Date.parse(postponed.expiresAt) - Date.parse(postponed.createdAt)).toBe(2 * 86_400_000)
     })
 
-    test.each(['is told', 'is not told', 'reads it with an order'])(
-      'a buyer who asks for more time in the last minutes gets it once: the workflow %s of it',
+    test.each(['is notified', 'is not notified', 'reads it with an order'])(
+      'a buyer who asks for more time in the last minutes gets it once, and the workflow %s',
       async (heard) => {
         const paymentId = await world.createPayment({ expires_in: 1800 })
         const end = Date.parse((await payment(paymentId)).expiresAt)
@@ -372,7 +372,7 @@ describe('The end of a payment', () => {
         expect([await extend(end - EXTENDABLE_MS - 1), await extend(end)]).toEqual([false, false])
         await world.skip('27 minutes')
         expect([await extend(end - 60_000), await extend(end - 60_000)]).toEqual([true, false])
-        if (heard === 'is told') await world.workflows.tellRowChanged(paymentId)
+        if (heard === 'is notified') await world.workflows.tellRowChanged(paymentId)
         if (heard === 'reads it with an order') await open(paymentId)
         await world.skip('8 minutes')
         expect((await payment(paymentId)).status).toBe(heard === 'reads it with an order' ? 'pending' : 'created')
@@ -386,7 +386,7 @@ describe('The end of a payment', () => {
     )
   })
 
-  describe('late and second money', () => {
+  describe('Late and second money', () => {
     test('late money after expiry is settled and marked', async () => {
       const { paymentId, attemptId } = await lateable()
       await world.skip('25 hours')
@@ -397,7 +397,7 @@ describe('The end of a payment', () => {
       expect(row.usdc).not.toBeNull()
     })
 
-    test('money after cancellation is settled and marked', async () => {
+    test('money after a cancellation is settled and marked', async () => {
       const { paymentId, attemptId } = await lateable()
       await world.workflows.cancel(paymentId)
       await untilStatus(paymentId, 'canceled')
@@ -405,7 +405,7 @@ describe('The end of a payment', () => {
       expect((await settled(paymentId)).exception).toBe('paid_late')
     })
 
-    test('an attempt that is not proved dead is listened to for 72 hours (UPI), then the payment closes', async () => {
+    test('a UPI attempt that can still be paid is read for 72 hours, and then the payment closes', async () => {
       const { paymentId } = await lateable()
       await world.workflows.cancel(paymentId)
       const before = await payment(paymentId)
@@ -419,7 +419,7 @@ describe('The end of a payment', () => {
       )
     })
 
-    test('money after the listening has ended is nobody’s, and an operator is asked where it goes', async () => {
+    test('money after the time for late money is in suspense, and an operator decides about it', async () => {
       const { paymentId, attemptId } = await lateable()
       await world.workflows.cancel(paymentId)
       await world.skip('72 hours')
@@ -457,7 +457,7 @@ describe('The end of a payment', () => {
       expect(await findImbalances(world.db)).toEqual([])
     })
 
-    test('a second payment that its partner took back without a word waits for nobody once its refund is refused', async () => {
+    test('a second payment that its partner took back silently needs no operator once its refund is refused', async () => {
       const { paymentId, second } = await paidTwice()
       await world.atPartner('local_partner', second, { action: 'reverse' }, 'silently')
       await decide(paymentId, 'give_back')
@@ -471,7 +471,7 @@ describe('The end of a payment', () => {
       expect(await payment(paymentId)).toMatchObject({ exception: null, reviews: [] })
     })
 
-    /** Micro or minor units that are nobody's. */
+    /** Micro or minor units in suspense. */
     async function readSuspense(currency: string): Promise<bigint> {
       const rows = await readBalances(world.db)
       return BigInt(rows.find(({ account, asset }) => account === 'suspense' && asset === currency)?.amount ?? 0)
@@ -521,7 +521,7 @@ describe('Canceling a payment', () => {
     return answer.attemptId
   }
 
-  test('a payment that nobody has opened is canceled, and canceling it again changes nothing', async () => {
+  test('a payment that no buyer has opened is canceled, and canceling it again changes nothing', async () => {
     const id = await world.createPayment()
     const first = await cancel(id)
     expect(first).toMatchObject({ status: 200, body: { id, status: 'canceled', canceled_at: expect.any(String) } })
@@ -535,7 +535,7 @@ describe('Canceling a payment', () => {
     expect((await world.orderAt('wallet_app', attemptId)).status).toBe('canceled')
   })
 
-  test('asked for many times at the same moment it is canceled once, and each answer says so', async () => {
+  test('many cancellations at the same moment cancel a payment once, and each response says so', async () => {
     const id = await world.createPayment()
     const attemptId = await opened(id)
     const answers = await Promise.all(Array.from({ length: 5 }, () => cancel(id)))
@@ -549,12 +549,12 @@ describe('Canceling a payment', () => {
     expect(rows.length).toBe(1)
   })
 
-  test('money that the partner has confirmed, and that we have not heard of, wins over the cancellation', async () => {
+  test('unread money that the partner has confirmed wins over the cancellation', async () => {
     const id = await world.createPayment()
     await world.pay('wallet_app', await opened(id))
     const answer = await cancel(id)
     expect(answer).toMatchObject({ status: 409, body: { code: 'payment_not_cancelable' } })
-    // Also so that no transfer is waited for, which would keep the time from being skipped.
+    // Also so that no transfer is awaited, which would keep the time from being skipped.
     await until(
       () => world.read(id),
       ({ payment }) => payment.status === 'settling',
@@ -562,8 +562,8 @@ describe('Canceling a payment', () => {
     await world.settle(id)
   })
 
-  // was answered with 200 and a payment that went on waiting for its buyer
-  test('a part of the price is not canceled away, and the merchant is told so', async () => {
+  // It was answered with 200 and a payment that still waited for its buyer.
+  test('a part of the price is not canceled, and the merchant gets an error that says so', async () => {
     const { paymentId, attemptId } = await openAddress()
     await send(attemptId, '20000000')
     await until(
@@ -580,13 +580,13 @@ describe('Canceling a payment', () => {
     })
   })
 
-  test('a part of the price that arrives unnoticed is not canceled away either', async () => {
+  test('a part of the price that arrives unread is not canceled either', async () => {
     const { paymentId, attemptId } = await openAddress()
     await send(attemptId, '20000000')
     expect(await cancel(paymentId)).toMatchObject({ status: 409, body: { code: 'payment_not_cancelable' } })
   })
 
-  test('a payment that has ended otherwise is not canceled, and the answer says how it stands', async () => {
+  test('a payment that has ended otherwise is not canceled, and the response has its status', async () => {
     const id = await world.createPayment({ expires_in: 1800 })
     await world.skip('31 minutes')
     await until(
@@ -609,14 +609,14 @@ describe('Simulating a partner', () => {
       headers: { authorization: `Bearer ${world.secretKey}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
-    // The simulator of the tests sends its callbacks when it is told to.
+    // The tests’ simulator sends its callbacks on request.
     await world.sandbox.callbacks.flush()
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
 
-  describe('a test payment that is simulated', () => {
-    // First: time is skipped here, and stands still once others' transfers run.
-    test('is paid in the end when its partner was down meanwhile', async () => {
+  describe('A simulated test payment', () => {
+    // First: time is skipped here, and stops once others’ transfers run.
+    test('a simulated payment is paid in the end if its partner was down', async () => {
       const id = await world.createPayment({ provider: 'card_partner' })
       expect((await simulate(id, { action: 'partner_down' })).status).toBe(202)
       expect((await payment(id)).status).toBe('pending')
@@ -627,7 +627,7 @@ describe('Simulating a partner', () => {
       await settled(id)
     })
 
-    test('is paid as by a buyer: an order is opened, the identity check passed, and it settles', async () => {
+    test('a simulated payment is paid as by a buyer: an order is opened, the identity check passed, and it settles', async () => {
       const id = await world.createPayment()
       const paid = await simulate(id, { action: 'pay' })
       expect([paid.status, paid.body['status']]).toEqual([202, 'pending'])
@@ -637,7 +637,7 @@ describe('Simulating a partner', () => {
       expect(row.status).toBe('succeeded')
     })
 
-    test('can be declined, and then paid in another order', async () => {
+    test('a simulated payment can be declined, and then paid in another order', async () => {
       const id = await world.createPayment({ provider: 'card_partner' })
       expect((await simulate(id, { action: 'decline', failure_code: 'insufficient_funds' })).status).toBe(202)
       await until(
@@ -650,7 +650,7 @@ describe('Simulating a partner', () => {
       await settled(id)
     })
 
-    test('can be paid too little, and is then held for somebody to decide', async () => {
+    test('a simulated payment can be paid too little, and then waits for an operator', async () => {
       const id = await world.createPayment({ provider: 'card_partner' })
       await simulate(id, { action: 'pay', received_minor: '1000' })
       await simulate(id, { action: 'verify' })
@@ -658,7 +658,7 @@ describe('Simulating a partner', () => {
       expect(row.exception).toBe('underpaid')
     })
 
-    test('can be paid half, or half more than asked', async () => {
+    test('a simulated payment can be paid half, or half more than asked', async () => {
       const half = await world.createPayment({ provider: 'card_partner' })
       expect((await simulate(half, { action: 'under' })).status).toBe(202)
       expect((await untilStatus(half, 'under_review')).exception).toBe('underpaid')
@@ -667,7 +667,7 @@ describe('Simulating a partner', () => {
       expect((await settled(more)).exception).toBe('overpaid')
     })
 
-    test('can be paid by two ways: one is settled, the other is kept apart for an operator', async () => {
+    test('a simulated payment can be paid with two providers: one is settled, the other waits for an operator', async () => {
       const id = await world.createPayment()
       expect((await simulate(id, { action: 'twice' })).status).toBe(202)
       await until(
@@ -678,7 +678,7 @@ describe('Simulating a partner', () => {
       expect(await payment(id)).toMatchObject({ exception: 'duplicate_payment', reviews: [{ reason: 'excess' }] })
     })
 
-    test('can be paid late: it expires, and is then paid all the same', async () => {
+    test('a simulated payment can be paid late: it expires, and is paid anyway', async () => {
       const id = await world.createPayment({ provider: 'card_partner' })
       expect((await simulate(id, { action: 'late' })).status).toBe(202)
       const row = await until(
@@ -688,7 +688,7 @@ describe('Simulating a partner', () => {
       expect(['processing', 'settling']).toContain(row.status)
     })
 
-    test('says what is not possible, with the state of the order', async () => {
+    test('a simulation refuses an impossible action, with the state of the order', async () => {
       const id = await world.createPayment()
       const answer = await simulate(id, { action: 'release' })
       expect([answer.status, answer.body['code'], answer.body['order_status']]).toEqual([
@@ -701,7 +701,7 @@ describe('Simulating a partner', () => {
     })
   })
 
-  /** A press of the bar of the checkout, by who has the link. */
+  /** A press of the checkout’s test bar, by a client that has the link. */
   async function press(id: string, fields: Record<string, string>): Promise<{ status: number; text: string }> {
     const { checkoutToken } = await payment(id)
     const response = await fetch(`${world.api}/c/${checkoutToken}/sandbox`, {
@@ -713,8 +713,8 @@ describe('Simulating a partner', () => {
     return { status: response.status, text: await response.text() }
   }
 
-  describe('the bar of the checkout', () => {
-    test('plays the partner and skips time, as the API does', async () => {
+  describe('The test bar of the checkout', () => {
+    test('the test bar plays the partner and skips time, as the API does', async () => {
       const paid = await world.createPayment({ provider: 'card_partner' })
       expect((await press(paid, { do: 'under' })).status).toBe(303)
       expect((await untilStatus(paid, 'under_review')).exception).toBe('underpaid')
@@ -738,8 +738,8 @@ describe('Simulating a partner', () => {
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
 
-  describe('time that is skipped for a test payment', () => {
-    test('lets one that nobody paid expire, and no sooner', async () => {
+  describe('Skipped time of a test payment', () => {
+    test('skipped time expires an unpaid payment, and not earlier', async () => {
       const id = await world.createPayment()
       const before = await payment(id)
       expect((await skipTime(id, DAY / 2)).status).toBe(202)
@@ -755,7 +755,7 @@ describe('Simulating a partner', () => {
       expect((await payment(other)).status).toBe('created')
     })
 
-    test('is no way to another merchant’s payment, and wants whole seconds', async () => {
+    test('skipped time applies to no other merchant’s payment, and requires whole seconds', async () => {
       const id = await world.createPayment()
       expect((await skipTime(newId('payment'), 60)).status).toBe(404)
       for (const seconds of [0, -1, 1.5, '60', 31 * DAY]) expect((await skipTime(id, seconds)).status).toBe(400)

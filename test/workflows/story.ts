@@ -7,7 +7,7 @@ import type { Decision, Say } from '../../src/domain/payment/requests.ts'
 import type { PaymentSnapshot } from '../../src/domain/payment/snapshot.ts'
 import { operatorUpdates, paymentState } from '../../src/workflows/messages.ts'
 
-/** The shop on a server whose time is skipped, for one test file, and the steps that its stories are told in. */
+/** The shop on a server that skips time, for one test file, and the steps of its stories. */
 
 export let world: PaymentWorld
 let env: TestWorkflowEnvironment
@@ -35,7 +35,7 @@ export const untilStatus = (paymentId: string, status: string) =>
   )
 export const reasons = async (paymentId: string) => (await payment(paymentId)).reviews.map(({ reason }) => reason)
 
-/** The row and its run both wait for an operator, for these reasons. */
+/** Waits until the row and its run both wait for an operator, for these reasons. */
 export async function untilReviewed(paymentId: string, ...expected: string[]) {
   const isReviewed = ({ reviews }: Pick<PaymentSnapshot, 'reviews'>): boolean =>
     expected.join() === reviews.map(({ reason }) => reason).join()
@@ -45,8 +45,8 @@ export async function untilReviewed(paymentId: string, ...expected: string[]) {
 }
 
 /**
- * The run has given up reading an order for now: so often have all tries of the local activity failed. Time that is skipped
- * before would be over the limit of their workflow task.
+ * Waits until the run has given up reading an order for now, because all tries of the local activity failed. Time that
+ * is skipped before would exceed the limit of their workflow task.
  */
 export const untilReadFailed = (paymentId: string, times = 1) =>
   until(
@@ -56,13 +56,13 @@ export const untilReadFailed = (paymentId: string, times = 1) =>
 export const hasFailedToRead = (event: { markerRecordedEventAttributes?: { failure?: unknown } | null }): boolean =>
   Boolean(event.markerRecordedEventAttributes?.failure)
 
-/** As if the partner had confirmed the money two minutes ago: it must be asked again before the money moves. */
+/** As if the partner had confirmed the money two minutes ago: it must be read again before the money moves. */
 export async function confirmedBefore(attemptId: string): Promise<void> {
   const earlier = "update attempt set confirmed_at = confirmed_at - interval '2 minutes' where id = $1"
   expect((await world.db.query(earlier, [attemptId])).rowCount).toBe(1)
 }
 
-/** An operator decides about the payment as it is now. */
+/** An operator decides about the payment in its current version. */
 export async function decide(id: string, say: Say, more: Partial<Decision> = {}) {
   const { version } = await payment(id)
   return handle(id).executeUpdate(operatorUpdates[say], {
@@ -81,7 +81,10 @@ export async function open(paymentId: string): Promise<string> {
   return answer.attemptId
 }
 
-/** In steps of five minutes, as the worker's clock follows after each, until the payment waits for an operator. */
+/**
+ * Skips time in steps of five minutes, because the worker’s clock follows after each, until the payment waits for an
+ * operator.
+ */
 export async function skipUntilReviewed(paymentId: string, reason: string) {
   await until(
     async () => {
@@ -96,8 +99,8 @@ export async function skipUntilReviewed(paymentId: string, reason: string) {
 }
 
 /**
- * In small steps until the money is sold, for at most a quarter of an hour: the converter may have asked to be left alone for ten
- * minutes. Time stands still once the transfer runs: a step in which it begins ends with the transfer, and is not waited for.
+ * Skips time in small steps until the money is sold, for at most a quarter of an hour: the converter may have asked for
+ * a pause of ten minutes. Time stops once the transfer runs: a step in which it begins ends with the transfer.
  */
 export async function skipWhileConverting(paymentId: string): Promise<void> {
   const isConverting = async () => (await payment(paymentId)).status === 'processing'

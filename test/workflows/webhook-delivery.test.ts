@@ -44,7 +44,7 @@ afterEach(async () => {
   for (const each of opened.splice(0).reverse()) await each.close()
 })
 
-/** One event for one merchant that answers as told, and a worker that delivers it while `story` runs. */
+/** One event for one merchant that answers as configured, and a worker that delivers it while `story` runs. */
 async function setUp(answer: Parameters<typeof startMerchant>[0], wrap?: (real: WebhookDeliveryActivities) => object) {
   const tenant = await addMerchant(seeded.db)
   const merchant = await startMerchant(answer)
@@ -94,8 +94,8 @@ const sameThroughout = (merchant: Merchant, eventId: string) => {
   expect(merchant.received.every(({ id, genuine }) => id === eventId && genuine)).toBe(true)
 }
 
-describe('a delivery whose receiver is down', () => {
-  it('is delivered by the last try after 75 hours, with one id and identical bytes', async () => {
+describe('A delivery whose receiver is down', () => {
+  it('a delivery is accepted at the last try after 75 hours, with one id and identical bytes', async () => {
     const { merchant, eventId, worker, start, status } = await setUp((count) => ({ status: count < 12 ? 503 : 200 }))
     await worker.runUntil(async () => {
       const handle = await start()
@@ -113,7 +113,7 @@ describe('a delivery whose receiver is down', () => {
     expect(await status()).toMatchObject({ status: 'delivered', attempts: 12 })
   })
 
-  it('is parked when the schedule is used up, and can be delivered later by a run of its own', async () => {
+  it('a delivery is parked when the schedule is used up, and a separate run can deliver it later', async () => {
     let up = false
     const { merchant, eventId, worker, start, status } = await setUp(() => ({ status: up ? 200 : 500 }))
     await worker.runUntil(async () => {
@@ -131,7 +131,7 @@ describe('a delivery whose receiver is down', () => {
     sameThroughout(merchant, eventId)
   })
 
-  it('goes on where the announcement stopped, and waits as long as the receiver asked', async () => {
+  it('a delivery continues where the announcement stopped, and waits as long as the receiver asked', async () => {
     const { merchant, worker, start } = await setUp(undefined)
     await worker.runUntil(async () => {
       const last = { text: 'HTTP 429', overloaded: true, retryAfterSeconds: 90 }
@@ -142,7 +142,7 @@ describe('a delivery whose receiver is down', () => {
     expect(merchant.received).toHaveLength(1)
   })
 
-  it('is tried at once when nobody has tried it', async () => {
+  it('a delivery without a try is tried at once', async () => {
     const { worker, start } = await setUp(undefined)
     await worker.runUntil(async () => {
       const handle = await start()
@@ -151,14 +151,14 @@ describe('a delivery whose receiver is down', () => {
     })
   })
 
-  it('ends with 410, and its endpoint is disabled', async () => {
+  it('a delivery ends with 410, and its endpoint is disabled', async () => {
     const { tenant, endpointId, merchant, worker, start } = await setUp(() => ({ status: 410 }))
     await worker.runUntil(async () => expect(await (await start()).result()).toBe('gone'))
     expect(merchant.received).toHaveLength(1)
     expect(await findEndpoint(seeded.db, tenant, endpointId)).toMatchObject({ disabled_reason: 'gone' })
   })
 
-  it('loses no try and doubles none when the worker dies after the try was recorded', async () => {
+  it('a delivery loses no try and repeats none when the worker dies after the try was recorded', async () => {
     let crashes = 1
     const { merchant, worker, start, status } = await setUp(
       (count) => ({ status: count === 1 ? 500 : 200 }),
@@ -176,15 +176,15 @@ describe('a delivery whose receiver is down', () => {
   })
 })
 
-describe('time that is skipped in test mode', () => {
-  it('makes the tries that it held, one after the other, and leaves the rest of the schedule as it is', async () => {
+describe('Skipped time in test mode', () => {
+  it('skipped time makes the tries that it covers, one after the other, and does not change the rest of the schedule', async () => {
     const { merchant, eventId, worker, start, status } = await setUp(() => ({ status: 404 }))
     await worker.runUntil(async () => {
       const handle = await start()
       const began = await environment.currentTimeMs()
       // Sent by hand without its number.
       await handle.signal('skipTime')
-      // At 0, 5 s, 30 s and 2 min; 10 min more, and not the 20 % more that it may be, are not over yet.
+      // At 0, 5 s, 30 s and 2 min; 10 more minutes, with up to 20 % on top, have not passed yet.
       await handle.signal(skipTime, 4 * 60_000)
       await until(status, (row) => row?.attempts === 4)
       await until(
@@ -200,8 +200,8 @@ describe('time that is skipped in test mode', () => {
   })
 })
 
-describe('an operator', () => {
-  it('reads what is the matter and when the next try is, without a secret or an address', async () => {
+describe('An operator and a delivery', () => {
+  it('an operator reads the problem and the time of the next try, without a secret or a URL', async () => {
     const { merchant, eventId, endpointId, worker, start } = await setUp(undefined)
     await worker.runUntil(async () => {
       const handle = await start({
@@ -221,13 +221,13 @@ describe('an operator', () => {
     })
   })
 
-  it('has it sent at once, and learns what came of it', async () => {
+  it('an operator sends a delivery at once, and reads the result', async () => {
     let up = false
     const { merchant, worker, start, status } = await setUp(() => ({ status: up ? 200 : 404 }))
     await worker.runUntil(async () => {
       const handle = await start({ attemptsDone: 8 })
       expect(await handle.executeUpdate(redeliverNow)).toMatchObject({ kind: 'failed', last: { text: 'HTTP 404' } })
-      // What is made by hand uses up none of the schedule.
+      // A try by hand uses up none of the schedule.
       expect(await status()).toMatchObject({ status: 'pending', attempts: 9, schedule_step: 8 })
       up = true
       expect(await handle.executeUpdate(redeliverNow)).toMatchObject({ kind: 'delivered' })
@@ -237,11 +237,11 @@ describe('an operator', () => {
   })
 })
 
-describe('the sweep', () => {
+describe('The delivery sweep', () => {
   const sweepAt = (now: number, client: Parameters<typeof createDeliverySweep>[0]['client'] = environment.client) =>
     createDeliverySweep({ db: seeded.db, client, now: () => now, taskQueue: QUEUE })
 
-  it('delivers what was never tried, and leaves alone what is still being announced', async () => {
+  it('the sweep delivers untried deliveries, and skips those that are still being announced', async () => {
     await seeded.db.query('delete from delivery')
     const { merchant, eventId, endpointId, worker, status } = await setUp(undefined)
     expect(await sweepAt(Date.now() + 60_000).tick()).toBe(0)
@@ -253,7 +253,7 @@ describe('the sweep', () => {
     expect(await status()).toMatchObject({ status: 'delivered', attempts: 1 })
   })
 
-  it('starts nothing for a delivery that has its workflow', async () => {
+  it('the sweep starts nothing for a delivery that has its workflow', async () => {
     await seeded.db.query('delete from delivery')
     const { worker, start } = await setUp(undefined)
     await worker.runUntil(async () => {
@@ -263,7 +263,7 @@ describe('the sweep', () => {
     })
   })
 
-  it('starts what Temporal did not answer about a minute later, however old it is', async () => {
+  it('the sweep starts a delivery that Temporal did not confirm about a minute later, however old it is', async () => {
     await seeded.db.query('delete from delivery')
     const { worker, eventId, endpointId } = await setUp(undefined)
     const later = Date.now() + 3 * 3_600_000
@@ -274,12 +274,12 @@ describe('the sweep', () => {
     await worker.runUntil(handleOf(eventId, endpointId).result())
   })
 
-  it('brings back the retries of a Temporal store that was lost, where they stopped', async () => {
+  it('the sweep restores the retries of a lost Temporal store, where they stopped', async () => {
     await seeded.db.query('delete from delivery')
     const { merchant, eventId, endpointId, worker, attempt } = await setUp((count) => ({
       status: count < 3 ? 500 : 200,
     }))
-    // The row knows of one attempt, and Temporal knows nothing.
+    // The row has one attempt, and Temporal has none.
     await attempt({ eventId, endpointId, attempt: 1, step: 1 })
     await worker.runUntil(async () => {
       const sweep = sweepAt(Date.now() + 600_000)

@@ -29,7 +29,7 @@ const LOST = { fault: 'timeout_after_effect', operation: 'convert' }
 const sales = async (id: string): Promise<string[]> =>
   (await world.state(id)).sales.map(({ number, state, units }) => `${number} ${state} ${units}`)
 
-/** Returns what the converter has in its own books, as `key minor`. */
+/** Returns the converter’s own books, as `key minor`. */
 async function statement(id: string): Promise<{ sold: string[]; bought: bigint }> {
   const answer = await fetch(`${world.sandbox.url}/converter/sandbox/conversions`)
   const row = z.object({ key: z.string(), minor: z.string(), boughtMicroUsdc: z.string() })
@@ -43,7 +43,7 @@ async function statement(id: string): Promise<{ sold: string[]; bought: bigint }
   }
 }
 
-/** Whatever became of the payment: the books have what the converter has sold and bought, and owe nothing to nobody. */
+/** Whatever becomes of the payment, the books match the converter’s sales, and suspense is empty. */
 async function expectStatement(id: string): Promise<void> {
   const { sold, bought } = await statement(id)
   const books = await world.books(id)
@@ -70,7 +70,7 @@ async function paidAnew({ id, attemptId }: Made, minor: string): Promise<Made> {
   return other
 }
 
-describe('the fill of a sale', () => {
+describe('The fill of a sale', () => {
   // Two percent of 108 USDC are 2.16 USDC.
   test.each([
     ['exactly 2 % less', '105840000', '2160000'],
@@ -137,7 +137,7 @@ describe('the fill of a sale', () => {
   })
 })
 
-test('what was sold stays sold: after a void and a refund the books equal the statement of the converter', async () => {
+test('the books equal the converter’s statement after a void and a refund', async () => {
   const made = await world.settling()
   await world.voided(made.id)
   expect((await world.giveBack(made)).payment.status).toBe('refunded')
@@ -162,14 +162,14 @@ describe('the locked rate', () => {
     expect(await world.payment(made.id)).toMatchObject({ status: 'processing', rate: null })
   })
 
-  test('is of the currency that was paid, whatever currency the partner names by then', async () => {
+  test('the locked rate belongs to the currency that was paid, whatever currency the partner names by then', async () => {
     const yen = { minor: '10000', currency: 'JPY' } as const
     const inYen: Partial<PartnerOrder> = { amount: yen, received: yen }
     await settle(made.id, world.says(inYen))
     expect(await world.payment(made.id)).toMatchObject({ status: 'settling', rate: { rate: '1.08' } })
   })
 
-  test('needs no answer of the partner', async () => {
+  test('the locked rate needs no answer of the partner', async () => {
     const silent = {
       ...world.deps.partners.wallet_app,
       readOrder: () => Promise.reject(new PartnerError('unknown', 'no answer')),
@@ -179,7 +179,7 @@ describe('the locked rate', () => {
   })
 })
 
-describe('a sale that is open', () => {
+describe('A sale that is open', () => {
   test('a sale is stored before the converter is asked', async () => {
     const made = await world.paid()
     const { id } = made
@@ -188,7 +188,7 @@ describe('a sale that is open', () => {
     expect(await sales(id)).toEqual(['1 filled 10000'])
   })
 
-  test('a sale that is filled after its payment was refunded was made for the platform', async () => {
+  test('a sale that is filled after its payment was refunded belongs to the platform', async () => {
     const made = await world.paid()
     const { id } = made
     await atConverter(id, { fault: 'delay', seconds: 600 })
@@ -203,7 +203,7 @@ describe('a sale that is open', () => {
     expect((await world.payment(id)).closedAt).not.toBeNull()
   })
 
-  test('a sale is booked although the answer of the converter was lost', async () => {
+  test('a sale is booked although the response of the converter was lost', async () => {
     const made = await world.paid()
     const { id } = made
     await atConverter(id, LOST)
@@ -214,7 +214,7 @@ describe('a sale that is open', () => {
     await expectStatement(id)
   })
 
-  test('a sale that the converter has never seen is ended, and a later call sells nothing', async () => {
+  test('a sale that the converter does not know is ended, and a later call sells nothing', async () => {
     const made = await world.paid()
     const { id } = made
     const { payment } = await world.state(id)
@@ -280,7 +280,7 @@ describe('a sale that is open', () => {
     expect([await world.attention(id), await step(id)]).toEqual([[], 'await_buyer'])
   })
 
-  test('a sale that the converter refuses is ended, and `settle` asks for another one', async () => {
+  test('a sale that the converter refuses is ended, and `settle` requests another one', async () => {
     const made = await world.paid()
     const { id } = made
     await atConverter(id, { fault: 'conversion_refused' })
@@ -347,7 +347,7 @@ describe('money that changes after the converter was asked', () => {
   test.each([
     ['before the first order is ended', false],
     ['after the first order was ended', true],
-  ])('is not settled by an answer for the first order that comes %s', async (_when, isEnded) => {
+  ])('changed money is not settled by a response for the first order that arrives %s', async (_when, isEnded) => {
     const made = await world.paid()
     const slow = {
       ...world.deps.converter,
@@ -368,7 +368,7 @@ describe('money that changes after the converter was asked', () => {
   test.each([
     ['was never filled', { fault: 'timeout_before_effect', operation: 'convert' }, ['convert:2 6000']],
     ['was filled', LOST, ['convert 10000', 'convert:2 6000']],
-  ])('in part leaves a rest with a separate sale, where the first order %s', async (_what, fault, sold) => {
+  ])('money that changes in part leaves a rest with a separate sale, if the first order %s', async (_what, fault, sold) => {
     const made = await world.paid()
     await atConverter(made.id, fault)
     await settle(made.id)
@@ -381,7 +381,7 @@ describe('money that changes after the converter was asked', () => {
     await expectStatement(made.id)
   })
 
-  test('money that comes after the end of an expired payment has a separate sale', async () => {
+  test('money that arrives after the end of an expired payment has a separate sale', async () => {
     const made = await world.paid()
     await atConverter(made.id, LOST)
     await settle(made.id)
@@ -399,12 +399,12 @@ describe('money that changes after the converter was asked', () => {
   })
 })
 
-/** Money that waited may be gone: a callback is lost, or comes late. */
-describe('money that its partner has confirmed more than a minute ago', () => {
+/** Money that waited can be reversed: a callback is lost, or arrives late. */
+describe('Money that its partner has confirmed more than a minute ago', () => {
   type Partners = PaymentDeps['partners']
   type Read = Partners['wallet_app']['readOrder']
 
-  /** As if so many milliseconds had passed; `readings` counts how often the partner was asked. */
+  /** As if this number of milliseconds had passed; `readings` counts how often the partner was asked. */
   function after(ms: number, readOrder?: Read) {
     const readings: number[] = []
     const { partners, context } = world.deps
@@ -462,7 +462,7 @@ describe('money that its partner has confirmed more than a minute ago', () => {
     expect([later.readings(), await world.payout(id)]).toEqual([1, 'queued'])
   })
 
-  test('old money is not handed over when its partner took it back, and what was sold belongs to the platform', async () => {
+  test('old money is not handed over if its partner took it back, and the sale belongs to the platform', async () => {
     const made = await sold()
     await world.act(made.attemptId, { action: 'reverse' })
     expect(await settle(made.id, after(MINUTE).changes)).toBe('await_buyer')
@@ -471,7 +471,7 @@ describe('money that its partner has confirmed more than a minute ago', () => {
     await expectStatement(made.id)
   })
 
-  test('old money is not handed over when its partner has less of it', async () => {
+  test('old money is not handed over if its partner has less of it', async () => {
     const made = await sold()
     await world.act(made.attemptId, { action: 'reverse', receivedMinor: '6000' })
     expect(await settle(made.id, after(MINUTE).changes)).toBe('review')
@@ -513,13 +513,13 @@ describe('a settlement that is tried again', () => {
     return { converter: { ...world.deps.converter, convert: never, cancel: never } }
   }
 
-  test('a settlement cut off after the fill was stored is carried on by the next try, and handed over once', async () => {
+  test('a settlement that was cut off after the fill was stored is continued by the next try, and handed over once', async () => {
     const { id } = await world.paid()
     await world.convert(id)
     expect([await sales(id), await listPayouts(id)]).toEqual([['1 filled 10000'], []])
     expect(await settle(id, unasked())).toBe('handed over')
     const handed = await world.state(id)
-    // The answer may be lost: then Temporal tries again.
+    // The response may be lost: then Temporal tries again.
     for (const changes of [unasked(), {}]) expect(await settle(id, changes)).toBe('handed over')
     expect(await world.state(id)).toEqual(handed)
     expect(await listPayouts(id)).toEqual([{ micro: AMOUNTS.net }])
@@ -564,7 +564,7 @@ describe('a conversion that lasts', () => {
     )
   }
 
-  test('a conversion is tried the rarer the longer it lasts, and at least once a minute', async () => {
+  test('a conversion is tried less often the longer it lasts, and at least once a minute', async () => {
     const { id } = await world.paid()
     const waits: number[] = []
     for (const ms of [0, 20_000, MINUTE, 20 * MINUTE])

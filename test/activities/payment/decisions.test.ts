@@ -21,8 +21,11 @@ async function held(): Promise<Made> {
 const decide = (id: string, say: Say, { version, attempt = 1 }: { version: number; attempt?: number }) =>
   perform(world.activities().decide, { paymentId: id, say, version, ...SIGNED }, { attempt })
 
-/** Two operators who decide at the same moment: each decision waits for the lock of the row, and is judged by what it finds. */
-describe('decisions that cross', () => {
+/**
+ * Two operators who decide at the same moment: each decision waits for the lock of the row, and is judged by the row
+ * then.
+ */
+describe('Decisions that cross', () => {
   type Deed = 'settle' | 'release' | 'give_back' | 'outside'
   function carryOut(made: Made, deed: Deed) {
     if (deed === 'outside') return world.gaveOutside(made)
@@ -35,7 +38,7 @@ describe('decisions that cross', () => {
     [underpaid, 'give_back', 'outside'],
     [held, 'release', 'give_back'],
     [held, 'release', 'outside'],
-  ])('%p: of %s and %s at the same moment the money is where one says', async (make, one, other) => {
+  ])('%p: of %s and %s at the same moment the money follows one', async (make, one, other) => {
     for (let round = 0; round < 3; round++) {
       const made = await make()
       const answers = await Promise.allSettled([carryOut(made, one), carryOut(made, other)])
@@ -55,7 +58,7 @@ describe('decisions that cross', () => {
     expect((await world.events(made.id)).filter((type) => type === 'payment.refunded')).toHaveLength(1)
   })
 
-  test('a release and a hold at the same moment leave either, never a held payment that continues', async () => {
+  test('a release and a hold at the same moment leave either, never a payment on hold that continues', async () => {
     const { id } = await held()
     await Promise.allSettled([world.decide(id, 'release'), world.decide(id, 'hold')])
     const isHeld = (await world.payment(id)).held
@@ -63,7 +66,7 @@ describe('decisions that cross', () => {
   })
 })
 
-describe('a decision is of what the operator has looked at', () => {
+describe('A decision is about the version that the operator has read', () => {
   test('a release that is sent again lifts no hold that somebody else has placed since', async () => {
     const { id } = await held()
     const { version } = await world.payment(id)
@@ -74,7 +77,7 @@ describe('a decision is of what the operator has looked at', () => {
     expect(await world.standing(id)).toBe('under_review held')
   })
 
-  test('another try finds what the first one has stored, and does nothing more', async () => {
+  test('another try finds the stored result of the first one, and does nothing more', async () => {
     const made = await underpaid()
     const { version } = await world.payment(made.id)
     // The first try was cut off before it did anything.
@@ -90,7 +93,7 @@ describe('a decision is of what the operator has looked at', () => {
     expect(rows).toEqual([{ say: 'settle', operator: SIGNED.operator }])
   })
 
-  test('another try that finds another change says that it does not know', async () => {
+  test('another try that finds another change reports that the result is unknown', async () => {
     const made = await underpaid()
     const { version } = await world.payment(made.id)
     await world.decide(made.id, 'hold')
@@ -120,7 +123,7 @@ describe('a decision is of what the operator has looked at', () => {
     }
   })
 
-  test('money that changed before it was sold takes an acceptance away', async () => {
+  test('money that changed before it was sold revokes an acceptance', async () => {
     const made = await underpaid()
     await world.decide(made.id, 'settle')
     await world.act(made.attemptId, { action: 'reverse', receivedMinor: '5000' })

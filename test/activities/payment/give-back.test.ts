@@ -14,7 +14,7 @@ beforeEach(() => world.clearFaults())
 
 const PAID = { status: 'paid', received: eur('10000') } as const
 const has = (minor: string): Partial<PartnerOrder> => ({ status: 'paid', received: eur(minor) })
-/** The partner says this of the order, and answers a refund so. */
+/** The partner reports this state of the order, and answers a refund like this. */
 const says = (refund: Refunding, order: Partial<PartnerOrder> = {}) => world.says(order, { refund })
 const readBack = async ({ id, attemptId }: Made) =>
   (await world.state(id)).attempts.find((attempt) => attempt.id === attemptId)?.back
@@ -109,7 +109,7 @@ describe('a give-back through the partner', () => {
     await expect(trying).rejects.toThrow('a defect of ours')
   })
 
-  test('an answer about a refused give-back does not end the next one', async () => {
+  test('a response about a refused give-back does not end the next one', async () => {
     const late: NonNullable<Wallet['refundOrder']> = async () => {
       await world.read(made, says('refused'))
       await world.giveBack(made, says('pending'))
@@ -131,7 +131,7 @@ describe('a give-back through the partner', () => {
     expect(await readBack(made)).toBe('asked')
   })
 
-  test('a give-back includes what came while it was carried out, and what comes later goes back by hand', async () => {
+  test('a give-back includes money that arrived while it was carried out, and later money goes back by hand', async () => {
     const made = await world.paid('6000')
     await world.giveBack(made, says('pending'))
     await world.read(made, says('pending', has('10000')))
@@ -145,7 +145,7 @@ describe('a give-back through the partner', () => {
     expect(await world.attention(made.id)).toEqual([])
   })
 
-  test('the money that is there after a refused give-back decides what is next', async () => {
+  test('the money that is there after a refused give-back decides the next step', async () => {
     const less = await world.paid()
     await world.decide(less.id, 'hold')
     await world.giveBack(less, says('pending'))
@@ -166,7 +166,7 @@ describe('a give-back through the partner', () => {
     expect(await world.standing(withheld.id)).toBe('processing')
   })
 
-  test('a give-back is about the order that is named', async () => {
+  test('a give-back is about the named order', async () => {
     const { made, other } = await world.two()
     await world.read(made, says('pending', PAID))
     await world.read(other, world.says(PAID, { partner: 'card_partner' }))
@@ -287,14 +287,14 @@ describe('money that the buyer got from elsewhere', () => {
     expect(await world.standing(other.id)).toBe('refunded')
   })
 
-  test('money that has come since the operator looked is not recorded as given back', async () => {
+  test('money that has arrived since the operator looked is not recorded as given back', async () => {
     const made = await world.paid('6000')
     const { version } = await world.payment(made.id)
     await world.act(made.attemptId, { action: 'top_up', receivedMinor: '7500' })
     await world.read(made)
     const order = { paymentId: made.id, say: 'give_back', outside: true, version, ...SIGNED } as const
     await expect(perform(world.activities().decide, order)).rejects.toThrow('has changed since you looked at it')
-    // Another try does not know whether the first one was carried out.
+    // Another try does not know if the first one was carried out.
     expect(await perform(world.activities().decide, order, { attempt: 2 })).toMatchObject({ unsure: true })
     expect(await world.standing(made.id)).toBe('under_review too_little')
 

@@ -14,10 +14,10 @@ beforeEach(() => world.clearFaults())
 const ADDRESS = `0x${'7'.repeat(40)}` as const
 const PAYOUT = { token: ADDRESS, treasury: ADDRESS, recipient: ADDRESS, microUsdc: '1' } as const
 
-/** How far the payment and its payout are. */
+/** The status of the payment and of its payout. */
 const both = async (id: string) => [await world.standing(id), await world.payout(id)]
 
-/** The operator's command about the payout itself. */
+/** The operator’s command about the payout. */
 function run(name: PayoutChange, id: string): Promise<number> {
   const signed = { operator: 'anna', reason: 'a drill' }
   const settings = { PUBLIC_URL: 'http://127.0.0.1:9' }
@@ -25,8 +25,8 @@ function run(name: PayoutChange, id: string): Promise<number> {
   return changePayout(act as unknown as Act, id, name)
 }
 
-describe('a hold by a decision', () => {
-  test('a hold that comes before the money keeps it where it is', async () => {
+describe('A hold by a decision', () => {
+  test('a hold that is placed before the money arrives stops it', async () => {
     const made = await world.opened()
     await world.decide(made.id, 'hold')
     await world.act(made.attemptId, { action: 'pay', receivedMinor: '10000' })
@@ -58,7 +58,7 @@ describe('a hold by a decision', () => {
     await world.checkout.db.query("update payout set state = 'queued' where payment_id = $1", [id])
   })
 
-  test('a hold stays when the rest of the price comes', async () => {
+  test('a hold stays when the rest of the price arrives', async () => {
     const made = await world.paid('6000')
     await world.decide(made.id, 'hold')
     await world.act(made.attemptId, { action: 'top_up', receivedMinor: '10000' })
@@ -88,7 +88,7 @@ describe('a payout that the engine or a command has stopped', () => {
     expect(await both(id)).toEqual(['settling', 'queued'])
   })
 
-  // It was paid out although the partner had taken the money back, where the callback that says so was lost.
+  // It was paid out although the partner had taken the money back, if the callback about it was lost.
   test('the command releases no stopped payout before the partner is asked for the money', async () => {
     const made = await world.settling()
     expect(await run('hold', made.id)).toBe(0)
@@ -158,8 +158,11 @@ describe('a payout that the engine or a command has stopped', () => {
   })
 })
 
-/** The wall behind the rules of the domain, which would not take the sale and would not hand the payout over. */
-describe('the database itself', () => {
+/**
+ * The database’s own guard behind the rules of the domain, which would not take the sale and would not hand over the
+ * payout.
+ */
+describe('The guard of the database', () => {
   const HAND_OVER = "update payment set payout = 'handed' where id = $1"
   const TAKE = 'update payment set taken_sale = 1 where id = $1'
   const attempt = (fields: string) => `update attempt set ${fields} where payment_id = $1`
@@ -172,7 +175,7 @@ describe('the database itself', () => {
     await world.convert(id)
   })
 
-  /** Returns the answer to the statement after these facts were written. Nothing stays written. */
+  /** Returns the error of the statement after these facts were written, and rolls back. */
   const tries = (statement: string, facts: readonly string[]): Promise<string> =>
     world.checkout.db
       .transaction(async (tx) => {
@@ -196,7 +199,7 @@ describe('the database itself', () => {
     ['is being sold', sale("state = 'asked', fill_micro = null")],
     ['was not sold', sale("state = 'ended', fill_micro = null")],
     ['was sold for another number', sale('number = 2')],
-  ])('the database takes no sale and hands nothing over when the money %s', async (_what, fact) => {
+  ])('the database takes no sale and hands nothing over if the money %s', async (_what, fact) => {
     expect([await tries(TAKE, [fact]), await tries(HAND_OVER, [fact])]).toEqual([refused(), refused()])
   })
 
@@ -205,7 +208,7 @@ describe('the database itself', () => {
     expect([await tries(TAKE, held), await tries(HAND_OVER, held)]).toEqual(['it is free', refused()])
   })
 
-  test('the database hands nothing over of which no sale is taken', async () => {
+  test('the database hands nothing over without a taken sale', async () => {
     expect(await tries(HAND_OVER, ['update payment set taken_sale = null where id = $1'])).toBe(refused())
   })
 
@@ -214,7 +217,7 @@ describe('the database itself', () => {
     ['is more than was sold', [attempt('held = 10001')]],
     ['is odd, and accepted', [attempt(`misfit = '${MISFIT}', misfit_answer = 'accepted'`)]],
     ['came with other tokens', [attempt(`misfit = '{"why": "token"}'`)]],
-  ])('the database takes the sale and hands the payout over when the money %s', async (_what, facts) => {
+  ])('the database takes the sale and hands the payout over if the money %s', async (_what, facts) => {
     expect([await tries(TAKE, facts), await tries(HAND_OVER, facts)]).toEqual(['it is free', 'it is free'])
   })
 

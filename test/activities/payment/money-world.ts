@@ -20,7 +20,7 @@ import { type HowItAnswers, partnerSays } from './partner-says.ts'
 import { createActivityWorld, perform } from './world.ts'
 
 export const SIGNED = { operator: 'ada', reason: 'looked at it' }
-/** There is no engine here that stores the transfers and payouts of the hooks that the tests call. */
+/** No engine here stores the transfers and payouts of the hooks that the tests call. */
 const OF_THE_CHAIN = [
   'payout_state_agrees',
   'settled_payout_has_its_log',
@@ -30,17 +30,17 @@ const OF_THE_CHAIN = [
 const APP = { provider: 'wallet_app', method: 'banking_app' } as const
 const CARD = { provider: 'card_partner', method: 'card' } as const
 
-/** Unix milliseconds of a clock for which every moment of a payment has passed. */
+/** Unix milliseconds of a clock at which every moment of a payment has passed. */
 export const LATE = Date.UTC(2100, 0, 1)
 
-/** A payment and an order of it. */
+/** A payment and one of its orders. */
 export type Made = { readonly id: string; readonly attemptId: string }
 
 export const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
 
 export type MoneyWorld = Awaited<ReturnType<typeof createMoneyWorld>>
 
-/** The activities with the settlement engine's real counter, and the steps of stories about money. */
+/** The activities with the settlement engine’s real counter, and the steps of stories about money. */
 export async function createMoneyWorld() {
   const base = await createActivityWorld()
   const { db } = base.checkout
@@ -63,7 +63,7 @@ export async function createMoneyWorld() {
       attemptId: `${id}:convert`,
     })
 
-  /** Every payment of the tests must hold together, whatever has become of it. */
+  /** Checks the invariants of every payment of the tests. */
   async function expectSound(): Promise<void> {
     const { differences, unread } = await reconcile(db, 'all')
     expect(differences.filter(({ invariant }) => !OF_THE_CHAIN.includes(invariant))).toEqual([])
@@ -110,7 +110,7 @@ export async function createMoneyWorld() {
       const made = await this.opened()
       return { made, other: { id: made.id, attemptId: await this.open(made.id, CARD) } }
     },
-    /** The buyer has paid so much, and the payment knows it. */
+    /** The buyer has paid this much, and the payment has a reading of it. */
     async paid(minor = '10000'): Promise<Made> {
       const made = await this.opened()
       await act(made.attemptId, { action: 'pay', receivedMinor: minor })
@@ -122,7 +122,7 @@ export async function createMoneyWorld() {
       await this.handOver(made.id)
       return made
     },
-    /** One try of the settlement: it hands the payout over, cannot go on yet, or returns what is next. */
+    /** One try of the settlement: hands the payout over, cannot continue yet, or returns the next step. */
     async trySettle(
       id: string,
       changes: Partial<typeof base.deps> = {},
@@ -135,7 +135,9 @@ export async function createMoneyWorld() {
         throw error
       }
     },
-    /** Sells the money at 1.08 USDC for a euro, to the last micro-USDC, and hands the payout to the settlement engine. */
+    /**
+     * Sells the money at 1.08 USDC for a euro, to the last micro-USDC, and hands the payout to the settlement engine.
+     */
     async handOver(id: string): Promise<void> {
       await fillExactly(id)
       await this.trySettle(id)
@@ -164,12 +166,12 @@ export async function createMoneyWorld() {
     },
     read: ({ id, attemptId }: Made, changes: Partial<typeof base.deps> = {}) =>
       perform(activities(changes).readPartnerOrder, { paymentId: id, attemptId }),
-    /** The operator decides about the payment as it is now. */
+    /** The operator decides about the payment in its current version. */
     async decide(id: string, say: Say, more: Partial<Decision> = {}) {
       const { version } = await this.payment(id)
       return perform(activities().decide, { paymentId: id, say, version, ...SIGNED, ...more })
     },
-    /** Gives the money back through its partner, as the workflow does it after the decision. */
+    /** Gives the money back through its partner, as the workflow does after the decision. */
     async giveBack({ id, attemptId }: Made, changes: Partial<typeof base.deps> = {}) {
       await this.decide(id, 'give_back', { attempt: attemptId })
       return this.askBack({ id, attemptId }, changes)
@@ -180,17 +182,16 @@ export async function createMoneyWorld() {
     async gaveOutside({ id, attemptId }: Made, more: Partial<Decision> = {}) {
       return this.decide(id, 'give_back', { attempt: attemptId, outside: true, ...more })
     },
-    /** By a clock for which every moment of the payment has passed. */
+    /** By a clock at which every moment of the payment has passed. */
     closeAs: (id: string, as: CloseAs, changes: Partial<typeof base.deps> = {}) =>
       perform(activities(changes).closeUnpaid, { paymentId: id, as, now: LATE }),
     state: (id: string) => loadPayment(db, id),
     payment: async (id: string) => (await loadPayment(db, id)).payment,
-    /** The status of the payment and its reason. */
     async standing(id: string): Promise<string> {
       const { status, statusReason } = (await loadPayment(db, id)).payment
       return statusReason === null ? status : `${status} ${statusReason}`
     },
-    /** The status of each order and what its partner holds. */
+    /** The status of each order and the partner’s balance. */
     held: async (id: string) => (await loadPayment(db, id)).attempts.map(({ status, held }) => `${status} ${held}`),
 
     /** The settlement engine has proved the payout on chain, or that it can never be paid. */
@@ -215,7 +216,7 @@ export async function createMoneyWorld() {
       )
       return rows.map(({ line }) => line)
     },
-    /** Lists what waits for a person, without the texts that people read. */
+    /** Lists the entries of the attention list, without the texts that people read. */
     async attention(id: string): Promise<string[]> {
       const rows = await many(
         db,
@@ -225,7 +226,6 @@ export async function createMoneyWorld() {
       )
       return rows.map(({ line }) => line)
     },
-    /** The state of the payout, as the settlement engine has it. */
     async payout(id: string): Promise<string | null> {
       const { rows } = await db.query('select state from payout where payment_id = $1', [id])
       return rows[0]?.state ?? null

@@ -13,9 +13,9 @@ beforeEach(() => world.clearFaults())
 const read = (made: Made, order: Partial<PartnerOrder>, meanwhile?: () => Promise<unknown>) =>
   world.read(made, world.says(order, meanwhile === undefined ? {} : { meanwhile }))
 const has = (minor: string): Partial<PartnerOrder> => ({ status: 'paid', received: eur(minor) })
-/** An order of another amount than was asked for, with as much as it asks for or less. */
+/** An order of another amount than was requested, with as much money or less. */
 const changed = (minor: string, received = minor) => ({ ...has(received), amount: eur(minor) })
-/** It is not our order: nobody knows what its partner has. */
+/** The order is not the platform’s: the partner’s balance for it is unknown. */
 const FOREIGN = { ...has('10000'), account: 'somebody else' }
 const step = async ({ id }: Made) => (await world.decide(id, 'hold'), (await world.decide(id, 'release')).payment.next)
 
@@ -26,8 +26,8 @@ async function opened(order: Partial<PartnerOrder>): Promise<Made> {
   return made
 }
 
-describe('an order that is not as it was asked for', () => {
-  test('each new report of an odd order is asked about with what the partner said', async () => {
+describe('An order that differs from the request', () => {
+  test('each new report of an odd order has its question, with the partner’s report', async () => {
     const made = await opened(changed('15000'))
     for (const minor of ['15000', '16000']) await read(made, changed(minor))
     const said = await world.checkout.timeline(made.id, 'payment.misfit')
@@ -38,7 +38,7 @@ describe('an order that is not as it was asked for', () => {
     expect(await world.books(made.id)).toEqual(['partner_receivable EUR 16000', 'suspense EUR -16000'])
   })
 
-  test('an accepted order is settled as it is, and asked about again if it changes again', async () => {
+  test('an accepted order is settled as it is, and has another question if it changes again', async () => {
     const made = await opened(changed('15000'))
     await world.decide(made.id, 'settle')
     await read(made, changed('15000'))
@@ -55,10 +55,10 @@ describe('an order that is not as it was asked for', () => {
     expect(await world.payment(made.id)).toMatchObject({ status: 'processing', paidAttemptId: made.attemptId })
   })
 
-  test('an accepted order with less than was asked for is settled as underpaid', async () => {
+  test('an accepted order with less than was requested is settled as underpaid', async () => {
     const made = await opened(changed('15000', '4000'))
     await world.decide(made.id, 'settle')
-    // The operator has seen both at once.
+    // The operator has read both at once.
     expect(await world.payment(made.id)).toMatchObject({
       status: 'processing',
       exception: 'underpaid',
@@ -116,7 +116,7 @@ describe('an order that is not as it was asked for', () => {
     expect((await world.books(made.id)).filter((line) => line.startsWith('suspense'))).toEqual([])
   })
 
-  test('the partner gives an odd order back, asked or not', async () => {
+  test('the partner gives an odd order back, on request or not', async () => {
     const asked = await opened(changed('15000'))
     await world.giveBack(asked, world.says({}, { refund: 'refunded' }))
     const alone = await opened(changed('15000'))
@@ -132,7 +132,7 @@ describe('an order that is not as it was asked for', () => {
   test('an order that was given back from elsewhere brings no money when the partner corrects it', async () => {
     for (const [order, status, waits] of [
       [changed('15000', '10000'), 'refunded', []],
-      // Nobody had reported a sum of the foreign one: what the partner has of it goes back by hand too.
+      // No sum of the foreign one was reported: the partner’s part of it goes back by hand too.
       [FOREIGN, 'pending', ['review excess']],
     ] as const) {
       const made = await opened(order)
@@ -145,7 +145,7 @@ describe('an order that is not as it was asked for', () => {
     }
   })
 
-  test('an odd order of an ended payment is listed, and an older answer does not end that', async () => {
+  test('an odd order of an ended payment is listed, and an older decision does not end that', async () => {
     const made = await world.settling()
     await world.settle(made.id)
     await read(made, {}, () => read(made, FOREIGN))
@@ -159,7 +159,7 @@ describe('an order that is not as it was asked for', () => {
   })
 })
 
-describe('an order that is changed after it was paid', () => {
+describe('An order that is changed after it was paid', () => {
   test('a changed order is not converted before it is accepted or corrected', async () => {
     const made = await world.paid()
     await read(made, changed('15000', '4000'))
@@ -199,7 +199,7 @@ describe('an order that is changed after it was paid', () => {
     expect((await world.books(more.id)).filter((line) => line.startsWith('suspense'))).toEqual([])
   })
 
-  test('the database itself frees none of its money before it is accepted', async () => {
+  test('the database frees none of the order’s money before it is accepted', async () => {
     const made = await world.paid()
     await world.convert(made.id)
     const handOver = () =>
@@ -215,7 +215,7 @@ describe('an order that is changed after it was paid', () => {
   })
 })
 
-describe('a partner that withholds the money', () => {
+describe('A partner that withholds the money', () => {
   const ON_HOLD = { status: 'on_hold', received: eur('10000') } as const
 
   async function withheld(receivedMinor = '10000'): Promise<Made> {
@@ -241,7 +241,7 @@ describe('a partner that withholds the money', () => {
     expect(await world.standing(made.id)).toBe('under_review too_little')
   })
 
-  test('a payment is open again, with empty books, when its partner does not release the money', async () => {
+  test('a payment is open again, with empty books, if its partner does not release the money', async () => {
     const made = await withheld()
     await world.act(made.attemptId, { action: 'reverse' })
     await world.read(made)

@@ -36,7 +36,7 @@ describe('opening an order', () => {
     return perform(by.openPartnerOrder, { paymentId, attemptId: newId('attempt'), ...choice })
   }
 
-  /** A payment with so many attempts that came to nothing. */
+  /** A payment with this number of failed attempts. */
   async function started(times: number): Promise<string> {
     const { id } = await world.checkout.create({ expiresAt: new Date(Date.now() + 3_600_000).toISOString() })
     await world.checkout.change(id, (work) => {
@@ -50,12 +50,12 @@ describe('opening an order', () => {
   }
   const readAttempts = async (id: string) => (await loadPayment(world.checkout.db, id)).attempts
 
-  test('asks the partner for the amount that is stored, also where another try has stored it', async () => {
+  test('an opening asks the partner for the stored amount, also if another try has stored it', async () => {
     const { id } = await world.opened()
     const { local_partner } = world.deps.partners
     const attemptId = newId('attempt')
     const asked: string[] = []
-    /** The rate of EUR moves between the tries. `before` happens before this try reads it. */
+    /** The rate of EUR moves between the tries. `before` runs before this try reads it. */
     const worker = (rate: string, before: () => Promise<unknown>) =>
       world.activities({
         rates: {
@@ -84,7 +84,7 @@ describe('opening an order', () => {
     expect(asked).toEqual([stored, stored])
   })
 
-  test('an opening that was given up asks no other partner, and says nothing against one', async () => {
+  test('an opening that was given up asks no other partner, and does not count against one', async () => {
     const { id } = await world.opened()
     const { partners } = world.deps
     const environment = new MockActivityEnvironment()
@@ -117,12 +117,12 @@ describe('opening an order', () => {
     expect([isWhole, asked, (await readAttempts(id)).length]).toEqual([false, [], 1])
   })
 
-  describe('the twentieth order of a payment', () => {
-    test('is opened, and is the last', async () => {
+  describe('The twentieth order of a payment', () => {
+    test('the twentieth order is opened, and is the last', async () => {
       const id = await started(MAX_ATTEMPTS - 1)
       expect((await open(id, CARD)).answer.kind).toBe('redirect')
       expect((await open(id, APP)).answer).toEqual({ kind: 'too_many_attempts' })
-      // The refused click took nothing away: the order that is open can still be paid.
+      // The refused click changed nothing: the open order can still be paid.
       const last = (await readAttempts(id)).at(-1)
       expect(last).toMatchObject({ ...CARD, status: 'open' })
       const again = await open(id, CARD)
@@ -130,11 +130,11 @@ describe('opening an order', () => {
       expect(await readAttempts(id)).toHaveLength(MAX_ATTEMPTS)
     })
 
-    test('is opened once by two clicks at the same moment: the second is refused under the lock', async () => {
+    test('the twentieth order is opened once by two clicks at the same moment: the second is refused under the lock', async () => {
       const id = await started(MAX_ATTEMPTS - 1)
       const other: Promise<Opened>[] = []
       const { rates } = world.deps
-      // A rate is asked for between the look at the row and its lock.
+      // A rate is requested between the read of the row and its lock.
       const slower = world.activities({
         rates: {
           current: async (currency) => {
@@ -164,7 +164,7 @@ describe('opening an order', () => {
     expect((await readAttempts(id)).map(({ status }) => status)).toEqual(['open', 'canceled'])
   })
 
-  test('an amount in another currency is not charged at a rate that is old', async () => {
+  test('an amount in another currency is not charged at an old rate', async () => {
     const { id } = await world.checkout.create()
     const rates = createRates(world.sandbox.converter(), { refreshSeconds: 10, clock: world.sandbox.now })
     const by = world.activities({ rates })
@@ -177,7 +177,7 @@ describe('opening an order', () => {
   })
 
   describe('what a payment is for', () => {
-    test('the partner receives as much of the description as it takes, and no half of a character', async () => {
+    test('the partner receives as much of the description as it accepts, and no half of a character', async () => {
       const description = `${'a'.repeat(199)}🎁 and more`
       const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
       const { id } = await world.checkout.create({ expiresAt, description })
@@ -193,7 +193,7 @@ describe('opening an order', () => {
 })
 
 describe('canceling an order', () => {
-  /** The wallet app, whose `cancelOrder` does something else. */
+  /** The wallet app with another `cancelOrder`. */
   function app(cancelOrder: (attemptId: string) => Promise<never>): Partial<PaymentDeps> {
     const { partners } = world.deps
     const changed = {
@@ -214,7 +214,7 @@ describe('canceling an order', () => {
     (await world.deps.partners.wallet_app.readOrder({ attemptId }, AbortSignal.timeout(5000)))?.status
   const killed = () => Promise.reject(new Error('the process was killed here'))
 
-  test('a crowd before a partner is not its silence: a payment is closed without its word after two minutes only', async () => {
+  test('a queue for a partner does not count as the partner’s silence: a payment is closed without an answer only after two minutes', async () => {
     const { id } = await world.opened()
     const { partners = world.deps.partners } = app(() => new Promise<never>(() => undefined))
     const crowded = { ...partners, ...keepRoom(partners) }
@@ -231,8 +231,8 @@ describe('canceling an order', () => {
     expect((await closeAt(20)).payment.status).toBe('expired')
   })
 
-  describe('the cancellation of a partner’s order is stored before the partner is asked', () => {
-    test('killed before the partner heard it: the next reading of the order carries it out', async () => {
+  describe('The cancellation of a partner’s order is stored before the partner is asked', () => {
+    test('a cancellation that was killed before its request is carried out by the next reading of the order', async () => {
       const { id, attemptId } = await world.opened()
       await expect(world.closeAs(id, 'canceled', app(killed))).rejects.toThrow('killed here')
       expect(await orders(id)).toEqual(['open, to be canceled'])
@@ -242,7 +242,7 @@ describe('canceling an order', () => {
       expect(await orders(id)).toEqual(['canceled'])
     })
 
-    test('killed after the partner had done it: the same cancellation ends, once', async () => {
+    test('a cancellation that was killed after the partner had done it ends, once', async () => {
       const { id } = await world.opened()
       const { wallet_app: real } = world.deps.partners
       const done = app(async (attemptId) => {
@@ -254,7 +254,7 @@ describe('canceling an order', () => {
       expect(await orders(id)).toEqual(['canceled'])
     })
 
-    test('a partner that is silent is asked again by every reading, also when the payment is closed', async () => {
+    test('a silent partner is asked to cancel by every reading, also when the payment is closed', async () => {
       const { id, attemptId } = await world.opened()
       const closing = { paymentId: id, as: 'expired' as const, now: LATE }
       const closed = await perform(world.activities(silent()).closeUnpaid, closing, { attempt: 4 })
@@ -268,7 +268,7 @@ describe('canceling an order', () => {
       expect(await world.attention(id)).toEqual([])
     })
 
-    test('a merchant cancels a payment whose partner is down: it is asked once, and late money is still taken', async () => {
+    test('a cancellation by a merchant asks a partner that is down once, and late money is still taken', async () => {
       const { id, attemptId } = await world.opened()
       let calls = 0
       const down = app(() => Promise.reject(new PartnerError('unknown', `no answer to call ${++calls}`)))
@@ -281,7 +281,7 @@ describe('canceling an order', () => {
       })
     })
 
-    test('money that came wins: the payment is paid, and nothing keeps it from being settled', async () => {
+    test('a cancellation loses to money that arrived: the payment is paid, and nothing keeps it from being settled', async () => {
       const { id, attemptId } = await world.opened()
       await expect(world.closeAs(id, 'canceled', app(killed))).rejects.toThrow('killed here')
       await world.act(attemptId, { action: 'pay' })
@@ -291,7 +291,7 @@ describe('canceling an order', () => {
       expect((await world.payment(id)).status).toBe('settling')
     })
 
-    test('when late money is no longer expected, it is given up: nothing is left open without a workflow', async () => {
+    test('a cancellation is given up when late money is no longer expected: nothing is left open without a workflow', async () => {
       const { id } = await world.opened()
       const unknown = app(async () => null as never)
       await world.closeAs(id, 'canceled', unknown)
@@ -321,7 +321,7 @@ describe('canceling an order', () => {
     expect((await world.payment(id)).status).toBe('expired')
   })
 
-  describe('a buyer who chooses another way to pay', () => {
+  describe('A buyer who chooses another method', () => {
     const card = (paymentId: string) => ({
       paymentId,
       attemptId: newId('attempt'),
@@ -329,7 +329,7 @@ describe('canceling an order', () => {
       method: 'card' as const,
     })
 
-    test('has the first order canceled, on record; cut off, nobody is sent to it again', async () => {
+    test('another choice cancels the first order, on record; after a cut-off, no buyer is sent to it again', async () => {
       const { id, attemptId } = await world.opened()
       await expect(perform(world.activities(app(killed)).openPartnerOrder, card(id))).rejects.toThrow('killed here')
       expect(await orders(id)).toEqual(['open, to be canceled'])
@@ -339,7 +339,7 @@ describe('canceling an order', () => {
       expect(await atPartner(attemptId)).toBe('canceled')
     })
 
-    test('because the first partner never answered, goes on while it is down; when it answers, its order is canceled', async () => {
+    test('another choice works while the first partner is down, and the first order is canceled when the partner answers', async () => {
       const { id } = await world.checkout.create()
       const { partners } = world.deps
       const lost: Partial<PaymentDeps> = {
@@ -347,7 +347,7 @@ describe('canceling an order', () => {
           ...partners,
           wallet_app: {
             ...partners.wallet_app,
-            // The order is there, and its answer is lost.
+            // The order exists, and its response is lost.
             openOrder: async (order, signal) => {
               await partners.wallet_app.openOrder(order, signal)
               throw new PartnerError('unknown', 'no answer')
@@ -370,7 +370,7 @@ describe('canceling an order', () => {
       expect(await orders(id)).toEqual(['canceled', 'open'])
     })
 
-    test('a buyer who has opened the page of a partner that is down pays another way, and its order stays watched', async () => {
+    test('a buyer who has opened the page of a partner that is down pays with another method, and the order is still read', async () => {
       const { id, attemptId } = await world.opened()
       const opened = await perform(world.activities(silent()).openPartnerOrder, card(id))
       expect(opened.answer.kind).toBe('redirect')
@@ -410,7 +410,7 @@ describe('canceling an order', () => {
   })
 })
 
-describe('strange answers', () => {
+describe('Strange responses', () => {
   const lines = async (id: string): Promise<string[]> => {
     const { rows } = await world.checkout.db.query(
       `select t.kind, e.account, e.asset, e.amount::text from ledger_transaction t
@@ -421,7 +421,7 @@ describe('strange answers', () => {
   }
   const pickUsdc = (all: readonly string[]) => all.filter((line) => line.includes('USDC'))
 
-  describe('a callback about an order with money', () => {
+  describe('A callback about an order with money', () => {
     async function paidWithNews() {
       const made = await world.paid()
       const event = { provider: 'wallet_app', eventId: newId('request'), attemptId: made.attemptId } as const
@@ -438,13 +438,13 @@ describe('strange answers', () => {
       return { made, readOrder, isUnread }
     }
 
-    test('stays unread while the partner knows no such order', async () => {
+    test('a callback stays unread while the partner does not know the order', async () => {
       const { made, readOrder, isUnread } = await paidWithNews()
       await readOrder(null)
       expect([await isUnread(), await world.standing(made.id)]).toEqual([true, 'processing'])
     })
 
-    test('stays unread while the answer may be older than what is known', async () => {
+    test('a callback stays unread while the response can be older than the last reading', async () => {
       const { made, isUnread } = await paidWithNews()
       const change = () => world.checkout.change(made.id, (work) => work.setAttempt(made.attemptId, { silent: true }))
       const old = { received: eur('12000') }
@@ -454,7 +454,7 @@ describe('strange answers', () => {
       expect([await isUnread(), await world.held(made.id)]).toEqual([false, ['paid 12000']])
     })
 
-    test('stops the money for a person if the answer is about another order, until one fits', async () => {
+    test('a callback stops the money for an operator if the response is about another order, until one fits', async () => {
       const { made, readOrder, isUnread } = await paidWithNews()
       const amount = { minor: '1', currency: 'EUR' } as const
       const about = { attemptId: 'att_other', account: 'another account', reference: 'r' }
@@ -466,7 +466,7 @@ describe('strange answers', () => {
     })
   })
 
-  test('an answer from before more money came takes none of it away', async () => {
+  test('a response from before more money arrived removes none of it', async () => {
     const made = await world.paid('6000')
     const more = async () => {
       await world.act(made.attemptId, { action: 'top_up', receivedMinor: '10000' })
@@ -476,8 +476,8 @@ describe('strange answers', () => {
     expect(await world.held(made.id)).toEqual(['paid 10000'])
   })
 
-  describe('a fill that comes while something else happens', () => {
-    /** A converter that answers when it is let go. */
+  describe('A fill that arrives while something else happens', () => {
+    /** A converter that answers when the test releases it. */
     function slowConverter(micro: string) {
       let release: () => void = () => undefined
       let reached: () => void = () => undefined
@@ -499,7 +499,7 @@ describe('strange answers', () => {
       convert: async () => ({ kind: 'filled', microUsdc: micro, reference: 'quick' }) as const,
     })
 
-    test('a hold: the fill is on record and owned, and is what counts after the release', async () => {
+    test('a fill during a hold is on record and owned, and counts after the release', async () => {
       const { id } = await world.paid()
       const slow = slowConverter('108000000')
       const converting = world.trySettle(id, { converter: slow.converter })
@@ -524,7 +524,7 @@ describe('strange answers', () => {
       })
     })
 
-    test('another answer to the same key: the one on record counts', async () => {
+    test('a second response to the same key is ignored: the one on record counts', async () => {
       const { id } = await world.paid()
       const slow = slowConverter('7000000')
       const converting = world.trySettle(id, { converter: slow.converter })

@@ -4,9 +4,9 @@ import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 export type Refunding = 'pending' | 'refunded' | 'refused'
 
 export type HowItAnswers = {
-  /** How it answers a refund; without it, as the partner itself does. */
+  /** The response to a refund; without it, that of the partner itself. */
   readonly refund?: Refunding
-  /** Happens after it has answered, and before the answer is applied. */
+  /** Runs after the response, and before it is applied. */
   readonly meanwhile?: () => Promise<unknown>
   readonly partner?: 'wallet_app' | 'card_partner' | 'local_partner'
 }
@@ -17,7 +17,7 @@ const REFUNDS = {
   refused: { kind: 'refused', reason: 'the balance is too low' },
 } as const
 
-/** A partner that says this of each order, and what is true of the rest. */
+/** A partner that reports this state of each order, with real values for the rest. */
 export function partnerSays(
   { partners }: Pick<PaymentDeps, 'partners'>,
   said: Partial<PartnerOrder>,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import { createMoneyWorld, eur, type Made, type MoneyWorld } from './money-world.ts'
 
-/** 100.00 EUR were sold, and nothing of it is paid out. */
+/** 100.00 EUR were sold, and nothing is paid out. */
 const SOLD_FOR_US = [
   'conversion EUR -10000',
   'conversion USDC 108000000',
@@ -20,10 +20,10 @@ beforeEach(() => world.clearFaults())
 
 const says = (made: Made, order: Partial<PartnerOrder>) => world.read(made, world.says(order))
 const has = (minor: string): Partial<PartnerOrder> => ({ status: 'paid', received: eur(minor), failureCode: null })
-/** As partners report a reversal: some name what they had received, however often they are asked. */
+/** As partners report a reversal: some name the sum that they had received, in every response. */
 const REVERSED = { status: 'declined', received: eur('10000'), failureCode: 'reversed' } as const
 
-describe('money that is taken back', () => {
+describe('Money that is taken back', () => {
   test('a reversal before the payout voids it, and the payment ends as refunded', async () => {
     const made = await world.settling()
     const { id } = made
@@ -36,10 +36,10 @@ describe('money that is taken back', () => {
     await expect(world.decide(id, 'settle')).rejects.toThrow('settle changes nothing')
     await world.voided(id)
     expect(await world.standing(id)).toBe('refunded')
-    // What was sold stays sold: the USDC that was bought belongs to the platform.
+    // The sale stays: the bought USDC belongs to the platform.
     expect(await world.books(id)).toEqual(SOLD_FOR_US)
     expect(await world.attention(id)).toEqual([])
-    // The partner repeats its report: nothing has come.
+    // The partner repeats its report: nothing has arrived.
     await says(made, REVERSED)
     expect([await world.held(id), await world.attention(id)]).toEqual([['declined 0'], []])
   })
@@ -135,7 +135,7 @@ describe('money that is taken back', () => {
   })
 })
 
-describe('a payment that some partner holds in full is settled, whatever came before it', () => {
+describe('A payment that some partner has in full is settled, whatever arrived before it', () => {
   test('the second partner’s money settles a payment whose first partner reverses', async () => {
     const { made, other } = await world.two()
     await says(made, has('10000'))
@@ -174,8 +174,10 @@ describe('a payment that some partner holds in full is settled, whatever came be
   })
 })
 
-/** Money that a partner took back after the payout is a loss of the platform. If it comes again, the loss is booked back. */
-describe('a chargeback that is won', () => {
+/**
+ * Money that a partner took back after the payout is a loss of the platform. If it returns, the loss is booked back.
+ */
+describe('A chargeback that is won', () => {
   let made: Made
   const seen = async () => ({
     books: (await world.books(made.id)).filter((line) => line.includes(' EUR ')),
@@ -184,7 +186,7 @@ describe('a chargeback that is won', () => {
   })
   const PAID_OUT = { books: ['conversion EUR -10000', 'partner_receivable EUR 10000'], attention: [], exception: null }
 
-  describe('after the payout', () => {
+  describe('A chargeback after the payout', () => {
     beforeEach(async () => {
       made = await world.settling()
       await world.settle(made.id)
@@ -214,7 +216,7 @@ describe('a chargeback that is won', () => {
       expect(await seen()).toEqual(PAID_OUT)
     })
 
-    test('more than was lost is excess', async () => {
+    test('returned money beyond the loss is excess', async () => {
       await says(made, has('4000'))
       await says(made, has('10500'))
       expect(await seen()).toEqual({
@@ -224,7 +226,7 @@ describe('a chargeback that is won', () => {
       })
     })
 
-    test('a loss that was written off and won back is asked about when it is lost again', async () => {
+    test('a loss that was written off and won back has a question when it is lost again', async () => {
       await says(made, REVERSED)
       await world.decide(made.id, 'write_off')
       await says(made, has('10000'))
@@ -237,7 +239,7 @@ describe('a chargeback that is won', () => {
     })
   })
 
-  describe('before its payout is paid or void', () => {
+  describe('Reversed money before its payout is paid or void', () => {
     beforeEach(async () => {
       made = await world.settling()
       await says(made, REVERSED)
@@ -245,13 +247,13 @@ describe('a chargeback that is won', () => {
       expect(await world.standing(made.id)).toBe('under_review voiding')
     })
 
-    test('money that is there again when the transfer wins is no chargeback and no second payment', async () => {
+    test('money that returns before the transfer wins is no chargeback and no second payment', async () => {
       await world.settle(made.id)
       expect(await seen()).toEqual(PAID_OUT)
       expect(await world.events(made.id)).not.toContain('payment.chargeback')
     })
 
-    test('money that is there again when the void wins goes back by an operator’s decision', async () => {
+    test('money that returns before the void wins goes back by an operator’s decision', async () => {
       await world.voided(made.id)
       expect(await world.standing(made.id)).toBe('under_review excess')
       expect((await world.giveBack(made)).payment.status).toBe('refunded')

@@ -45,7 +45,7 @@ export async function createActivityWorld() {
   }
 }
 
-/** Runs one activity as Temporal would; `info`: such as which attempt it is. */
+/** Runs one activity as Temporal would; `info`: for example the number of the attempt. */
 export function perform<Argument, Result>(
   activity: (argument: Argument) => Promise<Result>,
   argument: Argument,
