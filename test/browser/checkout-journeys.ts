@@ -55,7 +55,7 @@ export const JOURNEYS = {
     await heading('Partner page').waitFor()
     expect(page.url()).toContain(world.partnerUrl)
 
-    // Back is back at the payment, not thrown forward to the partner again.
+    // Back leads to the payment, not forward to the partner again.
     await page.goBack()
     await heading('Finish at Velanto').waitFor()
     expect(page.url()).toBe(payment.url)
@@ -63,7 +63,7 @@ export const JOURNEYS = {
       world.partnerUrl,
     )
 
-    // By the partner's own link it is a return: the page checks, and has nothing to press.
+    // The partner’s own link is a return: the page checks, and has nothing to press.
     await page.goto(`${world.partnerUrl}/pay/1`)
     await page.evaluate((url) => location.assign(url), payment.url)
     await heading('Checking with Velanto…').waitFor()

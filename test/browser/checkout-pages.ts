@@ -13,7 +13,7 @@ import {
 } from './faults.ts'
 import { serveGallery } from './gallery.ts'
 
-/** Between them these hold nearly all texts of the checkout. */
+/** Together these contain nearly all texts of the checkout. */
 export const TEXT_PAGES = [
   'created',
   'a pin that is not offered',

@@ -4,15 +4,15 @@ import { complaints, context, heading, JOURNEYS, open, page, useCheckout, world 
 
 useCheckout()
 
-/** The others are made without JavaScript by `npm run test:long`: their pages load themselves again after seconds. */
+/** `npm run test:long` runs the others without JavaScript: their pages reload themselves after seconds. */
 const WITHOUT_JAVASCRIPT = 'a buyer changes the country, and picks another method'
 
 test.each(Object.entries(JOURNEYS))('with JavaScript %s', (_name, journey) => journey(true))
 
 test(`without JavaScript ${WITHOUT_JAVASCRIPT}`, () => JOURNEYS[WITHOUT_JAVASCRIPT](false))
 
-describe('an open page', () => {
-  test('becomes expired by itself, in its place, with title and focus right', async () => {
+describe('An open page', () => {
+  test('an open page becomes expired automatically, in its place, with title and focus right', async () => {
     await open({ javaScript: true })
     const payment = await world.create({ provider: 'wallet_app' })
     await page.goto(payment.url)
@@ -29,7 +29,7 @@ describe('an open page', () => {
     expect(loads).toBe(0)
   })
 
-  test('shows each step without loading again, and takes the focus from nobody', async () => {
+  test('an open page shows each step without loading again, and never moves the focus', async () => {
     await open({ javaScript: true })
     const payment = await world.create({ provider: 'wallet_app' })
     await movePayment(world, payment.id, ['pending', 'processing'])
@@ -46,7 +46,7 @@ describe('an open page', () => {
     expect(loads).toBe(0)
   })
 
-  test('is told of a change, and asks only then', async () => {
+  test('an open page receives each change, and polls only then', async () => {
     await open({ javaScript: true })
     const payment = await world.create({ provider: 'wallet_app' })
     await movePayment(world, payment.id, ['pending', 'processing'])
@@ -63,7 +63,7 @@ describe('an open page', () => {
     expect(world.openPages.count()).toBeGreaterThan(0)
   })
 
-  test('goes on asking after the network failed, where nobody tells it', async () => {
+  test('an open page continues to poll after the network failed, without a notice', async () => {
     await open({ javaScript: true })
     const payment = await world.create({ provider: 'wallet_app' })
     await movePayment(world, payment.id, ['pending', 'processing'])
@@ -80,7 +80,7 @@ describe('an open page', () => {
     complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes('net::ERR_FAILED')))
   })
 
-  test('says that it is offline, since when it is not true any more, and goes on by itself', async () => {
+  test('an open page says that it is offline, since when it is outdated, and continues automatically', async () => {
     await open({ javaScript: true })
     const payment = await world.create({ provider: 'wallet_app' })
     await movePayment(world, payment.id, ['pending', 'processing'])
@@ -97,14 +97,14 @@ describe('an open page', () => {
     complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes('net::ERR_')))
   })
 
-  test('shows times in the zone of the device', async () => {
+  test('an open page shows times in the zone of the device', async () => {
     await open({ javaScript: true, timezone: 'America/New_York' })
     const payment = await world.create({ provider: 'wallet_app', expiresAt: '2099-11-20T12:00:00.000Z' })
     await page.goto(payment.url)
     expect(await page.locator('.panel time').textContent()).toBe('20 Nov, 07:00')
   })
 
-  test('copies its link and says so', async () => {
+  test('an open page copies its link and says so', async () => {
     await open({ javaScript: true })
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     const payment = await world.create({ provider: 'wallet_app' })
@@ -121,11 +121,11 @@ describe('an open page', () => {
   })
 })
 
-test('a second press of Continue, while the first is not answered, asks nothing more', async () => {
+test('a second press of Continue, while the first is not answered, sends no second request', async () => {
   await open({ javaScript: true })
   const payment = await world.create({ provider: 'wallet_app' })
   await page.goto(payment.url)
-  // Inside the page: from outside, a browser under control waits for the answer before it presses again.
+  // Inside the page: from outside, a browser under control waits for the response before it presses again.
   const pressed = await page.evaluate(() => {
     let sent = 0
     document.addEventListener('submit', (event) => {
@@ -150,7 +150,7 @@ test('another name of the host leads to the public one, where the forms work', a
   await heading('Partner page').waitFor()
 })
 
-test('everything can be done with the keyboard alone, and the focus is always seen', async () => {
+test('every action of the checkout works with the keyboard alone, and the focus is always visible', async () => {
   await open({ javaScript: true })
   const payment = await world.create({ provider: 'wallet_app' })
   await page.goto(payment.url)
@@ -172,7 +172,7 @@ test('everything can be done with the keyboard alone, and the focus is always se
   await heading('Partner page').waitFor()
 })
 
-/** Presses Tab until the focus is on what bears the name. */
+/** Presses Tab until the focus is on the element with the name. */
 async function tabTo(name: string): Promise<void> {
   for (let press = 0; press < 15; press += 1) {
     await page.keyboard.press('Tab')

@@ -50,12 +50,12 @@ const UNFOLDED: Examination = {
   ],
 }
 
-test('the documents and the inbox are accessible, and can be read: they fit, and no text is narrow', async () => {
+test('the documents and the inbox are accessible and readable: they fit, and no text is narrow', async () => {
   const page = await newExaminedPage(browser)
   const wrong: string[] = []
   for (const url of urls) {
     await page.goto(url)
-    // For axe the answers stay folded: they are the same list a hundred times.
+    // For axe the examples stay folded: they are the same list a hundred times.
     wrong.push(...(await findFaults(page, url)))
     await page.evaluate(openFolds)
     wrong.push(...(await findFaults(page, `${url} unfolded`, UNFOLDED)))
@@ -64,7 +64,7 @@ test('the documents and the inbox are accessible, and can be read: they fit, and
   await page.close()
 })
 
-test('the inbox shows a delivery as it comes, on top, and leaves open what a person reads', async () => {
+test('the inbox shows a new delivery on top, and leaves open what a person reads', async () => {
   const inboxUrl = String(urls.at(-1))
   const deliver = (type: string) =>
     fetch(`${inboxUrl}/hook`, {
@@ -76,7 +76,7 @@ test('the inbox shows a delivery as it comes, on top, and leaves open what a per
     })
   const page = await browser.newPage()
   try {
-    // The page looks for news as soon as its stream is there.
+    // The page polls as soon as its stream is open.
     const streams = page.waitForResponse((answer) => answer.url().endsWith('/deliveries/live'))
     await page.goto(inboxUrl)
     await streams
@@ -87,7 +87,7 @@ test('the inbox shows a delivery as it comes, on top, and leaves open what a per
     expect(await page.locator('li').first().textContent()).toContain('49.90 EUR · <b>paid</b>')
     expect(await read.isVisible()).toBe(true)
     expect(await page.locator('[data-count]').textContent()).toBe('2 webhooks received')
-    // What came while there was no stream comes with the next one.
+    // Deliveries from a time without a stream arrive with the next one.
     await page.context().setOffline(true)
     await deliver('payment.chargeback')
     inboxServer.closeAllConnections()

@@ -19,7 +19,7 @@ afterAll(async () => {
 })
 
 describe('receipts', () => {
-  test('the page checks a receipt in the browser: it asks nobody but us, and sends nothing of the receipt', async () => {
+  test('the page checks a receipt in the browser: it requests only the platform, and sends no part of the receipt', async () => {
     const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
     const { claims } = await plantReceipt(shop.db, String(body['id']))
     const { text } = await shop.ask('GET', `/v1/payments/${String(body['id'])}/receipt`)
@@ -57,7 +57,7 @@ describe('receipts', () => {
 describe('logos', () => {
   const SIDE = 44
 
-  /** A white disc on nothing, as a PNG of grey with an alpha channel. */
+  /** A white disc on a transparent ground, as a PNG of grey with an alpha channel. */
   function whiteLogo(): Buffer {
     const rows = Array.from({ length: SIDE }, (_row, y) =>
       Buffer.from([
@@ -91,7 +91,7 @@ describe('logos', () => {
     return `${shop.url}${new URL(String(brand['logo_url'])).pathname}`
   }
 
-  test.each(['light', 'dark'] as const)('a white logo is seen on its white tile (%s)', async (colorScheme) => {
+  test.each(['light', 'dark'] as const)('a white logo is visible on its tile (%s)', async (colorScheme) => {
     await logoUrl()
     const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
     const context = await browser.newContext({ colorScheme })
@@ -100,7 +100,7 @@ describe('logos', () => {
     const tile = page.locator('.logo.own').first()
     await tile.locator('img').evaluate((image: HTMLImageElement) => image.decode())
     const picture = (await tile.screenshot()).toString('base64')
-    // Inside of the tile's own edge, so that what is counted is of the logo.
+    // Inside the tile’s own edge, so that only the logo counts.
     const dark = await page.evaluate(async (png) => {
       const bytes = Uint8Array.from(atob(png), (character) => character.charCodeAt(0))
       const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }))
@@ -116,7 +116,7 @@ describe('logos', () => {
     await context.close()
   })
 
-  /** A page that says in its title what it could do, with the policy. */
+  /** A page with the policy that shows in its title what it can do. */
   async function servedWith(policy: string): Promise<{ url: string; server: Server }> {
     const server = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy })
@@ -126,7 +126,7 @@ describe('logos', () => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server }
   }
 
-  test('the sandbox of a logo alone runs no script and has no origin, whatever a browser took the bytes for', async () => {
+  test('only the sandbox keeps a logo from running a script and having an origin, whatever type a browser assumes', async () => {
     const answer = await fetch(await logoUrl())
     const directives = (answer.headers.get('content-security-policy') ?? '').split(';').map((part) => part.trim())
     const alone = directives.filter((directive) => directive.startsWith('sandbox')).join('; ')

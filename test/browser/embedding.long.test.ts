@@ -25,10 +25,10 @@ import {
 
 useShop()
 
-/** The checkout over the shop's page of the guide. */
-describe('embedding by a shop', () => {
-  describe('the page of the guide', () => {
-    test('is bought from without JavaScript, by the same link', async () => {
+/** The checkout over the shop’s page of the guide. */
+describe('Embedding by a shop', () => {
+  describe('The page of the guide', () => {
+    test('the page of the guide works without JavaScript, by the same link', async () => {
       await open({ javaScriptEnabled: false })
       await openShop()
       await pay().click()
@@ -37,7 +37,7 @@ describe('embedding by a shop', () => {
       await page.getByRole('heading', { name: 'Partner page' }).waitFor()
     })
 
-    test('lets the buyer pick in the frame, and leave it for the whole page', async () => {
+    test('the page of the guide lets the buyer pick in the frame, and leave it for the whole page', async () => {
       await newPayment({})
       await open()
       await openShop()
@@ -51,7 +51,7 @@ describe('embedding by a shop', () => {
       await page.waitForURL(payment.url)
     })
 
-    test('opens a tab where the link says so', async () => {
+    test('the page of the guide opens a tab for a link with that option', async () => {
       await open()
       await openShop((html) => html.replace('data-pinrail>', 'data-pinrail="tab">'))
       const [tab] = await Promise.all([context.waitForEvent('page'), pay().click()])
@@ -59,8 +59,8 @@ describe('embedding by a shop', () => {
       expect([await tab.evaluate(() => window.opener), await dialog().count()]).toEqual([null, 0])
     })
 
-    test('has its own policy, and the browser checks the script', async () => {
-      // A header that browsers do not send would make them ask first.
+    test('the page of the guide has its own policy, and the browser checks the script', async () => {
+      // A header that browsers do not send would make them send a preflight.
       await open({ extraHTTPHeaders: {} })
       const policy = `default-src 'none'; script-src ${world.url}; frame-src ${world.url}`
       await openShop((html) =>
@@ -73,8 +73,8 @@ describe('embedding by a shop', () => {
     })
   })
 
-  describe('the dialog', () => {
-    test('is accessible, fits, and gives the focus back', async () => {
+  describe('The dialog', () => {
+    test('the dialog is accessible, fits, and gives the focus back', async () => {
       await open()
       await prepareForAxe(page)
       await openShop((html) => html.replace('lang="en"', 'lang="de"'))
@@ -88,12 +88,12 @@ describe('embedding by a shop', () => {
       const close = dialog().getByRole('button', { name: 'Schließen' })
       expect(await close.evaluate((button) => button === document.activeElement)).toBe(true)
       await close.click()
-      // The browser reports the closing in a separate task, and the dialog goes with that.
+      // The browser reports the closing in a separate task, and the dialog is removed with it.
       await dialog().waitFor({ state: 'detached' })
       expect(await pay().evaluate((link) => link === document.activeElement)).toBe(true)
     })
 
-    test('closes on Escape, from the page and from the frame', async () => {
+    test('the dialog closes on Escape, from the page and from the frame', async () => {
       await open()
       await openShop()
       for (const where of ['page', 'frame'] as const) {
@@ -106,7 +106,7 @@ describe('embedding by a shop', () => {
       }
     })
 
-    test('opens for another payment in place of the first, and hears of that one alone', async () => {
+    test('the dialog opens for another payment in place of the first, and receives only that one’s messages', async () => {
       await open()
       await openShop()
       await pay().click()
@@ -121,7 +121,7 @@ describe('embedding by a shop', () => {
         )
     })
 
-    test('may be removed by the page at any time: nothing else happens to it', async () => {
+    test('the dialog can be removed by the page at any time, without another effect', async () => {
       await open()
       await page.clock.install()
       await page.route('**/assets/frame.*', (route) => route.abort())
@@ -138,14 +138,14 @@ describe('embedding by a shop', () => {
   })
 })
 
-/** Attempts of a shop's page, a stranger's page and a frame of either, which get nothing from a checkout. */
-describe('embedding that is refused', () => {
-  describe('a page that is not in the list', () => {
+/** Attempts of a shop’s page, a stranger’s page and a frame of either, which get nothing from a checkout. */
+describe('Embedding that is refused', () => {
+  describe('A page that is not in the list', () => {
     test.each([
       ['the page of its own', () => payment.url],
       ['the code of the link', () => `${payment.url}/code.svg`],
       ['the receipt', () => `${payment.url}/receipt`],
-    ])('no frame takes %s, listed or not', async (_name, address) => {
+    ])('no frame shows %s, with or without a list', async (_name, address) => {
       await open()
       await openShop(() => `<!doctype html><title>Shop</title><iframe src="${address()}"></iframe>`)
       const answer = await context.request.get(address(), { headers: { 'sec-fetch-dest': 'iframe' }, maxRedirects: 0 })
@@ -153,7 +153,7 @@ describe('embedding that is refused', () => {
       await expectRefused()
     })
 
-    test('cannot list itself in the address', async () => {
+    test('a page that is not in the list cannot list itself in the URL', async () => {
       await list()
       await open()
       const query = `origins=${shop.url}&frame_ancestors=${shop.url}&ancestors=${shop.url}&origin=${shop.url}`
@@ -165,7 +165,7 @@ describe('embedding that is refused', () => {
       expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
     })
 
-    /** The frame has the browser's own page, which has no origin. */
+    /** The frame has the browser’s own page, which has no origin. */
     async function expectRefused(): Promise<void> {
       const frame = page.frames().find((one) => one !== page.mainFrame())
       await frame?.waitForLoadState()
@@ -173,13 +173,13 @@ describe('embedding that is refused', () => {
     }
   })
 
-  describe('a message', () => {
+  describe('A message between frame and page', () => {
     test('the shop’s page ignores a message that is not from the frame', async () => {
       await open()
       await openShop()
       await pay().click()
       await page.getByText(`${payment.id} is created`).waitFor()
-      // From a stranger's frame, and from another page of the checkout's origin.
+      // From a stranger’s frame, and from another page of the checkout’s origin.
       for (const address of [`${stranger.url}/`, `${world.url}/pinrail.js`]) {
         const frame = await addFrame(address)
         await frame.evaluate(() => {
@@ -199,7 +199,7 @@ describe('embedding that is refused', () => {
       expect(await dialog().count()).toBe(1)
     })
 
-    test('goes to no page that has taken the place of the frame, and comes from none', async () => {
+    test('a message is not sent to a page that has replaced the frame’s, and not accepted from one', async () => {
       await open()
       await page.route('**/frame', (route) => route.fulfill({ status: 302, headers: { location: `${stranger.url}/` } }))
       await openShop()
@@ -215,7 +215,7 @@ describe('embedding that is refused', () => {
       })
       await page.waitForFunction(() => Reflect.get(window, 'heard'))
       expect(await page.evaluate(() => Reflect.get(window, 'told'))).toEqual([])
-      // A message of the page itself comes after the script's.
+      // A message of the page itself comes after the script’s.
       await page.evaluate(() => document.querySelector('iframe')?.contentWindow?.postMessage('last', '*'))
       await frame.waitForFunction(() => Reflect.get(window, 'heard').includes('last'))
       expect(await frame.evaluate(() => Reflect.get(window, 'heard'))).toEqual(['last'])
@@ -229,7 +229,7 @@ describe('embedding that is refused', () => {
       await open()
       if (asks === null) {
         await list('https://other.example')
-        // As a browser would that knows no policy.
+        // As in a browser without support for the policy.
         await page.route('**/frame', async (route) => {
           const answer = await route.fetch()
           const { 'content-security-policy': _none, ...headers } = answer.headers()
@@ -239,14 +239,14 @@ describe('embedding that is refused', () => {
       await openShop(() => `<!doctype html><title>Shop</title>${HEARS}<iframe src="${payment.url}/frame"></iframe>`)
       await page.frameLocator('iframe').getByRole('heading', { level: 1 }).waitFor()
       const checkout = await frameAt(`${payment.url}/frame`)
-      // After its own script, which listens already.
+      // After its own script, which already listens.
       await checkout.evaluate(() => addEventListener('message', () => Reflect.set(window, 'asked', true)))
       const asking = asks === null ? page.mainFrame() : await addFrame(asks())
       await asking.evaluate(() => top?.frames[0]?.postMessage({ pinrail: 'hello' }, '*'))
       await checkout.waitForFunction(() => Reflect.get(window, 'asked'))
       await checkout.locator('#main').focus()
       await page.keyboard.press('Escape')
-      // What the frame would have said before this came before it.
+      // The frame’s earlier messages would have arrived before this one.
       await checkout.evaluate(() => top?.postMessage('last', '*'))
       await page.waitForFunction(() => Reflect.get(window, 'heard').includes('last'))
       expect(await page.evaluate(() => Reflect.get(window, 'heard'))).toEqual(['last'])
@@ -270,7 +270,7 @@ describe('embedding that is refused', () => {
     return found
   }
 
-  test('a form of another page opens nothing, whatever frame it stands in', async () => {
+  test('a form of another page opens nothing, in any frame', async () => {
     await open()
     await openShop(
       () => `<!doctype html><title>Shop</title><form method="post" action="${payment.url}/continue">

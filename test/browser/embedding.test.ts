@@ -18,7 +18,7 @@ test('a shop that opens the checkout in a window sees it as open until the buyer
   expect(await isClosed()).toBe(true)
 })
 
-test('the page of the guide opens the checkout over itself; the buyer pays in a tab, and the shop hears how it goes', async () => {
+test('the page of the guide opens the checkout over itself; the buyer pays in a tab, and the shop receives the status', async () => {
   await open()
   await openShop()
   await pay().click()

@@ -13,7 +13,7 @@ export type Look = {
   readonly axe: 'all' | 'colours' | 'none'
 }
 
-/** `npm test` looks at each page narrow and wide, light and dark. Axe checks all its rules once. */
+/** `npm test` examines each page narrow and wide, light and dark. Axe checks all its rules once. */
 export const LOOKS: readonly Look[] = [
   { width: 320, colorScheme: 'light', text: '100%', axe: 'all' },
   { width: 390, colorScheme: 'light', text: '100%', axe: 'none' },
@@ -21,13 +21,16 @@ export const LOOKS: readonly Look[] = [
   { width: 1440, colorScheme: 'dark', text: '100%', axe: 'colours' },
 ]
 
-/** `npm run test:long` looks at each page in all of these. In the dark the elements are the same, and only colours differ. */
+/**
+ * `npm run test:long` examines each page in all of these. In the dark the elements are the same, and only colours
+ * differ.
+ */
 export const EVERY_LOOK: readonly Look[] = [320, 390, 768, 1280, 1440].flatMap((width): Look[] => [
   { width, colorScheme: 'light', text: '100%', axe: 'all' },
   { width, colorScheme: 'dark', text: '100%', axe: 'colours' },
 ])
 
-/** Runs in the browser, where it can use nothing from around it. Returns the faults. */
+/** Runs in the browser, without access to anything outside the function. Returns the faults. */
 type LayoutCheck = () => string[]
 
 export type Examination = {
@@ -40,14 +43,14 @@ export type Examination = {
 /** A folder for a picture of each page in each look. */
 const SHOTS = process.env['SHOTS']
 
-/** Opens a page that can be examined. It has no motion: axe must not see a colour that is fading. */
+/** Opens a page for the examination. It has no motion: axe must not read a colour that is fading. */
 export async function newExaminedPage(browser: Browser): Promise<Page> {
   const page = await browser.newPage({ reducedMotion: 'reduce' })
   await prepareForAxe(page)
   return page
 }
 
-/** Examines what the page shows now. Returns each fault with the look that has it. */
+/** Examines the page as it is now. Returns each fault with its look. */
 export async function findFaults(
   page: Page,
   name: string,
@@ -81,7 +84,7 @@ export function findSidewaysScroll(): string[] {
   return scrollWidth > clientWidth ? [`scrolls sideways by ${scrollWidth - clientWidth} px`] : []
 }
 
-/** Runs in the browser. What is pressed has at least 48 px: WCAG 2.2 asks for 24, a thumb for more. */
+/** Runs in the browser. A pressable element has at least 48 px: WCAG 2.2 asks for 24, a thumb for more. */
 export function findSmallTargets(): string[] {
   return [...document.querySelectorAll('.button, .way, select, summary')]
     .filter((element) => element.checkVisibility() && element.getBoundingClientRect().height < 48)
@@ -104,7 +107,7 @@ export function findNarrowTexts(): string[] {
     .map((element) => `narrow: ${element.className} ${element.textContent?.slice(0, 30)}`)
 }
 
-/** Runs in the browser: opens all folded texts, but not what covers the page. */
+/** Runs in the browser: opens all folded texts, except those that cover the page. */
 export function openFolds(): void {
   for (const details of document.querySelectorAll<HTMLDetailsElement>('details:not(.chip, .who, :has(> .menu))'))
     details.open = true
@@ -112,7 +115,7 @@ export function openFolds(): void {
 
 const AXE = readFileSync(fileURLToPath(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url)), 'utf8')
 
-/** WCAG 2.2 AA with all before it, and what the makers of axe think good practice. */
+/** WCAG 2.2 AA with all before it, and the best practices of axe. */
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 const RULES = {
@@ -128,7 +131,7 @@ export async function prepareForAxe(page: Page): Promise<void> {
 /** Rules about a whole page, such as its one main landmark, are checked only within `html`. */
 async function findAxeFaults(frame: Frame, rules: keyof typeof RULES, within: string): Promise<string[]> {
   const { passed, faults } = await frame.evaluate(runAxe, { runOnly: RULES[rules], include: [within] })
-  // Fewer rules mean that axe did not see what is there.
+  // Fewer rules mean that axe missed a part of the page.
   const least = { all: within === 'html' ? 11 : 6, colours: 1 }[rules]
   return passed < least ? [...faults, `only ${passed} rules passed`] : faults
 }

@@ -1,9 +1,9 @@
 import { GALLERY } from './gallery.ts'
 
-/** Which page of the design each page of the product was made after, and why it differs where it does. */
+/** The page of the design for each page of the product, and the reason for differences. */
 export type Drawn = { readonly design: string; readonly differs?: string }
 
-/** Holds for every page. */
+/** Applies to every page. */
 export const EVERYWHERE = [
   'The type is the reader’s own system font. The design was drawn where that is Inter.',
   'The foot has the languages. It has no links for help, privacy and terms: those pages do not exist.',
@@ -72,7 +72,7 @@ export const DRAWN: Readonly<Record<string, Drawn>> = {
   },
 }
 
-/** Pages of the design that are no page of ours, and why. */
+/** Pages of the design that the product does not have, and why. */
 export const NOT_DRAWN: Readonly<Record<string, string>> = {
   offline: 'The line is on every live page. The script shows it when the connection is lost.',
 }

@@ -49,7 +49,7 @@ test.each(SAMPLE)(
   },
 )
 
-test('in Arabic the page runs from right to left: the marks stand at the right, the ends at the left', async () => {
+test('in Arabic the page runs from right to left: the marks are at the right, the ends at the left', async () => {
   const context = await pages.browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' })
   const page = await context.newPage()
   await page.goto(pages.urlOf('a method chosen', 'ar'))

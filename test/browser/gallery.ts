@@ -15,7 +15,6 @@ const CHECKOUTS = Object.entries<CheckoutChanges>({ ...BY_STATUS, ...SITUATIONS 
 /** One page in other languages: from right to left, in another script, with long words. */
 const TRANSLATED: Readonly<Record<string, Locale>> = { 'in Arabic': 'ar', 'in Hindi': 'hi', 'in German': 'de' }
 
-/** Names of every page there is. */
 export const GALLERY: readonly string[] = [
   ...CHECKOUTS.map(([name]) => name),
   ...Object.keys(TRANSLATED),
@@ -37,7 +36,7 @@ const LONG: CheckoutChanges = {
   rates: null,
 }
 
-/** Every page on a port, with the headers it is served with. */
+/** Serves every page on a port, with the production headers. */
 export async function serveGallery(): Promise<{
   urlOf: (name: string, locale?: Locale) => string
   close(): Promise<void>
@@ -51,7 +50,7 @@ export async function serveGallery(): Promise<{
       return
     }
     const [, , slug, status] = pathname.split('/')
-    // Nothing changes here: a browser that is told so does not come back.
+    // Nothing changes here: after this response a browser does not come back.
     if (status === 'live') {
       response.writeHead(204).end()
       return
@@ -91,7 +90,7 @@ function checkoutOf(name: string, origin: string) {
   return { ...checkout, frame, url: `${origin}${path}`, path }
 }
 
-/** The hand-off leads to a page of its own origin here, so that it can be looked at while it stays. */
+/** Here the hand-off leads to a page on its own origin, so that it can be examined while it is open. */
 function handoff(origin: string, words: Words): string {
   const redirectUrl = `${origin}/c/hand-off`
   const page = renderHandoff(aCheckout(), words, { ...anAttempt('open'), redirectUrl })

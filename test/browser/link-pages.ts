@@ -3,11 +3,11 @@ import { onFreePort } from '../../scripts/system/ports.ts'
 import { FORM, OWN_WALLET } from '../api/links/maker.ts'
 import { openShop } from '../api/support/shop.ts'
 
-/** A shop at the address that its pages name. */
+/** A shop at the URL that its pages name. */
 export async function openLinkPages() {
   let origin = ''
   const shop = await onFreePort((port) => {
-    // Browsers report where a form comes from, so the address must be the configured one.
+    // Browsers report the origin of a form, so the URL must be the configured one.
     origin = `http://localhost:${port}`
     return openShop({ port, deps: () => ({ publicUrl: origin }) })
   })

@@ -7,7 +7,7 @@ import { useBrowser } from './use-browser.ts'
 
 const world = useBrowser(openLinkPages)
 
-/** The pages of a payment link, as a buyer's browser shows them. */
+/** The pages of a payment link in a buyer’s browser. */
 describe('a payment link', () => {
   let path: string
   beforeAll(async () => {
@@ -15,7 +15,7 @@ describe('a payment link', () => {
     path = `/l/${String((await world.shop.ask('POST', '/v1/payment_links', { body })).body['code'])}`
   })
 
-  test('the pages are accessible, fit, and request nothing from elsewhere', async () => {
+  test('the pages of a link are accessible, fit, and request nothing from elsewhere', async () => {
     const page = await newExaminedPage(world.browser)
     const wrong = collectComplaints(page, world.origin)
     for (const at of [path, `${path}/report`]) {
@@ -26,7 +26,7 @@ describe('a payment link', () => {
     await page.close()
   })
 
-  test('without JavaScript a buyer decides, is corrected, and comes to the checkout', async () => {
+  test('without JavaScript a buyer sets the amount, is corrected, and comes to the checkout', async () => {
     const context = await world.browser.newContext({ javaScriptEnabled: false })
     const page = await context.newPage()
     await page.goto(`${world.origin}${path}`)
@@ -81,7 +81,7 @@ describe('making a link', () => {
     await context.close()
   })
 
-  test('while somebody types, the preview and the limits follow, and Back leads to the page before', async () => {
+  test('the preview and the limits follow the typing, and Back leads to the page before', async () => {
     const context = await world.browser.newContext()
     const page = await context.newPage()
     await page.goto(`${world.origin}/links/report`)
@@ -98,7 +98,7 @@ describe('making a link', () => {
     await context.close()
   })
 
-  test('the page of the owner tells its address to no page that it leads to', async () => {
+  test('the page of the owner hides its URL from every page that it leads to', async () => {
     const context = await world.browser.newContext()
     const page = await context.newPage()
     await page.goto(`${world.origin}/links`)

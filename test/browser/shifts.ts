@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 
-/** What moves on a page of the gallery while it loads, wide and narrow, if its script comes late. */
+/** Elements that move on a page of the gallery while it loads, wide and narrow, if its script comes late. */
 export async function findShifts(
   { browser, urlOf }: { browser: Browser; urlOf: (name: string) => string },
   name: string,
@@ -11,7 +11,7 @@ export async function findShifts(
     const page = await context.newPage()
     await page.addInitScript(sumLayoutShifts)
     await page.route('**/*.js', async (route) => {
-      // A script for which the first paint waits comes after half a second.
+      // A script that blocks the first paint arrives after half a second.
       await page.waitForFunction(isPainted, undefined, { timeout: 500 }).catch(() => undefined)
       await route.continue()
     })
@@ -41,7 +41,7 @@ function sumLayoutShifts(): void {
   }).observe({ type: 'layout-shift', buffered: true })
 }
 
-/** Runs in the browser: what has moved by the time when the page stands still. */
+/** Runs in the browser: the elements that have moved by the time when the page is at rest. */
 async function shiftsAfterTwoFrames(): Promise<string[]> {
   for (let frame = 0; frame < 4; frame++) await new Promise((resolve) => requestAnimationFrame(resolve))
   return (window as unknown as Shifts).shifts

@@ -13,19 +13,19 @@ import { launchBrowser } from '../support/browser.ts'
 let browser: Browser
 export let world: CheckoutWorld
 export let shop: Site
-/** A page of nobody's that remembers what it hears. */
+/** A stranger’s page that records the messages it receives. */
 export let stranger: Site
 export let context: BrowserContext
 export let page: Page
 export let payment: Awaited<ReturnType<CheckoutWorld['create']>>
 
-/** What each page of the shop is, by its path. */
+/** The shop’s pages, by path. */
 const pages = new Map<string, string>()
 export const HEARS = '<script>heard = []; onmessage = (event) => heard.push(event.data)</script>'
 
 type Site = Awaited<ReturnType<typeof serve>>
 
-/** Registers the hooks. Each test has a payment of its own, and the shop's page in the list. */
+/** Registers the hooks. Each test has its own payment, and the shop’s page in the list. */
 export function useShop(): void {
   beforeAll(async () => {
     ;[browser, world, shop, stranger] = await Promise.all([
@@ -74,7 +74,7 @@ export async function newPayment(changes: Parameters<CheckoutWorld['create']>[0]
 
 export async function open(options: BrowserContextOptions = {}): Promise<void> {
   context = await browser.newContext({ extraHTTPHeaders: { 'x-country': 'DE' }, reducedMotion: 'reduce', ...options })
-  // All that a page of the shop is told.
+  // All messages that a page of the shop receives.
   await context.addInitScript(() => {
     const told: unknown[] = []
     Reflect.set(window, 'told', told)
@@ -92,7 +92,7 @@ export function examples(): string[] {
   )
 }
 
-/** The page of the guide, with the address of the payment in it. */
+/** The page of the guide, with the URL of the payment in it. */
 export async function openShop(changed: (html: string) => string = (html) => html): Promise<void> {
   pages.set('/', changed((examples()[0] ?? '').replace('CHECKOUT_URL', payment.url)))
   pages.set('/heard', `<!doctype html><title>Shop</title>${HEARS}`)

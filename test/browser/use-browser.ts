@@ -4,7 +4,7 @@ import { launchBrowser } from '../support/browser.ts'
 
 type Closable = { close(): Promise<void> }
 
-/** A browser and what is opened in it, for the tests of a file. Both exist while the tests run, and not before. */
+/** A browser and the pages that are opened in it, for the tests of a file. Both exist only while the tests run. */
 export function useBrowser<T extends Closable>(
   open: (browser: Browser) => Promise<T>,
 ): T & { readonly browser: Browser } {

@@ -6,8 +6,8 @@ import { expectSucceeded } from './harness/verdict.ts'
 import { atPartner, inboxAnswers, openAndLeave, startWorld, success, type World } from './harness/world.ts'
 
 /**
- * kill -9 at each step of a payment. Nothing here waits for a moment to come: what the process needs next is held (a
- * call in a proxy, a row in a lock, a server whose clock is stopped), and it is killed while it waits for it.
+ * kill -9 at each step of a payment. The test waits for no timer: it holds what the process needs next (a call in a
+ * proxy, a row in a lock, a server whose clock is stopped), and kills the process while it waits for that.
  */
 
 let world: World
@@ -19,7 +19,7 @@ afterAll(async () => {
   await world.stop()
 })
 
-/** A payment that is held at one point; the process that works on it may be killed now. */
+/** A payment that is held at one point; the process that works on it can be killed now. */
 type Held = {
   readonly payment: PaymentAnswer
   readonly paying: Promise<void>
@@ -29,10 +29,10 @@ type Hold = { readonly reached: Promise<void>; readonly release: () => void | Pr
 type CrashPoint = { readonly at: string; readonly hold: () => Promise<Held> }
 
 const REACHED_WITHIN_MS = 60_000
-/** The relay looks every quarter of a second here, at callbacks older than three. */
+/** The relay checks every quarter of a second here, for callbacks older than three. */
 const TOLD_WITHIN_MS = 30_000
 
-/** Begins a payment, and answers when it has come to the hold. The buyer goes on beside the test. */
+/** Begins a payment, and resolves when it is held. The buyer continues in parallel. */
 async function heldAt(payment: PaymentAnswer, hold: Hold, paying = world.pay(payment)): Promise<Held> {
   paying.catch(() => undefined)
   let reached = false
@@ -42,7 +42,7 @@ async function heldAt(payment: PaymentAnswer, hold: Hold, paying = world.pay(pay
   try {
     await until(async () => (reached ? true : null), `${payment.id} to be held`, REACHED_WITHIN_MS)
   } catch (error) {
-    // What nobody came to must not hold the points after it.
+    // A hold that no process reached must not block the later ones.
     await hold.release()
     throw error
   }
@@ -61,7 +61,7 @@ const throughChain = (at: 'request' | 'answer') => async () => {
   return heldAt(payment, world.chain.hold({ at, containing }))
 }
 
-/** The row of a payment is locked as soon as it has come to the status. */
+/** The row of a payment is locked as soon as it has reached the status. */
 const throughRow = (status: string, body?: object, how?: object) => async () => {
   const payment = await world.create(body)
   const paying = world.pay(payment, how)
@@ -69,7 +69,7 @@ const throughRow = (status: string, body?: object, how?: object) => async () => 
   return heldAt(payment, await world.lock('select 1 from payment where id = $1 for update', [payment.id]), paying)
 }
 
-/** The books are locked as soon as it is settling: the settlement passes by a payment whose row is locked. */
+/** The books are locked as soon as it is settling: the settlement skips a payment whose row is locked. */
 const throughBooks = async () => {
   const payment = await world.create()
   const paying = world.pay(payment)
@@ -83,7 +83,7 @@ const untilStatus = ({ id }: PaymentAnswer, status: string) =>
 const opening = (payment: PaymentAnswer) => ['POST /wallet-app/v2/orders\n', payment.checkout_url]
 const converting = ({ id }: PaymentAnswer) => [`${id}:convert`]
 
-/** Together in one kill. */
+/** Points that share one kill. */
 const TOGETHER: readonly CrashPoint[] = [
   { at: 'after the attempt was recorded, before the partner was asked', hold: throughPartner('request', opening) },
   { at: 'after the partner opened the order, before its answer came', hold: throughPartner('answer', opening) },
@@ -99,7 +99,7 @@ const TOGETHER: readonly CrashPoint[] = [
   { at: 'after the converter has filled, before its answer came', hold: throughPartner('answer', converting) },
 ]
 
-/** Each with a kill of its own: they need the settlement engine, or the inbox, for themselves. */
+/** Points with their own kill: they need the settlement engine, or the inbox, for themselves. */
 const ALONE: readonly CrashPoint[] = [
   {
     at: 'while it announces, after the merchant has received and before it has answered',
@@ -138,8 +138,8 @@ const ALONE: readonly CrashPoint[] = [
   },
 ]
 
-describe('the worker is killed', () => {
-  /** The payment held at each point, or why it could not be. */
+describe('The worker is killed', () => {
+  /** The payment held at each point, or the reason why it was not. */
   const held = new Map<string, PromiseSettledResult<Held>>()
 
   beforeAll(async () => {
@@ -170,14 +170,14 @@ describe('the worker is killed', () => {
     180_000,
   )
 
-  test('and every payment was paid, settled and announced once', async () => {
+  test('every payment was paid, settled and announced once after the worker was killed', async () => {
     const payments = [...held.values()].flatMap((point) => (point.status === 'fulfilled' ? [point.value.payment] : []))
     expect(payments).toHaveLength(TOGETHER.length + ALONE.length)
     await expectSucceeded(world, payments)
   }, 120_000)
 })
 
-describe('the api is killed', () => {
+describe('The api is killed', () => {
   const order = { amount: '49.90', currency: 'EUR', provider: 'wallet_app' } as const
   const key = randomUUID()
   let inOpening: Held
@@ -205,7 +205,7 @@ describe('the api is killed', () => {
     await inOpening.release()
   }, 120_000)
 
-  test('after a callback was stored, before the workflow was told: the relay tells it while the api is down', async () => {
+  test('the relay signals a callback that was stored before the api was killed, while the api is down', async () => {
     expect(world.system.children.get('api')?.pid()).toBeNull()
     // The poll a minute later would find the money too, but it repeats no callback.
     const told =
@@ -223,7 +223,7 @@ describe('the api is killed', () => {
     await deliveredEvents(world.merchant, called.id)
   }, 120_000)
 
-  test('after a payment was stored, before it was answered: asked again with the same key it is the same payment', async () => {
+  test('a payment that was stored before the api was killed is returned for the same key', async () => {
     const again = await world.merchant.create(order, key)
     const { rows } = await world.db.query(
       'select payment.id from payment join idempotency_key k on k.body::jsonb->>$1 = payment.id where key = $2',
@@ -235,13 +235,13 @@ describe('the api is killed', () => {
     await expectSucceeded(world, [again])
   }, 120_000)
 
-  test('after a payment was answered, before its workflow was started: the relay starts it', async () => {
+  test('the relay starts the workflow of a payment that was answered before the api was killed', async () => {
     await world.pay(answered)
     await success(world, answered.id)
     await expectSucceeded(world, [answered])
   }, 120_000)
 
-  test('while the buyer waits for the partner: pressed again it is the same order', async () => {
+  test('a buyer who presses again after the api was killed gets the same order', async () => {
     await inOpening.paying
     await success(world, inOpening.payment.id)
     const { rows } = await world.db.query('select count(*)::int from attempt where payment_id = $1', [

@@ -5,7 +5,7 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import type { System } from '../../scripts/system.ts'
 import { findFaults, type Look, prepareForAxe } from '../browser/faults.ts'
 
-/** Taken of each page on the way if SHOTS names a folder. */
+/** A screenshot of each page is written if SHOTS names a folder. */
 const PICTURES: readonly Look[] =
   process.env['SHOTS'] === undefined
     ? []

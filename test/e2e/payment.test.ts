@@ -28,8 +28,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-describe('one payment through each partner', () => {
-  test.each(JOURNEYS)('$provider: from POST to a verified webhook', async (journey) => {
+describe('One payment through each partner', () => {
+  test.each(JOURNEYS)('a payment by $provider runs from POST to a verified webhook', async (journey) => {
     const { merchant, system } = world
     const payment = await travel(journey, { merchant, sandboxUrl: system.sandboxUrl, say: () => undefined })
     paid.push(payment)
@@ -37,7 +37,7 @@ describe('one payment through each partner', () => {
     expect(events.map(({ type }) => type)).toEqual(['payment.succeeded'])
   })
 
-  test('its workflow has completed and says so to whoever searches', async () => {
+  test('the payment’s workflow has completed and is found by a search with that status', async () => {
     for (const { id } of paid) {
       const description = await until(async () => {
         const found = await world.temporal.workflow.getHandle(id).describe()
@@ -49,7 +49,7 @@ describe('one payment through each partner', () => {
     }
   })
 
-  test('its trace leads from the request through the workflow and its activities to the partner', async () => {
+  test('the payment’s trace leads from the request through the workflow and its activities to the partner', async () => {
     for (const { id } of paid) {
       const { traceId, spanId } = traceOfPayment(id)
       const mine = () => collector.spans.filter((span) => span.traceId === traceId)
@@ -71,12 +71,12 @@ describe('one payment through each partner', () => {
     expect(told).not.toMatch(/\/c\/[A-Za-z0-9_-]{20}/)
   })
 
-  test('partner, converter, chain, inbox and books tell the same story', async () => {
+  test('partner, converter, chain, inbox and books agree about the payment', async () => {
     expect(await expectSucceeded(world, paid)).toMatchObject({ transfers: 3, events: 3, deliveries: 3 })
     expect(await findDifferences(world.db)).toEqual([])
   })
 
-  test('nothing is left to be told to Temporal', async () => {
+  test('the outbox to Temporal is empty at the end', async () => {
     const left = await until(async () => {
       const { rows } = await world.db.query('select kind, subject from outbox')
       return rows.length === 0 ? rows : null
@@ -90,7 +90,7 @@ test('the curl line of the start makes a payment as it is printed', async () => 
   expect(JSON.parse(stdout)).toMatchObject({ object: 'payment', status: 'created', amount: 49.9, currency: 'EUR' })
 })
 
-test('a new merchant takes a payment, sees its webhook delivered and adds a passkey within 12 clicks and without a dead end', async () => {
+test('a new merchant takes a payment, reads its webhook delivery and adds a passkey within 12 clicks and without a dead end', async () => {
   const browser = await launchBrowser()
   try {
     expect(await walkFirstMinutes(browser, world.system)).toBeLessThanOrEqual(12)

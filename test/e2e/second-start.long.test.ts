@@ -14,7 +14,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('a second start continues all payments, those in flight included', async () => {
+test('a second start continues all payments, including those in progress', async () => {
   const opened = await world.create({ description: 'opened, not paid' })
   const inFlight = await world.create({ description: 'paid, not yet settled' })
   const hold = world.chain.hold({ at: 'request', containing: ['eth_sendRawTransaction'] })

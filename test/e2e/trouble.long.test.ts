@@ -11,12 +11,12 @@ import { atPartner, attemptsOf, openAndLeave, post, startWorld, success, type Wo
 
 let world: World
 let terminated: PaymentAnswer
-/** Every payment that has succeeded here; in the end all of them are checked together. */
+/** Every payment that has succeeded here; at the end all of them are checked together. */
 const paid: PaymentAnswer[] = []
 
 beforeAll(async () => {
   world = await startWorld()
-  // The relay looks for payments without a workflow every 20 s, so this one begins before everything else.
+  // The relay searches for payments without a workflow every 20 s, so this one begins before everything else.
   terminated = await world.create()
   const hold = world.partners.hold({ at: 'request', containing: [`${terminated.id}:convert`] })
   await world.pay(terminated)
@@ -40,7 +40,7 @@ const untilStatus = (payment: PaymentAnswer, status: string) =>
   until(async () => ((await statusOf(payment)) === status ? true : null), `${payment.id} to be ${status}`)
 const run = ({ id }: PaymentAnswer) => world.temporal.workflow.getHandle(id)
 
-describe('at the checkout', () => {
+describe('Trouble at the checkout', () => {
   test('a double click opens one order', async () => {
     const payment = await world.create()
     const [attemptId] = await Promise.all([1, 2, 3].map(() => openAndLeave(world, payment)))
@@ -49,7 +49,7 @@ describe('at the checkout', () => {
     await succeeded(payment)
   })
 
-  test('the callback comes before the buyer has been told where to pay', async () => {
+  test('a callback that arrives before the buyer has the URL of the order is applied', async () => {
     const payment = await world.create()
     const hold = world.partners.hold({ at: 'answer', containing: opening(payment) })
     const paying = world.pay(payment)
@@ -66,7 +66,7 @@ describe('at the checkout', () => {
   })
 })
 
-describe('money after the end', () => {
+describe('Money after the end', () => {
   test('a canceled payment whose workflow has closed is settled and marked', async () => {
     const payment = await world.create()
     const attemptId = await openAndLeave(world, payment)
@@ -78,7 +78,7 @@ describe('money after the end', () => {
     expect((await succeeded(payment)).exception).toBe('paid_late')
   })
 
-  test('after the listening time it is kept in suspense, and an operator gives it back', async () => {
+  test('money after the time for late money is kept in suspense, and an operator gives it back', async () => {
     const payment = await world.create({ provider: 'local_partner', amount: '5000.00', currency: 'INR' })
     const attemptId = await openAndLeave(world, payment, { method: 'upi' })
     await cancel(payment)
@@ -118,7 +118,7 @@ describe('money after the end', () => {
   }
 })
 
-describe('callbacks that lie', () => {
+describe('Forged and outdated callbacks', () => {
   let payment: PaymentAnswer
   let attemptId: string
   const event = { event_id: `evt_${randomBytes(12).toString('hex')}`, type: 'order.updated' }
@@ -157,7 +157,7 @@ describe('callbacks that lie', () => {
       .map((line) => (JSON.parse(line) as { reason: string }).reason)
   const PAID = { state: 'PAID', received: { value: '499000.00', currency: 'EUR' } }
 
-  test('a forged signature is refused, and said in the log', async () => {
+  test('a callback with a forged signature is refused and logged', async () => {
     const before = refusals().length
     expect((await call(PAID, { secret: 'guessed' })).status).toBe(401)
     await until(async () => (refusals()[before] === 'signature' ? true : null), 'the log to say so')
@@ -165,14 +165,14 @@ describe('callbacks that lie', () => {
     expect(await statusOf(payment)).toBe('pending')
   })
 
-  test('an authentic callback that was recorded long ago is refused, and said in the log', async () => {
+  test('an authentic callback that was recorded long ago is refused and logged', async () => {
     const before = refusals().length
     expect((await call(PAID, { secondsAgo: 3600 })).status).toBe(401)
     await until(async () => (refusals()[before] === 'timestamp' ? true : null), 'the log to say so')
     expect(await stored()).toEqual([])
   })
 
-  test('an authentic callback with a wrong amount has no effect: what counts is what the partner itself says', async () => {
+  test('an authentic callback with a wrong amount has no effect: the partner’s order counts', async () => {
     expect((await call(PAID)).status).toBe(200)
     await readings(1)
     expect(await stored()).toEqual([{ id: event.event_id }])
@@ -193,7 +193,7 @@ describe('callbacks that lie', () => {
     expect([after.runId, after.historyLength]).toEqual([before.runId, before.historyLength])
   })
 
-  /** Until the workflow has read the order at the partner so many times. */
+  /** Waits until the workflow has read the order at the partner this number of times. */
   function readings(count: number): Promise<true> {
     return until(async () => {
       const { events } = await run(payment).fetchHistory()
@@ -202,12 +202,12 @@ describe('callbacks that lie', () => {
   }
 })
 
-describe('a lost workflow', () => {
-  test('terminated by hand while the converter is asked: the relay starts one that goes on from the row', async () => {
+describe('A lost workflow', () => {
+  test('a workflow that is terminated by hand while the converter is asked is continued by a new one from the relay', async () => {
     await succeeded(terminated)
   }, 180_000)
 
-  test("Temporal's database file deleted: every payment in flight goes on", async () => {
+  test("every payment in progress continues after Temporal’s database file is deleted", async () => {
     const created = await world.create()
     const opened = await world.create()
     const attemptId = await openAndLeave(world, opened)
@@ -218,7 +218,7 @@ describe('a lost workflow', () => {
 
     await world.kill('temporal', { stayDown: true })
     for (const suffix of ['', '-wal', '-shm']) rmSync(join(world.folder, `temporal.db${suffix}`), { force: true })
-    // The buyer pays while there is no Temporal at all.
+    // The buyer pays while Temporal is down.
     await atPartner(world, attemptId, { action: 'pay' })
     await world.system.children.get('temporal')?.start()
     hold.release()
@@ -228,7 +228,7 @@ describe('a lost workflow', () => {
   }, 240_000)
 })
 
-test('nothing was lost and nothing was doubled', async () => {
+test('every payment was settled once after all the trouble', async () => {
   await expectSucceeded(world, paid)
   const { rows } = await world.db.query(`select id from payment where status not in ('succeeded', 'canceled')`)
   expect(rows).toEqual([])

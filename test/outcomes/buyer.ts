@@ -1,7 +1,7 @@
 import { type ReadPage, readCheckout } from './page.ts'
 import type { PlayedWay } from './ways.ts'
 
-/** A buyer at the checkout, over HTTP and without a script: knows an address, a country and what cookies say. */
+/** A buyer at the checkout, over HTTP and without a script: has an address, a country and the cookies. */
 export type Buyer = ReturnType<typeof createBuyer>
 
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0.0.0 Safari/537.36'
@@ -9,7 +9,7 @@ type Way = Pick<PlayedWay, 'provider' | 'method'>
 
 export function createBuyer(link: string, country: string) {
   const cookies = new Map([['pinrail_country', country]])
-  /** The page that stands open. */
+  /** The open page. */
   let at = link
 
   async function ask(url: string, init: RequestInit = {}): Promise<Response> {
@@ -41,7 +41,7 @@ export function createBuyer(link: string, country: string) {
     choose: ({ provider, method }: Way) => {
       at = `${link}?method=${provider}.${method}`
     },
-    /** Presses Continue, as from a page that has stood open for long. */
+    /** Presses Continue, as from a page that was open for a long time. */
     async goOn(way: Way): Promise<void> {
       const pressed = await send('continue', way)
       if (pressed.status === 200) {
@@ -51,9 +51,9 @@ export function createBuyer(link: string, country: string) {
       at = new URL(pressed.headers.get('location') ?? '', link).href
     },
     setCountry: (code: string) => post('country', { country: code, chosen: '' }),
-    /** A press on the bar of a test payment. */
+    /** Presses a button of a test payment’s bar. */
     play: (what: string) => post('sandbox', { do: what }),
-    /** Comes from the partner's page, as a browser says. */
+    /** Comes from the partner’s page, by the browser’s headers. */
     async comeFrom(url: string): Promise<void> {
       const page = await (await ask(link, { headers: { referer: url } })).text()
       at = new URL(/data-here="([^"]*)"/.exec(page)?.[1] ?? '', link).href
@@ -63,17 +63,17 @@ export function createBuyer(link: string, country: string) {
       if (answer.status !== 200) throw new Error(`the page answered ${answer.status}`)
       return readCheckout(at, await answer.text())
     },
-    /** What an open page is told when it asks. */
+    /** The response that an open page polls. */
     async status(): Promise<{ status: string; key: string }> {
       const answer = await ask(`${link}/status${new URL(at).search}`)
       return (await answer.json()) as { status: string; key: string }
     },
-    /** The receipt's text; null where the checkout leads back to the page. */
+    /** The receipt’s text; null if the checkout leads back to the page. */
     async receipt(): Promise<string | null> {
       const answer = await ask(`${link}/receipt`)
       return answer.status === 200 ? answer.text() : null
     },
-    /** The stamp that the stream says after this one; waits for it. */
+    /** Waits for the next stamp of the stream after this one. */
     async hear(knows: string): Promise<string> {
       const stop = new AbortController()
       const answer = await ask(`${link}/live`, { headers: { 'last-event-id': knows }, signal: stop.signal })

@@ -1,13 +1,16 @@
 import type { PaymentStatus } from '../../src/domain/payment/payment.ts'
 import type { PlayedWay } from './ways.ts'
 
-/** What a page must say at a moment, beside what is true of every page. `NAME` is the partner, `OTHER` the other way's. */
+/**
+ * What a page must show at a moment, in addition to the rules for every page. `NAME` is the partner, `OTHER` the other
+ * way’s.
+ */
 export type Moment = {
   readonly page: string | (Readonly<Partial<Record<PlayedWay['method'], string>>> & { readonly otherwise: string })
   readonly status: readonly PaymentStatus[]
   readonly title: string
   readonly heading: string | null
-  /** How its one filled button begins; null: it has none. */
+  /** The beginning of its one filled button; null: it has none. */
   readonly filled: string | null
   readonly says?: readonly string[]
 }
@@ -16,7 +19,7 @@ const PAYABLE = ['created', 'pending'] as const
 const MOVING = ['processing', 'settling'] as const
 const BACK = 'Back to Test Shop'
 
-/** The moments of which the stories consist, by what the buyer would call them. */
+/** The moments of the stories, by the buyer’s names for them. */
 export const MOMENTS = {
   ready: { page: 'confirm', status: PAYABLE, title: 'Pay €49.99', heading: 'Pay', filled: '' },
   'an order is open': {
@@ -184,7 +187,7 @@ export const MOMENTS = {
 
 export type MomentName = keyof typeof MOMENTS
 
-/** Which page that is for the way: most are the same for all. */
+/** Returns the page of the moment for the way: most are the same for all. */
 export function pageOf({ page }: Moment, { method }: PlayedWay): string {
   return typeof page === 'string' ? page : (page[method] ?? page.otherwise)
 }

@@ -18,19 +18,19 @@ afterAll(async () => {
   await env?.teardown()
 })
 
-test('every way to pay is among those that are played', () => {
+test('every way to pay is played', () => {
   const names = (ways: readonly { provider: string; method: string }[]) =>
     ways.map(({ provider, method }) => `${provider}.${method}`).toSorted()
   expect(names(PLAYED_WAYS)).toEqual(names(WAYS))
 })
 
-/** Each story by one way; `npm run outcomes` plays all. */
+/** Each story in one way; `npm run outcomes` plays all. */
 const isPlayedHere = (story: number, way: number): boolean => (story + way) % 8 === 0
 
-describe.each(STORIES.map((story, index) => ({ ...story, index })))('who $name', (story) => {
+describe.each(STORIES.map((story, index) => ({ ...story, index })))('A buyer who $name', (story) => {
   const ways = PLAYED_WAYS.filter((_way, index) => isPlayedHere(story.index, index))
   test.each(ways)(
-    'by $name reads at each moment what is true of the payment',
+    'the page of a buyer who pays by $name shows the state of the payment at each moment',
     async (way) => {
       const outcome = await play(world, story, way)
       if (outcome.kind === 'no meaning') expect(outcome.because).not.toBe('')

@@ -1,11 +1,11 @@
 import { readPage } from '../../src/sandbox/forms.ts'
 import { plain } from '../web/reading.ts'
 
-/** What a page of the checkout says, as a buyer takes it in. */
+/** The content of a checkout page, as a buyer reads it. */
 export type ReadPage = {
   readonly title: string
   readonly heading: string
-  /** Which page it is, and which state of the payment it is of. */
+  /** The name of the page, and the state of the payment that it shows. */
   readonly page: string
   readonly key: string
   readonly stamp: string
@@ -13,13 +13,12 @@ export type ReadPage = {
   readonly label: string
   /** The amount as data: `49.99 EUR`. */
   readonly sum: string
-  /** All words of the card and the panel. */
   readonly text: string
   /** Filled buttons; a good page has one at most. */
   readonly filled: readonly string[]
-  /** Whether anything on it opens or goes on with an order: a form, a way to pay, the partner's own page. */
+  /** True if an element opens or continues an order: a form, a method, the partner’s own page. */
   readonly asksToPay: boolean
-  /** Whether it says of itself when it is not true any more. */
+  /** True if the page itself says when it is outdated. */
   readonly follows: boolean
 }
 

@@ -8,7 +8,7 @@ import type { Scene, Story } from './stories.ts'
 import { amountOf, freeMinor, untruths } from './truth.ts'
 import { type PlayedWay, partnerName } from './ways.ts'
 
-/** How a story went for a way to pay: what was wrong, or why it is not told. */
+/** The result of a story for a way to pay: the violations, or why it is not played. */
 export type Outcome =
   | { readonly kind: 'played'; readonly looks: number; readonly wrong: readonly string[] }
   | { readonly kind: 'no meaning'; readonly because: string }
@@ -25,8 +25,8 @@ export function scenesOf(story: Story, way: PlayedWay): readonly Scene[] | strin
 }
 
 /**
- * Tells the story, and looks at the page whenever it waits and after each step: each look is held against the rows, the
- * last of a step against the moment too.
+ * Plays the story, and reads the page during each wait and after each step: each reading is compared with the rows, the
+ * last of a step also with the moment.
  */
 export async function play(world: PaymentWorld, story: Story, way: PlayedWay): Promise<Outcome> {
   const scenes = scenesOf(story, way)
@@ -42,7 +42,7 @@ export async function play(world: PaymentWorld, story: Story, way: PlayedWay): P
   const steps = createSteps(world, { paymentId, buyer, way })
   let looks = 0
 
-  /** Null while page and rows are of two moments. */
+  /** Null while page and rows show two moments. */
   async function look(step: string): Promise<{ row: PaymentWithAttempts; page: ReadPage } | null> {
     const before = await world.read(paymentId)
     const page = await buyer.look()
@@ -62,7 +62,7 @@ export async function play(world: PaymentWorld, story: Story, way: PlayedWay): P
       const seen = await look(step)
       if (seen !== null) differs = differences(MOMENTS[name], seen, steps.going())
       if (differs.length === 0) return
-      // What the status has reached and the page does not say comes no more, once nothing is left to happen.
+      // A status that the page does not show by then never appears, because nothing is left to happen.
       if (seen !== null && steps.isOver(name, seen.row)) break
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
@@ -97,7 +97,7 @@ function momentOf({ payment, attempts }: PaymentWithAttempts): string {
   return JSON.stringify([payment.version, payment.status, attempts.map(({ status }) => status)])
 }
 
-/** What the page says other than the moment is. */
+/** Returns the differences between the page and the moment. */
 function differences(
   moment: Moment,
   { row, page }: { readonly row: PaymentWithAttempts; readonly page: ReadPage },
@@ -128,7 +128,7 @@ function differences(
   return all.filter(([differs]) => differs).map(([, text]) => text)
 }
 
-/** Half has come: what is missing is as much, but for the last digit, and the address asks for that. */
+/** Half has arrived: the same amount is missing, except for the last digit, and the address asks for that. */
 function asksForTheRest({ page, text }: ReadPage): boolean {
   if (page !== 'usdc') return true
   const [, arrived = '', missing = ''] = /Arrived ([\d.]+) USDC Missing ([\d.]+) USDC/.exec(text) ?? []
@@ -136,7 +136,7 @@ function asksForTheRest({ page, text }: ReadPage): boolean {
   return missing !== '' && isHalf && text.includes(`Send ${missing} USDC`) && text.includes(`Exact amount ${missing} `)
 }
 
-/** Less than what was asked has come. */
+/** Less than the requested amount has arrived. */
 function isLow({ payment, attempts }: PaymentWithAttempts): boolean {
   return payment.exception === 'underpaid' && attempts.some((attempt) => freeMinor(attempt) > 0n)
 }

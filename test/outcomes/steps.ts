@@ -9,7 +9,7 @@ import type { Step } from './stories.ts'
 import { depositAt, sendTo } from './transfers.ts'
 import type { PlayedWay } from './ways.ts'
 
-/** How each step of a story is taken in a shop with simulated partners and a real workflow. */
+/** Runs each step of a story in a shop with simulated partners and a real workflow. */
 
 type Scene = { readonly paymentId: string; readonly buyer: Buyer; readonly way: PlayedWay }
 
@@ -17,7 +17,7 @@ const HOUR = 3600
 const OTHER_TOKEN = `0x${'27'.repeat(20)}` as const
 
 export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scene) {
-  /** Which way the buyer goes by now. */
+  /** The buyer’s current way. */
   let going = way
   let knows = ''
 
@@ -33,7 +33,7 @@ export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scen
   const act = async (action: Record<string, unknown>, attemptId?: string, provider = going.provider) =>
     world.atPartner(provider as ProviderName, attemptId ?? (await newest()), { buyer: paymentId, ...action })
 
-  /** So many hundredths of what the address asks for. */
+  /** This number of hundredths of the amount that the address asks for. */
   async function send(hundredths: bigint, attemptId: string): Promise<void> {
     const { askedMicro } = await depositAt(world, attemptId)
     await sendTo(world, attemptId, { units: ((BigInt(askedMicro) * hundredths) / 100n).toString() })
@@ -54,7 +54,7 @@ export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scen
     await world.pay(going.provider as ProviderName, await newest(), { buyer: paymentId })
   }
 
-  /** The order is over here. At a partner that cancels none it is open still. */
+  /** The order is over here. At a partner that cancels none it is still open. */
   async function payLate(attemptId: string, provider = going.provider): Promise<void> {
     if (provider === 'crypto') return send(100n, attemptId)
     const { status } = await world.orderAt(provider, attemptId)
@@ -62,7 +62,7 @@ export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scen
     else await act({ action: 'late' }, attemptId, provider)
   }
 
-  /** The partner takes, or has taken, other than the price; an identity check of a first payment is passed. */
+  /** The partner takes, or has taken, another amount than the price; an identity check of a first payment is passed. */
   async function payOther(percent: bigint): Promise<void> {
     if (isTransfer()) return send(percent, await newest())
     const { attempts } = await read()
@@ -155,9 +155,9 @@ export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scen
 
   return {
     take: (step: Step) => STEPS[step](),
-    /** The way by which the buyer goes now. */
+    /** The buyer’s current way. */
     going: () => going,
-    /** The payment is where the moment has it, and its workflow is over. */
+    /** True if the payment is in the moment’s state, and its workflow is over. */
     isOver: (name: MomentName, { payment }: PaymentWithAttempts) =>
       (MOMENTS[name] as Moment).status.includes(payment.status) && payment.closedAt !== null,
   }

@@ -1,8 +1,8 @@
 import type { MomentName } from './moments.ts'
 
 /**
- * What buyers, partners and merchants do, told as data: each step, and the moment that the page must then show. Where
- * the steps differ by who is paid through, `partner` and `usdc` name them apart.
+ * The actions of buyers, partners and merchants as data: each step, and the moment that the page must then show. If the
+ * steps depend on the provider, `partner` and `usdc` name them separately.
  */
 export type Step =
   | 'open'
@@ -45,11 +45,11 @@ type Scenes = readonly Scene[]
 export type Story = {
   readonly name: string
   readonly partner: Scenes
-  /** Where nobody stands between the buyer and us. A text: why the story has no meaning there. */
+  /** For ways without a partner between the buyer and the platform. A text: why the story has no meaning there. */
   readonly usdc: Scenes | string
   /** Why the story has no meaning for a way that is offered everywhere. */
   readonly everywhere?: string
-  /** Why it has none where the partner cancels an order that is not wanted any more. */
+  /** Why it has none if the partner cancels an order that is not needed any more. */
   readonly canceling?: string
 }
 

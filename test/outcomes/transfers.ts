@@ -2,7 +2,7 @@ import type { PaymentWorld } from '../../scripts/histories/payment-world.ts'
 import { readDeposit } from '../../src/db/payments/deposits.ts'
 import type { DepositLog, RecordedDeposit } from '../../src/domain/settlement/deposit.ts'
 
-/** USDC that buyers send to the addresses of payments, where no chain is behind the shop. */
+/** USDC that buyers send to the addresses of payments, without a chain behind the shop. */
 
 let transfers = 0
 
@@ -12,7 +12,7 @@ export async function depositAt({ db }: Pick<PaymentWorld, 'db'>, attemptId: str
   return deposit
 }
 
-/** What the observer of the chain does with a final transfer, and then the relay. */
+/** Does what the observer of the chain does with a final transfer, and then the relay. */
 export async function sendTo(
   { db, hooks, relay }: Pick<PaymentWorld, 'db' | 'hooks' | 'relay'>,
   attemptId: string,

@@ -3,13 +3,13 @@ import type { Attempt, PaymentWithAttempts } from '../../src/domain/payment/paym
 import type { ReadPage } from './page.ts'
 
 /**
- * What no page may say of a payment, whatever its story: each rule reads the rows and the page, and asks nothing of what
- * the page is made with. All of it is English as the buyer reads it.
+ * Rules for every page of a payment, whatever its story: each rule reads the rows and the page, and none of the page’s
+ * own input. All of it is English as the buyer reads it.
  */
 export type Seen = { readonly row: PaymentWithAttempts; readonly page: ReadPage }
 
 const OPEN = ['created', 'pending']
-/** Orders of which no money can come any more, or whose money has come. */
+/** Orders whose money cannot come any more, or has come. */
 const OVER = ['declined', 'canceled', 'expired', 'refunded', 'paid']
 const COMING = ['confirming', 'on_hold', 'paid']
 
@@ -28,21 +28,24 @@ const ENDED: Readonly<Record<string, RegExp>> = {
 type Facts = {
   readonly status: string
   readonly isOpen: boolean
-  /** In minor units of what was asked for: money that is with us or with the partner, and what of it is not the payment's. */
+  /**
+   * In minor units of the requested amount: the money at the platform or the partner, and the part that does not belong
+   * to the payment.
+   */
   readonly held: bigint
   readonly surplus: bigint
-  /** Some money went back to the buyer. */
+  /** True if some money went back to the buyer. */
   readonly returned: boolean
-  /** An address of the platform is open, at which a transfer is seen before its payment has it. */
+  /** True if an address of the platform is open, at which a transfer is visible before its payment has it. */
   readonly isAddressOpen: boolean
-  /** An order is not proved dead, and its money has not come. */
+  /** True if an order can still be paid, and its money has not come. */
   readonly mayCome: boolean
-  /** The partner has money, or says that it is coming: nobody may be asked for more. */
+  /** True if the partner has money, or reports that it is coming: the buyer must not be asked for more. */
   readonly isComing: boolean
   readonly charged: Money | null
 }
 
-/** What the buyer has not got back of an order, in minor units of what was asked for. */
+/** The money of an order that the buyer has not got back, in minor units of the requested amount. */
 export function freeMinor({ asked, askedMicro, held, outside, provider }: Attempt): bigint {
   const free = BigInt(held) - BigInt(outside)
   if (provider !== 'crypto') return free
@@ -179,7 +182,7 @@ function labelsOf({ status, isOpen, isAddressOpen, held, returned, mayCome, char
   return held > 0n || mayCome || returned ? ['Price'] : ['Not charged']
 }
 
-/** Amounts of fiat money that are neither the price nor a sum of what came, nor a difference of the two. */
+/** Amounts of fiat money that are neither the price nor a received sum, nor a difference of the two. */
 function strangeAmounts(text: string, { payment, attempts }: PaymentWithAttempts): string[] {
   const asked = [payment.amount, ...attempts.map((attempt) => attempt.asked)].map(({ minor }) => BigInt(minor))
   const came = [...attempts.map(freeMinor), sumOf(attempts)]

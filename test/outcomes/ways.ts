@@ -1,14 +1,14 @@
 import type { MethodName, ProviderName, ProviderUsed } from '../../src/domain/methods.ts'
 
-/** The ways to pay in which the stories are told: each of the picker's, in a country where it is offered. */
+/** The ways to pay in which the stories are played: each of the picker’s, in a country where it is offered. */
 export type PlayedWay = {
   readonly name: string
   readonly provider: ProviderUsed
   readonly method: MethodName
-  /** Where the buyer is, and where the way is not offered; null: it is offered everywhere. */
+  /** The buyer’s country, and one where the way is not offered; null: it is offered everywhere. */
   readonly country: string
   readonly elsewhere: string | null
-  /** Whether the merchant pins the payment to the partner; else the buyer picks. */
+  /** True if the merchant pins the payment to the partner; otherwise the buyer picks. */
   readonly pinned: boolean
   /** Another way that is offered in the country. */
   readonly other: { readonly provider: ProviderName; readonly method: MethodName }
@@ -22,7 +22,7 @@ export const PLAYED_WAYS: readonly PlayedWay[] = [
   way('banking app', 'wallet_app', 'banking_app', { country: 'DE', elsewhere: 'BR', pinned: true, other: CARD }),
   way('card', 'card_partner', 'card', {
     country: 'DE',
-    // Outside of the US and the EU the same method is offered through the partner for India.
+    // Outside the US and the EU the same method is offered through the partner for India.
     elsewhere: null,
     pinned: true,
     other: { provider: 'wallet_app', method: 'banking_app' },
@@ -59,7 +59,7 @@ function way(
   return { name, provider, method, ...rest }
 }
 
-/** How buyers know the partners here, as PARTNER_NAMES of the tests says; nobody stands between them and a chain. */
+/** The buyers’ names for the partners, as in the tests’ PARTNER_NAMES; no partner is between a buyer and a chain. */
 const NAMES: Readonly<Record<ProviderUsed, string>> = {
   wallet_app: 'Velanto',
   card_partner: 'Cardora',

@@ -22,7 +22,7 @@ import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
 import { fillSettled, GROWING } from '../support/settled.ts'
 
 describe('the figures of settlement', () => {
-  /** What operators are told about settlement, on a real chain and database. */
+  /** The figures of settlement for operators, on a real chain and database. */
 
   let world: World
   let nodes: HostileNode[]
@@ -61,7 +61,7 @@ describe('the figures of settlement', () => {
   }
   const calls = (): number => nodes.reduce((sum, node) => sum + node.calls.length, 0)
 
-  test('tell queue, cursor, lanes, parts and balances with five statements a page, and one call of one node in half a minute', async () => {
+  test('the figures of queue, cursor, lanes, parts and balances need five statements a page, and one call of one node in half a minute', async () => {
     const wallet = world.relayers[0]!.address.toLowerCase()
     await addAwaited(world.db, createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId), 'behind')
     await world.queue([{ micro: 1_500_000n }])
@@ -100,13 +100,13 @@ describe('the figures of settlement', () => {
     now = new Date(now.getTime() + 2000)
     await text()
     expect(calls() - before).toBe(2)
-    // A clock that was set back: they were told as they were for as long as it had been ahead.
+    // A clock that was set back: the figures did not change for as long as it had been ahead.
     now = new Date(now.getTime() - 3_600_000)
     await text()
     expect(calls() - before).toBe(3)
   })
 
-  test('tell a cursor that moves as young: the age is since it moved, and not since somebody looked', async () => {
+  test('the figures show a moving cursor as young: the age counts from its move, and not from the last read', async () => {
     const runner = world.runner()
     await world.finalize(runner)
     await world.db.query(`update chain_cursor set scanned_at = now() - interval '1 hour'`)
@@ -118,7 +118,7 @@ describe('the figures of settlement', () => {
     expect(await text()).toMatch(/^pinrail_cursor_age_seconds \d{1,2}(?:\.|$)/m)
   })
 
-  test('tell trouble: a stopped lane, a pause, a hook that fails, a node that is silent', async () => {
+  test('the figures show trouble: a stopped lane, a pause, a hook that fails, a node that is silent', async () => {
     const [queued] = await world.queue([{}])
     await world.db.query(`update payout set hook_error = 'no', updated_at = now() where payment_id = $1`, [
       queued!.paymentId,
@@ -140,8 +140,10 @@ describe('the figures of settlement', () => {
   })
 })
 
-describe('a transfer that an operator declares legitimate', () => {
-  /** What an operator sends out of the treasury by hand, such as a refund in USDC, and declares legitimate. */
+describe('A transfer that an operator declares legitimate', () => {
+  /**
+   * Transfers that an operator makes out of the treasury by hand, such as a refund in USDC, and declares legitimate.
+   */
 
   let world: World
   const hooks = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
@@ -161,7 +163,7 @@ describe('a transfer that an operator declares legitimate', () => {
     return new Map(rows.map(({ account, asset, amount }) => [`${account} ${asset}`, BigInt(amount)]))
   }
 
-  /** What has changed in the books since the test began. */
+  /** The changes of the books since the test began. */
   async function changed(): Promise<Record<string, string>> {
     const now = await balances()
     const names = [...new Set([...before.keys(), ...now.keys()])].sort()
@@ -193,19 +195,19 @@ describe('a transfer that an operator declares legitimate', () => {
     return acknowledge({ db, settings: settingsOf(world), hooks, dryRun: false, signed, say: () => undefined }, hash)
   }
 
-  // Suspense kept what had been sent back, and the return of the money was a gain: neither ever left the books.
+  // Suspense kept the returned amount, and the return of the money was a gain: neither ever left the books.
   test('an acknowledged transfer leaves suspense for the account that the return of the money had filled', async () => {
     const hash = await send(newAddress(), 20n)
     await world.finalize(world.runner({ hooks }))
     expect(await changed()).toEqual({ 'suspense USDC': '20', 'treasury USDC': '-20' })
     expect(await acknowledged(hash)).toBe(0)
     expect(await changed()).toEqual({ 'exchange USDC': '20', 'treasury USDC': '-20' })
-    // Nothing of it is unknown any more.
+    // No part of it is unknown any more.
     expect(await acknowledged(hash)).toBe(1)
     expect(await changed()).toEqual({ 'exchange USDC': '20', 'treasury USDC': '-20' })
   })
 
-  test('a transfer that is declared before the books were told of it is booked once', async () => {
+  test('a transfer that is declared before the books received it is booked once', async () => {
     const fails = { ...hooks, onTreasuryMovement: () => Promise.reject(new Error('the books are closed')) }
     const hash = await send(newAddress(), 21n)
     await world.finalize(world.runner({ hooks: fails }))
@@ -218,7 +220,7 @@ describe('a transfer that an operator declares legitimate', () => {
     expect(await changed()).toEqual({ 'exchange USDC': '21', 'treasury USDC': '-21' })
   })
 
-  test('a transfer to another treasury of ours changes nothing in the books', async () => {
+  test('a transfer to another treasury of the platform changes nothing in the books', async () => {
     await world.db.transaction((tx) => hooks.onTreasuryMovement(tx, { ...moved('out', 1), isAcknowledged: true }))
     expect(await changed()).toEqual({})
   })
@@ -235,8 +237,8 @@ describe('a transfer that an operator declares legitimate', () => {
   })
   const tell = (movement: TreasuryMovement) => world.db.transaction((tx) => hooks.onTreasuryMovement(tx, movement))
 
-  // The converter had delivered twice, and suspense had what nobody owned.
-  test('a top-up whose block has left the chain leaves no book changed, and counts once when it comes again', async () => {
+  // The converter had delivered twice, and suspense had the part without an owner.
+  test('a top-up whose block has left the chain leaves no change in the books, and counts once when it comes again', async () => {
     const topUp = moved('in', 2)
     const once = { 'conversion USDC': '-9', 'treasury USDC': '9' }
     await tell(topUp)
@@ -247,7 +249,7 @@ describe('a transfer that an operator declares legitimate', () => {
     expect(await changed()).toEqual(once)
   })
 
-  test('a transfer that was declared legitimate leaves no book changed either, and may be declared so again', async () => {
+  test('a declared transfer whose block has left the chain leaves no change in the books either, and can be declared again', async () => {
     const out = moved('out', 3)
     const declared = { ...out, isAcknowledged: true } as const
     const spent = { 'exchange USDC': '9', 'treasury USDC': '-9' }
@@ -260,7 +262,7 @@ describe('a transfer that an operator declares legitimate', () => {
   })
 })
 
-describe('a worker that waits for hours', () => {
+describe('A worker that waits for hours', () => {
   const CHANNEL = 'pinrail_payouts'
   let world: World
   beforeAll(async () => {
@@ -268,7 +270,7 @@ describe('a worker that waits for hours', () => {
   })
   afterAll(() => world.stop())
 
-  test('sends what was queued elsewhere when it receives a notice', async () => {
+  test('a worker sends payouts that another process queued when it receives a notice', async () => {
     let statements = 0
     const query: Db['query'] = (text, values) => {
       statements += 1
@@ -277,7 +279,7 @@ describe('a worker that waits for hours', () => {
     const leaving = new AbortController()
     const runner = world.runner({ db: { ...world.db, query }, everyMs: 3_600_000, options: { leaseMs: 60_000 } })
     const work = runner.run(leaving.signal)
-    // Rounds follow each other only while there is something to do.
+    // Rounds follow each other only while there is work.
     let last = 0
     const isQuiet = async () => {
       const before = last
@@ -289,7 +291,7 @@ describe('a worker that waits for hours', () => {
     const heard: unknown[] = []
     const notice = listen(world.databaseUrl, { [CHANNEL]: () => heard.push(runner.wake()) })
     try {
-      // The first one is of the connection itself.
+      // The first one belongs to the connection itself.
       await poll(async () => heard.length > 0, { withinMs: 20_000, everyMs: 20, what: 'the listening' })
       heard.length = 0
       createNotifier(world.db, CHANNEL)()
@@ -304,9 +306,9 @@ describe('a worker that waits for hours', () => {
 })
 
 describe('Plans of statements', () => {
-  /** Nothing that the engine does may cost more with every payout that was ever settled. */
+  /** The cost of the engine’s statements must not grow with the number of settled payouts. */
 
-  /** So many that reading a whole table is dearer than any index. */
+  /** Enough rows that reading a whole table is dearer than any index. */
   const SETTLED = 20_000
 
   let world: World
@@ -332,7 +334,7 @@ describe('Plans of statements', () => {
         : [],
     )
 
-  /** Each statement that passes with its plan at that moment: Postgres chooses it for these values and these tables. */
+  /** Each statement with its plan at that moment: Postgres chooses it for these values and these tables. */
   function planned(db: Db, plans: Map<string, string[]>): Db {
     const explain = async (on: Pick<Db, 'query'>, text: string, values?: unknown[]): Promise<void> => {
       if (plans.has(text) || !/^\s*(?:select|with|insert|update|delete)\b/i.test(text)) return
@@ -350,7 +352,7 @@ describe('Plans of statements', () => {
     return { ...watched(db), transaction: (work) => db.transaction((tx) => work(watched(tx))) }
   }
 
-  test('no statement of signing, sending, observing and settling reads a whole table of what was ever settled', async () => {
+  test('no statement of signing, sending, observing and settling reads a whole table of settled payouts', async () => {
     const hooks = createSettlementHooks({ publicUrl: 'https://pay.example', now: Date.now })
     const plans = new Map<string, string[]>()
     const queued = await world.queue([{}, {}, {}])
@@ -368,7 +370,7 @@ describe('Plans of statements', () => {
     expect(scanning.map(([text, scans]) => `${scans.join()}: ${text.replace(/\s+/g, ' ').slice(0, 160)}`)).toEqual([])
   })
 
-  test('payouts that are on their way are not asked one by one whether their lane gets through', async () => {
+  test('payouts that are on their way are not checked one by one for a blocked lane', async () => {
     await world.queue(Array.from({ length: 300 }, () => ({})))
     await world.runner({ options: { startBlock: 0 } }).tick()
     const { rows: before } = await world.db.query(`select count(*)::int as sent from payout where state = 'assigned'`)
@@ -381,7 +383,7 @@ describe('Plans of statements', () => {
           work({
             ...tx,
             async query(text, values) {
-              // Nothing is stranded, so it may be executed twice.
+              // Nothing is stranded, so it can be executed twice.
               const { rows } = await tx.query(`explain (analyze, format json) ${text}`, values)
               loops.push(...nodesOf(rows[0]!['QUERY PLAN'][0].Plan).map((node) => node['Actual Loops']))
               return tx.query(text, values)

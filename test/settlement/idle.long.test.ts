@@ -12,10 +12,10 @@ import { BOOKS } from '../chain/observer/books.ts'
 import { createWorld, TOKEN, type World } from '../chain/world.ts'
 import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
 
-/** The default of SETTLEMENT_TICK_MS, and ten of them: how long a worker waits whom nobody tells anything. */
+/** The default of SETTLEMENT_TICK_MS, and ten of them: the wait of a worker without notices. */
 const EVERY_MS = 500
 const IDLE_MS = 5000
-/** More often than Prometheus asks. */
+/** More often than Prometheus scrapes. */
 const SCRAPED_MS = 15_000
 
 const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
@@ -34,7 +34,7 @@ beforeAll(async () => {
   for (let worker = 0; worker < 2; worker++) {
     const rpc = connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId })
     const deposits = { keys, wrongTokens: [] }
-    // Without books the treasury would hold something else than they say, and its logs be read at every final block.
+    // Without books the treasury would differ from them, and its logs would be read at every final block.
     const runner = world.runner({
       rpc,
       db: counted(world.db),
@@ -54,7 +54,7 @@ afterAll(async () => {
   await world.stop()
 })
 
-/** Every statement counts, those that begin and end a transaction too. */
+/** Every statement counts, including those that begin and end a transaction. */
 function counted(db: Db): Db {
   const count = <T extends Pick<Db, 'query'>>(on: T): T => ({
     ...on,
@@ -75,12 +75,12 @@ function counted(db: Db): Db {
 const calls = (): number => nodes.reduce((sum, node) => sum + node.calls.length, 0)
 const settled = async (paymentId: string) => (await world.payout(paymentId)).state === 'settled'
 
-/** Asks each worker for its metrics. */
+/** Reads each worker’s metrics. */
 async function scrape(pages: readonly Registry[]): Promise<void> {
   for (const page of pages) expect(await page.metrics()).toMatch(/^pinrail_treasury_usdc\{.*\} \d/m)
 }
 
-test('two workers that have settled something, watch addresses, and are asked for metrics, ask at most 3 statements and 4 nodes a second when nothing happens', async () => {
+test('two workers that have settled payouts, watch addresses, and serve metrics make at most 3 statements and 4 node calls a second while idle', async () => {
   const pages = workers.map(({ figures }) => {
     const registry = new Registry()
     watchSettlement(registry, figures)
@@ -89,19 +89,20 @@ test('two workers that have settled something, watch addresses, and are asked fo
   const [queued] = await world.queue([{}])
   for (const worker of workers) worker.wake()
   await poll(() => settled(queued!.paymentId), { withinMs: 60_000, everyMs: 200, what: 'the payout to be settled' })
-  // What it needs is time without anything: the rounds of before end, and the envelope's nonce becomes final.
+  // Time without work: the earlier rounds end, and the envelope’s nonce becomes final.
   await delay(2 * IDLE_MS)
-  // On a machine that is busy with other work an answer takes long, and another node is asked beside: the quietest of three counts.
+  // On a machine that is busy with other work an answer takes long, and another node is asked as well: the quietest of
+  // three counts.
   let least = await countIdle(pages)
   for (let again = 0; again < 2 && (least.statements > 3 || least.calls > 4); again++) least = await countIdle(pages)
   expect(least.statements).toBeLessThanOrEqual(3)
   expect(least.calls).toBeLessThanOrEqual(4)
-  // They are at work all the same.
+  // They still work.
   expect(least.statements).toBeGreaterThan(1)
   expect(least.calls).toBeGreaterThan(1)
 }, 180_000)
 
-/** How many statements and calls a second there are for half a minute. */
+/** Returns the statements and calls per second over half a minute. */
 async function countIdle(pages: readonly Registry[]): Promise<{ readonly statements: number; readonly calls: number }> {
   const [before, asked, from] = [statements, calls(), performance.now()]
   for (let page = 0; page < (4 * IDLE_MS) / SCRAPED_MS; page++) {

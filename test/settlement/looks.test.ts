@@ -4,15 +4,15 @@ import { createLooks } from '../../src/settlement/looks.ts'
 
 const newLook = (): Look => ({ lead: {}, head: null }) as Look
 
-/** Asks as an engine does, and answers when a test lets it. */
+/** Asks as an engine does, and answers when a test releases it. */
 function createAsked(outdatedMs = 60_000) {
   const answers: ((look: Look) => void)[] = []
   const look = () => new Promise<Look>((resolve) => answers.push(resolve))
   return { answers, looks: createLooks({ look, lead: async () => (await look()).lead }, outdatedMs) }
 }
 
-describe('looks that parts share', () => {
-  test('are answered once for two parts', async () => {
+describe('Reads that parts share', () => {
+  test('a shared read is answered once for two parts', async () => {
     const { answers, looks } = createAsked()
     const taken = looks.take()
     const look = newLook()
@@ -27,7 +27,7 @@ describe('looks that parts share', () => {
   })
 
   // A payout that was signed after the question waited for the next round.
-  test.each(['share', 'lead'] as const)('%s does not use one that was asked for before a change', async (use) => {
+  test.each(['share', 'lead'] as const)('%s does not use a shared read that began before a change', async (use) => {
     const { answers, looks } = createAsked()
     const taken = looks.take()
     looks.forget()
@@ -40,7 +40,7 @@ describe('looks that parts share', () => {
     expect(await asked).toBe(use === 'share' ? later : later.lead)
   })
 
-  test('count as taken for as long as they are not outdated', async () => {
+  test('a shared read counts as current until it is outdated', async () => {
     const { answers, looks } = createAsked()
     expect(looks.areTaken()).toBe(false)
     const taken = looks.take()

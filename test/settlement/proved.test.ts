@@ -58,7 +58,7 @@ describe('payouts that are proved', () => {
     return { livemode: false, chainId: found[0].chain_id as number, token: found[0].token as Hex }
   }
 
-  /** Ends what is proved, with the payments' own hooks, and counts the statements of each round. */
+  /** Ends proved payouts, with the payments’ own hooks, and counts the statements of each round. */
   async function apply(id: string, hooks: MoneyWorld['hooks'] = world.hooks) {
     let statements = 0
     const counted: Db = {
@@ -79,7 +79,7 @@ describe('payouts that are proved', () => {
   }
 
   describe('payouts that are proved together', () => {
-    it('leave one whose payment is being changed to the next round: neither waits for the other', async () => {
+    it('a round of proved payouts leaves one whose payment is being changed to the next round: neither waits for the other', async () => {
       const ids = await proved(2)
       await db.transaction(async (tx) => {
         await lockPayment(tx, ids[0]!)
@@ -90,7 +90,7 @@ describe('payouts that are proved', () => {
       expect((await world.payment(ids[0]!)).status).toBe('succeeded')
     })
 
-    it('book what each alone would book: lines, timeline, event, delivery and message', async () => {
+    it('a round of proved payouts books what each alone would book: lines, timeline, event, delivery and message', async () => {
       const ids = await proved(5)
       expect(await apply(ids[0]!)).toMatchObject({ ended: 5, failed: [] })
       for (const id of ids) {
@@ -128,7 +128,7 @@ describe('payouts that are proved', () => {
         ).toEqual([
           `payment.succeeded settling succeeded system The USDC is final at the wallet of the merchant ${proof?.txHash}`,
         ])
-        // What was told is what is stored.
+        // The reported values are the stored ones.
         const { rows: events } = await db.query(
           `select e.id, e.sequence, e.body, d.status from event e join delivery d on d.event_id = e.id
          where e.payment_id = $1 and e.type = 'payment.succeeded'`,
@@ -158,7 +158,7 @@ describe('payouts that are proved', () => {
       expect(numbers.map(({ sequence }) => Number(sequence))).toEqual(numbers.map((_row, index) => index + 1))
     })
 
-    it('take as many statements as one does', async () => {
+    it('a round of proved payouts needs as many statements as one payout', async () => {
       const [first] = await proved(1)
       const alone = await apply(first!)
       const more = await proved(7)
@@ -168,8 +168,8 @@ describe('payouts that are proved', () => {
     })
   })
 
-  describe('one bad payment among them', () => {
-    it('stops none of the others, is tried alone afterwards, and ends when its cause is gone', async () => {
+  describe('One bad payment among proved payouts', () => {
+    it('a bad payment stops none of the others, is tried alone afterwards, and ends when its cause is gone', async () => {
       const ids = await proved(4)
       const bad = ids[2]!
       const onSettled: MoneyWorld['hooks']['onSettled'] = async (tx: Tx, settlements) => {
@@ -197,7 +197,7 @@ describe('payouts that are proved', () => {
         await rows(`select count(*) from event where type = 'payment.succeeded' and payment_id = any($1)`, ids),
       ).toEqual(['3'])
 
-      // Half a minute later it does not drag the next ones with it.
+      // Half a minute later it does not stop the next ones.
       await db.query(`update payout set hook_retry_at = now() where payment_id = $1`, [bad])
       const later = await proved(3)
       sizes.length = 0
@@ -210,7 +210,7 @@ describe('payouts that are proved', () => {
       expect((await world.payment(bad)).status).toBe('succeeded')
     })
 
-    it('is recorded by itself when its amount is another, and the others are not', async () => {
+    it('a payout with another amount is recorded automatically, and the others are not', async () => {
       const ids = await proved(3)
       const owes = (micro: number) =>
         db.query('update payment set net_micro = net_micro + $2, gross_micro = gross_micro + $2 where id = $1', [
@@ -268,7 +268,7 @@ describe('a payout that is proved in another block', () => {
     expect({ ended, failed }).toEqual({ ended: 1, failed: [] })
   }
 
-  /** What `repair-finality` does when the block has left the chain. */
+  /** Does what `repair-finality` does when the block has left the chain. */
   async function takeBack(id: string): Promise<void> {
     await db.query(
       `insert into finality_reversal (payment_id, tx_hash, log_index, block_hash)
@@ -281,7 +281,7 @@ describe('a payout that is proved in another block', () => {
 
   const hash = (digit: string): string => `0x${digit.repeat(64)}`
 
-  // the merchant was told a transaction that no chain has
+  // The merchant received a transaction that no chain has.
   test('a payment whose transfer is final in another block than before names the one that the chain has, and is booked once', async () => {
     const { id } = await world.settling()
     await prove(id, { block: 7, txHash: hash('a') })
@@ -299,7 +299,7 @@ describe('a payout that is proved in another block', () => {
     )
     expect(rows).toEqual([{ booked: 1, told: 1, replaced: hash('b') }])
 
-    // The same proof once more says nothing new.
+    // A repeated proof adds nothing.
     const { version } = payment
     await takeBack(id)
     await prove(id, { block: 9, txHash: hash('b') })
@@ -323,13 +323,13 @@ describe('a voided payout that is proved', () => {
   }
   const standing = async ({ id }: Made) => [await world.standing(id), await world.attention(id)]
 
-  test('with its money still there the payment succeeds, and nobody has to look', async () => {
+  test('a voided payout whose transfer is proved lets the payment succeed if its money is still there, without an operator', async () => {
     const made = await voided()
     await world.settle(made.id)
     expect(await standing(made)).toEqual(['succeeded', []])
   })
 
-  test('after the partner has taken a part of the money back, that part is a loss which an operator sees', async () => {
+  test('a voided payout whose transfer is proved is a loss, listed for an operator, for the part that the partner took back', async () => {
     const made = await voided()
     await world.act(made.attemptId, { action: 'reverse', receivedMinor: '6000' })
     await world.read(made)
@@ -338,7 +338,7 @@ describe('a voided payout that is proved', () => {
     expect(await standing(made)).toEqual(['succeeded', ['review loss']])
   })
 
-  test('before the partner answers that it has given the money back, all of it is a loss which an operator sees', async () => {
+  test('a voided payout whose transfer is proved is a loss, listed for an operator, until the partner confirms the give-back', async () => {
     const made = await voided()
     await world.fault({ fault: 'timeout_before_effect', operation: 'refund', times: 1, attemptId: made.attemptId })
     await expect(world.giveBack(made)).rejects.toThrow()
@@ -350,7 +350,7 @@ describe('a voided payout that is proved', () => {
 
 describe('a payout that a backup has forgotten', () => {
   /**
-   * A backup is of a time before the payout of a payment was handed over. In the time that it has forgotten the payout was
+   * A backup is from before the hand-over of a payment’s payout. In the time that it has forgotten the payout was
    * signed and sent, and its transfer is final.
    */
 
@@ -373,7 +373,7 @@ describe('a payout that a backup has forgotten', () => {
 
   const hashOf = (number: number): Hex => `0x${number.toString(16).padStart(64, '0')}`
 
-  /** The observer reads the final transfer that this database knows nothing of. */
+  /** The observer reads the final transfer, which this database does not know. */
   async function paidUnknown(id: string, micro: string): Promise<void> {
     const treasury = world.payouts.getTreasury(id)
     const { payment } = await world.state(id)
@@ -393,7 +393,10 @@ describe('a payout that a backup has forgotten', () => {
     expect(await journal.recordLogs(lease, foundLogs([treasury], [log]))).toEqual([])
   }
 
-  /** A round of the observer a minute later: how many payouts were found, and how many have ended. */
+  /**
+   * Runs a round of the observer a minute later: returns the number of payouts that were found, and of those that have
+   * ended.
+   */
   async function observe(): Promise<{ found: number; ended: number }> {
     const found = await journal.queueForgotten()
     const { ended, failed } = await journal.applyProven(200)
@@ -401,11 +404,11 @@ describe('a payout that a backup has forgotten', () => {
     return { found, ended }
   }
 
-  /** Of 100.00 EUR at 1.08, less the fee. */
+  /** The payout of 100.00 EUR at 1.08, less the fee. */
   const NET = '103140000'
   const tx = (): Hex => hashOf(block)
 
-  describe('the merchant has the money', () => {
+  describe('A merchant who has the money already', () => {
     test('the payment continues, and its payout is settled by that transfer', async () => {
       const { id } = await world.paid()
       await paidUnknown(id, NET)
@@ -417,7 +420,7 @@ describe('a payout that a backup has forgotten', () => {
     })
 
     test.each(['before its conversion', 'after its conversion'])(
-      'an operator gives none back of a payment that is held %s',
+      'an operator cannot give back the money of a payment that is held %s',
       async (when) => {
         const made = await world.paid()
         const { id } = made
@@ -438,7 +441,7 @@ describe('a payout that a backup has forgotten', () => {
       },
     )
 
-    test('an operator is told when the buyer has it too, because the partner took it back', async () => {
+    test('an operator is notified when the buyer has the money too, because the partner took it back', async () => {
       const { id, attemptId } = await world.paid()
       await paidUnknown(id, NET)
       await world.act(attemptId, { action: 'reverse' })
@@ -482,14 +485,14 @@ describe('a payout that a backup has forgotten', () => {
     })
   })
 
-  /** What the accounts hold after a payment of the same amounts that went its way. */
+  /** The balances of the accounts after a normal payment of the same amounts. */
   async function booksOfAnother(): Promise<string[]> {
     const { id } = await world.settling()
     await world.settle(id)
     return world.books(id)
   }
 
-  describe('a database that was restored just now', () => {
+  describe('A database that was just restored', () => {
     beforeAll(async () => {
       const list = [{ address: world.payouts.getTreasury(''), firstId: null }]
       expect(await journal.stampTreasuries({ list, keys: [] })).toBeNull()
@@ -519,7 +522,7 @@ describe('a payout that a backup has forgotten', () => {
     }
 
     test.each(['before its conversion', 'after its conversion'])(
-      'cancels a forgotten payout on chain before it gives back what is of an older payment: held %s',
+      'a restored database cancels a forgotten payout on chain before it gives back the money of an older payment: held %s',
       async (when) => {
         const made = await world.paid()
         if (when.startsWith('after')) await world.convert(made.id)
@@ -533,7 +536,7 @@ describe('a payout that a backup has forgotten', () => {
       },
     )
 
-    test('gives nothing back of an older payment whose forgotten payout was faster than the cancellation', async () => {
+    test('a restored database gives nothing back of an older payment whose forgotten payout was faster than the cancellation', async () => {
       const made = await world.paid()
       await world.convert(made.id)
       await world.decide(made.id, 'hold')
@@ -546,7 +549,7 @@ describe('a payout that a backup has forgotten', () => {
       await expect(world.decide(made.id, 'give_back')).rejects.toThrow('There is nothing to decide')
     })
 
-    test('cancels a forgotten payout of money that the partner takes back', async () => {
+    test('a restored database cancels a forgotten payout of money that the partner takes back', async () => {
       const { id, attemptId } = await world.paid()
       await world.convert(id)
       await markRestored(db, scope)
@@ -558,7 +561,7 @@ describe('a payout that a backup has forgotten', () => {
       expect((await world.payment(id)).status).toBe('refunded')
     })
 
-    test('gives back at once what is of a later payment', async () => {
+    test('a restored database gives back the money of a later payment at once', async () => {
       await markRestored(db, scope)
       const made = await world.paid()
       await world.decide(made.id, 'hold')
@@ -569,7 +572,7 @@ describe('a payout that a backup has forgotten', () => {
 })
 
 describe('the order of locks', () => {
-  /** A decision locks the payment and then its payout. Who begins with the payout would wait for one that waits for it. */
+  /** A decision locks the payment and then its payout. Locking the payout first would be a deadlock. */
 
   let world: MoneyWorld
   let db: MoneyWorld['checkout']['db']
@@ -594,7 +597,7 @@ describe('the order of locks', () => {
   const set = (id: string, state: string, reason: string | null = null) =>
     db.query('update payout set state = $2, hold_reason = $3 where payment_id = $1', [id, state, reason])
 
-  /** How many connections wait for a lock. */
+  /** The number of connections that wait for a lock. */
   const waiting = async (): Promise<number> => {
     const { rows } = await db.query(
       `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -602,7 +605,7 @@ describe('the order of locks', () => {
     return rows.length
   }
 
-  /** What the engine or an operator at the command line does to a payout and tells its payment. */
+  /** Changes that the engine or an operator’s command makes to a payout and reports to its payment. */
   const TOLD: Readonly<Record<string, (id: string, journal: Journal) => Promise<unknown>>> = {
     'a signature after a hold': async (id, journal) => {
       const signature = {
@@ -636,13 +639,13 @@ describe('the order of locks', () => {
     },
   }
 
-  describe('while the money of a payment is taken back, which voids its payout,', () => {
+  describe('Money that is taken back, which voids its payout', () => {
     test.each([
       ['a signature after a hold', 'held', 'funds'],
       ['a void that is proved by its time', 'voiding', null],
       ['another treasury', 'held', 'policy'],
       ['a hold at the command line', 'queued', null],
-    ])('%s waits for its turn, and neither is cut off as a deadlock', async (what, state, reason) => {
+    ])('%s waits for its turn while the money is taken back, and neither is cut off as a deadlock', async (what, state, reason) => {
       const { id } = await world.settling()
       const journal = await journalOf(id)
       await set(id, state, reason)
@@ -655,7 +658,7 @@ describe('the order of locks', () => {
         await requestVoid(tx, id)
       })
       await told
-      // What was held or queued is to be voided, and stays so; the proof has ended its own void.
+      // A stopped or queued payout must be voided, and stays so; the proof has ended its own void.
       expect((await readPayout(db, id))?.state).toBe(state === 'voiding' ? 'voided' : 'voiding')
     })
   })

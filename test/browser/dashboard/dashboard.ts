@@ -14,7 +14,7 @@ export async function openDashboard(browser: Browser) {
   let origin = ''
   const requests: ApiRequest[] = []
   const shop = await onFreePort((port) => {
-    // A name, because browsers make no passkeys for a bare address.
+    // A host name, because browsers make no passkeys for an IP address.
     origin = `http://localhost:${port}`
     return openShop({ port, deps: () => ({ publicUrl: origin, onRequest: (request) => void requests.push(request) }) })
   })
@@ -44,7 +44,7 @@ export async function openDashboard(browser: Browser) {
   }
 }
 
-/** Somebody with an account and payments in several states. Returns the session's cookie and a request to confirm. */
+/** A person with an account and payments in several states. Returns the session’s cookie and a request to confirm. */
 async function furnish(shop: Shop): Promise<{ session: string; asked: string }> {
   const email = `owner-${Math.random()}@shop.example`
   const owner = await signUp(shop, email)
@@ -90,7 +90,7 @@ async function furnish(shop: Shop): Promise<{ session: string; asked: string }> 
     `update delivery set status = 'delivered', attempts = 1, last_attempt_at = now()
      where event_id in (select id from event where type = 'payment.processing')`,
   )
-  // As it is in live mode, where a change waits.
+  // As in live mode, where a change waits.
   await shop.db.query(
     `update wallet set next_address = '0x90F79bf6EB2c4f870365E785982E1f101E93b906', next_at = now() + interval '17 hours'
      where merchant_id = $1`,
@@ -111,7 +111,7 @@ async function furnishLinks(shop: Shop, key: string): Promise<void> {
   await pressOn(shop, `/l/${String(code)}`, { amount: '40' })
 }
 
-/** Keys of several kinds, one of them being replaced and one revoked. */
+/** Keys of several kinds, one of them being rotated and one revoked. */
 async function furnishDevelopers(shop: Shop, key: string): Promise<void> {
   const post = async (path: string, body: object): Promise<string> =>
     String((await shop.ask('POST', path, { key, body })).body['id'])

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core'
 import { PICTURES } from '../../api/support/pictures.ts'
 
-/** What is done on a page before it is looked at. */
+/** An action on a page before it is examined. */
 type Press = (page: Page) => Promise<void>
 
-/** Name, path, and what is pressed first. */
+/** The name, the path, and the action. */
 export const PAGES: readonly (readonly [string, string, Press?])[] = [
   ['home', '/'],
   ['sign-in', '/sign-in'],

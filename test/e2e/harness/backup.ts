@@ -5,11 +5,11 @@ import pg from 'pg'
 import { run } from '../../../scripts/setup/run.ts'
 import { readMemory } from '../../../scripts/system/data-folder.ts'
 
-/** Backups of the drill: what an administrator does with a Postgres server and a Temporal server, by their own means. */
+/** Backups of the drill: an administrator’s steps for a Postgres server and a Temporal server, by their own tools. */
 
 type Named = { readonly system: { readonly info: { readonly database_url: string } }; readonly folder: string }
 
-/** Answers where Postgres keeps its data. */
+/** Returns the folder of Postgres’ data. */
 function dataOf(folder: string): string {
   const memory = readMemory(folder)
   if (memory === null) throw new Error(`${folder} remembers nothing`)
@@ -17,8 +17,8 @@ function dataOf(folder: string): string {
 }
 
 /**
- * Copies the files of the running server, as its manual says (PostgreSQL, 25.3.4, "low level API"): the copy is of the
- * moment at which the backup stopped, and recovers by itself when a server starts on it.
+ * Copies the files of the running server, as its manual says (PostgreSQL, 25.3.4, "low level API"): the copy is from
+ * the moment at which the backup stopped, and recovers automatically when a server starts on it.
  */
 export async function takeBackup({ system, folder }: Named): Promise<string> {
   const data = dataOf(folder)
@@ -43,14 +43,14 @@ export async function takeBackup({ system, folder }: Named): Promise<string> {
   }
 }
 
-/** Puts the copy in the place of the data. The server must be down. */
+/** Replaces the data by the copy. The server must be down. */
 export async function putBack(folder: string, copy: string): Promise<void> {
   const data = dataOf(folder)
   await rm(data, { recursive: true, force: true })
   await run('cp', ['-a', copy, data])
 }
 
-/** Takes away all that the Temporal server of the folder has stored. The server must be down. */
+/** Deletes all stored data of the folder’s Temporal server. The server must be down. */
 export async function loseTemporal(folder: string): Promise<void> {
   const names = ['temporal.db', 'temporal.db-wal', 'temporal.db-shm']
   await Promise.all(names.map((name) => rm(join(folder, name), { force: true })))

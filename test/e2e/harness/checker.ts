@@ -7,8 +7,8 @@ import { partnerFacts } from './partner-facts.ts'
 import { rowFacts } from './row-facts.ts'
 
 /**
- * The independent checker: reads the partners' journals, the chain's logs, the merchant's inbox and Postgres, each by its
- * own means and with none of the service's code, and compares them payment by payment.
+ * The independent checker: reads the partners’ journals, the chain’s logs, the merchant’s inbox and Postgres, each with
+ * its own tools and none of the service’s code, and compares them payment by payment.
  */
 
 export type Subject = { readonly id: string; readonly checkout_url: string }
@@ -16,7 +16,7 @@ export type Subject = { readonly id: string; readonly checkout_url: string }
 export type Watched = { readonly info: SystemInfo; readonly sandboxUrl: string }
 
 export type Verdict = {
-  /** What does not fit together, in words; empty when everything does. */
+  /** The differences, in words; empty if there are none. */
   readonly problems: readonly string[]
   readonly figures: Readonly<Record<string, number>>
 }
@@ -100,7 +100,7 @@ function problemsOf({ id, checkout_url: checkoutUrl }: Subject, facts: Facts): s
   ].flat()
 }
 
-/** The books and the chain as a whole: nothing beside the payments. */
+/** The books and the chain as a whole: nothing except the payments. */
 function booksProblems({ rows, chain }: Facts): string[] {
   const problems = [...rows.problems]
   const nonces = new Set([...rows.payments.keys()].map((id) => chain.nonceOf(id)))
@@ -109,7 +109,7 @@ function booksProblems({ rows, chain }: Facts): string[] {
   if (chain.paidOut !== chain.settlements.reduce((sum, { micro }) => sum + micro, 0n))
     problems.push('USDC left the treasury without an authorization')
   const unbooked = chain.topUps.filter(({ reference }) => !rows.topUps.has(reference))
-  // The play money of the first start may have come before the books were opened.
+  // The play money of the first start may have arrived before the books were opened.
   const opening = unbooked.filter(({ micro }) => micro === BigInt(TREASURY_START)).slice(0, 1)
   if (unbooked.length > opening.length) problems.push(`${unbooked.length - opening.length} top-ups are not booked`)
   const opened = opening.reduce((sum, { micro }) => sum + micro, 0n)

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** A collector of traces: what arrives by OTLP over HTTP. */
+/** A collector of traces that arrive by OTLP over HTTP. */
 
 export type Span = {
   readonly service: string

@@ -15,12 +15,12 @@ import { chainFacts } from './chain-facts.ts'
 import { openAndLeave, startWorld, success, temporaryFolder, type World } from './world.ts'
 
 /**
- * The drill of docs/backup.md on a whole system: Temporal's store is lost, the database goes back to a backup, both at
- * once, and every secret is changed. Each time nothing may be paid twice, and what is lost is said.
+ * The drill of docs/backup.md on a whole system: Temporal’s store is lost, the database goes back to a backup, both at
+ * once, and every secret is changed. Each time nothing may be paid twice, and losses are reported.
  */
 
 export type Drill = {
-  /** In each of the three kinds: settled before the backup, on the way in it, and made after it. */
+  /** In each of the three kinds: settled before the backup, on its way in it, and made after it. */
   readonly payments: number
   readonly say: (line: string) => void
 }
@@ -37,9 +37,9 @@ const key = (id: string): string => `${id}:${randomBytes(32).toString('base64')}
 
 const FOLDER_PREFIX = 'pinrail-drill-'
 
-/** Answers what went wrong; empty: nothing. */
+/** Returns the failures; empty: none. */
 export async function playDrill({ payments, say }: Drill): Promise<string[]> {
-  // Of its own name: it is used by nobody for a moment, and other tests remove what looks left over.
+  // A unique name: it is unused for a moment, and other tests remove folders that look left over.
   await removeLeftovers(FOLDER_PREFIX)
   const folder = temporaryFolder(FOLDER_PREFIX)
   const secrets = { codec: key('old'), seed: randomBytes(32).toString('base64') }
@@ -93,7 +93,7 @@ async function loseDatabase(world: World, { payments, say, alsoTemporal }: Loss)
   const before = await payAll(world, payments)
   await Promise.all(before.map(({ id }) => success(world, id)))
   const opened = await Promise.all(Array.from({ length: payments }, () => world.create()))
-  // What is on the way in the backup is paid on chain after it.
+  // A payout that is on its way in the backup is paid on chain after it.
   await world.chain.kill()
   const onTheWay = await payAll(world, payments)
   await Promise.all(onTheWay.map(({ id }) => reached(world, id, 'settling')))
@@ -140,7 +140,7 @@ async function restore(world: World, { copy, alsoTemporal }: { copy: string; als
   if (alsoTemporal) await world.system.children.get('temporal')?.start()
 }
 
-/** As an operator types it, with the worker's variables. */
+/** As an operator types it, with the worker’s variables. */
 async function pinrail(world: World, ...args: string[]): Promise<{ code: number; lines: string[] }> {
   const memory = readMemory(world.folder)
   if (memory === null) throw new Error(`${world.folder} remembers nothing`)
@@ -175,7 +175,7 @@ async function transfersOf(world: World, kinds: Kinds): Promise<string[]> {
   )
 }
 
-/** No nonce twice, and nothing left the treasury beside the nonces. */
+/** No nonce twice, and no transfer out of the treasury without a nonce. */
 async function paidTwice(world: World): Promise<string[]> {
   const chain = await chainFacts(world.system.info, treasuryOf(world))
   const nonces = chain.settlements.map(({ nonce }) => nonce)
@@ -186,7 +186,7 @@ async function paidTwice(world: World): Promise<string[]> {
   ]
 }
 
-/** New secrets in the folder, and the old ones as retired: answers the variables of the next start. */
+/** Writes new secrets into the folder, and the old ones as retired; returns the variables of the next start. */
 function rotate(folder: string, old: { codec: string; seed: string }): Record<string, string> {
   const file = join(folder, 'dev.json')
   const memory = JSON.parse(readFileSync(file, 'utf8')) as { secrets: Record<string, string> }

@@ -3,23 +3,25 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
 /**
- * An HTTP proxy that can hold a call: before it reaches the server, or after the server has answered. Whoever is killed
- * while its call is held died at exactly that point, without any sleeping.
+ * An HTTP proxy that can hold a call: before it reaches the server, or after the server has answered. A process that is
+ * killed while its call is held dies at exactly that point, without any sleeping.
  */
 export type Gate = {
   readonly url: string
-  /** Where calls go; those that come before it is known wait for it. */
+  /** The target of calls; those that arrive before it is known wait for it. */
   readonly to: (upstream: string) => void
   /** Holds every call whose method, path, headers and body contain the text, until `release`. */
   readonly hold: (which: HeldCalls) => Hold
-  /** As if its process had been killed: every connection breaks, and none is taken until `revive`. */
+  /** As if its process had been killed: every connection breaks, and none is accepted until `revive`. */
   readonly kill: () => Promise<void>
   readonly revive: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
 export type HeldCalls = {
-  /** `request`: the server never sees it while it is held; `answer`: it has happened, but the caller does not know. */
+  /**
+   * `request`: the server never receives it while it is held; `answer`: it has happened, but the caller does not know.
+   */
   readonly at: 'request' | 'answer'
   readonly containing: readonly string[]
 }
@@ -27,7 +29,7 @@ export type HeldCalls = {
 export type Hold = {
   /** Resolves when a call is held. */
   readonly reached: Promise<void>
-  /** Lets go. A call whose caller is gone goes nowhere. */
+  /** Releases the calls. A call whose caller has ended is dropped. */
   readonly release: () => void
 }
 
@@ -80,7 +82,7 @@ export async function openGate(): Promise<Gate> {
   }
 }
 
-/** A promise and the way to keep it. */
+/** A promise and its resolver. */
 function promised<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
   let resolve: (value: T) => void = () => undefined
   const promise = new Promise<T>((keep) => {
@@ -89,7 +91,7 @@ function promised<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
   return { promise, resolve }
 }
 
-/** Waits for the release; false when the caller is gone by then. */
+/** Waits for the release; false if the caller has ended by then. */
 async function outlives(rule: Rule, outgoing: ServerResponse): Promise<boolean> {
   rule.reach()
   await rule.released

@@ -7,7 +7,7 @@ const fills = z.array(z.looseObject({ key: z.string(), minor: z.string() }))
 
 const PARTNERS = ['wallet-app', 'card-partner', 'local-partner']
 
-/** What the partners and the converter have in their own journals. */
+/** The journals of the partners and the converter. */
 export async function partnerFacts(sandboxUrl: string) {
   const read = async (path: string): Promise<unknown> => (await fetch(`${sandboxUrl}/${path}`)).json()
   const [conversions, ...books] = await Promise.all([

@@ -4,7 +4,10 @@ import type { PaymentAnswer } from '../../../scripts/demo/merchant.ts'
 import { shuffled } from '../../support/random.ts'
 import type { World } from './world.ts'
 
-/** Whom a round may kill. `chain` is the proxy before the chain: a chain does not forget blocks, a way to it may break. */
+/**
+ * The processes that a round can kill. `chain` is the proxy before the chain: a chain keeps its blocks, but a
+ * connection to it can break.
+ */
 export const VICTIMS = ['worker', 'api', 'temporal', 'postgres', 'chain'] as const
 export type Victim = (typeof VICTIMS)[number]
 
@@ -16,12 +19,12 @@ export type Round = {
   readonly say: (line: string) => void
 }
 
-/** Buyers come over this long, and the kills come between them (milliseconds). */
+/** Buyers arrive over this time, and the kills come between them (milliseconds). */
 const SPREAD_MS = 4000
-/** How long the way to the chain stays broken, at most. */
+/** The longest time that the connection to the chain stays broken. */
 const CUT_MS = 3000
 
-/** Payments by all partners at once, and kills in the middle of them; answers when every payment has succeeded. */
+/** Payments by all partners at once, and kills in the middle of them; resolves when every payment has succeeded. */
 export async function playRound(world: World, round: Round): Promise<PaymentAnswer[]> {
   const { random, say } = round
   const buying = Array.from({ length: round.payments }, (_each, index) => buy(world, index, random() * SPREAD_MS))
@@ -40,7 +43,7 @@ export async function playRound(world: World, round: Round): Promise<PaymentAnsw
 
 const FIRST: Journey = { provider: 'wallet_app', body: { amount: '49.90', currency: 'EUR' } }
 
-/** A shop and a buyer who try again when nobody answers, as shops and buyers do. */
+/** A shop and a buyer who try again without a response, as shops and buyers do. */
 async function buy(world: World, index: number, afterMs: number): Promise<PaymentAnswer> {
   await delay(afterMs)
   const { provider, body, method } = JOURNEYS[index % JOURNEYS.length] ?? FIRST
@@ -49,7 +52,7 @@ async function buy(world: World, index: number, afterMs: number): Promise<Paymen
   return payment
 }
 
-/** Answers when the last kill was, in Unix milliseconds. */
+/** Returns the time of the last kill, in Unix milliseconds. */
 async function killAll(world: World, { victims, random, say }: Round): Promise<number> {
   let lastKillAt = 0
   for (const victim of shuffled(victims, random)) {

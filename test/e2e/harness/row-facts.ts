@@ -8,11 +8,11 @@ type PaymentRow = {
   gross: bigint | null
   fee: bigint | null
   net: bigint | null
-  /** The transitions when they are no way from `created`, one after the other; null when they are. */
+  /** The transitions from `created`, one after the other; null if they are not connected. */
   way: string | null
 }
 
-/** What Postgres says, and what in it contradicts itself. */
+/** The rows of Postgres, and their contradictions. */
 export async function rowFacts(client: Client) {
   const rows = async (text: string): Promise<Record<string, string | null>[]> => (await client.query(text)).rows
   const [payments, moves, events, entries, topUps, balance] = [
@@ -64,7 +64,6 @@ function paymentRow(row: Record<string, string | null>, moves: Record<string, st
   }
 }
 
-/** A merchant's events are numbered without a gap. */
 function gaps(events: Record<string, string | null>[]): string[] {
   const next = new Map<string, number>()
   return events.flatMap((event) => {

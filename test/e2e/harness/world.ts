@@ -18,31 +18,31 @@ import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
 import { type BuyerOptions, payAtCheckout } from '../../../src/sandbox/buyer.ts'
 import { type Gate, openGate } from './gate.ts'
 
-/** A whole system of the test's own, as `npm start` runs it, with gates between its parts. */
+/** A dedicated whole system, as `npm start` runs it, with gates between its parts. */
 export type World = {
   readonly system: System
   readonly merchant: Merchant
   readonly db: Db
   readonly temporal: Client
-  /** Where everything is kept, and the secrets that were made for it. */
+  /** The data folder, and the secrets that were made for it. */
   readonly folder: string
   readonly secrets: Secrets
-  /** Between our processes and the partners and the converter. */
+  /** Between the platform’s processes and the partners and the converter. */
   readonly partners: Gate
   /** Between the worker and the chain. */
   readonly chain: Gate
-  /** What the supervisor said: each death and each return. */
+  /** The supervisor’s output: each death and each restart. */
   readonly said: readonly string[]
-  /** SIGKILL; resolves when the process is gone. It is started again at once, unless it is to stay down. */
+  /** SIGKILL; resolves when the process has ended. It is started again at once, unless it must stay down. */
   readonly kill: (name: ChildName, options?: { stayDown?: boolean }) => Promise<void>
-  /** Stops its clock: it answers nothing until it is thawed. */
+  /** Stops its clock: it answers nothing until `thaw`. */
   readonly freeze: (name: ChildName) => { readonly thaw: () => void }
-  /** What the transaction that pays the payment out has in it. */
+  /** A text that the transaction of the payout contains. */
   readonly payoutNonce: (paymentId: string) => string
-  /** Locks rows or tables until it is released: whoever needs them waits in the middle of its transaction. */
+  /** Locks rows or tables until the release: a transaction that needs them waits. */
   readonly lock: (statement: string, values?: unknown[]) => Promise<DatabaseLock>
   readonly create: (body?: object) => Promise<PaymentAnswer>
-  /** A shop that asks again, with the same key, until it has an answer. */
+  /** A shop that repeats a request, with the same key, until it has a response. */
   readonly createPatiently: (body: NewPayment) => Promise<PaymentAnswer>
   /** A buyer who tries again when a page does not load, as people do. */
   readonly pay: (payment: PaymentAnswer, options?: BuyerOptions) => Promise<void>
@@ -50,7 +50,7 @@ export type World = {
 }
 
 export type DatabaseLock = {
-  /** Resolves when somebody waits for it. */
+  /** Resolves when a transaction waits for it. */
   readonly reached: Promise<void>
   readonly release: () => Promise<void>
 }
@@ -64,7 +64,7 @@ const FOLDER_PREFIX = 'pinrail-e2e-'
 const PATIENCE_MS = 120_000
 
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
-  // A given folder may be one that was used before and waits for its second start, so nothing is removed.
+  // A given folder may have been used before and wait for its second start, so nothing is removed.
   if (options.folder === undefined) await removeLeftovers(FOLDER_PREFIX)
   const folder = options.folder ?? temporaryFolder()
   const [partners, chain] = await Promise.all([openGate(), openGate()])
@@ -129,14 +129,14 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   }
 }
 
-/** Open to Postgres' own user, so that all data is inside and goes with it. */
+/** Open to Postgres’ own user, so that all data is inside and is deleted with it. */
 export function temporaryFolder(prefix = FOLDER_PREFIX): string {
   const folder = mkdtempSync(join(tmpdir(), prefix))
   chmodSync(folder, 0o755)
   return folder
 }
 
-/** Sets what the inbox answers; null: as usual. */
+/** Sets the inbox’s response; null: as usual. */
 export async function inboxAnswers(world: Pick<World, 'system'>, behaviour: object | null): Promise<void> {
   await post(`${world.system.info.inbox_url}/behaviour`, behaviour)
 }
@@ -153,7 +153,7 @@ export async function post(url: string, body: unknown): Promise<unknown> {
   return text === '' ? null : JSON.parse(text)
 }
 
-/** Opens the partner's order and leaves it there; answers the attempt. */
+/** Opens the partner’s order and leaves it there; returns the attempt. */
 export async function openAndLeave(world: World, payment: PaymentAnswer, how: BuyerOptions = {}): Promise<string> {
   const { sandboxUrl } = world.system
   const left = await payAtCheckout(payment.checkout_url, { sandboxUrl, ...how, press: 'nothing' }).catch(
@@ -173,7 +173,7 @@ export async function attemptsOf(
   return rows
 }
 
-/** What the partner's own control does with an order, as buyer or as fate. */
+/** Uses the partner’s own control of an order, for the buyer or for a fault. */
 export async function atPartner(world: World, attemptId: string, act: object, partner = 'wallet-app'): Promise<void> {
   await post(`${world.system.sandboxUrl}/${partner}/sandbox/orders/${attemptId}/act`, act)
 }
@@ -194,7 +194,7 @@ async function lockDatabase(url: string, statement: string, values: unknown[]): 
   const { rows } = await client.query('select pg_backend_pid() as pid')
   const waiting = `select 1 from pg_stat_activity where ${rows[0].pid} = any(pg_blocking_pids(pid))`
   const reached = until(async () => ((await client.query(waiting)).rowCount === 0 ? null : true), 'somebody to wait')
-  // Whoever released it before anybody came asks no more.
+  // A hold that was released before a transaction waited is over.
   reached.catch(() => undefined)
   return { reached: reached.then(() => undefined), release: () => client.end() }
 }
