@@ -6,16 +6,13 @@ import { createDb, type DbOptions, one, type Queryable, sql } from './db.ts'
 export class DatabaseRefusal extends Error {}
 
 /**
- * Thrown if settings of the database are wrong. The message lists each, with the statement or the advice that corrects
- * it.
+ * Thrown for wrong settings of the database. The message lists each, with the statement or the advice that corrects it.
  */
 export class SessionRefusal extends DatabaseRefusal {}
 
 type Pooled = { readonly pooled: boolean }
 
-/**
- * Compares a session with the lists of connection/session.ts in one query. It needs no schema. Throws SessionRefusal.
- */
+/** Compares a session with the lists of connection/session.ts in one query, without a schema. Throws SessionRefusal. */
 export async function assertSession(db: Queryable, { pooled }: Pooled): Promise<void> {
   const settings = [...SETTINGS, ...REFUSED, ...BEYOND_SETTINGS, ...(pooled ? POOLED_LIMITS : DIRECT)]
   const found = await readSession(db, settings)

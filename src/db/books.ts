@@ -19,7 +19,7 @@ export function countPayments(db: Queryable) {
 
 const waitingMessagesRow = z.object({ queue: z.string(), ...waiting })
 
-/** Counts what waits to be sent to Temporal, to merchants or to people; an empty queue has the count 0. */
+/** An empty queue has the count 0. */
 export function countBacklog(db: Queryable) {
   return many(
     db,
@@ -37,7 +37,7 @@ export function countBacklog(db: Queryable) {
 
 const settledRow = z.object({ count: z.coerce.number(), fee_usdc: z.coerce.number() })
 
-/** Counts payments that succeeded in the last 24 hours; amounts in USDC. */
+/** In the last 24 hours; amounts in USDC. */
 export function countSettled(db: Queryable) {
   return many(
     db,

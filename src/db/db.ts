@@ -19,7 +19,6 @@ class Statement {
     this.#values = values
   }
 
-  /** Returns the text and the values of a statement; null for anything else. */
   static open(part: unknown): { readonly text: string; readonly values: readonly unknown[] } | null {
     return typeof part === 'object' && part !== null && #text in part
       ? { text: part.#text, values: part.#values }
@@ -29,7 +28,6 @@ class Statement {
 
 export type { Statement }
 
-/** The argument of a repository function: a pool, or the client of a running transaction. */
 export type Queryable = {
   query(text: string, values?: unknown[]): Promise<pg.QueryResult>
   /**
@@ -39,16 +37,13 @@ export type Queryable = {
   readonly livemode: boolean
 }
 
-/**
- * The client of a running transaction: functions that must run in a transaction require this type instead of a pool.
- */
+/** The client of a running transaction: functions that need a transaction require it. */
 export type Tx = Queryable & {
   readonly inTransaction: true
   /** Runs `work` after the commit of the transaction, never after a rollback. It must not throw. */
   readonly afterCommit: (work: () => void) => void
 }
 
-/** The argument of a request handler: single statements, and transactions. */
 export type Session = Queryable & {
   /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
@@ -69,10 +64,7 @@ export type Db = Session & {
    * database; if it throws on a replica that only lacks a row, it runs again on the main database.
    */
   readonly lists: (tenant: Tenant) => Session
-  /**
-   * Resolves when the database answers. It uses a dedicated connection: if all others are in use the database is busy,
-   * not down.
-   */
+  /** Uses a dedicated connection: if all others are in use the database is busy, not down. */
   readonly answers: () => Promise<void>
   /** Connections of this process: all, the idle ones, and the number of requests that wait for one. */
   readonly poolUse: () => { readonly total: number; readonly idle: number; readonly waiting: number }
@@ -81,11 +73,8 @@ export type Db = Session & {
 
 export type DbOptions = LimitOptions & {
   url: string
-  /** A replica, from which lists are read. */
   readUrl?: string | undefined
-  /** The mode of the deployment. */
   livemode: boolean
-  /** The most connections. */
   pool?: number
   /**
    * True if a pooler shares connections between transactions. It accepts no session settings, so each transaction sets
@@ -164,7 +153,7 @@ export class TooSlow extends Error {}
 /** Milliseconds. Lists are read along indexes in a few; a longer query uses no index. */
 const LIST_TIMEOUT_MS = 2000
 
-/** Runs a statement for its effect. Returns the number of rows that it changed. */
+/** Returns the number of changed rows. */
 export async function execute(db: Queryable, statement: Statement): Promise<number> {
   const result = await run(db, statement)
   return result.rowCount ?? 0
@@ -238,7 +227,7 @@ function openSession(pool: pg.Pool, beginning: Beginning): Session {
   }
 }
 
-/** Makes a session that only reads, so its work can run twice. */
+/** Its work can run twice, because it only reads. */
 const openEither = (replica: Session, main: Session, either: EitherDatabase): Session => ({
   livemode: main.livemode,
   query: (text, values) =>
@@ -253,7 +242,6 @@ const openEither = (replica: Session, main: Session, either: EitherDatabase): Se
     ),
 })
 
-/** Makes a session that runs its statements in this transaction. */
 export const sessionIn = (tx: Tx): Session => ({ ...tx, transaction: (work) => work(tx) })
 
 /** Postgres' code for a canceled statement. */

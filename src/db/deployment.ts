@@ -4,7 +4,6 @@ import { execute, maybeOne, one, type Queryable, sql } from './db.ts'
 
 /** The mode of a database: stamped once, asserted by every process (docs/operations.md). */
 
-/** Thrown if the database belongs to a deployment of the other mode. */
 export class ModeRefusal extends DatabaseRefusal {}
 
 /**
@@ -26,9 +25,7 @@ export async function assertMode(db: Queryable): Promise<void> {
   )
 }
 
-/**
- * Stamps the mode. The first process wins: another one that stamps at the same moment waits here, and changes nothing.
- */
+/** The first process wins: another one that stamps at the same moment waits here, and changes nothing. */
 async function stamp(db: Queryable): Promise<void> {
   const livemode = (await readModeOfPayments(db)) ?? db.livemode
   await execute(db, sql`insert into deployment (livemode) values (${livemode}) on conflict do nothing`)
@@ -43,7 +40,7 @@ async function readMode(db: Queryable): Promise<boolean | null> {
 
 const modesRow = z.object({ live: z.boolean(), test: z.boolean() })
 
-/** Reads the mode of the payments. Null if there are none. */
+/** Null: there are no payments. */
 async function readModeOfPayments(db: Queryable): Promise<boolean | null> {
   const { live, test } = await one(
     db,

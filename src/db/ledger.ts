@@ -93,10 +93,7 @@ export function readBalances(db: Queryable): Promise<z.infer<typeof balance>[]> 
 
 const imbalanceRow = z.object({ transaction_id: z.string(), asset: z.string(), amount: z.string() })
 
-/**
- * Finds transactions that do not balance in some asset, with the excess. The database refuses them, so there should be
- * none.
- */
+/** The database refuses transactions that do not balance, so there should be none. */
 export function findImbalances(db: Queryable): Promise<{ transaction_id: string; asset: string; amount: string }[]> {
   return many(
     db,

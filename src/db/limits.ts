@@ -25,7 +25,6 @@ export async function addToLimits(db: Queryable, counts: readonly Counted[]): Pr
   return new Map(rows.map(({ key, count }) => [key, count]))
 }
 
-/** Deletes the counts of windows that ended. */
 export function forgetLimits(db: Queryable): Promise<number> {
   return execute(db, sql`delete from limit_count where ends_at < now() - interval '1 minute'`)
 }

@@ -38,7 +38,6 @@ export async function migrate(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Lists the migrations of this version, the oldest first. */
 export async function listMigrations(): Promise<string[]> {
   return (await readdir(MIGRATIONS)).map((file) => file.replace(/\.sql$/, '')).sort()
 }

@@ -6,18 +6,13 @@ import type { Queryable } from './db.ts'
  * between transactions delays them, and then each process polls a few seconds later.
  */
 
-/**
- * Milliseconds in which several calls are joined into one notice: each notice is a commit, and Postgres runs commits
- * with notices one after the other.
- */
+/** Milliseconds in which calls are joined into one notice: Postgres runs commits with notices one after the other. */
 const TOGETHER_MS = 50
 const RECONNECT_MS = 5000
 
-/** A payout has changed. */
 export const PAYOUTS_CHANNEL = 'pinrail_payouts'
-/** Payments have changed; the notice has their ids. */
+/** A notice has the ids of the changed payments. */
 export const PAYMENTS_CHANNEL = 'pinrail_payments'
-/** A partner is down, or works reconnect. */
 export const PARTNERS_CHANNEL = 'pinrail_partners'
 
 /** Postgres refuses a notice of 8,000 bytes. An id has 30 bytes and a space. */
@@ -50,7 +45,6 @@ export function createNotifier(db: Queryable, channel: string, togetherMs = TOGE
 /** Receives the words of each notice, and null after a new connection: notices might have been missed. */
 export type Listener = (words: readonly string[] | null) => void
 
-/** Listens to channels on one connection. */
 export function listen(url: string, listeners: Readonly<Record<string, Listener>>): { close(): Promise<void> } {
   const channels = Object.keys(listeners)
   let closed = false

@@ -39,17 +39,12 @@ const outboxRow = z.object({
 
 type Page = { readonly minAgeMs: number; readonly limit: number }
 
-/**
- * Reads the oldest messages of a kind that are at least `minAgeMs` milliseconds old. Messages of the other mode stay.
- */
+/** Reads the oldest messages that are at least `minAgeMs` milliseconds old, without those of the other mode. */
 export function readOutbox(db: Queryable, kind: OutboxKind, page: Page): Promise<OutboxRow[]> {
   return many(db, outboxRow, selectOutbox(db, kind, page))
 }
 
-/**
- * Reads the same, locked until the transaction ends. Skips messages that another relay has locked, so that several
- * share the work.
- */
+/** Locks them until the transaction ends. Skips messages that another relay has locked. */
 export function takeOutbox(tx: Tx, kind: OutboxKind, page: Page): Promise<OutboxRow[]> {
   return many(tx, outboxRow, sql`${selectOutbox(tx, kind, page)} for update skip locked`)
 }

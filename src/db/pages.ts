@@ -2,9 +2,7 @@ import { z } from 'zod'
 import { storedText } from '../domain/text.ts'
 import { one, type Queryable, type Statement, sql } from './db.ts'
 
-/**
- * The size of a page of a list, newest first, and the cursors around it: rows older than `after`, newer than `before`.
- */
+/** The rows older than `after` and newer than `before`, at most `limit`, newest first. */
 export type PageOf = { readonly limit: number; readonly after: string | null; readonly before: string | null }
 
 /** With `before` alone the page has the rows next to it, so they are read in the other direction. */
@@ -51,5 +49,4 @@ export async function hasCursors(
   return (await one(db, countRow, asked)).count === cursors.size
 }
 
-/** Returns the `like` pattern for text that contains these words. */
 export const containing = (words: string): string => `%${storedText(words).replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`

@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { one, type Queryable, sql } from './db.ts'
 
-/** The work that the sweeps of a worker can find, in one statement. */
-
 /** The channel on which Postgres names the sweeps for which a commit made work: see the triggers `wakes_…`. */
 export const WORK_CHANNEL = 'pinrail_work'
 

@@ -1,6 +1,4 @@
-/**
- * Host names of return pages and webhooks. They can contain an underscore, which DNS, browsers and URL parsers accept.
- */
+/** Host names of return pages and webhooks. An underscore is valid, because DNS, browsers and URL parsers accept it. */
 
 const label = (first: string): string => `[${first}](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?`
 export const LABEL = label('A-Za-z0-9_')

@@ -28,7 +28,6 @@ export function typeId(kind: IdKind): RegExp {
   return new RegExp(`^${ID_PREFIXES[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`)
 }
 
-/** True for a TypeID of the kind: 26 characters of Crockford's base 32 after the prefix. */
 export function isId(kind: IdKind, value: string): boolean {
   const prefix = `${ID_PREFIXES[kind]}_`
   return value.startsWith(prefix) && /^[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(value.slice(prefix.length))
@@ -57,7 +56,6 @@ export function firstPaymentId(time: number): string {
 
 export const paymentWorkflowId = (paymentId: string): string => paymentId
 
-/** The workflow that owns the tries of one event at one endpoint. */
 export const deliveryWorkflowId = (eventId: string, endpointId: string): string => `whd_${eventId}_${endpointId}`
 
 export const notificationWorkflowId = (channelId: string): string => `ntf_${channelId}`
@@ -66,7 +64,7 @@ export const notificationWorkflowId = (channelId: string): string => `ntf_${chan
 export const nth = (order: number): string => (order === 1 ? '' : `:${order}`)
 
 /** Idempotency keys of calls to partners: from ids and the step, never random, never per try. */
-/** Counts a payment's orders at the converter from 1; only the last one is open. */
+/** Counted from 1; only the last order of a payment is open. */
 export const conversionKey = (paymentId: string, order: number): string => `${paymentId}:convert${nth(order)}`
 export const refundKey = (attemptId: string): string => `${attemptId}:refund`
 

@@ -36,7 +36,6 @@ export type Booking = {
 const negative = (amount: string): string => subtract('0', amount)
 const nonZero = (lines: Line[]): Line[] => lines.filter((line) => !isZero(line.amount))
 
-/** Books USDC that the converter delivered to the treasury. */
 export function toppedUp(fact: { reference: string; micro: MicroUsdc }): Booking {
   return usdcLines('topped_up', { ...fact, paymentId: null }, ['treasury', 'conversion'])
 }
@@ -64,7 +63,6 @@ export function deposited(fact: { paymentId: string; reference: string; micro: M
   return usdcLines('deposited', fact, ['deposits', 'suspense'])
 }
 
-/** Books that a deposit of a payment has reached the treasury. */
 export function swept(fact: { paymentId: string; reference: string; micro: MicroUsdc }): Booking {
   return usdcLines('swept', fact, ['treasury', 'deposits'])
 }

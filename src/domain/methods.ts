@@ -43,7 +43,6 @@ export type Provider = {
   readonly identityCheck: boolean
 }
 
-/** The 27 members of the European Union. */
 const EU = 'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK'.split(' ')
 
 /** The European Economic Area: the EU with Iceland, Liechtenstein and Norway. */
@@ -115,12 +114,10 @@ export const PROVIDERS: Record<ProviderUsed, Provider> = {
   },
 }
 
-/** The providers that a payment can be pinned to. */
 export const PROVIDER_NAMES: readonly ProviderName[] = ['wallet_app', 'card_partner', 'local_partner']
 
 export const USED_PROVIDER_NAMES = Object.keys(PROVIDERS) as ProviderUsed[]
 
-/** The limits of a payment without a pinned method. */
 export const PICKER_LIMITS: { minimum: Money; maximum: Money } = {
   minimum: { minor: '200', currency: 'USD' },
   maximum: { minor: '1000000', currency: 'USD' },

@@ -47,12 +47,11 @@ export function formatAmount(money: Money): string {
   return formatUnits(money.minor, decimalsOf(money.currency))
 }
 
-/** Formats the amount for people: `1,249.00`. */
+/** As people read it: `1,249.00`. */
 export function groupedAmount(money: Money): string {
   return grouped(formatAmount(money))
 }
 
-/** Puts a comma between the thousands of a decimal text. */
 export function grouped(decimal: string): string {
   const [whole = '', fraction] = decimal.split('.')
   const groups = whole.replace(/\B(?=(?:\d{3})+$)/g, ',')
@@ -135,9 +134,7 @@ export function splitFee(gross: MicroUsdc): { gross: MicroUsdc; fee: MicroUsdc; 
 
 export const isMore = (one: Money, other: Money): boolean => BigInt(one.minor) > BigInt(other.minor)
 
-/**
- * Compares what arrived with what was asked. Underpaid only beyond the tolerance, a whole percent of the asked amount.
- */
+/** Underpaid only if more than the tolerance is missing, a whole percent of the asked amount. */
 export function compareReceived(
   expected: Money,
   receivedMinor: string,
@@ -157,17 +154,14 @@ export function isWithinPercent(amount: string, expected: string, percent: numbe
   return distance * 100n <= BigInt(expected) * BigInt(percent)
 }
 
-/** Adds two amounts in the same unit. */
 export function add(a: string, b: string): string {
   return (BigInt(a) + BigInt(b)).toString()
 }
 
-/** Subtracts `b` from `a`, two amounts in the same unit. */
 export function subtract(a: string, b: string): string {
   return (BigInt(a) - BigInt(b)).toString()
 }
 
-/** Returns the lesser of two amounts in the same unit. */
 export function atMost(a: string, most: string): string {
   return BigInt(a) < BigInt(most) ? a : most
 }

@@ -35,7 +35,6 @@ export type LimitCheck =
       readonly ok: false
       readonly code: 'amount_too_small' | 'amount_too_large'
       readonly limit: Money
-      /** Providers that accept this amount. */
       readonly alternatives: ProviderName[]
     }
 
@@ -104,7 +103,6 @@ export type OfferQuery = {
   readonly rates: RateTable | null
   /** True if the buyer's device has its own wallet; null: unknown. */
   readonly deviceWallet: boolean | null
-  /** True if USDC is accepted at addresses of the platform. */
   readonly crypto?: boolean
   readonly down?: DownPartners
 }
@@ -137,9 +135,7 @@ export type Refusal = {
   readonly provider: ProviderUsed
   readonly method: MethodName
   readonly reason: RefusalReason
-  /** The limit that the amount breaks; null for other reasons. */
   readonly limit: Money | null
-  /** Since when the partner is down, for `down`. */
   readonly downSince?: string
 }
 

@@ -1,6 +1,4 @@
-/**
- * Actions that a simulated partner can take with an order, through its own controls and through the API's test mode.
- */
+/** Actions of a simulated partner on an order, through its own controls and the API's test mode. */
 export const SIMULATED_ACTIONS = [
   'pay',
   'decline',

@@ -21,10 +21,7 @@ const ALL = Object.keys(KINDS) as CharacterKind[]
 /** The ignorable characters above U+FFFF, which a pattern without flags cannot name. */
 const INVISIBLE_ABOVE = '\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}'
 
-/**
- * Returns the inside of a class, for patterns of the document. Without kinds it has all of them: the remaining
- * characters are visible.
- */
+/** The inside of a class, for patterns of the document. Without kinds it has all of them. */
 export const characterClass = (...kinds: readonly CharacterKind[]): string =>
   (kinds.length === 0 ? ALL : kinds).map((kind) => KINDS[kind]).join('')
 
@@ -38,7 +35,6 @@ function anyOf(kinds: readonly CharacterKind[]): RegExp {
   return found
 }
 
-/** True if the text has a character of one of the kinds. */
 export const hasCharacters = (text: string, ...kinds: readonly CharacterKind[]): boolean =>
   text.search(anyOf(kinds)) >= 0
 
@@ -51,7 +47,6 @@ export const storedText = (text: string): string => text.normalize('NFC')
 /** Returns the form in which a reference is stored and searched: two references that look alike are the same. */
 export const storedReference = (text: string): string => withoutCharacters(storedText(text), 'invisible')
 
-/** True if a person sees anything of the text. */
 export const isVisible = (text: string): boolean => withoutCharacters(text, ...ALL) !== ''
 
 /** True if Postgres can store the text and no mark in it deceives its reader. `lines` can have tabs and line breaks. */

@@ -21,7 +21,6 @@ export function dataForMerchant<Value>(data: Readonly<Record<string, Value>>): R
   return Object.fromEntries(Object.entries(data).filter(([name]) => !INTERNAL.includes(name)))
 }
 
-/** Why a payment enters a status. */
 const MOVES = {
   created: ['merchant', 'The payment was created'],
   opened: ['buyer', 'The buyer opened a partner order'],
@@ -77,7 +76,6 @@ export function moveNote(to: PaymentStatus, reason: Reason): Note {
   return { ...reason, kind: `payment.${to}` }
 }
 
-/** Changes without a move. */
 const NOTES = {
   'payment.rate_locked': ['system', 'The rate was locked later: no rate was available when the money arrived'],
   'payment.converted': ['system', 'Converted to USDC'],

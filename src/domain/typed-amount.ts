@@ -14,7 +14,6 @@ function asciiDigit(digit: string): string {
   return String((code - zero) % 10)
 }
 
-/** Returns the text with ASCII digits and without invisible marks. */
 export const asciiDigits = (text: string): string =>
   withoutCharacters(text, 'turn', 'invisible').replace(/(?![0-9])\p{Nd}/gu, asciiDigit)
 

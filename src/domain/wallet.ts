@@ -1,14 +1,9 @@
 import { hasCharacters, withoutCharacters } from './text.ts'
 
-/** The rules for the wallet that a merchant is paid to. */
-
 /** In live mode a change waits for a day, so that the people who are notified can object. */
 export const WALLET_WAIT_SECONDS = 86_400
 
-/**
- * Returns the text that the wallet's key signs to prove that it belongs to the merchant. The signature identifies the
- * address.
- */
+/** Returns the text that the wallet's key signs to prove its owner. The signature identifies the address. */
 export function walletProofText({ merchantId, livemode }: { merchantId: string; livemode: boolean }): string {
   return `Pinrail: pay the account ${merchantId} to this wallet, in ${livemode ? 'live' : 'test'} mode.`
 }

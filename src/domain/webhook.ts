@@ -40,7 +40,6 @@ type Endpoint = {
   readonly updated_at: Date
 }
 
-/** Renders an endpoint as the API and events show it: without its secrets. */
 export function renderEndpoint(endpoint: Endpoint) {
   const { id, livemode, url, description, enabled_events, disabled_at, disabled_reason } = endpoint
   return {
@@ -82,9 +81,7 @@ export const DELIVERY_DELAYS_SECONDS = [
   24 * HOUR,
 ] as const
 
-/**
- * Each delay is multiplied by a factor between 0.8 and 1.2, so that a receiver that was down is not hit all at once.
- */
+/** Varies each delay by a factor between 0.8 and 1.2, so that a receiver that was down is not hit all at once. */
 const JITTER = 0.2
 
 /** The shortest pause after a timeout or a response that means "too busy" (seconds). */
@@ -106,7 +103,6 @@ export type SendError =
   | 'refused_address'
   | 'unusable_secret'
 
-/** The result of one try; `status` is null if there was no response. */
 export type DeliveryAnswer = { readonly status: number | null; readonly error: SendError | null }
 
 /** The receiver accepted it, did not, or reported that it is gone for good (410: the endpoint is disabled). */
@@ -158,9 +154,7 @@ export function nextDelaySeconds({ step, overloaded, retryAfterSeconds, random }
   return Math.max(delay, Math.min(retryAfterSeconds, 2 * delay, LONGEST_RETRY_AFTER_SECONDS))
 }
 
-/**
- * Returns the latest that the try after `step` can be due (seconds): a delivery that is later has lost its workflow.
- */
+/** The latest that the try after `step` can be due (seconds): a later delivery has lost its workflow. */
 export function longestDelaySeconds(step: number): number {
   const latest = { step, overloaded: true, retryAfterSeconds: LONGEST_RETRY_AFTER_SECONDS, random: 1 }
   return nextDelaySeconds(latest) ?? 0

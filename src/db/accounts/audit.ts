@@ -13,7 +13,7 @@ export type AuditNote = {
   readonly ip: string
 }
 
-/** Writes the entry. Call it in the transaction of the change, so that neither exists without the other. */
+/** Call it in the transaction of the change, so that neither exists without the other. */
 export async function writeAudit(db: Queryable, note: AuditNote): Promise<void> {
   await execute(
     db,
@@ -42,7 +42,6 @@ export async function writeAuditHourly(tx: Tx, note: AuditNote): Promise<void> {
 
 const failedSignInRow = z.object({ merchantId: z.string(), actor: z.string() })
 
-/** Writes a failed sign-in or confirmation of the person to the log of each of their accounts. */
 export async function writeFailedSignIn(
   tx: Tx,
   person: { readonly personId: string } | { readonly email: string },
@@ -59,7 +58,6 @@ export async function writeFailedSignIn(
     await writeAuditHourly(tx, { ...member, action: 'person.sign_in_failed', data: { how }, ip })
 }
 
-/** Writes a person's action to the log of each of the accounts. */
 export async function writeAuditEverywhere(
   db: Queryable,
   memberships: readonly { readonly merchantId: string }[],
@@ -79,7 +77,7 @@ const auditRow = z.object({
 })
 export type AuditEntry = z.output<typeof auditRow>
 
-/** Lists the entries, newest first; only those of `actions` if it is given. */
+/** Newest first; only those of `actions` if it is given. */
 export function listAudit(
   db: Queryable,
   merchantId: string,
@@ -101,7 +99,7 @@ export type AuditFilters = {
   readonly before?: string | undefined
 }
 
-/** Returns a page, newest first. Null if a cursor is no entry of the account. */
+/** Newest first. Null if a cursor is no entry of the account. */
 export async function pageOfAudit(
   db: Queryable,
   merchantId: string,

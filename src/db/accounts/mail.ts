@@ -47,7 +47,7 @@ export function takeDueMail(
 
 const untriedRow = z.object({ waiting: z.coerce.number() })
 
-/** Counts the mails that wait for their first try, up to `most`. */
+/** Up to `most`. */
 export async function countUntried(db: Queryable, { now, most }: { now: string; most: number }): Promise<number> {
   const { waiting } = await one(
     db,
@@ -58,7 +58,7 @@ export async function countUntried(db: Queryable, { now, most }: { now: string; 
   return waiting
 }
 
-/** Records that the mail was sent, and wipes its content. */
+/** Wipes the content. */
 export async function mailWasSent(db: Queryable, id: string): Promise<void> {
   await execute(db, sql`update mail set sealed = null, failure = null where id = ${id}`)
 }
@@ -70,7 +70,7 @@ export async function mailFailed(
   await execute(db, sql`update mail set failure = ${failure}, next_at = ${nextAt}::timestamptz where id = ${id}`)
 }
 
-/** Ends mails that are no longer useful. Returns the number of mails that were never sent. */
+/** Returns the number of mails that were never sent. */
 export function giveUpMail(db: Queryable, now: string): Promise<number> {
   return execute(
     db,

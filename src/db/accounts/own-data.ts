@@ -6,7 +6,7 @@ import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
 const row = z.record(z.string(), z.unknown())
 export type OwnData = Readonly<Record<string, unknown>>
 
-/** Reads everything that is stored about the person: no secrets, and nothing about other people. */
+/** No secrets, and nothing about other people. */
 export async function readOwnData(db: Queryable, { id, email }: { id: string; email: string }): Promise<OwnData> {
   const rows = (statement: ReturnType<typeof sql>) => many(db, row, statement)
   return {
@@ -68,7 +68,6 @@ export async function accountsThatNeed(db: Queryable, personId: string): Promise
 
 const chatRow = z.object({ id: z.string(), sealed: z.string() })
 
-/** Lists the Telegram chats that the person has linked, in all accounts. */
 export function chatsOf(db: Queryable, personId: string): Promise<z.output<typeof chatRow>[]> {
   const chats = sql`select id, sealed from channel
       where person_id = ${personId} and kind = 'telegram' and removed_at is null`

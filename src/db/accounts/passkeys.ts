@@ -29,7 +29,7 @@ export type Passkey = z.output<typeof passkeyRow>
 
 export type NewPasskey = Pick<Passkey, 'id' | 'personId' | 'publicKey' | 'counter' | 'transports' | 'name'>
 
-/** Returns false if the credential is known already. */
+/** False if the credential is known already. */
 export async function insertPasskey(tx: Tx, passkey: NewPasskey): Promise<boolean> {
   const stored = await execute(
     tx,
@@ -74,7 +74,7 @@ export async function deletePasskey(tx: Tx, personId: string, id: string): Promi
   return (await execute(tx, sql`delete from passkey where id = ${id} and person_id = ${personId}`)) === 1
 }
 
-/** Returns false if the challenge was answered before. */
+/** False if the challenge was answered before. */
 export async function answerChallenge(tx: Tx, digest: Uint8Array, expiresAt: string): Promise<boolean> {
   const stored = await execute(
     tx,

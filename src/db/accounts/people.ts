@@ -6,7 +6,6 @@ import { time } from '../payments/payment-rows.ts'
 const personRow = z.object({ id: z.string(), email: z.string() })
 export type Person = z.output<typeof personRow>
 
-/** Returns the person with this address, and creates one if there is none. */
 export async function findOrInsertPerson(tx: Tx, person: Person): Promise<Person> {
   await execute(
     tx,
@@ -41,7 +40,7 @@ export function listMemberships(db: Queryable, personId: string): Promise<Member
   )
 }
 
-/** Makes the person a member of the account. An existing member keeps the role. */
+/** An existing member keeps the role. */
 export async function insertMembership(
   db: Queryable,
   member: { merchantId: string; personId: string; role: Role },
@@ -82,10 +81,7 @@ export function listMembers(db: Queryable, merchantId: string): Promise<Member[]
 
 const roleRow = z.object({ role })
 
-/**
- * Changes the role. Null if there is no such member. The caller owns the account's lock, and refuses to leave it
- * without an owner.
- */
+/** Null if there is no such member. The caller owns the account's lock, and never leaves it without an owner. */
 export function setRole(
   tx: Tx,
   member: { merchantId: string; personId: string; role: Role },
@@ -120,7 +116,7 @@ const invitationRow = z
   }))
 export type Invitation = z.output<typeof invitationRow>
 
-/** Invites the address; inviting it again changes the role and the expiry. */
+/** Inviting an address again changes the role and the expiry. */
 export async function insertInvitation(
   tx: Tx,
   invited: { merchantId: string; email: string; role: Role; expiresAt: string },
@@ -133,7 +129,7 @@ export async function insertInvitation(
   )
 }
 
-/** Ends the invitation. The row stays, because its mail counts. False if there is no open one. */
+/** The row stays, because its mail counts. False if there is no open invitation. */
 export async function endInvitation(
   tx: Tx,
   { merchantId, email, now }: { merchantId: string; email: string; now: string },
@@ -146,7 +142,6 @@ export async function endInvitation(
   return ended === 1
 }
 
-/** Lists open invitations: of an account, or to an address. */
 export function listInvitations(
   db: Queryable,
   of: { merchantId: string } | { email: string },
@@ -162,7 +157,7 @@ export function listInvitations(
   )
 }
 
-/** Deletes the invitation and returns its role. Null if there is no open one. */
+/** Null if there is no open invitation. */
 export function takeInvitation(
   tx: Tx,
   { merchantId, email, now }: { merchantId: string; email: string; now: string },

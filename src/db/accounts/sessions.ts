@@ -75,7 +75,7 @@ export async function isNewDevice(db: Queryable, personId: string, userAgent: st
   return before > 0 && same === 0
 }
 
-/** Finds a session, even an ended one: the caller decides. */
+/** Even an ended session: the caller decides. */
 export function findSession(db: Queryable, digest: Uint8Array): Promise<Session | null> {
   return maybeOne(
     db,
@@ -84,7 +84,7 @@ export function findSession(db: Queryable, digest: Uint8Array): Promise<Session 
   )
 }
 
-/** Lists the open sessions of a person that were used after the time, newest first. */
+/** Open sessions that were used after the time, newest first. */
 export function listSessions(db: Queryable, personId: string, usedAfter: string): Promise<Session[]> {
   return many(
     db,
@@ -107,7 +107,6 @@ export async function chooseMerchant(db: Queryable, id: string, merchantId: stri
   await execute(db, sql`update session set merchant_id = ${merchantId} where id = ${id}`)
 }
 
-/** Ends sessions of the person: one, or all but one. */
 export function endSessions(
   db: Queryable,
   personId: string,

@@ -25,7 +25,6 @@ export type NewSignInLink = {
   readonly browserDigest: Uint8Array
   /** The session that it confirms; null: it opens a session. */
   readonly sessionId: string | null
-  /** The request that the link confirms. */
   readonly confirmationId: string | null
   readonly askedFrom: string
   /** ISO 8601. */
@@ -74,7 +73,7 @@ export async function insertLink(tx: Tx, link: NewSignInLink): Promise<void> {
   )
 }
 
-/** Returns the link if it still works in this browser. Reading does not use it up. */
+/** Reading does not use the link up. */
 export function findLink(
   db: Queryable,
   link: { digest: Uint8Array; browserDigest: Uint8Array; now: string },
@@ -88,7 +87,7 @@ export function findLink(
   )
 }
 
-/** Uses the link up: of any number of presses, one succeeds. */
+/** Of any number of presses, one succeeds. */
 export function useLink(
   tx: Tx,
   link: { digest: Uint8Array; browserDigest: Uint8Array; now: string },
@@ -105,7 +104,6 @@ export function useLink(
 
 const emailRow = z.object({ email: z.string() })
 
-/** Returns the address that received the link of this browser; null if there is no such link. */
 export async function addressOfBrowser(db: Queryable, browserDigest: Uint8Array): Promise<string | null> {
   const row = await maybeOne(db, emailRow, sql`select email from sign_in_link where browser_digest = ${browserDigest}`)
   return row?.email ?? null

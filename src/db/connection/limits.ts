@@ -28,7 +28,6 @@ export const limitsOf = ({ statementTimeoutMs, lockTimeoutMs, idleInTransactionM
 /** For migrations: the larger a table, the longer they take. */
 export const NO_LIMITS: Limits = { statement_timeout: 0, idle_in_transaction_session_timeout: 0, lock_timeout: 0 }
 
-/** Returns the statements that set the limits for one transaction. */
 export const settings = (limits: Limits): string =>
   Object.entries(limits)
     .map(([name, ms]) => `; set local ${name} = ${ms}`)

@@ -1,6 +1,5 @@
 import type pg from 'pg'
 
-/** Makes the driver's query of a statement. */
 export type Asking = (text: string, values?: unknown[]) => pg.QueryConfig
 
 /** Plans the statement each time, and leaves nothing on the connection. */

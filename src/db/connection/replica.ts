@@ -1,9 +1,7 @@
 /** The replica is not used for this long after a failure (milliseconds): to detect that it is gone can take seconds. */
 const REST_MS = 5000
 
-/**
- * The work's own refusal, after the replica had answered every query: the replica might lack a row that the work needs.
- */
+/** The work refused although the replica had answered every query: the replica might lack a row. */
 class Doubtful extends Error {
   readonly refusal: unknown
   constructor(refusal: unknown) {
@@ -12,7 +10,6 @@ class Doubtful extends Error {
   }
 }
 
-/** Runs the first work, on the replica, or the second one, on the main database. */
 export type EitherDatabase = <T>(onReplica: () => Promise<T>, onMain: () => Promise<T>) => Promise<T>
 
 /**

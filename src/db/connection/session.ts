@@ -52,8 +52,7 @@ export const POOLED_LIMITS: readonly Setting[] = [
 ]
 
 /**
- * Settings that a connection does not send: an ordinary user has no right to, an older Postgres lacks them, or the
- * administrator has a choice.
+ * Not sent by a connection: a user has no right to, an older Postgres lacks them, or the administrator has a choice.
  */
 export const REFUSED: readonly Setting[] = [
   {
@@ -109,7 +108,7 @@ export const DIRECT: readonly Setting[] = [
   },
 ]
 
-/** The driver's parameters. The settings are in the first packet, so they need no round trip. */
+/** The settings are in the first packet, so they need no round trip. */
 export type Connection = { readonly connectionString: string; readonly options?: string }
 
 /** Returns a direct connection with the settings that it needs. Options in the URL stay, unless they are set here. */

@@ -8,7 +8,6 @@ import type { Tx } from '../db.ts'
  * TypeScript file compares a payment with what the domain computes of it.
  */
 export type Invariant = {
-  /** The name of the file. */
   readonly name: string
   readonly rule: string
   readonly todo: string
@@ -19,14 +18,12 @@ export type Difference = { readonly invariant: string; readonly subject: string;
 
 /** A query about one moment of the database. */
 export type Question = {
-  /** The names of the invariants that it checks. */
   readonly about: readonly string[]
   /** False: it runs once, and not for each page of payments. */
   readonly isOfPayments: boolean
   readonly ask: (tx: Tx, payments: readonly string[]) => Promise<Difference[]>
 }
 
-/** A payment with what the ledger has of it, by account and asset. */
 export type Booked = { readonly state: PaymentWithAttempts; readonly books: ReadonlyMap<string, bigint> }
 
 export type Computed = {

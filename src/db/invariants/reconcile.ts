@@ -3,13 +3,11 @@ import { type Db, execute, many, sql, type Tx } from '../db.ts'
 import type { Difference, Question } from './invariant.ts'
 import { QUESTIONS } from './invariants.ts'
 
-/** The payments to compare. */
 export type Scope =
   /** Those that changed since the time (ISO 8601), those that are still open, and those that differed before. */
   { readonly since: string } | { readonly payment: string } | 'all'
 
 export type Reconciliation = {
-  /** The number of compared payments. */
   readonly payments: number
   /** True if more payments have changed than one run compares: then it compared the newest. */
   readonly isCut: boolean
@@ -20,7 +18,6 @@ export type Reconciliation = {
 
 /** Payments that one statement compares, which takes about 20 milliseconds. */
 const PAGE = 1000
-/** The most payments of one run, unless it compares all. */
 export const MOST_PAYMENTS = 100_000
 /** Milliseconds: a statement that takes longer is a bug, and must not delay payments. */
 const STATEMENT_TIMEOUT_MS = 10_000

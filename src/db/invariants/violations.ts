@@ -39,7 +39,7 @@ export function storeRun(db: Db, { differences, unread }: Reconciliation): Promi
 
 const violationsRow = z.object({ invariant: z.string(), count: z.coerce.number() })
 
-/** Returns the number of subjects of each invariant, including invariants that hold. */
+/** It includes invariants that hold. */
 export async function countViolations(db: Queryable): Promise<{ invariant: string; count: number }[]> {
   const rows = await many(db, violationsRow, sql`select invariant, count(*) as count from violation group by invariant`)
   const counts = new Map(rows.map(({ invariant, count }) => [invariant, count]))

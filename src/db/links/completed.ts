@@ -31,7 +31,6 @@ export async function completeLinks(tx: Tx, context: Context, payments: readonly
 
 const idRow = z.object({ id: z.string() })
 
-/** Marks those of the links that have reached their number of successful payments, and returns the event of each. */
 export async function completeFullLinks(
   tx: Tx,
   { publicUrl, at }: Context,

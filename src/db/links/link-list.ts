@@ -8,11 +8,10 @@ export type LinkFilters = {
   /** True: its owner has it active, and no operator has stopped it. */
   readonly active?: boolean | undefined
   readonly reference?: string | undefined
-  /** Text in the title, reference, code or id. */
   readonly search?: string | undefined
 }
 
-/** Lists links, newest first. Null if a cursor is no link of the merchant. */
+/** Newest first. Null if a cursor is no link of the merchant. */
 export async function listLinks(
   db: Queryable,
   tenant: Tenant,

@@ -102,12 +102,11 @@ export function insertLink(db: Queryable, tenant: Tenant, link: NewLink): Promis
   )
 }
 
-/** Returns null if the merchant has no such link in this mode. */
 export function findLink(db: Queryable, tenant: Tenant, id: string): Promise<PaymentLink | null> {
   return maybeOne(db, linkRow, sql`select ${linkColumns} from payment_link where id = ${id} and ${ownedBy(tenant)}`)
 }
 
-/** Finds the link by the code in the URL of its page. Null also for one of the other mode. */
+/** Null also for a link of the other mode. */
 export function findLinkByCode(db: Queryable, code: string): Promise<PaymentLink | null> {
   return maybeOne(
     db,
@@ -149,7 +148,6 @@ export type LinkChanges = Partial<
   >
 >
 
-/** Returns null if the merchant has no such link. */
 export function updateLink(
   db: Queryable,
   tenant: Tenant,

@@ -20,7 +20,7 @@ export async function insertOwner(tx: Tx, { linkId, digest }: { linkId: string; 
 
 const ownerRow = z.object({ payment_link: z.string(), claimed_at: time.nullable() })
 
-/** Returns null if no link of this mode has the secret. */
+/** Null: no link of this mode has the secret. */
 export async function findOwnedLink(db: Queryable, digest: Buffer): Promise<OwnedLink | null> {
   return withLink(
     db,
@@ -28,9 +28,7 @@ export async function findOwnedLink(db: Queryable, digest: Buffer): Promise<Owne
   )
 }
 
-/**
- * Returns the link that the ticket adds to an account. Null: there is no such ticket, it has expired, or it was used.
- */
+/** Null: there is no such ticket, it has expired, or it was used. */
 export async function findTicket(db: Queryable, digest: Buffer, now: string): Promise<OwnedLink | null> {
   return withLink(
     db,
@@ -103,7 +101,6 @@ export type ClaimOfLink = {
   readonly digest: Buffer
   readonly now: string
   readonly merchantId: string
-  /** The route under which the presses of a link are stored. */
   readonly pressRoute: (linkId: string) => string
 }
 
@@ -138,10 +135,7 @@ const totalsRow = z.object({
 })
 export type LinkTotals = z.output<typeof totalsRow>
 
-/**
- * Returns the link's totals, whichever account its payments are booked with: those that succeeded, and those with
- * money.
- */
+/** Whichever account the payments are booked with: those that succeeded, and those with money. */
 export function totalsOfLink(db: Queryable, linkId: string): Promise<LinkTotals> {
   return one(
     db,

@@ -5,8 +5,6 @@ import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 import { linkColumns, linkRow } from './links.ts'
 
-/** Reports about links by visitors, and the stops by operators. */
-
 export type LinkReport = { readonly reason: ReportReason; readonly details: string; readonly at: string }
 
 /** More reports of one link give an operator no new facts. */
@@ -33,7 +31,7 @@ const reportedRow = z.object({
 })
 export type ReportedLink = z.output<typeof reportedRow>
 
-/** Lists reported links, each with the number of its reports and the last one; the newest report first. */
+/** The newest report first. */
 export function listReported(db: Queryable, limit: number): Promise<ReportedLink[]> {
   return many(
     db,
@@ -46,7 +44,7 @@ export function listReported(db: Queryable, limit: number): Promise<ReportedLink
   )
 }
 
-/** Finds a link of any maker by id or code. Null also for one of the other mode. */
+/** Null also for a link of the other mode. */
 export function findLinkAnywhere(db: Queryable, name: string): Promise<PaymentLink | null> {
   return maybeOne(
     db,

@@ -36,10 +36,7 @@ const keyRow = z
 /** Times are ISO 8601. */
 export type StoredApiKey = z.infer<typeof keyRow>
 
-/**
- * Finds the key with this public part, even one that has ended: the caller decides whether it can be used. Null also
- * for one of the other mode.
- */
+/** Even a key that has ended: the caller decides. Null also for one of the other mode. */
 export function findApiKey(db: Queryable, id: string): Promise<StoredApiKey | null> {
   return maybeOne(db, keyRow, sql`select * from api_key where id = ${id} and livemode = ${db.livemode}`)
 }
@@ -49,7 +46,6 @@ export type NewApiKey = {
   readonly name: string
   readonly digest: Uint8Array
   readonly last4: string
-  /** The id of the pepper of the digest. */
   readonly pepperId: string
   readonly scopes: readonly string[]
   /** Null: any address. */
@@ -70,7 +66,7 @@ export function insertApiKey(db: Queryable, tenant: Tenant, key: NewApiKey): Pro
   )
 }
 
-/** Lists keys, newest first, including revoked ones. Null if a cursor is no key of the merchant. */
+/** Newest first, including revoked keys. Null if a cursor is no key of the merchant. */
 export async function listApiKeys(
   db: Queryable,
   tenant: Tenant,
@@ -89,7 +85,6 @@ export function findOwnApiKey(db: Queryable, tenant: Tenant, id: string): Promis
 
 const keyCountRow = z.object({ keys: z.coerce.number() })
 
-/** Counts the keys that can be used at the time. */
 export async function countActiveKeys(tx: Tx, tenant: Tenant, now: string): Promise<number> {
   const row = await one(
     tx,
@@ -110,7 +105,7 @@ export function expireApiKey(tx: Tx, tenant: Tenant, end: { id: string; at: stri
   )
 }
 
-/** Revokes the key; a second time changes nothing. Null if the merchant has no such key. */
+/** A second time changes nothing. Null if the merchant has no such key. */
 export function revokeApiKey(
   db: Queryable,
   tenant: Tenant,
@@ -141,7 +136,6 @@ export async function storeDigests(db: Queryable, digests: readonly NewDigest[])
     )
 }
 
-/** Records that these keys were used. */
 export async function touchApiKeys(db: Queryable, ids: readonly string[]): Promise<void> {
   await execute(db, sql`update api_key set last_used_at = now() where id = any(${ids}::text[])`)
 }

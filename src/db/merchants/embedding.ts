@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { one, type Queryable, sql } from '../db.ts'
 
-/** Returns the sorted origins of the pages that can embed the merchant's checkout in a frame. */
+/** Sorted. */
 export async function readEmbedding(db: Queryable, merchantId: string): Promise<readonly string[]> {
   return (await one(db, row, sql`select frame_origins from merchant where id = ${merchantId}`)).frame_origins
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { execute, maybeOne, one, type Queryable, sql, type Tx } from '../db.ts'
 
-/** A merchant as buyers see it. */
 export type Shop = {
   readonly name: string
   /** `#` and six hexadecimal digits; null: Pinrail's own color. */
@@ -38,7 +37,6 @@ export function readShop(db: Queryable, merchantId: string): Promise<Shop> {
   return one(db, shopRow, sql`select ${SHOP} from merchant where id = ${merchantId}`)
 }
 
-/** Changes the given fields. */
 export function setShop(
   db: Queryable,
   merchantId: string,
@@ -55,12 +53,11 @@ export function setShop(
 
 const logoRow = z.object({ logo: z.instanceof(Buffer) })
 
-/** Finds the bytes of a logo that a merchant uses now. */
 export async function findLogo(db: Queryable, name: string): Promise<Buffer | null> {
   return (await maybeOne(db, logoRow, sql`select logo from merchant where logo_name = ${name} limit 1`))?.logo ?? null
 }
 
-/** Stores a merchant. An existing one keeps its name. */
+/** An existing merchant keeps its name. */
 export async function insertMerchant(db: Queryable, merchant: { id: string; name: string }): Promise<void> {
   await execute(
     db,
@@ -68,7 +65,7 @@ export async function insertMerchant(db: Queryable, merchant: { id: string; name
   )
 }
 
-/** Locks the merchant until the transaction ends. Call it before you count the merchant's rows to add one. */
+/** Call it before you count the merchant's rows to add one. */
 export async function lockMerchant(tx: Tx, merchantId: string): Promise<void> {
   await execute(tx, sql`select 1 from merchant where id = ${merchantId} for no key update`)
 }

@@ -12,10 +12,7 @@ const owned = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} and liv
 const dayRow = z.object({ day: z.string(), payments: z.coerce.number(), net_micro: z.string() })
 export type DayReceived = z.output<typeof dayRow>
 
-/**
- * Sums the payments of the last days by the day of their block, oldest first, including days without any. `now` is ISO
- * 8601.
- */
+/** By the day of their block, oldest first, including days without payments. `now` is ISO 8601. */
 export function receivedByDay(
   db: Queryable,
   tenant: Tenant,
@@ -80,7 +77,7 @@ const waitingRow = z.object({
 })
 export type Waiting = z.output<typeof waitingRow>
 
-/** Lists the account's part of the view `attention`, the longest wait first. */
+/** The longest wait first. */
 export function listWaiting(db: Queryable, tenant: Tenant, limit: number): Promise<Waiting[]> {
   return many(
     db,
@@ -94,7 +91,6 @@ export function listWaiting(db: Queryable, tenant: Tenant, limit: number): Promi
 
 const healthRow = z.object({ delivered: z.coerce.number(), tried: z.coerce.number(), waiting: z.coerce.number() })
 
-/** Counts deliveries of webhooks that were made since the time, and those that still wait. */
 export function countDeliveries(db: Queryable, tenant: Tenant, since: string): Promise<z.output<typeof healthRow>> {
   return one(
     db,
@@ -109,7 +105,6 @@ export function countDeliveries(db: Queryable, tenant: Tenant, since: string): P
 
 const paymentCountRow = z.object({ payments: z.coerce.number() })
 
-/** Counts payments that were settled to the address. */
 export async function countPaidTo(db: Queryable, tenant: Tenant, address: string): Promise<number> {
   const row = await one(
     db,

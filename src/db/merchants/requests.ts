@@ -21,7 +21,7 @@ export type ApiRequest = {
   readonly at: string
 }
 
-/** Writes the requests in one statement; existing ones are not changed. */
+/** Existing requests are not changed. */
 export async function insertRequests(db: Queryable, requests: readonly ApiRequest[]): Promise<void> {
   await execute(
     db,
@@ -54,7 +54,6 @@ export type WholeRequest = z.output<typeof wholeRow>
 
 export type RequestSearch = {
   readonly id?: string | undefined
-  /** A part of the path. */
   readonly path?: string | undefined
   /** The id or the whole name of a key. */
   readonly key?: string | undefined
@@ -66,7 +65,7 @@ const owned = (tenant: Tenant): Statement =>
 const columns = sql`api_request.id, key_id, api_key.name as key_name, method, path, status, duration_ms, code, at`
 const source = sql`api_request left join api_key on api_key.id = key_id`
 
-/** Lists requests, newest first. Null if a cursor is no request of the merchant. */
+/** Newest first. Null if a cursor is no request of the merchant. */
 export async function listRequests(
   db: Queryable,
   tenant: Tenant,
@@ -98,7 +97,7 @@ export function readRequest(db: Queryable, tenant: Tenant, id: string): Promise<
 
 const requestCountRow = z.object({ requests: z.coerce.number() })
 
-/** Counts the requests that were answered with an error, up to `most`. */
+/** Up to `most`. */
 export async function countErrors(db: Queryable, tenant: Tenant, most: number): Promise<number> {
   const row = await one(
     db,

@@ -2,10 +2,7 @@ import { z } from 'zod'
 import { many, one, type Queryable, sql, type Tenant } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/**
- * The USDC that an account received, was charged, and that is on its way: in micro-USDC, by the time of the block that
- * paid it.
- */
+/** The USDC that an account received, was charged, and will receive: in micro-USDC, by the time of the paying block. */
 
 const owned = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
 
@@ -18,12 +15,10 @@ const lineRow = z.object({
 })
 export type StatementLine = z.output<typeof lineRow>
 
-/**
- * From (included) to (excluded), in ISO 8601. Days and months are those of UTC; those without a payment are left out.
- */
+/** `from` is included, `to` is not (ISO 8601). Days and months are those of UTC; empty ones are left out. */
 export type StatementSpan = { readonly from: string; readonly to: string; readonly by: 'day' | 'month' }
 
-/** Lists the lines, oldest first. */
+/** Oldest first. */
 export function readStatement(db: Queryable, tenant: Tenant, span: StatementSpan): Promise<StatementLine[]> {
   const form = span.by === 'day' ? 'YYYY-MM-DD' : 'YYYY-MM'
   return many(

@@ -36,7 +36,7 @@ const stopRow = z
   }))
 export type WalletStop = z.output<typeof stopRow>
 
-/** Finds the change that the link stops, while it waits. Null if the change was stopped, replaced or carried out. */
+/** Null if the change was stopped, replaced or carried out. */
 export function findWalletStop(db: Queryable, digest: Uint8Array): Promise<WalletStop | null> {
   return maybeOne(
     db,

@@ -10,13 +10,11 @@ const currentSince = sql`case when ${isDue} then next_at else created_at end`
 
 const addressRow = z.object({ address: z.string() })
 
-/** Returns the address that a merchant is paid to in this mode; null if none is set. */
 export async function readWallet(db: Queryable, tenant: Tenant): Promise<string | null> {
   const row = await maybeOne(db, addressRow, sql`select ${current} as address from wallet where ${ownedBy(tenant)}`)
   return row?.address ?? null
 }
 
-/** Returns the condition that a merchant is paid to the address now. */
 export function isPaidTo(tenant: Tenant, address: string): Statement {
   return sql`exists (select 1 from wallet where ${ownedBy(tenant)} and ${current} = ${address})`
 }
@@ -101,10 +99,7 @@ export function readWalletSetting(db: Queryable, tenant: Tenant): Promise<Wallet
 
 const ownRow = z.object({ own: z.boolean() })
 
-/**
- * True for a relayer, a treasury of any time or a deposit address, in upper or lower case: none of them can belong to a
- * merchant.
- */
+/** True for a relayer, a treasury of any time or a deposit address, in upper or lower case. */
 export async function isOwnAddress(db: Queryable, address: string): Promise<boolean> {
   const { own } = await one(db, ownRow, sql`select is_own_address(${address}) as own`)
   return own

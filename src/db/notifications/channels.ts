@@ -80,7 +80,7 @@ export type ChannelChanges = {
   readonly sealed?: string
 }
 
-/** Updates the channel. Null if the merchant has no such channel. `at` is ISO 8601. */
+/** `at` is ISO 8601. */
 export async function updateChannel(
   tx: Tx,
   tenant: Tenant,
@@ -116,10 +116,7 @@ export async function updateChannel(
   return findChannel(tx, tenant, id)
 }
 
-/**
- * Repairs the channel after a person reported that it works again: everything that waits is sent, including the refused
- * message.
- */
+/** Sends everything that waits, including the refused message, after a person reported that the channel works. */
 export async function mendChannel(tx: Tx, tenant: Tenant, { id, at }: { id: string; at: string }): Promise<void> {
   const now = sql`${at}::timestamptz`
   await execute(
@@ -179,7 +176,6 @@ export function listMessages(
 
 const waitingRow = z.object({ channel_id: z.string(), count: z.coerce.number() })
 
-/** Counts the account's notifications that are in no message yet, by channel. */
 export async function countWaiting(
   db: Queryable,
   { merchantId, livemode }: Tenant,

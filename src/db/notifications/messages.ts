@@ -5,10 +5,7 @@ import type { Recent, Waiting } from '../../domain/notification/pace.ts'
 import { execute, many, maybeOne, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/**
- * Messages to channels: the rows that the activity reads before it sends one, and writes afterwards. Times are ISO
- * 8601.
- */
+/** Messages to channels, before and after they are sent. Times are ISO 8601. */
 
 const ownedRow = z.object({
   id: z.string(),
@@ -23,7 +20,6 @@ const ownedRow = z.object({
   quiet_zone: z.string().nullable(),
   broken_at: time.nullable(),
   paused_until: time.nullable(),
-  /** The person who created the channel. */
   person_id: z.string().nullable(),
   /** The same person, while they belong to the account. */
   member_id: z.string().nullable(),
@@ -58,7 +54,6 @@ const messageRow = z.object({
 })
 export type OpenMessage = z.output<typeof messageRow>
 
-/** Finds the message that was begun and has not ended; the urgent one first. */
 export function findOpenMessage(tx: Tx, channelId: string): Promise<OpenMessage | null> {
   return maybeOne(
     tx,
@@ -79,7 +74,6 @@ export type Queue = {
   readonly recent: readonly Recent[]
 }
 
-/** Reads the oldest notifications that are due, urgent ones first, and the messages of the last minute. */
 export async function readQueue(
   tx: Tx,
   channelId: string,
@@ -111,11 +105,9 @@ export type BegunMessage = {
   readonly ids: readonly string[]
   readonly kinds: readonly string[]
   readonly now: string
-  /** Until then no other sender takes it. */
   readonly mineUntil: string
 }
 
-/** Writes the message and puts the notifications in it, so that no other message contains them. */
 export async function beginMessage(tx: Tx, begun: BegunMessage): Promise<void> {
   const { id, channelId, tenant, kind, urgent, ids, kinds, now, mineUntil } = begun
   await execute(
@@ -129,7 +121,6 @@ export async function beginMessage(tx: Tx, begun: BegunMessage): Promise<void> {
   )
 }
 
-/** Writes a message for a person who tests the channel. The worker sends it. */
 export async function insertTestMessage(
   db: Queryable,
   tenant: Tenant,
@@ -215,7 +206,6 @@ export async function moveChat(tx: Tx, id: string, sealed: string): Promise<void
   await execute(tx, sql`update channel set sealed = ${sealed} where id = ${id}`)
 }
 
-/** Delays everything that is not urgent until the end of quiet hours. */
 export async function holdUntil(tx: Tx, channelId: string, until: string): Promise<void> {
   await execute(
     tx,
@@ -224,7 +214,6 @@ export async function holdUntil(tx: Tx, channelId: string, until: string): Promi
   )
 }
 
-/** Delays the message's next try. */
 export async function holdMessage(tx: Tx, id: string, until: string): Promise<void> {
   await execute(tx, sql`update channel_message set next_at = ${until}::timestamptz where id = ${id}`)
 }

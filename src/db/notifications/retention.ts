@@ -1,13 +1,10 @@
 import { execute, type Queryable, sql } from '../db.ts'
 import { PRUNED_AT_ONCE } from '../retention.ts'
 
-/**
- * Days for which messages to channels are stored. Notifications that still wait for a broken channel are deleted then,
- * too.
- */
+/** Days. Notifications that still wait for a broken channel are deleted then, too. */
 const RETENTION_DAYS = 30
 
-/** Deletes old messages and notifications. Returns the larger of the two counts. `now` is ISO 8601 UTC. */
+/** Returns the larger of the two counts. `now` is ISO 8601 UTC. */
 export async function pruneNotifications(db: Queryable, now: string): Promise<number> {
   const before = sql`${now}::timestamptz - make_interval(days => ${RETENTION_DAYS})`
   const statements = [

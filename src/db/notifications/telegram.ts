@@ -10,7 +10,7 @@ export type NewTelegramLink = Tenant & {
   readonly expiresAt: string
 }
 
-/** Stores the link. A person has only one open link: an earlier one ends. */
+/** A person has only one open link: an earlier one ends. */
 export async function insertTelegramLink(tx: Tx, link: NewTelegramLink): Promise<void> {
   const { digest, merchantId, livemode, personId, now, expiresAt } = link
   await execute(
@@ -60,7 +60,6 @@ export async function findBotName(db: Queryable, now: string): Promise<string | 
   return bot?.username ?? null
 }
 
-/** Records that a process writes as the bot. */
 export async function seeBot(db: Queryable, { id, now }: { id: string; now: string }): Promise<void> {
   await execute(db, sql`update telegram_bot set seen_at = ${now}::timestamptz where id = ${id}`)
 }
@@ -81,8 +80,7 @@ export async function nameBot(tx: Tx, { id, username, now }: { id: string; usern
 const nextUpdateRow = z.object({ next_update: z.coerce.number() })
 
 /**
- * Leases the updates to one reader until the time, and returns the first one to read. Null while no link is open, or
- * another process reads.
+ * Leases the updates to one reader, and returns the first one to read. Null: no link is open, or another process reads.
  */
 export async function leaseUpdates(db: Queryable, { id, now, until }: BotLease): Promise<number | null> {
   const leased = await maybeOne(
@@ -96,7 +94,6 @@ export async function leaseUpdates(db: Queryable, { id, now, until }: BotLease):
   return leased?.next_update ?? null
 }
 
-/** Records that the updates before this one were read. */
 export async function noteUpdate(tx: Tx, id: string, nextUpdate: number): Promise<void> {
   await execute(tx, sql`update telegram_bot set next_update = greatest(next_update, ${nextUpdate}) where id = ${id}`)
 }

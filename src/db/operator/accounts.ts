@@ -3,8 +3,6 @@ import { many, maybeOne, type Queryable, sql, type Tenant } from '../db.ts'
 import { containing } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** Accounts, as operators see them. */
-
 const merchantRow = z.object({
   id: z.string(),
   name: z.string(),
@@ -42,7 +40,7 @@ export function findMerchant(db: Queryable, id: string): Promise<{ id: string; n
 
 const ownerRow = z.object({ merchant_id: z.string() })
 
-/** Returns the owner of the endpoint; null also for one of the other mode. */
+/** Null also for an endpoint of the other mode. */
 export async function ownerOfEndpoint(db: Queryable, id: string): Promise<Tenant | null> {
   const row = await maybeOne(
     db,
@@ -63,10 +61,7 @@ const failingRow = z.object({
 })
 export type FailingEndpoint = z.output<typeof failingRow>
 
-/**
- * Lists endpoints that accept nothing now, and the number of their waiting or failed deliveries. The oldest failure
- * first.
- */
+/** Endpoints that accept nothing now, with the number of their open or failed deliveries. The oldest failure first. */
 export function listFailingEndpoints(db: Queryable, limit: number): Promise<FailingEndpoint[]> {
   return many(
     db,

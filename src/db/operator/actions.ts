@@ -2,12 +2,9 @@ import { z } from 'zod'
 import { execute, many, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** The record of operators' actions, with their reasons. */
-
-/** The operator's name and reason, stored with the action. */
 export type Signed = { readonly operator: string; readonly reason: string }
 
-/** Records an action. `merchantId` is null for an action that concerns the whole deployment. */
+/** `merchantId` is null for an action that concerns the whole deployment. */
 export async function recordAction(
   tx: Tx,
   { merchantId, livemode }: { readonly merchantId: string | null; readonly livemode: boolean },

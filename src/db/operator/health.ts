@@ -25,10 +25,7 @@ const waitingRow = z.object({
   news_seconds: z.coerce.number(),
 })
 
-/**
- * Returns the number of messages and callbacks that wait, how long the oldest has waited (seconds), and the time of the
- * database.
- */
+/** The time of the database, and the messages and callbacks that wait, with the age of the oldest (seconds). */
 export function readWaiting(db: Queryable): Promise<z.output<typeof waitingRow>> {
   return one(
     db,

@@ -35,7 +35,7 @@ export async function findPaymentId(db: Queryable, id: string): Promise<string |
 export type PaymentSearch = {
   /**
    * An id (payment, attempt, event), a reference, a partner's reference, a transaction, a wallet or deposit address,
-   * the URL or the token of a checkout, the URL or the code of a payment link; as a person typed or readPasted it.
+   * the URL or the token of a checkout, the URL or the code of a payment link; as a person typed or pasted it.
    */
   readonly text: string | undefined
   readonly merchantId: string | undefined
@@ -43,7 +43,6 @@ export type PaymentSearch = {
   readonly limit: number
 }
 
-/** Searches payments, newest first. */
 export function searchPayments(db: Queryable, search: PaymentSearch): Promise<FoundPayment[]> {
   const { merchantId, status, text, limit } = search
   const clauses: Statement[] = [
@@ -89,7 +88,6 @@ function matching(text: string): Statement {
 
 const entryRow = z.object({ kind: z.string(), detail: z.string().nullable(), since: time })
 
-/** Lists what waits for an operator at the payment. */
 export function attentionOf(db: Queryable, paymentId: string): Promise<z.output<typeof entryRow>[]> {
   return many(
     db,
@@ -101,7 +99,6 @@ export function attentionOf(db: Queryable, paymentId: string): Promise<z.output<
 
 const saleTimeRow = z.object({ number: z.number(), asked_at: time })
 
-/** Returns when the converter was first asked for each sale of the payment, by its number. */
 export async function readSaleTimes(db: Queryable, paymentId: string): Promise<ReadonlyMap<number, string>> {
   const rows = await many(db, saleTimeRow, sql`select number, asked_at from sale where payment_id = ${paymentId}`)
   return new Map(rows.map(({ number, asked_at: askedAt }) => [number, askedAt]))

@@ -6,7 +6,6 @@ import { sealedSecretRow } from '../webhooks/webhook-endpoints.ts'
 
 const pepperRow = z.object({ pepper_id: z.string(), keys: z.coerce.number() })
 
-/** Counts the keys in use for each pepper. */
 export function countPeppers(db: Queryable): Promise<{ pepper_id: string; keys: number }[]> {
   return many(
     db,
@@ -20,10 +19,7 @@ export function countPeppers(db: Queryable): Promise<{ pepper_id: string; keys: 
 const endpointRow = z.object({ id: z.string(), secrets: z.array(sealedSecretRow).min(1) })
 export type SealedEndpoint = z.output<typeof endpointRow>
 
-/**
- * Lists endpoints in the order of their ids, beginning after `after`, and locks them for the transaction that changes
- * them.
- */
+/** In the order of their ids, beginning after `after`, and locked. */
 export function listSealed(
   db: Queryable,
   { after, limit }: { after: string; limit: number },
@@ -43,10 +39,7 @@ export async function storeSealed(tx: Tx, { id, secrets }: SealedEndpoint): Prom
 const channelRow = z.object({ id: z.string(), sealed: z.string() })
 export type SealedChannel = z.output<typeof channelRow>
 
-/**
- * Lists addresses of channels that were not removed, in the order of their ids, beginning after `after`, and locks
- * them.
- */
+/** In the order of their ids, beginning after `after`, and locked; without removed channels. */
 export function listSealedChannels(
   db: Queryable,
   { after, limit }: { after: string; limit: number },
@@ -65,7 +58,7 @@ export async function storeSealedChannel(tx: Tx, { id, sealed }: SealedChannel):
 
 const sealedAnswerRow = z.object({ body: z.string(), created_at: z.date() })
 
-/** Lists sealed answers that are stored for their Idempotency-Key, the newest first. */
+/** Sealed answers that are stored for their Idempotency-Key, the newest first. */
 export function listSealedAnswers(db: Queryable): Promise<{ body: string; created_at: Date }[]> {
   return many(
     db,
@@ -77,7 +70,6 @@ export function listSealedAnswers(db: Queryable): Promise<{ body: string; create
 
 const sealedMailRow = z.object({ sealed: z.string() })
 
-/** Lists mails that are still to be sent. */
 export function listSealedMails(db: Queryable): Promise<{ sealed: string }[]> {
   return many(
     db,

@@ -12,9 +12,7 @@ import {
 import { type Db, execute, many, maybeOne, one, type Queryable, sql, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/**
- * The standing of each partner. All times are those of the database, so that the clocks of processes need not agree.
- */
+/** All times are those of the database, so that the clocks of processes need not agree. */
 
 const ms = z.coerce.number().transform(Math.round)
 
@@ -33,7 +31,6 @@ const standingRow = z.object({
 const columns = sql`provider, extract(epoch from down_since) * 1000 as "downSince", why, suspects, misses, answers, falls,
   extract(epoch from fell_at) * 1000 as "fellAt", extract(epoch from ask_at) * 1000 as "askAt"`
 
-/** Lists the partners that were ever suspected. */
 export function listStandings(db: Queryable): Promise<Standing[]> {
   return many(db, standingRow, sql`select ${columns} from partner_standing order by provider`)
 }
@@ -81,7 +78,6 @@ export async function suspectPartner(db: Db, { provider, attemptId, isOpening }:
   )
 }
 
-/** Records that the partner has opened an order. */
 export async function clearPartner(db: Db, provider: ProviderName): Promise<void> {
   await changeStanding(db, provider, openedAnOrder)
 }
@@ -91,7 +87,6 @@ const ASKING_SECONDS = 20
 
 const providerRow = z.object({ provider: z.enum(PROVIDER_NAMES) })
 
-/** Claims the partners that are to be asked now, each for one process. */
 export async function claimQuestions(db: Queryable): Promise<ProviderName[]> {
   const rows = await many(
     db,

@@ -11,7 +11,6 @@ const attentionRow = z
     payment_id: z.string(),
     attempt_id: z.string().nullable(),
     merchant_id: z.string(),
-    /** The amount that the merchant asked for. */
     amount: z.string(),
     currency: z.string(),
     since: time,
@@ -25,15 +24,14 @@ const attentionRow = z
 export type Attention = z.output<typeof attentionRow>
 
 /**
- * The rows of the view, and payments whose rows differ from the chain: those are only for operators, and merchants read
- * the view.
+ * The view, and payments whose rows differ from the chain: those are only for operators, and merchants read the view.
  */
 export const operatorAttention = sql`(
   select livemode, payment_id, attempt_id, kind, detail, since from attention
   union all
   select p.livemode, p.id, null, f.kind, f.detail, f.found_at from settlement_finding f join payment p on p.id = f.subject)`
 
-/** Lists the entries, the longest wait first, with the reason why settlement does not pay. */
+/** The longest wait first. */
 export function listAttention(db: Queryable, limit: number): Promise<Attention[]> {
   return many(
     db,

@@ -7,7 +7,6 @@ import { hex } from '../settlement/payouts.ts'
 import { wholePaymentRow } from './payment-rows.ts'
 import { stateColumns } from './payments.ts'
 
-/** Everything that the pages of a payment read from the database. */
 export type StoredCheckout = PaymentWithAttempts & {
   readonly shop: Shop
   /** Origins of the pages that can embed the checkout in a frame, sorted. */
@@ -31,7 +30,7 @@ const checkoutRow = z
   .unknown()
   .transform((row): StoredCheckout => ({ ...wholePaymentRow.parse(row), ...restRow.parse(row) }))
 
-/** Reads the payment of a checkout link in one statement. Null also for one of the other mode. */
+/** Null also for a payment of the other mode. */
 export function readCheckout(db: Queryable, token: string): Promise<StoredCheckout | null> {
   return maybeOne(
     db,

@@ -7,7 +7,6 @@ import { time } from './payment-rows.ts'
 
 type NewDecision = {
   readonly paymentId: string
-  /** The payment's version after the decision. */
   readonly version: number
   readonly say: Say
   readonly attemptId: string | null

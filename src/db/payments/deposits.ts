@@ -73,7 +73,6 @@ const depositRow = z.object({
   others: z.array(z.object({ token: hex, units: z.string() })),
 })
 
-/** Reads the deposit of an attempt with all final transfers; null if none was opened. */
 export async function readDeposit(db: Queryable, attemptId: string): Promise<Deposit | null> {
   const row = await maybeOne(
     db,

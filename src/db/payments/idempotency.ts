@@ -54,7 +54,6 @@ export async function claimAhead(
   return claimed === 1
 }
 
-/** Stores the answer of a key that was claimed ahead, unless it has one. */
 export async function answerClaim(
   db: Queryable,
   tenant: Tenant,
@@ -67,7 +66,6 @@ export async function answerClaim(
   )
 }
 
-/** Releases a key whose request was refused. */
 export async function releaseClaim(db: Queryable, tenant: Tenant, claim: KeyClaim): Promise<void> {
   await execute(db, sql`update idempotency_key set claimed_until = '-infinity' where ${claimed(tenant, claim)}`)
 }

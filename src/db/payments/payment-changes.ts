@@ -35,12 +35,10 @@ export type ChangeContext = {
 /** The answer of an activity: the payment after it, and the events with subscribers. */
 export type Changed = { readonly payment: PaymentSnapshot; readonly events: readonly string[] }
 
-/** The payment after a change, and the events with subscribers. */
 export type Written = { readonly state: PaymentWithAttempts; readonly events: readonly string[] }
 
 export const answerWith = ({ state, events }: Written): Changed => ({ payment: snapshotOf(state), events })
 
-/** The answer if nothing was changed. */
 export const unchanged = (state: PaymentWithAttempts): Changed => answerWith({ state, events: [] })
 
 /** The facts of a payment: everything else about it is computed from them. */
@@ -48,7 +46,6 @@ export type PaymentFacts = Partial<Omit<Payment, keyof Derived | 'id' | 'version
 
 /** The ways to change a payment. The changes are written at the end, with everything that follows from them. */
 export type PaymentWork = {
-  /** The payment with the changes so far. */
   readonly state: PaymentWithAttempts
   readonly at: string
   readonly set: (facts: PaymentFacts) => void
@@ -62,15 +59,12 @@ export type PaymentWork = {
   /** Names the cause of the change, if it does not follow from the change itself. */
   readonly because: (cause: Cause) => void
   readonly note: (note: Note) => void
-  /**
-   * Runs this statement with the change, or alone if nothing is changed. It writes only if the part `done` has a row.
-   */
+  /** Runs this statement with the change, or alone. It writes only if the part `done` has a row. */
   readonly also: (part: Statement) => void
 }
 
 export type Work = (payment: PaymentWork) => void
 
-/** The work on a locked payment, which can do more in its transaction. */
 export type LockedWork = (payment: PaymentWork, tx: Tx) => Promise<void>
 
 /**
@@ -100,7 +94,7 @@ export async function changePayment(
   }
 }
 
-/** Changes a payment inside a larger transaction. It stays locked until the transaction ends. */
+/** It stays locked until the transaction ends. */
 export async function changePaymentIn(
   tx: Tx,
   context: ChangeContext,
@@ -112,7 +106,7 @@ export async function changePaymentIn(
   return written as Written
 }
 
-/** Changes many locked payments, with as many statements as for one. */
+/** With as many statements as for one. */
 export function changePaymentsIn(
   tx: Tx,
   context: ChangeContext,
@@ -156,10 +150,7 @@ async function writeDrafts(tx: Tx, context: ChangeContext, drafts: readonly Draf
   })
 }
 
-/**
- * Extends a payment that is about to expire, once. False if it can no longer be extended: it has closed, or was
- * extended before.
- */
+/** Once. False if it can no longer be extended: it has closed, or was extended before. */
 export async function extendPayment(db: Queryable, context: ChangeContext, id: string): Promise<boolean> {
   let isExtended = false
   const work: Work = ({ state: { payment }, note, set }) => {
@@ -173,7 +164,6 @@ export async function extendPayment(db: Queryable, context: ChangeContext, id: s
   return isExtended
 }
 
-/** Returns the payment with everything that follows from its facts. */
 export function complete(changed: PaymentWithAttempts, at: string): PaymentWithAttempts {
   const state = derive(endIfGivenBack(advance(changed)), at)
   const isDone = nextStep(state) === 'done'
@@ -183,7 +173,6 @@ export function complete(changed: PaymentWithAttempts, at: string): PaymentWithA
   return { ...state, payment: { ...payment, closedAt, ...enteredAt(changed.payment.status, payment, at) } }
 }
 
-/** Returns the time of the status that was entered. */
 function enteredAt(before: PaymentStatus, { status }: Payment, at: string): Partial<Payment> {
   if (status === before) return {}
   if (status === 'succeeded') return { succeededAt: at }
@@ -196,7 +185,7 @@ type Draft = {
   readonly at: string
   readonly work: PaymentWork
   readonly parts: readonly Statement[]
-  /** Returns the change to be written; null: nothing has changed. */
+  /** Null: nothing has changed. */
   readonly finish: () => PaymentWrite | null
 }
 

@@ -11,7 +11,6 @@ export type PaymentFilters = {
   readonly currency?: string | undefined
   readonly reference?: string | undefined
   readonly tx_hash?: string | undefined
-  /** The id of the link that made them. */
   readonly paymentLink?: string | undefined
   /** ISO 8601. */
   readonly createdFrom?: string | undefined
@@ -20,10 +19,7 @@ export type PaymentFilters = {
   readonly search?: string | undefined
 }
 
-/**
- * Lists payments, newest first. Null if a cursor is no payment of the merchant. The search for words works only in a
- * merchant's own session.
- */
+/** Null if a cursor is no payment of the merchant. The search for words works only in a merchant's own session. */
 export async function listPayments(
   db: Queryable,
   tenant: Tenant,
@@ -73,13 +69,11 @@ function matching({ id, ...filters }: Known): Statement {
   return clauses.reduce((left, right) => sql`${left} ${right}`, sql``)
 }
 
-/**
- * Postgres finds words by three letters or digits in a row; shorter words are searched only among this many payments.
- */
+/** Postgres finds words by three letters or digits in a row; shorter words are searched among this many payments. */
 const SHORT_AMONG = 10_000
 const HAS_THREE = /[\p{L}\p{N}]{3}/u
 
-/** Selects the ids of the page, and of one more payment. */
+/** The ids of the page, and of one more payment. */
 function matchingWords(words: string, { tx_hash: txHash, ...filters }: Known, page: PageOf): Statement {
   const { after, before, limit } = page
   const rest = JSON.stringify({

@@ -11,8 +11,6 @@ import {
   type StoredSale,
 } from '../../domain/payment/payment-object.ts'
 
-/** Rows of the payment, attempt and sale tables, parsed into the domain's types. */
-
 export const time = z.date().transform((value) => value.toISOString())
 const currency = z.enum(CURRENCIES as [Currency, ...Currency[]])
 const quote = z.object({ rate: z.string(), rateSource: z.string(), netMicro: z.string(), expiresAt: z.string() })

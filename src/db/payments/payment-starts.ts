@@ -23,12 +23,11 @@ const startRow = z
     expiresAt: row.expires_at,
   }))
 
-/** Reads the arguments of the workflows of these payments. It leaves out payments of the other mode. */
+/** Payments of the other mode are left out. */
 export async function readStarts(db: Queryable, ids: readonly string[]): Promise<z.infer<typeof startRow>[]> {
   return ids.length === 0 ? [] : many(db, startRow, selectStarts(db, ids))
 }
 
-/** The same, without closed payments. */
 export const readOpenStarts = (db: Queryable, ids: readonly string[]): Promise<z.infer<typeof startRow>[]> =>
   many(db, startRow, sql`${selectStarts(db, ids)} and closed_at is null`)
 

@@ -196,10 +196,7 @@ const nameParts = (parts: readonly Statement[]): Statement =>
     .map((part, place) => sql`${identifier(`part_${place}`)} as (${part}),`)
     .reduce((all, part) => sql`${all} ${part}`, sql``)
 
-/**
- * Runs the parts of a change that changes nothing. False if the payment has changed since it was read: then none has
- * run.
- */
+/** Runs the parts without a change. False, and none has run, if the payment has changed since it was read. */
 export async function writeParts(
   db: Queryable,
   { id, version }: Pick<Payment, 'id' | 'version'>,
@@ -228,11 +225,9 @@ function renderAttempts({ before, after }: PaymentWrite): object[] {
 
 type Attempts = Pick<PaymentWithAttempts, 'attempts'>
 
-/** Compares the attempts by their revisions. */
 export const listChangedAttempts = (before: Attempts, after: Attempts): Attempt[] =>
   after.attempts.filter(({ id, revision }) => before.attempts.find((known) => known.id === id)?.revision !== revision)
 
-/** True if its partner has reported something new. */
 const hasNewReading = (before: Attempt | undefined, after: Attempt): boolean =>
   renderReading(before ?? NOTHING_YET) !== renderReading(after)
 
@@ -260,7 +255,6 @@ export const listChangedSales = (before: PaymentWithAttempts, after: PaymentWith
 
 export type NewAttempt = Pick<Attempt, 'id' | 'provider' | 'method' | 'asked'>
 
-/** Returns a new attempt as its row reads. */
 export const createdAttempt = (
   paymentId: string,
   { id, provider, method, asked }: NewAttempt,

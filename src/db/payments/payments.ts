@@ -18,7 +18,6 @@ export type IdempotencyClaim = {
   readonly body: string
 }
 
-/** The event of a created payment, and the endpoints that receive it. */
 export type CreatedEvent = { readonly eventId: string; readonly endpointIds: readonly string[] }
 
 const createdRow = z.object({ made: z.boolean(), is_current: z.boolean(), endpoint_ids: z.array(z.string()) })
@@ -94,7 +93,7 @@ export async function insertPayment(
 
 const openCountRow = z.object({ open: z.coerce.number() })
 
-/** Counts the open payments of the account, up to `most`. Reads an index entry for each. */
+/** Up to `most`. Reads an index entry for each. */
 export async function countOpenPayments(db: Queryable, tenant: Tenant, most: number): Promise<number> {
   const { open } = await one(
     db,
@@ -114,7 +113,7 @@ const storedAnswer = z.object({
   body: z.string(),
 })
 
-/** Reads the answer stored under an Idempotency-Key, or null. Its status is 0 while the request is running. */
+/** Null: none is stored. Its status is 0 while the request is running. */
 export async function readIdempotentAnswer(
   db: Queryable,
   tenant: Tenant,
@@ -129,10 +128,7 @@ export async function readIdempotentAnswer(
   )
 }
 
-/**
- * Null if the payment does not exist, belongs to another merchant or to the other mode: the caller cannot distinguish
- * these.
- */
+/** Null for a missing payment, another merchant's or the other mode's: the caller cannot distinguish these. */
 export function readPayment(db: Queryable, tenant: Tenant, id: string): Promise<PaymentWithAttempts | null> {
   return readWhole(db, sql`payment.id = ${id} and merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`)
 }
@@ -144,7 +140,7 @@ export function readPaymentByToken(db: Queryable, token: string): Promise<Paymen
 
 const tokenRow = z.object({ id: z.string(), checkout_token: z.string() })
 
-/** Finds the ids of the payments of checkout links, by the link's token. It leaves out those of the other mode. */
+/** It leaves out those of the other mode. */
 export async function findPaymentIds(db: Queryable, tokens: readonly string[]): Promise<Map<string, string>> {
   const rows = await many(
     db,
@@ -172,14 +168,14 @@ export async function readStamps(db: Queryable, ids: readonly string[]): Promise
   return new Map(rows.map(({ id, stamp }) => [id, stamp]))
 }
 
-/** Loads a payment by its id, for callers other than a merchant's request. Throws if this mode has no such payment. */
+/** For callers other than a merchant's request. Throws if this mode has no such payment. */
 export async function loadPayment(db: Queryable, id: string): Promise<PaymentWithNews> {
   const found = await readWhole(db, sql`payment.id = ${id} and livemode = ${db.livemode}`, 'with news')
   if (found === null) throw new Error(`no payment ${id}`)
   return found
 }
 
-/** Loads many payments by their ids. Missing ones are left out. */
+/** Missing ones are left out. */
 export async function loadPayments(db: Queryable, ids: readonly string[]): Promise<Map<string, PaymentWithNews>> {
   if (ids.length === 0) return new Map()
   const which = sql`payment.id = any(${[...ids]}) and livemode = ${db.livemode}`
@@ -187,7 +183,7 @@ export async function loadPayments(db: Queryable, ids: readonly string[]): Promi
   return new Map(found.map((each) => [each.payment.id, each]))
 }
 
-/** Reads the payment with its attempts and sales at one moment, for callers that change nothing. */
+/** At one moment, for callers that change nothing. */
 function readWhole(db: Queryable, which: Statement, news?: 'with news'): Promise<PaymentWithNews | null> {
   return maybeOne(db, wholePaymentRow, selectWhole(which, news))
 }
@@ -196,10 +192,7 @@ const selectWhole = (which: Statement, news?: 'with news'): Statement =>
   sql`select payment.*, to_jsonb(state) as state
       from payment, lateral (${stateColumns(sql`payment.id`, news)}) as state where ${which}`
 
-/**
- * Locks the row until the transaction ends; a change inside a larger transaction begins here. Throws if this mode has
- * no such payment.
- */
+/** A change inside a larger transaction begins here. Throws if this mode has no such payment. */
 export async function lockPayment(tx: Tx, id: string): Promise<PaymentWithAttempts> {
   const payment = await maybeOne(
     tx,
@@ -210,7 +203,7 @@ export async function lockPayment(tx: Tx, id: string): Promise<PaymentWithAttemp
   return { payment, ...(await readState(tx, id)) }
 }
 
-/** Locks many payments in one order, so that two such locks never block each other. Throws if one is missing. */
+/** In one order, so that two such locks never block each other. Throws if one is missing. */
 export async function lockPayments(tx: Tx, ids: readonly string[]): Promise<Map<string, PaymentWithAttempts>> {
   const payments = await many(
     tx,
@@ -227,7 +220,7 @@ export async function lockPayments(tx: Tx, ids: readonly string[]): Promise<Map<
   return locked
 }
 
-/** Reads many payments of this mode, in a transaction that reads one moment. Missing ones are left out. */
+/** In a transaction that reads one moment. Missing ones are left out. */
 export async function readPayments(tx: Tx, ids: readonly string[]): Promise<PaymentWithAttempts[]> {
   const payments = await many(
     tx,
@@ -251,10 +244,7 @@ async function readState(db: Queryable, paymentId: string): Promise<Rest> {
 
 const paymentStateRow = z.object({ id: z.string(), state: stateRow })
 
-/**
- * Reads attempts and sales of payments. After a lock it must be a separate statement: a statement that waits for the
- * lock still sees the rows from before.
- */
+/** After a lock it must be a separate statement: one that waits for the lock still sees the rows from before. */
 async function readStates(db: Queryable, ids: readonly string[]): Promise<Map<string, Rest>> {
   const rows = await many(
     db,

@@ -9,16 +9,13 @@ import { time } from './payment-rows.ts'
 /** A note about an existing payment; `at` is ISO 8601. */
 type PaymentNote = Note & { readonly paymentId: string; readonly at: string }
 
-/** A note, with the status before and after it if it changes the status. */
 type Entry = { readonly note: Note; readonly from: PaymentStatus | null; readonly to: PaymentStatus | null }
 
-/** Lists the entries of a change, in their order. */
 export const listEntries = ({ moves, notes }: ChangeEntries): Entry[] => [
   ...moves,
   ...notes.map((note) => ({ note, from: null, to: null })),
 ]
 
-/** Renders entries as JSON for `entryFrom`, which makes rows of them. */
 export const renderEntries = (entries: readonly Entry[]) =>
   entries.map(({ note: { kind, actor, message, data = {} }, from, to }) => ({ kind, actor, message, data, from, to }))
 
@@ -36,10 +33,7 @@ export function entriesInsert(payments: Statement, entries: readonly Entry[], at
     order by place`
 }
 
-/**
- * Returns the insert of the entries of many payments, `[{id, entries}]` as JSON. The statement's part `done` must have
- * a row.
- */
+/** `entries` is `[{id, entries}]` as JSON. The statement's part `done` must have a row. */
 export const timelineInsert = (entries: string, at: string): Statement =>
   sql`insert into timeline_entry (payment_id, at, ${entryColumns})
     select g.id, ${at}::timestamptz, ${entryFrom}
@@ -73,7 +67,6 @@ const newestRow = z.object({
   data: z.record(z.string(), z.unknown()),
 })
 
-/** Reads the newest stored entry of the payment; null: it has none. */
 export function readNewestEntry(db: Queryable, paymentId: string): Promise<z.output<typeof newestRow> | null> {
   return maybeOne(
     db,
@@ -113,10 +106,9 @@ export type TimelineEntry = z.output<typeof timelineRow>
  */
 export const TIMELINE_ID = /^tle_(\d{16})_([012])_(\d{1,15})(_evt_[0-9a-z]{26}_we_[0-9a-z]{26})?$/
 
-/** The requested entries, and their reader. */
 type Asked = { readonly paymentId: string; readonly page: PageOf; readonly reader: 'merchant' | 'operator' }
 
-/** Reads the payment's entries, its events and their tries, a page at a time, oldest first. */
+/** With the events and their tries, a page at a time, oldest first. */
 export async function readTimeline(
   db: Queryable,
   tenant: Tenant,

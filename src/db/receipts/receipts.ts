@@ -12,9 +12,6 @@ import { type Db, execute, many, maybeOne, type Queryable, sql, type Tenant } fr
 import type { SettlementScope } from '../settlement/context.ts'
 import { hex } from '../settlement/payouts.ts'
 
-/** Receipts of settled payments: those that are still to be proved, and those that are. */
-
-/** A settled payout without a receipt, with the log that proves it. */
 export type Unproved = z.infer<typeof unprovedRow>
 
 const unprovedRow = z
@@ -130,7 +127,6 @@ const receiptRow = z.object({
 
 const toHex = (value: Buffer): Hex => `0x${value.toString('hex')}`
 
-/** Reads the receipt of the merchant's payment; null while there is none. */
 export async function readReceipt(db: Queryable, tenant: Tenant, paymentId: string): Promise<PaymentReceipt | null> {
   const row = await maybeOne(
     db,
@@ -154,7 +150,7 @@ export async function readReceipt(db: Queryable, tenant: Tenant, paymentId: stri
 
 const receiptKeyRow = z.object({ kid: z.string(), x: z.string() })
 
-/** Lists every key that ever signed a receipt, the newest first. */
+/** The newest first. */
 export async function listReceiptKeys(db: Queryable): Promise<ReceiptKey[]> {
   const rows = await many(db, receiptKeyRow, sql`select kid, x from receipt_key order by first_used_at desc, kid`)
   return rows.map((row) => ({ kty: 'OKP', crv: 'Ed25519', use: 'sig', alg: 'EdDSA', ...row }))

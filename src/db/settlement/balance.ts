@@ -13,13 +13,11 @@ import { seen, sendable } from './queue.ts'
 const FOLDED_ROWS = 64
 
 export type TreasuryBooks = {
-  /** The last final block that is in the books. */
   readonly number: number
   /** Micro-USDC in the ledger's account `treasury`, with the logs that are stored and not booked yet. */
   readonly micro: bigint
   /**
-   * The given treasuries, and every other that an engine has recorded: a treasury that is no longer configured still
-   * belongs to the platform.
+   * The given treasuries, and every other that an engine has recorded: one that is no longer configured still counts.
    */
   readonly treasuries: readonly Hex[]
   /** Micro-USDC of payouts that are signed and have not ended: they might have left the treasuries since. */
@@ -107,7 +105,6 @@ export function bookMore(
   })
 }
 
-/** Records that the treasuries were compared with the books. */
 export const noteComparison = (context: JournalContext, lease: Lease): Promise<void> =>
   changeCursor(context.db, context, { lease, set: sql`compared_at = now()` })
 
@@ -115,7 +112,6 @@ export const noteComparison = (context: JournalContext, lease: Lease): Promise<v
 export const storeMissing = (context: JournalContext, lease: Lease, micro: bigint | null): Promise<void> =>
   changeCursor(context.db, context, { lease, set: sql`missing_micro = ${micro?.toString() ?? null}::numeric` })
 
-/** The hooks that book, and the token and chain whose transfers they book. */
 type Booking = Pick<JournalContext, 'hooks'> & { readonly scope: Pick<SettlementScope, 'chainId' | 'token'> }
 
 /** Books a difference, and stores it for the transfers that might explain it later. */
@@ -129,7 +125,6 @@ export async function storeDifference(tx: Tx, { scope, hooks }: Booking, differe
   )
 }
 
-/** Books a transfer of the treasuries, and books back what it explains of an earlier difference. */
 export async function bookMovement(tx: Tx, booking: Booking, movement: TreasuryMovement): Promise<void> {
   await booking.hooks.onTreasuryMovement(tx, movement)
   await explainDifference(tx, booking, movement)

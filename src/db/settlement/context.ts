@@ -10,7 +10,6 @@ import type {
 } from '../../domain/settlement/payout.ts'
 import { type Db, execute, type Statement, sql, type Tx } from '../db.ts'
 
-/** The payouts that an engine handles: those of one mode, one chain, one token. */
 export type SettlementScope = { readonly livemode: boolean; readonly chainId: number; readonly token: Hex }
 
 /**
@@ -22,15 +21,11 @@ export type SettlementHooks = {
   onHeld(tx: Tx, held: { paymentId: string; reason: HoldReason; detail: string }): Promise<void>
   onReleased(tx: Tx, released: { paymentId: string }): Promise<void>
   onVoided(tx: Tx, proof: VoidProof): Promise<void>
-  /** A final transfer to the address of a payment. */
   onDeposit(tx: Tx, deposit: RecordedDeposit): Promise<void>
   onTreasuryMovement(tx: Tx, movement: TreasuryMovement): Promise<void>
   /** The treasuries have more than the books; negative: less, which an operator has acknowledged. */
   onBalanceDifference(tx: Tx, difference: BalanceDifference): Promise<void>
-  /**
-   * Gas of a final transaction of the platform without a settlement to share it: a sweep, an empty replacement, a
-   * refused batch.
-   */
+  /** Gas of a final transaction without a settlement to share it: a sweep, an empty replacement, a refused batch. */
   onGas(tx: Tx, spent: GasSpent): Promise<void>
 }
 
@@ -40,15 +35,11 @@ export type JournalContext = { readonly db: Db; readonly scope: SettlementScope;
 export const ours = ({ scope }: JournalContext): Statement =>
   sql`p.chain_id = ${scope.chainId} and p.token = ${scope.token} and p.livemode = ${scope.livemode}`
 
-/** The engine that requests a lease, and the lease's duration without a renewal. */
 export type LeaseAsk = { readonly owner: string; readonly leaseMs: number }
 
 export type FailedHook = { readonly paymentId: string; readonly error: Error }
 
-/**
- * Makes a change that must affect exactly `rows` rows. Throws if it does not, because the data differ from what was
- * read.
- */
+/** Makes a change of exactly `rows` rows. Throws if it affects others, because the data differ from what was read. */
 export async function change(
   tx: Tx,
   statement: Statement,

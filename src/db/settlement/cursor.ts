@@ -60,7 +60,6 @@ export async function readCursor(context: JournalContext): Promise<ChainCursor |
   return row === null ? null : cursorOf(row)
 }
 
-/** Begins to read after the block, if nothing was read yet. */
 export async function openCursor(
   { db, scope }: JournalContext,
   { number, hash }: { number: number; hash: Hex },
@@ -100,6 +99,5 @@ export const moveCursor = (
     set: sql`scanned_number = ${number}, scanned_hash = ${hash}, scanned_at = now()`,
   })
 
-/** Records the final block up to which the logs of the treasuries are read. */
 export const moveLogs = (context: JournalContext, lease: Lease, number: number): Promise<void> =>
   changeCursor(context.db, context, { lease, set: sql`logs_number = ${number}` })

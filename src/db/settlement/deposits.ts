@@ -18,7 +18,6 @@ export type WatchedDeposit = {
   readonly micro: bigint
   /** Units of other tokens, which stay there. */
   readonly others: ReadonlyMap<string, bigint>
-  /** True if a difference at it is shown to operators. */
   readonly isListed: boolean
 }
 
@@ -123,19 +122,14 @@ export async function insertDeposits(tx: Tx, context: JournalContext, found: Fou
   )
 }
 
-/**
- * Smaller amounts stay at the address, and nothing waits for them: strangers send dust. The first condition matches the
- * index.
- */
+/** Smaller amounts stay at the address: strangers send dust. The first condition matches the index. */
 export const worthSweeping = ({ scope }: JournalContext): Statement => sql`
   d.unswept_micro > 0 and d.unswept_micro >= ${MIN_SWEEP_MICRO} and d.chain_id = ${scope.chainId}
     and d.livemode = ${scope.livemode} and d.token = ${scope.token}`
 
 const unsweptRow = z.object({ payment_id: z.string(), address: hex, idx: z.coerce.number(), micro: z.string() })
 
-/**
- * Reads deposits with money at the address that no sweep is bringing to the treasury, in the order of their payments.
- */
+/** Deposits with money at the address that no sweep is bringing to the treasury, in the order of their payments. */
 export async function readUnswept(context: JournalContext, ask: { after: string; limit: number }): Promise<Unswept[]> {
   const rows = await many(
     context.db,
@@ -160,10 +154,7 @@ export async function storeSweep({ db, scope }: JournalContext, sweep: Sweep): P
   )
 }
 
-/**
- * Stores the newer signature of a sweep that is in no transaction. It has the same nonce: the token accepts only one of
- * them.
- */
+/** Renews a signature of a sweep that is in no transaction. Its nonce is the same: the token accepts only one. */
 export async function renewSweep({ db }: JournalContext, sweep: Sweep): Promise<void> {
   await execute(
     db,
@@ -218,7 +209,7 @@ export async function readStaleSweeps(
   return (await many(db, sweepRow, selectSweeps(where, micro))).map(toSweep)
 }
 
-/** Reads signed sweeps to the treasury that are valid at the Unix second and in no transaction. */
+/** Signed sweeps in no transaction that are valid at the Unix second. */
 export async function readSendableSweeps(
   { db, scope }: JournalContext,
   ask: { treasury: Hex; validAt: number; limit: number },
@@ -231,9 +222,7 @@ export async function readSendableSweeps(
 
 const nonceRow = z.object({ nonce: z.coerce.number() })
 
-/**
- * Takes the lane's next nonce for those of the sweeps that are still free. Null if none is, or if sending is stopped.
- */
+/** Takes the lane's next nonce for the sweeps that are still free. Null if none is, or if sending is stopped. */
 export function reserveSweeps(
   context: JournalContext,
   lane: Lane,
@@ -302,10 +291,7 @@ export async function finishSweep(tx: Tx, movement: TreasuryMovement): Promise<s
 
 const paymentIdRow = z.object({ payment_id: z.string() })
 
-/**
- * Returns the payment from whose address the movement came; null: it came from elsewhere, or left the treasury. Locks
- * its deposit.
- */
+/** Locks the deposit. Null: the movement came from elsewhere, or left the treasury. */
 export async function sweptFrom(tx: Tx, movement: TreasuryMovement): Promise<string | null> {
   const { direction, counterparty, chainId } = movement
   if (direction !== 'in') return null

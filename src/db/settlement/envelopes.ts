@@ -66,10 +66,7 @@ const toAttempt = (row: z.infer<typeof attemptRow>): EnvelopeAttempt => ({
 
 const wantedRow = z.object({ wanted: z.boolean() })
 
-/**
- * True if the envelope still has a payout, a sweep or gas money to send. What another envelope contains now does not
- * count.
- */
+/** True if the envelope still has a payout, a sweep or gas money that no other envelope contains. */
 export async function isWanted({ db }: JournalContext, lane: Lane, nonce: number): Promise<boolean> {
   const row = await one(
     db,
@@ -88,7 +85,6 @@ export async function isWanted({ db }: JournalContext, lane: Lane, nonce: number
 
 export type EnvelopesEnded = {
   readonly ends: readonly EnvelopeEnd[]
-  /** The effects of their transactions on the treasuries. */
   readonly found: FinalLogs
   /** Unix seconds of the final block. */
   readonly chainTime: number
@@ -169,7 +165,6 @@ export async function readUnsharedGas(tx: Tx, lane: Lane, ends: readonly Envelop
     }))
 }
 
-/** Frees sweeps of envelopes that have ended without moving them. */
 async function releaseSweeps(tx: Tx, lane: Lane, nonces: readonly number[]): Promise<void> {
   await execute(
     tx,

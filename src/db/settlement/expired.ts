@@ -7,10 +7,7 @@ import { fence } from './cursor.ts'
 import { hex } from './payouts.ts'
 import { onLostTreasury, rested } from './queue.ts'
 
-/**
- * Payouts that their treasury cannot end, because its key is gone. A proof that it can no longer pay ends or moves
- * them.
- */
+/** Payouts whose treasury has lost its key. A proof that it can no longer pay ends or moves them. */
 
 const expiringRow = z.object({
   payment_id: z.string(),
@@ -26,7 +23,6 @@ export type Expiring = {
   readonly paymentId: string
   readonly treasury: Hex
   readonly authNonce: Hex
-  /** True if it is to be voided, and not to be paid. */
   readonly isVoid: boolean
   /** The treasury that takes over from its own; null: none, and it is to be voided. */
   readonly successor: Hex | null
@@ -96,9 +92,7 @@ export async function rest(
 
 export type ExpiryProof = { readonly number: number; readonly hash: Hex; readonly timestamp: number }
 
-/**
- * A payout whose treasury can no longer pay it, with the treasury that pays it from now on and the nonce that it uses.
- */
+/** A payout whose treasury can no longer pay it, with the treasury and the nonce that replace the old ones. */
 export type Moving = Expiring & { readonly to: Hex; readonly toNonce: Hex }
 
 const paymentIdRow = z.object({ payment_id: z.string() })
@@ -156,7 +150,6 @@ export function moveDead(
   })
 }
 
-/** Voids payouts whose nonce is unused at a final block that is later than all their signatures. */
 export function voidExpired(
   context: JournalContext,
   lease: Lease,

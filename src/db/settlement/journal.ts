@@ -92,7 +92,6 @@ export function createSettlementJournal(context: JournalContext) {
 
 export type SettlementJournal = ReturnType<typeof createSettlementJournal>
 
-/** Binds the methods about USDC at the addresses of payments, and its sweeps. */
 function bindDeposits(context: JournalContext) {
   const bind = bindTo(context)
   return {

@@ -85,10 +85,7 @@ export function setLaneStatus(
   })
 }
 
-/**
- * Skips nonces that the chain has used without this database (after a restored backup, or because of a foreign user of
- * the key).
- */
+/** Skips nonces that the chain has used without this database: after a restore, or by a foreign user of the key. */
 export function adoptNonces(context: JournalContext, lane: Lane, nextNonce: number): Promise<void> {
   return fenced(context, lane, async (tx) => {
     await execute(
@@ -106,9 +103,7 @@ export function adoptNonces(context: JournalContext, lane: Lane, nextNonce: numb
   })
 }
 
-/**
- * Returns the first two parts of every statement that takes a nonce: `n`, the lane's next nonce, and its reserved row.
- */
+/** The first two parts of every statement that takes a nonce: `n`, the lane's next nonce, and its reserved row. */
 export function nextEnvelope(
   lane: Lane,
   sending: Sending & { readonly kind?: 'batch' | 'topup'; readonly value?: bigint },
@@ -233,7 +228,7 @@ export function storeAttempt(
   )
 }
 
-/** Records the nodes' answer. The state changes only if a node accepted the transaction. */
+/** The state changes only if a node accepted the transaction. */
 export function markSent(
   context: JournalContext,
   lane: Lane,

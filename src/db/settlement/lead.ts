@@ -9,8 +9,6 @@ import { envelopeList, envelopeOf, envelopeRow } from './envelopes.ts'
 import { hex } from './payouts.ts'
 import { onLostTreasury, payable, rested, seen, sendable } from './queue.ts'
 
-/** The facts with which the leading engine begins a round. */
-
 const laneRow = z.object({
   wallet: hex,
   next_nonce: z.coerce.number(),

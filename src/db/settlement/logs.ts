@@ -8,9 +8,7 @@ import { hex } from './payouts.ts'
 import { explain, type Known, keyOf } from './watch/known.ts'
 import { cameAgain, countAlike, toldIndex } from './watch/moved.ts'
 
-/**
- * Stores logs of a range of final blocks. Logs that were stored before change nothing. Returns the unknown transfers.
- */
+/** Stores logs of a range of final blocks; known logs change nothing. Returns the unknown transfers. */
 export function recordLogs(context: JournalContext, lease: Lease, found: FinalLogs): Promise<TreasuryLog[]> {
   return context.db.transaction(async (tx) => {
     await fence(context, tx, lease)
@@ -90,7 +88,6 @@ async function insertLogs(
 
 const nonceRow = z.object({ nonce: hex })
 
-/** Returns those of the nonces that no payout here has. */
 export async function listStrange({ db, scope }: JournalContext, nonces: readonly Hex[]): Promise<Set<Hex>> {
   const rows = await many(
     db,

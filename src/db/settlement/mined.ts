@@ -9,7 +9,6 @@ import { seen } from './queue.ts'
 
 const sentRow = z.object({ payment_id: z.string(), treasury: hex, auth_nonce: hex, is_mined: z.boolean() })
 
-/** Reads payouts that are on their way, and whether a new block has shown them. */
 export async function readSent(
   context: JournalContext,
   limit: number,
@@ -30,7 +29,7 @@ export async function readSent(
   }))
 }
 
-/** Records which payouts the newest block shows, and which it no longer shows: these return to their previous state. */
+/** Payouts that the newest block no longer shows return to their previous state. */
 export function markMined(
   context: JournalContext,
   lease: Lease,

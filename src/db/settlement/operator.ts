@@ -7,11 +7,7 @@ import { unclaimed } from './watch/known.ts'
 import { endTransferPause } from './watch/pause.ts'
 import { listMovements } from './watch/pending.ts'
 
-/** Actions of operators on lanes and on the pause of the solvency watch. */
-
-/**
- * Opens a quarantined lane again, after an operator has examined its foreign nonces. False if it was not quarantined.
- */
+/** An operator must examine its foreign nonces first. False if the lane was not quarantined. */
 export async function releaseLane(db: Queryable, lane: { chainId: number; wallet: Hex }): Promise<boolean> {
   const changed = await execute(
     db,
@@ -39,7 +35,6 @@ export async function abandonLane(tx: Tx, lane: { chainId: number; wallet: Hex }
 
 type Place = { readonly chainId: number; readonly token: Hex }
 
-/** Lists the transfers of a transaction that no payout claims, and those of them that are not booked yet. */
 export async function listUnclaimed(
   tx: Tx,
   { chainId, token }: Place,

@@ -3,10 +3,7 @@ import { PARTS, type Part, type PartStanding, REST_CAUSES, type RestCause } from
 import { execute, many, type Queryable, sql } from '../db.ts'
 import type { JournalContext, SettlementScope } from './context.ts'
 
-/**
- * The end of a round. `isDone`: it did something, or had nothing to do; also with a failure, if only a part of it
- * failed.
- */
+/** `isDone`: the round did something, or had nothing to do; also with a failure, if only a part of it failed. */
 export type PartReport = {
   readonly owner: string
   readonly part: Part
@@ -15,7 +12,7 @@ export type PartReport = {
   readonly failure: string | null
 }
 
-/** Stores how a round of a part ended, unless another engine leads now. */
+/** Writes nothing if another engine leads now. */
 export async function reportPart({ db, scope }: JournalContext, report: PartReport): Promise<void> {
   const { owner, part, isDone, cause, failure } = report
   const { chainId, token } = scope
@@ -44,7 +41,6 @@ const partRow = z.object({
   failure: z.string().nullable(),
 })
 
-/** Reads how the rounds of each part end, from the last reports of workers. */
 export function readParts(
   db: Queryable,
   { chainId, token }: Pick<SettlementScope, 'chainId' | 'token'>,

@@ -92,12 +92,10 @@ export type PayoutView = {
   } | null
 }
 
-/** A payout is broadcast if its envelope is. */
 export const shownState = sql`case when p.state = 'assigned' and exists (
   select 1 from lane_tx t where (t.chain_id, t.wallet, t.nonce) = (p.chain_id, p.lane_wallet, p.lane_nonce)
     and t.state = 'broadcast') then 'broadcast' else p.state end`
 
-/** Reads the payout of a payment with its proof, or null if none was queued. */
 export async function readPayout(db: Queryable, paymentId: string): Promise<PayoutView | null> {
   const row = await maybeOne(
     db,
@@ -141,7 +139,7 @@ export async function readPayout(db: Queryable, paymentId: string): Promise<Payo
 
 const paymentIdRow = z.object({ payment_id: z.string() })
 
-/** Lists the payments whose payouts are stopped for the reason, the oldest first. */
+/** The oldest first. */
 export async function listStopped(
   db: Queryable,
   { reason, limit }: { reason: HoldReason; limit: number },

@@ -46,15 +46,14 @@ const toSettlement = (row: Proven): Settlement => ({
 /**
  * Ends up to `limit` payouts that the finalized chain proves: settled by their transfer, voided by their cancellation.
  * State, proof and all writes of the hooks are one transaction. The settled ones are passed to the hook together,
- * except those whose hook has thrown before. If that call throws, each is tried tryAlone under a savepoint; one whose own
+ * except those whose hook has thrown before. If that call throws, each is tried alone under a savepoint; one whose own
  * hook throws keeps its proof, is tried again after half a minute, and delays no other. A voided payout that is paid
  * nevertheless, by an unknown signature, stays voided, and its payment gets the proof. Returns how many ended and which
  * failed.
  */
 export function applyProven(context: JournalContext, limit: number): Promise<{ ended: number; failed: FailedHook[] }> {
   return context.db.transaction(async (tx) => {
-    // With their payments: a decision locks those first, and would otherwise wait for a payout that waits for its
-    // payment.
+    // With their payments: a decision locks those first, and would wait for a payout that waits for its payment.
     const rows = await many(
       tx,
       provenRow,
@@ -124,7 +123,7 @@ async function end(
   )
 }
 
-/** Delays the next try of a payout whose payment refused; until then its error is shown. */
+/** Until the next try the error is shown. */
 export async function delayHook(on: Queryable, paymentId: string, error: Error): Promise<void> {
   await execute(
     on,

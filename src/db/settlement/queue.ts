@@ -168,7 +168,6 @@ export async function countWaiting(context: JournalContext, resting: readonly He
   return row.count
 }
 
-/** Reads payouts whose cancellation one of the treasuries must still sign, except those that rest. */
 export async function readUncancelled(
   context: JournalContext,
   ask: { keys: readonly Hex[]; limit: number },
@@ -184,7 +183,6 @@ export async function readUncancelled(
   return rows.map(toPayout)
 }
 
-/** Reads authorized payouts, and cancellations, that are in no envelope; without those of treasuries that rest. */
 export function readAssignable(
   context: JournalContext,
   { limit, resting }: { limit: number; resting: readonly Hex[] },

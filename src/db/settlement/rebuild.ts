@@ -27,7 +27,6 @@ const owingRow = z.object({
 
 const PAGE = 5000
 
-/** Lists every payment of the mode, chain and token, with the state of its payout if it has one. */
 export async function* listOwing(db: Queryable, scope: SettlementScope): AsyncGenerator<Owing> {
   let after = ''
   for (;;) {
@@ -72,7 +71,7 @@ export async function listRelayers(db: Queryable, chainId: number): Promise<Hex[
   return rows.map(({ wallet }) => wallet)
 }
 
-/** Rewinds the cursor, so that everything after this block is read again. Stored logs change nothing. */
+/** Everything after the block is read again. Stored logs change nothing. */
 export function rewindCursor(context: JournalContext, lease: Lease, to: { number: number; hash: Hex }): Promise<void> {
   return context.db.transaction(async (tx) => {
     await fence(context, tx, lease)

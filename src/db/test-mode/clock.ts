@@ -3,7 +3,7 @@ import { execute, many, type Queryable, sql, type Tx } from '../db.ts'
 
 /** Test mode's time machine: it moves a payment's times into the past, so that its deadlines have passed. */
 
-/** Moves the payment's times. It never changes a payment of live mode. */
+/** It never changes a payment of live mode. */
 export async function moveIntoPast(
   tx: Tx,
   { paymentId, seconds }: { paymentId: string; seconds: number },
@@ -27,7 +27,6 @@ const waitingRow = z
   .object({ event_id: z.string(), endpoint_id: z.string() })
   .transform((row) => ({ eventId: row.event_id, endpointId: row.endpoint_id }))
 
-/** Lists deliveries of the payment's events that are tried again later. */
 export function listRetries(db: Queryable, paymentId: string): Promise<{ eventId: string; endpointId: string }[]> {
   return many(
     db,

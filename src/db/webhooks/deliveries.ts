@@ -29,10 +29,8 @@ const deliveryRow = z.object({
   endpoint_failing: z.boolean(),
 })
 
-/** A delivery with everything that a try needs: the event's bytes, the endpoint's URL and its encrypted secrets. */
 export type Delivery = z.infer<typeof deliveryRow>
 
-/** Loads the deliveries of an event, or the one for an endpoint. */
 export function loadDeliveries(db: Queryable, eventId: string, endpointId?: string): Promise<Delivery[]> {
   return many(
     db,
@@ -50,7 +48,6 @@ export function loadDeliveries(db: Queryable, eventId: string, endpointId?: stri
 
 const eventIdRow = z.object({ event_id: z.string() })
 
-/** Lists the payment's events without a try, oldest first. */
 export async function listUntried(db: Queryable, paymentId: string): Promise<string[]> {
   const rows = await many(
     db,
@@ -62,7 +59,6 @@ export async function listUntried(db: Queryable, paymentId: string): Promise<str
   return rows.map((row) => row.event_id)
 }
 
-/** One try, as the delivery log stores it. */
 export type TryRecord = {
   readonly eventId: string
   readonly endpointId: string
@@ -226,7 +222,6 @@ export type OverdueQuestion = {
   readonly limit: number
 }
 
-/** The latest delays of the schedule, by the next step. */
 const LATEST = DELIVERY_DELAYS_SECONDS.map((_delay, step) => longestDelaySeconds(step))
 
 /**

@@ -2,8 +2,6 @@ import { z } from 'zod'
 import { many, one, type Queryable, sql, type Tenant } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** The results of an account's endpoints since a time (ISO 8601), and the deliveries that still wait or failed. */
-
 const owned = (tenant: Tenant) =>
   sql`delivery.merchant_id = ${tenant.merchantId} and delivery.livemode = ${tenant.livemode}`
 
@@ -18,7 +16,7 @@ const healthRow = z.object({
 })
 export type EndpointHealth = z.output<typeof healthRow>
 
-/** Reads the results of an endpoint. `failed` counts failures that can still be sent again (since `replayable`). */
+/** `failed` counts failures that can still be sent again (since `replayable`). */
 export function readHealth(
   db: Queryable,
   tenant: Tenant,
@@ -44,7 +42,7 @@ export function readHealth(
 const hourRow = z.object({ hour: z.coerce.number(), ok: z.coerce.number(), bad: z.coerce.number() })
 export type HourOfTries = z.output<typeof hourRow>
 
-/** Counts the tries in each of the 24 hours since the time; hours without any are left out. */
+/** Hours without tries are left out. */
 export function triesByHour(db: Queryable, endpointId: string, since: string): Promise<HourOfTries[]> {
   const arrived = sql`error is null and response_status between 200 and 299`
   return many(

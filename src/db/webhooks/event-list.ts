@@ -4,14 +4,11 @@ import { many, maybeOne, one, type Queryable, type Statement, sql, type Tenant }
 import { cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** Events with the results of their deliveries, for people. */
-
 const listRow = z.object({
   id: z.string(),
   sequence: z.coerce.number().nullable(),
   type: z.string(),
   payment_id: z.string().nullable(),
-  /** The merchant's reference or description of the payment. */
   about: z.string().nullable(),
   created_at: time,
   endpoints: z.coerce.number(),
@@ -25,7 +22,6 @@ export type EventSearch = {
   readonly id?: string | undefined
   readonly payment?: string | undefined
   readonly types?: readonly string[] | undefined
-  /** The merchant's order number. */
   readonly reference?: string | undefined
   /** Only events that an endpoint has not received, or not yet. */
   readonly undelivered?: boolean
@@ -48,7 +44,7 @@ const listed = sql`select event.id, event.sequence, event.type, event.payment_id
       count(*) filter (where status = 'pending' and attempts > 0) as retrying
     from delivery where event_id = event.id) as sent`
 
-/** Lists events, newest first. Null if a cursor is no event of the merchant. */
+/** Newest first. Null if a cursor is no event of the merchant. */
 export async function listEventRows(
   db: Queryable,
   tenant: Tenant,
@@ -76,7 +72,7 @@ export async function listEventRows(
 
 const eventCountRow = z.object({ events: z.coerce.number() })
 
-/** Counts the events that wait for an endpoint or failed, up to `most`. */
+/** Up to `most`. */
 export async function countUndelivered(db: Queryable, tenant: Tenant, most: number): Promise<number> {
   const row = await one(
     db,
@@ -96,7 +92,6 @@ const sentRow = z.object({
 })
 export type SentEvent = z.output<typeof sentRow>
 
-/** Reads the event, with its delivery to each endpoint; null if the merchant has no such event. */
 export async function readEventRow(
   db: Queryable,
   tenant: Tenant,

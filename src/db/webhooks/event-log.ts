@@ -4,8 +4,6 @@ import { execute, many, maybeOne, one, type Queryable, type Statement, sql, type
 import { between, byId, cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** Events and their deliveries, for their merchant. */
-
 const bodyRow = z.object({ body: z.instanceof(Buffer) })
 
 export type EventFilters = { readonly type?: string | undefined; readonly payment?: string | undefined }

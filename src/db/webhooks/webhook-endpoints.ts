@@ -44,7 +44,7 @@ export function findEndpoint(db: Queryable, tenant: Tenant, id: string): Promise
   return maybeOne(db, endpointRow, sql`select * from webhook_endpoint where id = ${id} and ${ownedBy(tenant)}`)
 }
 
-/** Reads endpoints of any merchant, as the owner of the tables. */
+/** For any merchant, as the owner of the tables. */
 export function readEndpoints(db: Queryable, ids: readonly string[]): Promise<WebhookEndpoint[]> {
   return many(db, endpointRow, sql`select * from webhook_endpoint where id = any(${ids}::text[]) order by id`)
 }
@@ -61,7 +61,6 @@ export type EndpointChanges = {
   readonly enabled?: boolean
 }
 
-/** Null if the merchant has no such endpoint. */
 export function updateEndpoint(
   db: Queryable,
   tenant: Tenant,
@@ -90,9 +89,7 @@ export type Rotation = {
   readonly previousExpiresAt: string | null
 }
 
-/**
- * Rotates the secret. The new one signs first; of the older ones only the newest is stored, so there are at most two.
- */
+/** The new secret signs first; of the older ones only the newest is stored, so there are at most two. */
 export function rotateSecret(db: Queryable, tenant: Tenant, rotation: Rotation): Promise<WebhookEndpoint | null> {
   const newest = JSON.stringify([{ sealed: rotation.sealedSecret, expires_at: null }])
   const { previousExpiresAt } = rotation
@@ -122,9 +119,7 @@ export async function deleteEndpoint(db: Queryable, tenant: Tenant, id: string):
 
 const deletedRow = z.object({ gone: z.coerce.number(), last: z.string().nullable() })
 
-/**
- * Deletes deliveries of the events after this one, by id. Returns the last one; null: there were no more than these.
- */
+/** Deletes deliveries of later events, by id. Returns the last one; null: there were no more than these. */
 async function deleteDeliveries(
   db: Queryable,
   tenant: Tenant,
@@ -143,7 +138,7 @@ async function deleteDeliveries(
   return gone < DELIVERIES_AT_ONCE ? null : last
 }
 
-/** Removes secrets that no longer sign, and returns their number. `now` is ISO 8601 UTC. */
+/** Returns the number of removed secrets. `now` is ISO 8601 UTC. */
 export function purgeExpiredSecrets(db: Queryable, now: string): Promise<number> {
   return execute(
     db,

@@ -1,13 +1,10 @@
-/**
- * Milliseconds. After OWASP ASVS 5.0, 7.3: an unused session ends after an hour, and every session ends after a day.
- */
+/** Milliseconds (OWASP ASVS 5.0, 7.3): an unused session ends after an hour, every session after a day. */
 export const IDLE_MS = 3_600_000
 export const ABSOLUTE_MS = 86_400_000
 
 /** How long a fresh passkey or link counts for changes of wallet, keys, secrets and members (milliseconds). */
 export const CONFIRMED_MS = 600_000
 
-/** The most passkeys of one person. */
 export const MOST_PASSKEYS = 20
 
 /** How long a link in a mail works (milliseconds). */

@@ -6,7 +6,6 @@ import type { PaymentStatus } from '../payment/payment.ts'
 
 /** A payment link: the page that makes a payment each time a buyer presses Continue. */
 
-/** The fields that the query of a link's URL can fill in. */
 export const PREFILLS = ['amount', 'reference'] as const
 export type Prefill = (typeof PREFILLS)[number]
 
@@ -83,10 +82,7 @@ export function linkStatus(link: Judged, now: string): LinkStatus {
   return 'active'
 }
 
-/**
- * True if a payment occupies a place of a link with a limit: it is open or paid, and its buyer is led to it instead of
- * to a new one.
- */
+/** An open or paid payment occupies a place of a link with a limit: its buyer is led to it instead of to a new one. */
 export function holdsPlace(status: PaymentStatus): boolean {
   return !['expired', 'failed', 'canceled', 'refunded'].includes(status)
 }

@@ -3,13 +3,9 @@
 export const CHANNEL_KINDS = ['email', 'telegram', 'discord', 'slack'] as const
 export type ChannelKind = (typeof CHANNEL_KINDS)[number]
 
-/**
- * True if the Telegram chat with this id is one person's. A group's id is below zero, and its chat belongs to the
- * account.
- */
+/** A group's id is below zero, and its chat belongs to the account. */
 export const isChatOfOne = (chat: string): boolean => !chat.startsWith('-')
 
-/** Names the notifications that every channel receives, whatever it subscribes to. */
 export const ALWAYS_SENT = 'Notifications about the wallet, keys, channels and sign-in are always sent.'
 
 /** The events that a channel can subscribe to, beyond what is always sent. */
@@ -80,7 +76,6 @@ const RETRY_SECONDS = [5, 30, 120, 600, 1800] as const
 const LATER_RETRIES_SECONDS = 3600
 export const GIVEN_UP_AFTER_SECONDS = 3 * 86_400
 
-/** Returns the seconds before the next try, after `tries` tries. */
 export function retrySeconds(tries: number): number {
   return RETRY_SECONDS[tries - 1] ?? LATER_RETRIES_SECONDS
 }

@@ -10,10 +10,8 @@ export type Told = {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** The content of one message. */
 export type ChannelMessage = {
   readonly id: string
-  /** The account's name. */
   readonly account: string
   /** Oldest first; empty: it is a test of the channel. */
   readonly told: readonly Told[]

@@ -30,7 +30,6 @@ export type Situation = {
 export const MOST_A_MINUTE = 10
 const MINUTE_MS = 60_000
 
-/** The most notifications of one digest. */
 export const DIGEST_SIZE = 500
 
 export function whatNext({ now, waiting, recent, quietUntil }: Situation): Next {

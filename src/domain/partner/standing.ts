@@ -23,10 +23,7 @@ export type Standing = {
   readonly askAt: number | null
 }
 
-/**
- * `refuses_us`: it refuses the platform's account or signature. `opens_nothing`: it answers questions and opens no
- * order.
- */
+/** `refuses_us`: it refuses the platform's account or signature. `opens_nothing`: it answers, but opens no order. */
 export const DOWN_REASONS = ['silent', 'refuses_us', 'opens_nothing'] as const
 export type DownReason = (typeof DOWN_REASONS)[number]
 
@@ -35,7 +32,6 @@ export type Suspect = { readonly paymentId: string; readonly merchantId: string;
 /** A call about an attempt that got no answer, or for which the platform's account was refused. */
 export type FailedCall = { readonly provider: ProviderName; readonly attemptId: string; readonly isOpening: boolean }
 
-/** The result of one of the platform's own questions. */
 export type Asked = 'answered' | 'silent' | 'refuses_us'
 
 /** Milliseconds. Older failures prove nothing about now. */
@@ -83,10 +79,7 @@ export function suspected(standing: Standing, suspect: Suspect): Standing {
   return { ...standing, suspects, askAt: standing.askAt ?? suspect.at + ASK_EVERY_MS }
 }
 
-/**
- * Records that another call about a payment failed: the partner is asked, but the failure proves nothing about opening
- * orders.
- */
+/** The partner is asked after another failed call, which proves nothing about opening orders. */
 export function doubted(standing: Standing, now: number): Standing {
   if (standing.downSince !== null || standing.askAt !== null) return standing
   return { ...standing, askAt: now + ASK_EVERY_MS }

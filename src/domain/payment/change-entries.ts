@@ -56,7 +56,6 @@ function findReason(moved: Moved, cause: Cause | null): { readonly why: MoveReas
   return 'why' in cause ? cause : { why: decidedWhy(moved, cause), data: cause.data }
 }
 
-/** Returns the reason for a move by an operator's decision. */
 function decidedWhy({ to, before }: Moved, { say, data }: Extract<Cause, { say: Say }>): MoveReason {
   switch (say) {
     case 'hold':
@@ -137,9 +136,7 @@ const decisionNote = ({ say, data }: Extract<Cause, { say: Say }>): Note =>
 
 type AttemptChange = { readonly note: Note; readonly data: object }
 
-/**
- * Describes the change of an attempt by its partner or by a decision; null: it has no change that a person looks for.
- */
+/** Null: nothing has changed that a person looks for. */
 function describeAttempt(
   before: PaymentWithAttempts,
   after: PaymentWithAttempts,

@@ -52,9 +52,7 @@ export function payloadOf(say: Say): string {
   return `{"operator", "reason"${version}${say === 'give_back' ? ', "attempt", "outside", "proof"' : ''}}`
 }
 
-/**
- * Returns why the decision is malformed; null: it is not. A person can have written it by hand, so it can be anything.
- */
+/** Returns why the decision is malformed; null: it is not. A person can send it by hand, with any content. */
 export function whyMalformed(say: Say, decision: Decision | undefined): string | null {
   const { operator, reason, version, attempt, outside, proof } = decision ?? { operator: '', reason: '' }
   const texts = [operator, reason, attempt ?? '', proof ?? '']
@@ -68,7 +66,6 @@ export function whyMalformed(say: Say, decision: Decision | undefined): string |
   return say === 'hold' || isVersion(version) ? null : UNSEEN
 }
 
-/** True for a whole number that a version can be. */
 const isVersion = (version: number | undefined): boolean =>
   Number.isInteger(version) && Number(version) > 0 && Number(version) < 2_000_000_000
 

@@ -7,9 +7,7 @@ import { isClosed, type PaymentException, type PaymentStatus } from './payment.t
 import type { Attempt, Derived, Payment, PaymentWithAttempts } from './payment-object.ts'
 import { listReviews } from './reviews.ts'
 
-/**
- * Computes the stored fields of a payment that lists, indexes and pages read. It is called at the end of each change.
- */
+/** Computes the stored fields that lists, indexes and pages read. It is called at the end of each change. */
 export function derive(state: PaymentWithAttempts, at: string): PaymentWithAttempts {
   const funds = toFunds(state)
   const reviews = listReviews(state, funds)
@@ -118,7 +116,6 @@ const NO_MONEY: Pick<Derived, MoneyField> = {
   paidAt: null,
 }
 
-/** Returns the first exception that applies to the payment. */
 function computeException({ payment, attempts }: PaymentWithAttempts, funds: Funds): PaymentException | null {
   const sold = findSoldAccount(funds)
   const own = sold ?? findOwnAccount(funds)
@@ -156,7 +153,6 @@ function isLate(funds: Funds, own: Account | null): boolean {
   return own !== null || hasExcess(funds)
 }
 
-/** True for a part of the price that the buyer can still complete. */
 const isPart = (account: Account): boolean => account.word === 'open' && isWorth(account)
 
 /** The account with only its settled money. */

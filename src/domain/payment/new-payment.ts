@@ -25,7 +25,6 @@ export type NewPayment = Pick<
   | 'expiresAt'
 >
 
-/** Returns the payment as its row reads right after its creation. */
 export function createdPayment(payment: NewPayment, owner: Pick<Payment, 'merchantId' | 'livemode'>): Payment {
   return { ...NOTHING_YET, ...payment, ...owner, updatedAt: payment.createdAt }
 }
@@ -64,13 +63,9 @@ const NOTHING_YET: Omit<Payment, keyof NewPayment | 'merchantId' | 'livemode' | 
   version: 1,
 }
 
-/**
- * The placeholder in a return URL for the payment's id, which the merchant does not know yet; many programs encode the
- * braces.
- */
+/** Stands for the payment's id, which the merchant does not know yet; many programs encode the braces. */
 const ID_PLACE = /(?:\{|%7[Bb])PAYMENT_ID(?:\}|%7[Dd])/g
 
-/** Returns the URL to which the buyer of this payment is led. */
 export function returnUrl(url: string | null, paymentId: string): string | null {
   return url?.replace(ID_PLACE, paymentId) ?? null
 }

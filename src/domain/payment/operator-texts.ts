@@ -7,7 +7,6 @@ import type { PaymentSnapshot } from './snapshot.ts'
 /** Placeholders are quoted, so that a shell reads them as text when they are pasted. */
 const SIGNED = `--operator '<name>' --reason '<text>'`
 
-/** Returns the command that makes the decision. */
 export function describeCommand(id: string, answer: Offered, version: number): string {
   const proof = answer.outside === true ? ` --proof '<reference>'` : ''
   return `pinrail payments decide ${id} ${describeOffered([answer]).join('')}${proof} --version ${version} ${SIGNED}`
@@ -16,7 +15,6 @@ export function describeCommand(id: string, answer: Offered, version: number): s
 const ON_ITS_WAY = 'Converted. The USDC is on its way to the merchant, and counts when its block is final.'
 const VOIDING = 'Nothing more is sent. The system is finding out whether the payout was already on its way.'
 
-/** Describes what the payment waits for. */
 export function describeNextStep(payment: PaymentSnapshot): string {
   switch (payment.next) {
     case 'await_buyer':

@@ -26,7 +26,6 @@ export const FAILURE_CODES = {
 } as const
 export type FailureCode = keyof typeof FAILURE_CODES
 
-/** A partner's order in its present state. */
 export type PartnerOrder = {
   /** The attempt's id: the key that the partner received, and repeats. */
   readonly attemptId: string
@@ -36,7 +35,6 @@ export type PartnerOrder = {
   readonly account: string
   /** `wrong_asset`: another token came than the one that was asked for; only if the buyer pays in tokens. */
   readonly status: OrderStatus | 'wrong_asset'
-  /** The amount that the buyer was asked for. */
   readonly amount: Money
   /**
    * The money of the buyer that the partner has, all receipts together; null before any money. Less than zero if a
@@ -44,13 +42,10 @@ export type PartnerOrder = {
    */
   readonly received: Money | null
   readonly failureCode: FailureCode | null
-  /**
-   * Only if the buyer pays in USDC at an address of the platform: what the chain proves, at the rate that was shown.
-   */
+  /** Only for USDC at an address of the platform: what the chain proves, at the rate that was shown. */
   readonly usdc?: UsdcOrder
 }
 
-/** A final deposit of USDC, as the chain proves it. */
 export type UsdcReceipt = { readonly key: string; readonly micro: string }
 
 export type UsdcOrder = {

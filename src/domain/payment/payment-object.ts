@@ -33,7 +33,6 @@ export type Payment = Derived & {
   readonly successUrl: string | null
   readonly cancelUrl: string | null
   readonly checkoutToken: string
-  /** The link that made it. */
   readonly paymentLink: string | null
   /** Whole percent of the asked amount that can be missing, and by which a fill can differ from the locked rate. */
   readonly tolerancePercent: number
@@ -73,7 +72,6 @@ export type Payment = Derived & {
 
 export type LockedRate = { readonly rate: string; readonly source: string; readonly lockedAt: string }
 
-/** Why a payment waits for an operator, in words. */
 export type Review = {
   readonly reason: string
   /** Null: it concerns the whole payment. */
@@ -93,7 +91,6 @@ export type Derived = {
   /** The payment's money, in the currency that its buyer was asked for. */
   readonly confirmed: Money | null
   readonly rate: LockedRate | null
-  /** When that money came. */
   readonly paidAt: string | null
   /** The reasons for which the payment waits for an operator; empty: it does not. */
   readonly reviews: readonly Review[]
@@ -114,10 +111,7 @@ export type Quote = {
   readonly expiresAt: string
 }
 
-/**
- * The ways in which a reading does not fit its order: another order, account, currency or amount, or a refused order
- * that has money.
- */
+/** Another order, account, currency or amount than the attempt's, or a refused order that has money. */
 export const MISFITS = ['order', 'account', 'currency', 'no_amount', 'amount', 'refused', 'token'] as const
 
 export type Misfit = {
@@ -137,13 +131,10 @@ export type Attempt = {
   readonly method: MethodName
   readonly status: AttemptStatus
   readonly asked: Money
-  /**
-   * Micro-USDC that were asked for at an address of the platform, which is exactly `asked`; null for other providers.
-   */
+  /** What was asked for at an address of the platform, exactly `asked`; null for other providers. */
   readonly askedMicro: MicroUsdc | null
   /** The units that the partner, or the chain, has: minor units of `asked`'s currency, or micro-USDC. */
   readonly held: string
-  /** The units that the buyer got back from elsewhere. */
   readonly outside: string
   /** The loss that was written off, in the same unit. */
   readonly writtenOff: string
@@ -152,7 +143,6 @@ export type Attempt = {
   /** The operator's answer to the misfit. `accepted`: it can be settled. `dismissed`: there is nothing to do. */
   readonly misfitAnswer: 'none' | 'accepted' | 'dismissed'
   readonly back: GiveBack
-  /** True if money of it was given back. */
   readonly returned: boolean
   /** True if its partner was, or is to be, asked to accept no more money for it. */
   readonly cancelAsked: boolean
@@ -180,7 +170,6 @@ export type Attempt = {
 export type PaymentWithAttempts = {
   readonly payment: Payment
   readonly attempts: readonly Attempt[]
-  /** In the order of their numbers. */
   readonly sales: readonly StoredSale[]
 }
 
@@ -203,7 +192,6 @@ export function checkoutUrl(publicUrl: string, checkoutToken: string): string {
   return `${publicUrl}/c/${checkoutToken}`
 }
 
-/** Renders the payment object of the API and of events. */
 export function renderPayment(payment: Payment, attempts: readonly Attempt[], publicUrl: string): PaymentObject {
   return {
     id: payment.id,
@@ -283,7 +271,6 @@ function renderSettlement(payment: Payment): SettlementObject {
   }
 }
 
-/** Renders the chargeback in an event: the amount that was lost or won back, and the total loss. */
 export function renderChargeback(change: { readonly attempt: Attempt; readonly units: bigint; readonly lost: bigint }) {
   const { attempt, units, lost } = change
   const isUsdc = attempt.provider === 'crypto'

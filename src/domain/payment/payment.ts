@@ -79,10 +79,7 @@ export function canMove(from: PaymentStatus, to: PaymentStatus): boolean {
   return TRANSITIONS.some(([source, target]) => source === from && target === to)
 }
 
-/**
- * Returns the shortest list of moves from one status to the other; empty if they are the same. Throws if no moves lead
- * there.
- */
+/** Returns the shortest list of moves; empty if the statuses are the same. Throws if no moves lead there. */
 export function findPath(from: PaymentStatus, to: PaymentStatus): PaymentStatus[] {
   if (from === to) return []
   const paths: PaymentStatus[][] = [[from]]
@@ -125,7 +122,6 @@ const WORDS: Readonly<Record<AttemptStatus, Word>> = {
   refunded: 'over',
 }
 
-/** Returns what the status implies for the money. */
 export const wordOf = (status: AttemptStatus): Word => WORDS[status]
 
 /** True if money can still come of an order: it is neither over nor paid. */
@@ -133,7 +129,6 @@ export function mayStillBePaid(status: AttemptStatus): boolean {
   return wordOf(status) !== 'over' && wordOf(status) !== 'paid'
 }
 
-/** An attempt as the workflow sees it. */
 export type AttemptView = {
   readonly id: string
   readonly provider: ProviderUsed

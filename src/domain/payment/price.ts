@@ -3,9 +3,7 @@ import { currenciesOf, type ProviderName } from '../methods.ts'
 import { type AmountProblem, convertToMicroUsdc, type MicroUsdc, type Money, parseAmount, splitFee } from '../money.ts'
 import { checkLimits, type LimitCheck, type RateTable } from '../offers.ts'
 
-/**
- * The price of an amount in major units: it is read, compared with the limits, converted and split, in one pure call.
- */
+/** Reads an amount in major units, compares it with the limits, converts and splits it, in one pure call. */
 
 export type PriceQuestion = {
   /** Major units, as the merchant wrote them. */

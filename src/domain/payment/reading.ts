@@ -81,21 +81,15 @@ const IS_ABOUT_THIS_ORDER: Readonly<Record<Misfit['why'], boolean>> = {
 
 const hasReceived = ({ received }: PartnerOrder): boolean => received !== null && BigInt(received.minor) > 0n
 
-/**
- * A dispute can cost more than was received: its fee, and its rate. Then the order has nothing, and an operator must
- * see the rest.
- */
+/** A dispute can cost more than was received: its fee, and its rate. An operator must see the rest. */
 const isOverdrawn = ({ received }: PartnerOrder): boolean => received !== null && BigInt(received.minor) < 0n
 
-/**
- * True if the order reports money. A refunded order has none, although its partner still names what it had received.
- */
+/** A refunded order has no money, although its partner still names what it had received. */
 const isMoney = (order: PartnerOrder): boolean =>
   order.status !== 'refunded' && (order.status === 'paid' || order.status === 'confirming' || hasReceived(order))
 
 const END: readonly PartnerOrder['status'][] = ['declined', 'canceled', 'expired', 'refunded']
 
-/** True if the partner has ended the order, and the order has no money. */
 export const isOver = (order: PartnerOrder): boolean => END.includes(order.status) && !isMoney(order)
 
 function withMoney(attempt: Attempt, { order, rate, at }: Reading): Attempt {
@@ -153,9 +147,6 @@ function readStatus(
   return hasMoney && isWaiting && usdc === undefined ? 'confirming' : status
 }
 
-/**
- * Money that came or is being confirmed wins over a cancellation, and an operator decides about an order that does not
- * fit.
- */
+/** Money wins over a cancellation, and an operator decides about an order that does not fit. */
 const isCancelable = (status: AttemptStatus): boolean =>
   status === 'opening' || status === 'open' || status === 'verification_required'

@@ -6,9 +6,7 @@ import type { Attempt, Payment, PaymentWithAttempts } from './payment-object.ts'
 
 /** The requests to a payment and their answers: the payloads of the workflow's messages. */
 
-/**
- * The most partner orders of a payment. With more, anybody with the link could fill partner, row and workflow history.
- */
+/** With more partner orders, anybody with the link could fill partner, row and workflow history. */
 export const MAX_ATTEMPTS = 20
 
 export type OpenAttemptRequest = {
@@ -30,7 +28,6 @@ export type OpenPlan =
   | { readonly kind: 'new' }
   | { readonly kind: 'too_many_attempts' }
 
-/** Orders that the buyer can still pay at the partner. */
 const REUSABLE: readonly Attempt['status'][] = ['opening', 'open', 'verification_required']
 
 /**
@@ -95,10 +92,7 @@ export type Say = Answer['say']
 /** `unsure`: an earlier try might have carried it out, and the message names the place to check. */
 export type DecisionAnswer = { readonly status: PaymentStatus; readonly message: string; readonly unsure?: true }
 
-/**
- * More time for a buyer who pays just before the end, once: enough to find the card, or to sign in at the bank
- * (milliseconds).
- */
+/** More time for a late buyer, once: enough to find the card, or to sign in at the bank (milliseconds). */
 export const EXTENSION_MS = 15 * 60_000
 
 /** How long before the end it is offered, with the warning (milliseconds). */
@@ -106,7 +100,7 @@ export const EXTENDABLE_MS = 5 * 60_000
 
 type Extendable = Pick<Payment, 'status' | 'expiresAt' | 'expiryExtended'>
 
-/** True if the buyer can get more time. `now` is in Unix milliseconds. */
+/** `now` is in Unix milliseconds. */
 export function mayBeExtended({ status, expiresAt, expiryExtended }: Extendable, now: number): boolean {
   // oxlint-disable-next-line no-restricted-globals -- reads what it is given, not the clock
   const left = Date.parse(expiresAt) - now

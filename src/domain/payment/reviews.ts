@@ -127,10 +127,7 @@ function describeOdd(account: Account | null, attempts: readonly Attempt[]): str
   return `${MISFIT_TEXTS[misfit.why]}: ${sums}.`
 }
 
-/**
- * Describes how much of the account is sold if the operator accepts its order. Empty: nothing, or `settle` is not
- * possible.
- */
+/** Empty: the operator's `settle` sells nothing of the account, or is not possible. */
 function describeSettling(funds: Funds, account: Account | null): string {
   const isPossible = funds.taken === null && listAnswers(funds).some(({ say }) => say === 'settle')
   const own = isPossible ? findOwnAccount(withAnswer(funds, { say: 'settle' })) : null

@@ -22,10 +22,8 @@ export type PaymentSnapshot = {
   readonly status: PaymentStatus
   readonly exception: PaymentException | null
   readonly next: NextStep
-  /** The attempt of the next step `give_back`; null otherwise. */
   readonly nextAttemptId: string | null
   readonly reviews: readonly Review[]
-  /** The decisions that are offered to an operator. */
   readonly answers: readonly Offered[]
   readonly held: boolean
   readonly attempts: readonly AttemptView[]
@@ -35,9 +33,7 @@ export type PaymentSnapshot = {
   readonly expiresAt: number
   /** Unix milliseconds until which the payment waits for money of an unfinished attempt; null: no money can arrive. */
   readonly listenUntil: number | null
-  /**
-   * Unix milliseconds from which the settlement counts as delayed; null: nothing is settled, or it is marked already.
-   */
+  /** Unix milliseconds from which the settlement is delayed; null: nothing is settled, or it is marked already. */
   readonly delayedAt: number | null
   readonly txHash: string | null
   readonly netUsdc: string | null
@@ -114,15 +110,11 @@ export function whyNotCancelable(payment: Pick<PaymentSnapshot, 'status' | 'hasM
   return payment.hasMoney ? 'a part of the price has arrived' : null
 }
 
-/**
- * Returns the attempts whose partner orders must be canceled and read before the payment is closed or another order is
- * opened.
- */
+/** Their partner orders must be canceled and read before the payment is closed or another order is opened. */
 export function unfinishedAttempts(payment: Pick<PaymentSnapshot, 'attempts'>): AttemptView[] {
   return payment.attempts.filter((attempt) => mayStillBePaid(attempt.status))
 }
 
-/** Returns the row as the workflow sees it. */
 export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
   const { payment, attempts } = state
   const funds = toFunds(state)
@@ -153,9 +145,7 @@ export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
   }
 }
 
-/**
- * An order can bring money until its end, and a partner can take back money without a callback until it is paid out.
- */
+/** An order can bring money until its end, and a partner can take unpaid money back without a callback. */
 function isWatched({ listenEnded, payout, paidAttemptId }: Payment, { id, status, back, held }: Attempt): boolean {
   const mayCome = mayStillBePaid(status) && !listenEnded
   const mayGo = held !== '0' && !(payout === 'paid' && id === paidAttemptId)

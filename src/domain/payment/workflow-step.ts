@@ -20,7 +20,6 @@ export type WorkflowStep =
 /** Times in Unix milliseconds. */
 export type Clock = {
   readonly now: number
-  /** When the orders were last polled. */
   readonly polledAt: number
 }
 
@@ -85,7 +84,6 @@ const MINUTE = 60_000
 export const POLL_AFTER_MINUTES = [1, 5, 15, 60] as const
 const POLL_EVERY_MS = 6 * 60 * MINUTE
 
-/** Returns the first poll after the moment `since`. */
 function nextPoll({ watched }: PaymentSnapshot, since: number): number | null {
   const polls = watched.map(({ changedAt }) => findPollAfter(changedAt, since))
   return polls.length === 0 ? null : Math.min(...polls)

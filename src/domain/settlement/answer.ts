@@ -3,10 +3,8 @@ import type { Standing, Trouble } from './standing.ts'
 import { ageText, isStopped, payoutsText, troublesOf } from './troubles.ts'
 
 export type Answer = {
-  /** Says in one line whether money is moving, and if not, why. */
   readonly text: string
   readonly moving: 'yes' | 'partly' | 'no' | 'nothing_to_do'
-  /** Troubles that stop everything are first. */
   readonly troubles: readonly Trouble[]
 }
 

@@ -40,9 +40,7 @@ const DUST_BY_TOKEN: { readonly [token: string]: string } = {
 export const isDust = ({ token, units }: { readonly token: Hex; readonly units: string }): boolean =>
   BigInt(units) < BigInt(DUST_BY_TOKEN[token] ?? OTHER_TOKEN_DUST)
 
-/**
- * Converts the deposit to the currency of the price, floored to its minor unit; the asked USDC is exactly the price.
- */
+/** In the currency of the price, floored to its minor unit; the asked USDC is exactly the price. */
 export function receivedMoney(deposit: Pick<Deposit, 'asked' | 'askedMicro' | 'receivedMicro'>): Money {
   const { asked, askedMicro, receivedMicro } = deposit
   const minor = (BigInt(asked.minor) * BigInt(receivedMicro)) / BigInt(askedMicro)
@@ -75,9 +73,7 @@ export type TransferRequest = {
   readonly micro: MicroUsdc
 }
 
-/**
- * Returns the link that wallets open and scan: a token transfer as in EIP-681, the amount in the token's smallest unit.
- */
+/** A token transfer as in EIP-681, which wallets open and scan, the amount in the token's smallest unit. */
 export function transferLink({ chainId, token, address, micro }: TransferRequest): string {
   return `ethereum:${token}@${chainId}/transfer?address=${address}&uint256=${micro}`
 }
@@ -111,7 +107,6 @@ export type DepositLog = {
 export type RecordedDeposit = DepositLog & {
   readonly paymentId: string
   readonly attemptId: string
-  /** True if it is the token that was asked for. */
   readonly expected: boolean
 }
 

@@ -22,7 +22,6 @@ export type Work = {
   readonly again: boolean
 }
 
-/** The facts with which the leading engine begins a round. */
 export type Lead = {
   readonly lease: Lease
   readonly cursor: ChainCursor

@@ -42,10 +42,7 @@ export type Payout = {
   readonly createdAt: Date
 }
 
-/**
- * An authorization signed by the treasury. `validBefore` is in Unix seconds; null for a cancellation, which stays
- * valid.
- */
+/** An authorization signed by the treasury. `validBefore` is in Unix seconds; null for a cancellation. */
 export type PayoutSignature = {
   readonly kind: 'transfer' | 'cancel'
   readonly validBefore: number | null
@@ -102,7 +99,6 @@ export type Envelope = {
   readonly attempts: readonly EnvelopeAttempt[]
 }
 
-/** The content of a transaction. */
 export type Sending = { readonly target: Hex; readonly calldata: Hex; readonly gasLimit: bigint }
 
 /** An envelope that was just made: its content, and the number of its payouts. */
@@ -114,20 +110,17 @@ export type Reservation = {
   readonly encode: (payouts: readonly SignedPayout[]) => Sending
 }
 
-/** How the nonce of an envelope was used in the finalized chain. */
 export type EnvelopeEnd = { readonly nonce: number } & EnvelopeOutcome
 type EnvelopeOutcome =
   | ({ readonly state: 'finalized' } & FinalTransaction)
   /** Another transaction used it: none of the platform's attempts can be mined any more. */
   | { readonly state: 'foreign' }
 
-/** The cost of a lane's transaction, in wei. */
 export type GasSpent = { readonly chainId: number; readonly wallet: Hex; readonly nonce: number; readonly wei: bigint }
 
 /** Why a relayer receives no gas money now. */
 export type TopUpRefusal = 'pending' | 'limit' | 'quarantined' | 'paused'
 
-/** The reason of a quarantined lane that an operator abandoned. */
 export const ABANDONED = 'abandoned by an operator'
 
 /** The beginning of the reason of a pause after a reversal of finality: only its repair ends it. */
@@ -149,7 +142,6 @@ export type ChainCursor = {
   readonly pausedReason: string | null
 }
 
-/** Why the money of a payment must not go back. */
 export type OpenPayout =
   /** Its payout has not ended. */
   { readonly kind: 'open' } | Forgotten
@@ -158,15 +150,11 @@ export type OpenPayout =
 export type Forgotten =
   /** The merchant was paid by this final transaction. */
   | { readonly kind: 'paid'; readonly txHash: string }
-  /**
-   * The database was restored after the payment was made: its payout might be on its way. Only a void shows whether it
-   * is.
-   */
+  /** The database was restored after the payment was made. Only a void shows whether its payout is on its way. */
   | { readonly kind: 'unsure' }
 
 /**
- * A finalized fact about the treasury. `gasShare` is wei per authorization if a lane of the platform sent the
- * transaction.
+ * A finalized fact about the treasury. `gasShare` is wei per authorization of a transaction of the platform's lanes.
  */
 export type TreasuryLog = {
   readonly kind: 'out' | 'in' | 'cancel'
@@ -194,7 +182,6 @@ export type TransferLimits = {
 /** Final logs of the treasuries, from receipts of the platform's transactions or from a range of blocks. */
 export type FinalLogs = {
   readonly logs: readonly TreasuryLog[]
-  /** The transactions that the platform's lanes sent. */
   readonly ownTransactions: readonly Hex[]
   readonly treasuries: readonly Hex[]
   readonly limits: TransferLimits
@@ -219,7 +206,6 @@ export type Settlement = {
   readonly logIndex: number
   readonly blockNumber: number
   readonly blockHash: Hex
-  /** The time of the block. */
   readonly finalizedAt: Date
   readonly gasWei: bigint | null
   /** The account to which the transfer was booked before its payout claimed it; null: none. */

@@ -14,7 +14,6 @@ export type ReceiptClaims = {
   readonly destination: Hex
   /** With six decimals. */
   readonly net_usdc: string
-  /** The EIP-3009 nonce of the payment. */
   readonly nonce: Hex
   readonly block_number: number
   readonly block_hash: Hex

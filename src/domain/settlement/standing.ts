@@ -13,9 +13,7 @@ export type Standing = {
     readonly micro: MicroUsdc
     readonly oldestSeconds: number
   }[]
-  /**
-   * Micro-USDC of the payouts that still need the USDC of their treasury, except for treasuries whose keys are missing.
-   */
+  /** Micro-USDC of the payouts that need the USDC of their treasury, except treasuries whose keys are missing. */
   readonly wanting: readonly { readonly treasury: Hex; readonly state: Wanting; readonly micro: MicroUsdc }[]
   /** Treasuries whose open payouts go to another one, and how long the oldest of them has waited for that. */
   readonly takeOvers: readonly {
@@ -51,10 +49,8 @@ export type Standing = {
     /** True if it sends gas money to the other lanes, and no payouts. */
     readonly isFunding: boolean
   }[]
-  /** The parts of which a worker has reported. */
   readonly parts: readonly PartStanding[]
   readonly attention: readonly { readonly kind: string; readonly subject: string; readonly detail: string | null }[]
-  /** The nodes' answers. */
   readonly chain: {
     readonly nodes: readonly {
       readonly name: string

@@ -2,8 +2,6 @@ import type { Hex } from '../hex.ts'
 import type { MicroUsdc } from '../money.ts'
 import type { TransferLimits, TreasuryLog } from './payout.ts'
 
-/** Rules for transfers out of a treasury that no payout has ordered. */
-
 type Transfer = Pick<TreasuryLog, 'counterparty' | 'microUsdc'>
 
 /** A payment without a payout, whose nonce a transfer has used. */
@@ -27,7 +25,6 @@ export function isPlausiblePayout(transfer: Transfer, payment: UnpaidPayment, li
   return BigInt(transfer.microUsdc ?? 0) <= most
 }
 
-/** True if the treasury would have signed the amount at all. */
 export const isWithinLimit = ({ microUsdc }: Transfer, { maxMicroPerPayout }: TransferLimits): boolean =>
   BigInt(microUsdc ?? 0) <= maxMicroPerPayout
 

@@ -43,13 +43,10 @@ export function readTreasuries(entries: readonly string[]): readonly Treasury[] 
 // oxlint-disable-next-line no-restricted-globals -- writes what it is given, not the clock
 const dateText = (id: string): string => new Date(timeOfPayment(id) ?? 0).toISOString().replace('.000Z', 'Z')
 
-/** Formats the list as it is written in TREASURIES. */
 export const treasuriesText = (list: readonly Treasury[]): string =>
   list.map(({ address, firstId }) => (firstId === null ? address : `${address}@${dateText(firstId)}`)).join(',')
 
-/**
- * Returns the entries that the given list has after the stamped one, or why it does not continue that one, for people.
- */
+/** Returns the entries after the stamped list, or why the given list does not continue it, for people. */
 export function appendedTreasuries(
   stamped: readonly Treasury[],
   given: readonly Treasury[],

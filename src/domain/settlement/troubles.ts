@@ -116,7 +116,6 @@ function newestText({ nodes }: Standing['chain']): string {
 /** One failed round can be a busy node. */
 const FAILING_SECONDS = 30
 
-/** The states in which a payout waits for the part. */
 const WAITS: Readonly<Record<Part, readonly string[]>> = {
   observing: ['queued', 'authorized', 'assigned', 'broadcast', 'mined', 'held', 'voiding'],
   deposits: [],
@@ -145,8 +144,7 @@ const FAILING_TODO: Readonly<Record<Part, string>> = {
 }
 
 /**
- * Reports each cause once, although several parts rest for it. While no block is read, or no quorum agrees, that is the
- * cause.
+ * Reports each cause once, although several parts rest for it. A stuck cursor or a missing quorum has its own report.
  */
 function findFailingParts({ parts, queue, cursor, chain }: Standing): Trouble[] {
   const isStuck = cursor === null || cursor.ageSeconds >= STUCK_SECONDS
@@ -319,7 +317,6 @@ function findUnmined({ lanes, parts }: Standing): Trouble[] {
 }
 
 type Attended = Pick<Trouble, 'kind' | 'todo'> & {
-  /** The kinds in the list of what waits for attention. */
   readonly kinds: readonly string[]
   readonly what: (count: number) => string
 }

@@ -42,7 +42,7 @@ export async function readReserved(
 
 const paymentIdRow = z.object({ payment_id: z.string() })
 
-/** Returns which of the payments have a payout that was signed before: the limit of a day has counted it. */
+/** The limit of a day has counted these payouts already. */
 export async function readSignedBefore({ db }: JournalContext, paymentIds: readonly string[]): Promise<Set<string>> {
   const rows = await many(
     db,

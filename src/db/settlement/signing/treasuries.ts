@@ -16,7 +16,7 @@ const treasuryRow = z.object({
 
 export type StampedTreasury = z.infer<typeof treasuryRow>
 
-/** Reads the list of treasuries as it was stamped: empty before the first worker has started. */
+/** Empty before the first worker has started. */
 export function readTreasuryList(db: Queryable, { chainId, token }: Place): Promise<StampedTreasury[]> {
   return many(
     db,
@@ -67,7 +67,6 @@ export function stampTreasuries(
 
 const idRow = z.object({ id: z.string() })
 
-/** Finds the newest payment that has this id or a later one; null: none. */
 async function findPaymentSince(tx: Tx, { chainId, token }: Place, id: string): Promise<string | null> {
   const row = await maybeOne(
     tx,
@@ -108,7 +107,7 @@ export async function recordLoss(
   return to as Hex
 }
 
-/** Returns the treasury that the workers' list assigns to a payment; null before the first worker has started. */
+/** Null before the first worker has started. */
 export async function findTreasury(db: Queryable, scope: Place, paymentId: string): Promise<Hex | null> {
   const list = await readTreasuryList(db, scope)
   return list.length === 0 ? null : getTreasury(paymentId, list)

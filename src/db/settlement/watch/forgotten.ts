@@ -8,7 +8,7 @@ import { findTreasury } from '../signing/treasuries.ts'
 
 /** Payouts that a restored backup lacks, because they were handed over after it was made. */
 
-/** Marks this database as a backup that is restored now: it might lack signatures of older payments. */
+/** The database might lack signatures of older payments from then on. */
 export async function markRestored(on: Queryable, { chainId, token }: SettlementScope): Promise<void> {
   await execute(on, sql`update chain_cursor set restored_at = now() where chain_id = ${chainId} and token = ${token}`)
 }
@@ -34,7 +34,6 @@ export function queueForgotten({ db, scope }: JournalContext): Promise<number> {
   )
 }
 
-/** Sets the payments of logs that were stored only with their nonces. */
 export async function nameForgotten(
   db: Queryable,
   { chainId, token }: SettlementScope,
@@ -92,7 +91,6 @@ export async function voidIfQueued(tx: Tx, paymentId: string): Promise<'voiding'
 
 const unsureRow = z.object({ chain_id: z.number(), token: hex, recipient: z.string(), micro: z.string() })
 
-/** Queues the payout of a payment: of its net amount, or of its quote if it is not converted. */
 async function queueUnsure(tx: Tx, paymentId: string): Promise<void> {
   const {
     chain_id: chainId,

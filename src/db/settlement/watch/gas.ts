@@ -9,7 +9,7 @@ export const RETRY_SECONDS = 30
 
 export type UnbookedGas = { readonly wallet: string; readonly nonce: number; readonly error: Error }
 
-/** Books gas of ended envelopes, each under a separate savepoint. Stores and returns the failures. */
+/** Each under a separate savepoint. Stores and returns the failures. */
 export async function bookGas(tx: Tx, { hooks }: JournalContext, spent: readonly GasSpent[]): Promise<UnbookedGas[]> {
   const failed: UnbookedGas[] = []
   for (const gas of spent) {
@@ -28,7 +28,6 @@ export async function bookGas(tx: Tx, { hooks }: JournalContext, spent: readonly
 
 const unbookedGasRow = z.object({ wallet: hex, nonce: z.coerce.number(), wei: z.coerce.bigint() })
 
-/** Reads gas that could not be booked when its envelope ended, and is due again. */
 export async function readUnbookedGas(tx: Tx, { scope }: JournalContext, limit: number): Promise<GasSpent[]> {
   const rows = await many(
     tx,

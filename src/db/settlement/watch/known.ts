@@ -7,8 +7,6 @@ import { many, one, type Queryable, type Statement, sql } from '../../db.ts'
 import type { SettlementScope } from '../context.ts'
 import { hex } from '../payouts.ts'
 
-/** The solvency watch's knowledge about transfers of a treasury. */
-
 export type KnownAs = 'payout' | 'payment' | 'movement' | 'own_lane'
 
 /** `nonceOf`: the payment, for `payment`. */
@@ -52,9 +50,7 @@ const BLOCKS_OF_A_DAY = 43_200
 
 const microRow = z.object({ micro: z.string() })
 
-/**
- * Selects the micro-USDC that left in the blocks of a day without a payout that claims it: of one treasury, or of all.
- */
+/** Transfers in the blocks of a day that no payout claims: of one treasury, or of all. */
 export const sumUnclaimed = (
   { chainId, token }: Pick<SettlementScope, 'chainId' | 'token'>,
   treasury: Hex | null = null,
@@ -126,7 +122,7 @@ const knownPaymentRow = z.object({
   is_paid: z.boolean(),
 })
 
-/** Finds payments whose nonce one of the logs has used although they have no payout on that treasury, by nonce. */
+/** By nonce. */
 async function findPayments(
   db: Queryable,
   scope: SettlementScope,

@@ -98,9 +98,7 @@ function readMovements(tx: Tx, context: JournalContext, limit: number): Promise<
   return listMovements(tx, context.scope.chainId, which)
 }
 
-/**
- * Lists movements. `which`: a condition on stored logs of the treasury (`l`) of this chain, and the clauses after it.
- */
+/** `which`: a condition on stored logs of the treasury (`l`) of this chain, and the clauses after it. */
 export async function listMovements(tx: Tx, chainId: number, which: Statement): Promise<TreasuryMovement[]> {
   const rows = await many(
     tx,

@@ -6,7 +6,7 @@ import { hex } from '../payouts.ts'
 
 const openNonceRow = z.object({ payment_id: z.string(), treasury: hex, auth_nonce: hex, micro: z.string() })
 
-/** Reads payouts that have not ended and have no stored log, in the order of their ids, beginning after `after`. */
+/** In the order of their ids, beginning after `after`. */
 export async function readOpenNonces(
   context: JournalContext,
   ask: { after: string; limit: number },
@@ -28,7 +28,6 @@ export async function readOpenNonces(
   }))
 }
 
-/** Records a payment whose address has another balance than its transfers show. */
 export async function storeDepositFinding({ db, scope }: JournalContext, address: Hex, units: bigint): Promise<void> {
   await execute(
     db,
@@ -39,7 +38,6 @@ export async function storeDepositFinding({ db, scope }: JournalContext, address
   )
 }
 
-/** Deletes the findings of payments whose addresses have the balance that their transfers show. */
 export async function dropDepositFindings({ db, scope }: JournalContext, addresses: readonly Hex[]): Promise<void> {
   await execute(
     db,
@@ -49,10 +47,7 @@ export async function dropDepositFindings({ db, scope }: JournalContext, address
   )
 }
 
-/**
- * Records payments whose nonce is used on chain without a log from any node. Deletes findings of payouts that have
- * their log now, or have ended.
- */
+/** Payments whose nonce is used on chain without a log. Findings with a log, or of ended payouts, are deleted. */
 export async function storeFindings({ db, scope }: JournalContext, paymentIds: readonly string[]): Promise<void> {
   await execute(
     db,

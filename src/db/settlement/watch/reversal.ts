@@ -15,14 +15,13 @@ import { knownIndex, remember } from './moved.ts'
  */
 export const COMPARED_BLOCKS = 4096
 export const READ_AGAIN = 256
-/** Older blocks are never taken back. */
 export const REVERSIBLE_BLOCKS = COMPARED_BLOCKS + READ_AGAIN
 
 type Block = { readonly number: number; readonly hash: Hex }
 
 const proofBlockRow = z.object({ number: z.coerce.number(), hash: hex })
 
-/** Lists blocks that stored proofs depend on, the newest first. */
+/** The newest first. */
 export function listProofBlocks(db: Queryable, scope: SettlementScope, from: number): Promise<Block[]> {
   return many(
     db,
@@ -131,10 +130,7 @@ async function takeSweepsBack(tx: Tx, context: JournalContext, gone: readonly He
   )
 }
 
-/**
- * Removes the logs of the blocks. Payments and books know only movements: other logs, a cancellation or a payout, are
- * deleted without a record.
- */
+/** Payments and books know only movements: other logs, a cancellation or a payout, are deleted without a record. */
 async function removeLogs(tx: Tx, context: JournalContext, gone: readonly Hex[]): Promise<void> {
   await execute(
     tx,
@@ -170,7 +166,6 @@ async function removeDeposits(tx: Tx, { scope }: JournalContext, gone: readonly 
   )
 }
 
-/** A transfer that never happened. For one to an address of a payment the payment is named. */
 export type Gone =
   | { readonly movement: TreasuryMovement }
   | { readonly paymentId: string; readonly units: string; readonly token: Hex; readonly txHash: Hex }

@@ -16,7 +16,6 @@ const queueRow = z.object({
   oldestSeconds: z.coerce.number(),
 })
 
-/** Reads payouts that have not ended, by state and reason. */
 export function readQueue(db: Queryable, { chainId, token }: Scope): Promise<Standing['queue'][number][]> {
   return many(
     db,
@@ -52,7 +51,6 @@ const takeOverRow = z.object({
   sinceSeconds: z.coerce.number(),
 })
 
-/** Reads treasuries that were taken over and still have payouts. */
 export function readTakeOvers(db: Queryable, { chainId, token }: Scope): Promise<Standing['takeOvers'][number][]> {
   return many(
     db,
@@ -79,7 +77,6 @@ const cursorRow = z.object({
 /** The leading engine renews its lease every few seconds. */
 const OBSERVED_SECONDS = 60
 
-/** Reads how far the final chain was read, when that last moved, and whether an engine has worked on it recently. */
 export function readChainCursor(db: Queryable, { chainId, token }: Scope): Promise<Standing['cursor']> {
   return maybeOne(
     db,
@@ -104,7 +101,6 @@ const laneRow = z.object({
   isFunding: z.boolean(),
 })
 
-/** Reads lanes with their open transactions, and how long the oldest of these has been in no block. */
 export function readLanes(db: Queryable, { chainId }: Pick<Scope, 'chainId'>): Promise<Standing['lanes'][number][]> {
   return many(
     db,
@@ -124,7 +120,7 @@ export function readLanes(db: Queryable, { chainId }: Pick<Scope, 'chainId'>): P
 
 const attentionRow = z.object({ kind: z.string(), subject: z.string(), detail: z.string().nullable() })
 
-/** Lists entries that wait for an operator, or that fail and are tried again; the oldest first. */
+/** The oldest first. */
 export function listSettlementAttention(db: Queryable): Promise<Standing['attention'][number][]> {
   return many(
     db,
@@ -136,10 +132,7 @@ export function listSettlementAttention(db: Queryable): Promise<Standing['attent
 
 const countRow = z.object({ kind: z.string(), count: z.coerce.number(), oldestSeconds: z.coerce.number() })
 
-/**
- * Counts the entries of each kind that wait for an operator, with the age of the oldest. An entry without a time counts
- * as new.
- */
+/** An entry without a time counts as new. */
 export function countSettlementAttention(db: Queryable): Promise<z.infer<typeof countRow>[]> {
   return many(
     db,
@@ -151,7 +144,7 @@ export function countSettlementAttention(db: Queryable): Promise<z.infer<typeof 
 
 const latelySettledRow = z.object({ count: z.coerce.number(), secondsAgo: z.coerce.number().nullable() })
 
-/** Counts payments that were settled within the last ten minutes, and reads when the last one was. */
+/** In the last ten minutes. */
 export async function readLatelySettled(db: Queryable): Promise<Standing['settled']> {
   const row = await maybeOne(
     db,

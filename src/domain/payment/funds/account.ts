@@ -14,7 +14,6 @@ export type Account = {
   readonly id: string
   /** A fiat currency, or `USDC` at an address of the platform. */
   readonly asset: string
-  /** The units that the buyer was asked for. */
   readonly asked: bigint
   readonly word: Word
   /** The units of the buyer's money that the partner, or the chain, has. Each newer reading replaces them. */
@@ -23,7 +22,6 @@ export type Account = {
   readonly outside: bigint
   /** True if the order differs from what was asked for. */
   readonly odd: boolean
-  /** True if an operator has accepted the odd order. */
   readonly accepted: boolean
   /** True if another token than USDC is at the address, and no operator has dealt with it. */
   readonly otherToken: boolean
@@ -32,7 +30,6 @@ export type Account = {
   readonly back: GiveBack
   /** True if money of it was given back. Money that arrives after that is a second payment, and goes back by hand. */
   readonly returned: boolean
-  /** The loss that an operator has written off. */
   readonly writtenOff: bigint
 }
 
@@ -58,9 +55,7 @@ export const isWorth = (account: Account): boolean => freeUnits(account) > 0n &&
 export const isBackAnyway = ({ back, outside }: Pick<Account, 'back' | 'outside'>): boolean =>
   back === 'asked' && outside > 0n
 
-/**
- * True if the money can be sold now: the partner has released it, it is as it was asked for, and it is not to go back.
- */
+/** True if the money can be sold now: the partner has released it as asked for, and it is not to go back. */
 export const isSellable = ({ word, back, returned, odd, accepted }: Account): boolean =>
   word === 'paid' && back === 'no' && !returned && (!odd || accepted)
 

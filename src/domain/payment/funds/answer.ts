@@ -2,17 +2,12 @@ import { type Account, freeUnits, isOnChain } from './account.ts'
 import { type Funds, findOwnAccount, findSoldAccount, getExcess, getLoss, nameMoney, namePayout } from './funds.ts'
 import { isSilent, isUnanswered, listReasons } from './review.ts'
 
-/**
- * The answers of an operator: three about the money, and the hold. Each names the version that the operator looked at.
- */
+/** The answers of an operator. Each names the version that the operator looked at. */
 export const ANSWERS = ['settle', 'give_back', 'write_off', 'hold', 'release'] as const
 export type Say = (typeof ANSWERS)[number]
 export type Answer =
   | { readonly say: Exclude<Say, 'give_back'> }
-  /**
-   * `accountId`: whose money goes back; absent: that of all accounts. `outside`: the buyer got it from elsewhere
-   * already.
-   */
+  /** `accountId` absent: the money of all accounts goes back. `outside`: the buyer got it from elsewhere already. */
   | { readonly say: 'give_back'; readonly accountId?: string; readonly outside?: true }
 
 /** Returns the funds after the answer. An answer that changes nothing is not offered. */
@@ -80,10 +75,7 @@ function mayWriteOff(funds: Funds): boolean {
 
 const WRITTEN_OFF = ['other_token', 'loss', 'unexpected_payout'] as const
 
-/**
- * True if an odd order has no money, or only money that the merchant was paid for: there is nothing to settle or to
- * give back.
- */
+/** True if there is nothing to settle or to give back: no money, or only what the merchant was paid for. */
 const isOddWithNothing = (funds: Funds, account: Account): boolean =>
   isUnanswered(account) && getReturnable(funds, account) === 0n
 

@@ -44,10 +44,7 @@ export type Funds = {
   readonly hold: boolean
   /** The account whose sale the converter has refused, or has not answered for half an hour; null: none. */
   readonly stuck: string | null
-  /**
-   * The money that an operator settles as it is, by `nameMoney` or `namePayout`; null: none. The decision covers no
-   * other money.
-   */
+  /** The money that an operator settles as it is, by `nameMoney` or `namePayout`; null: none. */
   readonly agreed: string | null
   readonly tolerancePercent: bigint
   /** Whole percent by which a fill can differ from the gross at the locked rate. */
@@ -79,19 +76,15 @@ const isBeingSold = ({ sales, stuck }: Funds, account: Account): boolean =>
   stuck !== account.id &&
   sales.some((sale) => sale.state === 'asked' && sale.accountId === account.id && sale.units === freeUnits(account))
 
-/** Names the account and the sum that it has now. */
 export const nameMoney = (account: Account): string => `${account.id}:${freeUnits(account)}`
 
-/** Names the sum that the chain has paid. */
 export const namePayout = (micro: bigint): string => `payout:${micro}`
 
-/** True if an operator settles exactly the money that the payment has. */
 export function isAgreed(funds: Funds): boolean {
   const own = findOwnAccount(funds)
   return own !== null && funds.agreed === nameMoney(own)
 }
 
-/** Returns the units that the payment does not take. */
 export function getRest(funds: Funds, account: Account): bigint {
   if (funds.taken !== null && findSoldAccount(funds)?.id === account.id)
     return positive(freeUnits(account) - funds.taken.units)

@@ -64,7 +64,6 @@ function endSale(funds: Funds): Effect | null {
   return isWanted ? null : { do: 'end_sale', number: open.number }
 }
 
-/** Hands the sold money to the settlement engine if all of it is still there. */
 function handOver(funds: Funds): Effect | null {
   const sold = findSoldAccount(funds)
   if (funds.payout !== 'none' || sold === null) return null
@@ -79,9 +78,7 @@ function sell(funds: Funds): Effect | null {
   return sale === null ? { do: 'sell', accountId: own.id, units: freeUnits(own) } : { do: 'take', number: sale.number }
 }
 
-/**
- * Without money the payment waits for its buyer; once it is over, for money that can still come or go at its orders.
- */
+/** Without money the payment waits for its buyer; once it is over, for money that still comes or goes. */
 function awaitMoney({ accounts, payout, closed, listens }: Funds): Effect | null {
   const mayCome = listens && accounts.some(({ word }) => word !== 'over' && word !== 'paid')
   const mayGo = accounts.some(({ back }) => back !== 'no')

@@ -53,7 +53,6 @@ export const isUnanswered = ({ odd, accepted }: Account): boolean => odd && !acc
 
 export const isSilent = ({ silent, word }: Account): boolean => silent && word === 'confirming'
 
-/** True if the payment has money that is not sold yet. */
 const isUnsold = (funds: Funds): boolean => funds.taken === null && findOwnAccount(funds) !== null
 
 /** True if the sale hangs. A hanging sale of other money also keeps the payment's money from being sold. */
@@ -77,9 +76,7 @@ function isFillFar(funds: Funds): boolean {
   )
 }
 
-/**
- * True if a running payment needs money that waits for the partner's report, or a void payment still has such money.
- */
+/** True if a running payment needs, or a void payment still has, money that waits for the partner's report. */
 function waitsForPartner(funds: Funds, word: 'withheld' | 'confirming'): boolean {
   if (funds.payout === 'void') return funds.accounts.some((account) => account.word === word && isWorth(account))
   if (funds.payout !== 'none') return false
@@ -99,10 +96,7 @@ export function waitsAsExcess(funds: Funds, account: Account): boolean {
   return getExcess(funds, account) > 0n && isKnown && !isGoing && !isUnanswered(account)
 }
 
-/**
- * True if money that comes now cannot be settled. After a void the partner's report is awaited until the listening
- * ends.
- */
+/** True if new money cannot be settled. After a void the partner's report is awaited until the listening ends. */
 const isPast = (funds: Funds): boolean => funds.payout === 'paid' || (!funds.listens && findSoldAccount(funds) === null)
 
 export const isUnknownLoss = (funds: Funds, account: Account): boolean => getLoss(funds, account) > account.writtenOff

@@ -54,9 +54,7 @@ export function toAccount(attempt: Attempt): Account {
   }
 }
 
-/**
- * Returns the payment with its funds after an answer, or after a fact of the chain. `derive` computes the rest later.
- */
+/** Returns the payment with the funds. `derive` computes the rest later. */
 export function withFunds(state: PaymentWithAttempts, funds: Funds): PaymentWithAttempts {
   const { payout, paidOut, closed, hold, stuck, agreed } = funds
   const payment: Payment = {
@@ -134,7 +132,7 @@ function take(state: PaymentWithAttempts, number: number): PaymentWithAttempts {
   return { ...state, payment }
 }
 
-/** Returns the sale to store now; null: one is open, or there is no rate yet. */
+/** Null: a sale is open, or there is no rate yet. */
 function newSale(
   { attempts, sales }: PaymentWithAttempts,
   { accountId, units }: { readonly accountId: string; readonly units: bigint },
@@ -151,9 +149,7 @@ function newSale(
 export const findOpenSale = ({ sales }: Pick<PaymentWithAttempts, 'sales'>): StoredSale | null =>
   sales.find(({ state }) => state === 'asked') ?? null
 
-/**
- * Returns what a change of the payment books: the difference between the positions before and after it. Null: nothing.
- */
+/** Returns the difference between the positions before and after the change; null: it books nothing. */
 export function bookingBetween(before: PaymentWithAttempts, after: PaymentWithAttempts, kind: string): Booking | null {
   const { id, version } = after.payment
   const lines = listLinesBetween(computePositions(toFunds(before)), computePositions(toFunds(after)))
