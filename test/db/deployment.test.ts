@@ -27,8 +27,8 @@ async function addPayment(livemode: boolean): Promise<void> {
   await plant(testing, { merchantId, livemode })
 }
 
-describe('a database', () => {
-  test('gets the mode of the first process, and refuses one of the other mode by naming both and what to do', async () => {
+describe('The mode of a database', () => {
+  test('a database gets the mode of the first process, and refuses one of the other mode with both modes and what to do', async () => {
     await claimMode(live)
     await claimMode(live)
     expect(await stamps()).toEqual([{ livemode: true }])
@@ -41,20 +41,20 @@ describe('a database', () => {
     expect(await stamps()).toEqual([{ livemode: true }])
   })
 
-  test('is stamped once when processes of both modes start at the same moment', async () => {
+  test('a database is stamped once if processes of both modes start at the same moment', async () => {
     const starts = await Promise.allSettled([live, testing, live, testing].map(claimMode))
     expect(starts.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
     expect(await stamps()).toHaveLength(1)
   })
 
-  test.each([true, false])('with payments is stamped by what they are (livemode %p)', async (livemode) => {
+  test.each([true, false])('a database with payments is stamped with their mode (livemode %p)', async (livemode) => {
     await addPayment(livemode)
     await expect(claimMode(livemode ? testing : live)).rejects.toThrow(ModeRefusal)
     expect(await stamps()).toEqual([{ livemode }])
     await claimMode(livemode ? live : testing)
   })
 
-  test('with payments of both modes is not stamped, and the refusal says how to find them', async () => {
+  test('a database with payments of both modes is not stamped, and the refusal says how to find them', async () => {
     await addPayment(true)
     await addPayment(false)
     for (const [db, foreign] of [
@@ -69,7 +69,7 @@ describe('a database', () => {
     expect(await stamps()).toEqual([])
   })
 
-  test('with payments of both modes is stamped by hand, as the documentation says', async () => {
+  test('a database with payments of both modes is stamped by hand, as the documentation says', async () => {
     await addPayment(true)
     await addPayment(false)
     await live.query('insert into deployment (livemode) values (true)')
@@ -77,7 +77,7 @@ describe('a database', () => {
     await expect(claimMode(testing)).rejects.toThrow(ModeRefusal)
   })
 
-  test('can have its mode taken back until it holds a payment', async () => {
+  test('the mode of a database can be removed until it has a payment', async () => {
     await claimMode(live)
     await live.query('delete from deployment')
     await claimMode(testing)
@@ -88,8 +88,8 @@ describe('a database', () => {
   })
 })
 
-describe('asserting alone', () => {
-  test('stamps nothing, and knows an unstamped database by its payments', async () => {
+describe('Checking the mode without stamping', () => {
+  test('a check stamps nothing, and derives the mode of an unstamped database from its payments', async () => {
     await assertMode(live)
     await assertMode(testing)
     await addPayment(true)

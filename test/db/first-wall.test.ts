@@ -27,8 +27,8 @@ import { newId } from '../../src/ids.ts'
 import { addEndpoint, addEvent, addMerchant, type Seeded, seedDatabase } from '../webhooks/seed.ts'
 
 /**
- * The first wall between merchants: every repository function asks whose rows they are. It is tested on a connection
- * that row-level security does not bind, so that the second wall does not hide a hole.
+ * The filter by merchant: every repository function filters by owner. It is tested on a connection without row-level
+ * security, so that the security does not hide a missing filter.
  */
 
 let seeded: Seeded
@@ -39,7 +39,7 @@ afterAll(() => seeded?.close())
 
 const page = { limit: 10, after: null, before: null }
 
-/** One of everything, and what each function finds of it for a tenant: how many, or false. */
+/** One object of every type, and the number that each function finds for a tenant, or false. */
 async function furnish() {
   const { db, tenant } = seeded
   const payment = newId('payment')
@@ -81,7 +81,7 @@ async function furnish() {
   await db.query("update delivery set status = 'exhausted' where event_id = $1", [event])
   const target = { endpointId: endpoint, eventId: event }
   const since = '2000-01-01T00:00:00Z'
-  // Those that end something come last.
+  // Functions that end something come last.
   const asked: Record<string, (as: Tenant) => Promise<unknown>> = {
     readPayment: (as) => readPayment(db, as, payment),
     listPayments: async (as) => (await listPayments(db, as, { filters: {}, page }))?.rows,
@@ -118,7 +118,7 @@ async function furnish() {
 const isNothing = (found: unknown): boolean =>
   found === null || found === 0 || found === false || (Array.isArray(found) && found.length === 0)
 
-it('every function that serves a merchant finds and changes only what is its own, in its own mode', async () => {
+it('every function that serves a merchant finds and changes only the merchant’s own objects, in its own mode', async () => {
   const other = await addMerchant(seeded.db)
   const live = { ...seeded.tenant, livemode: true }
   for (const [name, ask] of Object.entries(await furnish())) {

@@ -23,7 +23,7 @@ test('migrate refuses a database with migrations of another version in one line 
   )
 })
 
-test('migrate leaves a database of a newer version as it is', async () => {
+test('migrate changes nothing in a database of a newer version', async () => {
   await change(`insert into migration (name, run_on) values ('9999_of_a_newer_version', now())`)
   await migrate(database.url)
 })

@@ -80,7 +80,7 @@ test('lists are read from the replica, as their merchant, and everything else is
   expect(await named(db.lists({ ...MERCHANT, merchantId: 'mer_another' }))).toEqual([])
 })
 
-test('without the replica lists are read from the main database, and from the replica when it is back', async () => {
+test('without the replica lists are read from the main database, and from the replica when it is up again', async () => {
   await standby.kill9({ stayDown: true })
   expect(await named(db.lists(MERCHANT))).toEqual(['Shop'])
   expect(await isReplica(db.lists(MERCHANT))).toBe(false)
@@ -90,7 +90,7 @@ test('without the replica lists are read from the main database, and from the re
   await until(() => isReplica(db.lists(MERCHANT)), Boolean)
 }, 30_000)
 
-test('what the replica has not replayed yet, such as a column of the newest schema, the main database answers', async () => {
+test('the main database answers what the replica has not replayed yet, such as a column of the newest schema', async () => {
   const replica = createDb({ url: postgresUrl(standbyOptions), livemode: false, pool: 1 })
   try {
     await replica.query('select pg_wal_replay_pause()')
@@ -102,7 +102,7 @@ test('what the replica has not replayed yet, such as a column of the newest sche
   }
 })
 
-describe('while the replica is behind', () => {
+describe('A replica that is behind', () => {
   let replica: Db
   const addEvents = (from: number, to: number) =>
     db.query(
@@ -139,20 +139,20 @@ describe('while the replica is behind', () => {
       return found.rows.map((body) => Number(body.toString()))
     })
 
-  test('a list lacks what is new, and one whose cursor it does not know yet goes on without a gap', async () => {
+  test('a list lacks new rows, and a list whose cursor the replica lacks continues without a gap', async () => {
     expect(await page(db.lists(MERCHANT), null)).toEqual([10, 9, 8, 7])
-    // The page before was read when the replica did not answer.
+    // The page before was read while the replica did not answer.
     expect(await page(db, null)).toEqual([20, 19, 18, 17])
     expect(await page(db.lists(MERCHANT), 'evt_17')).toEqual([16, 15, 14, 13])
     expect(await page(db.lists(MERCHANT), 'evt_7')).toEqual([6, 5, 4, 3])
   })
 
-  test('a cursor that nobody knows is refused, and is no reason to let the replica rest', async () => {
+  test('an unknown cursor is refused, and does not make the replica rest', async () => {
     await expect(page(db.lists(MERCHANT), 'evt_none')).rejects.toThrow(NoCursor)
     expect(await isReplica(db.lists(MERCHANT))).toBe(true)
   })
 
-  test('who pulls by sequence gets what was missing when it is there', async () => {
+  test('a client that reads by sequence gets the missing events when they are replicated', async () => {
     const pull = (after: number) =>
       db.lists(MERCHANT).transaction(async (tx) => {
         const wanted = { filters: {}, page: { limit: 100, after: null, before: null }, afterSequence: after }
@@ -169,7 +169,7 @@ describe('while the replica is behind', () => {
     expect(await pull(10)).toEqual([11, 12, 13, 14, 15, 16, 17, 18, 19, 20])
   })
 
-  test('a list is of one moment, whatever comes in between', async () => {
+  test('a list is from one moment, whatever changes in between', async () => {
     await db.lists(MERCHANT).transaction(async (tx) => {
       const before = await tx.query('select count(*)::int as known from event')
       await addEvents(21, 21)
@@ -182,7 +182,7 @@ describe('while the replica is behind', () => {
   })
 })
 
-test('a question that is too slow is not asked again of the main database', async () => {
+test('a query that is too slow is not repeated at the main database', async () => {
   class TooSlow extends Error {}
   const asked: string[] = []
   const answer = (name: string, error?: Error) => async (): Promise<void> => {
@@ -194,11 +194,11 @@ test('a question that is too slow is not asked again of the main database', asyn
   expect(asked).toEqual(['replica'])
   await either(answer('replica', new Error('gone')), answer('main'))
   await either(answer('replica'), answer('main'))
-  // It rests after a failure: nobody waits for it again at once.
+  // It rests after a failure: no request waits for it again at once.
   expect(asked).toEqual(['replica', 'replica', 'main', 'main'])
 })
 
-test('a replica that was made the main database takes writes', async () => {
+test('a replica that was promoted to main database accepts writes', async () => {
   await primary.kill9({ stayDown: true })
   await promote(standbyOptions)
   const promoted = createDb({ url: postgresUrl(standbyOptions), livemode: false, pool: 1 })

@@ -9,12 +9,12 @@ beforeAll(async () => {
 })
 afterAll(() => seeded?.close())
 
-describe('payments and webhooks', () => {
+describe('Retention of payments and webhooks', () => {
   const DAY_MS = 86_400_000
   const NOW = Date.parse('2027-06-01T00:00:00.000Z')
   const daysAgo = (days: number): string => new Date(NOW - days * DAY_MS).toISOString()
 
-  it('keeps attempts for 30 days, events for 90, stored answers and requests for 30, and what is still being delivered', async () => {
+  it('attempts are kept for 30 days, events for 90, stored responses and requests for 30, and open deliveries forever', async () => {
     const { db, tenant } = seeded
     const endpoint = await addEndpoint(db, tenant)
     const ages = [1, 29, 31, 89, 91, 200]
@@ -60,8 +60,8 @@ describe('payments and webhooks', () => {
   })
 })
 
-describe('accounts', () => {
-  it('traces of signing in are kept for 30 days; what still counts, people and passkeys stay', async () => {
+describe('Retention of accounts', () => {
+  it('traces of sign-ins are kept for 30 days; valid sessions, people and passkeys remain', async () => {
     const { db } = seeded
     const now = Date.parse('2027-06-01T00:00:00.000Z')
     const at = (days: number): string => new Date(now - days * 86_400_000).toISOString()

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { createTestDatabase } from '../../scripts/test/services/databases.ts'
 import { createDb } from '../../src/db/db.ts'
 
-test('a server that goes away without a word is given up after the time of a statement, and its connections are opened again', async () => {
+test('a server that disappears silently is given up after the time of a statement, and its connections are opened again', async () => {
   const database = await createTestDatabase()
   const way = await openWay(database.url)
   const over = createDb({ url: way.url, livemode: false, pool: 2, statementTimeoutMs: 100 })
@@ -21,7 +21,7 @@ test('a server that goes away without a word is given up after the time of a sta
   }
 }, 20_000)
 
-/** A way to the server on which what was sent before may get lost, and nobody hears of it. */
+/** A connection to the server that can lose sent bytes without an error. */
 async function openWay(url: string) {
   const target = new URL(url)
   const pairs: Socket[][] = []

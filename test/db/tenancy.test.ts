@@ -10,8 +10,8 @@ import { insertEndpoint } from '../../src/db/webhooks/webhook-endpoints.ts'
 import { newId } from '../../src/ids.ts'
 
 /**
- * The second wall between merchants. Every statement here lacks the condition on the merchant that the repositories
- * have: what still holds, row-level security holds.
+ * Row-level security between merchants. Every statement here lacks the filter by merchant that the repositories have,
+ * so only row-level security protects the rows.
  */
 
 let database: TestDatabase
@@ -107,13 +107,13 @@ beforeAll(async () => {
 const countIn = async (session: Pick<Session, 'query'>, table: string): Promise<number> =>
   Number((await session.query(`select count(*) as n from ${table}`)).rows[0].n)
 
-describe('without a condition on the merchant', () => {
+describe('Statements without a condition on the merchant', () => {
   it.each(OWNED)('%s shows one merchant and mode only', async (table) => {
     expect(await countIn(db, table)).toBe(table === 'merchant' ? 2 : 3)
     expect(await countIn(db.as(mine), table)).toBe(1)
   })
 
-  it('another merchant’s rows cannot be changed or deleted', async () => {
+  it('rows of another merchant cannot be changed or deleted', async () => {
     const session = db.as(other)
     const touched = [
       "update webhook_endpoint set url = 'https://evil.example'",
@@ -130,7 +130,7 @@ describe('without a condition on the merchant', () => {
     expect(rows).toEqual([{ url: 'https://a.example' }, { url: 'https://a.example' }])
   })
 
-  it('nothing can be written in another merchant’s name, or in the other mode', async () => {
+  it('rows cannot be written for another merchant, or in the other mode', async () => {
     const insert = 'insert into wallet (merchant_id, livemode, address) values ($1, $2, $3)'
     const stranger = newId('merchant')
     await db.query("insert into merchant (id, name) values ($1, 'x')", [stranger])
@@ -143,7 +143,7 @@ describe('without a condition on the merchant', () => {
       )
   })
 
-  it('a payment is made by an own link only, and no request sets the wallet, the price or the stop of one', async () => {
+  it('a payment is made only by the merchant’s own link, and no request sets a link’s wallet, price or stop', async () => {
     const idOf = async ({ merchantId, livemode }: Tenant): Promise<string> =>
       (await db.query('select id from payment_link where merchant_id = $1 and livemode = $2', [merchantId, livemode]))
         .rows[0].id
@@ -167,7 +167,7 @@ describe('without a condition on the merchant', () => {
     await expect(db.query(`update payment_link set wallet = '${wallet}'`)).rejects.toThrow('are fixed')
   })
 
-  it('a message to Temporal is about an own payment, and only its start', async () => {
+  it('a message to Temporal is about the merchant’s own payment, and only its start', async () => {
     const send = 'insert into outbox (kind, subject) values ($1, $2)'
     const idOf = async ({ merchantId }: Tenant): Promise<string> =>
       (await db.query('select id from payment where merchant_id = $1 and not livemode', [merchantId])).rows[0].id
@@ -179,7 +179,7 @@ describe('without a condition on the merchant', () => {
     expect((await db.as(mine).query(send, ['start_payment', own])).rowCount).toBe(1)
   })
 
-  it('a payment, the ledger and payouts cannot be touched at all', async () => {
+  it('a payment, the ledger and payouts cannot be changed at all', async () => {
     for (const statement of [
       "update payment set status = 'succeeded'",
       'delete from payment',
@@ -192,8 +192,8 @@ describe('without a condition on the merchant', () => {
   })
 })
 
-describe('what is set for one request', () => {
-  it('is gone with it: the connection is as it was, also after an error', async () => {
+describe('The tenant of one request', () => {
+  it('the tenant is removed with its request: the connection is as it was, also after an error', async () => {
     await expect(db.as(mine).query('select 1/0')).rejects.toThrow('division by zero')
     for (let round = 0; round < 4; round++) {
       expect((await db.query("select current_user <> 'pinrail_tenant' as own")).rows).toEqual([{ own: true }])
@@ -201,14 +201,14 @@ describe('what is set for one request', () => {
     }
   })
 
-  it('holds in a transaction too, and a name cannot break out of it', async () => {
+  it('the tenant applies in a transaction too, and a name cannot inject SQL', async () => {
     const seen = await db.as(mine).transaction((tx) => countIn(tx, 'payment'))
     expect(seen).toBe(1)
     const evil = { merchantId: `x'; reset role; set pinrail.merchant_id = '${other.merchantId}`, livemode: false }
     expect(await countIn(db.as(evil), 'payment')).toBe(0)
   })
 
-  it('shows nothing while no merchant is set', async () => {
+  it('the tables show nothing while no tenant is set', async () => {
     const seen = await db.transaction(async (tx) => {
       await tx.query('set local role pinrail_tenant')
       return countIn(tx, 'payment')

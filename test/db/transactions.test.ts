@@ -32,8 +32,8 @@ afterAll(async () => {
   await database?.drop()
 })
 
-describe('transactions', () => {
-  test('what is to be done after the commit is done when others can see the change', async () => {
+describe('Transactions', () => {
+  test('work for after the commit runs when others can read the change', async () => {
     await db.query('create table seen (id int)')
     let others = Promise.resolve<unknown>(null)
     let isTold = false
@@ -50,7 +50,7 @@ describe('transactions', () => {
     expect(await others).toEqual([{ id: 1 }])
   })
 
-  test('what is to be done after the commit is never done when the transaction was rolled back', async () => {
+  test('work for after the commit never runs if the transaction was rolled back', async () => {
     let told = 0
     const refused = db.transaction((tx) => {
       tx.afterCommit(() => told++)
@@ -79,14 +79,14 @@ describe('transactions', () => {
     await db.query('select pg_terminate_backend($1)', [gone])
     const alive = () => db.query('select 1 from pg_stat_activity where pid = $1', [gone])
     await until(alive, ({ rowCount }) => rowCount === 0)
-    // One more answer on another connection: by now the process has read what the server said on the broken one.
+    // One more response on another connection: by now the process has read the server’s message on the broken one.
     await db.query('select 1')
     goOn()
     await refused
     expect((await db.query('select id from seen')).rows).toEqual([{ id: 1 }])
   })
 
-  test('a database whose connections are all in use is busy, and answers whoever asks whether it is there', async () => {
+  test('a database whose connections are all in use is busy, and still answers a health check', async () => {
     let end: () => void = () => undefined
     const held = new Promise<void>((resolve) => {
       end = resolve
@@ -109,13 +109,13 @@ describe('transactions', () => {
     }
   })
 
-  test('a database that is gone does not answer', async () => {
+  test('a database that is down does not answer', async () => {
     const gone = createDb({ url: 'postgres://nobody@127.0.0.1:9/none', livemode: false, pool: 1 })
     await expect(gone.answers()).rejects.toThrow('ECONNREFUSED')
     await gone.close()
   })
 
-  test('the locks of a machine that is lost within a transaction are over when Postgres has heard nothing of it for a while', async () => {
+  test('the locks of a machine that is lost within a transaction end when Postgres has received nothing from it for a while', async () => {
     await db.query('create table locked (id int primary key)')
     await db.query('insert into locked values (1)')
     const lost = createDb({ url: database.url, livemode: false, pool: 1, idleInTransactionMs: 500 })
@@ -137,8 +137,8 @@ describe('transactions', () => {
   })
 })
 
-describe('statements', () => {
-  /** What is sent to Postgres, and what it answers. */
+describe('Statements', () => {
+  /** The statements that are sent to Postgres, and its responses. */
   async function ask(statement: Statement) {
     const sent: { text: string; values: unknown[] }[] = []
     const watched: Queryable = {
@@ -152,7 +152,7 @@ describe('statements', () => {
     return { ...sent[0]!, rows }
   }
 
-  /** What somebody outside may send, or code may make of a statement by copying it. */
+  /** Values that an outsider can send, or that code can make of a statement by copying it. */
   const NO_STATEMENTS: Record<string, () => unknown> = {
     'a body with the keys text and values': () => JSON.parse(`{"text": "'spliced'", "values": []}`),
     'a body that brings a prototype': () =>
@@ -173,7 +173,7 @@ describe('statements', () => {
     'a proxy of a statement': () => new Proxy(sql`'spliced'`, {}),
   }
 
-  describe('what is no statement', () => {
+  describe('Values that are no statement', () => {
     it.each(Object.entries(NO_STATEMENTS))('%s becomes a parameter and not SQL', async (_name, make) => {
       const value = make()
       const { text, values, rows } = await ask(sql`select ${value}::jsonb as value`)
@@ -191,8 +191,8 @@ describe('statements', () => {
     })
   })
 
-  describe('a nested statement', () => {
-    it('has its parameters numbered anew', async () => {
+  describe('A nested statement', () => {
+    it('a nested statement has its parameters numbered again', async () => {
       const inner = sql`(${'b'}::text || ${'c'}::text)`
       const middle = sql`${'a'}::text || ${inner} || ${inner}`
       const { text, values, rows } = await ask(sql`select ${'first'}::text as f, ${middle} as m, ${'last'}::text as l`)
@@ -203,7 +203,7 @@ describe('statements', () => {
       expect(rows).toEqual([{ f: 'first', m: 'abcbc', l: 'last' }])
     })
 
-    it('keeps numbers of two digits apart', async () => {
+    it('a nested statement keeps numbers of two digits apart', async () => {
       const eleven = Array.from({ length: 11 }, (_, index) => sql`${index}::int`)
       const list = eleven.reduce((left, right) => sql`${left}, ${right}`)
       const { values, rows } = await ask(sql`select ${'x'}::text as x, array[${list}] as list`)
@@ -212,8 +212,8 @@ describe('statements', () => {
     })
   })
 
-  describe('an identifier', () => {
-    it('is a name in the statement, also when it is a keyword', async () => {
+  describe('An identifier', () => {
+    it('an identifier is a name in the statement, also if it is a keyword', async () => {
       const { text, values, rows } = await ask(
         sql`select 1 as ${identifier('user')}, ${2}::int as ${identifier('b_2')}`,
       )
@@ -222,15 +222,15 @@ describe('statements', () => {
     })
 
     it.each(['', 'Status', '1st', 'a b', 'a"b', 'a;b', 'a.b', 'a-b', 'a\n', '$1', 'ä', 'a'.repeat(64)])(
-      'is refused when it is none: %j',
+      'an invalid identifier is refused: %j',
       (name) => expect(() => identifier(name)).toThrow('an identifier must be lower-case letters, digits and _'),
     )
   })
 })
 
-describe('prepared statements', () => {
+describe('Prepared statements', () => {
   const MERCHANT = { merchantId: 'mer_0', livemode: false }
-  // One connection each, so that what it has kept can be asked.
+  // One connection each, so that its prepared statements can be read.
   let db: Db
   let pooled: Db
   beforeAll(() => {
@@ -244,7 +244,7 @@ describe('prepared statements', () => {
   })
 
   const Plan = z.object({ statement: z.string(), calls: z.coerce.number() })
-  /** What a connection has kept of a statement, and how often it used that. */
+  /** The prepared statements of a connection, and how often it used each. */
   const plansLike = (on: Db, text: string) =>
     many(
       on,
@@ -262,7 +262,7 @@ describe('prepared statements', () => {
     expect(await plansLike(db, '1 + ')).toEqual([{ statement: 'select 1 + $1::int as sum', calls: 3 }])
   })
 
-  test('a plan that was made for one merchant shows another one nothing of it', async () => {
+  test('a plan that was made for one merchant shows another one none of its rows', async () => {
     await db.query(`create table owned (merchant_id text);
     insert into owned values ('mer_0'), ('mer_1');
     grant select on owned to pinrail_tenant;
@@ -310,12 +310,12 @@ describe('prepared statements', () => {
     }
   })
 
-  test('behind a pooler no statement has a name, because the next transaction has another connection', async () => {
+  test('a statement behind a pooler has no name, because the next transaction has another connection', async () => {
     for (const right of [1, 2]) await one(pooled, Sum, sql`select 3 + ${right}::int as sum`)
     expect(await plansLike(pooled, '3 + ')).toEqual([])
   })
 
-  test('a program that makes ever new texts fills no connection', async () => {
+  test('a program that makes endless new texts fills no connection', async () => {
     const fresh = createDb({ url: database.url, livemode: false, pool: 1 })
     try {
       for (let count = 0; count < 620; count++) await fresh.query(`select ${count} + $1::int`, [1])
@@ -326,7 +326,7 @@ describe('prepared statements', () => {
     }
   })
 
-  test('a migration that changes the type of a column fails a transaction once, and a statement alone not at all', async () => {
+  test('a migration that changes the type of a column fails a transaction once, and a single statement never', async () => {
     await db.query('create table shape (id int)')
     await execute(db, sql`insert into shape values (${7})`)
     const Shape = z.object({ id: z.coerce.number() })
@@ -346,7 +346,7 @@ describe('prepared statements', () => {
     }
   })
 
-  test('a migration that adds a column fails no statement alone, whoever asks it', async () => {
+  test('a migration that adds a column fails no single statement, in any process', async () => {
     await db.query('create table grown (id int); grant select on grown to pinrail_tenant; insert into grown values (7)')
     const Grown = z.object({ id: z.number() })
     const read = (on: Queryable) => many(on, Grown, sql`select * from grown where id > ${0}`)
@@ -360,7 +360,7 @@ describe('prepared statements', () => {
   })
 })
 
-describe('the outbox', () => {
+describe('The outbox', () => {
   let seeded: Seeded
   beforeAll(async () => {
     seeded = await seedDatabase()
@@ -380,8 +380,8 @@ describe('the outbox', () => {
   const read = () => readOutbox(seeded.db, 'complete_transfer', { minAgeMs: 0, limit: 10 })
   const payloads = async () => (await read()).map(({ payload }) => payload)
 
-  describe('a message to Temporal', () => {
-    test('is there until it was sent, and then gone', async () => {
+  describe('A message to Temporal', () => {
+    test('a message is there until it was sent, and then deleted', async () => {
       await put({ events: ['evt_1'] })
       const rows = await read()
       expect(rows).toMatchObject([{ kind: 'complete_transfer', subject, payload: { events: ['evt_1'] } }])
@@ -389,7 +389,7 @@ describe('the outbox', () => {
       expect(await payloads()).toEqual([])
     })
 
-    test('is replaced by a later one about the same subject', async () => {
+    test('a message is replaced by a later one about the same subject', async () => {
       await put({ events: ['evt_1'] })
       await put({ events: ['evt_2'] })
       expect(await payloads()).toEqual([{ events: ['evt_2'] }])
@@ -403,7 +403,7 @@ describe('the outbox', () => {
       expect(await payloads()).toEqual([{ events: ['evt_2'] }])
     })
 
-    test('a message that is replaced by one with the same words stays too: the payment has changed since it was read', async () => {
+    test('a message that is replaced by an equal one stays too: the payment has changed since it was read', async () => {
       await put({ events: [] })
       const rows = await read()
       await put({ events: [] })

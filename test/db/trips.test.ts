@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../scripts/test/servic
 import { until } from '../../scripts/test/until.ts'
 import { createDb, type Db } from '../../src/db/db.ts'
 
-/** How many times a transaction waits for the server, and what it leaves when it fails on the way. */
+/** The number of times that a transaction waits for the server, and the state that it leaves after a failure. */
 
 const MERCHANT = { merchantId: 'mer_01hzy9k3m2n4p5q6r7s8t9v0wx', livemode: false }
 
@@ -24,8 +24,8 @@ afterAll(async () => {
 
 const written = async () => (await db.query('select id from written order by id')).rows.map(({ id }) => id)
 
-describe('a statement of a merchant', () => {
-  test('is sent with its role and its commit before the server has answered any of them', async () => {
+describe('A statement of a merchant', () => {
+  test('a merchant’s statement is sent with its role and its commit before the server has answered any of them', async () => {
     const way = await openWay(database.url)
     const over = createDb({ url: way.url, livemode: false, pool: 1 })
     try {
@@ -40,7 +40,7 @@ describe('a statement of a merchant', () => {
     }
   })
 
-  test('leaves neither a change nor its role on the connection when it fails', async () => {
+  test('a merchant’s statement leaves neither a change nor its role on the connection if it fails', async () => {
     const one = createDb({ url: database.url, livemode: false, pool: 1 })
     try {
       const merchant = one.as(MERCHANT)
@@ -56,7 +56,7 @@ describe('a statement of a merchant', () => {
     }
   })
 
-  test('is not run when its transaction cannot begin', async () => {
+  test('a merchant’s statement is not run if its transaction cannot begin', async () => {
     // Behind a pooler each transaction sets its limits, and a limit is not negative.
     const refused = createDb({ url: database.url, livemode: false, pool: 1, pooled: true, lockTimeoutMs: -5 })
     try {
@@ -71,7 +71,7 @@ describe('a statement of a merchant', () => {
     }
   })
 
-  test('throws when the connection breaks before the commit is confirmed, although the change is there', async () => {
+  test('a merchant’s statement throws if the connection breaks before the commit is confirmed, although the change is stored', async () => {
     const way = await openWay(database.url)
     const over = createDb({ url: way.url, livemode: false, pool: 1 })
     try {
@@ -100,7 +100,7 @@ test('the first statement of a transaction is sent with its beginning', async ()
   }
 })
 
-/** A way to the server that looks for a text in what the client sends. */
+/** A connection to the server that looks for a text in the client’s bytes. */
 async function openWay(url: string) {
   const target = new URL(url)
   const sockets: Socket[] = []
@@ -129,7 +129,7 @@ async function openWay(url: string) {
   const { port } = server.address() as AddressInfo
   return {
     url: Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href,
-    /** The server's answers reach the client when it has sent the text. */
+    /** The server’s responses reach the client when it has sent the text. */
     holdAnswersUntil(text: string) {
       awaited = text
     },

@@ -93,12 +93,12 @@ const LEAVE: Readonly<Record<Sweep, () => Promise<unknown>>> = {
   },
 }
 
-test('finds no work where none waits', async () => {
+test('a look finds no work if none waits', async () => {
   expect(await findWork(db, NOW)).toEqual([])
 })
 
 for (const sweep of SWEEPS)
-  test(`finds the work of the sweep "${sweep}" and of no other one, and rings for it`, async () => {
+  test(`a look finds the work of the sweep "${sweep}" and of no other one, and wakes it`, async () => {
     await LEAVE[sweep]()
     expect(await findWork(db, NOW)).toEqual([sweep])
     const bells = createWorkBells()
@@ -106,12 +106,12 @@ for (const sweep of SWEEPS)
     expect(await bells[sweep].wait(0)).toBe(true)
   })
 
-test('leaves what becomes due later to a later look', async () => {
+test('a look leaves work that becomes due later to a later look', async () => {
   await LEAVE.notifications()
   expect(await findWork(db, '2026-11-20T20:59:59.000Z')).toEqual([])
 })
 
-test('a commit notifies of the work that people wait for, and of a partner that is down', async () => {
+test('a commit notifies of urgent work, and of a partner that is down', async () => {
   const heard: (string | null)[] = []
   const note = (words: readonly string[] | null) => void heard.push(words === null ? null : words.join(' '))
   const listener = listen(seeded.url, { [WORK_CHANNEL]: note, [PARTNERS_CHANNEL]: () => note(['partners']) })
@@ -139,7 +139,7 @@ test('a commit notifies of the work that people wait for, and of a partner that 
   }
 })
 
-test('a notice rings for the sweeps that it names, and a new connection for a look at all of them', async () => {
+test('a notice wakes the sweeps that it names, and a new connection starts a look at all of them', async () => {
   const bells = createWorkBells()
   ringFor(['mail', 'unknown'], bells)
   expect(await bells.mail.wait(0)).toBe(true)

@@ -5,13 +5,13 @@ import { startReceiver } from '../webhooks/listeners.ts'
 export type BotApi = {
   readonly url: string
   readonly calls: { readonly method: string; readonly offset: number | null }[]
-  /** Somebody writes to the bot. */
+  /** A person writes to the bot. */
   say(text: string, chat?: object): void
-  /** What it answers next, in place of what it would. */
+  /** The next response, instead of the usual one. */
   refuse: { readonly status: number; readonly parameters?: object } | null
-  /** A week without a word: the next update has any number. */
+  /** A week without messages: the next update has any number. */
   renumber(from: number): void
-  /** Updates that nobody has confirmed. */
+  /** Updates that are not confirmed. */
   readonly left: () => number
   close(): Promise<void>
 }
@@ -35,7 +35,7 @@ export async function startBotApi(token: string): Promise<BotApi> {
     }
     if (method === 'getMe') return answer(response, 200, { ok: true, result: { id: 1, username: 'pinrail_test_bot' } })
     if (method !== 'getUpdates') return answer(response, 404, { ok: false, error_code: 404, description: 'Not Found' })
-    // Two that read at a time are refused, as by Telegram.
+    // Two concurrent reads are refused, as by Telegram.
     if (reading > 0) return answer(response, 409, { ok: false, error_code: 409, description: 'Conflict' })
     reading += 1
     // An offset confirms everything before it.

@@ -25,7 +25,7 @@ afterAll(async () => {
   await world?.close()
 })
 
-/** How many notifications a message says that it holds. */
+/** The number of notifications that a message says it contains. */
 function countIn(text: string): number {
   const many = /: (\d+) notifications/.exec(text.replaceAll('\\', ''))
   return many === null ? 1 : Number(many[1])
@@ -33,7 +33,7 @@ function countIn(text: string): number {
 
 const isRepeated = (text: string): boolean => text.includes('Sent again')
 
-test('1,000 notifications at once come by four channels that limit, while answers are lost and senders are killed: all, in digests, and what came twice says so', async () => {
+test('1,000 notifications at once arrive by four channels with limits, while responses are lost and senders are killed: all, in digests, and repeated ones say so', async () => {
   const kinds = ['telegram', 'discord', 'slack', 'email'] as const
   const channels = await Promise.all(kinds.map((kind) => world.addChannel(tenant, kind)))
   const { telegram, discord, slack } = world.services
@@ -61,8 +61,8 @@ test('1,000 notifications at once come by four channels that limit, while answer
     },
   })
   await worker.runUntil(async () => {
-    // As the sweep does: another run where one has ended and something is left. Only one is waited for at a time, because
-    // the server skips time for one who waits.
+    // As the sweep does: starts another run if one has ended and something is left. Only one is awaited at a time,
+    // because the server skips time for one client.
     for (let left = channels; left.length > 0; left = await unfinished(channels)) {
       const handles = await Promise.all(
         left.map(({ id }) =>

@@ -14,7 +14,7 @@ beforeAll(async () => {
   world = await createWorld()
 })
 afterAll(() => world?.close())
-// Each test has a merchant of its own, and the services have forgotten the requests of the test before.
+// Each test has its own merchant, and the services have forgotten the requests of the test before.
 beforeEach(async () => {
   tenant = await newTenant(world)
   world.clock.now += 120_000
@@ -27,15 +27,15 @@ beforeEach(async () => {
 })
 const iso = (): string => new Date(world.clock.now).toISOString()
 
-describe('what a channel receives', () => {
-  /** Whether the worker's sweep would start its workflow now. */
+describe('Notifications to a channel', () => {
+  /** True if the worker’s sweep would start its workflow now. */
   const isDue = async ({ id }: Channel): Promise<boolean> =>
     (await takeDueChannels(world.db, { now: iso(), againSeconds: 10, limit: 500 })).includes(id)
   const notice = (kind: string, data: object): Promise<void> =>
     world.db.transaction((tx) => leaveNotice(tx, tenant, { kind, data: { ...data } }))
 
-  describe('a payment is told', () => {
-    it.each(['telegram', 'discord', 'slack'] as const)('by %s: amount, what arrives, reference, link', async (kind) => {
+  describe('Notifications about a payment', () => {
+    it.each(['telegram', 'discord', 'slack'] as const)('a channel by %s receives a payment’s amount, net, reference and link', async (kind) => {
       const channel = await world.addChannel(tenant, kind)
       await world.pay(tenant)
       expect(await isDue(channel)).toBe(true)
@@ -52,7 +52,7 @@ describe('what a channel receives', () => {
       expect(await isDue(channel)).toBe(false)
     })
 
-    it('by mail, whose server says "later" first', async () => {
+    it('a channel by mail receives a payment although the server first asks to try later', async () => {
       const channel = await world.addChannel(tenant, 'email')
       world.mail.mood = (() => {
         let asked = 0
@@ -70,7 +70,7 @@ describe('what a channel receives', () => {
       expect(world.mail.taken[0]!.text).not.toContain('Sent again')
     })
 
-    it('to nobody else: not to another merchant, and not to a channel that did not ask for it', async () => {
+    it('no other merchant receives the notification, and no channel that did not subscribe to it', async () => {
       const [other, stranger] = [await newTenant(world), await world.addChannel(tenant, 'slack', { events: [] })]
       const foreign = await world.addChannel(other, 'discord')
       await world.pay(tenant)
@@ -79,17 +79,17 @@ describe('what a channel receives', () => {
     })
   })
 
-  test('a channel that asks for 35 seconds of rest gets them', async () => {
+  test('a channel that asks for a pause of 35 seconds gets it', async () => {
     const channel = await world.addChannel(tenant, 'telegram')
     const { telegram } = world.services
-    // Somebody else has used up the minute of this chat.
+    // Another sender has used up the minute of this chat.
     for (let n = 0; n < 20; n++) telegram.taken.push({ at: world.clock.now - 30_000, text: 'of another bot', body: {} })
     await world.pay(tenant)
     const before = telegram.seen.limited
     expect((await world.round(channel.id)).againAfterMs).toBe(35_000)
     expect(telegram.seen.limited - before).toBe(1)
     world.clock.now += 34_000
-    // Nobody comes earlier.
+    // Only this chat waits.
     expect((await world.round(channel.id)).againAfterMs).toBe(1000)
     expect(await isDue(channel)).toBe(false)
     expect(telegram.seen.limited - before).toBe(1)
@@ -99,7 +99,7 @@ describe('what a channel receives', () => {
     expect(telegram.taken.at(-1)!.text).not.toContain('Sent again')
   })
 
-  describe('an answer that is lost', () => {
+  describe('A lost response', () => {
     it.each(['telegram', 'discord', 'slack'] as const)(
       'a message whose answer by %s is lost arrives again and reports it',
       async (kind) => {
@@ -127,12 +127,12 @@ describe('what a channel receives', () => {
       expect(world.mail.taken.map(({ text }) => text.includes('Sent again'))).toEqual([false, true])
     })
 
-    it('because the sender died in between: nobody sends for a minute, then it comes again and says so', async () => {
+    it('a message whose sender died is sent again after a minute, and reports that', async () => {
       const channel = await world.addChannel(tenant, 'slack')
       await world.pay(tenant)
       const { slack } = world.services
       await world.db.query('update channel set paused_until = null where id = $1', [channel.id])
-      // What a sender leaves that is killed after its request: the message is begun, and has no outcome.
+      // The state that a sender leaves that is killed after its request: the message has begun, and has no outcome.
       await world.round(channel.id)
       await world.db.query(
         `update channel_message set state = 'sending', sent_at = null, tries = 0, next_at = $2 where channel_id = $1`,
@@ -147,7 +147,7 @@ describe('what a channel receives', () => {
     })
   })
 
-  test('what is about safety comes to every chat, and other notices to those that asked; channels by mail get none twice', async () => {
+  test('every chat receives security notices, and other notices only if it subscribes; channels by mail receive none twice', async () => {
     const [quiet, curious] = [
       await world.addChannel(tenant, 'slack', { events: [] }),
       await world.addChannel(tenant, 'discord', { events: [...NOTIFICATION_EVENTS] }),
@@ -162,12 +162,12 @@ describe('what a channel receives', () => {
     expect(await waitingOf(world, mail)).toBe(0)
   })
 
-  describe('a channel that refuses', () => {
+  describe('A channel that refuses', () => {
     it.each([
       ['telegram', 403, 'Telegram says "Forbidden: bot was blocked by the user"'],
       ['discord', 404, 'Discord says "Unknown Webhook"'],
       ['slack', 404, 'Slack says "no_service"'],
-    ] as const)('%s with %i is switched off, everybody is told, and nothing is lost', async (kind, status, reason) => {
+    ] as const)('a channel by %s that answers %i is switched off, all people are notified, and nothing is lost', async (kind, status, reason) => {
       const channel = await world.addChannel(tenant, kind)
       const other = await world.addChannel(tenant, kind === 'slack' ? 'discord' : 'slack', { events: [] })
       const service = world.services[kind]
@@ -194,7 +194,7 @@ describe('what a channel receives', () => {
       for (const n of [0, 1, 2, 3]) expect(texts.filter((text) => text.includes(`kept-${n}`))).toHaveLength(1)
     })
 
-    it('cannot be read any more: it is switched off, and everybody is told', async () => {
+    it('a channel whose URL cannot be decrypted is switched off, and all people are notified', async () => {
       const channel = await world.addChannel(tenant, 'slack', { sealed: 'of a key that is gone' })
       const other = await world.addChannel(tenant, 'discord', { events: [] })
       await world.pay(tenant)
@@ -204,11 +204,11 @@ describe('what a channel receives', () => {
       expect(world.services.discord.taken.map(({ text }) => text)).toEqual([
         expect.stringContaining('A notification channel is failing'),
       ])
-      // The payment, and what it was told of itself.
+      // The payment, and the notice about the channel itself.
       expect(await waitingOf(world, channel)).toBe(2)
     })
 
-    it('one message only: that one is marked, and the next one goes out', async () => {
+    it('a channel that refuses one message marks that one, and sends the next', async () => {
       const channel = await world.addChannel(tenant, 'discord')
       const { discord } = world.services
       const from = discord.seen.requests
@@ -220,7 +220,7 @@ describe('what a channel receives', () => {
       expect(await messagesOf(world, channel)).toMatchObject([{ state: 'refused' }, { state: 'sent' }])
     })
 
-    it('for three days is switched off; a channel of the same merchant is told meanwhile', async () => {
+    it('a channel that refuses for three days is switched off; another channel of the merchant is notified during that time', async () => {
       const [down, up] = [await world.addChannel(tenant, 'discord'), await world.addChannel(tenant, 'slack')]
       world.services.discord.mood = () => 503
       await world.pay(tenant)
@@ -233,7 +233,7 @@ describe('what a channel receives', () => {
     })
   })
 
-  test('in quiet hours what can wait comes as one message at their end, and a change of the wallet comes at once', async () => {
+  test('a channel in quiet hours receives waiting notifications in one message at their end, and a change of the wallet at once', async () => {
     // 12:02 in UTC is 13:02 in Oslo in November.
     const quiet = { from: 13 * 60, to: 14 * 60, zone: 'Europe/Oslo' }
     world.clock.now = Date.UTC(2029, 0, 5, 12, 2)
@@ -252,7 +252,7 @@ describe('what a channel receives', () => {
     expect(world.services.slack.taken).toHaveLength(2)
   })
 
-  test('a planned change of the wallet can be stopped from the chat, by a link of its own', async () => {
+  test('a planned change of the wallet can be stopped from the chat, by its own link', async () => {
     const channel = await world.addChannel(tenant, 'telegram')
     const [person] = await rows<{ id: string }>(
       world.db,
@@ -269,7 +269,7 @@ describe('what a channel receives', () => {
     expect(text).toMatch(/https:\/\/pay\.pinrail\.example\/wallet\/stop\/[\w-]{43}$/)
   })
 
-  test('a channel that was removed is told nothing, not even what waited for it', async () => {
+  test('a channel that was removed receives nothing, not even waiting notifications', async () => {
     const channel = await world.addChannel(tenant, 'discord')
     await world.pay(tenant)
     await world.db.transaction((tx) => removeChannel(tx, tenant, { id: channel.id, at: iso() }))
@@ -301,8 +301,8 @@ describe('what a channel receives', () => {
   })
 })
 
-describe('what a buyer typed', () => {
-  /** A buyer may fill in the reference where the link allows it. */
+describe('Texts that a buyer typed', () => {
+  /** A buyer can fill in the reference if the link allows it. */
   const EVIL =
     '`@everyone` <!channel> <@U1> [click](https://evil.example) **x**\n# big <https://evil.example|bank> \u202e\u200b||'
   const HARMLESS = '@everyone <!channel> <@U1> [click](https://evil.example) **x**'
@@ -314,7 +314,7 @@ describe('what a buyer typed', () => {
     return world.services[kind].taken[0]!.body
   }
 
-  test('what a buyer typed is code in Telegram: no markup, no link, no mention, and one line', async () => {
+  test('a buyer’s text is code in Telegram: no markup, no link, no mention, and one line', async () => {
     const body = await bodyAt('telegram')
     const text = String(body['text'])
     const [{ offset, length, type }] = body['entities'] as [{ offset: number; length: number; type: string }]
@@ -327,7 +327,7 @@ describe('what a buyer typed', () => {
     expect(code.length).toBeLessThanOrEqual(64)
   })
 
-  test('what a buyer typed is code in Discord, and nobody is ever mentioned', async () => {
+  test('a buyer’s text is code in Discord, and mentions nobody', async () => {
     const body = await bodyAt('discord')
     expect(body['allowed_mentions']).toEqual({ parse: [] })
     const [before, code, after] = String(body['content']).split('`')
@@ -335,18 +335,18 @@ describe('what a buyer typed', () => {
     expect(`${before}${after}`).not.toMatch(/evil|everyone/)
   })
 
-  test('what a buyer typed opens no link and no mention in Slack', async () => {
+  test('a buyer’s text opens no link and no mention in Slack', async () => {
     const body = await bodyAt('slack')
     const [block] = body['blocks'] as { text: { text: string; verbatim: boolean } }[]
     expect(block!.text.verbatim).toBe(true)
-    // Whatever opens something there begins with <, and only our own link does.
+    // Markup begins with < there, and only the platform’s own link has it.
     expect(block!.text.text.match(/<[^>]*>/g)).toEqual([
       expect.stringMatching(/^<https:\/\/pay\.pinrail\.example\/dashboard/),
     ])
     expect(String(body['text'])).not.toMatch(/[<>]/)
   })
 
-  test('the chat of somebody who has left the account is told nothing more; a group that they linked is', async () => {
+  test('the chat of a person who has left the account receives nothing more; a group that they linked does', async () => {
     const account = await newTenant(world)
     const person = (await world.addChannel(account, 'email', { events: [] })).person_id
     const channel = await world.addChannel(account, 'telegram', { person_id: person })
@@ -371,7 +371,7 @@ describe('what a buyer typed', () => {
     expect(new Set(chats)).toEqual(new Set(['-1004711']))
   })
 
-  test('the chat of somebody who is forgotten is told nothing more', async () => {
+  test('the chat of a person whose data was deleted receives nothing more', async () => {
     const account = await newTenant(world)
     const channel = await world.addChannel(account, 'telegram')
     await world.db.query('delete from person where id = $1', [channel.person_id])
@@ -380,7 +380,7 @@ describe('what a buyer typed', () => {
     expect(world.services.telegram.taken.filter(({ text }) => text.includes('after the end'))).toEqual([])
   })
 
-  test('no address of a channel stands in what is kept of its failures', async () => {
+  test('the stored failures of a channel never contain its URL', async () => {
     const channel = await world.addChannel(tenant, 'discord', { events: ['payment.failed'] })
     world.services.discord.mood = () => 404
     await world.pay(tenant, { type: 'payment.failed' })
@@ -398,7 +398,7 @@ describe('what a buyer typed', () => {
     'http://169.254.169.254/latest/meta-data',
     'http://127.0.0.1:9/api/webhooks/1/x',
     'https://10.0.0.1/services/T/B/x',
-  ])('a channel whose address got past the form is not called either: %s', async (url) => {
+  ])('a channel whose URL got past the form is not called either: %s', async (url) => {
     const channel = await world.addChannel(tenant, 'slack', { events: ['payment.expired'] })
     await world.db.query('update channel set sealed = $2 where id = $1', [channel.id, secretBox.seal(url, channel.id)])
     await world.pay(tenant, { type: 'payment.expired' })
@@ -407,7 +407,7 @@ describe('what a buyer typed', () => {
     expect(row).toEqual({ broken_reason: 'requests to its address are not allowed' })
   })
 
-  test("an address that was sealed for another channel does not open: one merchant's row is of no use in another's", async () => {
+  test("a URL that was sealed for another channel cannot be opened: copying a merchant’s row gains nothing", async () => {
     const theirs = await world.addChannel(await newTenant(world), 'slack')
     const mine = await world.addChannel(tenant, 'slack', { sealed: theirs.sealed, events: ['payment.refunded'] })
     const before = world.services.slack.seen.requests
@@ -417,12 +417,12 @@ describe('what a buyer typed', () => {
   })
 })
 
-describe('the channels that are due', () => {
+describe('The channels that are due', () => {
   beforeEach(async () => {
     await world.db.query('update channel set removed_at = now()')
   })
 
-  /** Fewer than what waits for the channels that cannot be told. */
+  /** Fewer than the waiting notifications of the channels that cannot be reached. */
   const LIMIT = 3
   const due = () => takeDueChannels(world.db, { now: iso(), againSeconds: 10, limit: LIMIT })
   const test = ({ id }: Channel, whose: Tenant): Promise<void> =>
@@ -433,8 +433,8 @@ describe('the channels that are due', () => {
     return { channel: await world.addChannel(whose, kind), whose }
   }
 
-  describe('however much waits for channels that cannot be told, the channel of another merchant is told', () => {
-    it('where a service is down: behind a message that is tried again later only what cannot wait is due', async () => {
+  describe('Waiting notifications of unreachable channels never delay the channel of another merchant', () => {
+    it('channels of a service that is down do not delay others: behind a message that is repeated only urgent ones are due', async () => {
       const down = await world.addChannel(tenant, 'slack')
       world.services.slack.mood = () => 503
       await world.pay(tenant)
@@ -448,7 +448,7 @@ describe('the channels that are due', () => {
       expect(await due()).toEqual([down.id])
     })
 
-    it('where a service asked for a pause', async () => {
+    it('channels of a service that asked for a pause do not delay others', async () => {
       const paused = await world.addChannel(tenant, 'discord')
       for (let n = 0; n <= LIMIT; n++) await world.pay(tenant)
       const until = new Date(world.clock.now + 86_400_000)
@@ -458,7 +458,7 @@ describe('the channels that are due', () => {
       expect(await due()).toEqual([channel.id])
     })
 
-    it('where channels were removed with a message that was begun', async () => {
+    it('removed channels with a message that had begun do not delay others', async () => {
       for (let n = 0; n <= LIMIT; n++) {
         const removed = await world.addChannel(tenant, 'slack')
         await test(removed, tenant)
@@ -471,7 +471,7 @@ describe('the channels that are due', () => {
     })
   })
 
-  it('what failed before the quiet hours is tried again at their end; what cannot wait goes out meanwhile', async () => {
+  it('a message that failed before the quiet hours is repeated at their end; urgent ones are sent during them', async () => {
     const { discord } = world.services
     world.clock.now = Date.UTC(2031, 0, 5, 21, 59, 50)
     const quiet = { from: 22 * 60, to: 7 * 60, zone: 'UTC' }

@@ -3,19 +3,19 @@ import type http from 'node:http'
 import { SMTPServer } from 'smtp-server'
 import { type Receiver, startReceiver } from '../webhooks/listeners.ts'
 
-/** Chat services on this machine, with the answers and the limits that theirs document. */
+/** Chat services on this machine, with the responses and the limits of their documentation. */
 
 export type Taken = { readonly at: number; readonly text: string; readonly body: Readonly<Record<string, unknown>> }
 
-/** `lost`: taken, and the connection closes without an answer. A number: this status, and not taken. */
+/** `lost`: accepted, and the connection closes without a response. A number: this status, and not accepted. */
 export type Mood = (request: number) => 'as documented' | 'lost' | number
 
 export type Service = {
   readonly url: string
   readonly target: string
-  /** Everything that people see there. */
+  /** All messages that people see there. */
   readonly taken: Taken[]
-  /** How many requests came, and how many were refused for coming too fast. */
+  /** The number of requests, and of those that were refused for coming too fast. */
   readonly seen: { requests: number; limited: number }
   mood: Mood
   close(): Promise<void>
@@ -25,7 +25,7 @@ type Answer = { readonly status: number; readonly headers?: Record<string, strin
 type Rules = {
   readonly path: RegExp
   readonly textOf: (body: Record<string, unknown>) => string
-  /** Null: it may come now. Otherwise seconds to wait. */
+  /** Null: accepted now. Otherwise seconds to wait. */
   readonly limit: (taken: readonly Taken[], now: number) => number | null
   readonly limited: (seconds: number) => Answer
   readonly accepted: (taken: readonly Taken[], now: number) => Answer
@@ -142,7 +142,7 @@ export function startSlack(clock: () => number): Promise<Service> {
 export type MailService = {
   readonly url: string
   readonly taken: { readonly id: string; readonly text: string }[]
-  /** `grey`: come back later (RFC 6647). `lost`: taken, and the connection closes without an answer. */
+  /** `grey`: come back later (RFC 6647). `lost`: accepted, and the connection closes without a response. */
   mood: (mail: number) => 'takes' | 'grey' | 'refuses' | 'lost'
   close(): Promise<void>
 }

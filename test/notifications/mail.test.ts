@@ -65,7 +65,7 @@ async function received(to: string): Promise<ReceivedMail[]> {
 const stateRow = z.object({ sealed: z.string().nullable(), failure: z.string().nullable(), tries: z.number() })
 const stateOf = (id: string) => one(db, stateRow, sql`select sealed, failure, tries from mail where id = ${id}`)
 
-test('a mail comes to the server of the address as it was written, once, and its content is wiped', async () => {
+test('a mail arrives once at the server of the address as it was written, and its content is wiped', async () => {
   const text = `Grüße: https://shop.example/sign-in/link/${'x'.repeat(120)}\n\nZweite Zeile\n`
   const id = await queue('one@shop.example', text)
   await Promise.all([round(), round(), round()])
@@ -78,7 +78,7 @@ test('a mail comes to the server of the address as it was written, once, and its
   expect(page.text).toContain('href="https://shop.example/sign-in/link/')
 })
 
-test('what the mail server does not take is tried again, after a pause, and holds up no other mail', async () => {
+test('a mail that the server refuses is tried again, after a pause, and delays no other mail', async () => {
   const [id, other] = [await queue('two@shop.example'), await queue('three@shop.example')]
   const refuses: MailSender['send'] = async (mail) => {
     if (mail.id === id)
@@ -95,7 +95,7 @@ test('what the mail server does not take is tried again, after a pause, and hold
   expect(await received('two@shop.example')).toHaveLength(1)
 })
 
-test('a sender that dies between taking and sending loses nothing: another takes the mail later', async () => {
+test('a sender that dies between claiming and sending loses nothing: another sends the mail later', async () => {
   const id = await queue('four@shop.example')
   const dies: MailSender['send'] = () => Promise.reject(new Error('killed'))
   await round(dies)
@@ -105,7 +105,7 @@ test('a sender that dies between taking and sending loses nothing: another takes
   expect(await stateOf(id)).toMatchObject({ sealed: null, failure: null })
 })
 
-test('a mail whose link has ended is not sent any more, and says why', async () => {
+test('a mail whose link has expired is not sent any more, and records the reason', async () => {
   const id = await queue('five@shop.example')
   now += 901_000
   expect(await round()).toBe(0)
@@ -113,7 +113,7 @@ test('a mail whose link has ended is not sent any more, and says why', async () 
   expect(await stateOf(id)).toMatchObject({ sealed: null, failure: 'nobody sent it in time' })
 })
 
-test('a mail that was written before the key changed is sent after it, by a worker that has the old key as a retired one', async () => {
+test('a mail that was written before the key changed is sent after it, by a worker with the old key as a retired one', async () => {
   const id = await queue('rotated@shop.example')
   const digits = (): string => `0x${randomBytes(32).toString('hex')}`
   const config = readWorkerConfig({
@@ -135,7 +135,7 @@ test('a mail that was written before the key changed is sent after it, by a work
   expect((await stateOf(id)).sealed).toBeNull()
 })
 
-test('a link to sign in is sent before any number of mails that can wait, which were written before it', async () => {
+test('a link to sign in is sent before any number of earlier mails that can wait', async () => {
   for (let count = 0; count < 25; count++) await queue('told-much@shop.example', 'A key was created', NOTICE_MS)
   now += 1000
   const id = await queue('signs-in@shop.example')
@@ -144,7 +144,7 @@ test('a link to sign in is sent before any number of mails that can wait, which 
   while ((await round()) > 0);
 })
 
-test('mails that their box refuses again and again hold up no mail that nobody has tried', async () => {
+test('mails that their box refuses again and again delay no untried mail', async () => {
   for (let count = 0; count < 25; count++) await queue('full@shop.example', 'A key was created', NOTICE_MS)
   const refuses: MailSender['send'] = async (mail) => {
     if (mail.to === 'full@shop.example')
@@ -158,7 +158,7 @@ test('mails that their box refuses again and again hold up no mail that nobody h
   expect((await stateOf(id)).sealed).toBeNull()
 })
 
-test('an invitation waits for no mails that are written after it, though it is of use for longer', async () => {
+test('an invitation waits for no later mails, although it is valid for longer', async () => {
   const id = await queue('invited@shop.example', 'You are invited', INVITATION_MS)
   now += 1000
   for (let count = 0; count < 25; count++) await queue('told-much@shop.example', 'A key was created', NOTICE_MS)

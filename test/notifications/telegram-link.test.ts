@@ -66,12 +66,12 @@ const channelsOf = async ({ tenant }: Account) =>
     shop.secretBox.open(sealed, id),
   ])
 
-test('a person gets a link, presses Start, and the chat is told that it is linked', async () => {
+test('a person gets a link, presses Start, and the chat receives a message that it is linked', async () => {
   await tick()
   expect((await account.owner.get('/dashboard/notifications')).html).toContain(PATH)
   expect((await account.owner.get(PATH)).html).toContain('@pinrail_test_bot')
   const token = await askLink()
-  // At rest there is only its digest.
+  // The database has only its digest.
   const { rows } = await shop.db.query('select * from telegram_link t where t::text like $1', [`%${token}%`])
   expect(rows).toEqual([])
   bot.say('hello')
@@ -93,7 +93,7 @@ test('a group is linked by its own form, and its name stays on its line', async 
   expect(await channelsOf(account)).toEqual([['telegram', 'Telegram', '-1004711']])
 })
 
-test('a link works once, for 15 minutes, and the last one alone', async () => {
+test('only the latest link works, once, for 15 minutes', async () => {
   const first = await askLink()
   const second = await askLink()
   bot.say(`/start ${first}`)
@@ -107,7 +107,7 @@ test('a link works once, for 15 minutes, and the last one alone', async () => {
   const late = await askLink()
   clock.now += 15 * 60_000
   await tick()
-  // Another one is open, so updates are read.
+  // Another link is open, so updates are read.
   const other = await openAccount(shop, `${newId('person').slice(4)}@shop.example`)
   await askLink(other)
   bot.say(`/start ${late}`, { id: 777, type: 'private', first_name: 'Late' })
@@ -115,7 +115,7 @@ test('a link works once, for 15 minutes, and the last one alone', async () => {
   expect((await channelsOf(account)).map(([, , chat]) => chat)).toEqual(['4711'])
 })
 
-test('a chat that is linked again works again, and is told once', async () => {
+test('a chat that is linked again works again, and receives one message about it', async () => {
   for (let n = 0; n < 2; n++) {
     bot.say(`/start ${await askLink()}`)
     await tick()
@@ -129,7 +129,7 @@ test('a chat that is linked again works again, and is told once', async () => {
   expect(channels.map(({ broken_at }) => broken_at)).toEqual([null])
 })
 
-test('a chat whose bot is gone says so on its pages and in the API, and works again with the bot', async () => {
+test('a chat whose bot is missing says so on its pages and in the API, and works again with the bot', async () => {
   bot.say(`/start ${await askLink()}`)
   await tick()
   const [channel] = await listChannels(shop.db, account.tenant)
@@ -146,7 +146,7 @@ test('a chat whose bot is gone says so on its pages and in the API, and works ag
       ),
     )
   expect(await statuses()).toEqual(['on', 'on'])
-  // The token was taken out of the configuration: nobody speaks of the bot any more.
+  // The token was removed from the configuration: no page mentions the bot any more.
   clock.now += 5 * 60_000
   expect(await statuses()).toEqual(['unavailable', 'unavailable'])
   for (const page of await pages()) {
@@ -159,7 +159,7 @@ test('a chat whose bot is gone says so on its pages and in the API, and works ag
   for (const page of await pages()) expect(page).toContain('Works')
 })
 
-test('somebody who may not add channels any more links nothing', async () => {
+test('a person who cannot add channels any more links nothing', async () => {
   const token = await askLink()
   await shop.db.query("update membership set role = 'viewer' where merchant_id = $1", [account.tenant.merchantId])
   bot.say(`/start ${token}`)
@@ -167,7 +167,7 @@ test('somebody who may not add channels any more links nothing', async () => {
   expect(await channelsOf(account)).toEqual([])
 })
 
-test('nobody asks Telegram while no link is open, and of two workers one', async () => {
+test('no worker asks Telegram while no link is open, and only one of two otherwise', async () => {
   await shop.db.query('delete from telegram_link')
   await tick()
   expect(bot.calls.filter(({ method }) => method === 'getUpdates')).toEqual([])
@@ -178,19 +178,19 @@ test('nobody asks Telegram while no link is open, and of two workers one', async
   expect(await channelsOf(account)).toHaveLength(1)
 })
 
-test('what strangers write holds up nothing, however much it is, and is not read twice', async () => {
+test('strangers’ messages delay nothing, however many there are, and are not read twice', async () => {
   const token = await askLink()
   for (let n = 0; n < 25; n++) bot.say('😀'.repeat(2000), { id: n, type: 'private', first_name: 'Stranger' })
   bot.say(`/start ${token}`)
   const { loop } = readers[0]!
-  // A round that reads as much as it can is followed by the next at once.
+  // A full round is followed by the next at once.
   for (const read of [10, 10, 6]) expect([await loop.tick(), loop.idle?.pageSize]).toEqual([read, 10])
   expect(await channelsOf(account)).toHaveLength(1)
   const offsets = bot.calls.flatMap(({ method, offset }) => (method === 'getUpdates' ? [offset] : []))
   expect(new Set(offsets).size).toBe(offsets.length)
 })
 
-test('a chat is linked after weeks in which nobody wrote, with whichever number Telegram goes on', async () => {
+test('a chat is linked after weeks without messages, whatever number Telegram continues with', async () => {
   bot.say(`/start ${await askLink()}`)
   await tick()
   expect(await channelsOf(account)).toHaveLength(1)
@@ -203,7 +203,7 @@ test('a chat is linked after weeks in which nobody wrote, with whichever number 
   expect(await channelsOf(other)).toHaveLength(1)
 })
 
-test('a pause that Telegram asks for is kept, and no error tells the token', async () => {
+test('a pause that Telegram asks for is observed, and no error contains the token', async () => {
   const token = await askLink()
   bot.say(`/start ${token}`)
   bot.refuse = { status: 429, parameters: { retry_after: 60 } }

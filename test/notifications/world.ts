@@ -29,12 +29,12 @@ export type World = Seeded & {
   readonly services: Readonly<Record<'telegram' | 'discord' | 'slack', Service>>
   readonly mail: MailService
   readonly clock: { now: number }
-  /** Whether the sender ends after this request, before it has recorded what came of it. */
+  /** True if the sender ends after this request, before it has recorded the outcome. */
   readonly killer: { isDue: (request: number) => boolean; killed: number }
   readonly activities: NotificationActivities
   /** One round of the activity. */
   round(channelId: string): Promise<ChannelRound>
-  /** Rounds with the pauses that they ask for, as the workflow and the sweep make them, for so many seconds. */
+  /** Rounds with the pauses that they ask for, as the workflow and the sweep make them, for this number of seconds. */
   run(channelId: string, seconds: number): Promise<void>
   addChannel(tenant: Tenant, kind: ChannelKind, more?: Partial<NewChannel>): Promise<Channel>
   pay(
@@ -44,7 +44,7 @@ export type World = Seeded & {
 }
 
 export async function createWorld(): Promise<World> {
-  // After everything that the database stamps by its own clock.
+  // Later than every timestamp of the database’s own clock.
   const clock = { now: Date.now() + 86_400_000 }
   const read = (): number => clock.now
   const seeded = await seedDatabase()
@@ -158,7 +158,7 @@ export const messagesOf = ({ db }: World, { id }: Channel): Promise<MessageState
     id,
   ])
 
-/** How many notifications no message has told of. */
+/** The number of notifications that are in no message yet. */
 export async function waitingOf({ db }: World, { id }: Channel): Promise<number> {
   const found = await rows<{ count: string }>(
     db,

@@ -28,7 +28,7 @@ const RATE = { rate: '1.08', source: 'test' }
 const TREASURY = `0x${'b'.repeat(40)}` as const
 export const WALLET = `0x${'7'.repeat(40)}`
 
-/** Payments of 100.00 EUR in a separate database, whose rows are written by the code that writes them in production. */
+/** Payments of 100.00 EUR in a separate database, whose rows are written by the production code. */
 export async function createBooksWorld() {
   const database = await createTestDatabase()
   const db = createDb({ url: database.url, livemode: false, pool: 4 })
@@ -80,7 +80,7 @@ export async function createBooksWorld() {
       await this.reads({ id, attemptId }, { status: 'open' })
       return { id, attemptId }
     },
-    /** The partner reports this of its order. */
+    /** The partner reports this state of its order. */
     reads: ({ id, attemptId }: Ids, said: Partial<PartnerOrder>) =>
       change(id, (work) => {
         const attempt = work.state.attempts.find((one) => one.id === attemptId)!
@@ -161,7 +161,7 @@ export async function createBooksWorld() {
           [id, state.payment.version + 1, answer.say, null, proof !== undefined, proof ?? null, at],
         )
       }),
-    /** A payment with an address, to which 108 USDC came. */
+    /** A payment with an address that received 108 USDC. */
     async paidInUsdc(): Promise<Ids> {
       const id = await this.created()
       const attemptId = await this.open(id, 'crypto')
@@ -187,7 +187,7 @@ export async function createBooksWorld() {
       await db.query('update partner_event set applied_at = now() where attempt_id = $1', [attemptId])
       return { id, attemptId }
     },
-    /** A final transfer to the payment's address, of which the payment has been notified. */
+    /** A final transfer to the payment’s address, of which the payment has been notified. */
     async deposit(id: string, micro: string): Promise<void> {
       block += 1
       await db.query(

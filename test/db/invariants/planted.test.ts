@@ -10,9 +10,9 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 type Planted = {
-  /** The cause, as the end of the test's title. */
+  /** The cause, as the end of the test’s title. */
   readonly when: string
-  /** Plants it in the rows of a sound payment. */
+  /** Plants the violation in the rows of a sound payment. */
   readonly plant: () => Promise<Ids>
   readonly says: (ids: Ids) => string | RegExp
 }
@@ -226,7 +226,7 @@ const PLANTED: Readonly<Record<string, Planted>> = {
   },
 }
 
-/** The invariants that concern no payment, and how the rows are put right again for the other tests. */
+/** The invariants without a payment, and how the rows are repaired for the other tests. */
 const OF_THE_WHOLE: Readonly<
   Record<string, { readonly when: string; readonly plant: string; readonly mend: string; readonly says: RegExp }>
 > = {
@@ -245,7 +245,7 @@ const OF_THE_WHOLE: Readonly<
 }
 
 describe('a broken invariant', () => {
-  test('each has a test that breaks it', () => {
+  test('each invariant has a test that breaks it', () => {
     const broken = [...Object.keys(PLANTED), ...Object.keys(OF_THE_WHOLE)].toSorted()
     expect(broken).toEqual(INVARIANTS.map(({ name }) => name))
   })

@@ -11,11 +11,11 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** The surroundings of a decision: no partner is asked, and no payout was handed in. */
+/** The dependencies of a decision: no partner is asked, and no payout was handed over. */
 const deps = (): PaymentDeps =>
   ({ db: world.db, context: world.context, payouts: { void: async () => 'none', open: async () => null } }) as never
 
-/** Runs as Temporal would, the second try too. */
+/** Runs as Temporal would, including the second try. */
 async function giveBackOutside({ id, attemptId }: Ids, proof: string): Promise<string> {
   const { version } = (await world.state(id)).payment
   const signed = { operator: 'ada', reason: 'the bank says so', version }
@@ -28,8 +28,8 @@ async function giveBackOutside({ id, attemptId }: Ids, proof: string): Promise<s
   return message
 }
 
-describe('one proof from outside', () => {
-  test('is taken once if it is given for two payments at the same moment', async () => {
+describe('One proof from outside', () => {
+  test('a proof is accepted once if it is given for two payments at the same moment', async () => {
     const payments = [await world.paid('5000'), await world.paid('5000')]
     const proof = 'SEPA 2026-11-27 0815'
     const answers = await Promise.allSettled(payments.map((ids) => giveBackOutside(ids, proof)))
@@ -40,7 +40,7 @@ describe('one proof from outside', () => {
     for (const { id } of payments) expect(await world.differences(id)).toEqual({})
   })
 
-  test('is not taken again in another spelling, nor for the same payment', async () => {
+  test('a proof is not accepted again in another spelling, nor for the same payment', async () => {
     const [one, other] = [await world.paid('5000'), await world.paid('5000')]
     expect(await giveBackOutside(one, 'RF18 5390 0754')).toBe('give_back: recorded')
     await expect(giveBackOutside(other, 'rf18-53900754')).rejects.toThrow(PROOF_USED)

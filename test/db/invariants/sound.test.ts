@@ -12,7 +12,7 @@ afterAll(() => world.close())
 
 const EUR = (minor: string) => ({ minor, currency: 'EUR' as const })
 
-/** Stories of payments, as the code writes them. Nothing differs after any of them. */
+/** Stories of payments, as the production code writes them. No invariant is violated after any of them. */
 const SOUND: Readonly<Record<string, () => Promise<{ readonly id: string }>>> = {
   'that was created': async () => ({ id: await world.created() }),
   'whose buyer has an open order': () => world.opened(),
@@ -62,12 +62,12 @@ const SOUND: Readonly<Record<string, () => Promise<{ readonly id: string }>>> = 
   },
 }
 
-describe('the invariants', () => {
-  test.each(Object.entries(SOUND))('hold of a payment %s', async (_which, play) => {
+describe('The invariants', () => {
+  test.each(Object.entries(SOUND))('the invariants hold for a payment %s', async (_which, play) => {
     expect(await world.differences((await play()).id)).toEqual({})
   })
 
-  test('hold of a dispute that cost more than was received, which is recorded once and seen', async () => {
+  test('the invariants hold for a dispute that cost more than was received, which is recorded once and listed', async () => {
     const made: Ids = await world.succeeded()
     const dispute = { status: 'declined', received: EUR('-1500') } as const
     await world.reads(made, dispute)
@@ -85,7 +85,7 @@ describe('the invariants', () => {
     expect(await world.differences(made.id)).toEqual({})
   })
 
-  test('hold of money that a partner takes back after the buyer got it from elsewhere', async () => {
+  test('the invariants hold for money that a partner takes back after the buyer got it from elsewhere', async () => {
     const made: Ids = await world.paid('5000')
     await world.decide(made.id, { say: 'give_back', accountId: made.attemptId, outside: true }, `RF ${made.id}`)
     await world.reads(made, { status: 'declined', received: null })

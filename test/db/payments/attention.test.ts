@@ -12,7 +12,7 @@ import { snapshotOf } from '../../../src/domain/payment/snapshot.ts'
 import { newId } from '../../../src/ids.ts'
 import { type CheckoutWorld, createCheckoutWorld } from '../../api/checkout/checkout-world.ts'
 
-/** The list has reviews, and what only a clock finds. */
+/** The list has reviews, and problems that only the clock finds. */
 
 let world: CheckoutWorld
 beforeAll(async () => {
@@ -22,7 +22,7 @@ afterAll(() => world.close())
 
 const asked = { minor: '4999', currency: 'EUR' as const }
 
-/** A payment with an order, of which these things are true. */
+/** Writes a payment with an order with these values. */
 async function paymentWith(facts: Partial<Attempt>, provider: Attempt['provider'] = 'wallet_app') {
   const { id } = await world.create()
   const attemptId = newId('attempt')
@@ -33,15 +33,15 @@ async function paymentWith(facts: Partial<Attempt>, provider: Attempt['provider'
   return { id, attemptId }
 }
 
-/** The kinds of what the view lists of the payment, with the details. */
+/** The kinds of the payment’s entries in the view, with the details. */
 async function listed(id: string): Promise<{ kind: string; detail: string | null }[]> {
   const row = z.object({ kind: z.string(), detail: z.string().nullable() })
   return many(world.db, row, sql`select kind, detail from attention where payment_id = ${id} order by kind, detail`)
 }
 const kinds = async (id: string) => (await listed(id)).map(({ kind }) => kind)
 
-describe('the list of what waits for a person', () => {
-  test('has every review of a payment, with its order, its text and since when it waits', async () => {
+describe('The attention list', () => {
+  test('the attention list has every review of a payment, with its order, its text and the time since which it waits', async () => {
     const { id, attemptId } = await paymentWith({ status: 'paid', held: '4000', paidAt: new Date().toISOString() })
     await world.change(id, (work) => work.set({ held: true }))
     const { payment } = await loadPayment(world.db, id)
@@ -147,14 +147,14 @@ describe('the list of what waits for a person', () => {
   })
 
   test.each(USED_PROVIDER_NAMES)(
-    'a partner that is confirming, %s, is listed an hour after the moment at which the workflow calls it silent',
+    'a partner that is confirming, %s, is listed an hour after the workflow counts it as silent',
     async (provider) => {
       const { db } = world
       const { id, attemptId } = await paymentWith({ status: 'confirming' }, provider)
       const silentAt = async () => snapshotOf(await loadPayment(db, id)).silentAt ?? 0
       const confirmedAt = Date.parse((await loadPayment(db, id)).attempts[0]?.updatedAt ?? '')
       expect((await silentAt()) - confirmedAt).toBe(PROVIDERS[provider].listenHours * 3_600_000)
-      /** It has been silent for so many minutes. */
+      /** It has been silent for this number of minutes. */
       const listedAfter = async (minutes: number) => {
         const by = Date.now() - minutes * 60_000 - (await silentAt())
         await db.query("update attempt set updated_at = updated_at + $1 * interval '1 millisecond' where id = $2", [

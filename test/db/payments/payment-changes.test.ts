@@ -45,7 +45,7 @@ const adds =
     work.addAttempt({ id: attempt, provider: 'wallet_app', method: 'banking_app', asked: EUR })
 const listIds = ({ attempts }: PaymentWithAttempts): string[] => attempts.map((attempt) => attempt.id).sort()
 
-/** The partner has the whole price: of a change there is nothing that this does not write. */
+/** The partner has the whole price: a change that writes every kind of row. */
 function pays(work: PaymentWork): void {
   const attempt = work.state.attempts.find((one) => one.id === attemptId)!
   const order = {
@@ -95,8 +95,8 @@ async function leaveNews(): Promise<string> {
   return (await load()).unread.get(attemptId)!
 }
 
-describe('two changes of one payment', () => {
-  test('two changes that begin at the same moment are both there, and the version counts both', async () => {
+describe('Two changes of one payment', () => {
+  test('two changes that begin at the same moment are both stored, and the version counts both', async () => {
     const known = await load()
     const entries = (await readRows()).timeline_entry?.length ?? 0
     const others = Array.from({ length: 8 }, () => newId('attempt'))
@@ -131,7 +131,7 @@ describe('two changes of one payment', () => {
     expect(await load()).toEqual({ ...state, unread: new Map() })
   })
 
-  test('a change waits for one that holds the lock, and is made on top of it', async () => {
+  test('a change waits for one that owns the lock, and is made on top of it', async () => {
     const { version } = (await load()).payment
     const [locked, free] = [newId('attempt'), newId('attempt')]
     const other = await seeded.db.transaction(async (tx) => {
@@ -154,8 +154,8 @@ describe('two changes of one payment', () => {
   })
 })
 
-describe('a change of a payment', () => {
-  test('a change writes the payment with all that hangs on it', async () => {
+describe('A change of a payment', () => {
+  test('a change writes the payment with all its dependent rows', async () => {
     const news = await leaveNews()
     const before = await readRows()
     const { state, events } = await change((work) => {
@@ -170,7 +170,7 @@ describe('a change of a payment', () => {
     expect(events).toHaveLength(1)
   })
 
-  test('a change writes nothing of attempt, sale, books, timeline and event against another version', async () => {
+  test('a change writes nothing of attempt, sale, books, timeline and event for another version', async () => {
     const news = await leaveNews()
     const known = await load()
     await change((work) => work.note(noteOf('payment.silent')))
@@ -188,7 +188,7 @@ describe('a change of a payment', () => {
     expect([state.payment.status, events, changed]).toEqual(['pending', [], []])
   })
 
-  test('a change of a set writes nothing when one of several payments has another version', async () => {
+  test('a change of a set writes nothing if one of several payments has another version', async () => {
     const known = await load()
     await change((work) => work.note(noteOf('payment.silent')))
     const before = await readRows()
@@ -197,7 +197,7 @@ describe('a change of a payment', () => {
     expect(await readRows()).toEqual(before)
   })
 
-  test('a change of nothing writes nothing, and still does what runs with it', async () => {
+  test('an empty change writes nothing, and still runs its further work', async () => {
     const news = await leaveNews()
     const { version } = (await load()).payment
     const { events } = await change((work) => {
@@ -214,25 +214,25 @@ describe('a change of a payment', () => {
   })
 })
 
-describe('a change that changes nothing', () => {
+describe('A change without an effect', () => {
   beforeEach(async () => {
     const event = { provider: 'wallet_app', eventId: newId('request'), attemptId } as const
     await recordPartnerEvent(seeded.db, { ...event, bodySha256: new Uint8Array(32), at: new Date().toISOString() })
   })
 
-  test('is decided again when the payment has changed since it was read', async () => {
+  test('a change without an effect is decided again if the payment has changed since it was read', async () => {
     const known = await load()
     const news = known.unread.get(attemptId)!
     await change((work) => work.setAttempt(attemptId, { status: 'declined' }))
     const { state } = await change((work) => {
-      // By what it knew, the reading said nothing new.
+      // By its version, the reading reported nothing new.
       if (work.state.attempts[0]?.status === 'opening') work.also(newsApplied(attemptId, news))
     }, known)
     const after = await load()
     expect([state.payment.version, after.unread.size]).toEqual([after.payment.version, 1])
   })
 
-  test('has its statements run under a lock too', async () => {
+  test('a change without an effect runs its statements under a lock too', async () => {
     const news = (await load()).unread.get(attemptId)!
     const work = async ({ also }: PaymentWork) => also(newsApplied(attemptId, news))
     await seeded.db.transaction((tx) => changePaymentIn(tx, context, { id, work }))

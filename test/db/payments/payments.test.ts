@@ -67,7 +67,7 @@ describe('news of a partner', () => {
   const change = (work: Work) =>
     changePayment(seeded.db, { publicUrl: 'http://shop.example', now: Date.now }, { id: paymentId, work })
 
-  /** How many statements wait for a transaction that has not ended. */
+  /** The number of statements that wait for an open transaction. */
   async function blocked(): Promise<number> {
     const { rows } = await seeded.db.query(
       `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -103,8 +103,8 @@ describe('news of a partner', () => {
     return Number((rows[0] as { waits: string }).waits)
   }
 
-  describe('news of a partner', () => {
-    test('is unread until a change has applied what the partner said about it, and then never again', async () => {
+  describe('A callback of a partner', () => {
+    test('a callback is unread until a change has applied the partner’s report, and then never again', async () => {
       expect(await news('first')).toEqual({ payment_id: paymentId, applied: false })
       const unread = await unreadOf()
       expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
@@ -115,7 +115,7 @@ describe('news of a partner', () => {
       expect(await news('first')).toEqual({ payment_id: paymentId, applied: true })
     })
 
-    test('news that arrives while the partner is being asked stays unread: the answer may be older', async () => {
+    test('a callback that arrives while the partner is being asked stays unread: the response can be older', async () => {
       await news('before')
       const unread = await unreadOf()
       await news('meanwhile')
@@ -125,8 +125,8 @@ describe('news of a partner', () => {
       expect(await news('meanwhile')).toMatchObject({ applied: false })
     })
 
-    // It was answered as received, and was nowhere: a chargeback after the end of a payment was never heard of.
-    test.each(['other words', 'another order'])('with an id that was used before is news, about %s', async (what) => {
+    // It was answered as received, and was not stored: a chargeback after the end of a payment was never read.
+    test.each(['other words', 'another order'])('a callback with an id that was used before is stored, about %s', async (what) => {
       await news('used')
       await apply((await unreadOf()) ?? '')
       if (what === 'another order') attemptId = await another()
@@ -137,7 +137,7 @@ describe('news of a partner', () => {
       expect(await news('used', body)).toEqual({ payment_id: paymentId, applied: true })
     })
 
-    test('about two orders that comes with one id at the same moment is news of both', async () => {
+    test('a callback with one id about two orders at the same moment is stored for both', async () => {
       const one = attemptId
       const two = await another()
       const [first, second] = await seeded.db.transaction(async (tx) => {
@@ -153,7 +153,7 @@ describe('news of a partner', () => {
       expect((await take()).map((unread) => unread.attempt_id).sort()).toEqual([one, two].sort())
     })
 
-    test('with the same id that comes in other words while the partner is being asked stays unread', async () => {
+    test('a callback with the same id and other content during a question to the partner stays unread', async () => {
       await news('used')
       const unread = await unreadOf()
       await news('used', 1)
@@ -161,7 +161,7 @@ describe('news of a partner', () => {
       expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
     })
 
-    test('news that another partner sends about the order is not stored', async () => {
+    test('a callback about the order from another partner is not stored', async () => {
       const bodySha256 = new Uint8Array(32)
       const at = new Date().toISOString()
       const told = { provider: 'card_partner', eventId: 'first', attemptId, bodySha256, at } as const
@@ -170,7 +170,7 @@ describe('news of a partner', () => {
       expect(await take()).toEqual([])
     })
 
-    test('stays unread when the change that would apply it fails', async () => {
+    test('a callback stays unread if the change that would apply it fails', async () => {
       await news('first')
       const unread = await unreadOf()
       const failing = change((work) => {
@@ -181,7 +181,7 @@ describe('news of a partner', () => {
       expect(await take()).toHaveLength(1)
     })
 
-    test('is repeated after 3, 6, 12 … seconds, and never later than half an hour', async () => {
+    test('a callback is repeated after 3, 6, 12 … seconds, and never later than half an hour', async () => {
       await news('first')
       const waits: number[] = []
       for (let repeat = 0; repeat < 40; repeat++) {
@@ -195,23 +195,23 @@ describe('news of a partner', () => {
       expect(waits.at(-1)).toBe(1800)
     })
 
-    test('young news is left to whoever stored it, and news of the chain is not', async () => {
+    test('a new callback is left to the process that stored it, and a report of the chain is not', async () => {
       await news('first')
       expect(await take(60_000)).toEqual([])
       await seeded.db.query("update partner_event set due_at = now() - interval '61 seconds'")
       expect(await take(60_000)).toHaveLength(1)
     })
 
-    test('is taken once by two relays at the same moment', async () => {
+    test('a callback is taken once by two relays at the same moment', async () => {
       await Promise.all(Array.from({ length: 20 }, (_event, index) => news(`event ${index}`)))
       const taken = await Promise.all([take(), take(), take(), take()])
       const { rows } = await seeded.db.query('select repeats from partner_event')
       expect(rows.map(({ repeats }) => repeats)).toEqual(Array.from({ length: 20 }, () => 1))
-      // Several news of one attempt are one message.
+      // Several callbacks of one attempt are one message.
       expect(taken.every((messages) => messages.length <= 1)).toBe(true)
     })
 
-    test('news of an unknown attempt is not stored', async () => {
+    test('a callback of an unknown attempt is not stored', async () => {
       attemptId = newId('attempt')
       expect(await news('first')).toBeNull()
       expect(await take()).toEqual([])
@@ -219,9 +219,9 @@ describe('news of a partner', () => {
   })
 })
 
-describe('a deposit', () => {
-  // a part stood before an operator at the old end, while the page counted down to the new one
-  test('a buyer who asked for more time may complete a part of the price until the new end', async () => {
+describe('A deposit and the expiry', () => {
+  // A part waited for an operator at the old end, while the page counted down to the new one.
+  test('a buyer who asked for more time can complete a part of the price until the new end', async () => {
     const { db, tenant } = seeded
     const [paymentId, attemptId] = [newId('payment'), newId('attempt')]
     const made = newPayment({ id: paymentId, createdAt: new Date().toISOString() })
@@ -248,7 +248,7 @@ describe('a deposit', () => {
   })
 })
 
-describe('the last payment of a link', () => {
+describe('The last payment of a link', () => {
   let db: Db
   beforeAll(async () => {
     db = seeded.db
@@ -263,7 +263,7 @@ describe('the last payment of a link', () => {
     finalizedAt: '2026-11-22T10:00:00.000Z',
   }
 
-  /** A link for so many payments, and payments of it that are about to be settled. */
+  /** A link for this number of payments, and payments of it that are about to be settled. */
   async function linkWith(maxPayments: number | null, count: number) {
     const link = newId('link')
     await insertLink(db, seeded.tenant, aLink({ id: link, maxPayments }))
@@ -306,13 +306,13 @@ describe('the last payment of a link', () => {
     expect(await completions(link)).toHaveLength(1)
   })
 
-  test('payments that are settled together complete it too, and the event is told with the last of them', async () => {
+  test('payments that are settled together complete the link too, and the event is written with the last of them', async () => {
     const { link, ids } = await linkWith(3, 3)
     expect((await succeedAll(ids)).map(({ events }) => events.length)).toEqual([1, 1, 2])
     expect(await completions(link)).toHaveLength(1)
   })
 
-  test('the last two payments at the same time complete it once', async () => {
+  test('the last two payments at the same time complete the link once', async () => {
     for (let round = 0; round < 5; round++) {
       const { link, ids } = await linkWith(2, 2)
       await Promise.all(ids.map((id, index) => (index === 0 ? succeed(id) : succeedAll([id]))))
@@ -320,7 +320,7 @@ describe('the last payment of a link', () => {
     }
   })
 
-  test('a link without a limit is never complete, and a payment without a link asks for nothing', async () => {
+  test('a link without a limit is never complete, and a payment without a link reads none', async () => {
     const { link, ids } = await linkWith(null, 2)
     for (const id of ids) await succeed(id)
     expect(await completions(link)).toEqual([])

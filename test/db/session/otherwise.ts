@@ -1,4 +1,4 @@
-/** A harmful value of each setting that a session of ours must have. */
+/** A harmful value of each setting that a session must have. */
 export const OTHERWISE: Readonly<Record<string, string>> = {
   search_path: 'pg_catalog',
   DateStyle: 'German',

@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => database?.drop())
 
-/** Passes bytes on, and keeps what clients send first: the parameters of their session. */
+/** Passes bytes on, and records the first ones of each client: the parameters of its session. */
 async function listenIn(): Promise<{ url: string; starts: string[]; close: () => void }> {
   const target = new URL(database.url)
   const starts: string[] = []
@@ -62,8 +62,8 @@ const limitsOf = async (db: { query: (text: string) => Promise<{ rows: unknown[]
 
 const POOLED = { pooled: true }
 
-describe('through a pooler of transactions', () => {
-  test('no session has parameters, which the pooler would refuse, and each transaction sets its own limits', async () => {
+describe('A pooler of transactions', () => {
+  test('a session through a pooler has no parameters, which it would refuse, and each transaction sets its own limits', async () => {
     const wire = await listenIn()
     const options = { url: wire.url, livemode: false, pool: 2, lockTimeoutMs: 2000 }
     const [through, direct] = [createDb({ ...options, pooled: true }), createDb(options)]
@@ -71,7 +71,7 @@ describe('through a pooler of transactions', () => {
       expect(await through.transaction(limitsOf)).toEqual({ statement: '15s', lock: '2s' })
       expect(await through.as(MERCHANT).transaction(limitsOf)).toEqual({ statement: '15s', lock: '2s' })
       expect(await through.lists(MERCHANT).transaction(limitsOf)).toEqual({ statement: '2s', lock: '2s' })
-      // Nothing of them stays on the connection, which the next client gets.
+      // No setting stays on the connection, which the next client gets.
       expect(await limitsOf(through)).toEqual({ statement: '0', lock: '0' })
       expect(wire.starts.join(' ')).not.toContain('timeout')
       expect(await limitsOf(direct)).toEqual({ statement: '15s', lock: '2s' })
@@ -83,10 +83,10 @@ describe('through a pooler of transactions', () => {
     }
   })
 
-  test('a database user without a limit of its own is refused, with the statement that gives it one', async () => {
+  test('a database user without its own limit is refused, with the statement that sets one', async () => {
     const db = createDb({ url: database.url, livemode: false, pool: 1, pooled: true })
     const limited = new URL(database.url)
-    // What `alter role` does for every session, for this one alone.
+    // As `alter role` does for every session, but only for this one.
     limited.searchParams.set('options', '-c statement_timeout=15s')
     const other = createDb({ url: limited.href, livemode: false, pool: 1, pooled: true })
     try {
@@ -100,7 +100,7 @@ describe('through a pooler of transactions', () => {
   })
 })
 
-describe('through PgBouncer in transaction mode', () => {
+describe('PgBouncer in transaction mode', () => {
   let pgbouncer: Child
   let folder = ''
   let url = ''
@@ -117,7 +117,7 @@ describe('through PgBouncer in transaction mode', () => {
         folder,
         port,
         target: { port: Number(target.port), user: target.username, password: target.password },
-        // One connection for everybody: whatever a transaction leaves behind, the next one finds.
+        // One connection for everybody: the next transaction would find whatever one leaves.
         databases: [{ name, database: name, mode: 'transaction', size: 1 }],
         logFile: join(work, 'pgbouncer.log'),
       })
@@ -128,7 +128,7 @@ describe('through PgBouncer in transaction mode', () => {
     url = pooled.href
     through = createDb({ url, livemode: false, pool: 4, pooled: true, lockTimeoutMs: 2000 })
   }, 30_000)
-  /** As an administrator does after a change of the user: RECONNECT, on the pooler's own console. */
+  /** As an administrator does after a change of the user: RECONNECT, on the pooler’s own console. */
   const reconnect = async (): Promise<void> => {
     const console = new URL(url)
     console.pathname = 'pgbouncer'
@@ -168,7 +168,7 @@ describe('through PgBouncer in transaction mode', () => {
     await expect(assertSessionAt({ url, ...POOLED })).resolves.toBeUndefined()
   })
 
-  test('merchants who share its one connection see their own rows, at the same moment too', async () => {
+  test('merchants who share the pooler’s one connection read their own rows, also at the same moment', async () => {
     const merchants = Array.from({ length: 4 }, () => ({ merchantId: newId('merchant'), livemode: false }))
     for (const { merchantId } of merchants)
       await through.query("insert into merchant (id, name) values ($1, 'Shop')", [merchantId])
@@ -194,7 +194,7 @@ describe('through PgBouncer in transaction mode', () => {
     }
   })
 
-  test('eight payments at once are created, with texts in every script and times that are read', async () => {
+  test('eight concurrent payments are created, with texts in every script and times that are read back', async () => {
     const tenant = { merchantId: newId('merchant'), livemode: false }
     await through.query("insert into merchant (id, name) values ($1, '花')", [tenant.merchantId])
     const createdAt = new Date().toISOString()
@@ -211,7 +211,7 @@ describe('through PgBouncer in transaction mode', () => {
     expect(rows).toEqual(made.sort().map((id) => ({ id, created_at: new Date(createdAt) })))
   })
 
-  test('a process of the other mode is refused as without it', async () => {
+  test('a process of the other mode is refused as without the pooler', async () => {
     await claimMode(through)
     const live = createDb({ url, livemode: true, pool: 1, pooled: true })
     try {
@@ -221,7 +221,7 @@ describe('through PgBouncer in transaction mode', () => {
     }
   })
 
-  test('while it turns everybody away the caller is told to come again', async () => {
+  test('a caller is asked to come again while the pooler turns everybody away', async () => {
     const console = new URL(url)
     console.pathname = 'pgbouncer'
     const admin = new pg.Client({ connectionString: console.href })
@@ -239,7 +239,7 @@ describe('through PgBouncer in transaction mode', () => {
     }
   })
 
-  test('notices are heard past it', async () => {
+  test('notices bypass the pooler', async () => {
     const heard: (readonly string[] | null)[] = []
     const notices = listen(database.url, { [PAYMENTS_CHANNEL]: (ids) => heard.push(ids) })
     try {
@@ -259,7 +259,7 @@ describe('through PgBouncer in transaction mode', () => {
   })
 })
 
-test('migrations go to the owner of the schema, past the pooler, where one is named', () => {
+test('migrations use the owner of the schema and bypass the pooler, if a URL for it is set', () => {
   const [owner, pooler] = ['postgres://owner@db:5432/pinrail', 'postgres://app@pooler:6432/pinrail']
   expect(readMigrationUrl({ MIGRATION_DATABASE_URL: owner, DATABASE_URL: pooler })).toBe(owner)
   expect(readMigrationUrl({ MIGRATION_DATABASE_URL: owner })).toBe(owner)

@@ -17,9 +17,9 @@ import { runPinrail } from '../../../src/operator/command.ts'
 import { openShop, type Shop } from '../../api/support/shop.ts'
 import { OTHERWISE } from './otherwise.ts'
 
-/** Databases and users that are set up differently from ours: a payment works all the same, or the database is refused. */
+/** Databases and users with unusual settings: a payment works anyway, or the database is refused. */
 
-/** The limits of a process, and what the driver itself sets. */
+/** The limits of a process, and those of the driver. */
 const ALSO_OTHERWISE = {
   statement_timeout: '1ms',
   lock_timeout: '1ms',
@@ -47,7 +47,7 @@ async function showSetting(config: pg.ClientConfig, name: string): Promise<strin
   }
 }
 
-describe('a user for whom every setting is otherwise', () => {
+describe('A user whose settings all differ', () => {
   let shop: Shop
   beforeAll(async () => {
     const database = await createTestDatabase()
@@ -56,14 +56,14 @@ describe('a user for whom every setting is otherwise', () => {
   })
   afterAll(() => shop?.close())
 
-  test.each(SETTINGS)('has $name = $must in each session of ours', async ({ name, must }) => {
+  test.each(SETTINGS)('a session has $name = $must for a user with another setting', async ({ name, must }) => {
     const driver = { connectionString: shop.databaseUrl, options: '-c statement_timeout=0' }
     expect(await showSetting(driver, name)).not.toBe(must)
     const { rows } = await shop.db.query('select current_setting($1) as value', [name])
     expect(rows).toEqual([{ value: must }])
   })
 
-  test('has the time limits of the process', async () => {
+  test('a session has the time limits of the process', async () => {
     const { rows } = await shop.db.query(
       `select name, setting from pg_settings where name like any('{statement_timeout,lock_timeout,idle_in_trans%}') order by 1`,
     )
@@ -74,7 +74,7 @@ describe('a user for whom every setting is otherwise', () => {
     ])
   })
 
-  test('creates eight payments at once, finds them by a letter of the other case, and reads their times', async () => {
+  test('a user with other settings creates eight payments at once, finds them by a letter of the other case, and reads their times', async () => {
     const from = Date.now() - 1000
     const body = { amount: '49.99', currency: 'EUR', description: '花 École \\ "', metadata: { note: "d'Or \\n 花" } }
     const made = await Promise.all(Array.from({ length: 8 }, () => shop.ask('POST', '/v1/payments', { body })))
@@ -89,11 +89,11 @@ describe('a user for whom every setting is otherwise', () => {
     }
   })
 
-  test('receives the error of a statement in a transaction, not that of a lost connection', async () => {
+  test('a user with other settings receives the error of a statement in a transaction, not that of a lost connection', async () => {
     await expect(shop.db.transaction((tx) => tx.query('select 1 / 0'))).rejects.toThrow('division by zero')
   })
 
-  test('migrates an empty database into the schema public, however long it takes', async () => {
+  test('a user with other settings migrates an empty database into the schema public, however long it takes', async () => {
     const { url } = await newDatabase('template template0', { ...OTHERWISE, ...ALSO_OTHERWISE })
     await migrate(url)
     const db = createDb({ url, livemode: false, pool: 1 })
@@ -106,11 +106,11 @@ describe('a user for whom every setting is otherwise', () => {
   })
 })
 
-test('a harmful value is tried for each setting', () => {
+test('the tests have a harmful value for each setting', () => {
   expect(Object.keys(OTHERWISE).sort()).toEqual(SETTINGS.map(({ name }) => name).sort())
 })
 
-test('options in the URL of a database stay, but do not replace ours', async () => {
+test('options in the URL of a database remain, but do not override those of the process', async () => {
   const { url } = await newDatabase()
   const own = new URL(url)
   own.searchParams.set('options', '-c work_mem=5MB -c TimeZone=Asia/Kolkata')
@@ -125,7 +125,7 @@ test('options in the URL of a database stay, but do not replace ours', async () 
 const ENCODED = (encoding: string): string =>
   `encoding '${encoding}' locale 'C' locale_provider libc template template0`
 
-describe('a database is refused', () => {
+describe('A database that is refused', () => {
   test.each([
     ['an encoding without characters', ENCODED('SQL_ASCII'), {}, '- server_encoding is SQL_ASCII and must be UTF8'],
     ['an encoding of Western Europe', ENCODED('LATIN1'), {}, '- server_encoding is LATIN1 and must be UTF8'],
@@ -157,14 +157,14 @@ describe('a database is refused', () => {
       '- transaction_timeout is 1min and must be 0',
     ],
     ['another user than the one that connects', undefined, { role: 'pinrail_tenant' }, '- role is pinrail_tenant and'],
-  ])('that has %s', async (_what, how, settings, line) => {
+  ])('a database is refused if it has %s', async (_what, how, settings, line) => {
     const { url } = await newDatabase(how, settings)
     const refused = assertSessionAt({ url, pooled: false })
     await expect(refused).rejects.toThrow(SessionRefusal)
     await expect(refused).rejects.toThrow(line)
   })
 
-  test('until the statement that its refusal prints was run', async () => {
+  test('a database is refused until the statement that the refusal prints was run', async () => {
     const { url } = await newDatabase(undefined, { synchronous_commit: 'off', session_replication_role: 'replica' })
     const refusal = await assertSessionAt({ url, pooled: false }).catch((error: Error) => error.message)
     const statements = [...String(refusal).matchAll(/Run: (.*;)$/gm)].map(([, statement]) => statement!)
@@ -190,7 +190,7 @@ test('a connection whose settings do not arrive, as through some poolers, is ref
   }
 })
 
-test('a user who does not own the tables, and would see no rows, is refused', async () => {
+test('a user who does not own the tables, and would read no rows, is refused', async () => {
   const { url } = await newDatabase()
   const name = new URL(url).pathname.slice(1).replace('test_', 'other_')
   const owner = new pg.Client({ connectionString: url })
@@ -210,7 +210,7 @@ test('a user who does not own the tables, and would see no rows, is refused', as
   }
 })
 
-describe('a database whose commits may be lost is refused by', () => {
+describe('A database whose commits can be lost', () => {
   const line = '- synchronous_commit is off and must be on: a signature that a crash forgets could be paid twice.'
   const log = pino({ level: 'silent' })
   let url = ''
@@ -224,11 +224,11 @@ describe('a database whose commits may be lost is refused by', () => {
     return { code: await runPinrail({ args, env }, { out: add, err: add }), text }
   }
 
-  test('pinrail migrate', async () => {
+  test('pinrail migrate refuses a database whose commits can be lost', async () => {
     expect(await pinrail({ DATABASE_URL: url }, 'migrate')).toEqual({ code: 2, text: expect.stringContaining(line) })
   })
 
-  test('pinrail preflight', async () => {
+  test('pinrail preflight refuses a database whose commits can be lost', async () => {
     const env = { ...LIVE_ENVIRONMENT, DATABASE_URL: url }
     const { code, text } = await pinrail(env, 'preflight')
     expect([code, text]).toEqual([
@@ -242,21 +242,21 @@ describe('a database whose commits may be lost is refused by', () => {
     ['that looks at every part', ['doctor']],
     ['about accounts', ['merchants', 'create', 'Shop', '--operator', 'Ada', '--reason', 'a new shop']],
     ['about money', ['settlement', 'status']],
-  ])('the command %s', async (_what, args) => {
+  ])('the command %s refuses a database whose commits can be lost', async (_what, args) => {
     const env = { ...LIVE_ENVIRONMENT, DATABASE_URL: url, CHAIN_ID: '137', USDC_ADDRESS }
     expect(await pinrail(env, ...args)).toEqual({ code: 2, text: expect.stringContaining(line) })
   })
 
-  test('the api', async () => {
+  test('the api refuses a database whose commits can be lost', async () => {
     await expect(composeApi(readApiConfig(inTest()), log)).rejects.toThrow(line)
   })
 
-  test('the api that would read its lists there', async () => {
+  test('the api refuses to read its lists from a database whose commits can be lost', async () => {
     const env = { ...TEST_ENVIRONMENT, DATABASE_URL: (await newDatabase()).url, DATABASE_READ_URL: url }
     await expect(composeApi(readApiConfig(env), log)).rejects.toThrow(/^DATABASE_READ_URL: The database has settings/)
   })
 
-  test('the worker', async () => {
+  test('the worker refuses a database whose commits can be lost', async () => {
     const { TREASURY_KEY, KEYSTORE_PASSWORD, RELAYER_KEYS } = LIVE_ENVIRONMENT
     const config = readWorkerConfig({ ...inTest(), TREASURY_KEY, KEYSTORE_PASSWORD, RELAYER_KEYS })
     await expect(composeWorker(config, log)).rejects.toThrow(line)
@@ -279,7 +279,7 @@ test('the statements of docs/operations.md, as docker-compose.yml has them, make
   )
   const [, block = ''] = /```sql\n(create role pinrail login.*?)```/s.exec(page!) ?? []
   const statements = block.split(';\n').filter((statement) => statement !== '')
-  // The server of the tests would choose UTF-8 and this locale on its own.
+  // The server of the tests would choose UTF-8 and this locale by default.
   const create = `create database pinrail owner pinrail encoding 'UTF8' locale 'C' locale_provider builtin`
   expect(statements).toEqual([expect.anything(), expect.anything(), expect.anything(), expect.stringContaining(create)])
   expect(compose).toContain(statements[3])

@@ -4,7 +4,7 @@ import type { Hex } from '../../../src/domain/hex.ts'
 
 export const CHAIN_ID = 31337
 
-/** A database of its own with one merchant. */
+/** A new database with one merchant. */
 export async function openDatabase(): Promise<{ db: Db; close: () => Promise<void> }> {
   const database = await createTestDatabase()
   const db = createDb({ url: database.url, livemode: false })

@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => close())
 
-test('an engine whose parts ask for the first lead at the same moment takes none of them for another engine', async () => {
+test('an engine whose parts request the first lead at the same moment takes none of them for another engine', async () => {
   const place = { scope: { ...scope, token: `0x${'e'.repeat(40)}` as Hex }, hooks: {} as SettlementHooks }
   const firstPart = createSettlementJournal({ db, ...place })
   let isTaken = false
@@ -46,8 +46,8 @@ test('an engine whose parts ask for the first lead at the same moment takes none
   expect(other !== null && 'othersMs' in other && other.othersMs).toBeGreaterThan(50_000)
 })
 
-/** A change of settlement that reaches no row is a failure, and nothing that was to go with it is written. */
-describe('a change that reaches no row', () => {
+/** A change of settlement that updates no row is a failure, and its other changes are not written. */
+describe('A change that updates no row', () => {
   const TREASURY: Hex = `0x${'b'.repeat(40)}`
   const RECIPIENT: Hex = `0x${'d'.repeat(40)}`
   const PAYMENT = 'pay_rows'
@@ -68,7 +68,7 @@ describe('a change that reaches no row', () => {
     await addPayment(db, PAYMENT, { token: scope.token, destination: RECIPIENT })
   })
 
-  /** From now on the table takes such changes without a word and does nothing. */
+  /** From now on the table ignores such changes silently. */
   async function ignore(table: string, when: string): Promise<() => Promise<unknown>> {
     await db.query(
       `create or replace function ignored() returns trigger language plpgsql as $$ begin return null; end $$`,
@@ -81,7 +81,7 @@ describe('a change that reaches no row', () => {
 
   const journalOf = () => createSettlementJournal({ db, scope, hooks })
 
-  test('a settlement that reaches no payout is told to nobody, keeps its proof, and is made when it can be', async () => {
+  test('a settlement that updates no payout is not reported, keeps its proof, and is made when possible', async () => {
     await db.transaction((tx) =>
       queuePayout(tx, { ...scope, paymentId: PAYMENT, treasury: TREASURY, recipient: RECIPIENT, microUsdc: '1000000' }),
     )
@@ -119,7 +119,7 @@ describe('a change that reaches no row', () => {
     expect(heard).toEqual([PAYMENT])
   })
 
-  test('an envelope that is not there does not end', async () => {
+  test('a missing envelope cannot end', async () => {
     const journal = journalOf()
     const lane = await takeLane(journal, { owner: 'one', wallet: `0x${'e'.repeat(40)}`, nonce: 7 })
     const ended = { ends: [{ nonce: 7, state: 'foreign' }], chainTime: 0, found: nothingFound() } as const
@@ -152,8 +152,8 @@ describe('payouts', () => {
   }
   const queue = (payout: NewPayout) => db.transaction((tx) => queuePayout(tx, payout))
 
-  describe('a payout', () => {
-    test('is queued once, with the nonce of its payment and lower-case addresses', async () => {
+  describe('A payout', () => {
+    test('a payout is queued once, with the nonce of its payment and lower-case addresses', async () => {
       const payout = await newPayout()
       await queue(payout)
       await queue(payout)
@@ -176,7 +176,7 @@ describe('payouts', () => {
       expect(await readPayout(db, payout.paymentId)).toEqual(queued)
     })
 
-    test('a held payout that is queued again goes back into the queue', async () => {
+    test('a stopped payout that is queued again goes back into the queue', async () => {
       const payout = await newPayout()
       await queue(payout)
       await db.query(
@@ -203,7 +203,7 @@ describe('payouts', () => {
       },
     )
 
-    test('a payout of nothing, or to what is not an address, is refused', async () => {
+    test('a payout of zero, or to an invalid address, is refused', async () => {
       await expect(newPayout({ microUsdc: '0' }).then(queue)).rejects.toThrow('payout_micro_usdc_check')
       await expect(newPayout({ recipient: '0x12' }).then(queue)).rejects.toThrow('not an address')
     })
@@ -214,7 +214,7 @@ describe('payouts', () => {
       ['treasury', `0x${'c'.repeat(40)}`],
       ['auth_nonce', `0x${'c'.repeat(64)}`],
       ['livemode', 'true'],
-    ])('keeps its %s, whoever writes', async (column, value) => {
+    ])('a payout keeps its %s, whatever code writes', async (column, value) => {
       const payout = await newPayout()
       await queue(payout)
       await expect(
@@ -225,7 +225,7 @@ describe('payouts', () => {
     const prove = (paymentId: string) =>
       db.query(`insert into void_proof values ($1, 1, $2, 2000, 1000)`, [paymentId, `0x${'a'.repeat(64)}`])
 
-    test('is never voided without a proof, which says that its signatures have expired', async () => {
+    test('a payout is never voided without a proof, which says that its signatures have expired', async () => {
       const payout = await newPayout()
       await queue(payout)
       const change = () => db.query(`update payout set state = 'voided' where payment_id = $1`, [payout.paymentId])
@@ -237,7 +237,7 @@ describe('payouts', () => {
       await change()
     })
 
-    test.each(['settled', 'voided'])('a payout that is %s stays so, whoever writes', async (state) => {
+    test.each(['settled', 'voided'])('a payout that is %s stays so, whatever code writes', async (state) => {
       const payout = await newPayout()
       await queue(payout)
       if (state === 'voided') await prove(payout.paymentId)
@@ -249,7 +249,7 @@ describe('payouts', () => {
       expect(await db.transaction((tx) => requestVoid(tx, payout.paymentId))).toBe(false)
     })
 
-    test('can be held, released and voided by an operator while it is in the queue', async () => {
+    test('a payout can be stopped, released and voided by an operator while it is in the queue', async () => {
       const payout = await newPayout()
       await queue(payout)
       expect(await db.transaction((tx) => holdPayout(tx, payout.paymentId, 'to be looked at'))).toBe(true)
@@ -265,7 +265,7 @@ describe('payouts', () => {
       expect((await readPayout(db, payout.paymentId))?.state).toBe('voiding')
     })
 
-    test('is counted by state and reason, for an operator', async () => {
+    test('payouts are counted by state and reason, for an operator', async () => {
       const payout = await newPayout({ chainId: 4242 })
       await queue(payout)
       const scope = { chainId: 4242, token: TOKEN } as const
@@ -276,7 +276,7 @@ describe('payouts', () => {
       expect(await readQueue(db, scope)).toEqual([{ state: 'held', reason: 'operator', ...one }])
     })
 
-    test('waits its turn: a long queue of one merchant delays no other, and nobody is passed over', async () => {
+    test('payouts take turns: a long queue of one merchant delays no other, and no merchant is skipped', async () => {
       await db.query(`delete from payout where state = 'queued'`)
       const scope = { livemode: false, chainId: 31337, token: TOKEN }
       const journal = createSettlementJournal({ db, scope, hooks: {} as SettlementHooks })
@@ -291,7 +291,7 @@ describe('payouts', () => {
         })
         return { of: payouts.map(({ recipient }) => recipient[2]).join(''), next: next?.[2] ?? null }
       }
-      // One of each at first, also of those that came later; the rest by its age.
+      // One of each at first, also of those that came later; the rest by age.
       expect(await turn(null, 3)).toEqual({ of: '123', next: '3' })
       expect(await turn(3, 2)).toEqual({ of: '54', next: '5' })
       expect(await turn(5, 2)).toEqual({ of: '12', next: '2' })
@@ -300,7 +300,7 @@ describe('payouts', () => {
       expect(await turn(2, 20)).toEqual({ of: '534555512', next: null })
     })
 
-    test('takes no signature of a treasury that is not its own: another one may have taken it over meanwhile', async () => {
+    test('a payout accepts only signatures of its own treasury: another one can have taken it over in between', async () => {
       const payout = await newPayout()
       await queue(payout)
       const scope = { livemode: false, chainId: 31337, token: TOKEN }
@@ -320,7 +320,7 @@ describe('payouts', () => {
     })
   })
 
-  describe('a hook that fails', () => {
+  describe('A hook that fails', () => {
     const heard: string[] = []
     let failing: string | null = null
     const hooks: SettlementHooks = {
@@ -340,7 +340,7 @@ describe('payouts', () => {
       onGas: async () => undefined,
     }
 
-    test('keeps only its own payment from being settled; its proof is not lost and it is tried again', async () => {
+    test('a failing hook keeps only its own payment from being settled; its proof is not lost and it is tried again', async () => {
       const payouts = [await newPayout(), await newPayout(), await newPayout()]
       for (const payout of payouts) await queue(payout)
       const scope = { livemode: false, chainId: 31337, token: TOKEN } as const
@@ -366,7 +366,7 @@ describe('payouts', () => {
         Promise.all(payouts.map(async ({ paymentId }) => (await readPayout(db, paymentId))?.state))
       expect(await states()).toEqual(['settled', 'queued', 'settled'])
       expect((await readPayout(db, failing))?.hookError).toBe('the payment is in a strange state')
-      // Nothing that the failing hook wrote has stayed.
+      // The rows of the failing hook were rolled back.
       const told = await db.query('select id from payment where reference = $1 order by id', ['told'])
       expect(told.rows.map((row: { id: string }) => row.id)).not.toContain(failing)
       expect(await journal.applyProven(100)).toMatchObject({ ended: 0, failed: [] })
@@ -379,8 +379,8 @@ describe('payouts', () => {
   })
 })
 
-/** What each state of a payout gives to do, and how much of the treasury's balance it holds. */
-describe('the work of a payout', () => {
+/** The work for each state of a payout, and the part of the treasury’s balance that it reserves. */
+describe('The work of a payout', () => {
   const TREASURY: Hex = `0x${'b'.repeat(40)}`
   const LANE: Hex = `0x${'e'.repeat(40)}`
   const MICRO = 1_000_000n
@@ -439,7 +439,7 @@ describe('the work of a payout', () => {
     ['a void that rests', { state: 'voiding', rests: true, signatures: ['transfer'] }, NOTHING, true],
     ['settled', { state: 'settled', isSeen: true, signatures: ['transfer'] }, NOTHING, false],
     ['voided', { state: 'voided', signatures: ['transfer', 'cancel'] }, NOTHING, false],
-  ])('%s', async (_, row, work, isPromised) => {
+  ])('a payout has its work: %s', async (_, row, work, isPromised) => {
     await store(row)
     const journal = createSettlementJournal({ db, scope, hooks: {} as never })
     const lead = (await tryLead(journal, { owner: 'one', treasuries: [TREASURY] }))!
@@ -448,7 +448,7 @@ describe('the work of a payout', () => {
     expect(await promised(SEEN_IN - 1)).toBe(isPromised ? MICRO : 0n)
   })
 
-  test('what was seen in a block is in the balance of that block, and promised no more', async () => {
+  test('a payout that was seen in a block is in the balance of that block, and not reserved any more', async () => {
     await store({ state: 'mined', isSeen: true, signatures: ['transfer'] })
     const journal = createSettlementJournal({ db, scope, hooks: {} as never })
     expect((await journal.readReserved(TREASURY, SEEN_IN)).micro).toBe(0n)

@@ -6,7 +6,7 @@ import { createRetention } from '../../../src/worker/retention.ts'
 import { issuerOf, keysOf, receiptOf } from '../../chain/receipts/receipted.ts'
 import { createWorld, type Queued, TOKEN, type World } from '../../chain/world.ts'
 
-/** What was sent is kept as long as it may have to be sent again, and no longer; logs and proofs stay for good. */
+/** Sent bytes are kept as long as they may have to be sent again; logs and proofs stay for good. */
 
 const scope = { chainId: TOKEN.chainId, token: TOKEN.address }
 const DAY_MS = 86_400_000
@@ -32,11 +32,11 @@ const everything = { calldata: 1, raw: 1, items: 2, signatures: 2 }
 const drop = (daysLater: number, days = 7) =>
   dropBytes(world.db, scope, { now: new Date(Date.now() + daysLater * DAY_MS).toISOString(), days })
 
-/** The chain has gone on by so many blocks, and they are read. */
+/** The chain has this number of further blocks, and they are read. */
 const readOn = (blocks: number) =>
   world.db.query('update chain_cursor set scanned_number = scanned_number + $1', [blocks])
 
-test('nothing is dropped before its days are over, nor while a repair of finality could take it back', async () => {
+test('bytes are not dropped before their time, nor while a repair of finality could revert them', async () => {
   expect(await kept()).toEqual(everything)
   // Many days pass, and the chain stands still.
   expect(await drop(300)).toBe(0)
@@ -48,7 +48,7 @@ test('nothing is dropped before its days are over, nor while a repair of finalit
   expect(await kept()).toEqual(everything)
 })
 
-test('what is on its way is never dropped, however old it is', async () => {
+test('bytes of a payout on its way are never dropped, however old they are', async () => {
   await readOn(-20_000)
   const [waiting] = await world.queue([{}])
   await world.runner().tick()
@@ -62,7 +62,7 @@ test('what is on its way is never dropped, however old it is', async () => {
   expect((await world.payout(waiting!.paymentId)).state).toBe('settled')
 })
 
-test('hash, price, log and proof of a settled payout stay when its bytes are gone', async () => {
+test('hash, price, log and proof of a settled payout stay when its bytes are dropped', async () => {
   for (const { paymentId } of settled) {
     const payout = await world.payout(paymentId)
     expect(payout).toMatchObject({ state: 'settled', proof: { blockHash: expect.stringMatching(/^0x/) } })
@@ -83,12 +83,12 @@ test('a receipt that was issued before the bytes were dropped verifies, and so d
     const receipt = await receiptOf(world, paymentId)
     const trusted = { keys: await keysOf(world), blockHash: receipt!.claims.block_hash }
     const { checks } = await verifyReceipt(JSON.stringify(receipt), trusted)
-    // Everything but the network: this is not Polygon.
+    // Everything except the network: this is not Polygon.
     expect(checks.filter(({ result }) => result !== 'holds').map(({ check }) => check)).toEqual(['network'])
   }
 })
 
-test('dropping goes on in batches until nothing is left', async () => {
+test('dropping continues in batches until nothing is left', async () => {
   const wallet = `0x${'5'.repeat(40)}`
   const envelopes = 2 * ENVELOPES_AT_ONCE + 7
   await world.db.query(`insert into lane (chain_id, wallet, next_nonce) values (31337, '${wallet}', ${envelopes})`)
@@ -116,7 +116,7 @@ test('dropping goes on in batches until nothing is left', async () => {
   expect(await rows(`select 1 from lane_tx where ended_at is not null and dropped_at is null`)).toHaveLength(0)
 })
 
-test('a part that cannot be pruned is reported, and the others are pruned all the same', async () => {
+test('a part that cannot be pruned is reported, and the others are still pruned', async () => {
   await world.db.query(`update lane_tx set dropped_at = null, calldata = '\\x01' where nonce = 0`)
   const failing: Queryable = {
     ...world.db,

@@ -1,7 +1,7 @@
 import { recordTries, type TryRecord } from '../../../src/db/webhooks/deliveries.ts'
 import { addEndpoint, addEvent, addMerchant, type Seeded } from '../../webhooks/seed.ts'
 
-/** Deliveries of one moment, and tries of them. */
+/** Deliveries of one moment, and their tries. */
 
 export const T0 = '2026-11-20T21:00:00.000Z'
 export const after = (seconds: number): string => new Date(Date.parse(T0) + seconds * 1000).toISOString()
@@ -10,7 +10,7 @@ export const DAY = 24 * HOUR
 
 type Outcome = Partial<TryRecord> & { number?: number }
 
-/** One that failed a second after the event, but for what is said. */
+/** A try that failed a second after the event, with these differences. */
 export function attempt(eventId: string, endpointId: string, outcome: Outcome = {}): TryRecord {
   const number = outcome.number ?? 1
   const base = { eventId, endpointId, number, step: number, verdict: 'failed', at: after(1), durationMs: 12 } as const

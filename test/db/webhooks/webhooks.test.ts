@@ -32,11 +32,11 @@ const pendingDelivery = () => pendingIn(seeded)
 
 const record = (made: TryRecord) => recordTry(seeded, made)
 
-describe('events', () => {
+describe('Events', () => {
   type EventRow = { id: string; sequence: string; body: Buffer; type: string }
 
-  describe('an event', () => {
-    it('has its bytes written once, around its own sequence', async () => {
+  describe('An event', () => {
+    it('an event has its bytes written once, around its own sequence', async () => {
       const { db } = seeded
       const tenant = await addMerchant(db)
       await addEndpoint(db, tenant)
@@ -56,7 +56,7 @@ describe('events', () => {
       expect(event!.sequence).toBe('2')
     })
 
-    it('has a delivery for each enabled endpoint of the merchant and mode that subscribes to its type', async () => {
+    it('an event has a delivery for each enabled endpoint of the merchant and mode that subscribes to its type', async () => {
       const { db } = seeded
       const tenant = await addMerchant(db)
       const [one, all, other, off] = [
@@ -79,14 +79,14 @@ describe('events', () => {
       expect(deliveries.every((delivery) => delivery.status === 'pending' && !delivery.livemode)).toBe(true)
     })
 
-    it('is kept for the list of events even when nobody subscribes, and is then not announced', async () => {
+    it('an event without subscribers is stored for the list of events, and not announced', async () => {
       const { db } = seeded
       const tenant = await addMerchant(db)
       expect(await addEvent(db, tenant)).toBeNull()
       expect(await rows(db, 'select 1 from event where merchant_id = $1', [tenant.merchantId])).toHaveLength(1)
     })
 
-    it('vanishes with the transaction that failed, and its sequence is given again', async () => {
+    it('an event is removed with its failed transaction, and its sequence is used again', async () => {
       const { db } = seeded
       const tenant = await addMerchant(db)
       await addEndpoint(db, tenant)
@@ -107,7 +107,7 @@ describe('events', () => {
       expect(await rows(db, 'select sequence from event where id = $1', [id])).toEqual([{ sequence: '1' }])
     })
 
-    it('has a sequence without gap or double under 50 transactions at once, some of which fail', async () => {
+    it('events have sequences without gaps or duplicates under 50 transactions at once, some of which fail', async () => {
       const { db } = seeded
       const tenant = await addMerchant(db)
       const live = { ...tenant, livemode: true }
@@ -144,7 +144,7 @@ describe('events', () => {
       expect(lives.map(({ sequence }) => Number(sequence))).toEqual(lives.map((_, index) => index + 1))
     })
 
-    it('is recorded although an endpoint is being deleted at the same moment', async () => {
+    it('an event is recorded although an endpoint is being deleted at the same moment', async () => {
       const { db } = seeded
       const tenant = await addMerchant(db)
       const [kept, doomed] = [await addEndpoint(db, tenant), await addEndpoint(db, tenant)]
@@ -165,7 +165,7 @@ describe('events', () => {
   })
 })
 
-describe('deliveries', () => {
+describe('Deliveries', () => {
   const row = async (eventId: string) =>
     (await rows<Record<string, unknown>>(seeded.db, 'select * from delivery where event_id = $1', [eventId]))[0]!
 
@@ -176,8 +176,8 @@ describe('deliveries', () => {
       return recordEvent(tx, { ...tenant, type, paymentId: 'pay_listed', object: {}, at: T0 })
     })
 
-  describe('recording an attempt', () => {
-    it('writes the log and moves the delivery in one statement', async () => {
+  describe('Recording an attempt', () => {
+    it('recording an attempt writes the log and updates the delivery in one statement', async () => {
       const { db, eventId, endpointId } = await pendingDelivery()
       expect(await record(attempt(eventId, endpointId))).toBe('pending')
       expect(
@@ -203,7 +203,7 @@ describe('deliveries', () => {
       ])
     })
 
-    it('is possible whatever the receiver answered: a character at the cut of its text too', async () => {
+    it('an attempt is recorded for any response of the receiver: also with a character at the cut of its text', async () => {
       const { eventId, endpointId } = await pendingDelivery()
       const answer = Buffer.from(`${'a'.repeat(EXCERPT_BYTES - 1)}🎁${'a'.repeat(EXCERPT_BYTES)}`)
       const made = attempt(eventId, endpointId, { bodyExcerpt: bodyExcerpt(answer, undefined) })
@@ -211,7 +211,7 @@ describe('deliveries', () => {
       expect(await record(made)).toBe('pending')
     })
 
-    it('twice changes nothing, as when an activity is run again', async () => {
+    it('recording an attempt twice changes nothing, as when an activity is run again', async () => {
       const { db, eventId, endpointId } = await pendingDelivery()
       const made = attempt(eventId, endpointId)
       await record(made)
@@ -221,19 +221,19 @@ describe('deliveries', () => {
       expect(log).toEqual([{ response_body: 'oops' }])
     })
 
-    it('never takes back a delivery: a late failure leaves it delivered', async () => {
+    it('recording a late failure leaves a delivery delivered', async () => {
       const { eventId, endpointId } = await pendingDelivery()
       await record(attempt(eventId, endpointId, { verdict: 'delivered', status: 200 }))
       expect(await record(attempt(eventId, endpointId, { number: 2 }))).toBe('delivered')
     })
 
-    it('parks the delivery as exhausted when the schedule is used up', async () => {
+    it('recording the last attempt parks the delivery as exhausted when the schedule is used up', async () => {
       const { eventId, endpointId } = await pendingDelivery()
       expect(await record(attempt(eventId, endpointId, { number: 12, step: 11 }))).toBe('pending')
       expect(await record(attempt(eventId, endpointId, { number: 13, step: 12 }))).toBe('exhausted')
     })
 
-    it('records several endpoints at once, and leaves out one that was deleted meanwhile', async () => {
+    it('recording attempts of several endpoints leaves out one that was deleted in between', async () => {
       const { db } = seeded
       const tenant = await addMerchant(db)
       const [kept, doomed] = [await addEndpoint(db, tenant), await addEndpoint(db, tenant)]
@@ -248,8 +248,8 @@ describe('deliveries', () => {
     })
   })
 
-  describe('the health of an endpoint', () => {
-    it('is noted from the first failure until the next success', async () => {
+  describe('The health of an endpoint', () => {
+    it('an endpoint’s failure is noted from the first failed try until the next success', async () => {
       const { db, tenant, eventId, endpointId } = await pendingDelivery()
       await record(attempt(eventId, endpointId, { at: after(1) }))
       await record(attempt(eventId, endpointId, { number: 2, at: after(6) }))
@@ -258,7 +258,7 @@ describe('deliveries', () => {
       expect((await findEndpoint(db, tenant, endpointId))?.failing_since).toBeNull()
     })
 
-    it('ends with 410: it is disabled at once and this delivery parked', async () => {
+    it('a response of 410 disables an endpoint at once and parks this delivery', async () => {
       const { db, tenant, eventId, endpointId } = await pendingDelivery()
       expect(await record(attempt(eventId, endpointId, { verdict: 'gone', status: 410 }))).toBe('disabled')
       expect(await findEndpoint(db, tenant, endpointId)).toMatchObject({
@@ -267,7 +267,7 @@ describe('deliveries', () => {
       })
     })
 
-    it('disables it after five days without a success', async () => {
+    it('five days without a success disable an endpoint', async () => {
       const { db, tenant, eventId, endpointId } = await pendingDelivery()
       await record(attempt(eventId, endpointId))
       const later = (await addEvent(db, tenant, { at: after(4 * DAY) }))!
@@ -276,7 +276,7 @@ describe('deliveries', () => {
       expect(await findEndpoint(db, tenant, endpointId)).toMatchObject({ disabled_reason: 'failing' })
     })
 
-    it('does not disable it for one hiccup after a quiet week', async () => {
+    it('one failure after a quiet week does not disable an endpoint', async () => {
       const { db, tenant, eventId, endpointId } = await pendingDelivery()
       await record(attempt(eventId, endpointId))
       const later = (await addEvent(db, tenant, { at: after(8 * DAY) }))!
@@ -296,7 +296,7 @@ describe('deliveries', () => {
         [endpointId],
       )
 
-    it('tells the other endpoints once that it was switched off, and only when we did it', async () => {
+    it('the platform’s disabling of an endpoint is reported once to the other endpoints, and the merchant’s is not', async () => {
       const { db, tenant, eventId, endpointId } = await pendingDelivery()
       const other = await addEndpoint(db, tenant, { enabledEvents: ['*'] })
       const next = (await addEvent(db, tenant, { at: T0 }))!
@@ -320,8 +320,8 @@ describe('deliveries', () => {
     })
   })
 
-  describe('the deliveries of an event', () => {
-    it('come with bytes, address and encrypted secrets', async () => {
+  describe('The deliveries of an event', () => {
+    it('the deliveries of an event have bytes, URL and encrypted secrets', async () => {
       const { db, eventId, endpointId } = await pendingDelivery()
       const [delivery] = await loadDeliveries(db, eventId)
       expect(delivery).toMatchObject({
@@ -336,7 +336,7 @@ describe('deliveries', () => {
       expect(await loadDeliveries(db, eventId, 'we_other')).toEqual([])
     })
 
-    it('are parked only while they are pending', async () => {
+    it('the deliveries of an event are parked only while they are pending', async () => {
       const { db, tenant } = await pendingDelivery()
       const [one, two] = [await addEndpoint(db, tenant), await addEndpoint(db, tenant)]
       const eventId = (await addEvent(db, tenant))!
@@ -360,26 +360,26 @@ describe('deliveries', () => {
   })
 })
 
-describe('overdue deliveries', () => {
-  describe('the sweep', () => {
+describe('Overdue deliveries', () => {
+  describe('The sweep of overdue deliveries', () => {
     beforeEach(async () => void (await seeded.db.query('delete from delivery')))
     const question = { now: after(HOUR), firstTryWithin: 120, grace: 900, again: { least: 60, most: 1800 }, limit: 50 }
     const taken = async (changed: Partial<typeof question> = {}) =>
       (await takeOverdueDeliveries(seeded.db, { ...question, ...changed })).map(({ event_id }) => event_id)
-    /** The same, of those that prove to have their workflow. */
+    /** The same, of deliveries that prove to have their workflow. */
     const lookedAfter = async (changed: Partial<typeof question>) => {
       const deliveries = await takeOverdueDeliveries(seeded.db, { ...question, ...changed })
       await markLookedAfter(seeded.db, deliveries)
       return deliveries.map(({ event_id }) => event_id)
     }
 
-    it('takes a delivery that was never attempted, but not before its announcement had its time', async () => {
+    it('the sweep takes a delivery that was never attempted, but not before its announcement had its time', async () => {
       const { eventId } = await pendingDelivery()
       expect(await taken({ now: after(119) })).toEqual([])
       expect(await taken({ now: after(120) })).toEqual([eventId])
     })
 
-    it('does not take it again at once, and does after half of its age if it has its workflow', async () => {
+    it('the sweep does not take a delivery again at once, but after half of its age if it has its workflow', async () => {
       const { eventId } = await pendingDelivery()
       const found: number[] = []
       for (const second of [120, 179, 180, 269, 270, 10_000, 11_799, 11_800])
@@ -387,7 +387,7 @@ describe('overdue deliveries', () => {
       expect(found).toEqual([120, 180, 270, 10_000, 11_800])
     })
 
-    it('takes it again after a minute, however old it is, where nobody knows whether it has its workflow', async () => {
+    it('the sweep takes a delivery again after a minute, however old it is, if its workflow is not known', async () => {
       const { eventId } = await pendingDelivery()
       await lookedAfter({ now: after(120) })
       const found: number[] = []
@@ -396,7 +396,7 @@ describe('overdue deliveries', () => {
       expect(found).toEqual([10_000, 10_060])
     })
 
-    it('comes to one that is lost, behind any number of older ones that wait for a receiver that hangs', async () => {
+    it('the sweep reaches a lost delivery behind any number of older ones that wait for a receiver that hangs', async () => {
       const tenant = await addMerchant(seeded.db)
       await addEndpoint(seeded.db, tenant)
       for (let index = 0; index < 70; index++) await addEvent(seeded.db, tenant, { at: after(index - 100) })
@@ -408,7 +408,7 @@ describe('overdue deliveries', () => {
     })
 
     it.each(['never tried', 'late'])(
-      'comes to one that is lost and %s, behind more that wait than it takes until the first of them may be taken again',
+      'the sweep reaches a lost delivery (%s) behind more waiting ones than it takes before it repeats the first',
       async (which) => {
         const tenant = await addMerchant(seeded.db)
         const { id } = await addEndpoint(seeded.db, tenant)
@@ -427,7 +427,7 @@ describe('overdue deliveries', () => {
       },
     )
 
-    it('takes an attempted one only when it is later than the schedule can be', async () => {
+    it('the sweep takes an attempted delivery only if it is later than the schedule can be', async () => {
       const { eventId, endpointId } = await pendingDelivery()
       await record(attempt(eventId, endpointId, { number: 11, at: after(0) }))
       // At the latest 24 h × 1.2 and the grace.
@@ -435,7 +435,7 @@ describe('overdue deliveries', () => {
       expect(await taken({ now: after(1.2 * DAY + 900) })).toEqual([eventId])
     })
 
-    it('leaves alone what is delivered, exhausted or disabled', async () => {
+    it('the sweep skips deliveries that are delivered, exhausted or disabled', async () => {
       for (const outcome of [
         { verdict: 'delivered', status: 200 },
         { verdict: 'gone', status: 410 },
@@ -447,7 +447,7 @@ describe('overdue deliveries', () => {
       expect(await taken({ now: after(30 * DAY) })).toEqual([])
     })
 
-    it('takes the oldest first, a bounded number, and each for one worker only', async () => {
+    it('the sweep takes the oldest first, a bounded number, and each for one worker only', async () => {
       const tenant = await addMerchant(seeded.db)
       await addEndpoint(seeded.db, tenant)
       const ids: string[] = []
@@ -459,11 +459,11 @@ describe('overdue deliveries', () => {
   })
 })
 
-describe('endpoints', () => {
+describe('Endpoints', () => {
   const AT = '2026-11-20T21:00:00.000Z'
 
-  describe("a merchant's endpoints", () => {
-    it('are listed in the order in which they were made', async () => {
+  describe("A merchant’s endpoints", () => {
+    it('endpoints are listed in the order in which they were made', async () => {
       const { db } = seeded
       const tenant = await addMerchant(db)
       const made = [await addEndpoint(db, tenant), await addEndpoint(db, tenant)]
@@ -471,7 +471,7 @@ describe('endpoints', () => {
       expect(await findEndpoint(db, tenant, made[0]!.id)).toMatchObject({ url: 'https://shop.example/hooks' })
     })
 
-    it('do not exist for another merchant or in the other mode', async () => {
+    it('endpoints do not exist for another merchant or in the other mode', async () => {
       const { db, tenant } = seeded
       const { id } = await addEndpoint(db, tenant)
       for (const stranger of [await addMerchant(db), { ...tenant, livemode: true }]) {
@@ -484,7 +484,7 @@ describe('endpoints', () => {
       expect(await findEndpoint(db, tenant, id)).toMatchObject({ url: 'https://shop.example/hooks' })
     })
 
-    it('change only in what was asked for', async () => {
+    it('endpoints change only in the requested fields', async () => {
       const { db, tenant } = seeded
       const before = await addEndpoint(db, tenant)
       const changed = await updateEndpoint(db, tenant, { id: before.id, changes: { enabledEvents: ['*'] } })
@@ -498,7 +498,7 @@ describe('endpoints', () => {
       expect(enabled).toMatchObject({ disabled_at: null, disabled_reason: null, failing_since: null })
     })
 
-    it('take their deliveries with them when deleted, and leave the events', async () => {
+    it('deleted endpoints take their deliveries with them, and leave the events', async () => {
       const { db } = seeded
       const tenant = await addMerchant(db)
       const { id } = await addEndpoint(db, tenant)
@@ -508,7 +508,7 @@ describe('endpoints', () => {
       expect(await rows(db, 'select 1 from event where id = $1', [eventId])).toHaveLength(1)
     })
 
-    it('hold up no event while their deliveries go', async () => {
+    it('deleting an endpoint delays no event while its deliveries are deleted', async () => {
       const { db } = seeded
       const tenant = await addMerchant(db)
       const { id } = await addEndpoint(db, tenant)
@@ -516,7 +516,7 @@ describe('endpoints', () => {
       const waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
       const outcome: { deleting?: Promise<boolean>; second?: string | null } = {}
       await db.transaction(async (tx) => {
-        // As if there were so many that they take a while.
+        // As if there were enough deliveries to take a while.
         await tx.query('select 1 from delivery where event_id = $1 for update', [first])
         outcome.deleting = db.transaction((other) => deleteEndpoint(other, tenant, id))
         await until(
@@ -534,10 +534,10 @@ describe('endpoints', () => {
     })
   })
 
-  describe('rotating a secret', () => {
+  describe('Rotating a secret', () => {
     const later = '2026-11-22T00:00:00.000Z'
 
-    it('keeps the old one beside the new until its time', async () => {
+    it('rotating a secret keeps the old one until the end of its overlap', async () => {
       const { db, tenant } = seeded
       const { id, secrets } = await addEndpoint(db, tenant)
       const rotated = await rotateSecret(db, tenant, { id, sealedSecret: 'v1.new', previousExpiresAt: later })
@@ -547,7 +547,7 @@ describe('endpoints', () => {
       ])
     })
 
-    it('never keeps more than two: the oldest ends at once', async () => {
+    it('rotating a secret keeps at most two: the oldest ends at once', async () => {
       const { db, tenant } = seeded
       const { id } = await addEndpoint(db, tenant)
       await rotateSecret(db, tenant, { id, sealedSecret: 'v1.second', previousExpiresAt: later })
@@ -555,14 +555,14 @@ describe('endpoints', () => {
       expect(rotated?.secrets.map(({ sealed }) => sealed)).toEqual(['v1.third', 'v1.second'])
     })
 
-    it('without overlap leaves only the new one', async () => {
+    it('rotating a secret without overlap leaves only the new one', async () => {
       const { db, tenant } = seeded
       const { id } = await addEndpoint(db, tenant)
       const rotated = await rotateSecret(db, tenant, { id, sealedSecret: 'v1.new', previousExpiresAt: null })
       expect(rotated?.secrets).toEqual([{ sealed: 'v1.new', expires_at: null }])
     })
 
-    it('deletes a secret whose time is over', async () => {
+    it('rotating a secret deletes an expired one', async () => {
       const { db, tenant } = seeded
       const { id } = await addEndpoint(db, tenant)
       await rotateSecret(db, tenant, { id, sealedSecret: 'v1.new', previousExpiresAt: later })
