@@ -21,8 +21,8 @@ import { noteOf } from '../domain/timeline.ts'
 export type Wake = (sweep: 'transfers' | 'receipts' | 'news') => void
 
 /**
- * A payout that is final on chain moves its payment to `succeeded`, books the ledger and writes event and outbox. What is
- * as expected, and nearly everything is, is written together, and every other payment by itself.
+ * A payout that is final on chain moves its payment to `succeeded`, books the ledger and writes event and outbox.
+ * Settlements that are as expected, nearly all, are written together, and every other one separately.
  */
 export function createSettledHook(context: ChangeContext, wake: Wake) {
   return async function onSettled(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
@@ -52,7 +52,9 @@ export function createSettledHook(context: ChangeContext, wake: Wake) {
   }
 }
 
-/** Whether the payment waits for this very transfer and nothing else is known of it that the transfer would change. */
+/**
+ * Returns true if the payment waits for this very transfer, and the transfer changes nothing else that is known of it.
+ */
 function isAsExpected(state: PaymentWithAttempts, settlement: Settlement): boolean {
   const { status, payout, transfer, usdc } = state.payment
   const isAgreed = transfer === null && usdc?.net === settlement.microUsdc
@@ -71,11 +73,11 @@ async function settleTogether(tx: Tx, context: ChangeContext, changes: readonly 
   return [...(await changePaymentsIn(tx, context, works))]
 }
 
-/** The payment as the chain has paid it. */
+/** Records on the payment that the chain has paid it. */
 function setPaid(work: PaymentWork, settlement: Settlement): void {
-  work.because({ why: 'settled', data: factOf(settlement) })
+  work.because({ why: 'settled', data: createFact(settlement) })
   work.setFunds(withPaidOut(toFunds(work.state), BigInt(settlement.microUsdc)))
-  work.set({ transfer: transferOf(settlement) })
+  work.set({ transfer: createTransfer(settlement) })
 }
 
 /** Lists what a settled payout books besides the payment's own books. */
@@ -85,7 +87,7 @@ export function listBookings({ paymentId, microUsdc, gasWei, claimedFrom }: Sett
   return [...claim, ...gas]
 }
 
-const transferOf = ({ txHash, logIndex, blockNumber, finalizedAt }: Settlement) => ({
+const createTransfer = ({ txHash, logIndex, blockNumber, finalizedAt }: Settlement) => ({
   txHash,
   logIndex,
   blockNumber: String(blockNumber),
@@ -94,22 +96,22 @@ const transferOf = ({ txHash, logIndex, blockNumber, finalizedAt }: Settlement) 
 
 type Place = NonNullable<PaymentWithAttempts['payment']['transfer']>
 
-const factOf = ({ txHash, blockNumber }: Settlement) => ({ tx_hash: txHash, block_number: String(blockNumber) })
+const createFact = ({ txHash, blockNumber }: Settlement) => ({ tx_hash: txHash, block_number: String(blockNumber) })
 
 const isSamePlace = (known: Place, { txHash, logIndex, blockNumber }: Settlement): boolean =>
   known.txHash === txHash && known.logIndex === logIndex && known.blockNumber === String(blockNumber)
 
 /**
- * A settlement proved on chain is always recorded. Where it was not expected, a person is asked about it, or about what the
- * partner has taken back: the transfer may have been faster than a void.
+ * Records a settlement that is proved on chain, always. If it was not expected, an operator must decide about it, or
+ * about what the partner has taken back: the transfer may have been faster than a void.
  */
 function recordSettlement(settlement: Settlement): LockedWork {
   return async (work, tx) => {
     const { transfer } = work.state.payment
     if (transfer !== null) {
       // The block in which it was final has left the chain, and it is booked already.
-      if (!isSamePlace(transfer, settlement)) work.note(noteOf('payment.transfer_replaced', factOf(settlement)))
-      return work.set({ transfer: transferOf(settlement) })
+      if (!isSamePlace(transfer, settlement)) work.note(noteOf('payment.transfer_replaced', createFact(settlement)))
+      return work.set({ transfer: createTransfer(settlement) })
     }
     await bookAll(tx, listBookings(settlement), work.at)
     setPaid(work, settlement)

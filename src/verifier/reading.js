@@ -1,12 +1,12 @@
 /** JSON, hexadecimal digits, base64url, keccak256 and RLP, as far as a receipt needs them. Imports nothing. */
 
-/** What is read is not as it must be: the message says what must be. */
+/** Thrown for data that is not as it must be. The message says what must be. */
 export class Wrong extends Error {}
 
 /** @typedef {Uint8Array | Item[]} Item */
 
-/** A list within a list within a list: a log's topics are three deep, and nothing of a block is deeper. */
-const MOST_DEPTH = 8
+/** Maximum depth of lists: a log's topics are three deep, and nothing of a block is deeper. */
+const MAX_DEPTH = 8
 
 /** @param {Uint8Array} bytes */
 export function toHex(bytes) {
@@ -31,7 +31,7 @@ export function fromBase64(text, name) {
   return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0))
 }
 
-// Looked up once: in a context of its own, as a test runner's, each look at what is global costs more than the arithmetic.
+// Looked up once: in a separate context, as a test runner's, each look-up of a global costs more than the arithmetic.
 const big = BigInt
 
 const rotated = (/** @type {bigint} */ lane, /** @type {number} */ by) =>
@@ -107,7 +107,11 @@ function chi(state) {
   }
 }
 
-/** The one item that the bytes are, all of them (Ethereum's yellow paper, appendix B). @param {Uint8Array} bytes @returns {Item} */
+/**
+ * Decodes bytes that are exactly one item (Ethereum's yellow paper, appendix B).
+ * @param {Uint8Array} bytes
+ * @returns {Item}
+ */
 export function decodeRlp(bytes) {
   const { item, end } = readItem(bytes, { from: 0, depth: 0 })
   if (end !== bytes.length) throw new Wrong('RLP must end with its item')
@@ -116,12 +120,12 @@ export function decodeRlp(bytes) {
 
 /** @param {Uint8Array} bytes @param {{ from: number, depth: number }} place @returns {{ item: Item, end: number }} */
 function readItem(bytes, { from, depth }) {
-  if (depth > MOST_DEPTH) throw new Wrong(`RLP must be at most ${MOST_DEPTH} lists deep`)
+  if (depth > MAX_DEPTH) throw new Wrong(`RLP must be at most ${MAX_DEPTH} lists deep`)
   const first = bytes[from]
   if (first === undefined) throw new Wrong('RLP must not end within an item')
   if (first < 0x80) return { item: bytes.subarray(from, from + 1), end: from + 1 }
   const isList = first >= 0xc0
-  const { start, end } = spanOf(bytes, { from, short: first - (isList ? 0xc0 : 0x80) })
+  const { start, end } = readSpan(bytes, { from, short: first - (isList ? 0xc0 : 0x80) })
   if (!isList) {
     if (end - start === 1 && (bytes[start] ?? 0) < 0x80) throw new Wrong('RLP must be as short as can be')
     return { item: bytes.subarray(start, end), end }
@@ -136,8 +140,12 @@ function readItem(bytes, { from, depth }) {
   return { item: items, end }
 }
 
-/** Where the content of an item is. Above 55 bytes its length is written out. @param {Uint8Array} bytes @param {{ from: number, short: number }} item */
-function spanOf(bytes, { from, short }) {
+/**
+ * Returns the place of an item's content. Above 55 bytes its length is written out.
+ * @param {Uint8Array} bytes
+ * @param {{ from: number, short: number }} item
+ */
+function readSpan(bytes, { from, short }) {
   const digits = Math.max(0, short - 55)
   const start = from + 1 + digits
   const written = bytes.subarray(from + 1, start)
@@ -147,20 +155,23 @@ function spanOf(bytes, { from, short }) {
   return { start, end: start + length }
 }
 
-/** The bytes of an item that is no list. @param {Item | undefined} item */
+/** Returns the bytes of an item that is no list. @param {Item | undefined} item */
 export function leafBytes(item) {
   if (item === undefined || Array.isArray(item)) throw new Wrong('RLP must have bytes here, not a list')
   return item
 }
 
-/** A whole number without leading zeros. @param {Item | undefined} item */
+/** Parses a whole number without leading zeros. @param {Item | undefined} item */
 export function quantityOf(item) {
   const bytes = leafBytes(item)
   if (bytes.length > 32 || bytes[0] === 0) throw new Wrong('a number must have no leading zeros and at most 32 bytes')
   return bytes.length === 0 ? 0n : BigInt(toHex(bytes))
 }
 
-/** The key of a receipt in its trie: the place of its transaction in the block, in RLP. @param {number} index */
+/**
+ * Returns the key of a receipt in its trie: the place of its transaction in the block, in RLP.
+ * @param {number} index
+ */
 export function indexKey(index) {
   if (index > 0 && index < 0x80) return index.toString(16).padStart(2, '0')
   const digits = index === 0 ? '' : index.toString(16)

@@ -62,7 +62,9 @@ export async function verifyReceipt(text, trusted = {}) {
     try {
       const stated = await work()
       checks.push(
-        typeof stated === 'string' ? { check, result: 'holds', says: stated } : { check, result: 'open', says: stated.open },
+        typeof stated === 'string'
+          ? { check, result: 'holds', says: stated }
+          : { check, result: 'open', says: stated.open },
       )
     } catch (error) {
       // Data that cannot be read proves nothing.

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { HOST_NAME } from '../domain/host.ts'
 import { hasCharacters, isSafeText } from '../domain/text.ts'
 
-/** Which URLs webhooks may go to. `testTargets` are exact `host:port` pairs that are allowed in test mode. */
+/** URLs that webhooks may go to. `testTargets` are exact `host:port` pairs that are allowed in test mode. */
 export type TargetRules = { readonly mode: 'test' | 'live'; readonly testTargets: readonly string[] }
 
 export type UrlRefusal =
@@ -16,7 +16,7 @@ export type UrlRefusal =
   | 'local_name'
   | 'no_domain'
 
-/** What the URL must be, for the merchant who entered it. */
+/** Requirements of a URL, for the merchant who entered it. */
 const URL_REFUSALS: Record<UrlRefusal, string> = {
   invalid: 'must be a URL without spaces, such as https://shop.example/webhooks',
   too_long: 'must have at most 2048 characters',
@@ -29,7 +29,10 @@ const URL_REFUSALS: Record<UrlRefusal, string> = {
   no_domain: 'must name a public host with a domain',
 }
 
-/** Says what the URL must be; in test mode also the local addresses that are allowed, because a developer tries those first. */
+/**
+ * Returns what the URL must be; in test mode also the local addresses that are allowed, because developers try those
+ * first.
+ */
 export function urlRefusal(reason: UrlRefusal, { mode, testTargets }: TargetRules): string {
   const isAboutHost = ['scheme', 'port', 'ip_literal', 'local_name', 'no_domain'].includes(reason)
   if (mode === 'live' || !isAboutHost) return URL_REFUSALS[reason]
@@ -47,14 +50,14 @@ const LOCAL_NAME = /(^|\.)(localhost|local|internal|localdomain|home\.arpa|lan|i
 const LONGEST_URL = 2048
 
 /**
- * Whether webhooks may be sent to the URL, as far as its text tells. `guarded-agents.ts` checks the resolved addresses.
- * Only the parsed host is looked at: the parser turns `127.1`, `0x7f.1` and `①②⑦.⓪.⓪.①` into 127.0.0.1.
+ * Checks by its text if webhooks may be sent to the URL. `guarded-agents.ts` checks the resolved addresses. Only the
+ * parsed host counts: the parser turns `127.1`, `0x7f.1` and `①②⑦.⓪.⓪.①` into 127.0.0.1.
  */
 export function checkEndpointUrl(text: string, { mode, testTargets }: TargetRules): UrlCheck {
   if (text.length > LONGEST_URL) return refused('too_long')
-  // The parser drops or encodes what nobody sees: we would call another URL than we store.
+  // The parser drops or encodes invisible characters: the URL that is called would differ from the stored one.
   if (!isSafeText(text, 'line') || hasCharacters(text, 'blank', 'invisible')) return refused('invalid')
-  // The parser takes `https:shop.example` for https://shop.example.
+  // The parser reads `https:shop.example` as https://shop.example.
   const url = /^[a-z]+:\/\/[^/]/i.test(text) && URL.canParse(text) ? new URL(text) : null
   if (url === null) return refused('invalid')
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused('scheme')
@@ -74,7 +77,7 @@ function refuseHost(hostname: string): UrlRefusal | null {
   return HOST_NAME.test(host) ? null : 'no_domain'
 }
 
-/** As WEBHOOK_TEST_TARGETS names it: with the port, even the default one. */
+/** Returns the host as WEBHOOK_TEST_TARGETS names it: with the port, even the default one. */
 function hostAndPort(url: URL): string {
   const defaultPort = url.protocol === 'https:' ? '443' : '80'
   return `${url.hostname}:${url.port === '' ? defaultPort : url.port}`

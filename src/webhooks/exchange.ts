@@ -25,7 +25,7 @@ export type Exchanged = {
   readonly bytes: Buffer
   readonly error: SendError | null
   readonly bytesSent: number
-  /** Whether the server closed a kept connection just as it was used again. */
+  /** True if the server closed a kept connection at the moment of its reuse. */
   readonly staleSocket: boolean
 }
 
@@ -83,13 +83,13 @@ type Progress = {
   response: http.IncomingMessage | null
   readonly kept: Buffer[]
   keptBytes: number
-  /** Whether the connection has carried other requests. Node's `reusedSocket` misses requests that waited in line. */
+  /** True if the connection has carried other requests. Node's `reusedSocket` misses requests that waited in line. */
   reused: boolean
   /** Bytes that were sent over the connection before this request. */
   sentBefore: number
 }
 
-/** Follows how far the connection has come, and ends a request whose connection takes too long. */
+/** Tracks the state of the connection, and ends a request whose connection takes too long. */
 function watchConnection(outgoing: http.ClientRequest, state: Progress, connectMs: number): { stop(): void } {
   let timer: NodeJS.Timeout | undefined
   const stop = () => clearTimeout(timer)
@@ -148,13 +148,13 @@ function outcome({ outgoing, state, failure }: Ended): Exchanged {
   return {
     response,
     bytes: Buffer.concat(state.kept),
-    error: failure === null ? (redirected ? 'redirect' : null) : whatFailed(failure, phase),
+    error: failure === null ? (redirected ? 'redirect' : null) : classifyFailure(failure, phase),
     bytesSent: phase === 'open' ? Math.max((outgoing.socket?.bytesWritten ?? 0) - state.sentBefore, 0) : 0,
     staleSocket: failure !== null && state.reused && response === null && !(failure instanceof TooSlowError),
   }
 }
 
-function whatFailed(failure: Error & { code?: string; syscall?: string }, phase: Progress['phase']): SendError {
+function classifyFailure(failure: Error & { code?: string; syscall?: string }, phase: Progress['phase']): SendError {
   if (failure instanceof RefusedAddressError) return 'refused_address'
   if (failure instanceof TooSlowError) return 'timeout'
   if (failure.syscall === 'getaddrinfo' || failure.code === 'ENOTFOUND') return 'dns'

@@ -15,7 +15,7 @@ export class RefusedAddressError extends Error {
 
 /** Options of a request that only these agents read. */
 export type GuardOptions = {
-  /** Sockets are kept and counted for each endpoint, so two merchants never share one. */
+  /** Sockets are kept and counted for each endpoint, so that two merchants never share one. */
   readonly endpointId: string
   /** Skips the check: only for the exact targets of WEBHOOK_TEST_TARGETS, in test mode. */
   readonly privateAllowed: boolean
@@ -26,9 +26,9 @@ export type GuardedAgents = { readonly http: http.Agent; readonly https: https.A
 type ConnectOptions = http.ClientRequestArgs & GuardOptions
 type OnCreated = (error: Error | null, socket?: Duplex) => void
 
-/** Requests at once for one endpoint. A slow endpoint delays only its own requests. */
+/** Concurrent requests for one endpoint. A slow endpoint delays only its own requests. */
 const SOCKETS_PER_ENDPOINT = 10
-/** Idle sockets kept for the next event of the endpoint, and for how long (milliseconds). */
+/** Idle sockets kept for the next event of the endpoint, and the milliseconds for which they are kept. */
 const IDLE_SOCKETS = 2
 const IDLE_MS = 20_000
 
@@ -41,7 +41,7 @@ export function createGuardedAgents(): GuardedAgents {
   }
 }
 
-/** Node's agent with a check before each connection. A lookup filter alone is not asked about IP literals. */
+/** Adds a check before each connection to Node's agent. A lookup filter alone is not called for IP literals. */
 function guard<T extends http.Agent>(agent: T): T {
   const base = agent as unknown as {
     createConnection(options: ConnectOptions, onCreated: OnCreated): Duplex | undefined
@@ -61,12 +61,13 @@ function guard<T extends http.Agent>(agent: T): T {
 }
 
 /**
- * The lookup of a connection. Refuses a name of which any address is not public. The connection then goes to exactly
- * the addresses that were checked, so that a second answer of the name server (DNS rebinding) changes nothing.
+ * Returns the lookup of a connection. It refuses a name if any of its addresses is not public. The connection then goes
+ * to exactly the addresses that were checked, so that a second answer of the name server (DNS rebinding) changes
+ * nothing.
  */
 export function guardedLookup(resolve: Resolve, privateAllowed: boolean): LookupFunction {
   return (hostname, options, answer) => {
-    checked(privateAllowed ? systemResolve : resolve, hostname, privateAllowed).then(
+    resolveChecked(privateAllowed ? systemResolve : resolve, hostname, privateAllowed).then(
       ([first, ...others]) => {
         if (options.all) answer(null, [first, ...others])
         else answer(null, first.address, first.family)
@@ -78,7 +79,11 @@ export function guardedLookup(resolve: Resolve, privateAllowed: boolean): Lookup
 
 type Address = { address: string; family: number }
 
-async function checked(resolve: Resolve, hostname: string, privateAllowed: boolean): Promise<[Address, ...Address[]]> {
+async function resolveChecked(
+  resolve: Resolve,
+  hostname: string,
+  privateAllowed: boolean,
+): Promise<[Address, ...Address[]]> {
   const [first, ...others] = await resolve(hostname)
   if (first === undefined) throw Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' })
   if (!privateAllowed && ![first, ...others].every(({ address }) => isGlobalAddress(address)))

@@ -3,9 +3,9 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 /** Encrypts webhook secrets at rest: AES-256-GCM, bound to the endpoint they belong to. */
 export type SecretBox = {
   seal(plain: string, endpointId: string): string
-  /** Throws when the value was altered, belongs to another endpoint, or was sealed with a key that is not here. */
+  /** Throws if the value was altered, belongs to another endpoint, or was sealed with a key that is not here. */
   open(sealed: string, endpointId: string): string
-  /** Whether the current key sealed it, so that no retired one is needed for it. */
+  /** Returns true if the current key sealed it, so that no retired one is needed for it. */
   isCurrent(sealed: string): boolean
 }
 
@@ -18,8 +18,8 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * The first key seals, each opens what it has sealed. Keys are 32 bytes in base64; anything else throws, so that nothing
- * starts without encryption.
+ * Seals with the first key; each key opens what it has sealed. Keys are 32 bytes in base64; anything else throws, so
+ * that no process starts without encryption.
  */
 export function createSecretBox(key: string, retired: readonly string[] = []): SecretBox {
   const [current, ...others] = [key, ...retired].map(readKey)
@@ -46,7 +46,7 @@ export function createSecretBox(key: string, retired: readonly string[] = []): S
 
 type Key = { readonly id: string; readonly bytes: Buffer }
 
-/** The id tells nothing of the key: it is the beginning of a digest of 32 random bytes. */
+/** The id reveals nothing of the key: it is the beginning of a digest of 32 random bytes. */
 function readKey(key: string): Key {
   const bytes = Buffer.from(key, 'base64')
   if (bytes.length !== 32) throw new Error('WEBHOOK_ENCRYPTION_KEY must be 32 bytes in base64')
@@ -62,7 +62,7 @@ function readSealed(sealed: string): { id: string | null; bytes: Buffer } {
   return { id, bytes }
 }
 
-/** Throws what the first key says when none opens it. */
+/** Throws the first key's error if none opens it. */
 function openWithAny(keys: readonly Key[], bytes: Buffer, endpointId: string): string {
   const failures: unknown[] = []
   for (const key of keys)

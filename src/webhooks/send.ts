@@ -18,14 +18,14 @@ export type SendRequest = {
   readonly endpointId: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Sent as it is, byte for byte. */
+  /** Sent unchanged, byte for byte. */
   readonly body: Buffer
-  /** Milliseconds for the whole try; absent: the usual limit. */
+  /** Milliseconds for the whole try; absent: the default limit. */
   readonly totalMs?: number
 }
 
 export type SendResult = {
-  /** HTTP status; null without an answer. When `error` is set too, the answer does not count. */
+  /** HTTP status; null without a response. If `error` is set too, the response does not count. */
   readonly status: number | null
   readonly error: SendError | null
   /** The beginning of the body, without secrets, for the delivery log. */
@@ -46,16 +46,16 @@ export type SenderOptions = TargetRules & {
 
 export type SendLimits = { readonly totalMs: number; readonly connectMs: number; readonly maxBytes: number }
 
-/** 15 s for the whole try and 16 KiB of answer are enough for a receiver that stores the event and answers. */
+/** 15 s for the whole try and 16 KiB of response are enough for a receiver that stores the event and responds. */
 const LIMITS: SendLimits = { totalMs: 15_000, connectMs: 5_000, maxBytes: 16 * 1024 }
 
-/** A connection that failed sooner than this, before a byte was sent, is tried once more at once (milliseconds). */
+/** Milliseconds: a connection that failed sooner, before a byte was sent, is tried once more at once. */
 const QUICK_FAILURE_MS = 1_000
 
-/** Sent with every try, besides those of the signature. */
+/** Sent with every try, in addition to those of the signature. */
 export const OWN_HEADERS = {
   'content-type': 'application/json',
-  // Answers are never decompressed: a few kilobytes can expand to gigabytes.
+  // Responses are never decompressed: a few kilobytes can expand to gigabytes.
   'accept-encoding': 'identity',
   'user-agent': 'Pinrail-Webhooks/1',
 }
@@ -86,7 +86,10 @@ export function createSender(options: SenderOptions): Sender {
   }
 }
 
-/** Whether nothing reached the receiver, or only a connection that it had just closed: then sending again is safe. */
+/**
+ * Returns true if nothing reached the receiver, or only a connection that it had just closed: then sending again is
+ * safe.
+ */
 function isWorthAnotherTry({ error, bytesSent, staleSocket }: Exchanged, spentMs: number): boolean {
   if (staleSocket) return true
   return (error === 'connect' || error === 'tls') && bytesSent === 0 && spentMs < QUICK_FAILURE_MS

@@ -7,14 +7,14 @@ export type SignedHeaders = {
   readonly 'webhook-signature': string
 }
 
-/** A new endpoint secret: `whsec_` and base64 of 32 random bytes (Standard Webhooks asks for 24 to 64). */
+/** Creates an endpoint secret: `whsec_` and base64 of 32 random bytes (Standard Webhooks asks for 24 to 64). */
 export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
 /**
- * The headers of Standard Webhooks 1.0, with one signature for each active secret, the newest first: two while a
- * secret is being rotated. The id is the event's, so it is equal on every try. `at` is the time of this try (Unix
+ * Returns the headers of Standard Webhooks 1.0, with one signature for each active secret, the newest first: two while
+ * a secret is being rotated. The id is the event's, so it is the same on every try. `at` is the time of this try (Unix
  * milliseconds).
  */
 export function signedHeaders(message: {

@@ -11,12 +11,12 @@ const CACHE = fileURLToPath(new URL('../../node_modules/.cache/pinrail', import.
 /** Refuses messages that the codec could not open. */
 const INTERCEPTORS = 'temporal/refuse-plaintext.ts'
 
-/** End of the name of the file beside a bundle. */
+/** Suffix of the file next to a bundle. */
 const FINGERPRINT = '.fingerprint'
 
 /**
- * The code that runs in the workflow sandbox: src/workflows/index.ts, the interceptor, and what they import. Bundling
- * takes seconds of CPU, so the result is kept under a name derived from the sources and the SDK's version.
+ * Bundles the code that runs in the workflow sandbox: src/workflows/index.ts, the interceptor, and what they import.
+ * Bundling takes seconds of CPU, so the result is cached under a name derived from the sources and the SDK's version.
  */
 export async function bundleWorkflows(): Promise<WorkflowBundlePath> {
   const codePath = join(CACHE, `workflows-${await fingerprint()}.js`)
@@ -24,15 +24,15 @@ export async function bundleWorkflows(): Promise<WorkflowBundlePath> {
   return { codePath }
 }
 
-/** Makes the bundle of an image: at this path, with a file beside it that says which sources it is of. */
+/** Writes the bundle of an image to this path, and next to it a file with the fingerprint of its sources. */
 export async function writeBundle(path: string): Promise<void> {
   await write(path, await makeBundle())
   await write(`${path}${FINGERPRINT}`, await fingerprint())
 }
 
 /**
- * The bundle that `writeBundle` made. Throws when it is not of these sources: a payment would be continued by rules that
- * its activities do not know.
+ * Opens the bundle that `writeBundle` made. Throws if it is not of these sources: a payment would be continued by rules
+ * that its activities do not know.
  */
 export async function openBundle(path: string): Promise<WorkflowBundlePath> {
   const made = await readFile(`${path}${FINGERPRINT}`, 'utf8').catch(() => null)
@@ -52,7 +52,7 @@ async function makeBundle(): Promise<string> {
   return code
 }
 
-/** Written under another name and renamed, so that a killed process leaves no partial file. */
+/** Writes under another name and renames, so that a killed process leaves no partial file. */
 async function write(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
   const unfinished = `${path}.${process.pid}`
@@ -62,19 +62,19 @@ async function write(path: string, text: string): Promise<void> {
 
 async function fingerprint(): Promise<string> {
   const hash = createHash('sha256').update(sdkVersion())
-  const files = await Promise.all(['workflows', 'domain', 'temporal'].map(filesIn))
+  const files = await Promise.all(['workflows', 'domain', 'temporal'].map(listFiles))
   for (const file of files.flat()) hash.update(file).update(await readFile(join(SOURCE, file)))
   return hash.digest('hex').slice(0, 16)
 }
 
-/** Every file under the folder, sorted, so that the hash is equal on every machine. */
-async function filesIn(folder: string): Promise<string[]> {
+/** Lists every file under the folder, sorted, so that the hash is equal on every machine. */
+async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(join(SOURCE, folder), { withFileTypes: true, recursive: true })
   const files = entries.filter((entry) => entry.isFile())
   return files.map(({ parentPath, name }) => relative(SOURCE, join(parentPath, name))).sort()
 }
 
-/** The SDK's version: a bundle must be run by the version that made it. */
+/** Returns the SDK's version: a bundle must be run by the version that made it. */
 function sdkVersion(): string {
   const { version } = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string }
   return version

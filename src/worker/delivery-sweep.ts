@@ -8,7 +8,7 @@ import type { webhookDelivery } from '../workflows/webhook-delivery.ts'
 
 /** Starts the workflow of every overdue delivery that has none, after a lost announcement or a lost Temporal store. */
 export type DeliverySweep = {
-  /** Runs one round. Returns how many workflows it started. */
+  /** Runs one round. Returns the number of workflows started. */
   readonly tick: () => Promise<number>
 }
 
@@ -24,11 +24,14 @@ export type DeliverySweepDeps = {
 
 /** The announcing activity has 60 s, and a killed worker is replaced within another 60 s. */
 const FIRST_TRY_WITHIN_SECONDS = 120
-/** After the scheduled time of a try: longer than a deployment or a restart of Temporal takes. */
+/** Seconds after the scheduled time of a try: longer than a deployment or a restart of Temporal takes. */
 const GRACE_SECONDS = 15 * 60
 /** A delivery that proves to have a workflow is checked again after half of its age, others soon (seconds). */
 const AGAIN = { least: 60, most: 30 * 60 } as const
-/** Most deliveries of one round. Rounds stay short, and a lost store is refilled by at least a thousand a minute. */
+/**
+ * Maximum number of deliveries in one round. Rounds stay short, and a lost store is refilled by at least a thousand a
+ * minute.
+ */
 export const PER_ROUND = 50
 
 export function createDeliverySweep(deps: DeliverySweepDeps): DeliverySweep {
@@ -65,7 +68,7 @@ async function start({ client, taskQueue }: DeliverySweepDeps, delivery: Overdue
     })
     return true
   } catch (error) {
-    // It has a workflow, which is only later than its schedule.
+    // It has a workflow, which is only behind its schedule.
     if (error instanceof WorkflowExecutionAlreadyStartedError) return false
     throw error
   }

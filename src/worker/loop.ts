@@ -7,13 +7,14 @@ export type Loop = {
   readonly everyMs: number
   readonly tick: () => Promise<unknown>
   /**
-   * For a loop that is woken when there may be something to do: after a round that found nothing it waits for the bell, and no
-   * longer than `everyMs` if that is given. Rounds that the bell starts are `apartMs` apart, for one that often rings in vain.
+   * For a loop that is woken when there may be something to do: after a round that found nothing it waits for the bell,
+   * and no longer than `everyMs` if that is given. Rounds that the bell starts are `apartMs` apart, for one that often
+   * rings in vain.
    */
   readonly idle?: {
     readonly everyMs?: number
     readonly bell: Bell
-    /** A round that found so much goes on at once. */
+    /** A round that found this many continues at once. */
     readonly pageSize?: number
     readonly apartMs?: number
   }

@@ -15,28 +15,30 @@ export type OrphanDeps = {
   readonly log: Logger
   /** Kept between the rounds. */
   readonly walk: Walk
-  /** Payments of one round. */
+  /** Number of payments in one round. */
   readonly orphanPage?: number
-  /** Does the work for each item; answers for how many it succeeded. */
+  /** Does the work for each item; returns the number of successes. */
   readonly forEach: <T>(items: readonly T[], work: (item: T) => Promise<void>) => Promise<number>
 }
 
 /** The walk through the unclosed payments, a page in each round. */
 export type Walk = {
-  /** How many walks have begun. */
+  /** Number of walks that have begun. */
   number: number
-  /** The last payment of the page before; empty: the walk begins. */
+  /** The last payment of the previous page; empty: the walk begins. */
   after: string
-  /** The version of which each run was last notified, because it did not show it: in this walk and in the one before. */
+  /**
+   * The version of which each run was last notified, because it did not show it: in this walk and in the previous one.
+   */
   notified: Map<string, number>
   notifiedBefore: ReadonlyMap<string, number>
-  /** How many more payments than runs there were when both were last counted. */
+  /** Number by which payments exceeded runs when both were last counted. */
   lacking: number
-  /** How many of them the last whole walk has left: no second walk would find them a run. */
+  /** Number of them that the last whole walk has left: no second walk would find them a run. */
   left: number
 }
 
-/** At the start one count is enough: no run of before is about to begin or to end. */
+/** At the start one count is enough: no earlier run is about to begin or to end. */
 export const createWalk = (): Walk => ({
   number: 0,
   after: '',
@@ -50,15 +52,15 @@ export const createWalk = (): Walk => ({
 const ORPHAN_AGE_MS = 20_000
 /** Milliseconds: a run that takes a step does not show the status of its row at once, and one that waits shows it at its first poll. */
 const SHOWN_WITHIN_MS = 120_000
-/** Temporal needs half a second of CPU to list so many runs, and a hundredth of that to count them. */
+/** Temporal needs half a second of CPU to list this many runs, and a hundredth of that to count them. */
 const PAGE = 1000
-/** In each tenth walk all pages are listed: a run that should have ended can make up for a missing one in the counts. */
+/** Each tenth walk lists all pages: a run that should have ended can make up for a missing one in the counts. */
 const LISTED_WALKS = 10
 
 /**
- * Whatever is open has a workflow that knows it: what lost it, by hand or with Temporal's store, gets one again. A round
- * compares a page of the payments with their runs, so its cost does not grow with them: by counts, and by a list where they
- * differ. If there are more pages, it counts all, and compares all pages when runs are missing. Returns how many payments
+ * Gives each open payment a workflow again if it has lost it, by hand or with Temporal's store. A round compares a page
+ * of the payments with their runs, so its cost does not grow with them: by counts, and by a list if they differ. If
+ * there are more pages, it counts all, and compares all pages if runs are missing. Returns the number of payments that
  * got a run.
  */
 export async function adoptOrphans(deps: OrphanDeps): Promise<number> {
@@ -73,8 +75,8 @@ export async function adoptOrphans(deps: OrphanDeps): Promise<number> {
 }
 
 /**
- * True if fewer runs than payments are counted twice in a row: what is missing once may be about to begin, or not be listed
- * yet. Runs that are about to end hide missing ones, so the walk goes on whatever is counted.
+ * Returns true if fewer runs than payments are counted twice in a row: what is missing once may be about to begin, or
+ * not be listed yet. Runs that are about to end hide missing ones, so the walk continues whatever is counted.
  */
 async function areRunsMissing({ db, client, walk }: OrphanDeps, createdBefore: string): Promise<boolean> {
   const [payments, { count: runs }] = await Promise.all([
@@ -106,7 +108,7 @@ async function comparePage(deps: OrphanDeps, createdBefore: string): Promise<num
 
 type Unclosed = Awaited<ReturnType<typeof listUnclosed>>
 
-/** True if as many runs show each status as payments have it. */
+/** Returns true if each status has as many runs as payments. */
 async function isAsCounted({ client }: OrphanDeps, page: { unclosed: Unclosed; ofPage: string }): Promise<boolean> {
   const statuses = [...new Set(page.unclosed.map(({ status }) => status))]
   const answers = await Promise.all(
@@ -122,21 +124,21 @@ type Page = { readonly unclosed: Unclosed; readonly running: ReadonlyMap<string,
 
 async function compareRuns(deps: OrphanDeps, { unclosed, running }: Page): Promise<number> {
   const { db, workflows, log } = deps
-  await tellRows(deps, { unclosed, running })
+  await notifyRuns(deps, { unclosed, running })
   const lost = unclosed.filter(({ id }) => !running.has(id)).map(({ id }) => id)
-  // What has closed after it was read needs no run.
+  // A payment that has closed after it was read needs no run.
   const orphans = await readOpenStarts(db, lost)
   return deps.forEach(orphans, async (start) => {
-    // Temporal's list may be out of date, but the start does nothing when a run exists.
+    // Temporal's list may be out of date, but the start does nothing if a run exists.
     if (await workflows.resume(start)) log.warn({ payment_id: start.id }, 'a payment had no workflow: it has one again')
   })
 }
 
 /**
- * A run may not know its row: an operator has reset it, or nobody could tell it of a change. It would refuse what the row
- * allows, and act only at its next clock. It is notified once of each version.
+ * Notifies runs that do not know their row: an operator has reset the run, or a change could not be signaled. Such a
+ * run would refuse what the row allows, and act only at its next clock. It is notified once of each version.
  */
-async function tellRows({ workflows, clock, walk, log, forEach }: OrphanDeps, page: Page): Promise<void> {
+async function notifyRuns({ workflows, clock, walk, log, forEach }: OrphanDeps, page: Page): Promise<void> {
   const before = clock() - SHOWN_WITHIN_MS
   const unaware = page.unclosed.filter(
     ({ id, status, updated_at }) => (page.running.get(id) ?? status) !== status && Date.parse(updated_at) < before,
@@ -152,7 +154,7 @@ async function tellRows({ workflows, clock, walk, log, forEach }: OrphanDeps, pa
 
 const RUNNING = `WorkflowType = 'payment' AND ExecutionStatus = 'Running'`
 
-/** The running workflows that the query finds, with the status that each shows. */
+/** Returns the running workflows that the query finds, with the status that each shows. */
 async function listRunning({ client }: OrphanDeps, query: string): Promise<Map<string, string | undefined>> {
   const shown = new Map<string, string | undefined>()
   for await (const { workflowId, typedSearchAttributes } of client.workflow.list({ query, pageSize: PAGE }))

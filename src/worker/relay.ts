@@ -9,13 +9,13 @@ import type { Logger } from '../log.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
 import { adoptOrphans, createWalk } from './orphans.ts'
 
-/** Passes on to Temporal what a crash may have kept from it. Every message is safe to send twice. */
+/** Sends to Temporal what a crash may have kept from it. Every message is safe to send twice. */
 export type Relay = {
   /** Starts workflows of payments whose process died between commit and start. */
   readonly startPayments: () => Promise<number>
-  /** For payouts that are settled, held or voided: completes the waiting activity, or signals the workflow. */
+  /** For payouts that are settled, stopped or voided: completes the waiting activity, or signals the workflow. */
   readonly completeTransfers: () => Promise<number>
-  /** Repeats news of partners until an activity has applied what the partner says about them. */
+  /** Repeats callbacks of partners until an activity has applied a reading of the order. */
   readonly tellPartnerNews: () => Promise<number>
   /** Starts a workflow for every open payment without one, after a terminated run or a lost Temporal store. */
   readonly adoptOrphans: () => Promise<number>
@@ -29,12 +29,12 @@ export type RelayDeps = {
   readonly log: Logger
   /** Milliseconds for which messages are left to the process that wrote them. */
   readonly graceMs?: number
-  /** Payments of one round of `adoptOrphans`. */
+  /** Number of payments in one round of `adoptOrphans`. */
   readonly orphanPage?: number
 }
 
 const GRACE_MS = 3000
-/** Most messages of one round, so that rounds stay short. The next round takes the others. */
+/** Maximum number of messages in one round, so that rounds stay short. The next round takes the others. */
 export const PER_ROUND = 100
 /** Starts of one round, all at once. Each has three seconds to be answered, and two cores start about eighty a second. */
 export const STARTS_PER_ROUND = 16
@@ -53,7 +53,7 @@ export function createRelay(deps: RelayDeps): Relay {
           rows.map((row) => row.subject),
         )
         const byId = new Map(starts.map((start) => [start.id, start]))
-        return passOn(tx, rows, async ({ subject }) => {
+        return sendAll(tx, rows, async ({ subject }) => {
           const start = byId.get(subject)
           if (start !== undefined) await workflows.resume(start)
         })
@@ -65,10 +65,10 @@ export function createRelay(deps: RelayDeps): Relay {
         db,
         rows.map((row) => row.subject),
       )
-      return passOn(db, rows, async ({ subject, payload }) => {
+      return sendAll(db, rows, async ({ subject, payload }) => {
         const payment = payments.get(subject)
         if (payment === undefined) throw new Error(`no payment ${subject}`)
-        const changed = { payment: snapshotOf(payment), events: eventsOf(payload) }
+        const changed = { payment: snapshotOf(payment), events: readEvents(payload) }
         if (!(await workflows.completeTransfer(subject, changed))) await workflows.tellRowChanged(subject)
       })
     },
@@ -81,8 +81,8 @@ export function createRelay(deps: RelayDeps): Relay {
     adoptOrphans: () => adoptOrphans({ ...deps, walk, forEach }),
   }
 
-  /** Deletes the messages that were sent. Returns how many there were. */
-  async function passOn(
+  /** Deletes the messages that were sent. Returns their number. */
+  async function sendAll(
     queryable: Queryable,
     rows: readonly OutboxRow[],
     send: (row: OutboxRow) => Promise<void>,
@@ -96,7 +96,9 @@ export function createRelay(deps: RelayDeps): Relay {
     return sent.length
   }
 
-  /** An item that fails stops no other; the next round finds it again. Returns how many succeeded. */
+  /**
+   * Works on each item. One that fails stops no other; the next round finds it again. Returns the number of successes.
+   */
   async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<number> {
     const results = await Promise.allSettled(items.map(work))
     const failed = results.filter((result) => result.status === 'rejected')
@@ -109,7 +111,7 @@ export function createRelay(deps: RelayDeps): Relay {
   }
 }
 
-function eventsOf(payload: unknown): string[] {
+function readEvents(payload: unknown): string[] {
   if (typeof payload !== 'object' || payload === null || !('events' in payload) || !Array.isArray(payload.events))
     return []
   return payload.events.filter((id) => typeof id === 'string')

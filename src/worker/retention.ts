@@ -11,16 +11,16 @@ export type RetentionDeps = {
   /** Unix milliseconds. */
   readonly now: () => number
   readonly scope: { readonly chainId: number; readonly token: Hex }
-  /** Days after which what envelopes were sent with is dropped. */
+  /** Days after which the bytes that envelopes were sent with are dropped. */
   readonly bytesDays: number
 }
 
-/** Answered while there is more: the loop goes on at once, so that deleting keeps up with whatever was written. */
+/** Returned while there is more: the loop continues at once, so that deleting keeps up with whatever was written. */
 export const MORE = 1
 
 /**
- * Deletes a batch of everything that is kept no longer. Expired secrets have stopped signing before. What fails does not
- * keep the rest from being deleted; the first failure is thrown at the end.
+ * Deletes a batch of everything that is no longer kept. Expired secrets have stopped signing before. A failure does not
+ * keep the rest from being deleted; the first one is thrown at the end.
  */
 export function createRetention({ db, now, scope, bytesDays }: RetentionDeps): () => Promise<number> {
   return async function prune() {

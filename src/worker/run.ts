@@ -2,7 +2,10 @@ import { DefaultLogger, Runtime, type Worker } from '@temporalio/worker'
 import type { Logger } from '../log.ts'
 import { type Loop, runLoop } from './loop.ts'
 
-/** Temporal logs through our logger, tells its metrics at the address, and leaves signals to us: we stop loops, then activities, then connections. */
+/**
+ * Logs Temporal's lines with the process's logger, serves its metrics at the address, and leaves signals to the
+ * process, which stops loops, then activities, then connections.
+ */
 export function logTemporal(log: Logger, metricsAddress: string | undefined): void {
   Runtime.install({
     shutdownSignals: [],
@@ -25,12 +28,12 @@ export type RunningParts = {
 }
 
 /**
- * Runs until `stop` is aborted, then lets running work finish. Returns the exit code: 1 when the worker fails or
+ * Runs until `stop` is aborted, then lets running work finish. Returns the exit code: 1 if the worker fails or
  * settlement must not run, so that the supervisor of the process starts it again.
  */
 export async function runWorker({ workers, settlement, loops, log, ready }: RunningParts, stop: AbortController) {
   const running = workers.map((worker) => worker.run())
-  const own = signalsOf(stop.signal)
+  const own = createSignals(stop.signal)
   const background = [settlement.run(own()), ...loops.map((loop) => runLoop(loop, own()))]
   ready(workers.map((worker) => worker.options.taskQueue))
   const code = await Promise.race([...running, Promise.all(background)]).then(
@@ -47,10 +50,11 @@ export async function runWorker({ workers, settlement, loops, log, ready }: Runn
 }
 
 /**
- * A signal for each part that runs, aborted with the one of the process. More than ten parts that listen to one signal are
- * what Node warns of as a leak, and a warning that is always there hides one that means something.
+ * Returns a function that creates a signal for each part that runs, aborted with the one of the process. Node warns of
+ * a leak if more than ten parts listen to one signal, and a warning that is always there hides one that means
+ * something.
  */
-function signalsOf(stop: AbortSignal): () => AbortSignal {
+function createSignals(stop: AbortSignal): () => AbortSignal {
   const made: AbortController[] = []
   stop.addEventListener('abort', () => made.forEach((one) => one.abort()), { once: true })
   return () => {

@@ -11,8 +11,8 @@ export const createWorkBells = (): WorkBells => ({
 })
 
 /**
- * Finds the work for which no bell has rung: a process may have ended between a commit and its ring, a notice of Postgres may be
- * lost, and some work only becomes due. `clock`: Unix milliseconds.
+ * Finds the work for which no bell has rung: a process may have ended between a commit and its ring, a notification of
+ * Postgres may be lost, and some work only becomes due. `clock`: Unix milliseconds.
  */
 export function createWorkLook({ db, bells, clock }: { db: Queryable; bells: WorkBells; clock: () => number }) {
   return async function look(): Promise<number> {
@@ -21,7 +21,7 @@ export function createWorkLook({ db, bells, clock }: { db: Queryable; bells: Wor
   }
 }
 
-/** Rings for the sweeps that a notice of Postgres names; for a look if notices may have been missed. */
+/** Rings for the sweeps that a notification of Postgres names; for a look if notifications may have been missed. */
 export function ringFor(sweeps: readonly string[] | null, bells: WorkBells): void {
   if (sweeps === null) bells.look.ring()
   else for (const sweep of SWEEPS) if (sweeps.includes(sweep)) bells[sweep].ring()

@@ -21,27 +21,27 @@ export type WorkerSettings = {
   readonly stickyTimeoutMs: number
   /** Milliseconds that running activities have to finish after a shutdown began. */
   readonly shutdownGraceMs: number
-  /** When versioning is on, a payment stays with the build that started it. */
+  /** If versioning is on, a payment stays with the build that started it. */
   readonly version: { readonly buildId: string } | null
 }
 
-/** Milliseconds that activities which were told to end have before the worker ends without them. */
+/** Milliseconds that activities have to end after they were canceled, before the worker ends without them. */
 export const SHUTDOWN_FORCE_MS = 15_000
 
 /**
- * Workflow tasks at the same time, and the local activities in them, for which they wait. Three partners that hang hold 144
- * (24 openings, 12 readings and 12 cancellations each: crowded.ts), receivers of webhooks 75 (places.ts). The rest is for payments
- * that wait for nobody.
+ * Concurrent workflow tasks, and the local activities in them, for which they wait. Three partners that hang occupy 144
+ * (24 openings, 12 readings and 12 cancellations each: crowded.ts), receivers of webhooks 75 (places.ts). The rest is
+ * for payments that wait for none of them.
  */
 const WORKFLOW_TASKS_AT_ONCE = 300
 
 /**
- * Deliveries at the same time. Almost all of it is waiting for receivers, so that places cost sockets and little else; ten accounts
- * whose receivers hang must hold less than all of them (places.ts).
+ * Concurrent deliveries. Almost all of them wait for receivers, so that places cost sockets and little else; ten
+ * accounts whose receivers hang must occupy less than all of them (places.ts).
  */
 const DELIVERIES_AT_ONCE = 400
 
-/** Payments and deliveries have separate queues, so that a flood of failing endpoints holds up no payment. */
+/** Payments and deliveries have separate queues, so that a flood of failing endpoints delays no payment. */
 export function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
   const shared: Omit<WorkerOptions, 'taskQueue'> = {
     connection: settings.connection,

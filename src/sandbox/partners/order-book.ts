@@ -17,11 +17,11 @@ import type { PartnerEntry, PartnerState } from './state.ts'
 
 export type ActRequest = {
   readonly action: SimulatedAction
-  /** The amount that arrives, in minor units. Default: the price, or what a fault says. */
+  /** The amount that arrives, in minor units. Default: the price, or the amount of a fault. */
   readonly receivedMinor?: string | undefined
-  /** Who pays. A new buyer must pass the identity check first. */
+  /** The buyer who pays. A new buyer must pass the identity check first. */
   readonly buyer?: string | undefined
-  /** For how long the payment is confirming. */
+  /** Seconds for which the payment is confirming. */
   readonly seconds?: number | undefined
   readonly failureCode?: FailureCode | undefined
 }
@@ -40,7 +40,7 @@ export type OrderBook = {
   cancel(attemptId: string): Promise<SandboxOrder | null>
   refund(attemptId: string, key: string): Promise<Refund | null>
   act(attemptId: string, request: ActRequest): Promise<ActResult | null>
-  /** Applies what time has done to every order. */
+  /** Applies what time has changed to every order. */
   sweep(): Promise<void>
   list(): Promise<SandboxOrder[]>
 }
@@ -52,15 +52,15 @@ export type BookDeps = {
   readonly faults: Faults
   readonly clock: () => number
   readonly newReference: () => string
-  /** The callbacks that announce a change. */
+  /** Returns the callbacks that announce a change. */
   readonly callbacksFor: (order: SandboxOrder) => PartnerEntry[]
 }
 
-/** Parts of the price that arrive when the fault names none. */
+/** Percent of the price that arrives if the fault names none. */
 const UNDERPAID_PERCENT = 50
 const OVERPAID_PERCENT = 150
 const DELAY_SECONDS = 60
-/** Questions about an order that fail while its partner is down. */
+/** Number of calls about an order that fail while its partner is down. */
 const DOWN_TIMES = 5
 
 export function createOrderBook(deps: BookDeps): OrderBook {
@@ -71,7 +71,7 @@ export function createOrderBook(deps: BookDeps): OrderBook {
     return order
   }
 
-  /** The order, after applying what time has changed since the last look. */
+  /** Returns the order, after applying what time has changed since the last read. */
   async function current(attemptId: string | undefined): Promise<SandboxOrder | null> {
     const order = attemptId === undefined ? undefined : state.orders.get(attemptId)
     if (order === undefined) return null
@@ -163,15 +163,15 @@ function apply(deps: BookDeps, acting: Acting): SandboxOrder {
     case 'pay':
       return pay(deps, acting)
     case 'under':
-      return pay(deps, arrivingOf(acting, UNDERPAID_PERCENT))
+      return pay(deps, withAmount(acting, UNDERPAID_PERCENT))
     case 'over':
-      return pay(deps, arrivingOf(acting, OVERPAID_PERCENT))
+      return pay(deps, withAmount(acting, OVERPAID_PERCENT))
     case 'late':
       return received(order, 'paid', request.receivedMinor ?? order.minor)
     case 'partner_down':
       return order
     case 'verify':
-      return goThrough(deps, order, { minor: expected })
+      return completePayment(deps, order, { minor: expected })
     case 'fail_verification':
       return declined(order, 'verification_failed')
     case 'require_verification':
@@ -197,7 +197,7 @@ function apply(deps: BookDeps, acting: Acting): SandboxOrder {
   }
 }
 
-function arrivingOf(acting: Acting, percent: number): Acting {
+function withAmount(acting: Acting, percent: number): Acting {
   const { order, request } = acting
   return { ...acting, request: { ...request, receivedMinor: arriving(order.minor, {}, percent) } }
 }
@@ -208,11 +208,11 @@ function pay(deps: BookDeps, { order, request, isLate }: Acting): SandboxOrder {
   const isUnknown = buyer !== null && !deps.state.buyers.has(buyer)
   const needsCheck = isUnknown || deps.faults.take('identity_check', order.attemptId) !== null
   if (needsCheck && !isLate) return { ...order, status: 'verification_required', buyer, expectedMinor: minor }
-  return goThrough(deps, { ...order, buyer }, { minor, seconds: request.seconds })
+  return completePayment(deps, { ...order, buyer }, { minor, seconds: request.seconds })
 }
 
-/** The order after the buyer has paid. Faults decide whether and when the money comes. */
-function goThrough(
+/** Returns the order after the buyer has paid. Faults decide if and when the money arrives. */
+function completePayment(
   deps: BookDeps,
   order: SandboxOrder,
   payment: { readonly minor: string; readonly seconds?: number | undefined },
@@ -234,7 +234,7 @@ function arrivingMinor(faults: Faults, order: SandboxOrder): string {
   return over === null ? order.minor : arriving(order.minor, over, OVERPAID_PERCENT)
 }
 
-/** Other orders of the same checkout that can still be paid, found by their equal return URL. */
+/** Returns other orders of the same checkout that can still be paid, found by their equal return URL. */
 function payableTwins(state: PartnerState, order: SandboxOrder): SandboxOrder[] {
   return [...state.orders.values()].filter(
     (other) =>

@@ -4,7 +4,7 @@ import type { Logger } from '../../log.ts'
 
 export type MailRoundDeps = {
   readonly db: Db
-  /** Opens what the api has sealed. Throws when it was altered. */
+  /** Opens what the api has sealed. Throws if it was altered. */
   readonly open: (sealed: string, id: string) => string
   readonly send: (mail: { id: string; to: string; subject: string; text: string }) => Promise<void>
   /** Unix milliseconds. */
@@ -13,15 +13,15 @@ export type MailRoundDeps = {
 }
 
 const PER_ROUND = 20
-/** Beside these, of those that were tried before. */
+/** Maximum number of mails in a round that were tried before, in addition to these. */
 const RETRIES = 5
-/** A mail that was taken belongs to its sender for so long: more than one send can take (milliseconds). */
+/** Milliseconds for which a mail belongs to the round that took it: more than one send can take. */
 const TAKEN_MS = 120_000
-/** Time until the next try, doubling each time (milliseconds). A link works for 15 minutes, so tries are close. */
+/** Milliseconds until the next try, doubled each time. A link works for 15 minutes, so tries are close. */
 const FIRST_RETRY_MS = 5_000
 const LONGEST_RETRY_MS = 120_000
 
-/** Sends the mails that are due. Returns how many were sent. A mail that fails holds up no other. */
+/** Sends the mails that are due. Returns the number sent. A mail that fails delays no other. */
 export async function sendDueMail(deps: MailRoundDeps): Promise<number> {
   const { db, clock, log } = deps
   const iso = (after = 0): string => new Date(clock() + after).toISOString()
@@ -35,7 +35,7 @@ export async function sendDueMail(deps: MailRoundDeps): Promise<number> {
         await mailWasSent(db, id)
         return true
       } catch (error) {
-        const failure = kindOf(error)
+        const failure = describeFailure(error)
         log.warn({ mail: id, tries, failure }, 'a mail could not be sent yet')
         const delay = Math.min(FIRST_RETRY_MS * 2 ** (tries - 1), LONGEST_RETRY_MS)
         await mailFailed(db, { id, failure, nextAt: iso(delay) })
@@ -46,8 +46,8 @@ export async function sendDueMail(deps: MailRoundDeps): Promise<number> {
   return results.filter(Boolean).length
 }
 
-/** The code alone: answers of mail servers repeat addresses. */
-function kindOf(error: unknown): string {
+/** Returns only the code: answers of mail servers repeat addresses. */
+function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const code = 'code' in error ? String(error.code) : error.name
   return 'responseCode' in error ? `${code} ${String(error.responseCode)}` : code

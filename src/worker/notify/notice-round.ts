@@ -9,11 +9,11 @@ import type { NotificationLanguage } from '../../domain/notification/channel.ts'
 
 export type NoticeRoundDeps = {
   readonly db: Db
-  /** Seals what the round that sends mails opens. */
+  /** Seals what the mail round opens. */
   readonly seal: (text: string, id: string) => string
   readonly newMailId: () => string
   readonly publicUrl: string
-  /** Writes what the person reads, in that language. */
+  /** Composes the mail in the person's language. */
   readonly noticeMail: (
     told: Pick<Notice, 'account' | 'kind' | 'data'> & { testMode: boolean; publicUrl: string; stopUrl: string | null },
     language: NotificationLanguage,
@@ -24,25 +24,25 @@ export type NoticeRoundDeps = {
 
 const PER_ROUND = 20
 /**
- * Beside so many mails that nobody has tried to send no more are written: those of accounts that are told much would wait in
- * front of what others are told next.
+ * Number of untried mails at which no more are written: those of accounts with many notifications would delay the next
+ * ones of others.
  */
 const MOST_UNTRIED = 100
-/** A notice is worth reading for so long (milliseconds). */
+/** Milliseconds for which a notification is worth reading. */
 const WORTH_MS = 3 * 86_400_000
 
 /**
- * Writes a mail to each person of the account for each notice that nobody was told of. Mails and the mark on the notice
- * are one transaction: none is written twice, and none is forgotten. A round returns how many notices there were, or null if they
- * must wait because of the mails that nobody has tried to send; the next one begins with the account that follows.
+ * Writes a mail to each person of the account for each new notification. Mails and the mark on the notification are one
+ * transaction: none is written twice, and none is forgotten. A round returns the number of notifications, or null if
+ * they must wait because of untried mails; the next one begins with the account that follows.
  */
 export function createNoticeRound(deps: NoticeRoundDeps): () => Promise<number | null> {
   let after = ''
-  return async function tellNotices() {
+  return async function writeNotices() {
     const notices = await deps.db.transaction(async (tx) => {
       if ((await countUntried(tx, { now: iso(deps.clock()), most: MOST_UNTRIED })) === MOST_UNTRIED) return null
       const taken = await takeNotices(tx, iso(deps.clock()), { limit: PER_ROUND, after })
-      for (const notice of taken) await tell(deps, tx, notice)
+      for (const notice of taken) await writeMails(deps, tx, notice)
       return taken
     })
     after = notices?.at(-1)?.merchantId ?? after
@@ -50,11 +50,11 @@ export function createNoticeRound(deps: NoticeRoundDeps): () => Promise<number |
   }
 }
 
-async function tell(deps: NoticeRoundDeps, tx: Tx, notice: Notice): Promise<void> {
+async function writeMails(deps: NoticeRoundDeps, tx: Tx, notice: Notice): Promise<void> {
   const { merchantId, data } = notice
   const now = deps.clock()
   const nextAt = notice.kind === 'wallet.changed' && typeof data['at'] === 'string' ? data['at'] : null
-  // A sign-in is told to whom it is about; everybody else has the chats of the account.
+  // A sign-in is mailed only to its person; everybody else has the chats of the account.
   const about = notice.kind === 'sign_in.new' ? data['person'] : undefined
   for (const { personId, email: to } of await listMembers(tx, merchantId)) {
     if (about !== undefined && personId !== about) continue

@@ -13,12 +13,12 @@ export type NotificationSweepDeps = {
   readonly now: () => number
 }
 
-/** A channel whose workflow was started is left alone for so long, in seconds: it may have ended just before. */
+/** Seconds for which a channel is not started again after its workflow was started: it may have ended just before. */
 const AGAIN_SECONDS = 10
-/** Rows of one round. More than a full round is taken at once by the next one. */
+/** Rows of one round. After a full round, the next one follows at once. */
 export const DUE_PER_ROUND = 500
 
-/** Starts the workflow of each channel that has something to be told. Answers how many channels that were. */
+/** Starts the workflow of each channel with due notifications. Returns the number of channels. */
 export async function sweepNotifications({ db, client, taskQueue, now }: NotificationSweepDeps): Promise<number> {
   const at = new Date(now()).toISOString()
   const due = await takeDueChannels(db, { now: at, againSeconds: AGAIN_SECONDS, limit: DUE_PER_ROUND })

@@ -11,7 +11,7 @@ import {
 } from '../../db/notifications/telegram.ts'
 import type { Logger } from '../../log.ts'
 
-/** What the Bot API answered: `result`, or why not. Throws when no answer came. */
+/** Returns the Bot API's `result`, or why there is none. Throws if no response arrived. */
 export type AskBot = (method: 'getMe' | 'getUpdates', parameters: object) => Promise<BotAnswer>
 export type BotAnswer =
   | { readonly ok: true; readonly result: unknown }
@@ -30,17 +30,17 @@ export type TelegramRoundDeps = {
   /** The part of the token before the colon. */
   readonly botId: string
   readonly ask: AskBot
-  /** Makes the chat a channel of the account; false when the person may not do that any more. */
+  /** Makes the chat a channel of the account; returns false if the person must not do that any more. */
   readonly link: (tx: Tx, chat: LinkedChat) => Promise<boolean>
   /** Unix milliseconds. */
   readonly clock: () => number
   readonly log: Logger
 }
 
-/** A reader has its updates for so long: more than one answer takes (milliseconds). */
+/** Milliseconds for which a reader owns its updates: more than one answer takes. */
 const LEASE_MS = 30_000
 export const UPDATES_AT_ONCE = 10
-/** After a refusal that names no pause, such as that another program reads the updates (milliseconds). */
+/** Milliseconds of rest after a refusal that names none, for example because another program reads the updates. */
 const REFUSED_PAUSE_MS = 30_000
 
 const me = z.object({ username: z.string().regex(/^\w{3,64}$/) })
@@ -56,8 +56,8 @@ const started = z.object({ message: z.object({ text: z.string(), chat: chatShape
 const START = /^\/start(?:@\w+)? ([\w-]{43})$/
 
 /**
- * Looks who has opened a link of ours, while links are open. Answers how many updates were read. One process at a time
- * asks, so that no update is given to two; what was read is noted with what came of it, in one transaction.
+ * Reads who has opened a link of the platform, while links are open. Returns the number of updates read. One process at
+ * a time reads, so that no update goes to two; a read update is recorded with its result, in one transaction.
  */
 export async function readTelegram(deps: TelegramRoundDeps): Promise<number> {
   const { db, botId, clock } = deps
@@ -77,14 +77,14 @@ export async function readTelegram(deps: TelegramRoundDeps): Promise<number> {
       await noteUpdate(tx, botId, update.update_id + 1)
       await readUpdate(deps, tx, update)
     })
-  // After a week without one, Telegram goes on with any number (https://core.telegram.org/bots/api#update): one below
-  // the last would be thrown away as read. All before it are confirmed by now, so nothing is read twice.
+  // After a week without one, Telegram continues with any number (https://core.telegram.org/bots/api#update): one below
+  // the last would be discarded as read. All before it are confirmed by now, so nothing is read twice.
   if (read.length === 0 && offset !== 0) await forgetUpdates(db, botId)
   await releaseUpdates(db, botId, iso(clock()))
   return read.length
 }
 
-/** Learns the name of the bot, without which no link can be made. */
+/** Reads the name of the bot, without which no link can be made. */
 export async function introduceBot({ db, botId, ask, clock }: TelegramRoundDeps): Promise<void> {
   const answer = await ask('getMe', {})
   if (!answer.ok) throw new Error(`Telegram refuses the bot (HTTP ${answer.status}): look at TELEGRAM_BOT_TOKEN`)
@@ -100,7 +100,7 @@ async function rest({ db, botId, clock, log }: TelegramRoundDeps, refused: BotAn
   return 0
 }
 
-/** Anything but the opening of an open link is passed over: strangers may write to a bot what they like. */
+/** Ignores anything but the opening of an open link: strangers may write to a bot what they like. */
 async function readUpdate({ link, clock }: TelegramRoundDeps, tx: Tx, update: unknown): Promise<void> {
   const message = started.safeParse(update).data?.message
   const token = START.exec(message?.text ?? '')?.[1]

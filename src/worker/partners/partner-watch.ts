@@ -10,17 +10,17 @@ import type { ProviderName } from '../../domain/methods.ts'
 import { type Asked, type FailedCall, type Standing, wasAsked } from '../../domain/partner/standing.ts'
 import type { Logger } from '../../log.ts'
 
-/** Knows which partners are suspected or down, tells the database what this process sees, and asks when it is due. */
+/** Knows which partners are suspected or down, stores what this process sees, and asks partners when it is due. */
 export type PartnerWatch = {
   readonly failed: (call: FailedCall) => Promise<void>
   readonly opened: (provider: ProviderName) => Promise<void>
-  /** Returns how many partners are suspected or down. */
+  /** Returns the number of partners that are suspected or down. */
   readonly tick: () => Promise<number>
 }
 
 type WatchDeps = {
   readonly db: Db
-  /** A question of our own. */
+  /** Asks the partner, separately from any payment. */
   readonly ask: (provider: ProviderName) => Promise<Asked>
   /** Starts rounds: a partner is suspected. */
   readonly wake: () => void
@@ -29,18 +29,20 @@ type WatchDeps = {
 
 export function createPartnerWatch({ db, ask, wake, log }: WatchDeps): PartnerWatch {
   let known: readonly Standing[] = []
-  const telling = new Set<ProviderName>()
+  const storing = new Set<ProviderName>()
 
-  /** One at a time of each partner: what is not told meanwhile, later calls tell. No call fails because of it. */
-  async function tell(provider: ProviderName, what: () => Promise<void>): Promise<void> {
-    if (telling.has(provider)) return
-    telling.add(provider)
+  /**
+   * Stores one observation of each partner at a time; later calls repeat what is skipped. No call fails because of it.
+   */
+  async function store(provider: ProviderName, what: () => Promise<void>): Promise<void> {
+    if (storing.has(provider)) return
+    storing.add(provider)
     try {
       await what()
     } catch (error) {
       log.warn({ err: error, partner: provider }, 'it was not noted how a call to the partner ended')
     } finally {
-      telling.delete(provider)
+      storing.delete(provider)
     }
   }
 
@@ -53,18 +55,18 @@ export function createPartnerWatch({ db, ask, wake, log }: WatchDeps): PartnerWa
       log.info({ partner: provider }, 'the partner is back: it is offered again')
   }
 
-  const standingOf = (provider: ProviderName) => known.find((standing) => standing.provider === provider)
+  const getStanding = (provider: ProviderName) => known.find((standing) => standing.provider === provider)
 
   return {
     async failed(call) {
-      const isDown = (standingOf(call.provider)?.downSince ?? null) !== null
+      const isDown = (getStanding(call.provider)?.downSince ?? null) !== null
       if (isDown) return
-      await tell(call.provider, () => suspectPartner(db, call))
+      await store(call.provider, () => suspectPartner(db, call))
       wake()
     },
     async opened(provider) {
-      // Of a partner that nobody suspects there is nothing to write.
-      if ((standingOf(provider)?.suspects.length ?? 0) > 0) await tell(provider, () => clearPartner(db, provider))
+      // A partner that nobody suspects needs no write.
+      if ((getStanding(provider)?.suspects.length ?? 0) > 0) await store(provider, () => clearPartner(db, provider))
     },
     async tick() {
       known = await listStandings(db)
@@ -77,6 +79,6 @@ export function createPartnerWatch({ db, ask, wake, log }: WatchDeps): PartnerWa
   }
 }
 
-/** True while there is something to find out about it, or an order that it opens would clear it. */
+/** Returns true while there is something to find out about it, or an order that it opens would clear it. */
 const isDoubtful = ({ askAt, downSince, suspects }: Standing): boolean =>
   askAt !== null || downSince !== null || suspects.length > 0
