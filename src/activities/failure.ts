@@ -13,7 +13,6 @@ export function toFailure(error: unknown): unknown {
   return ApplicationFailure.create({ type: 'Unknown', message: String(error) })
 }
 
-/** Wraps the work so that it throws only failures that Temporal understands. */
 export function guarded<Args extends unknown[], Result>(
   work: (...args: Args) => Promise<Result>,
 ): (...args: Args) => Promise<Result> {
@@ -37,16 +36,12 @@ export function isPartnerError(error: unknown): error is PartnerTrouble {
   return error instanceof Error && error.name === 'PartnerError'
 }
 
-/**
- * A partner that refuses the platform's account still refuses it a second later: an operator must act, so it is asked
- * rarely.
- */
+/** An operator must act before the partner answers otherwise, so it is asked rarely. */
 const MISCONFIGURED_RETRY_SECONDS = 60
 
-/** Seconds after which a party is asked again that gave no answer and named no time. */
 const UNKNOWN_RETRY_SECONDS = 5
 
-/** Returns the seconds until the party is asked again, if the workflow waits and not the activity. */
+/** Seconds until the party is asked again, if the workflow waits and not the activity. */
 export function waitAfter(error: PartnerTrouble): number {
   return secondsAfter(error) ?? UNKNOWN_RETRY_SECONDS
 }
@@ -64,7 +59,7 @@ function partnerFailure(error: PartnerTrouble): ApplicationFailure {
   })
 }
 
-/** Returns an expected wait: it is tried again after the delay, and not counted or logged as an error. */
+/** An expected wait: tried again after the delay, and not counted or logged as an error. */
 export function notYet(message: string, afterSeconds: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'NotYet',

@@ -14,10 +14,7 @@ import {
 import { readAs, readCallbackBody, readCurrency, refused, shorten } from './reading.ts'
 import { anyIsSame, hmacSha256, isInWindow, parseTimestamp } from './signature.ts'
 
-/**
- * The card partner: form-encoded requests with a bearer secret and an Idempotency-Key, JSON answers, amounts in minor
- * units. A session has a status and a separate payment status. The protocol is in docs/providers.md.
- */
+/** The protocol is in docs/providers.md. A session has a status and a separate payment status. */
 
 const NAME = 'card_partner'
 

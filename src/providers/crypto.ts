@@ -6,17 +6,14 @@ import type { Rate } from './converter/converter.ts'
 import { PartnerError, type PaymentPartner } from './provider.ts'
 
 /**
- * USDC that the buyer sends to an address of the payment, as a provider. An order is the address with its amount;
- * reading it returns what the final blocks of the chain show. An address cannot be taken back, so `cancelOrder` is
- * absent. There are no callbacks: the observer of the chain notifies the payment.
+ * USDC that the buyer sends to an address of the payment. An address cannot be taken back, so `cancelOrder` is absent.
+ * There are no callbacks: the observer of the chain notifies the payment.
  */
 
 const NAME = 'crypto'
 
-/** The `account` of an order: the addresses belong to the platform. */
 export const CRYPTO_ACCOUNT = 'own addresses'
 
-/** Stores the addresses of payments and their deposits. */
 export type DepositBook = {
   /** Idempotent for each attempt. */
   readonly open: (deposit: {

@@ -1,7 +1,7 @@
 import { Agent, errors, request } from 'undici'
 import { PartnerError } from './provider.ts'
 
-/** The most bytes that are read of an answer. Partners' answers have a few hundred. */
+/** Partners' answers have a few hundred. */
 const MAX_ANSWER_BYTES = 64 * 1024
 
 /** The longest wait before another call (seconds), even if a partner asks for more. */
@@ -17,7 +17,6 @@ const agent = new Agent({
 })
 
 export type HttpCall = {
-  /** The partner's name, with which every error message begins. */
   readonly to: string
   readonly method: 'GET' | 'POST'
   readonly url: string
@@ -32,8 +31,8 @@ export type HttpAnswer = {
 }
 
 /**
- * Makes one call to a partner. It follows no redirects and does not decompress the body. Throws PartnerError `unknown`
- * if no complete answer arrives: the call might have had its effect.
+ * Follows no redirects and does not decompress the body. Throws PartnerError `unknown` if no complete answer arrives:
+ * the call might have had its effect.
  */
 export async function send(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
   try {
@@ -56,10 +55,7 @@ export async function send(call: HttpCall, signal: AbortSignal): Promise<HttpAns
 /** True if the caller aborted the call before its time was over: that proves nothing about the partner. */
 const isAbortedEarly = ({ aborted, reason }: AbortSignal): boolean => aborted && reason?.name !== 'TimeoutError'
 
-/**
- * Returns the error that a status stands for; null if the answer can be read. A status that is neither an answer nor a
- * clear refusal of the platform's account is `unknown`.
- */
+/** A status that is neither an answer nor a clear refusal of the platform's account is `unknown`. */
 export function troubleOf(to: string, answer: HttpAnswer): PartnerError | null {
   const { status } = answer
   if (status === 401 || status === 403)
@@ -76,10 +72,7 @@ export function troubleOf(to: string, answer: HttpAnswer): PartnerError | null {
   return null
 }
 
-/**
- * Reads the answer's JSON, with texts that the database can store. Throws PartnerError `unknown` for anything else: a
- * proxy's page proves nothing about the effect.
- */
+/** A proxy's page proves nothing about the effect, so anything but JSON is `unknown`. */
 export function readJson(to: string, answer: HttpAnswer): unknown {
   try {
     return parseStorable(answer.text)
@@ -89,8 +82,7 @@ export function readJson(to: string, answer: HttpAnswer): unknown {
 }
 
 /**
- * Parses JSON to texts that the database can store. Postgres stores neither NUL nor half a character: such an order
- * would be written, refused and read again without end. Throws SyntaxError.
+ * Postgres stores neither NUL nor half a character: such an order would be written, refused and read again without end.
  */
 export function parseStorable(json: string): unknown {
   return JSON.parse(json, (_key, value) => (typeof value === 'string' ? storable(value) : value))

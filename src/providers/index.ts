@@ -20,7 +20,6 @@ export function createPartners(settings: Record<ProviderName, PartnerSettings>):
   }
 }
 
-/** Reads a callback with the verifier of the partner that it claims to come from. */
 export function createReadCallback(partners: Record<ProviderName, PaymentPartner>): ReadCallback {
   return (provider, callback) => partners[provider].readCallback(callback)
 }

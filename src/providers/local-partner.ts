@@ -15,9 +15,8 @@ import { readAs, readCallbackBody, refused, shorten } from './reading.ts'
 import { anyIsSame, hmacSha256, isInWindow } from './signature.ts'
 
 /**
- * The Indian partner. Every call is a POST of JSON with a checksum over the body; every answer has status 200, its own
- * response code, and a checksum. Amounts are in paise. It cannot cancel an order, so `cancelOrder` is absent. The
- * protocol is in docs/providers.md.
+ * The protocol is in docs/providers.md. Every answer has status 200, its own response code, and a checksum. The partner
+ * cannot cancel an order, so `cancelOrder` is absent.
  */
 
 const NAME = 'local_partner'
@@ -95,7 +94,7 @@ export function createLocalPartner(settings: PartnerSettings): PaymentPartner {
   }
 }
 
-/** Sends the fields with merchant id and time, and checks the checksum of the answer before it reads the answer. */
+/** Checks the checksum of the answer before it reads the answer. */
 async function postSigned(
   settings: PartnerSettings,
   request: { readonly path: string; readonly fields: object },
@@ -141,9 +140,7 @@ function readOpened(order: OpenOrder, answer: HttpAnswer): OpenedOrder {
   return { kind: 'opened', reference: opened.order_no, redirectUrl: opened.page_url, intentUri }
 }
 
-/**
- * Checks the link that the buyer's app pays: it must name this order and amount (NPCI UPI linking specification 1.6).
- */
+/** The link must name this order and amount (NPCI UPI linking specification 1.6). */
 function checkIntent(intent: string, expected: { order: OpenOrder; reference: string }): string {
   const query = intent.startsWith('upi://pay?') ? new URLSearchParams(intent.slice('upi://pay?'.length)) : null
   const isMatching =

@@ -2,7 +2,6 @@ import type { MethodName, ProviderUsed } from '../domain/methods.ts'
 import type { Money } from '../domain/money.ts'
 import type { CallbackReading, FailureCode, PartnerOrder, RawCallback } from '../domain/payment/partner.ts'
 
-/** The data that a partner needs to open an order for one attempt. */
 export type OpenOrder = {
   /** The idempotency key: a second call with the same id returns the same order. */
   readonly attemptId: string
@@ -21,10 +20,7 @@ export type OpenedOrder =
       readonly kind: 'opened'
       readonly reference: string
       readonly redirectUrl: string
-      /**
-       * `upi://pay?…`: the intent link that the checkout shows as a QR code and opens on phones; null for other
-       * methods.
-       */
+      /** `upi://pay?…`: shown as a QR code and opened on phones; null for other methods. */
       readonly intentUri: string | null
     }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
@@ -33,8 +29,8 @@ export type OpenedOrder =
 export type OrderRef = { readonly attemptId: string }
 
 /**
- * A payment partner's method. A missing function means that the partner cannot do it. Every call takes an AbortSignal.
- * A call that was aborted has an unknown outcome: it throws PartnerError `unknown`.
+ * A missing function means that the partner cannot do it. A call that was aborted has an unknown outcome: it throws
+ * PartnerError `unknown`.
  */
 export type PaymentPartner = {
   readonly name: ProviderUsed
@@ -54,10 +50,9 @@ export type RefundResult =
   | { readonly kind: 'refused'; readonly reason: string }
 
 /**
- * A failed call to a partner. `unknown`: no answer, so it is unknown whether it had its effect. `throttled`: the
- * partner asks to be called later. `misconfigured`: it refuses the platform's account or signature, so an operator must
- * act. `isWhole`: the failure is about the partner and not about one order: no answer at all, an error of its server,
- * or a refusal of the account. `wasAsked`: false if the call was not made, so that it proves nothing about the partner.
+ * `unknown`: it might have had its effect. `throttled`: call later. `misconfigured`: the partner refuses the platform's
+ * account, so an operator must act. `isWhole`: the failure is about the partner and not about one order. `wasAsked`:
+ * false if the call was not made, so that it proves nothing.
  */
 export class PartnerError extends Error {
   override readonly name = 'PartnerError'
@@ -82,5 +77,4 @@ export class PartnerError extends Error {
   }
 }
 
-/** Settings of a provider: the partner's URL, the platform's account there, and the shared secret. */
 export type PartnerSettings = { readonly url: string; readonly account: string; readonly secret: string }

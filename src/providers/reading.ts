@@ -8,7 +8,7 @@ const MAX_CALLBACK_BYTES = 64 * 1024
 
 export const refused = (reason: 'signature' | 'timestamp' | 'format'): CallbackReading => ({ kind: 'refused', reason })
 
-/** Parses the answer. Throws PartnerError `unknown` with the names of unreadable fields, never their values. */
+/** Throws PartnerError `unknown` with the names of unreadable fields, never their values. */
 export function readAs<T extends z.ZodType>(to: string, schema: T, answer: HttpAnswer): z.infer<T> {
   const result = schema.safeParse(readJson(to, answer))
   if (result.success) return result.data
@@ -21,7 +21,7 @@ export function readCurrency(to: string, text: string): Currency {
   throw unclear(to, 'answered with a currency that we do not charge in')
 }
 
-/** Parses a callback's body. Null if it is too long, not UTF-8, not JSON, or does not match the schema. */
+/** Null if it is too long, not UTF-8, not JSON, or does not match the schema. */
 export function readCallbackBody<T extends z.ZodType>(schema: T, body: Uint8Array): z.infer<T> | null {
   if (body.length > MAX_CALLBACK_BYTES) return null
   try {
@@ -32,7 +32,7 @@ export function readCallbackBody<T extends z.ZodType>(schema: T, body: Uint8Arra
   }
 }
 
-/** Returns the first `characters` code points of the description, so that no character is cut in half. */
+/** Counts code points, so that no character is cut in half. */
 export function shorten(description: string, characters: number): string {
   return Array.from(description).slice(0, characters).join('')
 }

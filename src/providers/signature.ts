@@ -21,7 +21,7 @@ export function sameText(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** True if one of the signatures is the expected one. A partner that rotates its key sends two. */
+/** A partner that rotates its key sends two. */
 export function anyIsSame(signatures: readonly string[], expected: string): boolean {
   return signatures.slice(0, MAX_SIGNATURES).some((signature) => sameText(signature, expected))
 }

@@ -3,7 +3,7 @@ import type { ProviderName } from '../domain/methods.ts'
 import { send } from './http.ts'
 import { PartnerError, type PartnerSettings } from './provider.ts'
 
-/** Acts on the order of an attempt. If the order does not allow the action, returns the order's status. */
+/** Returns the order's status if the order does not allow the action. */
 export type SimulatedAct = (
   provider: ProviderName,
   attemptId: string,
@@ -14,7 +14,7 @@ const TIMEOUT_MS = 5000
 
 const refusal = z.object({ status: z.string() })
 
-/** Acts on orders at the partner simulators, as a buyer or the partner would. Real partners have no such routes. */
+/** Real partners have no such routes. */
 export function createSimulatedAct(settings: Record<ProviderName, PartnerSettings>): SimulatedAct {
   return async (provider, attemptId, act) => {
     const call = {

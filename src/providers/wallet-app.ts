@@ -7,10 +7,7 @@ import type { OpenedOrder, OpenOrder, PartnerSettings, PaymentPartner, RefundRes
 import { readAs, readCallbackBody, readCurrency, refused, shorten } from './reading.ts'
 import { anyIsSame, hmacSha256, isInWindow, parseTimestamp, sha256Hex } from './signature.ts'
 
-/**
- * The consumer banking app: a JSON API in which every request is signed over method, path, time, nonce and body.
- * Amounts are decimal strings in major units. The protocol is in docs/providers.md.
- */
+/** The protocol is in docs/providers.md. Every request is signed over method, path, time, nonce and body. */
 
 const NAME = 'wallet_app'
 
@@ -138,10 +135,7 @@ function readOpened(order: OpenOrder, answer: HttpAnswer): OpenedOrder {
   return { kind: 'opened', reference: opened.id, redirectUrl: opened.pay_url, intentUri: null }
 }
 
-/**
- * Reads the order; null only if the partner itself reports that there is none. Any other 404 comes from a proxy in
- * between.
- */
+/** Null only if the partner itself reports that there is none. Any other 404 comes from a proxy in between. */
 function readFound(attemptId: string, answer: HttpAnswer): PartnerOrder | null {
   if (answer.status === 404 && readAs(NAME, problemSchema, answer).code === 'ORDER_NOT_FOUND') return null
   if (answer.status !== 200) throw unclear(NAME, `answered ${answer.status} about an order`)

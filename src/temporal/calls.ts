@@ -23,10 +23,8 @@ export const SIGNAL_DEADLINE_MS = 3000
 /** Milliseconds, long because the update opens an order at a partner while the buyer waits. */
 export const UPDATE_DEADLINE_MS = 30_000
 
-/** A signal or an update: to the running workflow, and to a run that is started for it. */
 export type Message<T> = { readonly toRun: () => Promise<T>; readonly toNewRun: () => Promise<T> }
 
-/** Starts a workflow. False if it exists already. */
 export async function startOnce(start: () => Promise<unknown>): Promise<boolean> {
   try {
     await start()
@@ -46,10 +44,7 @@ export function workflowEnded(error: unknown): boolean {
   )
 }
 
-/**
- * Returns `unavailable` if no answer came in time, or the partner was unreachable: the outcome is unknown, and a
- * repeated call is safe. Rethrows other errors.
- */
+/** `unavailable`: the outcome is unknown, and a repeated call is safe. Rethrows other errors. */
 export function unavailable(error: unknown): { kind: 'unavailable' } {
   const timedOut = error instanceof Error && /RPCTimeoutOrCancelled|Deadline/i.test(error.name)
   // The SDK wraps gRPC errors.
@@ -58,7 +53,6 @@ export function unavailable(error: unknown): { kind: 'unavailable' } {
   throw error
 }
 
-/** Sends a signal to the running workflow; without one, to a run that is started for it. */
 export async function signalRun(within: Within, { toRun, toNewRun }: Message<void>): Promise<void> {
   try {
     await within(SIGNAL_DEADLINE_MS, toRun)
@@ -68,7 +62,6 @@ export async function signalRun(within: Within, { toRun, toNewRun }: Message<voi
   }
 }
 
-/** Sends an update to the running workflow, or to a run that is started for it, and waits for the answer. */
 export async function askRun<T>(within: Within, { toRun, toNewRun }: Message<T>): Promise<T | { kind: 'unavailable' }> {
   try {
     return await within(UPDATE_DEADLINE_MS, toRun).catch((error: unknown) => {

@@ -32,16 +32,15 @@ const body = z.object({
 })
 
 /**
- * Creates the codec server of Temporal's UI and CLI (https://docs.temporal.io/production-deployment/data-encryption):
- * `POST /encode` and `POST /decode`. The CLI authenticates by `--codec-auth`. The UI sends a cookie, which `GET /`
- * gives to whoever enters the token; it is a same-site cookie, so UI and codec server must be on one site. The server
- * does not listen yet.
+ * The codec server of Temporal's UI and CLI (https://docs.temporal.io/production-deployment/data-encryption). The CLI
+ * authenticates by `--codec-auth`. The UI sends a cookie, which `GET /` gives to whoever enters the token; it is a
+ * same-site cookie, so UI and codec server must be on one site.
  */
 export function createCodecServer(options: CodecServerOptions): Server {
   const app = express()
   app.disable('x-powered-by')
-  // Behind a proxy all clients have one address, so a lockout after wrong tokens would affect others. A right token has
-  // at least 32 random characters: no number of guesses finds it.
+  // Behind a proxy all clients have one address, so a lockout would affect others. A token has at least 32 random
+  // characters.
   const isToken = (given: string): boolean => same(given, options.token)
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }))
   app.get('/', (_request, response) => page(response, 200, 'Enter the token of the codec server.'))
@@ -129,7 +128,6 @@ function isSession(cookie: string, { token, clock }: CodecServerOptions): boolea
   return same(signature, sign(expires, token)) && Number(expires) * 1000 > clock()
 }
 
-/** Handles payloads in and payloads out. If they cannot be decrypted, the response is 400 with the reason. */
 function answer(work: (payloads: Payload[]) => Promise<Payload[]>) {
   return async (request: Request, response: Response): Promise<void> => {
     const parsed = body.safeParse(request.body)

@@ -31,9 +31,8 @@ export function parseCodecKeys(text: string): readonly CodecKey[] {
 }
 
 /**
- * Encrypts every payload with AES-256-GCM: the first key encrypts, each key decrypts the payloads that name it.
- * Plaintext is refused: whoever can write to Temporal's store must not be able to plant a payload. Decoding throws for
- * plaintext, for a payload that was changed, and for a missing key.
+ * The first key encrypts, each key decrypts the payloads that name it. Plaintext is refused: whoever can write to
+ * Temporal's store must not be able to plant a payload.
  */
 export function createPayloadCodec(keys: readonly CodecKey[]): PayloadCodec {
   const [first] = keys
@@ -45,10 +44,9 @@ export function createPayloadCodec(keys: readonly CodecKey[]): PayloadCodec {
 }
 
 /**
- * The codec of a worker. A foreign message of a workflow (signal, update, query, input) becomes a value that names the
- * refusal, and src/temporal/refuse-plaintext.ts refuses it: an error here would be repeated for as long as the message
- * is in the history, and would block the payment. Answers of activities are never replaced. A missing key throws
- * everywhere: the payload might be genuine, and waits until the key is configured.
+ * A foreign message of a workflow becomes a value that src/temporal/refuse-plaintext.ts refuses: an error here would be
+ * repeated for as long as the message is in the history, and would block the payment. Answers of activities are never
+ * replaced. A missing key throws everywhere: the payload might be genuine.
  */
 export function createWorkerCodec(keys: readonly CodecKey[]): PayloadCodec {
   const strict = createPayloadCodec(keys)

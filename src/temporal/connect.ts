@@ -8,10 +8,7 @@ import { createPayloadCodec, createWorkerCodec, parseCodecKeys } from './codec.t
 /** Timers of Node can fire a little later than they were set to. */
 const TIMER_SLACK_MS = 5
 
-/**
- * Encrypts payloads, and the messages of failures, if keys are configured. `of`: a worker must not stop at a payload
- * that it cannot decrypt.
- */
+/** `of`: a worker must not stop at a payload that it cannot decrypt. */
 export function dataConverter(
   config: Pick<Config, 'TEMPORAL_CODEC_KEYS'>,
   of: 'client' | 'worker',
@@ -22,7 +19,7 @@ export function dataConverter(
   return { failureConverterPath, payloadCodecs: [of === 'client' ? createPayloadCodec(keys) : createWorkerCodec(keys)] }
 }
 
-/** Creates a client that connects on first use, so that a process can start while Temporal is down. */
+/** Connects on first use, so that a process can start while Temporal is down. */
 export function createTemporalClient(config: Pick<Config, 'temporal' | 'TEMPORAL_CODEC_KEYS'>): {
   client: Client
   close: () => Promise<void>
@@ -49,8 +46,8 @@ export function createTemporalClient(config: Pick<Config, 'temporal' | 'TEMPORAL
 }
 
 /**
- * Creates the retries of the SDK, with an end. The SDK tries a call again from a timer; if the connection was closed
- * before, that throws where no code can catch it, and the process ends.
+ * The SDK tries a call again from a timer; if the connection was closed before, that throws where no code can catch it,
+ * and the process ends.
  */
 function createRetries() {
   const { retryableDecider, delayFunction } = defaultGrpcRetryOptions()
@@ -65,7 +62,7 @@ function createRetries() {
         return ms
       },
     }),
-    /** Ends all retries; resolves when the last timer has fired. */
+    /** Resolves when the last timer has fired. */
     async end() {
       isOver = true
       const ms = lastAt - performance.now()

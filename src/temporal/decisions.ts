@@ -8,7 +8,6 @@ export type DecisionOutcome =
   | { readonly kind: 'done'; readonly status: string; readonly message: string }
   | { readonly kind: 'refused' | 'not_running' | 'unknown'; readonly message: string }
 
-/** Sends a decision to the workflow of a payment, and waits for its answer. */
 export async function sendDecision(
   client: Client,
   request: { workflowId: string; say: Say; decision: Decision },
@@ -30,9 +29,7 @@ export async function sendDecision(
   }
 }
 
-/**
- * Returns the outcome. It is `unknown` for a retry that cannot see whether the earlier try carried the decision out.
- */
+/** `unknown` for a retry that cannot see whether the earlier try carried the decision out. */
 export function outcomeOf({ unsure, ...answer }: DecisionAnswer): DecisionOutcome {
   return unsure === true ? { kind: 'unknown', message: answer.message } : { kind: 'done', ...answer }
 }

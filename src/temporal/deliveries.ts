@@ -11,10 +11,7 @@ import { redeliverNow, skipTime, type webhookDelivery } from '../workflows/webho
 
 /** Delivers an event again, for the API. */
 export type DeliveryWorkflows = {
-  /**
-   * Makes the next try now: in the running workflow, or in a new one, which begins the schedule again. False if
-   * Temporal does not answer in time; the worker's sweep finds the delivery later.
-   */
+  /** False if Temporal does not answer in time; the worker's sweep finds the delivery later. */
   deliverNow(delivery: {
     eventId: string
     endpointId: string
@@ -23,7 +20,7 @@ export type DeliveryWorkflows = {
   }): Promise<boolean>
 }
 
-/** Milliseconds. The try is made in the background; the call waits only until Temporal has accepted it. */
+/** The try is made in the background; the call waits only until Temporal has accepted it. */
 const DEADLINE_MS = 3000
 
 export function createDeliveryWorkflows({

@@ -16,8 +16,7 @@ const NORMAL = 1
 type Services = Pick<Client, 'connection' | 'workflow' | 'workflowService'>
 
 /**
- * True if keys take turns at the server (`matching.enableFairness`). No call returns this setting: workflows that wait
- * in a queue without a worker show it, and are deleted afterwards.
+ * No call returns this setting: workflows that wait in a queue without a worker show it, and are deleted afterwards.
  */
 export async function isFair(client: Services, namespace: string): Promise<boolean> {
   const { connection, workflowService } = client

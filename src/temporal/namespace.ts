@@ -18,7 +18,7 @@ const ALREADY_EXISTS = 6
 
 type Services = Pick<Connection, 'workflowService' | 'operatorService'>
 
-/** Registers the search attributes. Existing ones stay as they are. */
+/** Existing ones stay as they are. */
 export async function registerSearchAttributes(
   { operatorService }: Pick<Services, 'operatorService'>,
   namespace: string,
@@ -31,7 +31,6 @@ export async function registerSearchAttributes(
       })
 }
 
-/** Lists the search attributes that the namespace lacks. */
 export async function missingSearchAttributes(
   { operatorService }: Pick<Services, 'operatorService'>,
   namespace: string,
@@ -43,7 +42,7 @@ export async function missingSearchAttributes(
 /** temporal.api.enums.v1.TaskQueueType */
 const WORKFLOW_TASKS = 1
 
-/** Lists the identities that poll the queue for workflow tasks, each with its build if it has one. */
+/** Each identity has its build, if it has one. */
 export async function pollersOf(
   { workflowService }: Pick<Services, 'workflowService'>,
   { namespace, queue }: { namespace: string; queue: string },

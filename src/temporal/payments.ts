@@ -13,7 +13,6 @@ import { askRun, deadlinesOf, SIGNAL_DEADLINE_MS, START_DEADLINE_MS, signalRun, 
 
 /** Starts, signals, updates and completions of payment workflows, for API and worker. */
 
-/** The fields of a payment's row that its workflow starts with. */
 export type PaymentStart = {
   readonly id: string
   readonly merchantId: string

@@ -2,10 +2,9 @@ import { ApplicationFailure, log, type WorkflowInterceptors } from '@temporalio/
 import { refusalOf } from './refused-message.ts'
 
 /**
- * Refuses messages that the codec could not decrypt, so that no message from outside can stop a workflow. Part of the
- * workflow bundle. An update and a query are answered with the reason; an update leaves nothing in the history. A
- * signal cannot be answered: it changes nothing, and is logged. A run that was started with such an input fails
- * immediately, and the relay starts the right one from the payment's row.
+ * No message from outside can stop a workflow. Part of the workflow bundle. An update and a query are answered with the
+ * reason; a signal is logged. A run that was started with such an input fails immediately, and the relay starts the
+ * right one from the payment's row.
  */
 export const interceptors = (): WorkflowInterceptors => ({
   inbound: [

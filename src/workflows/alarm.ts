@@ -3,9 +3,7 @@ import type { Moment } from '../domain/payment/workflow-step.ts'
 
 /** Wakes the workflow. A leftover timer only causes one more check of the payment, so none is canceled. */
 export type Alarm = {
-  /** Wakes the workflow at the moment, or before it. */
   wakeAt(moment: Moment): void
-  /** The number of times it has woken the workflow. */
   readonly wakeUps: () => number
 }
 

@@ -33,9 +33,7 @@ function leftToOthers(error: unknown): void {
   log.warn('not done by this run: the worker’s sweeps deliver what is due, and open what has no workflow', { error })
 }
 
-/**
- * Makes the first try at every endpoint; each that did not accept the event gets a workflow for the days of retries.
- */
+/** Each endpoint that did not accept the event gets a workflow for the days of retries. */
 async function announce(eventId: string): Promise<void> {
   const { failed } = await announcing.announce(eventId)
   await Promise.all(failed.map((handOver) => startDelivery({ eventId, ...handOver, step: handOver.attemptsDone })))

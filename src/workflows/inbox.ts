@@ -4,19 +4,16 @@ import { CancellationScope, condition } from '@temporalio/workflow'
 export type Message =
   /** Another process has changed the row. */
   | { readonly do: 'load' }
-  /** A caller waits for the answer. */
   | { readonly do: 'answer'; readonly request: () => Promise<void> }
   /** The order of the attempt must be read from its partner. */
   | { readonly do: 'read_order'; readonly attemptId: string }
 
-/** Messages from outside, handled one at a time between the steps of the payment. */
 export type Inbox = {
-  /** Takes the next message out; null: there is none. */
   take(): Message | null
   readonly isEmpty: () => boolean
   readonly mustLoad: () => void
   readonly mustRead: (attemptId: string) => void
-  /** Queues the request. Resolves with its answer in its turn, or throws its error. */
+  /** Resolves with its answer in its turn, or throws its error. */
   ask<Answer>(request: () => Promise<Answer>): Promise<Answer>
 }
 

@@ -31,19 +31,13 @@ export const cancelPayment = defineUpdate<CancelAnswer, []>('cancel')
 /** A partner's callback about an attempt. The workflow reads the order from the partner. */
 export const partnerNews = defineSignal<[{ readonly attemptId: string }]>('partnerNews')
 
-/**
- * Returns the attempt of the callback; null if an operator sent the signal by hand without an attempt. A signal handler
- * that throws would stop the run forever.
- */
+/** Null if an operator sent the signal by hand: a signal handler that throws would stop the run forever. */
 export function attemptOf(news: unknown): string | null {
   const isNamed = typeof news === 'object' && news !== null && 'attemptId' in news
   return isNamed && typeof news.attemptId === 'string' ? news.attemptId : null
 }
 
-/**
- * Another process has changed the row: the settlement engine when no settlement was waiting, the checkout when the
- * buyer took more time, or a skip of time in test mode.
- */
+/** By the settlement engine, the checkout, or a skip of time in test mode. */
 export const rowChanged = defineSignal('rowChanged')
 
 const operatorUpdate = (name: Say) => defineUpdate<DecisionAnswer, [Decision]>(name)

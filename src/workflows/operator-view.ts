@@ -5,15 +5,14 @@ import type { PaymentSnapshot } from '../domain/payment/snapshot.ts'
 import type { PaymentInput } from './messages.ts'
 import { NEEDS_OPERATOR, PAYMENT_STATUS } from './search-attributes.ts'
 
-/** The facts of its payment that a run has from the start. */
 type Facts = Pick<PaymentInput, 'amount' | 'merchantId'>
 
 /** A status that lasts longer than this is worth searching for. The first poll, after a minute, must list it. */
 const LASTING_MS = 30_000
 
 /**
- * Shows a payment to operators in the Temporal UI. Details cost no history event. A search attribute costs one, so it
- * is written only for a status that lasts, that needs an operator, or that is the last one.
+ * Details cost no history event. A search attribute costs one, so it is written only for a status that lasts, that
+ * needs an operator, or that is the last one.
  */
 export function createOperatorView(facts: Facts) {
   let listed = { status: 'created', needsOperator: false }
@@ -24,7 +23,6 @@ export function createOperatorView(facts: Facts) {
       if (payment.status !== entered.status) entered = { status: payment.status, at: Date.now() }
       setCurrentDetails(describe(payment, facts))
     },
-    /** Call it when the payment begins to wait. */
     list({ status, reviews }: PaymentSnapshot): void {
       const needsOperator = reviews.length > 0
       const lasts = isClosed(status) || Date.now() - entered.at >= LASTING_MS
@@ -41,9 +39,7 @@ export function createOperatorView(facts: Facts) {
 /** A payment under review might never be paid out. */
 const PAYING: readonly string[] = ['processing', 'settling', 'succeeded']
 
-/**
- * Describes the status, the safety of the money, the facts and the next step, for a person who has not read the code.
- */
+/** For a person who has not read the code. */
 function describe(payment: PaymentSnapshot, { amount, merchantId }: Facts): string {
   const { id, version, status, netUsdc, txHash, attempts, reviews, answers } = payment
   const isPaid = netUsdc !== null && PAYING.includes(status)

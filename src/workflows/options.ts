@@ -10,7 +10,6 @@ import { RETRY_PRIORITY } from './priority.ts'
 
 type Summaries<A> = { readonly [name in keyof A]: string }
 
-/** Creates activities of one kind. Each has the summary with which the Temporal UI lists it. */
 function steps<A extends object>(options: ActivityOptions, summaries: Summaries<A>): ActivityInterfaceFor<A> {
   const names = Object.entries(summaries) as [keyof A, string][]
   const entries = names.map(([name, summary]) => [name, proxyActivities<A>({ ...options, summary })[name]])
@@ -40,7 +39,6 @@ export const openQuickly = proxyLocalActivities<Pick<PaymentActivities, 'openPar
   retry: { maximumAttempts: 1 },
 })
 
-/** The buyer waits at the screen: an answer or an honest failure within half a minute. */
 export const openPatiently = steps<Pick<PaymentActivities, 'openPartnerOrder'>>(
   {
     // The partner's own limit is 10 s a call; earlier orders are canceled first.
@@ -60,10 +58,7 @@ export const reading = proxyLocalActivities<Pick<PaymentActivities, 'readPartner
   retry: { initialInterval: '300 ms', backoffCoefficient: 3, maximumAttempts: 3 },
 })
 
-/**
- * Calls that close a payment or give back its money: retried forever, at growing intervals; each has its idempotency
- * key.
- */
+/** Retried forever, at growing intervals; each call has its idempotency key. */
 export const money = steps<Pick<PaymentActivities, 'closeUnpaid' | 'giveBack'>>(
   {
     startToCloseTimeout: '30 s',
@@ -85,9 +80,7 @@ export const settlement = proxyActivities<Pick<PaymentActivities, 'settle'>>({
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
 })
 
-/**
- * The first concurrent tries at all endpoints. An endpoint without a response within 3 s gets its delivery workflow.
- */
+/** An endpoint without a response within 3 s gets its delivery workflow. */
 export const announcing = proxyLocalActivities<AnnounceActivities>({
   summary: 'Send the event to every endpoint',
   startToCloseTimeout: '8 s',
@@ -102,7 +95,6 @@ const oneTry = {
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
 } as const
 
-/** One try at one endpoint; the workflow decides how many there are, and when. */
 export const delivering = proxyActivities<WebhookDeliveryActivities>(oneTry)
 
 /** A later try: tries that somebody waits for go first. */

@@ -42,17 +42,14 @@ export async function payment(input: messages.PaymentInput): Promise<PaymentStat
   })
 }
 
-/** The answer of an activity that can change the payment. */
 type Changed = { readonly payment: PaymentSnapshot; readonly events: readonly string[] }
 
 class PaymentRun {
   readonly #input: messages.PaymentInput
   readonly #id: string
-  /** The payment after the last activity. */
   #payment: PaymentSnapshot
   /** False until a resumed run has loaded the row. A first run needs no load: its payment is new. */
   #isLoaded: boolean
-  /** The settlement, while it runs. */
   #settling: Promise<void> | null = null
   #polledAt = Date.now()
   readonly #inbox = createInbox()
@@ -125,7 +122,6 @@ class PaymentRun {
     if (mayHaveMissedNews) this.#poll(Date.now())
   }
 
-  /** Queues the reading of every watched order. */
   #poll(now: number): void {
     this.#polledAt = now
     for (const { id } of this.#payment.watched) this.#inbox.mustRead(id)
@@ -145,8 +141,8 @@ class PaymentRun {
   }
 
   /**
-   * Starts the settlement unless it is running. Temporal retries it until it ends, while the loop handles messages. If
-   * an operator ends it by hand, the row has the next step.
+   * Temporal retries it until it ends, while the loop handles messages. If an operator ends it by hand, the row has the
+   * next step.
    */
   #startSettlement(): void {
     this.#settling ??= settlement
@@ -158,7 +154,6 @@ class PaymentRun {
       })
   }
 
-  /** Waits for the settlement, for a message, or for the next moment. */
   async #wait(): Promise<void> {
     this.#view.list(this.#payment)
     const moment = nextMoment(this.#payment, this.#polledAt)
@@ -168,10 +163,7 @@ class PaymentRun {
     await condition(() => !this.#inbox.isEmpty() || this.#settling !== settling || this.#alarm.wakeUps() !== wakeUps)
   }
 
-  /**
-   * Waits for open requests and for the first try of each webhook. False if a message has arrived, which might need
-   * another step.
-   */
+  /** False if a message has arrived, which might need another step. */
   async #finish(): Promise<boolean> {
     this.#view.list(this.#payment)
     await condition(() => this.#isIdle() || !this.#inbox.isEmpty())
@@ -189,8 +181,6 @@ class PaymentRun {
     if (this.#isIdle())
       await continueAsNew<typeof payment>({ ...this.#input, expiresAt: this.#payment.expiresAt, resume: true })
   }
-
-  // The messages from outside.
 
   listen(): void {
     setHandler(messages.paymentState, () => this.#payment)

@@ -26,10 +26,7 @@ export const redeliverNow = defineUpdate<DeliveryResult, []>('redeliverNow')
 /** Test mode: skips this number of milliseconds. The tries that are due by then are made one after the other. */
 export const skipTime = defineSignal<[number]>('skipTime')
 
-/**
- * Delivers one event to one endpoint: tries until the receiver accepts it, responds with 410, or the schedule of days
- * is used up.
- */
+/** Tries until the receiver accepts the event, responds with 410, or the schedule of days is used up. */
 export async function webhookDelivery(input: WebhookDeliveryInput): Promise<DeliveryResult['kind']> {
   const delivery = new WebhookDelivery(input)
   setHandler(redeliverNow, () => delivery.redeliver(), {
@@ -97,7 +94,6 @@ class WebhookDelivery {
     this.#due = Date.now() + (delay ?? 0) * 1000
   }
 
-  /** Waits until the try is due. True if a redelivery is requested before. */
   async #wait(): Promise<boolean> {
     for (;;) {
       this.#useSkippedTime()

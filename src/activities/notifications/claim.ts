@@ -28,7 +28,6 @@ export type ClaimDeps = {
   readonly publicUrl: string
 }
 
-/** The message to send now, or the time until there is one. */
 export type Claim =
   | {
       readonly kind: 'send'
@@ -118,10 +117,7 @@ async function rest(tx: Tx, channelId: string): Promise<Claim> {
   return { kind: 'done' }
 }
 
-/**
- * Finds the open message. In quiet hours a message that is not urgent waits until their end, although its service might
- * recover earlier.
- */
+/** In quiet hours a message that is not urgent waits until their end, even if its service recovers earlier. */
 async function openMessage(tx: Tx, channel: LockedChannel, now: number): Promise<OpenMessage | null> {
   const open = await findOpenMessage(tx, channel.id)
   const quiet = quietUntil(readQuietHours(channel), now)
@@ -144,7 +140,6 @@ async function begin(
   { channel, now, onlyUrgent }: { channel: LockedChannel; now: number; onlyUrgent: boolean },
 ): Promise<Taken | 'nothing' | { readonly until: number } | { readonly ms: number }> {
   const { waiting: due, recent } = await readQueue(tx, channel.id, { now: iso(now), limit: DIGEST_SIZE })
-  // While a message waits for its next try, only urgent notifications are sent.
   const waiting = onlyUrgent ? due.filter(({ urgent }) => urgent) : due
   const quiet = quietUntil(readQuietHours(channel), now)
   const next = whatNext({ now, waiting, recent, quietUntil: quiet })
@@ -176,10 +171,7 @@ function readQuietHours({ quiet_from: from, quiet_to: to, quiet_zone: zone }: Lo
   return from === null || to === null || zone === null ? null : { from, to, zone }
 }
 
-/**
- * Returns a link that stops the change of the wallet in the name of the person who created the channel; null leads to
- * the dashboard instead.
- */
+/** Stops a change of the wallet in the name of the channel's creator. Null leads to the dashboard instead. */
 async function stopLink(
   { publicUrl }: ClaimDeps,
   tx: Tx,

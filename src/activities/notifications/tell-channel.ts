@@ -8,7 +8,7 @@ import { type Claim, type ClaimDeps, claimNext, giveUp } from './claim.ts'
 export type NotificationDeps = ClaimDeps & {
   readonly db: Db
   readonly seal: (address: string, channelId: string) => string
-  /** Makes one try. Any reaction of the channel is a value; it throws only because of `signal`. */
+  /** Any reaction of the channel is a value; it throws only because of `signal`. */
   readonly deliver: (to: Recipient, message: ChannelMessage, signal: AbortSignal) => Promise<Outcome>
   /** Unix milliseconds. */
   readonly now: () => number
@@ -18,11 +18,10 @@ export type NotificationDeps = ClaimDeps & {
 export type ChannelRound = { readonly againAfterMs: number | null }
 
 export type NotificationActivities = {
-  /** Sends the next message of a channel, if it is due, and records the result. */
   tellChannel(channelId: string): Promise<ChannelRound>
 }
 
-/** Concurrent sends of one process, so that channels that hang do not occupy all places of the queue. */
+/** Sends of one process, so that channels that hang do not occupy all places of the queue. */
 const AT_ONCE = 20
 const BUSY_PAUSE_MS = 1000
 
@@ -54,7 +53,6 @@ export function createNotificationActivities(deps: NotificationDeps): Notificati
   }
 }
 
-/** Sends the message. Returns after how many milliseconds the next one can be due. */
 async function send(deps: NotificationDeps, claim: Claim & { kind: 'send' }): Promise<number> {
   const outcome = await deps.deliver(claim.to, claim.message, cancellationSignal())
   return deps.db.transaction((tx) => record(deps, tx, { claim, outcome }))

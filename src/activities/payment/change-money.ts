@@ -15,9 +15,7 @@ import type { PaymentDeps, PayoutDesk } from './payment-deps.ts'
 
 type MoneyChange = { readonly id: string; readonly work: Work; readonly known?: PaymentWithAttempts }
 
-/**
- * Changes the facts about a payment's money. A payout whose money is not all there is voided in the same transaction.
- */
+/** A payout whose money is not all there is voided in the same transaction. */
 export async function changeMoney(deps: PaymentDeps, { id, work, known }: MoneyChange): Promise<Written> {
   const careful: Work = (changing) => {
     work(changing)
@@ -34,7 +32,6 @@ export async function changeMoney(deps: PaymentDeps, { id, work, known }: MoneyC
 /** Thrown before anything is written: the settlement engine must void the payout in the same transaction. */
 class PayoutMustBeVoided extends Error {}
 
-/** Changes the money under the lock, for work that does more in its transaction. */
 export function changeMoneyIn({ db, context, payouts }: PaymentDeps, id: string, work: LockedWork): Promise<Written> {
   return db.transaction((tx) =>
     changePaymentIn(tx, context, {
@@ -50,9 +47,8 @@ export function changeMoneyIn({ db, context, payouts }: PaymentDeps, id: string,
 const mustVoid = ({ state }: PaymentWork): boolean => nextEffect(toFunds(state)).do === 'void'
 
 /**
- * Requests the void of the payout. The settlement engine proves whether it was paid, even if a restored backup lacks
- * it. If none was ever handed over, the sale belongs to the platform, and the next step is computed from the money that
- * is there.
+ * The settlement engine proves whether it was paid, even if a restored backup lacks it. If none was ever handed over,
+ * the next step is computed from the money that is there.
  */
 async function voidPayout(work: PaymentWork, tx: Tx, payouts: PayoutDesk): Promise<void> {
   const { id } = work.state.payment

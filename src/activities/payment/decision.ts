@@ -14,10 +14,9 @@ import type { PaymentDeps } from './payment-deps.ts'
 
 export type DecisionOrder = Decision & { readonly paymentId: string; readonly say: Say }
 
-/** `unsure`: as in the answer to the operator. */
 export type Decided = Changed & { readonly message: string; readonly unsure?: true }
 
-/** For another try of a decision that might have been carried out before its answer was lost. */
+/** For another try, when the decision might have been carried out before its answer was lost. */
 const TRIED_BEFORE = 'tried before, and the payment has changed since: its timeline says whether it was recorded'
 
 /** Records a decision in one transaction. Calls to a partner or to settlement follow as the payment's next step. */
@@ -38,10 +37,7 @@ export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<D
   return isUnsure ? { ...changed, message, unsure: true } : { ...changed, message }
 }
 
-/**
- * Refuses a decision if the payment has changed since the operator read it. A retry finds what its first try has
- * stored.
- */
+/** A retry finds what its first try has stored. */
 async function findEarlierTry(
   { state }: PaymentWork,
   tx: Tx,
@@ -80,7 +76,7 @@ async function carryOut({ payouts }: PaymentDeps, { work, tx, order }: CarryingO
   if (say === 'hold') await holdPayout(work.state, { tx, payouts, reason })
 }
 
-/** Stops the payout in the same transaction. A hold that comes too late is refused. */
+/** A hold that comes too late is refused. */
 async function holdPayout(
   { payment }: PaymentWork['state'],
   { tx, payouts, reason }: { readonly tx: Tx; readonly payouts: PaymentDeps['payouts']; readonly reason: string },

@@ -32,8 +32,8 @@ export async function giveBack(
 }
 
 /**
- * Stores the request. While a payout that a restored backup lacks could still be paid, nothing goes back: the payout is
- * voided first. Either the void wins, or the payment is settled.
+ * While a payout that a restored backup lacks could still be paid, nothing goes back: the payout is voided first.
+ * Either the void wins, or the payment is settled.
  */
 async function begin(
   { payouts }: PaymentDeps,
@@ -56,17 +56,13 @@ async function begin(
   work.setAttempt(attemptId, { back: 'asked' })
 }
 
-/** Asks the partner for a give-back that is stored; the same key always means the same give-back. */
 export async function callRefund(deps: PaymentDeps, { id: attemptId, provider }: Attempt): Promise<RefundResult> {
   const partner = deps.partners[provider]
   if (partner.refundOrder === undefined) return { kind: 'refused', reason: `${provider} gives nothing back` }
   return partner.refundOrder({ attemptId, key: refundKey(attemptId) }, callSignal())
 }
 
-/**
- * Records the partner's answer about the give-back. If the attempt has changed since it was asked, the give-back might
- * be another one: the next reading of the order asks about it.
- */
+/** If the attempt has changed since the partner was asked, the next reading of the order asks again. */
 export function recordRefund(work: PaymentWork, asked: Attempt, result: RefundResult): void {
   const attempt = work.state.attempts.find(({ id }) => id === asked.id)
   if (attempt?.back !== 'asked' || attempt.revision !== asked.revision) return
@@ -79,6 +75,5 @@ export function recordRefund(work: PaymentWork, asked: Attempt, result: RefundRe
   work.note(noteOf('refund.refused', { attempt_id: id, provider, reason: result.reason }))
 }
 
-/** Returns the refusal that the operator reads; it is not tried again. */
 export const decisionRefused = (why: string): ApplicationFailure =>
   ApplicationFailure.nonRetryable(why, 'DecisionRefused')

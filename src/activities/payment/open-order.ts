@@ -117,7 +117,6 @@ async function recordOpened(
   return { ...answerWith({ ...written, events: [...begun.events, ...written.events] }), answer }
 }
 
-/** Returns the price, or its value in the currency in which the partner charges. */
 async function amountToCharge(deps: PaymentDeps, payment: Payment, request: OpenAttemptRequest): Promise<Money> {
   const pinned = payment.provider !== null && payment.fallback === 'none' && payment.provider !== request.provider
   if (pinned)

@@ -8,7 +8,6 @@ import type { Rate } from '../../providers/converter/converter.ts'
 import { isPartnerError, notYet } from '../failure.ts'
 import { CALL_TIMEOUT_MS, type PaymentDeps } from './payment-deps.ts'
 
-/** Tries before the payment continues without the answer of a silent partner. */
 const TRIES_BEFORE_SILENCE = {
   'at once': 1,
   'asked again': 2,
@@ -23,7 +22,6 @@ const ROOM_AFTER = { least: 2, spread: 9 } as const
 /** An attempt as it was known before the partner was asked, with its newest unread callback. */
 export type AskedAttempt = { readonly attempt: Attempt; readonly unread: string | null }
 
-/** An order as the partner reports it; null: no answer. */
 export type OrderNews = {
   readonly asked: AskedAttempt
   readonly order: PartnerOrder | null
@@ -37,10 +35,9 @@ export const toAsk = (before: PaymentWithNews, attempt: Attempt): AskedAttempt =
 })
 
 /**
- * Asks a partner, and returns null if its silence is accepted. Then an attempt stays unproved, and the payment
- * continues to listen for its money; a refund stays requested. A payment that is closed without an answer might be
- * paid: if the partner was never asked, it is tried for longer. A call that the activity aborted proves nothing about
- * the partner: it ends the activity.
+ * Asks a partner, and returns null if its silence is accepted: the payment continues to listen for its money, and a
+ * refund stays requested. A payment that is closed without an answer might be paid, so it is tried longer. A call that
+ * the activity aborted proves nothing about the partner: it ends the activity.
  */
 export async function askQuietly<Answer>(
   ask: () => Promise<Answer>,
@@ -58,8 +55,8 @@ export async function askQuietly<Answer>(
 }
 
 /**
- * Asks a partner once. If it exceeds the time of the call, it is not asked again immediately: a buyer or a merchant
- * might wait for this reading. The next poll asks it.
+ * A partner that exceeds the time of the call is asked by the next poll: a buyer or a merchant might wait for this
+ * reading.
  */
 export async function askInTime<Answer>(ask: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
   const signal = callSignal()
@@ -71,16 +68,14 @@ export async function askInTime<Answer>(ask: (signal: AbortSignal) => Promise<An
   }
 }
 
-/** Returns the partner's answer with the rate to lock if its money counts, and the callback that it answers. */
 export async function newsOf(deps: PaymentDeps, asked: AskedAttempt, order: PartnerOrder | null): Promise<OrderNews> {
   const mayTake = order !== null && order.received !== null && asked.attempt.rate === null
   return { asked, order, rate: mayTake ? await rateToLock(deps, asked.attempt, order) : null }
 }
 
 /**
- * Returns the rate to lock. A partner that accepts USDC has locked the rate when it asked for the amount. Any other
- * rate is that of the requested currency, whatever the order names now. Without a current rate the money still counts:
- * its conversion locks one.
+ * A partner that accepts USDC has locked the rate when it asked for the amount. Any other rate is that of the requested
+ * currency. Without a current rate the money still counts: its conversion locks one.
  */
 export async function rateToLock(
   deps: PaymentDeps,
@@ -91,7 +86,6 @@ export async function rateToLock(
   return deps.rates.current(asked.currency).catch(noAnswer)
 }
 
-/** For `catch`: returns null if a partner gave no answer; throws any other error. */
 export function noAnswer(error: unknown): null {
   if (isPartnerError(error)) return null
   throw error

@@ -26,7 +26,6 @@ const POSTPONE_MS = 24 * 3_600_000
 
 export type CloseAs = 'expired' | 'canceled' | 'listening_ended'
 
-/** Reads an order and applies the answer. It continues a give-back or a cancellation that is being carried out. */
 export async function readPartnerOrder(
   deps: PaymentDeps,
   { paymentId, attemptId }: { paymentId: string; attemptId: string },
@@ -50,8 +49,7 @@ export async function readPartnerOrder(
 }
 
 /**
- * Asks the partners to accept no more money for these orders, and reads the orders afterwards. The request is stored
- * first: after a crash, or if a partner is silent, every later reading of the order continues it.
+ * The request is stored first: after a crash, or if a partner is silent, every later reading of the order continues it.
  */
 export async function cancelAndRead(
   deps: PaymentDeps,
@@ -77,17 +75,13 @@ export async function cancelAndRead(
   return { state, news }
 }
 
-/** Asks the partner to cancel the order, or reads the order of a partner that cannot cancel. */
 async function callCancel(deps: PaymentDeps, attempt: Attempt, signal: AbortSignal): Promise<PartnerOrder | null> {
   const [at, attemptId] = [deps.partners[attempt.provider], attempt.id]
   const order = await (at.cancelOrder?.({ attemptId }, signal) ?? at.readOrder({ attemptId }, signal))
   return order ?? (attempt.status === 'opening' ? describeUnreached(deps, attempt) : null)
 }
 
-/**
- * Returns a canceled order: the partner has no order of the attempt, and its page was never shown to a buyer, so no
- * money can come.
- */
+/** The partner has no order of the attempt, and its page was never shown to a buyer, so no money can come. */
 function describeUnreached({ accounts }: PaymentDeps, { id: attemptId, provider, asked }: Attempt): PartnerOrder {
   const order = { reference: '', status: 'canceled', received: null, failureCode: null } as const
   return { ...order, attemptId, account: accounts[provider], amount: asked }
@@ -96,7 +90,6 @@ function describeUnreached({ accounts }: PaymentDeps, { id: attemptId, provider,
 /** `now`: by Temporal's clock, in Unix milliseconds. */
 export type ClosingOrder = { readonly paymentId: string; readonly as: CloseAs; readonly now: number }
 
-/** Closes the payment, unless money has arrived: the open orders are canceled and read first. */
 export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, now }: ClosingOrder): Promise<Changed> {
   const before = await loadPayment(deps.db, paymentId)
   const attempts = before.attempts.filter((attempt) => mayStillBePaid(attempt.status))
@@ -118,7 +111,6 @@ export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, now }: Clo
   return answerWith(await changeMoney(deps, { id: paymentId, work, known }))
 }
 
-/** Returns when the payment is to be closed (Unix milliseconds). */
 function getClosingMoment(state: PaymentWithAttempts, as: CloseAs): number {
   const { expiresAt, listenUntil } = snapshotOf(state)
   if (as === 'canceled') return 0
@@ -130,7 +122,7 @@ function hasUnsold({ state }: PaymentWork): boolean {
   return funds.taken === null && findOwnAccount(funds) !== null
 }
 
-/** Ends the listening: requests to these orders that were not carried out are dropped. */
+/** Requests to these orders that were not carried out are dropped. */
 function endListening(work: PaymentWork): void {
   work.set({ listenEnded: true })
   work.note(noteOf('payment.listening_ended'))
@@ -141,10 +133,7 @@ function endListening(work: PaymentWork): void {
     })
 }
 
-/**
- * Closes the payment, or keeps it open for money: a part of the price stays, and counts as too little. The merchant
- * cannot cancel it away, and at the expiry the rest is no longer awaited.
- */
+/** A part of the price keeps it open: the merchant cannot cancel it away, and at the expiry it counts as too little. */
 function close(work: PaymentWork, as: 'expired' | 'canceled'): void {
   const parts = work.state.attempts.filter((attempt) => attempt.status === 'open' && isWorth(toAccount(attempt)))
   if (parts.length === 0) {

@@ -7,7 +7,6 @@ import type { OpenPayout } from '../../domain/settlement/payout.ts'
 import type { Converter, Rate } from '../../providers/converter/converter.ts'
 import type { PaymentPartner } from '../../providers/provider.ts'
 
-/** The dependencies of a payment's activities; the composition root provides them. */
 export type PaymentDeps = {
   readonly db: Db
   readonly partners: Record<ProviderUsed, PaymentPartner>
@@ -19,10 +18,8 @@ export type PaymentDeps = {
   readonly payouts: PayoutDesk
 }
 
-/** The settlement engine, for payouts in the transaction that changes the payment. */
 export type PayoutDesk = {
   getTreasury(paymentId: string): Hex
-  /** For `also` of a change: queues the payout, or returns a stopped one to the queue. */
   queue(payout: {
     paymentId: string
     livemode: boolean

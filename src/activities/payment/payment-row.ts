@@ -6,12 +6,11 @@ import { snapshotOf } from '../../domain/payment/snapshot.ts'
 import { noteOf } from '../../domain/timeline.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
-/** Loads the row, and the events without a try: a run that takes over needs both. */
 export async function loadChanged(deps: PaymentDeps, paymentId: string): Promise<Changed> {
   return answerWithUntried(deps, await loadPayment(deps.db, paymentId))
 }
 
-/** Returns the answer with all untried events, because an earlier answer that named them might be lost. */
+/** Includes all untried events, because an earlier answer that named them might be lost. */
 export const answerWithUntried = async ({ db }: PaymentDeps, state: PaymentWithAttempts): Promise<Changed> =>
   answerWith({ state, events: await listUntried(db, state.payment.id) })
 
@@ -19,8 +18,8 @@ export const answerWithUntried = async ({ db }: PaymentDeps, state: PaymentWithA
 export type PassedTime = { readonly paymentId: string; readonly now: number }
 
 /**
- * Records the moments that have passed. A settlement that takes too long is delayed. A partner that has been confirming
- * for too long is silent: an operator must ask it, and its money still counts when it comes.
+ * A settlement that takes too long is delayed. A partner that confirms for too long is silent: an operator must ask it,
+ * and its money still counts when it comes.
  */
 export async function markPassedTime(deps: PaymentDeps, { paymentId, now }: PassedTime): Promise<Changed> {
   const written = await changePayment(deps.db, deps.context, {

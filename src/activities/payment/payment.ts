@@ -11,10 +11,6 @@ import { settle } from './settle.ts'
 export type PaymentActivities = ReturnType<typeof createPaymentActivities>
 
 export function createPaymentActivities(deps: PaymentDeps) {
-  /**
-   * Makes the activity that Temporal calls: it provides the dependencies, and throws only failures that Temporal
-   * understands.
-   */
   const activity = <Argument, Result>(work: (deps: PaymentDeps, argument: Argument) => Promise<Result>) =>
     guarded((argument: Argument) => work(deps, argument))
   return {

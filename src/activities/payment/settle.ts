@@ -24,10 +24,9 @@ const LONGEST_WAIT_SECONDS = 60
 const NO_RATE_SECONDS = 10
 
 /**
- * Sells the payment's money and hands the payout to the settlement engine, which completes this activity once the
- * transfer is final, stopped or void. Each request to another party is stored before it is made, so each try continues
- * from the row. A party that is not ready fails the try: until the next one the workflow handles callbacks, requests
- * and operators.
+ * The settlement engine completes this activity once the transfer is final, stopped or void. Each request to another
+ * party is stored before it is made, so each try continues from the row. A party that is not ready fails the try: until
+ * the next one the workflow handles callbacks, requests and operators.
  */
 export async function settle(deps: PaymentDeps, paymentId: string): Promise<Changed> {
   let state: PaymentWithAttempts = await loadPayment(deps.db, paymentId)
@@ -105,11 +104,8 @@ async function endSale(deps: PaymentDeps, state: PaymentWithAttempts): Promise<P
 type Answered = {
   readonly sale: StoredSale
   readonly answer: Conversion | EndedConversion
-  /**
-   * The attempt that is stuck if the order has ended without a fill: another sale of it needs an operator's decision.
-   */
+  /** Set if the order has ended without a fill: another sale needs an operator's decision. */
   readonly stuckIfEnded: string | null
-  /** Why the next try waits, if it does. */
   readonly why: string
 }
 
@@ -137,7 +133,7 @@ function pendingIfPartner(error: unknown): Extract<Conversion, { kind: 'pending'
 
 type Fill = { readonly microUsdc: string; readonly reference: string }
 
-/** Records the fill. An operator cannot have agreed to a fill before it was made, unless it is near the locked rate. */
+/** An operator cannot have agreed to a fill before it was made, unless it is near the locked rate. */
 function recordFill(
   deps: PaymentDeps,
   work: PaymentWork,
@@ -151,17 +147,13 @@ function recordFill(
   if (attempt !== undefined && isConfirmed(deps, attempt)) handOver(deps, work)
 }
 
-/**
- * True if the operator's decision about too little money also covers the fill: it did not cover a fill far off the
- * rate.
- */
+/** An operator's decision about too little money does not cover a fill far off the rate. */
 function isFillNear({ fill, gross }: StoredSale, { state }: PaymentWork): boolean {
   const off = (fill ?? 0n) - gross
   const distance = off < 0n ? -off : off
   return distance * 100n <= gross * BigInt(state.payment.fillTolerancePercent)
 }
 
-/** Hands the payout over; one that was stopped is handed over again. */
 function handOver({ payouts }: PaymentDeps, work: PaymentWork): void {
   const { payment } = work.state
   if (nextEffect(toFunds(work.state)).do !== 'hand_over' || payment.usdc === null) return
@@ -197,7 +189,7 @@ async function readRate(deps: PaymentDeps, attempt: Attempt): ReturnType<typeof 
   return order === null ? null : rateToLock(deps, attempt, order)
 }
 
-/** Waits longer between tries the longer the conversion lasts. After half an hour an operator is asked. */
+/** Waits longer the longer the conversion lasts. After half an hour an operator is asked. */
 async function waitOrMarkStuck(
   deps: PaymentDeps,
   state: PaymentWithAttempts,

@@ -12,10 +12,9 @@ export type HandOver = { readonly endpointId: string; readonly attemptsDone: num
 
 export type AnnounceActivities = {
   /**
-   * Makes the first try at every subscribed endpoint concurrently, and gives each three seconds, because the payment
-   * waits. Later tries have more time. A second run skips endpoints that were tried. An endpoint that is failing,
-   * responds late, or has too many requests in flight is handed over untried. So is an event while too many others are
-   * sent: payments share this queue, and hanging receivers of some merchants must not occupy all places.
+   * Gives each endpoint three seconds, because the payment waits. Endpoints that were tried are skipped; failing, slow
+   * or busy ones are handed over untried. So is an event while too many others are sent: payments share this queue, and
+   * hanging receivers of some merchants must not occupy all places.
    */
   announce(eventId: string): Promise<{ failed: HandOver[] }>
 }
@@ -23,8 +22,8 @@ export type AnnounceActivities = {
 /** The most endpoints of an account; more wait for a free place. */
 const AT_ONCE = 16
 /**
- * For one endpoint: ten requests, and twenty events that wait half a second for their turn. So most events of a batch
- * of payouts are sent from here, and one hanging receiver occupies at most a third of a worker's hundred places.
+ * Ten requests, and twenty events that wait half a second: one hanging receiver occupies at most a third of a worker's
+ * hundred places.
  */
 const PER_ENDPOINT = { inFlight: 10, waiting: 20 }
 const PATIENCE_MS = 500
@@ -77,7 +76,7 @@ export function createAnnounceActivities(deps: DeliveryDeps): AnnounceActivities
 
 type Reach = { readonly deps: DeliveryDeps; readonly slots: Slots; readonly slow: SlowEndpoints }
 
-/** Makes the tries; an endpoint that had no free slot is left out of the result. */
+/** Leaves out an endpoint that had no free slot. */
 async function tryAll(reach: Reach, eventId: string, deliveries: readonly Delivery[]): Promise<Tried[]> {
   const { deps, slots, slow } = reach
   const signal = cancellationSignal()

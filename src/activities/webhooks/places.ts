@@ -7,10 +7,7 @@ import { SLOW_MS } from './slow-endpoints.ts'
  * places.
  */
 
-/**
- * For deliveries. `take` returns a function that frees the place; null: there is none, and the delivery waits on the
- * server.
- */
+/** `take` returns a function that frees the place; null: the delivery waits on the server. */
 export type Places = {
   readonly take: (delivery: Pick<Delivery, 'endpoint_id' | 'merchant_id'>) => Promise<(() => void) | null>
 }
@@ -39,10 +36,7 @@ export function createPlaces(): Places {
   }
 }
 
-/**
- * For first tries. The other workflow tasks stay free for payments even if new receivers, not yet known to be slow,
- * hang.
- */
+/** Bounded, so that workflow tasks stay free for payments even if receivers not yet known to be slow hang. */
 const OF_EVENTS = { inFlight: 50 }
 const PATIENCE_MS = 500
 /** Milliseconds after which a try counts as hanging. It ends at SLOW_MS. */
@@ -52,10 +46,7 @@ const MOST_HANGING = 25
 /** Includes the events that wait, because they occupy workflow tasks, too. */
 const WITH_WAITING = { inFlight: 75, waiting: 0 }
 
-/**
- * `take` returns a function that frees the place; null if hanging receivers occupy the places, or if the most events
- * already wait.
- */
+/** `take` returns null if hanging receivers occupy the places, or if the most events already wait. */
 export function createEventPlaces(now: () => number): { readonly take: () => Promise<(() => void) | null> } {
   const slots = createSlots(OF_EVENTS)
   const all = createSlots(WITH_WAITING)

@@ -1,9 +1,5 @@
-/** Endpoints that respond so late that a request to one occupies its place for long. */
 export type SlowEndpoints = {
-  /**
-   * True if the endpoint is left out now. When that time is over, the first caller tries it, and the others still leave
-   * it out.
-   */
+  /** When that time is over, the first caller tries it, and the others still leave it out. */
   readonly isLeftOut: (endpointId: string) => boolean
   readonly answered: (endpointId: string, durationMs: number) => void
 }
@@ -15,7 +11,7 @@ const LEFT_OUT_MS = 10 * 60_000
 /** Limits the memory: the endpoint that was slow longest ago is dropped. */
 const MOST = 10_000
 
-/** Creates the list of slow endpoints of this process. `now`: Unix milliseconds. */
+/** `now`: Unix milliseconds. */
 export function createSlowEndpoints(now: () => number): SlowEndpoints {
   const leftOutUntil = new Map<string, number>()
 

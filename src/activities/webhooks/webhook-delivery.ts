@@ -21,14 +21,13 @@ export type DeliveryResult = {
 }
 
 export type WebhookDeliveryActivities = {
-  /** Makes and records one try. A response other than 2xx is a value; a retry skips a try that was recorded. */
+  /** A response other than 2xx is a value; a retry skips a try that was recorded. */
   deliverWebhook(attempt: DeliveryTry): Promise<DeliveryResult>
 }
 
 /**
- * Seconds until a try without a free slot is made again: longer than a healthy receiver takes, and the window doubles
- * each time. Thousands can wait for one hanging receiver, and each question costs Temporal and Postgres the same. They
- * vary, so that waiting deliveries do not all return at the same moment.
+ * Longer than a healthy receiver takes, and the window doubles each time: thousands can wait for one hanging receiver,
+ * and each question costs the same. They vary, so that they do not all return at once.
  */
 const BUSY_PAUSE = { least: 5, most: 600 } as const
 

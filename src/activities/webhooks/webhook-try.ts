@@ -5,7 +5,6 @@ import type { SecretBox } from '../../webhooks/secret-box.ts'
 import type { Sender, SendResult } from '../../webhooks/send.ts'
 import { signedHeaders } from '../../webhooks/sign.ts'
 
-/** The dependencies of the first try and of later ones. */
 export type DeliveryDeps = {
   readonly db: Db
   readonly secretBox: Pick<SecretBox, 'open'>
@@ -26,10 +25,7 @@ export type PlannedTry = {
 
 export type Tried = { readonly record: TryRecord; readonly result: SendResult }
 
-/**
- * Sends one signed request to one endpoint. Any reaction of the receiver is a value; it throws only because of
- * `signal`.
- */
+/** Any reaction of the receiver is a value; it throws only because of `signal`. */
 export async function makeTry(deps: DeliveryDeps, planned: PlannedTry, signal: AbortSignal): Promise<Tried> {
   const { eventId, delivery, number, step, totalMs } = planned
   const at = deps.now()
@@ -55,7 +51,6 @@ export async function makeTry(deps: DeliveryDeps, planned: PlannedTry, signal: A
   }
 }
 
-/** Returns the part of a response that the schedule and an operator need. */
 export function lastAnswer(result: SendResult): LastAnswer {
   return {
     text: describeAnswer(result),

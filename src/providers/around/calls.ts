@@ -1,12 +1,10 @@
 import type { PaymentPartner } from '../provider.ts'
 
-/** A call to a partner, and its attempt. */
 export type PartnerCall = { readonly name: 'open' | 'read' | 'cancel' | 'refund'; readonly attemptId: string }
 
-/** Makes a call, or throws instead. */
 export type Around = <Answer>(call: PartnerCall, ask: () => Promise<Answer>) => Promise<Answer>
 
-/** Wraps each call of the partners in `around`. Optional calls that a partner lacks stay absent. */
+/** Optional calls that a partner lacks stay absent. */
 export function aroundCalls<Name extends string>(
   partners: Record<Name, PaymentPartner>,
   around: (name: Name) => Around,

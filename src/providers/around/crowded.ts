@@ -4,9 +4,8 @@ import { PartnerError, type PaymentPartner } from '../provider.ts'
 import { aroundCalls } from './calls.ts'
 
 /**
- * Concurrent calls of one kind to one partner. A call to a hanging partner occupies a workflow task for up to ten
- * seconds, and the payments of all partners share these tasks (worker.ts adds them up). A partner that answers in a
- * tenth of a second gets a hundred and twenty calls a second.
+ * A call to a hanging partner occupies a workflow task for up to ten seconds, and the payments of all partners share
+ * these tasks. A partner that answers in a tenth of a second gets a hundred and twenty calls a second.
  */
 const IN_FLIGHT = 12
 /** Callbacks arrive in bursts: the next calls wait a moment for a slot, but not so long that they occupy the tasks. */
@@ -14,15 +13,13 @@ const WAITING = 200
 const PATIENCE_MS = 250
 
 /**
- * Concurrent openings of orders: buyers wait for them at the screen, and a partner can take a second. Each occupies a
- * workflow task for 5 s at most, and then one of the worker's hundred places for activities.
+ * Each opening occupies a workflow task for 5 s at most, and then one of the worker's hundred places for activities.
  */
 const OPENINGS = 24
 
 /** Concurrent conversions: all payments need them, and the other sixty of a worker's hundred places stay free. */
 const CONVERSIONS = 40
 
-/** Limits the concurrent calls to each partner, so that enough places stay free for the others. */
 export function keepRoom<Name extends string>(partners: Record<Name, PaymentPartner>): Record<Name, PaymentPartner> {
   return aroundCalls(partners, (name) => {
     const within = createRoom(name, IN_FLIGHT)
@@ -31,7 +28,7 @@ export function keepRoom<Name extends string>(partners: Record<Name, PaymentPart
   })
 }
 
-/** Limits the concurrent calls to the converter. Its rates need no limit: they are requested once for all. */
+/** Its rates need no limit: they are requested once for all. */
 export function keepRoomBeside(converter: Converter): Converter {
   const within = createRoom('converter', CONVERSIONS)
   return {
@@ -41,7 +38,6 @@ export function keepRoomBeside(converter: Converter): Converter {
   }
 }
 
-/** Makes a call of this kind when there is a slot for it. */
 function createRoom(party: string, inFlight: number) {
   const slots = createSlots({ inFlight, waiting: WAITING })
   return async <T>(call: string, ask: () => Promise<T>): Promise<T> => {

@@ -11,7 +11,6 @@ type Reports = {
   readonly opened: (provider: ProviderName) => Promise<void>
 }
 
-/** Wraps the partners so that they report how their calls end. */
 export function tellStanding(
   partners: Record<ProviderName, PaymentPartner>,
   { failed, opened }: Reports,
@@ -27,13 +26,13 @@ export function tellStanding(
   })
 }
 
-/** An attempt id that no payment has. */
+/** No payment has it. */
 const UNUSED_ATTEMPT = { attemptId: 'att_00000000000000000000000000' }
 
-/** Milliseconds: shorter than a payment's own calls can take. A partner that needs longer counts as silent. */
+/** Shorter than a payment's own calls can take. A partner that needs longer counts as silent. */
 const QUESTION_MS = 5000
 
-/** Asks a question that no buyer and no merchant influences: every partner knows that there is no such order. */
+/** No buyer and no merchant influences this question: every partner knows that there is no such order. */
 export async function askPartner(partner: PaymentPartner, withinMs = QUESTION_MS): Promise<Asked> {
   try {
     await partner.readOrder(UNUSED_ATTEMPT, AbortSignal.timeout(withinMs))

@@ -4,8 +4,6 @@ import type { Converter } from '../converter/converter.ts'
 import { PartnerError, type PaymentPartner } from '../provider.ts'
 import { aroundCalls } from './calls.ts'
 
-/** Measures and traces the calls to partners and the converter. */
-
 export type Watching = { readonly durations: CallDurations; readonly tracing: Tracing }
 
 export function watchPartners<Name extends string>(

@@ -24,7 +24,6 @@ export type EndedConversion =
 
 /** Buys USDC for the treasury with the fiat money that a partner has confirmed. */
 export type Converter = {
-  /** Returns the current rates of every currency that the platform charges in. */
   rates(signal: AbortSignal): Promise<Rate[]>
   /** Idempotent: repeated with the same key, it returns the conversion of the first call. */
   convert(
@@ -32,9 +31,8 @@ export type Converter = {
     signal: AbortSignal,
   ): Promise<Conversion>
   /**
-   * Ends the order of the key and creates none. Idempotent. A key that the converter has never seen is `canceled` too,
-   * and refused from then on: a call that is still on its way buys nothing. An order that it has begun to fill is
-   * `pending`.
+   * Idempotent. A key that the converter has never seen is `canceled` too, and refused from then on: a call that is
+   * still on its way buys nothing. An order that it has begun to fill is `pending`.
    */
   cancel(key: string, signal: AbortSignal): Promise<EndedConversion>
 }

@@ -4,16 +4,15 @@ import { abortAfter } from '../../limits/abort-after.ts'
 import { PartnerError } from '../provider.ts'
 import type { Converter, Rate } from './converter.ts'
 
-/** Seconds for which a rate is used, from when the market made it. With an older one a price would be a guess. */
+/** Seconds from when the market made it. With an older one a price would be a guess. */
 export const OLDEST_RATE_SECONDS = 600
 
 /** Seconds that the converter's clock can be ahead of this one. A later rate is not a current one. */
 export const CLOCK_SKEW_SECONDS = 60
 
-/** Milliseconds between a failed refresh and the next one, so that a dead converter does not slow every request. */
+/** A dead converter must not slow every request. */
 const PAUSE_AFTER_FAILURE_MS = 5000
 
-/** The most milliseconds of one refresh. */
 const REFRESH_TIMEOUT_MS = 5000
 
 export type Rates = {
@@ -28,7 +27,7 @@ type Cached = {
   readonly byCurrency: ReadonlyMap<Currency, Rate>
 }
 
-/** Caches the converter's rates: all callers share one refresh. `clock` is in Unix milliseconds. */
+/** All callers share one refresh. `clock` is in Unix milliseconds. */
 export function createRates(
   converter: Pick<Converter, 'rates'>,
   options: { readonly refreshSeconds: number; readonly clock: () => number },
@@ -80,10 +79,7 @@ export function createRates(
   }
 }
 
-/**
- * True if the rate is neither older than the limit nor from the future. `now` is in Unix milliseconds. An invalid time
- * is refused.
- */
+/** `now` is in Unix milliseconds. An invalid time is refused. */
 function isUsable({ asOf }: Rate, now: number): boolean {
   const age = now - Date.parse(asOf)
   return age <= OLDEST_RATE_SECONDS * 1000 && age >= -CLOCK_SKEW_SECONDS * 1000

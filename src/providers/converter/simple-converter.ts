@@ -4,16 +4,13 @@ import { type HttpAnswer, type HttpCall, send, troubleOf, unclear } from '../htt
 import { readAs } from '../reading.ts'
 import type { Conversion, Converter, EndedConversion, Rate } from './converter.ts'
 
-/**
- * The converter's REST API: a bearer secret, amounts and rates as decimal text, one conversion for each
- * Idempotency-Key. The protocol is in docs/providers.md.
- */
+/** The protocol is in docs/providers.md. */
 
 const NAME = 'converter'
 
 /**
- * Limits, in seconds, of the time after which a pending conversion is asked again. It is less than the ten minutes
- * after which its order is polled: if both timers fire at the same moment, Temporal's test server deadlocks.
+ * Less than the ten minutes after which its order is polled: if both timers fire at once, Temporal's test server
+ * deadlocks.
  */
 const RETRY_SECONDS = { min: 1, max: 570 }
 

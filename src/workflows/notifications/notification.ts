@@ -12,8 +12,8 @@ const telling = proxyActivities<NotificationActivities>({
 const MOST_ROUNDS = 300
 
 /**
- * Sends a channel its messages, one after the other, as fast as the channel allows. There is one run for a channel, so
- * messages are never sent to it concurrently. It ends when no message is left, or none is due for a minute.
+ * There is one run for a channel, so messages are never sent to it concurrently. It ends when no message is left, or
+ * none is due for a minute.
  */
 export async function notification(channelId: string): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round++) {
