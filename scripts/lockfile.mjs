@@ -33,7 +33,7 @@ function complete() {
   }
 }
 
-/** npm adds what package.json needs and the lockfile does not list, and keeps the versions that are listed. */
+/** Lets npm add what package.json needs and the lockfile does not list. npm keeps the versions that are listed. */
 function resolveMissing() {
   const quiet = ['--ignore-scripts', '--no-audit', '--no-fund']
   execFileSync('npm', ['install', '--package-lock-only', '--omit-lockfile-registry-resolved', ...quiet], {

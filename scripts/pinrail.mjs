@@ -2,7 +2,8 @@
 import { bootstrap } from './setup/bootstrap.mjs'
 import { createProgress } from './setup/progress.mjs'
 
-// `npm run pinrail -- <command>`: the operator's command on the system that `npm start` runs, or where the variables say.
+// `npm run pinrail -- <command>`: the operator's command on the system that `npm start` runs, or that the variables
+// name.
 try {
   const { main } = await bootstrap('scripts/start/operator.ts', createProgress(process.stderr), 'system')
   process.exitCode = await main(process.argv.slice(2))

@@ -26,20 +26,20 @@ export type SystemOptions = {
   progress: Progress
   /** Aborts the start, and ends everything that it has started. */
   signal?: AbortSignal
-  /** Parts that run elsewhere, used instead of our own. */
+  /** Parts that run elsewhere, used instead of the system's own. */
   databaseUrl?: string | undefined
   rpcUrls?: string | undefined
   /** PUBLIC_URL, such as the name of a tunnel; `http://localhost` and the port unless given. */
   publicUrl?: string | undefined
   /** The chain's URL for the worker alone, such as a proxy in front of it. */
   workerRpcUrls?: string | undefined
-  /** The demo merchant is told of its payments by mail and chat: for people. A measurement is without. */
+  /** Notifies the demo merchant of its payments by mail and chat: for people. A measurement is without. */
   channels?: boolean
-  /** Found or built when absent. */
+  /** Found or built if absent. */
   temporal?: TemporalServer
 }
 
-/** What `npm start -- --json` prints. */
+/** The JSON that `npm start -- --json` prints. */
 export type SystemInfo = {
   api_url: string
   dashboard_url: string
@@ -57,7 +57,7 @@ export type SystemInfo = {
 
 export type System = {
   info: SystemInfo
-  /** Our processes by name. */
+  /** The system's processes by name. */
   children: ReadonlyMap<ChildName, Child>
   /** The URL of the partner simulators and their controls. */
   sandboxUrl: string
@@ -147,8 +147,8 @@ class Starting {
   }
 
   /**
-   * Databases and chain must be prepared before api and worker use them. When an earlier start has done so and no
-   * migration is new, api and worker need not wait until it is checked again.
+   * Starts all parts. Databases and chain must be prepared before api and worker use them. If an earlier start has done
+   * so and no migration is new, api and worker need not wait until it is checked again.
    */
   async #startAll(temporal: TemporalServer, ports: Ports, addresses: Addresses): Promise<string> {
     const app = this.#appStarter(ports, addresses)
@@ -163,7 +163,7 @@ class Starting {
     const ready = Promise.all([isKnown ? checked : prepared, orchestration])
     const users = ready.then(() => Promise.all([app('api'), app('worker')]))
     const others = Promise.all([app('sandbox'), app('inbox')])
-    // All starts end before the first failure is reported, so that nothing goes on in the background.
+    // All starts end before the first failure is reported, so that nothing continues in the background.
     const results = await Promise.allSettled([prepared, orchestration, users, others])
     for (const result of results) if (result.status === 'rejected') throw result.reason
     return prepared
@@ -297,7 +297,7 @@ type InfoParts = {
 
 const uiUrl = (ports: Ports): string => `http://127.0.0.1:${ports.temporalUi}`
 
-/** The addresses of the parts of the system, and its secrets of development. */
+/** Returns the URLs of the parts of the system, and its secrets of development. */
 export function describeSystem({ addresses, secrets, secretKey, temporalUiUrl }: InfoParts): SystemInfo {
   return {
     api_url: addresses.apiUrl,

@@ -1,9 +1,9 @@
-/** One of the things that are compared. */
+/** One of the compared systems. */
 export type Arm = {
   readonly name: string
   /** The name of the comparison with it. The arm that is compared has none. */
   readonly ratio?: string
-  /** Processes whose CPU time counts as its cost. The others stand for partners, merchants and the chain. */
+  /** Processes whose CPU time counts as its cost. The others simulate partners, merchants and the chain. */
   readonly ours: readonly string[]
   /** The process among these that runs its workflows or answers its requests. */
   readonly worker: string

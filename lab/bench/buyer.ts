@@ -6,7 +6,7 @@ const PATIENCE_MS = 180_000
 
 export type Shop = { readonly merchant: Merchant; readonly sandboxUrl: string }
 
-/** Buys as people do, who try again when a page does not load. */
+/** Buys as people do, who try again if a page does not load. */
 export async function buyPatiently({ merchant, sandboxUrl }: Shop, payment: PaymentAnswer): Promise<void> {
   const isPaid = async (): Promise<boolean> => {
     const { status } = await merchant.read(payment.id)

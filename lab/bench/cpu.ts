@@ -6,8 +6,8 @@ const MS_PER_TICK = 10
 type Stat = { pid: number; parent: number; own: number; ofEnded: number }
 
 /**
- * CPU time (user and system) of processes with everything below them, in milliseconds since their start. A child that
- * has ended counts in its parent, as the kernel adds it there.
+ * Returns the CPU time (user and system) of a process with everything below it, in milliseconds since its start. The
+ * kernel adds a child that has ended to its parent.
  */
 export function cpuMs(pid: number): number {
   const all = readdirSync('/proc')
@@ -21,11 +21,11 @@ export function cpuMs(pid: number): number {
   return tree.reduce((sum, { own, ofEnded }) => sum + own + ofEnded, 0) * MS_PER_TICK
 }
 
-/** Null when the process has ended meanwhile. See proc(5) for the fields. */
+/** Returns null if the process has ended. See proc(5) for the fields. */
 function readStat(name: string): Stat | null {
   try {
     const text = readFileSync(`/proc/${name}/stat`, 'utf8')
-    // The second field is the name in parentheses, which may hold anything.
+    // The second field is the name in parentheses, which may contain anything.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     const field = (number: number): number => Number(fields[number - 3])
     return { pid: Number(name), parent: field(4), own: field(14) + field(15), ofEnded: field(16) + field(17) }

@@ -29,7 +29,7 @@ import { measureWaiting } from './waiting.ts'
 
 const FOLDER_PREFIX = 'pinrail-bench-'
 
-/** Long enough for ticks of 10 ms to add up. */
+/** Seconds: long enough for ticks of 10 ms to add up. */
 const IDLE_SECONDS = 10
 /** Payments whose history is counted. */
 const SAMPLE = 20
@@ -49,8 +49,9 @@ const OPTIONS = {
 type Sizes = Readonly<Record<keyof typeof OPTIONS, number>>
 
 /**
- * `npm run bench`: the whole pipeline, compared with bare Temporal workflows on the same server, in turns, so that a noisy
- * machine disturbs all of them. Prints `name value unit`, one figure a line. docs/benchmarks.md explains the options.
+ * `npm run bench`: measures the whole pipeline and compares it with bare Temporal workflows on the same server, in
+ * turns, so that a noisy machine disturbs all of them. Prints `name value unit`, one figure a line. docs/benchmarks.md
+ * explains the options.
  */
 export async function main(args: string[], progress: Progress): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS })

@@ -12,7 +12,7 @@ export type Batch = {
   readonly wallMs: number
   readonly tookMs: readonly number[]
   readonly workflowIds: readonly string[]
-  /** By how much each counter has grown. */
+  /** The growth of each counter. */
   readonly spent: Readonly<Record<string, number>>
 }
 
@@ -28,7 +28,9 @@ export async function runBatch(arm: Arm, meter: Meter, { payments, atOnce }: Loa
   return batchBetween(begun, await look(meter), done)
 }
 
-/** Holds `atOnce` payments open, and measures from the end of the first `atOnce` to that of the `payments` after them. */
+/**
+ * Holds `atOnce` payments open, and measures from the end of the first `atOnce` to that of the `payments` after them.
+ */
 export async function runSaturated(arm: Arm, meter: Meter, { payments, atOnce }: Load): Promise<Batch> {
   const done: Paid[] = []
   const looks: Look[] = []
@@ -45,7 +47,10 @@ export async function runSaturated(arm: Arm, meter: Meter, { payments, atOnce }:
   return batchBetween(begun, ended, done.slice(atOnce, all))
 }
 
-/** After a failure no lane begins another payment. It is thrown when all have ended, so that none uses what is closed. */
+/**
+ * Runs lanes. After a failure no lane begins another payment. It is thrown when all have ended, so that none uses what
+ * is closed.
+ */
 async function runLanes(lanes: number, hasMore: () => boolean, work: () => Promise<void>): Promise<void> {
   const failures: unknown[] = []
   const lane = async (): Promise<void> => {
@@ -67,7 +72,7 @@ export async function runInTurns(
   return batches
 }
 
-/** By how much each counter grows in a second while nothing is asked. */
+/** Returns the growth of each counter in a second without requests. */
 export async function idlePerSecond(meter: Meter, seconds: number): Promise<Readonly<Record<string, number>>> {
   const before = await look(meter)
   await delay(seconds * 1000)
@@ -93,7 +98,7 @@ function growth({ counters: before }: Look, { counters: after }: Look): Record<s
   return Object.fromEntries(Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)]))
 }
 
-/** The CPU time of each process of the system, of the others that are given, and of this one alone (milliseconds). */
+/** Reads the CPU time of each process of the system, of the given others, and of this one alone (milliseconds). */
 export function createCpuMeter(system: System, others: Readonly<Record<string, number>>): Meter {
   return async () => {
     const children = [...system.children].map(([name, child]) => [name, child.pid() ?? 0] as const)
@@ -103,7 +108,7 @@ export function createCpuMeter(system: System, others: Readonly<Record<string, n
   }
 }
 
-/** History events and workflow tasks of a payment: the average of the workflows. */
+/** Returns the average number of history events and workflow tasks of the workflows. */
 export async function historyCost(client: Client, workflowIds: readonly string[]) {
   let events = 0
   let tasks = 0

@@ -6,7 +6,7 @@ import { buyPatiently } from './buyer.ts'
 
 export type PipelineParts = { readonly system: System; readonly merchant: Merchant; readonly client: Client }
 
-/** A payment as a shop and a buyer make it, up to `succeeded`: API, checkout, partner, conversion, chain, webhook. */
+/** Makes a payment as a shop and a buyer do, up to `succeeded`: API, checkout, partner, conversion, chain, webhook. */
 export function createPipelineArm({ system: { sandboxUrl }, merchant, client }: PipelineParts): Arm {
   return {
     name: 'pipeline',
@@ -16,7 +16,7 @@ export function createPipelineArm({ system: { sandboxUrl }, merchant, client }: 
       const begun = Date.now()
       const payment = await merchant.create({ amount: '49.90', currency: 'EUR', provider: 'wallet_app' })
       await buyPatiently({ merchant, sandboxUrl }, payment)
-      // As the other arms wait: the checkout's and the merchant's polling is not what is measured.
+      // Waits as the other arms do: polling by the checkout and the merchant is not measured.
       const status = await client.workflow.getHandle(payment.id).result()
       if (status !== 'succeeded') throw new Error(`${payment.id} ended as ${status}`)
       return { workflowId: payment.id, tookMs: Date.now() - begun }

@@ -1,7 +1,6 @@
 import type { Arm } from './arm.ts'
 import { type Batch, percentile } from './measure.ts'
 
-/** A number that a batch of an arm gives. */
 export type Figure = { readonly name: string; readonly unit: string; readonly of: (batch: Batch, arm: Arm) => number }
 
 export const RATE: Figure = { name: 'rate', unit: 'payments/s', of: (batch) => batch.payments / (batch.wallMs / 1000) }
@@ -23,7 +22,9 @@ function cpuFigure(name: string, processes: (arm: Arm) => readonly string[]): Fi
 
 type Measured = ReadonlyMap<Arm, readonly Batch[]>
 
-/** The figures of each arm: `name value unit`, one a line. If there are several batches, their range follows. */
+/**
+ * Returns the figures of each arm: `name value unit`, one a line. If there are several batches, their range follows.
+ */
 export function armLines(prefix: string, measured: Measured): string[] {
   return [...measured].flatMap(([arm, batches]) => {
     const processes = Object.keys(batches[0]?.spent ?? {}).map((name) => cpuFigure(name, () => [name]))
@@ -37,7 +38,7 @@ export function armLines(prefix: string, measured: Measured): string[] {
   })
 }
 
-/** The figures of the arm that is compared, divided by those of each other arm in the same round. */
+/** Returns the figures of the arm that is compared, divided by those of each other arm in the same round. */
 export function ratioLines(prefix: string, measured: Measured, figures: readonly Figure[]): string[] {
   const [compared, ...others] = measured
   if (compared === undefined) return []

@@ -10,10 +10,13 @@ const IDLE_SECONDS = 10
 const SAMPLE = 48
 /** Payments that are made alone. */
 const ALONE = 5
-/** After a payment the loops of the worker look more often for a moment. */
+/** Milliseconds: after a payment the loops of the worker look more often for a moment. */
 const QUIET_MS = 5000
 
-/** The statements of a payment without those of the background, and all of them while one payment is made alone. */
+/**
+ * Measures the statements of a payment without those of the background, and all of them while one payment is made
+ * alone.
+ */
 export async function measureStatements(system: System, arm: Arm, atOnce: number): Promise<string[]> {
   const { meter, close } = await countStatements(system)
   try {
@@ -50,7 +53,7 @@ export async function measureStatements(system: System, arm: Arm, atOnce: number
   }
 }
 
-/** Turns the counting of statements on, which needs Postgres to be started again. */
+/** Turns the counting of statements on, for which Postgres must start again. */
 async function countStatements(
   system: System,
 ): Promise<{ readonly meter: Meter; readonly close: () => Promise<void> }> {
@@ -72,7 +75,7 @@ async function connect(url: string): Promise<pg.Client> {
   return client
 }
 
-/** The server's own work, such as a vacuum, writes to the log too. Only what statements write is counted. */
+/** The server's tasks, such as a vacuum, write to the log too. Only what statements write is counted. */
 async function readStatements(client: pg.Client): Promise<Record<string, number>> {
   const { rows } = await client.query(`select
     (select sum(calls) from pg_stat_statements where not query ~* '^(begin|commit|rollback)')::float8 as calls,

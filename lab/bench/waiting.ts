@@ -8,18 +8,21 @@ import { createCpuMeter, idlePerSecond, percentile, runBatch } from './measure.t
 import { countWorkflows, PATIENCE_MS, POSTS_AT_ONCE } from './post/measure.ts'
 import { line } from './report.ts'
 
-/** Every open payment is compared with Temporal's list three times in a minute. */
+/** Seconds: every open payment is compared with Temporal's list three times in a minute. */
 const IDLE_SECONDS = 60
 /** Payments that are created one at a time. */
 const CREATED = 100
-/** Temporal and the worker finish what the creation has left to them. */
+/** Milliseconds in which Temporal and the worker finish what the creation has left to them. */
 const QUIET_MS = 30_000
 /** Events of a workflow whose first task is not done. */
 const STARTED_EVENTS = 3
 
 type Parts = { readonly system: System; readonly client: Client; readonly api: Arm }
 
-/** The cost of payments that wait for their buyers: each is created by the API and has its row and its workflow. */
+/**
+ * Measures the cost of payments that wait for their buyers: each is created by the API and has its row and its
+ * workflow.
+ */
 export async function measureWaiting({ system, client, api }: Parts, open: number): Promise<string[]> {
   const meter = createCpuMeter(system, {})
   const db = new pg.Client({ connectionString: system.info.database_url })

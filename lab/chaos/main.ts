@@ -13,12 +13,13 @@ const USAGE = `npm run chaos -- [options]
   --payments N    in each round (default 10)
   --rounds N      how often the whole matrix is played (default 1)`
 
-/** Finality, the treasury's top-ups and their bookings come a few blocks later (milliseconds). */
+/** Milliseconds: finality, the treasury's top-ups and their bookings arrive a few blocks later. */
 const BOOKS_WITHIN_MS = 60_000
 
 /**
  * `npm run chaos`: kill -9 of each process in the middle of ten payments, and of all of them in the middle of ten more.
- * Then the independent checker compares the partners, the chain, the merchant's inbox and Postgres. Answers the exit code.
+ * Then the independent checker compares the partners, the chain, the merchant's inbox and Postgres. Returns the exit
+ * code.
  */
 export async function main(args: string[], progress: Progress): Promise<number> {
   const { values } = parseArgs({

@@ -33,18 +33,18 @@ export type Cluster = {
   readonly folder: string
   readonly info: SystemInfo
   readonly sandboxUrl: string
-  /** Tries each request once, so that every failure is seen. */
+  /** Tries each request once, so that every failure is visible. */
   readonly merchant: Pinrail['payments']
   readonly databases: Databases
   readonly environments: Environments
   /** Every process but the balancers, which are in this one. */
   readonly children: ReadonlyMap<string, Child>
-  /** So many workers run, and no more; answers when they are ready. */
+  /** Sets the number of workers that run; resolves when they are ready. */
   readonly scaleWorkers: (count: number) => Promise<void>
   readonly stop: (options: { keep: boolean }) => Promise<void>
 }
 
-/** The whole system as a company runs it, each part at least twice where more than one can be. */
+/** Starts the whole system as a company runs it, each part at least twice if more than one can run. */
 export async function startCluster(progress: Progress): Promise<Cluster> {
   await ensurePgbouncer(progress)
   const programs = await ensureClusterPrograms(progress)
@@ -96,7 +96,7 @@ function createStage(folder: DataFolder, progress: Progress) {
     },
     stop: async ({ keep }: { keep: boolean }): Promise<void> => {
       const all = [...children.values()].toReversed()
-      // Who uses the databases ends before them.
+      // Processes that use the databases end before them.
       for (const isStore of [false, true])
         await Promise.all(all.filter(({ name }) => STORES.has(name) === isStore).map((child) => child.stop(3000)))
       await Promise.all(balancers.map((balancer) => balancer.close()))
@@ -166,7 +166,7 @@ async function startApps({ folder, ports, databases, stage, temporalAddress }: A
 
 type Known = { readonly folder: DataFolder; readonly databases: Databases; readonly addresses: Addresses }
 
-/** Those of `npm start`, and what a pooler, a replica and a second process of each kind need. */
+/** The environments of `npm start`, and what a pooler, a replica and a second process of each kind need. */
 function clusterEnvironments(of: Known & { readonly ports: Ports }): Environments {
   const { folder, ports, databases, addresses } = of
   const plain = environmentsOf({ addresses, ports, secrets: folder.remembered.secrets, dataFolder: folder.path })
@@ -177,7 +177,7 @@ function clusterEnvironments(of: Known & { readonly ports: Ports }): Environment
   }
   return {
     ...plain,
-    // Each ends as in a deployment: what is under way is finished.
+    // Each ends as in a deployment: work in progress is finished.
     api: { ...plain.api, ...both, DATABASE_READ_URL: databases.readUrl, API_DRAIN_MS: '10000' },
     worker: { ...plain.worker, ...both, SETTLEMENT_TICK_MS: '250', WORKER_SHUTDOWN_GRACE_MS: '10000' },
   }

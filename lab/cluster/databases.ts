@@ -8,41 +8,41 @@ import { pairSpecs, promote } from '../../scripts/system/postgres/standby.ts'
 import type { Child, ProcessSpec } from '../../scripts/system/supervisor.ts'
 import { poll } from '../../scripts/system/waiting.ts'
 
-/** Postgres, its standby, and PgBouncer before them: the one address that everybody knows. */
+/** Postgres, its standby, and PgBouncer in front of them: the one address that every process knows. */
 export type Databases = {
   /** Through the pooler, in transaction mode. */
   readonly url: string
-  /** The main database at the start, past the pooler: for the owner's migrations. */
+  /** The main database at the start, without the pooler: for the owner's migrations. */
   readonly ownerUrl: string
-  /** Through the pooler, but with a connection of one's own: for notices and the checker. */
+  /** Through the pooler, but with a dedicated connection: for notifications and the checker. */
   readonly directUrl: string
   /** The standby. */
   readonly readUrl: string
-  /** The main database of this moment, past the pooler. */
+  /** Returns the main database of this moment, without the pooler. */
   readonly mainUrl: () => string
   /** The pooler's port, for Temporal, whose databases keep their connections. */
   readonly port: number
   readonly user: string
   readonly password: string
-  /** Makes the standby the main database and moves the pooler to it. The old one must be gone. */
+  /** Makes the standby the main database and moves the pooler to it. The old one must have ended. */
   readonly failOver: () => Promise<void>
 }
 
 export type Run = (spec: ProcessSpec) => Promise<Child>
 
 const USER = 'pinrail'
-/** Of four frontends, histories and so on, each with its own limit, there are never so many in use. */
+/** Four frontends, histories and so on, each with its own limit, never use this many. */
 const TEMPORAL_CONNECTIONS = 60
 
 export async function startDatabases(folder: string, password: string, run: Run): Promise<Databases> {
   const logs = (name: string): string => join(folder, 'logs', `${name}.log`)
-  const optionsOf = async (name: string): Promise<PostgresOptions> => ({
+  const createOptions = async (name: string): Promise<PostgresOptions> => ({
     folder: await openFolderFor(folder, name),
     port: await freePort(),
     password,
     logFile: logs(name),
   })
-  const [main, copy] = [await optionsOf('primary'), await optionsOf('standby')]
+  const [main, copy] = [await createOptions('primary'), await createOptions('standby')]
   const specs = await pairSpecs({ primary: main, standby: copy })
   await run(specs.primary)
   await run(specs.standby)
@@ -92,8 +92,8 @@ function poolerOptions(of: { folder: string; port: number; password: string }): 
 }
 
 /**
- * The limit that a user behind a pooler must have. Commits wait for the standby from here on: what was answered is on
- * both, so that a failover loses nothing.
+ * Sets the limit that a user behind a pooler must have. Commits wait for the standby from here on: what was answered is
+ * on both, so that a failover loses nothing.
  */
 async function prepare(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Cluster } from './cluster.ts'
 import type { Shops } from './shops.ts'
 
-/** What goes wrong, one after the other, while shops sell. */
+/** The faults that happen, one after the other, while shops sell. */
 
 export const FAULTS: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
   'rolling restart of the apis': (cluster) => roll(cluster, ['api-1', 'api-2']),
@@ -19,12 +19,12 @@ export const FAULTS: Readonly<Record<string, (cluster: Cluster) => Promise<void>
   'failover of the database': failOver,
 }
 
-/** Longer than api and worker take to finish what is under way. */
+/** Milliseconds: longer than api and worker take to finish work in progress. */
 const GRACE_MS = 40_000
 
 export type Recovery = {
   readonly fault: string
-  /** Seconds from the fault until a payment that was asked for after it was taken, and was final. */
+  /** Seconds from the fault until a payment that was requested after it was taken, and was final. */
   readonly takenS: number
   readonly finalS: number
   /** Seconds of the longest time in which no payment became final. */
@@ -33,7 +33,7 @@ export type Recovery = {
   readonly buyerErrors: number
 }
 
-/** Plays the faults by name. After each, a payment that began after it must be final before the next one comes. */
+/** Plays the faults by name. After each, a payment that began after it must be final before the next one. */
 export async function playFaults(
   cluster: Cluster,
   shops: Shops,
@@ -69,7 +69,7 @@ export async function playFaults(
   return recoveries
 }
 
-/** Some payments of the usual pace, so that the next fault does not meet this one's rest. */
+/** Waits for some payments of the usual pace, so that the next fault does not meet the rest of this one. */
 async function settle(shops: Shops, since: number): Promise<void> {
   const enough = shops.sales.filter(({ askedAt }) => askedAt >= since).length + 3
   for (const deadline = Date.now() + 60_000; Date.now() < deadline; await delay(100))
@@ -83,28 +83,28 @@ function longestSilence(finals: readonly number[], { from, until }: { from: numb
 
 const seconds = (ms: number): number => Math.round(ms / 100) / 10
 
-/** Each is asked to end, and the next one only when it is back. */
+/** Restarts each in turn: the next one only when the last one is back. */
 async function roll(cluster: Cluster, names: readonly string[]): Promise<void> {
   for (const name of names) {
-    const child = childOf(cluster, name)
+    const child = getChild(cluster, name)
     await child.stop(GRACE_MS)
     await child.start()
   }
 }
 
-/** The supervisor starts it again. */
+/** Kills a process, which the supervisor starts again. */
 async function kill(cluster: Cluster, name: string): Promise<void> {
-  const child = childOf(cluster, name)
+  const child = getChild(cluster, name)
   await child.kill9()
   await child.untilReady()
 }
 
 async function failOver(cluster: Cluster): Promise<void> {
-  await childOf(cluster, 'primary').kill9({ stayDown: true })
+  await getChild(cluster, 'primary').kill9({ stayDown: true })
   await cluster.databases.failOver()
 }
 
-function childOf(cluster: Cluster, name: string) {
+function getChild(cluster: Cluster, name: string) {
   const child = cluster.children.get(name)
   if (child === undefined) throw new Error(`there is no ${name}`)
   return child

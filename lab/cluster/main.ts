@@ -9,16 +9,16 @@ import { openShops, type Sale, type Shops, type Trouble } from './shops.ts'
 
 /** Shops that sell while faults are played: enough that each fault meets payments in every state. */
 const SHOPS_AMONG_FAULTS = 4
-/** Finality, the treasury's top-ups and their bookings come a few blocks later (milliseconds). */
+/** Milliseconds: finality, the treasury's top-ups and their bookings arrive a few blocks later. */
 const BOOKS_WITHIN_MS = 90_000
-/** Until every shop has sold once: the first payments of a new process are slow (seconds). */
+/** Seconds until every shop has sold once: the first payments of a new process are slow. */
 const WARM_UP_S = 10
 
 type Rate = { readonly workers: number; readonly perSecond: number; readonly medianS: number }
 
 /**
- * `npm run cluster`: the whole system with every part twice, under load, and everything that can happen to a part of it.
- * Then the independent checker compares the partners, the chain, the inbox and Postgres. Answers the exit code.
+ * `npm run cluster`: runs the whole system with every part twice, under load, with everything that can happen to a part
+ * of it. Then the independent checker compares the partners, the chain, the inbox and Postgres. Returns the exit code.
  */
 export async function main(args: string[], progress: Progress): Promise<number> {
   const options = readOptions(args, Object.keys(FAULTS))
@@ -96,11 +96,11 @@ function page(of: { rates: readonly Rate[]; recoveries: readonly Recovery[]; sho
     cells([one.fault, one.takenS, one.finalS, one.silenceS, one.shopErrors, one.buyerErrors]),
   )
   const head = cells(['fault', 'taken s', 'final s', 'silent s', 'shops', 'buyers'])
-  return [...rates, ...(table.length > 0 ? [head, ...table] : []), ...errorsOf(of.shops.troubles)]
+  return [...rates, ...(table.length > 0 ? [head, ...table] : []), ...countErrors(of.shops.troubles)]
 }
 
-/** Errors by what they said, the most frequent first. */
-function errorsOf(troubles: readonly Trouble[]): string[] {
+/** Returns errors by their text, the most frequent first. */
+function countErrors(troubles: readonly Trouble[]): string[] {
   const counts = new Map<string, number>()
   for (const { who, what } of troubles) counts.set(`${who}: ${what}`, (counts.get(`${who}: ${what}`) ?? 0) + 1)
   return [...counts].toSorted((a, b) => b[1] - a[1]).map(([what, count]) => `${count} × ${what}`)

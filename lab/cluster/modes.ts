@@ -9,14 +9,16 @@ import { migrate } from '../../src/db/migrate.ts'
 import type { Cluster } from './cluster.ts'
 import type { Shops } from './shops.ts'
 
-/** Replicas of the other mode, a restored dump of the other mode, and a worker of another database on the queue. */
+/**
+ * Starts replicas of the other mode, a restored dump of the other mode, and a worker of another database on the queue.
+ */
 
 const ROLES = ['api', 'worker'] as const
 type Role = (typeof ROLES)[number]
 
 const REPLICAS = 2
 const REFUSED_WITHIN_MS = 120_000
-/** How long the stranger takes tasks that are not its own. */
+/** Milliseconds for which the stranger takes tasks of others. */
 const STRANGER_MS = 15_000
 
 export type ModesVerdict = { readonly lines: readonly string[]; readonly problems: readonly string[] }
@@ -42,7 +44,7 @@ export async function playModes(cluster: Cluster, shops: Shops): Promise<ModesVe
     () => ({ ...LIVE_ENVIRONMENT, DATABASE_URL: urlOf('pinrail') }),
     'belongs to a test deployment',
   )
-  const dump = await refusals((role) => plainOf(cluster, role, urlOf('other_dump')), 'belongs to a live deployment')
+  const dump = await refusals((role) => createPlain(cluster, role, urlOf('other_dump')), 'belongs to a live deployment')
   const stranger = await playStranger(cluster, shops, urlOf('other_shop'))
   return {
     lines: [
@@ -65,9 +67,12 @@ async function refusals(environmentOf: (role: Role) => NodeJS.ProcessEnv, refusa
   return { tried: tries.length, refused: tries.length - problems.length, problems }
 }
 
-/** A worker of another shop's database polls the queue for a while: it must do nothing to payments that it does not know. */
+/**
+ * Lets a worker of another shop's database poll the queue for a while: it must do nothing to payments that it does not
+ * know.
+ */
 async function playStranger(cluster: Cluster, shops: Shops, url: string): Promise<string[]> {
-  const worker = start('worker', plainOf(cluster, 'worker', url))
+  const worker = start('worker', createPlain(cluster, 'worker', url))
   await poll(async () => worker.said().includes('"msg":"worker ready"'), {
     withinMs: 120_000,
     everyMs: 100,
@@ -85,13 +90,13 @@ async function playStranger(cluster: Cluster, shops: Shops, url: string): Promis
   ]
 }
 
-/** The cluster's own variables with another database, and without a pooler. */
-function plainOf({ environments }: Cluster, role: Role, url: string): NodeJS.ProcessEnv {
+/** Returns the cluster's own variables with another database, and without a pooler. */
+function createPlain({ environments }: Cluster, role: Role, url: string): NodeJS.ProcessEnv {
   const { DATABASE_POOLER: _pooler, DATABASE_READ_URL: _replica, ...rest } = environments[role]
   return { ...rest, DATABASE_URL: url, DATABASE_DIRECT_URL: url, ...(role === 'api' && { API_PORT: '0' }) }
 }
 
-/** Answers its exit code, null where it had to be ended after the time, and what it wrote. */
+/** Returns the exit code, null if the process had to be ended after the time, and what it wrote. */
 async function runToEnd(role: Role, env: NodeJS.ProcessEnv): Promise<{ code: number | null; said: string }> {
   const { said, ended, kill } = start(role, env)
   const patience = new AbortController()

@@ -16,7 +16,7 @@ export type Options = {
   readonly keep: boolean
 }
 
-/** Null where help was asked for. Throws for what is not understood, with what must be. */
+/** Returns null if help was requested. Throws for what is not understood, with what must be. */
 export function readOptions(args: readonly string[], faults: readonly string[]): Options | null {
   const { values } = parseArgs({
     args: [...args],

@@ -4,11 +4,11 @@ import { JOURNEYS, type Journey } from '../../scripts/demo/journey.ts'
 import type { Payment, Pinrail } from '../../src/client/index.ts'
 import { payAtCheckout } from '../../src/sandbox/buyer.ts'
 
-/** Shops that sell without a pause, each one payment after the other, and note every trouble that they meet. */
+/** Shops that sell without a pause, each one payment after the other, and record every trouble that they meet. */
 
 export type Sale = {
   readonly payment: Payment
-  /** Unix milliseconds: the shop began to ask for it, the api had answered, the payment was final. */
+  /** Unix milliseconds: the shop began the request, the api had answered, the payment was final. */
   readonly askedAt: number
   readonly takenAt: number
   readonly finalAt: number
@@ -19,7 +19,7 @@ export type Trouble = { readonly at: number; readonly who: 'shop' | 'buyer'; rea
 export type Shops = {
   readonly sales: readonly Sale[]
   readonly troubles: readonly Trouble[]
-  /** Sells once more, beside the others. */
+  /** Sells once more, in addition to the shops. */
   readonly sell: () => Promise<Sale>
   /** Each shop finishes what it has begun. */
   readonly close: () => Promise<void>
@@ -29,7 +29,7 @@ export type Market = { readonly merchant: Pinrail['payments']; readonly sandboxU
 
 const FIRST: Journey = { provider: 'wallet_app', body: { amount: '49.90', currency: 'EUR' } }
 
-/** A payment that is not final by then is a failure of the system. */
+/** Milliseconds: a payment that is not final by then is a failure of the system. */
 const PATIENCE_MS = 180_000
 const AGAIN_MS = 200
 
@@ -47,7 +47,7 @@ export function openShops(market: Market, count: number): Shops {
   const shops = Array.from({ length: count }, async () => {
     while (open) await sell()
   })
-  // Whoever closes the shops hears of it.
+  // Whoever closes the shops receives the failure.
   const closed = Promise.allSettled(shops)
   return {
     sales,
@@ -78,7 +78,7 @@ async function sellOnce({ merchant, sandboxUrl }: Market, turn: number, note: No
       try {
         await payAtCheckout(payment.checkout_url, { sandboxUrl, ...(method !== undefined && { method }) })
       } catch (error) {
-        // A page that was lost on the way back: the money has come all the same.
+        // A page was lost on the way back: the money has arrived anyway.
         if (!(await isPaid().catch(() => false))) throw error
       }
     },
@@ -99,7 +99,7 @@ async function sellOnce({ merchant, sandboxUrl }: Market, turn: number, note: No
 
 class Wrong extends Error {}
 
-/** Asks until there is an answer other than null, and tells of each failure. */
+/** Repeats until there is an answer other than null, and reports each failure. */
 async function persist<T>(ask: () => Promise<T | null>, failed: (what: string) => void): Promise<T> {
   for (const deadline = Date.now() + PATIENCE_MS; ; await delay(AGAIN_MS)) {
     try {
@@ -108,13 +108,13 @@ async function persist<T>(ask: () => Promise<T | null>, failed: (what: string) =
       if (Date.now() > deadline) throw new Wrong(`waited ${PATIENCE_MS / 1000} s for a payment to be final`)
     } catch (error) {
       if (error instanceof Wrong || Date.now() > deadline) throw error
-      failed(wordOf(error))
+      failed(describeFailure(error))
     }
   }
 }
 
-/** What a shop's log would group by: the status and code of an answer, or the reason for which there was none. */
-function wordOf(error: unknown): string {
+/** Returns what a shop's log would group by: status and code of a response, or the reason for which there was none. */
+function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { status, code, cause } = error as Error & { status?: number; code?: string }
   if (status !== undefined) return `${status}${code === undefined ? '' : ` ${code}`}`

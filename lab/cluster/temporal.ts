@@ -10,10 +10,10 @@ import { registerSearchAttributes } from '../../src/temporal/namespace.ts'
 import { type Balancer, startBalancer, takesConnections } from '../../test/support/balancer.ts'
 import type { Databases, Run } from './databases.ts'
 
-/** A Temporal cluster: each service as processes of its own, two of each that payments need, on our Postgres. */
+/** A Temporal cluster: each service as separate processes, two of each that payments need, on the system's Postgres. */
 
 const SERVICES = ['frontend', 'frontend', 'history', 'history', 'matching', 'matching', 'worker'] as const
-/** Temporal keeps the port of a member in a column of two bytes. */
+/** Temporal stores the port of a member in a column of two bytes. */
 const PORTS_FROM = 20_000 + Math.floor(Math.random() * 8000)
 
 type Place = {
@@ -43,15 +43,15 @@ export async function startTemporal(of: {
   const frontends = places.filter(({ service }) => service === 'frontend').map(({ grpc }) => grpc)
   const balancer = await startBalancer({ port, targets: frontends })
   const address = `127.0.0.1:${balancer.port}`
-  const specOf = (place: Place): ProcessSpec =>
+  const createSpec = (place: Place): ProcessSpec =>
     serviceSpec(place, { ...of, program: of.programs.server, dynamicConfig, address })
-  await Promise.all(places.filter(({ service }) => service !== 'worker').map((place) => of.run(specOf(place))))
+  await Promise.all(places.filter(({ service }) => service !== 'worker').map((place) => of.run(createSpec(place))))
   await makeNamespace(address)
-  await Promise.all(places.filter(({ service }) => service === 'worker').map((place) => of.run(specOf(place))))
+  await Promise.all(places.filter(({ service }) => service === 'worker').map((place) => of.run(createSpec(place))))
   return { address, names: places.map(({ name }) => name), balancer }
 }
 
-/** As on a local server: nothing here is shared with strangers. */
+/** As on a local server: strangers share nothing here. */
 const DYNAMIC_CONFIG = [
   ['system.enableActivityEagerExecution', true],
   ['matching.enableFairness', true],
@@ -127,12 +127,12 @@ function serviceSpec(
     stopSignal: 'SIGTERM',
     logFile: join(of.folder, 'logs', `${place.name}.log`),
     ready: () => takesConnections(place.grpc),
-    // Each writes what the cluster is called, and ends when another one writes it at the same moment.
+    // Each writes the name of the cluster, and ends if another one writes it at the same moment.
     notYet: /cluster metadata/,
   }
 }
 
-/** A frontend takes a moment to find the other services, and a namespace to reach all of them. */
+/** Repeats: a frontend takes a moment to find the other services, and a namespace to reach all of them. */
 async function makeNamespace(address: string): Promise<void> {
   await poll(() => tryNamespace(address), { withinMs: 90_000, everyMs: 500, what: "Temporal's namespace" })
 }

@@ -3,8 +3,8 @@ import type { Progress } from '../../scripts/setup/progress.mjs'
 import { playDrill } from '../../test/e2e/harness/drill.ts'
 
 /**
- * `npm run drill -- [--payments N]`: plays the losses of docs/backup.md on a whole system of its own, with N payments of
- * each kind (default 4). Prints how long each recovery took and what was lost. Answers the exit code.
+ * `npm run drill -- [--payments N]`: plays the losses of docs/backup.md on a separate whole system, with N payments of
+ * each kind (default 4). Prints the time of each recovery, and the losses. Returns the exit code.
  */
 export async function main(args: string[], progress: Progress): Promise<number> {
   const { values } = parseArgs({ args, options: { payments: { type: 'string', default: '4' } } })

@@ -5,19 +5,19 @@ import { openShop } from '../../test/api/support/shop.ts'
 import { createRandom } from '../../test/support/random.ts'
 import { type Document, type Made, requestsOf } from './requests.ts'
 
-/** Most requests at the same time. */
+/** Maximum number of requests at the same time. */
 const AT_ONCE = 8
 
 type Found = { readonly wrong: string[]; readonly statuses: Map<number, number>; readonly made: Set<string> }
 
 /**
- * `npm run fuzz -- --seed 1 --requests 50000`: random requests made from the OpenAPI document. Every answer must be one
- * that the document promises, none may be a 5xx, and what is stored at the end is what was answered 201.
+ * `npm run fuzz -- --seed 1 --requests 50000`: random requests made from the OpenAPI document. Every response must be
+ * one that the document promises, none may be a 5xx, and what is stored at the end is what was answered 201.
  */
 export async function main(args: readonly string[], progress: Progress): Promise<number> {
-  const numberOf = (name: string, otherwise: number): number => Number(args[args.indexOf(name) + 1]) || otherwise
-  const seed = args.includes('--seed') ? numberOf('--seed', 1) : 1
-  const requests = args.includes('--requests') ? numberOf('--requests', 50_000) : 50_000
+  const readNumber = (name: string, otherwise: number): number => Number(args[args.indexOf(name) + 1]) || otherwise
+  const seed = args.includes('--seed') ? readNumber('--seed', 1) : 1
+  const requests = args.includes('--requests') ? readNumber('--requests', 50_000) : 50_000
   const services = await startServices()
   process.env['PINRAIL_TEST_SERVICES'] = services.url
   try {
@@ -34,7 +34,7 @@ export async function main(args: readonly string[], progress: Progress): Promise
 }
 
 async function fuzz(seed: number, requests: number) {
-  // No worker runs the workflows here; other tests cover what they do.
+  // No worker runs the workflows here; other tests cover them.
   const shop = await openShop({
     deps: ({ workflows }) => ({
       workflows: { ...workflows, start: async () => true },
@@ -48,7 +48,7 @@ async function fuzz(seed: number, requests: number) {
     await shop.db.query("update payment set status = 'canceled', canceled_at = now() where id = $1", [ended])
     const document = JSON.parse((await shop.ask('GET', '/openapi.json')).text) as Document
     const before = await shop.count('payment')
-    const next = requestsOf(document, idsOf(owned, other, ended))
+    const next = requestsOf(document, listIds(owned, other, ended))
     const random = createRandom(seed)
     const found: Found = { wrong: [], statuses: new Map(), made: new Set() }
     const keys = { owner: owned.merchant.key, other: other.merchant.key, nobody: 'pinrail_test_nobody' }
@@ -66,22 +66,23 @@ type Shop = Awaited<ReturnType<typeof openShop>>
 
 async function send(shop: Shop, made: Made, { key, found }: { key: string; found: Found }): Promise<void> {
   const { method, path, body, headers } = made
-  const said = `${method} ${path.slice(0, 200)} ${String(body ?? '').slice(0, 200)} ${JSON.stringify(headers)}`
+  const described = `${method} ${path.slice(0, 200)} ${String(body ?? '').slice(0, 200)} ${JSON.stringify(headers)}`
   try {
     const hasBody = body !== undefined && method !== 'GET'
     const answer = await shop.ask(method, path, { key, headers, ...(hasBody && { body }) })
     found.statuses.set(answer.status, (found.statuses.get(answer.status) ?? 0) + 1)
-    if (answer.status >= 500) found.wrong.push(`${answer.status} for ${said}`)
+    if (answer.status >= 500) found.wrong.push(`${answer.status} for ${described}`)
     if (answer.status === 201 && made.operationId === 'createPayment') found.made.add(String(answer.body['id']))
   } catch (error) {
-    found.wrong.push(`${String(error).slice(0, 300)} for ${said}`)
+    found.wrong.push(`${String(error).slice(0, 300)} for ${described}`)
   }
 }
 
 /**
- * Ids that exist, by operation and parameter. A payment without a worker cannot be canceled: there it is an ended one.
+ * Returns ids that exist, by operation and parameter. A payment without a worker cannot be canceled: there it is an
+ * ended one.
  */
-function idsOf(owned: Ids, other: Ids, ended: string): Record<string, string[]> {
+function listIds(owned: Ids, other: Ids, ended: string): Record<string, string[]> {
   const payments = [owned.payment, other.payment, ended]
   const endpoints = [owned.endpoint, other.endpoint]
   const inEndpoints = ['read', 'update', 'test'].map((verb) => `${verb}WebhookEndpoint.id`)

@@ -1,7 +1,7 @@
 import type { Random } from '../../test/support/random.ts'
 import { fitting, hostile, type Schema, spoiled, textOf } from './values.ts'
 
-/** Requests made from the OpenAPI document: about half of them as it says, the others with something wrong. */
+/** Makes requests from the OpenAPI document: about half of them as it says, the others with an error. */
 
 type Parameter = { readonly in: string; readonly name: string; readonly required?: boolean; readonly schema: Schema }
 type Operation = {
@@ -17,7 +17,7 @@ export type Made = {
   readonly path: string
   readonly body: string | Buffer | undefined
   readonly headers: Readonly<Record<string, string>>
-  /** Whose key: the merchant's own mostly. */
+  /** The owner of the key: mostly the merchant of the ids. */
   readonly as: 'owner' | 'other' | 'nobody'
 }
 
@@ -38,9 +38,9 @@ export function requestsOf(document: Document, ids: Ids): (random: Random) => Ma
       method: random.chance(0.98)
         ? method.toUpperCase()
         : random.pick(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']),
-      path: `${filled}${queryOf(operation.parameters ?? [], random)}`,
-      body: schema === undefined || method === 'get' ? undefined : bodyOf(schema, random),
-      headers: headersOf(random),
+      path: `${filled}${makeQuery(operation.parameters ?? [], random)}`,
+      body: schema === undefined || method === 'get' ? undefined : makeBody(schema, random),
+      headers: makeHeaders(random),
       as: random.chance(0.9) ? 'owner' : random.pick(['other', 'nobody']),
     }
   }
@@ -55,7 +55,7 @@ function idFor(operationId: string, name: string, { ids, random }: { ids: Ids; r
     : encodeURI(random.pick(GARBAGE)).replaceAll('%25', '%')
 }
 
-function queryOf(parameters: readonly Parameter[], random: Random): string {
+function makeQuery(parameters: readonly Parameter[], random: Random): string {
   const search = new URLSearchParams()
   for (const { in: where, name, schema, required } of parameters) {
     if (where !== 'query' || !(required === true || random.chance(0.2))) continue
@@ -66,7 +66,7 @@ function queryOf(parameters: readonly Parameter[], random: Random): string {
   return search.size === 0 ? '' : `?${search.toString()}`
 }
 
-function bodyOf(schema: Schema, random: Random): string | Buffer {
+function makeBody(schema: Schema, random: Random): string | Buffer {
   const right = fitting(schema, random)
   const value = random.chance(0.5) ? right : spoiled(right, random)
   const text = JSON.stringify(value) ?? 'null'
@@ -77,7 +77,7 @@ function bodyOf(schema: Schema, random: Random): string | Buffer {
   return random.chance(0.5) ? bytes : bytes.subarray(0, random.below(bytes.length + 1))
 }
 
-function headersOf(random: Random): Record<string, string> {
+function makeHeaders(random: Random): Record<string, string> {
   return {
     ...(random.chance(0.1) && { 'idempotency-key': `key-${random.below(50)}` }),
     ...(random.chance(0.02) && {

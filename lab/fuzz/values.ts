@@ -1,6 +1,6 @@
 import type { Random } from '../../test/support/random.ts'
 
-/** Values by a schema of the OpenAPI document: some that fit, and hostile ones that do not. */
+/** Makes values by a schema of the OpenAPI document: valid ones, and hostile ones. */
 
 export type Schema = {
   readonly type?: string | readonly string[]
@@ -69,7 +69,7 @@ const HOSTILE: readonly unknown[] = [
   Array(200).fill('*'),
 ]
 
-/** Text that fits the patterns of the document, tried one after the other. */
+/** Texts that match the patterns of the document, tried one after the other. */
 const TEXTS: readonly string[] = [
   '49.99',
   '10',
@@ -102,12 +102,12 @@ export function hostile(random: Random): unknown {
   return random.pick(HOSTILE)
 }
 
-/** The value as text, for a query or a name. */
+/** Returns the value as text, for a query or a name. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
-/** A value that fits the schema, as far as the schema tells. */
+/** Returns a value that is valid, as far as the schema shows. */
 export function fitting(schema: Schema, random: Random): unknown {
   if (schema.const !== undefined) return schema.const
   if (schema.enum !== undefined) return random.pick(schema.enum)
@@ -123,10 +123,10 @@ export function fitting(schema: Schema, random: Random): unknown {
 
 function text({ pattern, minLength = 0, maxLength = 100 }: Schema, random: Random): string {
   const expression = pattern === undefined ? null : new RegExp(pattern, 'u')
-  const fits = TEXTS.filter(
+  const matches = TEXTS.filter(
     (item) => item.length >= minLength && item.length <= maxLength && (expression === null || expression.test(item)),
   )
-  return fits.length > 0 ? random.pick(fits) : 'x'.repeat(Math.max(1, minLength))
+  return matches.length > 0 ? random.pick(matches) : 'x'.repeat(Math.max(1, minLength))
 }
 
 function number({ minimum = 0, maximum = 10_000 }: Schema, type: string, random: Random): number {
@@ -139,7 +139,7 @@ function object({ properties = {}, required = [] }: Schema, random: Random): Rec
   return Object.fromEntries(names.map((name) => [name, fitting(properties[name] ?? {}, random)]))
 }
 
-/** The value with a random change somewhere. It often still fits the schema. */
+/** Returns the value with a random change somewhere. It is often still valid. */
 export function spoiled(value: unknown, random: Random): unknown {
   if (Array.isArray(value) && value.length > 0 && random.chance(0.7)) {
     const place = random.below(value.length)

@@ -6,7 +6,7 @@ import { DRAWN, galleryText, NOT_DRAWN, slugOf } from '../../test/browser/galler
 import { launchBrowser } from '../../test/support/browser.ts'
 
 /**
- * `npm run gallery`: pictures of every page into docs/gallery. With a folder of the design's own pictures
+ * `npm run gallery`: writes pictures of every page to docs/gallery. With a folder of the design's own pictures
  * (`<page>-<width>-<scheme>.png`) it writes those too.
  */
 
@@ -19,11 +19,11 @@ const SHOTS = [
   { width: 390, height: 844, colorScheme: 'dark' },
 ] as const
 
-/** Small enough to be kept in the repository, large enough to be read. */
+/** Small enough for the repository, large enough to be read. */
 const SCALE = 0.6
 const QUALITY = 72
 
-async function picturesOf(
+async function takePictures(
   browser: Browser,
   urls: readonly (readonly [string, string])[],
 ): Promise<Map<string, Buffer[]>> {
@@ -45,7 +45,7 @@ async function picturesOf(
   return pictures
 }
 
-/** The four pictures of a page beside each other, as one file. */
+/** Writes the four pictures of a page next to each other, as one file. */
 async function writeStrip(browser: Browser, file: string, pictures: readonly Buffer[]): Promise<void> {
   const page = await browser.newPage({ viewport: { width: 2100, height: 600 } })
   const images = pictures.map((picture) => `<img src="data:image/png;base64,${picture.toString('base64')}">`)
@@ -70,7 +70,7 @@ const gallery = await serveGallery()
 try {
   rmSync(`${FOLDER}/pages`, { recursive: true, force: true })
   for (const folder of ['pages', 'design']) mkdirSync(`${FOLDER}/${folder}`, { recursive: true })
-  const pictures = await picturesOf(
+  const pictures = await takePictures(
     browser,
     GALLERY.map((name) => [name, gallery.urlOf(name)]),
   )

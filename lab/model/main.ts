@@ -17,17 +17,17 @@ type Asked = {
   readonly say: (line: string) => void
 }
 
-/** A story is played so often at most to find a shorter one that goes wrong in the same way. */
-const MOST_SHRINKING = 80
+/** Maximum number of times that a story is played to find a shorter one that goes wrong in the same way. */
+const MAX_SHRINKING = 80
 
-/** `npm run model -- --seed 1 --stories 500`, and `--planted`: see docs/model.md. Returns 0 when nothing went wrong. */
+/** `npm run model -- --seed 1 --stories 500`, and `--planted`: see docs/model.md. Returns 0 if nothing went wrong. */
 export async function main(args: readonly string[], progress: Progress): Promise<number> {
-  const numberOf = (name: string, otherwise: number): number =>
+  const readNumber = (name: string, otherwise: number): number =>
     args.includes(name) ? Number(args[args.indexOf(name) + 1]) : otherwise
   const asked: Asked = {
-    seed: numberOf('--seed', 1),
-    from: numberOf('--from', 0),
-    stories: numberOf('--stories', 500),
+    seed: readNumber('--seed', 1),
+    from: readNumber('--from', 0),
+    stories: readNumber('--stories', 500),
     trace: args.includes('--trace'),
     say: (line) => progress.line(line),
   }
@@ -36,7 +36,7 @@ export async function main(args: readonly string[], progress: Progress): Promise
   try {
     const stage = await openStage()
     try {
-      if (args.includes('--server')) return await compare(stage, { ...asked, stories: numberOf('--server', 12) })
+      if (args.includes('--server')) return await compare(stage, { ...asked, stories: readNumber('--server', 12) })
       return args.includes('--planted') ? await plant(stage, asked, args) : await play(stage, asked)
     } finally {
       await stage.close()
@@ -79,7 +79,7 @@ async function shortest(theater: Theater, story: Parameters<typeof playStory>[1]
   let last: readonly string[] = []
   let tries = 0
   const short = await shrinkStory(story, async (smaller) => {
-    if (tries++ >= MOST_SHRINKING) return false
+    if (tries++ >= MAX_SHRINKING) return false
     const wrong = await playStory(theater, smaller)
     const isSame = wrong.some((each) => kindOf(each) === kind)
     if (isSame) last = wrong
@@ -88,7 +88,7 @@ async function shortest(theater: Theater, story: Parameters<typeof playStory>[1]
   return printStory(short, last.length === 0 ? [kind] : last)
 }
 
-/** Plays stories in virtual time and on a Temporal server, and compares what they leave. */
+/** Plays stories in virtual time and on a Temporal server, and compares the results. */
 async function compare(stage: Stage, { seed, from, stories, trace, say }: Asked): Promise<number> {
   const theater = await openTheater(stage)
   let wrong = 0
@@ -103,14 +103,14 @@ async function compare(stage: Stage, { seed, from, stories, trace, say }: Asked)
   return wrong === 0 ? 0 : 1
 }
 
-/** Plants each bug alone, and reports whether random stories catch it. */
+/** Plants each bug alone, and reports if random stories catch it. */
 async function plant(stage: Stage, asked: Asked, args: readonly string[]): Promise<number> {
   const { stories, say } = asked
-  const valueOf = (option: string): string | undefined =>
+  const readValue = (option: string): string | undefined =>
     args.includes(option) ? args[args.indexOf(option) + 1] : undefined
-  const wanted = valueOf('--only') ?? ''
-  // `--part 2/3`: each third from the second on, so that several processes share the work.
-  const [part = 1, parts = 1] = (valueOf('--part') ?? '1/1').split('/').map(Number)
+  const wanted = readValue('--only') ?? ''
+  // `--part 2/3`: each third defect from the second on, so that several processes share the work.
+  const [part = 1, parts = 1] = (readValue('--part') ?? '1/1').split('/').map(Number)
   const defects = DEFECTS.filter(({ name }) => name.includes(wanted)).filter(
     (_defect, index) => index % parts === part - 1,
   )

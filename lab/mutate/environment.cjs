@@ -1,6 +1,6 @@
 const { TestEnvironment } = require('jest-environment-node')
 
-/** Skips what comes after the first test that fails: one is enough to notice a mutant, and Jest would run them all. */
+/** Skips the tests after the first one that fails: one is enough to notice a mutant, and Jest would run them all. */
 class FirstFailureEnvironment extends TestEnvironment {
   hasFailed = false
 

@@ -13,8 +13,8 @@ const PAGE = 'docs/mutation.md'
 
 type LogLevel = NonNullable<ConstructorParameters<typeof Stryker>[0]['logLevel']>
 
-/** Least percent of the mutants of all files together that the tests must notice. */
-const LEAST_SCORE = 90
+/** Minimum percent of the mutants of all files together that the tests must notice. */
+const MIN_SCORE = 90
 
 /** The random stories notice more, and would take minutes for each change. */
 const FUNDS = 'payment/{decision,derived,reviews,snapshot,states,funds/{positions,stored-funds}}'
@@ -38,8 +38,8 @@ const TESTS: Readonly<Record<string, string>> = {
  * `npm run mutate` changes the pure rules of src/domain in one place after the other, and runs the tests of the changed
  * file: those in the file of the same name, or the ones that TESTS names. A survivor is a change that no test notices.
  * Each must be explained in docs/mutation.md.
- * `npm run mutate -- src/domain/money.ts` does so for the files named. What is known from earlier runs is kept, unless
- * `--afresh` is said. Every file is stored when it is done, so a run that was ended goes on.
+ * `npm run mutate -- src/domain/money.ts` does so for the files named. Results of earlier runs are kept, unless
+ * `--afresh` is set. Every file is stored when it is done, so that a run that was ended continues.
  */
 export async function main(args: readonly string[], progress: Progress): Promise<number> {
   process.chdir(ROOT)
@@ -67,9 +67,9 @@ async function judge(report: MutationReport, files: readonly string[], progress:
   for (const { file, line, key } of unexplained) progress.line(`NOT EXPLAINED ${file}:${line} - ${key}`)
   for (const { file, key } of gone) progress.line(`NO SURVIVOR ANY MORE, take it out of ${PAGE}: ${file} - ${key}`)
   const { score, mutants } = scoreOf(report)
-  progress.line(`noticed ${score.toFixed(1)} % of ${mutants} mutants; at least ${LEAST_SCORE} % must be`)
+  progress.line(`noticed ${score.toFixed(1)} % of ${mutants} mutants; at least ${MIN_SCORE} % must be`)
   progress.line(`${unexplained.length} survivors without explanation, ${gone.length} explanations without survivor`)
-  return score >= LEAST_SCORE && unexplained.length === 0 && gone.length === 0 ? 0 : 1
+  return score >= MIN_SCORE && unexplained.length === 0 && gone.length === 0 ? 0 : 1
 }
 
 const rules = (): string[] =>
@@ -78,13 +78,13 @@ const rules = (): string[] =>
     .map((file) => `src/domain/${file}`)
     .toSorted()
 
-/** Types are gone before the code runs: nothing of them can be changed. */
+/** Returns true for a file of types: they do not exist when the code runs, so that no change of them can be noticed. */
 const hasTypesOnly = (file: string): boolean =>
   transformFileSync(file, { jsc: { target: 'es2023', parser: { syntax: 'typescript' } } }).code.endsWith(
     'export { };\n',
   )
 
-function testsOf(file: string): string {
+function findTests(file: string): string {
   const name = relative('src/domain', file)
   const own = TESTS[name] ?? name.replace(/\.ts$/, '')
   if (!own.includes('{') && !existsSync(`test/domain/${own}.test.ts`))
@@ -101,13 +101,13 @@ async function mutate(file: string): Promise<MutationReport> {
     plugins: ['@stryker-mutator/jest-runner'],
     jest: {
       configFile: 'lab/mutate/jest.config.mjs',
-      config: { testMatch: [`<rootDir>/test/domain/${testsOf(file)}.test.ts`] },
+      config: { testMatch: [`<rootDir>/test/domain/${findTests(file)}.test.ts`] },
       enableFindRelatedTests: false,
     },
     testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
     coverageAnalysis: 'perTest',
     concurrency: 2,
-    // A mutant may loop for ever. A file of tests takes three seconds at most, and a busy machine has time for it.
+    // A mutant may loop forever. A file of tests takes three seconds at most, and a busy machine has time for it.
     timeoutMS: 60_000,
     incremental: true,
     incrementalFile,

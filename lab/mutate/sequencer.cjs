@@ -1,7 +1,7 @@
 const { statSync } = require('node:fs')
 const Sequencer = require('@jest/test-sequencer').default
 
-/** The small files first: most mutants fall there, and the tests of all states are then not run for them. */
+/** Runs the small files first: most mutants fall there, and the tests of all states are then not run for them. */
 class SmallFirst extends Sequencer {
   /**
    * @override

@@ -1,4 +1,4 @@
-/** What is read of a report in the schema of mutation-testing-elements. Lines and columns count from one. */
+/** The fields read from a report in the schema of mutation-testing-elements. Lines and columns count from one. */
 export type MutationReport = {
   readonly files: Readonly<Record<string, { readonly source: string; readonly mutants: readonly Mutant[] }>>
 }
@@ -11,7 +11,10 @@ type Mutant = {
   readonly location: { readonly start: Place; readonly end: Place }
 }
 
-/** A change that no test noticed. Its key is the code before and after, which a change elsewhere in the file keeps. */
+/**
+ * A change that no test noticed. Its key is the code before and after, which a change elsewhere in the file does not
+ * affect.
+ */
 type Survivor = { readonly file: string; readonly key: string; readonly line: number }
 
 const isNoticed = ({ status }: Mutant): boolean => status === 'Killed' || status === 'Timeout'
@@ -37,7 +40,10 @@ function cut(source: string, { start, end }: Mutant['location']): string {
 
 const oneLine = (code: string): string => code.replaceAll('`', "'").replaceAll(/\s+/g, ' ').trim()
 
-/** The page has one heading for each file, and under it one item for each survivor: code before → code after: reason. */
+/**
+ * Parses the page: one heading for each file, and under it one item for each survivor: code before → code after:
+ * reason.
+ */
 export function explainedIn(page: string): { readonly file: string; readonly key: string }[] {
   let file = ''
   return page.split('\n').flatMap((line) => {
@@ -47,7 +53,7 @@ export function explainedIn(page: string): { readonly file: string; readonly key
   })
 }
 
-/** Percent of the mutants that the tests noticed. */
+/** Returns the percent of the mutants that the tests noticed. */
 export function scoreOf(report: MutationReport): { readonly score: number; readonly mutants: number } {
   const mutants = Object.values(report.files).flatMap((file) => file.mutants)
   const noticed = mutants.filter(isNoticed).length

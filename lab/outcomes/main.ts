@@ -7,20 +7,20 @@ import { type Outcome, play } from '../../test/outcomes/play.ts'
 import { STORIES, type Story } from '../../test/outcomes/stories.ts'
 import { PLAYED_WAYS, type PlayedWay } from '../../test/outcomes/ways.ts'
 
-/** Stories that are told at the same time: most of each is waiting for the next fact. */
+/** Stories that are played at the same time: most of each is waiting for the next fact. */
 const AT_ONCE = 4
 
 type Play = { readonly story: Story; readonly way: PlayedWay; outcome: Outcome | null }
 
 /**
- * `npm run outcomes`: every story of a buyer by every way to pay, in a shop with simulated partners, a real database and
- * real workflows. At each moment the page is held against the rows. `-- --only TEXT` plays those whose name has the text.
- * Returns 0 when every page said what was true.
+ * `npm run outcomes`: plays every story of a buyer by every way to pay, in a shop with simulated partners, a real
+ * database and real workflows. At each moment it compares the page with the rows. `-- --only TEXT` plays those whose
+ * name has the text. Returns 0 if every page was true.
  */
 export async function main(args: readonly string[], progress: Progress): Promise<number> {
   const only = args.includes('--only') ? (args[args.indexOf('--only') + 1] ?? '') : ''
   const plays = STORIES.flatMap((story) => PLAYED_WAYS.map((way): Play => ({ story, way, outcome: null }))).filter(
-    (each) => nameOf(each).includes(only),
+    (each) => getName(each).includes(only),
   )
   const services = await startServices()
   Object.assign(process.env, TEST_ENVIRONMENT, { PINRAIL_TEST_SERVICES: services.url })
@@ -55,15 +55,15 @@ function report(
 ): number {
   let [played, looks, wrong] = [0, 0, 0]
   for (const each of plays) {
-    if (each.outcome === null) throw new Error(`${nameOf(each)} was not played`)
+    if (each.outcome === null) throw new Error(`${getName(each)} was not played`)
     if (each.outcome.kind === 'no meaning') {
-      say(`${nameOf(each)}: no meaning: ${each.outcome.because}`)
+      say(`${getName(each)}: no meaning: ${each.outcome.because}`)
       continue
     }
     played += 1
     looks += each.outcome.looks
     wrong += each.outcome.wrong.length
-    for (const fault of each.outcome.wrong) say(`${nameOf(each)}: WRONG: ${fault}`)
+    for (const fault of each.outcome.wrong) say(`${getName(each)}: WRONG: ${fault}`)
   }
   say(`stories_played ${played}`)
   say(`pages_looked_at ${looks}`)
@@ -72,4 +72,4 @@ function report(
   return wrong === 0 && played > 0 ? 0 : 1
 }
 
-const nameOf = ({ story, way }: Play): string => `${story.name}: ${way.name}`
+const getName = ({ story, way }: Play): string => `${story.name}: ${way.name}`

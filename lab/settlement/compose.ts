@@ -23,16 +23,16 @@ export type EngineParts = {
   readonly db: Db
   readonly rpcUrls: readonly string[]
   readonly treasuryKey: Hex
-  /** Of other treasuries, which pay what was queued on them. */
+  /** Keys of other treasuries, which pay what was queued on them. */
   readonly retiredTreasuryKeys?: readonly Hex[]
-  /** Default: that of the treasury's key alone. */
+  /** Default: the treasury of the key alone. */
   readonly treasuryList?: readonly Treasury[]
   readonly relayerKeys: readonly Hex[]
-  /** Tops up the relayers. Without it, nobody does. */
+  /** Tops up the relayers. Without it, they are not topped up. */
   readonly fundingKey?: Hex
-  /** Base64. Without it, payments have no addresses of their own. */
+  /** Base64. Without it, payments have no deposit addresses. */
   readonly depositSeed?: string
-  /** How a key signs. Default: as it is told. */
+  /** Creates the account of a key. Default: an account that signs at once. */
   readonly accountOf?: (key: Hex) => LocalAccount
   readonly log: SettlementDeps['log']
   readonly everyMs: number
@@ -43,7 +43,7 @@ export type EngineParts = {
 
 const nothing = async (): Promise<void> => undefined
 
-/** The settlement engine as the worker composes it, on a local chain, without payment workflows. */
+/** Composes the settlement engine as the worker does, on a local chain, without payment workflows. */
 export function composeEngine(parts: EngineParts): SettlementRunner {
   const { accountOf = keyOf, retiredTreasuryKeys = [], depositSeed } = parts
   const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }

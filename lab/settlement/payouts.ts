@@ -6,12 +6,12 @@ import { queuePayout } from '../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { getTreasury, type Treasury } from '../../src/domain/settlement/treasuries.ts'
 
-/** A payment as far as settlement knows it: what is owed to whom. */
+/** The part of a payment that settlement knows: what is owed to whom. */
 export type Owed = { readonly paymentId: string; readonly recipient: Hex; readonly micro: bigint }
 
 export const newRecipient = (): Hex => `0x${randomBytes(20).toString('hex')}`
 
-/** Payments of which only the payout matters here. */
+/** Inserts payments of which only the payout matters here. */
 export async function insertOwed(db: Db, owed: readonly Owed[], token: Hex): Promise<void> {
   await db.query(
     `insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, fallback, checkout_token,
@@ -29,12 +29,12 @@ export async function insertOwed(db: Db, owed: readonly Owed[], token: Hex): Pro
   )
 }
 
-/** The list of a deployment with one treasury. */
+/** Returns the list of a deployment with one treasury. */
 export const onlyTreasury = (key: Hex): Treasury[] => [
   { address: privateKeyToAccount(key).address.toLowerCase() as Hex, firstId: null },
 ]
 
-/** Such payments, each with its payout in the queue. */
+/** Inserts such payments, each with its payout in the queue. */
 export async function queueOwed(
   db: Db,
   owed: readonly Owed[],

@@ -20,31 +20,31 @@ import { startAnvil } from '../../test/support/anvil.ts'
 
 export type StageOptions = {
   readonly relayers: number
-  /** Arguments of anvil besides chain id and gas limits. */
+  /** Arguments of anvil, in addition to chain id and gas limits. */
   readonly anvil: readonly string[]
-  /** Postgres writes to disk as it would in production; without it a crash of the machine loses everything. */
+  /** Postgres writes to disk as in production; without it, a crash of the machine loses everything. */
   readonly durable: boolean
   /** More settings of Postgres, as `name=value`. */
   readonly settings?: readonly string[]
 }
 
-/** A chain with Circle's USDC and a Postgres, for settlement alone: what benchmark and storm are played on. */
+/** A chain with Circle's USDC and a Postgres, for settlement alone: benchmark and storm run on it. */
 export type Stage = {
   readonly rpcUrl: string
   readonly chain: DevelopmentChain
   readonly token: Hex
   readonly treasuryKey: Hex
   readonly relayerKeys: readonly Hex[]
-  /** Of a wallet that may keep the relayers in gas money. */
+  /** The key of a wallet that may supply the relayers with gas money. */
   readonly fundingKey: Hex
   readonly pids: { readonly anvil: number; readonly postgres: number }
   databaseUrl(name: string): string
-  /** Makes a database with the newest schema and one merchant in it. */
+  /** Creates a database with the newest schema and one merchant in it. */
   createDatabase(name: string): Promise<void>
-  /** Copies a database, ending whoever is connected to it: a dump, or its restoration. */
+  /** Copies a database, ending all connections to it: a dump, or its restoration. */
   copyDatabase(from: string, to: string): Promise<void>
   dropDatabase(name: string): Promise<void>
-  /** SIGKILL to Postgres; resolves when it answers again. */
+  /** Sends SIGKILL to Postgres; resolves when it answers again. */
   killPostgres(): Promise<void>
   stop(): Promise<void>
 }
@@ -113,7 +113,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
   }
 }
 
-/** Ctrl-C and SIGTERM end the servers too. Answers how to forget about them. */
+/** Ends the servers on Ctrl-C and SIGTERM too. Returns a function that forgets about them. */
 function endWithThisProcess(pids: () => readonly (number | null)[]): () => void {
   const kill = (): void => {
     for (const pid of pids()) if (pid !== null) process.kill(pid, 'SIGKILL')

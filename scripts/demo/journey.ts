@@ -8,7 +8,7 @@ import type { Merchant, NewPayment, PaymentAnswer } from './merchant.ts'
 export type Journey = {
   readonly provider: ProviderName
   readonly body: Pick<NewPayment, 'amount' | 'currency'>
-  /** The checkout's name of the method, where the buyer picks one. */
+  /** The checkout's name of the method, if the buyer picks one. */
   readonly method?: string
 }
 
@@ -18,7 +18,7 @@ export const JOURNEYS: readonly Journey[] = [
   { provider: 'local_partner', body: { amount: '5000.00', currency: 'INR' }, method: 'upi' },
 ]
 
-/** Longer than any payment takes, even when a process is killed and replaced. */
+/** Longer than any payment takes, even if a process is killed and replaced. */
 const PATIENCE_MS = 180_000
 
 export async function travel(
@@ -59,7 +59,7 @@ export function deliveredEvents(merchant: Merchant, id: string): ReturnType<Merc
   }, `the webhook of ${id}`)
 }
 
-/** Asks until there is an answer, also while a service is down for a moment. */
+/** Repeats until there is an answer, also while a service is down for a moment. */
 export async function until<T>(ask: () => Promise<T | null>, what: string, patienceMs = PATIENCE_MS): Promise<T> {
   let trouble: unknown
   for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await delay(100)) {

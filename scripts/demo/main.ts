@@ -5,7 +5,10 @@ import { findRunning, type System, startSystem } from '../system.ts'
 import { JOURNEYS, type Journey, travel } from './journey.ts'
 import { createMerchant, type Merchant } from './merchant.ts'
 
-/** `npm run demo`: uses the system that runs, or starts one; makes a payment through each provider, checks state, webhook and balance. */
+/**
+ * `npm run demo`: uses the system that runs, or starts one; makes a payment through each provider; checks state,
+ * webhook and balance.
+ */
 export async function main(progress: Progress): Promise<number> {
   const dataFolder = process.env['PINRAIL_DATA'] ?? '.data'
   const running = findRunning(dataFolder)
@@ -34,7 +37,7 @@ export async function main(progress: Progress): Promise<number> {
   }
 }
 
-/** Prints the payment's timeline. Returns the micro-USDC that the merchant got. */
+/** Prints the payment's timeline. Returns the micro-USDC that the merchant received. */
 async function demonstrate(
   journey: Journey,
   { system, merchant, progress }: { system: Pick<System, 'sandboxUrl'>; merchant: Merchant; progress: Progress },

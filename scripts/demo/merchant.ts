@@ -12,7 +12,7 @@ const delivery = z.looseObject({ headers: z.record(z.string(), z.string()), body
 
 export type Merchant = ReturnType<typeof createMerchant>
 
-/** What the demo and the tests need to know about a running system. */
+/** The facts of a running system that the demo and the tests need. */
 export type Shop = Pick<
   SystemInfo,
   'api_url' | 'inbox_url' | 'rpc_url' | 'usdc_address' | 'secret_key' | 'webhook_secret'
@@ -28,7 +28,7 @@ export function createMerchant(shop: Shop) {
 
     read: (id: string): Promise<PaymentAnswer> => pinrail.payments.read(id),
 
-    /** The webhooks of one payment in the inbox. Throws when a signature is wrong. */
+    /** Returns the webhooks of one payment in the inbox. Throws if a signature is wrong. */
     async events(paymentId: string): Promise<Event[]> {
       const response = await fetch(`${shop.inbox_url}/deliveries`)
       const deliveries = z.array(delivery).parse(await response.json())

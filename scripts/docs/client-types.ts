@@ -37,7 +37,7 @@ const SCALARS: Readonly<Record<string, string>> = {
 export function clientTypes(): string {
   const document = JSON.parse(openApiText()) as Document
   const schemas = Object.entries(document.components.schemas).map(
-    ([name, schema]) => `export type ${nameOf(name)} = ${typeOf(schema)}\n`,
+    ([name, schema]) => `export type ${toIdentifier(name)} = ${writeType(schema)}\n`,
   )
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
@@ -66,44 +66,44 @@ function operationType({ parameters = [], requestBody, responses }: Operation): 
   const query = parameters.filter(({ in: where }) => where === 'query')
   const answer = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]
   const parts = [
-    `query: ${query.length === 0 ? 'undefined' : fieldsOf(query.map(({ name, schema, required }) => [name, schema, required === true]))}`,
-    `body: ${requestBody === undefined ? 'undefined' : typeOf(jsonOf(requestBody))}`,
-    `answer: ${answer === undefined ? 'undefined' : typeOf(jsonOf(answer))}`,
+    `query: ${query.length === 0 ? 'undefined' : writeFields(query.map(({ name, schema, required }) => [name, schema, required === true]))}`,
+    `body: ${requestBody === undefined ? 'undefined' : writeType(getSchema(requestBody))}`,
+    `answer: ${answer === undefined ? 'undefined' : writeType(getSchema(answer))}`,
   ]
   return `{ ${parts.join('; ')} }`
 }
 
-function jsonOf({ content }: Content): Schema {
+function getSchema({ content }: Content): Schema {
   return content['application/json']?.schema ?? {}
 }
 
-function typeOf(schema: Schema): string {
-  if (schema.$ref !== undefined) return nameOf(schema.$ref.split('/').at(-1) ?? '')
+function writeType(schema: Schema): string {
+  if (schema.$ref !== undefined) return toIdentifier(schema.$ref.split('/').at(-1) ?? '')
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
-  if (schema.anyOf !== undefined) return `(${[...new Set(schema.anyOf.map(typeOf))].join(' | ')})`
+  if (schema.anyOf !== undefined) return `(${[...new Set(schema.anyOf.map(writeType))].join(' | ')})`
   if (Array.isArray(schema.type))
-    return `(${schema.type.map((type: string) => typeOf({ ...schema, type })).join(' | ')})`
-  if (schema.type === 'array') return `(${typeOf(schema.items ?? {})})[]`
-  if (schema.type === 'object') return objectOf(schema)
+    return `(${schema.type.map((type: string) => writeType({ ...schema, type })).join(' | ')})`
+  if (schema.type === 'array') return `(${writeType(schema.items ?? {})})[]`
+  if (schema.type === 'object') return writeObject(schema)
   return SCALARS[String(schema.type)] ?? 'unknown'
 }
 
-function objectOf({ properties, required = [], additionalProperties }: Schema): string {
+function writeObject({ properties, required = [], additionalProperties }: Schema): string {
   if (properties === undefined)
-    return `Record<string, ${typeof additionalProperties === 'object' ? typeOf(additionalProperties) : 'unknown'}>`
-  return fieldsOf(Object.entries(properties).map(([name, schema]) => [name, schema, required.includes(name)]))
+    return `Record<string, ${typeof additionalProperties === 'object' ? writeType(additionalProperties) : 'unknown'}>`
+  return writeFields(Object.entries(properties).map(([name, schema]) => [name, schema, required.includes(name)]))
 }
 
-function fieldsOf(fields: readonly (readonly [string, Schema, boolean])[]): string {
+function writeFields(fields: readonly (readonly [string, Schema, boolean])[]): string {
   const lines = fields.map(([name, schema, required]) => {
     const key = /^\w+$/.test(name) ? name : `'${name}'`
-    return `${key}${required ? '' : '?'}: ${typeOf(schema)}${required ? '' : ' | undefined'}`
+    return `${key}${required ? '' : '?'}: ${writeType(schema)}${required ? '' : ' | undefined'}`
   })
   return `{ ${lines.join('; ')} }`
 }
 
-/** A schema's name as an identifier of TypeScript. */
-function nameOf(name: string): string {
+/** Returns a schema's name as an identifier of TypeScript. */
+function toIdentifier(name: string): string {
   return name.replace(/\W/g, '')
 }

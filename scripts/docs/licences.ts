@@ -12,8 +12,8 @@ export type Licensed = { readonly name: string; readonly version: string; readon
 const READ_BY_HAND: Readonly<Record<string, string>> = { unionfs: 'Unlicense', 'png-js': 'MIT' }
 
 /**
- * Licences that allow us to ship. A person must look at others. CC-BY-4.0 is that of a table of browsers, used
- * unchanged; OFL-1.1 that of fonts, which may be shipped with a program and stand in documents.
+ * Licences that allow shipping. A person must check others. CC-BY-4.0 is that of a table of browsers, used unchanged;
+ * OFL-1.1 that of fonts, which may be shipped with a program and be in documents.
  */
 export const PERMISSIVE: ReadonlySet<string> = new Set([
   'MIT',
@@ -29,16 +29,16 @@ export const PERMISSIVE: ReadonlySet<string> = new Set([
   'OFL-1.1',
 ])
 
-/** The packages of the lockfile that are neither for development nor for another platform. */
+/** Returns the packages of the lockfile that are neither for development nor for another platform. */
 export function shippedPackages(): Licensed[] {
   const lock = JSON.parse(readFileSync(`${ROOT}/package-lock.json`, 'utf8')) as Lock
   const shipped = Object.entries(lock.packages).filter(
     ([path, entry]) => path !== '' && entry.dev !== true && entry.optional !== true,
   )
   const named = shipped.map(([path, entry]) => ({
-    name: nameOf(path),
+    name: getName(path),
     version: entry.version ?? '',
-    licence: entry.license ?? READ_BY_HAND[nameOf(path)] ?? 'unknown',
+    licence: entry.license ?? READ_BY_HAND[getName(path)] ?? 'unknown',
   }))
   const unique = new Map(named.map((each) => [`${each.name}@${each.version}`, each]))
   return [...unique.values()].sort((a, b) => a.name.localeCompare(b.name) || a.version.localeCompare(b.version))
@@ -62,6 +62,6 @@ ${rows.join('\n')}
 `
 }
 
-function nameOf(path: string): string {
+function getName(path: string): string {
   return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
 }

@@ -5,7 +5,9 @@ import { startServices } from '../test/services/services.ts'
 import { GENERATED } from './generated.ts'
 import { readSchema, schemaPage } from './schema.ts'
 
-/** `npm run docs`: writes every file that is generated from the code or, by a Postgres of its own, from the migrations. */
+/**
+ * `npm run docs`: writes every file that is generated from the code or, with a separate Postgres, from the migrations.
+ */
 const write = (path: string, text: string): void => {
   writeFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), text)
   process.stdout.write(`${path}\n`)

@@ -46,7 +46,7 @@ const RELATIONS = `
 const DOMAINS = `select typname as name, format_type(typbasetype, typtypmod) as type, obj_description(oid) as comment from pg_type
   where typtype = 'd' and typnamespace = current_schema()::regnamespace order by typname`
 
-/** What the catalogs of a migrated database say. */
+/** Reads the catalogs of a migrated database. */
 export async function readSchema(databaseUrl: string): Promise<Schema> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
@@ -61,7 +61,7 @@ export async function readSchema(databaseUrl: string): Promise<Schema> {
 
 /** docs/schema.md: the tables of each migration file, in the order in which the file creates them. */
 export function schemaPage({ relations, domains }: Schema): string {
-  const areas = readdirSync(FOLDER).sort().map(areaOf)
+  const areas = readdirSync(FOLDER).sort().map(readArea)
   const sections = areas.map(({ file, title, about, names }) => {
     const tables = names.map((name) => {
       const relation = relations.find((one) => one.name === name)
@@ -91,7 +91,7 @@ ${sections.join('\n')}`
 }
 
 /** A file begins with a comment `-- Title: what is in it.`, which may have several lines. */
-function areaOf(file: string) {
+function readArea(file: string) {
   const text = readFileSync(`${FOLDER}/${file}`, 'utf8')
   const [, title = file, about = ''] = /^-- (.+?): ((?:.*\n-- )*.*)\n/.exec(text) ?? []
   const names = [...text.matchAll(/^create (?:unlogged )?(?:table|view) (\w+)/gm)].map(([, name = '']) => name)
@@ -105,7 +105,7 @@ function relationSection({ name, kind, comment, columns, constraints }: Relation
   const heads = isTable ? ['column', 'type', 'null', 'default', 'meaning'] : ['column', 'type', 'meaning']
   const rows = columns.map((column) => {
     const facts = isTable ? [column.nullable ? 'null' : '', code(column.default)] : []
-    return [`\`${column.name}\``, column.type, ...facts, meaningOf(column, constraints)]
+    return [`\`${column.name}\``, column.type, ...facts, describeColumn(column, constraints)]
   })
   return `### \`${name}\`
 
@@ -120,12 +120,12 @@ ${keyLines(name, constraints, all)
 
 const code = (text: string | null): string => (text === null ? '' : `\`${plain(text)}\``)
 
-/** Without the casts that Postgres adds. */
+/** Returns an expression without the casts that Postgres adds. */
 const plain = (expression: string): string => expression.replace(/::(?:text|numeric)(?:\[\])?/g, '')
 
 const ONE_OF = /^CHECK \(\w+ = ANY \(ARRAY\[([^\]]+)\]\)\)$/
 
-function meaningOf({ name, comment }: Column, constraints: readonly Constraint[]): string {
+function describeColumn({ name, comment }: Column, constraints: readonly Constraint[]): string {
   const values = constraints.flatMap(({ columns, definition }) =>
     columns.join() === name ? (ONE_OF.exec(plain(definition))?.[1] ?? []) : [],
   )

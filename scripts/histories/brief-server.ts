@@ -7,7 +7,7 @@ import { freePort } from '../system/ports.ts'
 import { supervise } from '../system/supervisor.ts'
 import { TEMPORAL_NAMESPACE, temporalSpec } from '../system/temporal.ts'
 
-/** A real Temporal server that suggests a new run once a history has this number of events, instead of 4096. */
+/** Starts a real Temporal server that suggests a new run once a history has this number of events, instead of 4096. */
 export async function startBriefServer({ mostEvents }: { mostEvents: number }) {
   const server = await ensureTemporalServer(createProgress(process.stderr))
   if (server.kind === 'address')

@@ -9,8 +9,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const historyFile = (name: string): string => join(HISTORIES, `${name}.json`)
 
 /**
- * The history as `temporal workflow show -o json` gives it, one event a line, without who and where recorded it: the
- * names of processes (`pid@host`) and the stack traces, which replay never looks at.
+ * Returns the history as `temporal workflow show -o json` gives it, one event a line, without who and where recorded
+ * it: the names of processes (`pid@host`) and the stack traces, which replay never reads.
  */
 export function historyText(history: History): string {
   const { events } = JSON.parse(historyToJSON(history)) as { events: object[] }
@@ -22,7 +22,7 @@ export function historyText(history: History): string {
   return text
 }
 
-/** Payloads are in base64, so what is in them is looked at too. */
+/** Throws if a history names where it was recorded. Payloads are in base64, so their content is searched too. */
 function refuseTraces(text: string): void {
   const payloads = [...text.matchAll(/"data":"([^"]*)"/g)].map(([, data = '']) =>
     Buffer.from(data, 'base64').toString(),

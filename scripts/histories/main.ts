@@ -29,9 +29,9 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 }
 
 /**
- * `npm run histories`: plays every scenario against the real Temporal server and keeps the histories that are not there
- * yet. A scenario is recorded again by its name, and all of them with `--again`, which the rule in CONTRIBUTING.md allows
- * until version 1.0.
+ * `npm run histories`: plays every scenario against the real Temporal server and stores the histories that are not
+ * there yet. A scenario is recorded again by its name, and all of them with `--again`, which the rule in
+ * CONTRIBUTING.md allows until version 1.0.
  */
 export async function main(args: readonly string[], progress: Progress): Promise<void> {
   const again = args.includes('--again')
@@ -60,8 +60,8 @@ async function play(scenarios: [string, Scenario][], stage: Stage, progress: Pro
   const recorded: WorkflowOf[] = []
   for (const [name, scenario] of scenarios) {
     progress.line(name)
-    const told = await scenario(stage)
-    recorded.push(...(typeof told === 'string' ? [{ name, workflowId: told }] : told))
+    const outcome = await scenario(stage)
+    recorded.push(...(typeof outcome === 'string' ? [{ name, workflowId: outcome }] : outcome))
   }
   await stage.theRest()
   return recorded

@@ -28,7 +28,7 @@ import { newWebhookSecret } from '../../src/webhooks/sign.ts'
 import { BOX_KEY, CONVERTER_SECRET, PARTNER_SECRET, PEPPER, TEST_ENVIRONMENT } from '../test/environment.ts'
 import { createTestDatabase } from '../test/services/databases.ts'
 
-/** Keys of accounts that hold nothing: no chain is behind these tests. */
+/** Keys of accounts that have nothing: no chain is behind these tests. */
 const CHAIN_KEYS = { TREASURY_KEY: `0x${'1'.repeat(64)}`, RELAYER_KEYS: `0x${'2'.repeat(64)}` }
 export const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 export const PATHS: Record<ProviderName, string> = {
@@ -44,8 +44,8 @@ export type PaymentPartsOptions = {
 
 /**
  * A shop with real partners' simulators, a real database and a real inbox around a Temporal server whose time is
- * skipped, with api and worker as they are composed for their processes. Only the chain is left out: a test says itself
- * that a payout is final.
+ * skipped, with api and worker as they are composed for their processes. Only the chain is left out: a test itself
+ * decides that a payout is final.
  */
 export async function startPaymentParts(env: TestWorkflowEnvironment, options: PaymentPartsOptions = {}) {
   const log = pino({ level: process.env['TEST_LOG'] ?? 'silent' })
@@ -65,7 +65,7 @@ export async function startPaymentParts(env: TestWorkflowEnvironment, options: P
     dataFolder: join(folder, 'sandbox'),
     publicUrl: () => sandboxUrl,
     callbackUrl: apiServer.url,
-    partners: accountsOf(Object.keys(PATHS) as ProviderName[]),
+    partners: createAccounts(Object.keys(PATHS) as ProviderName[]),
     converterSecret: CONVERTER_SECRET,
     minter: null,
     clock,
@@ -136,7 +136,7 @@ export async function startPaymentParts(env: TestWorkflowEnvironment, options: P
   }
 }
 
-/** The time that the server skips to: what it says in an activity, and never backwards (unix milliseconds). */
+/** Returns the time that the server skips to: the time of an activity, and never backwards (Unix milliseconds). */
 async function virtualTime(env: TestWorkflowEnvironment) {
   let latest = await env.currentTimeMs()
   const advanceTo = (time: number): void => {
@@ -151,12 +151,12 @@ async function virtualTime(env: TestWorkflowEnvironment) {
   }
 }
 
-function accountsOf(names: readonly ProviderName[]): Record<ProviderName, { account: string; secret: string }> {
+function createAccounts(names: readonly ProviderName[]): Record<ProviderName, { account: string; secret: string }> {
   const accounts = names.map((name) => [name, { account: 'pinrail', secret: PARTNER_SECRET }])
   return Object.fromEntries(accounts) as Record<ProviderName, { account: string; secret: string }>
 }
 
-/** A merchant with a wallet, a key and an endpoint; answers the key. */
+/** Adds a merchant with a wallet, a key and an endpoint; returns the key. */
 async function addShop(db: Db, tenant: Tenant, { webhookUrl, secret }: { webhookUrl: string; secret: string }) {
   const key = createApiKey(false, PEPPER)
   await insertMerchant(db, { id: tenant.merchantId, name: 'Test Shop' })

@@ -13,7 +13,7 @@ import { newPayment } from '../test/new-payment.ts'
 import { PATHS, type PaymentPartsOptions, startPaymentParts, WALLET } from './payment-parts.ts'
 export type PaymentWorld = Awaited<ReturnType<typeof createPaymentWorld>>
 
-/** The shop with its workers, and everything that a test may do in it. */
+/** Creates the shop with its workers, and everything that a test may do in it. */
 export async function createPaymentWorld(env: TestWorkflowEnvironment, partsOptions: PaymentPartsOptions = {}) {
   const parts = await startPaymentParts(env, partsOptions)
   const { db, hooks, relay, sandbox, sandboxUrl, tenant, clock, workflows } = parts
@@ -56,7 +56,7 @@ export async function createPaymentWorld(env: TestWorkflowEnvironment, partsOpti
       return z.looseObject({ status: z.string() }).parse(await response.json())
     },
 
-    /** What happens at the partner; the callback follows unless `silently`. */
+    /** Acts at the partner; the callback follows unless `silently`. */
     async atPartner(
       provider: ProviderName,
       attemptId: string,
@@ -87,7 +87,7 @@ export async function createPaymentWorld(env: TestWorkflowEnvironment, partsOpti
         await fetch(`${sandboxUrl}${path}/sandbox/faults`, { method: 'DELETE' })
     },
 
-    /** As if the process had died between commit and start. */
+    /** Creates a payment as if the process had died between commit and start. */
     async createPaymentWithoutStart(): Promise<string> {
       const id = newId('payment')
       const createdAt = new Date(clock()).toISOString()
@@ -96,7 +96,7 @@ export async function createPaymentWorld(env: TestWorkflowEnvironment, partsOpti
       return id
     },
 
-    /** As if the process had died between storing a callback and signaling it. */
+    /** Stores a callback as if the process had died between storing it and signaling it. */
     async storeCallbackOnly(provider: ProviderName, attemptId: string): Promise<void> {
       await recordPartnerEvent(db, {
         provider,
@@ -107,31 +107,31 @@ export async function createPaymentWorld(env: TestWorkflowEnvironment, partsOpti
       })
     },
 
-    /** The settlement engine has proved that the payout can never be paid. */
+    /** Records that the settlement engine has proved that the payout can never be paid. */
     async voidPayout(paymentId: string): Promise<void> {
       const { microUsdc: _micro, recipient: _recipient, ...voided } = proof(paymentId, '1', new Date(clock()))
       await db.transaction((tx) => hooks.onVoided(tx, { kind: 'cancelled', ...voided }))
       await relay.completeTransfers()
     },
 
-    /** The settlement engine has proved the payout on chain: its transaction, then the relay. */
+    /** Records that the settlement engine has proved the payout on chain: its transaction, then the relay. */
     async settle(paymentId: string): Promise<void> {
       await db.transaction(async (tx) =>
-        hooks.onSettled(tx, [proof(paymentId, await netOf(tx, paymentId), new Date(clock()))]),
+        hooks.onSettled(tx, [proof(paymentId, await readNet(tx, paymentId), new Date(clock()))]),
       )
       await relay.completeTransfers()
     },
 
     /**
-     * Lets the time run. It stands still while an activity runs, and a transfer runs until its payout is settled: so
-     * skip up to the moment that starts one, not beyond.
+     * Lets the time run. Time stops while an activity runs, and a transfer runs until its payout is settled: so skip up
+     * to the moment that starts one, not beyond.
      */
     async skip(duration: string | number): Promise<void> {
       await env.sleep(duration)
       parts.advanceTo(await env.currentTimeMs())
     },
 
-    /** Lets a `skip` end in which time stands still: a run that was ended in the middle of an activity holds it for good. */
+    /** Lets a `skip` end whose time has stopped: a run that was ended in the middle of an activity stops it forever. */
     async unlockTime(): Promise<void> {
       await env.connection.testService?.unlockTimeSkipping({})
     },
@@ -174,7 +174,7 @@ function proof(paymentId: string, microUsdc: string, finalizedAt: Date): Settlem
   }
 }
 
-async function netOf(db: Parameters<typeof loadPayment>[0], paymentId: string): Promise<string> {
+async function readNet(db: Parameters<typeof loadPayment>[0], paymentId: string): Promise<string> {
   const { payment } = await loadPayment(db, paymentId)
   if (payment.usdc === null) throw new Error('nothing was converted')
   return payment.usdc.net

@@ -37,7 +37,7 @@ export async function openStage(server?: TemporalService) {
     handle,
     settle,
 
-    /** Has the payout settled, as on chain, and waits until the run has ended. */
+    /** Settles the payout, as on chain, and waits until the run has ended. */
     settled: async (paymentId: string): Promise<void> => {
       await settle(paymentId)
       await handle(paymentId).result()
@@ -71,7 +71,7 @@ export async function openStage(server?: TemporalService) {
 
     decide,
 
-    /** The decision is refused when it is carried out. */
+    /** Makes a decision that must be refused. */
     refused: async (paymentId: string, say: Say): Promise<void> => {
       const isRefused = await decide(paymentId, say).then(
         () => false,

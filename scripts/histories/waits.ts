@@ -7,19 +7,19 @@ import { paymentState } from '../../src/workflows/messages.ts'
 import { until } from '../test/until.ts'
 import type { PaymentWorld } from './payment-world.ts'
 
-/** Above the longest wait for a poll or a retry: the first poll comes after a minute. */
+/** Milliseconds: longer than the longest wait for a poll or a retry. The first poll is after a minute. */
 const PATIENCE_MS = 180_000
 
 type Row = Awaited<ReturnType<PaymentWorld['read']>>['payment']
 
 const patiently = <T>(read: () => Promise<T>, holds: (value: T) => boolean) => until(read, holds, PATIENCE_MS)
 
-/** The facts that a scenario waits for. It never waits for a time. */
+/** Waits for the facts of a scenario. It never waits for a time. */
 export function waitsOf(world: PaymentWorld) {
   const handle = (id: string) => world.client.workflow.getHandle(id)
   const untilRun = (workflowId: string, run: number) =>
     patiently(
-      () => runsOf(world, workflowId),
+      () => listRuns(world, workflowId),
       ({ length }) => length > run,
     )
 
@@ -30,7 +30,7 @@ export function waitsOf(world: PaymentWorld) {
         (row) => row[field] === value,
       ),
 
-    /** Waits until the run knows it, not only the row. */
+    /** Waits until the run knows the state, not only the row. */
     untilState: (paymentId: string, status: string) =>
       patiently(
         () => handle(paymentId).query(paymentState),
@@ -59,7 +59,7 @@ export function waitsOf(world: PaymentWorld) {
         (started) => started,
       ),
 
-    /** The workflow of the delivery of the payment's event. */
+    /** Returns the workflow of the delivery of the payment's event. */
     deliveryOf: async (paymentId: string): Promise<string> => {
       const row = z.object({ event_id: z.string(), endpoint_id: z.string() })
       const query = sql`select event_id, endpoint_id from delivery join event on event.id = event_id where payment_id = ${paymentId}`
@@ -73,7 +73,7 @@ export function waitsOf(world: PaymentWorld) {
     /** Waits until the workflow has a run with this number. */
     untilRun,
 
-    /** Of a run by its number, because news after the end of a workflow starts another run. */
+    /** Returns the history of a run by its number, because a message after the end of a workflow starts another run. */
     historyOf: async (workflowId: string, run: number) => {
       const runs = await untilRun(workflowId, run)
       const oldestFirst = runs.toSorted((a, b) => a.startTime.getTime() - b.startTime.getTime())
@@ -82,7 +82,7 @@ export function waitsOf(world: PaymentWorld) {
   }
 }
 
-async function runsOf(world: PaymentWorld, workflowId: string): Promise<{ runId: string; startTime: Date }[]> {
+async function listRuns(world: PaymentWorld, workflowId: string): Promise<{ runId: string; startTime: Date }[]> {
   const runs = []
   for await (const { runId, startTime } of world.client.workflow.list({ query: `WorkflowId = '${workflowId}'` }))
     runs.push({ runId, startTime })
@@ -100,7 +100,7 @@ function historyWaits(world: PaymentWorld) {
   }
 
   return {
-    /** True once the server suggests a new run. */
+    /** Returns true once the server suggests a new run. */
     isLong: async (workflowId: string): Promise<boolean> => {
       const { events } = await world.client.workflow.getHandle(workflowId).fetchHistory()
       return (events ?? []).some((event) => event.workflowTaskStartedEventAttributes?.suggestContinueAsNew === true)
@@ -122,7 +122,7 @@ function historyWaits(world: PaymentWorld) {
 function moneyWaits(world: PaymentWorld) {
   const handle = (id: string) => world.client.workflow.getHandle(id)
   return {
-    /** Waits until a run knows of something that an operator must deal with. */
+    /** Waits until a run knows of something that an operator must decide. */
     untilReview: (paymentId: string) =>
       patiently(
         () =>
@@ -135,7 +135,7 @@ function moneyWaits(world: PaymentWorld) {
         (open) => open > 0,
       ),
 
-    /** Waits until the partner has carried a refund out: what it does with time, it does when it is looked at. */
+    /** Waits until the partner has carried a refund out. The simulator applies what time changes when it is read. */
     untilRefunded: (paymentId: string) =>
       patiently(
         async () => {

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { reachable } from '../setup/subset.mjs'
 
 /**
- * `npm run sbom`: the bill of materials of the image, in CycloneDX (https://cyclonedx.org/docs/1.6/json/), from the lockfile.
- * That of npm leaves out packages that production shares with development.
+ * `npm run sbom`: the bill of materials of the image, in CycloneDX (https://cyclonedx.org/docs/1.6/json/), from the
+ * lockfile. The one of npm leaves out packages that production shares with development.
  */
 
 type Entry = {
@@ -24,10 +24,10 @@ const { name, version, dependencies } = JSON.parse(file('package.json')) as {
 }
 const { packages } = JSON.parse(file('package-lock.json')) as { packages: Record<string, Entry> }
 
-/** What the image may be built for. */
+/** The platforms that the image may be built for. */
 const allows = (list: readonly string[] | undefined, ours: readonly string[]): boolean =>
   list === undefined || list.some((item) => ours.includes(item))
-const fits = ({ os, cpu, libc }: Entry): boolean =>
+const isForImage = ({ os, cpu, libc }: Entry): boolean =>
   allows(os, ['linux']) && allows(cpu, ['x64', 'arm64']) && allows(libc, ['glibc'])
 
 function component(path: string, { version: its = '', license, integrity }: Entry) {
@@ -51,7 +51,7 @@ function component(path: string, { version: its = '', license, integrity }: Entr
 
 const components = [...reachable(packages, Object.keys(dependencies))]
   .sort()
-  .flatMap((path) => (fits(packages[path] ?? {}) ? [component(path, packages[path] ?? {})] : []))
+  .flatMap((path) => (isForImage(packages[path] ?? {}) ? [component(path, packages[path] ?? {})] : []))
 const bill = {
   bomFormat: 'CycloneDX',
   specVersion: '1.6',

@@ -3,21 +3,21 @@ import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-// `node scripts/image/shrink.mjs <folder>`: takes out of an image's node_modules what no process of ours ever loads.
-// Plain JavaScript, because the stage of the Dockerfile that runs it has production packages only.
+// `node scripts/image/shrink.mjs <folder>`: removes from an image's node_modules what no process of the platform ever
+// loads. Plain JavaScript, because the stage of the Dockerfile that runs it has production packages only.
 
-/** What a bundle of workflows is made with. The image has the bundle already. */
+/** Packages that make a bundle of workflows. The image has the bundle already. */
 const BUILD_ONLY = ['typescript', '@typescript', '@swc/core', /^@swc\/core-/, '@swc/wasm']
 
 /** Source maps, types, sources of TypeScript, and pages for people. Licences stay. */
 const UNREAD = /(?:\.map|\.[cm]?tsx?|\.flow|\.tsbuildinfo|\.markdown|\.md)$/i
 const KEPT = /^(?:licen[cs]e|notice|copying)/i
 
-/** Of the fonts in these folders receipts are set with the two weights that end so. */
+/** The folder of fonts. Receipts use the two weights that end so. */
 const FONTS = '@fontsource'
 const USED_FONT = /-(?:400|700)-normal\.woff$/
 
-/** Folders of the one package whose binary for each machine is in the package itself. */
+/** Folder of the one package that contains the binary for each machine. */
 const RELEASES = '@temporalio/core-bridge/releases'
 /** @type {Record<string, string>} */
 const CPU = { x64: 'x86_64', arm64: 'aarch64' }
@@ -25,7 +25,7 @@ const CPU = { x64: 'x86_64', arm64: 'aarch64' }
 const SYSTEM = { linux: 'unknown-linux-gnu', darwin: 'apple-darwin', win32: 'pc-windows-msvc' }
 
 /**
- * Megabytes (2^20 bytes) before and after.
+ * Returns megabytes (2^20 bytes) before and after.
  * @param {string} nodeModules
  * @param {{ platform: string, arch: string }} machine
  */
@@ -53,7 +53,7 @@ export function shrink(nodeModules, { platform, arch } = process) {
 /** @param {string} path */
 const remove = (path) => rmSync(path, { recursive: true, force: true })
 
-/** Packages, and the scopes before theirs. @param {string} nodeModules */
+/** Returns packages, and the scopes before theirs. @param {string} nodeModules */
 function packagesIn(nodeModules) {
   return readdirSync(nodeModules).flatMap((name) =>
     name.startsWith('@') ? [name, ...readdirSync(join(nodeModules, name)).map((inner) => `${name}/${inner}`)] : [name],
@@ -65,7 +65,7 @@ function removeUnread(folder) {
   for (const item of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, item.name)
     if (item.isDirectory()) removeUnread(path)
-    // A link of .bin to something that is gone.
+    // A link of .bin whose target was removed.
     else if (item.isSymbolicLink() ? !existsSync(path) : UNREAD.test(item.name) && !KEPT.test(item.name)) remove(path)
   }
 }

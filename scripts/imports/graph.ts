@@ -10,7 +10,7 @@ export type Import = {
   readonly typeOnly: boolean
 }
 
-/** Imports between the files, in their order; packages and data files are left out. */
+/** Returns imports between the files, in their order; packages and data files are left out. */
 export function readImports(root: string, files: readonly string[]): Import[] {
   const known = new Set(files)
   return files.flatMap((from) => {
@@ -28,7 +28,7 @@ const HIDDEN: readonly (readonly [RegExp, string])[] = [
   [/\bimport\(\s*(?!['"`])[^)]*['"`]\.{0,2}\//, 'puts the path of an import together: write it as one text'],
 ]
 
-/** Imports that cannot be followed, a line each; empty when every one names a file that is there. */
+/** Returns imports that cannot be followed, a line each; none if every one names a file that is there. */
 export function unclearImports(root: string, files: readonly string[]): string[] {
   const known = new Set(files)
   return files.flatMap((from) => {
@@ -42,7 +42,7 @@ export function unclearImports(root: string, files: readonly string[]): string[]
   })
 }
 
-/** A source file that is checked itself, or a file of data. */
+/** Returns true for a source file that is checked itself, or a file of data. */
 function isFile(path: string, { root, known }: { root: string; known: ReadonlySet<string> }): boolean {
   return known.has(path) || (/\.(?:json|css|svg)$/.test(path) && existsSync(join(root, path)))
 }
@@ -59,7 +59,7 @@ function listImports(file: string, text: string): { specifier: string; typeOnly:
       moduleRequest === null ? [] : [{ specifier: moduleRequest.value, typeOnly: isType }],
     ),
   )
-  // `await import('./file.ts')`: only a literal says which file.
+  // `await import('./file.ts')`: only a literal names its file.
   const late = module.dynamicImports.map(({ moduleRequest }) => ({
     specifier: text.slice(moduleRequest.start, moduleRequest.end).replaceAll(/^['"`]|['"`]$/g, ''),
     typeOnly: false,

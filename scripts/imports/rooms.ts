@@ -1,6 +1,6 @@
 import type { Import } from './graph.ts'
 
-/** A folder of the project, and the rooms that its files can import besides their own. */
+/** A folder of the project, and the rooms that its files can import in addition to their own. */
 export type Room = {
   readonly name: string
   /** Its folders and files, from the checkout's root. */
@@ -91,7 +91,7 @@ export function brokenRules(imports: readonly Import[]): string[] {
   })
 }
 
-/** Returns a line for each entry that breaks the order: with it the list would allow what it is to forbid. */
+/** Returns a line for each entry that breaks the order: with it the list would allow what it must forbid. */
 export function misplacedRooms(rooms: readonly Room[]): string[] {
   return rooms.flatMap(({ name, may, mayType = [] }, index) => {
     const below = new Set(rooms.slice(0, index).map((room) => room.name))

@@ -1,6 +1,6 @@
 import type { Kind } from './passages.ts'
 
-/** Words that are not plain English, where they are looked for, and what to write. */
+/** Words that are not plain English, the kinds of text that must not have them, and what to write. */
 export type Pattern = {
   readonly name: string
   readonly kinds: readonly Kind[]

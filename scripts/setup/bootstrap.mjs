@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { ensurePackages, nodeProblem } from './packages.mjs'
 
-/** Where the checkout is. */
+/** The folder of the checkout. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * What every command begins with, on a machine that may have nothing but Node: checks Node, installs the packages,
- * and only then loads `script`, which may use packages and TypeScript.
+ * Begins every command, on a machine that may have nothing but Node: checks Node, installs the packages, and only then
+ * loads `script`, which may use packages and TypeScript.
  * @param {string} script path from the checkout
  * @param {import('./progress.mjs').Progress} progress
  * @param {import('./packages.mjs').Scope} [scope]

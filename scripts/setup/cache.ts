@@ -4,10 +4,10 @@ import { waitForLock } from './lock.mjs'
 import { cacheFolder } from './packages.mjs'
 import type { Step } from './progress.mjs'
 
-/** Where the cache keeps (or will keep) the thing of that name. */
+/** Returns the path of the thing of that name in the cache, also before it is there. */
 export const cachedPath = (name: string): string => join(cacheFolder(), name)
 
-/** For work that two processes must not do at once, such as building the same thing into the cache. */
+/** Does work that two processes must not do at once, such as building the same thing into the cache. */
 export async function withCacheLock<T>(name: string, step: Step, work: () => Promise<T>): Promise<T> {
   const release = await waitForLock(cachedPath(`${name}.lock`), ({ pid }) =>
     step.update(`waiting for process ${pid}, which is making it`),
@@ -19,12 +19,15 @@ export async function withCacheLock<T>(name: string, step: Step, work: () => Pro
   }
 }
 
-/** `make` fills a draft path. It gets its name when it is complete, so a process that is killed leaves nothing half made. */
+/**
+ * Lets `make` fill a draft path, which gets its name when it is complete: a process that is killed leaves nothing half
+ * made.
+ */
 export async function placeInCache(name: string, make: (draft: string) => Promise<void>): Promise<string> {
   const path = cachedPath(name)
   const draft = `${path}.draft`
   await mkdir(cacheFolder(), { recursive: true })
-  // The lock is held, so a process that was killed left this draft.
+  // This process owns the lock, so a process that was killed left this draft.
   await rm(draft, { recursive: true, force: true })
   try {
     await make(draft)

@@ -3,11 +3,11 @@ import type { Step } from './progress.mjs'
 import { firstLine, run, which } from './run.ts'
 
 /**
- * Makes sure that programs are there, given with the Debian package that brings each. As root on Debian it installs
- * what is missing; elsewhere it fails with the command that does.
+ * Makes sure that programs are there, given with the Debian package of each. As root on Debian it installs what is
+ * missing; elsewhere it fails with the command that does.
  */
-export async function ensureDebianPackages(packageOf: Record<string, string>, step: Step): Promise<void> {
-  const missing = Object.entries(packageOf).filter(([program]) => which(program) === null)
+export async function ensureDebianPackages(packageNames: Record<string, string>, step: Step): Promise<void> {
+  const missing = Object.entries(packageNames).filter(([program]) => which(program) === null)
   if (missing.length === 0) return
   const packages = missing.map(([, name]) => name)
   const command = `apt-get update && apt-get install -y ${packages.join(' ')}`

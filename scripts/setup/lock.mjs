@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 
 /**
  * Locks between processes of one machine: a file that names its holder by pid and start time, so that the lock of a
- * process that was killed is known to be free, even when its pid has been given to another one since.
+ * process that was killed is known to be free, even if its pid has been given to another one since.
  */
 
 /** @typedef {{ pid: number, startedAt: string }} Holder */
@@ -13,8 +13,8 @@ import { dirname } from 'node:path'
 const POLL_MS = 250
 
 /**
- * When a process began, in the operating system's own words; null when there is no such process. The same pid with
- * another answer is another process.
+ * Returns when a process began, in the operating system's own words; null if there is no such process. The same pid
+ * with another answer is another process.
  * @param {number} pid
  * @returns {string | null}
  */
@@ -34,7 +34,7 @@ export function processStartedAt(pid) {
 }
 
 /**
- * Takes the lock, or says who holds it.
+ * Takes the lock, or returns its holder.
  * @param {string} path
  * @returns {LockResult}
  */
@@ -52,24 +52,25 @@ export function tryLock(path) {
 }
 
 /**
- * Takes the lock, waiting for as long as another living process holds it.
+ * Takes the lock, waiting for as long as another living process owns it.
  * @param {string} path
- * @param {(holder: Holder) => void} onWait told once, when there is someone to wait for
- * @returns {Promise<() => void>} gives the lock back
+ * @param {(holder: Holder) => void} onWait called once, if there is a holder to wait for
+ * @returns {Promise<() => void>} releases the lock
  */
 export async function waitForLock(path, onWait) {
-  let told = false
+  let isReported = false
   for (;;) {
     const result = tryLock(path)
     if (result.ok) return result.release
-    if (!told) onWait(result.holder)
-    told = true
+    if (!isReported) onWait(result.holder)
+    isReported = true
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }
 
 /**
- * A hard link appears with its content in one step; a file that is created and then written could be read empty.
+ * Creates a lock by a hard link, which appears with its content in one step; a file that is created and then written
+ * could be read empty.
  * @param {string} path
  * @param {string} text
  */
@@ -80,7 +81,7 @@ function create(path, text) {
     linkSync(draft, path)
     return true
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false
+    if (getCode(error) === 'EEXIST') return false
     throw error
   } finally {
     rmSync(draft, { force: true })
@@ -88,8 +89,8 @@ function create(path, text) {
 }
 
 /**
- * Renaming takes the file away from everybody else at once; what was taken is looked at before it is thrown away,
- * because a quicker process may have put its own lock there in between.
+ * Removes a stale lock. Renaming takes the file away from all other processes at once; the taken file is compared
+ * before it is deleted, because a quicker process may have put its own lock there in between.
  * @param {string} path
  * @param {string} stale
  */
@@ -137,6 +138,6 @@ function readOrNull(path) {
 }
 
 /** @param {unknown} error */
-function codeOf(error) {
+function getCode(error) {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
 }

@@ -14,7 +14,7 @@ const POLL_MS = 500
 /** @typedef {Record<string, LockedPackage>} LockedPackages */
 /** `system`: without what only checks and tests need. @typedef {'everything' | 'system'} Scope */
 
-/** The user's cache folder, shared by every clone. */
+/** Returns the user's cache folder, which every clone shares. */
 export function cacheFolder() {
   return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'pinrail')
 }
@@ -28,8 +28,8 @@ export function nodeProblem(version = process.versions.node) {
 }
 
 /**
- * Packages of the lockfile that belong on this machine and are absent or of another version. What is installed is
- * read from the hidden lockfile that npm writes last, so an installation that was cut off counts as none.
+ * Returns packages of the lockfile that belong on this machine and are absent or of another version. The installed ones
+ * are read from the hidden lockfile that npm writes last, so an installation that was cut off counts as none.
  * @param {string} root
  * @param {Scope} [scope]
  * @returns {string[]} their paths, `node_modules/…`
@@ -43,7 +43,7 @@ export function missingPackages(root, scope = 'everything') {
 }
 
 /**
- * Runs `npm ci` when what is installed is not what the lockfile says. Whoever has everything keeps everything.
+ * Runs `npm ci` if the installed packages differ from the lockfile. A complete installation stays complete.
  * @param {string} root
  * @param {import('./progress.mjs').Progress} progress
  * @param {Scope} [scope]
@@ -70,7 +70,7 @@ export async function ensurePackages(root, progress, scope = 'everything') {
 }
 
 /**
- * The part is installed in a folder beside, and takes the place of what is there when it is whole.
+ * Installs the part in a separate folder, which replaces the existing one when it is whole.
  * @param {string} root
  * @param {import('./progress.mjs').Step} step
  * @param {Scope} scope
@@ -78,25 +78,25 @@ export async function ensurePackages(root, progress, scope = 'everything') {
 async function install(root, step, scope) {
   const wanted = Object.keys(wantedPackages(root, scope))
   if (scope === 'everything') return npmCi(root, step, wanted)
-  const beside = mkdtempSync(join(root, 'node_modules-'))
+  const partFolder = mkdtempSync(join(root, 'node_modules-'))
   try {
     const lockfile = systemLockfile(readJson(join(root, 'package-lock.json')))
     const { name, version, overrides } = readJson(join(root, 'package.json'))
     const { dependencies } = lockfile.packages['']
     const write = (/** @type {string} */ file, /** @type {object} */ content) =>
-      writeFileSync(join(beside, file), JSON.stringify(content, null, 2))
+      writeFileSync(join(partFolder, file), JSON.stringify(content, null, 2))
     write('package.json', { name, version, private: true, dependencies, overrides })
     write('package-lock.json', lockfile)
-    await npmCi(beside, step, wanted)
+    await npmCi(partFolder, step, wanted)
     rmSync(join(root, 'node_modules'), { recursive: true, force: true })
-    renameSync(join(beside, 'node_modules'), join(root, 'node_modules'))
+    renameSync(join(partFolder, 'node_modules'), join(root, 'node_modules'))
   } finally {
-    rmSync(beside, { recursive: true, force: true })
+    rmSync(partFolder, { recursive: true, force: true })
   }
 }
 
 /**
- * Packages may run no script of their own here: everything works without, and what does not run cannot do harm.
+ * Packages must not run their scripts here: everything works without, and what does not run cannot do harm.
  * @param {string} root
  * @param {import('./progress.mjs').Step} step
  * @param {readonly string[]} wanted
@@ -122,7 +122,7 @@ async function npmCi(root, step, wanted) {
       npm.stderr.on('data', keep)
       npm.on('error', reject)
       npm.on('close', (code) =>
-        code === 0 ? resolve(undefined) : reject(new Error(`npm ci failed:\n${headOf(output)}`)),
+        code === 0 ? resolve(undefined) : reject(new Error(`npm ci failed:\n${takeHead(output)}`)),
       )
     })
   } finally {
@@ -131,15 +131,15 @@ async function npmCi(root, step, wanted) {
 }
 
 /**
- * npm names the trouble first, and then explains all its options.
+ * Returns the first lines: npm names the trouble first, and then explains all its options.
  * @param {string} output
  */
-function headOf(output) {
+function takeHead(output) {
   return output.split('\n').slice(0, 12).join('\n')
 }
 
 /**
- * Whether packages for development are installed as such.
+ * Returns true if packages for development are installed as such.
  * @param {string} root
  */
 function hasAll(root) {
@@ -158,7 +158,7 @@ function wantedPackages(root, scope) {
 
 /**
  * An optional package that names its machines (a binary) is wanted on them. One that names none may be there only for
- * the sake of another machine's binary, so its absence says nothing.
+ * another machine's binary, so its absence shows nothing.
  * @param {LockedPackage} value
  */
 function isWanted(value) {

@@ -1,12 +1,12 @@
 /**
  * Progress for people: one line a step. On a terminal the running steps share one line that is rewritten; elsewhere
- * (CI, a pipe) each step is a plain line, and a long one says how far it is at every tenth or quarter of a minute.
+ * (CI, a pipe) each step is a plain line, and a long one reports its progress at every tenth or quarter of a minute.
  * Plain JavaScript, because it runs before the packages are there.
  */
 
 /**
  * @typedef {object} Step
- * @property {(text: string, fraction?: number) => void} update what it is doing now, and how far it is, 0 to 1
+ * @property {(text: string, fraction?: number) => void} update its work now, and its progress, 0 to 1
  * @property {(detail?: string) => void} done
  * @property {(reason: string) => void} fail
  */
@@ -38,15 +38,15 @@ function createPlain(stream) {
     line: (text) => line(`  ${text}`),
     step(name) {
       const startedAt = Date.now()
-      let saidAt = startedAt
-      let saidTenth = 0
+      let printedAt = startedAt
+      let printedTenth = 0
       return {
         update(text, fraction) {
-          const tenth = fraction === undefined ? saidTenth : Math.floor(fraction * 10)
+          const tenth = fraction === undefined ? printedTenth : Math.floor(fraction * 10)
           const now = Date.now()
-          if (tenth <= saidTenth && now - saidAt < QUIET_MS) return
-          saidAt = now
-          saidTenth = tenth
+          if (tenth <= printedTenth && now - printedAt < QUIET_MS) return
+          printedAt = now
+          printedTenth = tenth
           line(`… ${name}: ${text}${percent(fraction)}`)
         },
         done: (detail) => line(finished('✔', name, { detail, startedAt })),

@@ -5,21 +5,21 @@ import { delimiter, join } from 'node:path'
 export type RunOptions = {
   cwd?: string
   env?: NodeJS.ProcessEnv
-  /** Whom it runs as. */
+  /** The user that runs it. */
   user?: { uid: number; gid: number }
   /** Called with each line of standard output and standard error. Returns true if the line is only progress. */
   onLine?: (line: string) => boolean
-  /** Ends the command, with an error, after so many milliseconds. */
+  /** Milliseconds after which the command is ended, with an error. */
   timeoutMs?: number
 }
 
-/** Commands that run now: none outlives this process. */
+/** Commands that run now. They all end with this process. */
 const running = new Set<ChildProcess>()
 process.on('exit', () => {
   for (const child of running) child.kill()
 })
 
-/** How much of a failed command's output its error repeats. */
+/** Number of lines of a failed command's output that its error repeats. */
 const TAIL_LINES = 15
 
 /** Runs a command to its end and returns its output without progress. The error has the last lines of it. */
@@ -67,10 +67,10 @@ export function run(command: string, args: readonly string[], options: RunOption
   })
 }
 
-/** Where Debian puts servers. Only root's shell looks there. */
+/** Folder in which Debian installs servers. Only root's shell searches it. */
 const SERVERS = '/usr/sbin'
 
-/** The path of a program that root's shell would find, or null. */
+/** Returns the path of a program that root's shell would find, or null. */
 export function which(program: string): string | null {
   for (const folder of [...(process.env['PATH'] ?? '').split(delimiter), SERVERS]) {
     const path = join(folder, program)
@@ -92,7 +92,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** The first line, for places where a failure gets one. */
+/** Returns the first line, for places where a failure gets one. */
 export function firstLine(error: unknown): string {
   return messageOf(error).split('\n', 1)[0] ?? ''
 }

@@ -16,7 +16,8 @@ export const SYSTEM_TOOLS = [
 /** @typedef {{ packages: Record<string, Entry> }} Lockfile */
 
 /**
- * The lockfile without what only checks and tests need: packages of production and the tools, with all that these need.
+ * Returns the lockfile without what only checks and tests need: packages of production and the tools, with all that
+ * these need.
  * @template {Lockfile} L
  * @param {L} lockfile
  * @returns {L}
@@ -35,7 +36,7 @@ export function systemLockfile(lockfile) {
 }
 
 /**
- * The packages with these names, and all that they need.
+ * Returns the packages with these names, and all that they need.
  * @param {Record<string, Entry>} packages
  * @param {readonly string[]} names
  * @returns {Set<string>} paths
@@ -60,7 +61,7 @@ function listNeeds({ dependencies, optionalDependencies, peerDependencies = {}, 
 }
 
 /**
- * As Node finds a package: in the folder itself, then further up. Null: it is not there, as another machine's binary.
+ * Resolves as Node does: in the folder itself, then further up. Null: it is not there, as another machine's binary.
  * @param {Record<string, Entry>} packages
  * @param {{ from: string, name: string }} wanted
  */

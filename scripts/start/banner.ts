@@ -1,6 +1,6 @@
 import type { SystemInfo } from '../system.ts'
 
-/** What a person needs first: every link, the test key, and a command that makes a payment. */
+/** Returns what a person needs first: every link, the test key, and a command that makes a payment. */
 export function banner(info: SystemInfo, seconds: string): string {
   const rows = [
     ['Dashboard', `${info.dashboard_url}  (press "Enter the demo shop")`],
@@ -32,7 +32,7 @@ Press Ctrl-C to stop everything. \`npm start\` continues where it stopped; \`npm
 `
 }
 
-/** A command that works in any POSIX shell. */
+/** Returns a command that works in any POSIX shell. */
 export function curlLine(info: SystemInfo): string {
   const body = '{"amount":49.90,"currency":"EUR","provider":"wallet_app","description":"Order 1001"}'
   return `curl -s ${info.api_url}/v1/payments -H 'authorization: Bearer ${info.secret_key}' -H 'content-type: application/json' -d '${body}'`

@@ -10,7 +10,7 @@ const USAGE = `npm start -- [options]
   --free-ports    any free ports instead of 4242 and so on
   --help`
 
-/** `npm start`: the whole system until Ctrl-C. */
+/** `npm start`: runs the whole system until Ctrl-C. */
 export async function main(args: string[], progress: Progress): Promise<void> {
   const { values } = parseArgs({
     args,
@@ -59,7 +59,7 @@ export async function main(args: string[], progress: Progress): Promise<void> {
   process.exit(0)
 }
 
-/** Ends the system when npm was killed, which cannot pass that signal on: it must not run on unseen. */
+/** Ends the system if npm was killed, which cannot pass that signal on: it must not continue unseen. */
 function endWithNpm(end: () => void): void {
   if (process.env['npm_lifecycle_event'] === undefined) return
   const parent = process.ppid

@@ -7,12 +7,12 @@ import { addressesOf, environmentsOf } from '../system/environment.ts'
 import { DEFAULT_PORTS } from '../system/ports.ts'
 
 /**
- * Runs the operator's command with the variables of the system that `npm start` runs, where the caller sets none. A
- * migration alone must be told its database: the wrong one would be migrated, and the right one left as it is.
+ * Runs the operator's command with the variables of the system that `npm start` runs, if the caller sets none. Only a
+ * migration must be given its database: the wrong one would be migrated, and the right one left as it is.
  */
 export function main(args: readonly string[]): Promise<number> {
   const isMigration = args[0] === 'migrate'
-  const ofSystem = isMigration ? {} : variablesOf(process.env['PINRAIL_DATA'] ?? '.data')
+  const ofSystem = isMigration ? {} : readVariables(process.env['PINRAIL_DATA'] ?? '.data')
   const env = { ...ofSystem, ...process.env }
   return runPinrail({ args, env, name: NAMES[process.env['npm_lifecycle_event'] ?? ''] ?? 'pinrail' }, openStreams())
 }
@@ -20,7 +20,7 @@ export function main(args: readonly string[]): Promise<number> {
 /** The words that a person types for `pinrail`, by the name that npm gives the run. */
 const NAMES: Readonly<Record<string, string>> = { pinrail: 'npm run pinrail --', npx: 'npx pinrail' }
 
-function variablesOf(dataFolder: string): Record<string, string> {
+function readVariables(dataFolder: string): Record<string, string> {
   const memory = readMemory(dataFolder)
   if (memory === null) return {}
   const ports = { ...DEFAULT_PORTS, ...memory.ports }

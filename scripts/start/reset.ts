@@ -6,7 +6,7 @@ import type { Progress } from '../setup/progress.mjs'
 import { readMemory } from '../system/data-folder.ts'
 import { ChildRecords } from '../system/recorded.ts'
 
-/** `npm run reset`: deletes everything that `npm start` keeps. Refuses a folder that is not a data folder. */
+/** `npm run reset`: deletes everything that `npm start` stores. Refuses a folder that is not a data folder. */
 export async function main(args: string[], progress: Progress): Promise<void> {
   const { values } = parseArgs({ args, options: { data: { type: 'string' } } })
   const path = resolve(values.data ?? process.env['PINRAIL_DATA'] ?? '.data')

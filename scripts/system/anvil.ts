@@ -28,7 +28,7 @@ export function anvilSpec(options: AnvilOptions): ProcessSpec {
     stopSignal: 'SIGTERM',
     logFile: options.logFile,
     async prepare() {
-      // What a chain that was killed has left there is of no use to the next one, and may be gigabytes.
+      // The files of a chain that was killed are of no use to the next one, and may be gigabytes.
       await rm(oldStates(options.stateFile), { recursive: true, force: true })
       await repairState(options.stateFile)
     },
@@ -36,7 +36,7 @@ export function anvilSpec(options: AnvilOptions): ProcessSpec {
   }
 }
 
-/** The newest block's number. */
+/** Returns the newest block's number. */
 export async function blockNumber(rpcUrl: string): Promise<number> {
   const response = await fetch(rpcUrl, {
     method: 'POST',
@@ -66,7 +66,10 @@ async function repairState(stateFile: string): Promise<void> {
   else await rename(stateFile, `${stateFile}.broken`)
 }
 
-/** Where anvil keeps what it does not hold in memory; beside its dump, and not in the home of whoever runs it. */
+/**
+ * Returns the folder in which anvil stores what it does not hold in memory: next to its dump, and not in the user's
+ * home.
+ */
 const oldStates = (stateFile: string): string => `${stateFile}.states`
 
 const previousState = (stateFile: string): string => `${stateFile}.previous`
@@ -84,7 +87,7 @@ function isWhole(path: string): boolean {
   }
 }
 
-/** The path of anvil itself, because signals go to the npm package's launcher otherwise. */
+/** Returns the path of anvil itself, because signals go to the npm package's launcher otherwise. */
 export function anvilBinary(): string {
   const platform = process.platform === 'win32' ? 'win32' : process.platform
   const arch = process.arch === 'x64' ? 'amd64' : process.arch

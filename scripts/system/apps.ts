@@ -26,7 +26,7 @@ export type AppOptions = {
   url?: string
 }
 
-/** How to run one of our own processes. */
+/** Describes how to run one of the system's processes. */
 export function appSpec(name: AppName, { environments, dataFolder, url }: AppOptions): ProcessSpec {
   return {
     name,

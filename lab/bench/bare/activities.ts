@@ -2,7 +2,7 @@ import { CompleteAsyncError } from '@temporalio/activity'
 import type { Client } from '@temporalio/client'
 import { BARE_QUEUE, bareDeliveryId } from './names.ts'
 
-/** As many bytes as an activity of a payment returns: the payment's state as the workflow keeps it (0.6 KB). */
+/** The size of what an activity of a payment returns: the payment's state as the workflow keeps it (0.6 KB). */
 const STATE = JSON.stringify({ state: 'x'.repeat(600) })
 
 export type BareActivities = ReturnType<typeof createBareActivities>

@@ -12,7 +12,7 @@ export type BareArms = { readonly bare: Arm; readonly lean: Arm; readonly pid: n
 /** Bytes that an activity of a payment returns. */
 const RESULT = 'x'.repeat(600)
 
-/** The bare workflows and their worker, called through the same SDK as a payment. */
+/** Starts the bare workflows and their worker, called through the same SDK as a payment. */
 export async function startBareArms(client: Client, address: string): Promise<BareArms> {
   const worker = fork(fileURLToPath(new URL('worker.ts', import.meta.url)), [address], {
     execArgv: ['--import', 'tsx'],
@@ -57,7 +57,7 @@ async function payBare(client: Client): Promise<Paid> {
   return { workflowId, tookMs: Date.now() - begun }
 }
 
-/** Each is started one payment ahead, because a buyer comes after the workflow's first task. */
+/** Each is started one payment ahead, because a buyer arrives after the workflow's first task. */
 function createLeanPay(client: Client): Arm['pay'] {
   const ahead: WorkflowHandle[] = []
   const start = () => client.workflow.start<typeof lean>('lean', startOptions())

@@ -4,7 +4,7 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import { createBareActivities } from './activities.ts'
 import { BARE_QUEUE, READY } from './names.ts'
 
-/** A separate process, so that its CPU time can be told from the driver's. Its first argument is Temporal's address. */
+/** A separate process, so that its CPU time is not the driver's. Its first argument is Temporal's address. */
 Runtime.install({ shutdownSignals: [], logger: new DefaultLogger('ERROR') })
 const [address = ''] = process.argv.slice(2)
 const client = new Client({ connection: await Connection.connect({ address }) })

@@ -15,7 +15,7 @@ import {
 import { PAYMENT_STATUS } from '../../../src/workflows/search-attributes.ts'
 import type { BareActivities } from './activities.ts'
 
-/** Two floors: what a payment of this shape costs Temporal when its activities do nothing. */
+/** Two floors: the cost of a payment of this shape for Temporal if its activities do nothing. */
 
 export const open = defineUpdate<string, []>('open')
 export const news = defineSignal('news')

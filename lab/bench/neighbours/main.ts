@@ -18,9 +18,9 @@ import { type Answers, type Noise, startNoise } from './noise.ts'
 
 const FOLDER_PREFIX = 'pinrail-neighbours-'
 
-/** Buyers of the merchant who is measured, at the same time. */
+/** Concurrent buyers of the merchant who is measured. */
 const BUYERS = 4
-/** A list is read so often in each round. */
+/** Reads of a list in each round. */
 const LISTS = 40
 
 type Sizes = {
@@ -32,14 +32,14 @@ type Sizes = {
   readonly stored: number
 }
 
-/** What one merchant has waited for (ms). */
+/** Milliseconds that one merchant has waited. */
 type Waited = { readonly list: number[]; readonly create: number[]; readonly payment: number[] }
 
 /**
- * `npm run bench:neighbours`: what one merchant waits for while another one does something that is expensive, beside what
- * they wait for alone, in turns in one run. The other one's buyer clicks 2,000 times on one checkout; the other one searches
- * 300,000 payments 20 times at once, over and over; and one of its people loads 16 pages of the dashboard at once, over and
- * over. What is 0 is left out. Prints `name value unit`, one figure a line.
+ * `npm run bench:neighbours`: measures how long one merchant waits while another one does something expensive, compared
+ * with the wait alone, in turns in one run. The other one's buyer clicks 2,000 times on one checkout; the other one
+ * searches 300,000 payments 20 times at once, over and over; and one of its people loads 16 pages of the dashboard at
+ * once, over and over. A size of 0 leaves its case out. Prints `name value unit`, one figure a line.
  */
 export async function main(args: string[], progress: Progress): Promise<number> {
   const options = {
@@ -90,31 +90,31 @@ async function compare({ system, sizes, key, progress }: Parts): Promise<void> {
     const quiet = createPinrail({ apiKey: key, baseUrl: system.info.api_url })
     const work = () => measure(quiet, createPipelineArm({ system, merchant, client }), sizes)
     const all: Readonly<Record<'clicks' | 'searches' | 'pages', () => Promise<Noise>>> = {
-      clicks: () => clicksOn(noisy, sizes),
-      searches: async () => searchesOf(system, sizes),
+      clicks: () => createClicks(noisy, sizes),
+      searches: async () => createSearches(system, sizes),
       pages: () => loadPages(system, sizes),
     }
     const noises = Object.entries(all).filter(([name]) => sizes[name as keyof typeof all] > 0)
     progress.line('warming up')
     await work()
     const alone: Waited[] = []
-    const beside: Record<string, Waited[]> = {}
+    const disturbed: Record<string, Waited[]> = {}
     const answered: Record<string, Answers[]> = {}
     for (let round = 0; round < sizes.rounds; round++)
       for (const [name, noise] of noises) {
         progress.line(`round ${round + 1} of ${sizes.rounds}: ${name}`)
         alone.push(await work())
         const running = startNoise(await noise())
-        beside[name] = [...(beside[name] ?? []), await work()]
+        disturbed[name] = [...(disturbed[name] ?? []), await work()]
         answered[name] = [...(answered[name] ?? []), await running.stop()]
       }
-    for (const line of report(alone, beside, answered)) process.stdout.write(`${line}\n`)
+    for (const line of report(alone, disturbed, answered)) process.stdout.write(`${line}\n`)
   } finally {
     await connection.close()
   }
 }
 
-/** Payments from the creation to the end, while lists are read. */
+/** Measures payments from the creation to the end, while lists are read. */
 async function measure({ payments }: Pinrail, arm: Arm, sizes: Sizes): Promise<Waited> {
   const waited: Waited = { list: [], create: [], payment: [] }
   let left = sizes.payments
@@ -139,7 +139,7 @@ async function measure({ payments }: Pinrail, arm: Arm, sizes: Sizes): Promise<W
   return waited
 }
 
-async function clicksOn(merchant: ReturnType<typeof createMerchant>, { clicks }: Sizes): Promise<Noise> {
+async function createClicks(merchant: ReturnType<typeof createMerchant>, { clicks }: Sizes): Promise<Noise> {
   const { checkout_url: url } = await merchant.create({ amount: '49.90', currency: 'EUR', provider: 'wallet_app' })
   const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: new URL(url).origin }
   return { urls: [`${url}/continue`], method: 'POST', headers, body: CLICK, lanes: 24, most: clicks }
@@ -148,7 +148,7 @@ async function clicksOn(merchant: ReturnType<typeof createMerchant>, { clicks }:
 /** The button of a pinned payment. */
 const CLICK = 'provider=wallet_app&method=banking_app'
 
-function searchesOf({ info }: System, { searches }: Sizes): Noise {
+function createSearches({ info }: System, { searches }: Sizes): Noise {
   const urls = [`${info.api_url}/v1/payments?search=ticket&limit=100`]
   const headers = { authorization: `Bearer ${info.secret_key}` }
   return { urls, method: 'GET', headers, body: '', lanes: searches, most: Number.MAX_SAFE_INTEGER }
@@ -172,11 +172,11 @@ async function loadPages({ info }: System, { pages }: Sizes): Promise<Noise> {
 
 function report(
   alone: readonly Waited[],
-  beside: Readonly<Record<string, readonly Waited[]>>,
+  disturbed: Readonly<Record<string, readonly Waited[]>>,
   answered: Readonly<Record<string, readonly Answers[]>>,
 ): string[] {
   const lines: string[] = []
-  const say = (name: string, value: number, unit: string): void =>
+  const addFigure = (name: string, value: number, unit: string): void =>
     void lines.push(`${name} ${value.toFixed(2)} ${unit}`)
   for (const kind of ['list', 'create', 'payment'] as const) {
     const half = (rounds: readonly Waited[]): number =>
@@ -184,15 +184,15 @@ function report(
         rounds.flatMap((round) => round[kind]),
         0.5,
       )
-    say(`alone.${kind}`, half(alone), 'ms')
-    for (const [name, rounds] of Object.entries(beside)) {
-      say(`${name}.${kind}`, half(rounds), 'ms')
-      say(`ratio.${name}.${kind}`, half(rounds) / half(alone), 'x')
+    addFigure(`alone.${kind}`, half(alone), 'ms')
+    for (const [name, rounds] of Object.entries(disturbed)) {
+      addFigure(`${name}.${kind}`, half(rounds), 'ms')
+      addFigure(`ratio.${name}.${kind}`, half(rounds) / half(alone), 'x')
     }
   }
   for (const [name, rounds] of Object.entries(answered))
     for (const status of new Set(rounds.flatMap((round) => Object.keys(round))))
-      say(
+      addFigure(
         `${name}.answered.${status}`,
         rounds.reduce((total, round) => total + (round[status] ?? 0), 0),
         'requests',

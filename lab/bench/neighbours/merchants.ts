@@ -22,7 +22,7 @@ export async function addNeighbour(databaseUrl: string, pepper: string): Promise
   }
 }
 
-/** Stores payments of the demo merchant that expired long ago, as an insert of one statement, so that it takes seconds. */
+/** Stores payments of the demo merchant that expired long ago, by one statement, so that it takes seconds. */
 export async function fillMerchant(databaseUrl: string, payments: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

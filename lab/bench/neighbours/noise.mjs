@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 
-// Sends requests again and again, in a process of its own, so that the one who measures is not slowed by sending.
+// Sends requests again and again, in a separate process, so that sending does not slow the measurement.
 process.once(
   'message',
   (

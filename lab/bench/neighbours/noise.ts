@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 export type Noise = {
-  /** The lanes ask them one after the other. */
+  /** The lanes request them one after the other. */
   readonly urls: readonly string[]
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
@@ -13,20 +13,20 @@ export type Noise = {
   readonly most: number
 }
 
-/** How often each status was answered; `error` where there was no answer. */
+/** Number of responses with each status; `error` for no response. */
 export type Answers = Readonly<Record<string, number>>
 
-/** Begins to send. `stop` ends it and tells what was answered. */
+/** Begins to send. `stop` ends it and returns the numbers of responses. */
 export function startNoise(noise: Noise): { readonly stop: () => Promise<Answers> } {
   const child = fork(fileURLToPath(new URL('./noise.mjs', import.meta.url)))
-  const told = once(child, 'message') as Promise<[Answers]>
+  const received = once(child, 'message') as Promise<[Answers]>
   const ended = once(child, 'exit')
   child.send(noise)
   return {
     stop: async () => {
-      // It may have sent all and be gone.
+      // It may have sent all and ended.
       if (child.connected) child.send('stop', () => undefined)
-      const [answers] = await told
+      const [answers] = await received
       await ended
       return answers
     },

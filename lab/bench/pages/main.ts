@@ -17,12 +17,12 @@ import { BOUND_MS, PAGES_OF_IDLE, PAGES_OF_PAID, PATIENCE_MS, Watched } from './
 
 const FOLDER_PREFIX = 'pinrail-pages-'
 
-/** Long enough for ticks of 10 ms to add up (milliseconds). */
+/** Milliseconds: long enough for ticks of 10 ms to add up. */
 const IDLE_MS = 20_000
 
 /**
- * `npm run bench:pages`: so many open pages on one api process while payments go through, half of them while the api is
- * killed and comes back. Prints `name value unit`, one figure a line. Returns 1 when a page missed anything.
+ * `npm run bench:pages`: opens pages on one api process while payments are made, half of them while the api is killed
+ * and starts again. Prints `name value unit`, one figure a line. Returns 1 if a page missed anything.
  */
 export async function main(args: string[], progress: Progress): Promise<number> {
   const { values } = parseArgs({
@@ -58,23 +58,23 @@ type Load = { readonly pages: number; readonly payments: number; readonly atOnce
 
 async function measure(shop: Shop, load: Load): Promise<number> {
   const { progress, db } = shop
-  const say = (name: string, value: number, unit: string): void =>
+  const printFigure = (name: string, value: number, unit: string): void =>
     progress.line(`${name} ${value.toFixed(value < 10 ? 3 : 0)} ${unit}`)
   const idleCount = Math.ceil((load.pages - load.payments * PAGES_OF_PAID) / PAGES_OF_IDLE)
   progress.line(`making ${idleCount + load.payments} payments`)
   const payments = await inLanes(Array.from({ length: idleCount + load.payments }), 4, () => create(shop.merchant))
   const paid = payments.slice(0, load.payments)
-  say('load_before', loadavg()[0] ?? 0, `on ${cpus().length} cores`)
+  printFigure('load_before', loadavg()[0] ?? 0, `on ${cpus().length} cores`)
 
-  const before = { memory: memoryOf(shop.system), cpu: await idleCpu(shop.system) }
+  const before = { memory: readMemory(shop.system), cpu: await idleCpu(shop.system) }
   const watched = new Watched(db)
   const began = performance.now()
   await watched.openAll(payments, { paid: new Set(paid), pages: load.pages })
-  say('pages_open', watched.pages.length, 'pages')
-  say('opened_in', performance.now() - began, 'ms')
-  const during = { memory: memoryOf(shop.system), cpu: await idleCpu(shop.system) }
-  say('memory_per_page', (during.memory - before.memory) / watched.pages.length, 'KB')
-  say('cpu_of_a_quiet_page', ((during.cpu - before.cpu) * 1000) / watched.pages.length, 'microseconds/s')
+  printFigure('pages_open', watched.pages.length, 'pages')
+  printFigure('opened_in', performance.now() - began, 'ms')
+  const during = { memory: readMemory(shop.system), cpu: await idleCpu(shop.system) }
+  printFigure('memory_per_page', (during.memory - before.memory) / watched.pages.length, 'KB')
+  printFigure('cpu_of_a_quiet_page', ((during.cpu - before.cpu) * 1000) / watched.pages.length, 'microseconds/s')
 
   progress.line('paying the first half')
   const half = Math.ceil(paid.length / 2)
@@ -84,29 +84,29 @@ async function measure(shop: Shop, load: Load): Promise<number> {
   const paying = payAll(shop, paid.slice(half), load.atOnce)
   await delay(3000)
   const back = await restartApi(shop, watched)
-  say('api_was_down', back.downMs, 'ms')
-  say('reconnected_after_it_was_up_p50', percentile(back.afterUp, 0.5), 'ms')
-  say('reconnected_after_it_was_up_max', Math.max(...back.afterUp), 'ms')
+  printFigure('api_was_down', back.downMs, 'ms')
+  printFigure('reconnected_after_it_was_up_p50', percentile(back.afterUp, 0.5), 'ms')
+  printFigure('reconnected_after_it_was_up_max', Math.max(...back.afterUp), 'ms')
   await paying
   await watched.allShown(paid.slice(half))
 
-  const ends = await endsOf(db, paid)
+  const ends = await readEnds(db, paid)
   const inTime = latencies(watched, ends, paid.slice(0, half))
   const afterwards = latencies(watched, ends, paid.slice(half))
   for (const [name, values] of [
     ['end_shown', inTime],
     ['end_shown_over_the_restart', afterwards],
   ] as const) {
-    say(`${name}_p50`, percentile(values, 0.5), 'ms')
-    say(`${name}_p99`, percentile(values, 0.99), 'ms')
-    say(`${name}_max`, Math.max(...values), 'ms')
+    printFigure(`${name}_p50`, percentile(values, 0.5), 'ms')
+    printFigure(`${name}_p99`, percentile(values, 0.99), 'ms')
+    printFigure(`${name}_max`, Math.max(...values), 'ms')
   }
-  say('load_after', loadavg()[0] ?? 0, `on ${cpus().length} cores`)
+  printFigure('load_after', loadavg()[0] ?? 0, `on ${cpus().length} cores`)
   const missed = await watched.missed()
-  say('pages_that_missed_something', missed, 'pages')
-  say('pages_refused', watched.refused, 'pages')
+  printFigure('pages_that_missed_something', missed, 'pages')
+  printFigure('pages_refused', watched.refused, 'pages')
   const late = inTime.filter((ms) => ms > BOUND_MS).length
-  say('ends_shown_later_than_2_s', late, 'pages')
+  printFigure('ends_shown_later_than_2_s', late, 'pages')
   watched.close()
   return missed === 0 && watched.refused === 0 && late === 0 ? 0 : 1
 }
@@ -129,7 +129,7 @@ async function payAll({ system, merchant }: Shop, payments: readonly PaymentAnsw
   })
 }
 
-/** Kills it, and measures when each page is back after it was up again (milliseconds). */
+/** Kills the api, and measures when each page is back after it was up again (milliseconds). */
 async function restartApi({ system }: Shop, watched: Watched): Promise<{ downMs: number; afterUp: number[] }> {
   const killedAt = performance.now()
   await system.children.get('api')?.kill9()
@@ -156,8 +156,8 @@ async function restartApi({ system }: Shop, watched: Watched): Promise<{ downMs:
   return { downMs: upAt - killedAt, afterUp }
 }
 
-/** When the end of each was written (Unix milliseconds). */
-async function endsOf(db: Db, payments: readonly PaymentAnswer[]): Promise<ReadonlyMap<string, number>> {
+/** Returns when the end of each was written (Unix milliseconds). */
+async function readEnds(db: Db, payments: readonly PaymentAnswer[]): Promise<ReadonlyMap<string, number>> {
   const { rows } = await db.query(
     `select payment_id, at from timeline_entry where to_status = 'succeeded' and payment_id = any($1)`,
     [payments.map(({ id }) => id)],
@@ -173,20 +173,20 @@ function latencies(
   return payments.flatMap(({ id }) => (shown.get(id) ?? []).map((at) => at - (ends.get(id) ?? 0)))
 }
 
-function pidOf(system: System): number {
+function getPid(system: System): number {
   return system.children.get('api')?.pid() ?? 0
 }
 
-/** Kilobytes that the api has in memory, and below it. */
-function memoryOf(system: System): number {
-  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pidOf(system)}/status`, 'utf8'))?.[1] ?? 0)
+/** Returns the kilobytes that the api has in memory. */
+function readMemory(system: System): number {
+  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${getPid(system)}/status`, 'utf8'))?.[1] ?? 0)
 }
 
-/** CPU of the api while nothing happens (ms per second). */
+/** Returns the CPU of the api while nothing happens (ms per second). */
 async function idleCpu(system: System): Promise<number> {
-  const before = cpuMs(pidOf(system))
+  const before = cpuMs(getPid(system))
   await delay(IDLE_MS)
-  return (cpuMs(pidOf(system)) - before) / (IDLE_MS / 1000)
+  return (cpuMs(getPid(system)) - before) / (IDLE_MS / 1000)
 }
 
 async function inLanes<T, R>(items: readonly T[], lanes: number, work: (item: T) => Promise<R>): Promise<R[]> {

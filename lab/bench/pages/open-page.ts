@@ -1,12 +1,12 @@
 import { connect, type Socket } from 'node:net'
 
 /**
- * A page that is open, as its script and its browser keep it: one connection on which the server tells of changes. It
- * comes back after as long as the server said, and says which stamp it heard last.
+ * An open page, as its script and its browser keep it: one connection on which the server notifies of changes. It
+ * returns after the time that the server gave, and sends the stamp that it received last.
  */
 export type OpenPage = {
   readonly paymentId: string
-  /** The stamp that it knows. */
+  /** The stamp that it received last. */
   readonly stamp: () => string
   readonly isOpen: () => boolean
   readonly close: () => void
@@ -14,30 +14,30 @@ export type OpenPage = {
 
 export type PageOptions = {
   readonly paymentId: string
-  /** The checkout's address. */
+  /** The checkout's URL. */
   readonly url: string
   /** The stamp with which the page was made. */
   readonly knows: string
-  /** An address of this machine to come from. */
+  /** An address of this machine to connect from. */
   readonly from: string
   readonly heard: (stamp: string) => void
-  /** It was refused, for good, as a browser takes any answer but 200. */
+  /** Called if it was refused forever, as a browser takes any status but 200. */
   readonly refused: (status: string) => void
 }
 
-/** What a browser waits when the server has not said how long (milliseconds). */
+/** Milliseconds that a browser waits if the server has given no time. */
 const RETURN_MS = 3000
 
 export function openPage(options: PageOptions): OpenPage {
   const { hostname, port, pathname } = new URL(options.url)
-  let [stamp, returnMs, isOpen, isOver, said] = [options.knows, RETURN_MS, false, false, '']
+  let [stamp, returnMs, isOpen, isOver, received] = [options.knows, RETURN_MS, false, false, '']
   let socket: Socket | undefined
   let timer: NodeJS.Timeout | undefined
 
   function open(): void {
     const fresh = connect({ host: hostname, port: Number(port), localAddress: options.from })
     socket = fresh
-    said = ''
+    received = ''
     fresh.setEncoding('utf8')
     fresh.on('connect', () =>
       fresh.write(
@@ -61,10 +61,10 @@ export function openPage(options: PageOptions): OpenPage {
       return
     }
     isOpen = true
-    said += text
-    for (let end = said.indexOf('\n\n'); end !== -1; end = said.indexOf('\n\n')) {
-      const block = said.slice(0, end)
-      said = said.slice(end + 2)
+    received += text
+    for (let end = received.indexOf('\n\n'); end !== -1; end = received.indexOf('\n\n')) {
+      const block = received.slice(0, end)
+      received = received.slice(end + 2)
       returnMs = Number(/^retry: (\d+)$/m.exec(block)?.[1] ?? returnMs)
       const id = /^id: (.+)$/m.exec(block)?.[1]
       if (id === undefined) continue

@@ -5,16 +5,16 @@ import type { Db } from '../../../src/db/db.ts'
 import { readStamps } from '../../../src/db/payments/payments.ts'
 import { type OpenPage, openPage } from './open-page.ts'
 
-/** As many pages of one payment as the api tells of changes. */
+/** Number of pages of one payment that the api notifies of changes. */
 export const PAGES_OF_IDLE = 25
-/** Of a payment that somebody pays: two devices, two tabs each. */
+/** Pages of a payment in progress: two devices, two tabs each. */
 export const PAGES_OF_PAID = 4
 export const PATIENCE_MS = 180_000
 /** A page shows the end of its payment within this time (milliseconds). */
 export const BOUND_MS = 2000
 /** Connections that are made at once, so that the machine's queue of them does not overflow. */
 const OPENED_AT_ONCE = 250
-/** Addresses of this machine from which pages come. */
+/** Addresses of this machine from which pages connect. */
 const SOURCES = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5']
 
 /** The pages, and when each of them showed the end of its payment. */
@@ -82,7 +82,7 @@ export class Watched {
       PATIENCE_MS,
     )
 
-  /** Pages whose stamp is not that of the row, when nothing happens any more. */
+  /** Returns the number of pages whose stamp is not that of the row, after the last change. */
   async missed(): Promise<number> {
     const ids = [...new Set(this.pages.map(({ paymentId }) => paymentId))]
     const count = async (): Promise<number> => {
@@ -98,7 +98,7 @@ export class Watched {
   }
 }
 
-/** What a page asks when it has heard of a change; a page that gets no answer asks again. */
+/** Reads the status as a page does after a change; a page that gets no answer asks again. */
 async function isDone(url: string): Promise<boolean> {
   for (;;) {
     try {

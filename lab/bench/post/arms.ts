@@ -6,7 +6,7 @@ import { request } from 'undici'
 import type { SystemInfo } from '../../../scripts/system.ts'
 import type { Arm, Paid } from '../arm.ts'
 
-/** `POST /v1/payments`, up to its answer. */
+/** `POST /v1/payments`, up to its response. */
 export function createApiArm({ api_url: url, secret_key: key }: SystemInfo): Arm {
   return { name: 'api', ours: ['api'], worker: 'api', pay: () => post(url, key) }
 }

@@ -8,7 +8,7 @@ import { ALL_OF_OURS, armLines, line, RATE, ratioLines, TOOK } from '../report.t
 /** Clients that create payments at the same time. */
 export const POSTS_AT_ONCE = 16
 const ROUNDS = 3
-/** Workflows that have started take their first tasks in this time. */
+/** Milliseconds in which workflows that have started take their first tasks. */
 const QUIET_MS = 3000
 export const PATIENCE_MS = 600_000
 

@@ -11,12 +11,12 @@ export type Sizes = {
   readonly fillSeconds: number
 }
 
-/** What settled payouts take in a database whose bytes of transactions have been dropped. */
+/** Measures the size of settled payouts in a database whose bytes of transactions have been dropped. */
 export async function measureSizes(stage: Stage, settled: number): Promise<Sizes> {
   await stage.createDatabase('sizes')
   const db = createDb({ url: stage.databaseUrl('sizes'), livemode: false, statementTimeoutMs: 3_600_000 })
   try {
-    const emptyMb = await sizeOf(db)
+    const emptyMb = await readSize(db)
     const begun = performance.now()
     await fill(stage, db, settled)
     const fillSeconds = (performance.now() - begun) / 1000
@@ -24,14 +24,14 @@ export async function measureSizes(stage: Stage, settled: number): Promise<Sizes
       `select t as table, pg_total_relation_size(t::regclass)::float8 / $2 as bytes from unnest($1::text[]) t order by 2 desc`,
       [GROWING, settled],
     )
-    return { emptyMb, filledMb: await sizeOf(db), bytesByTable: rows as Sizes['bytesByTable'], fillSeconds }
+    return { emptyMb, filledMb: await readSize(db), bytesByTable: rows as Sizes['bytesByTable'], fillSeconds }
   } finally {
     await db.close()
     await stage.dropDatabase('sizes')
   }
 }
 
-async function sizeOf(db: Db): Promise<number> {
+async function readSize(db: Db): Promise<number> {
   const { rows } = await db.query('select pg_database_size(current_database())::float8 / 1000000 as mb')
   return (rows[0] as { mb: number }).mb
 }

@@ -10,7 +10,10 @@ import type { Stage } from '../../settlement/stage.ts'
 
 type GasFigure = { readonly name: string; readonly gas: number }
 
-/** Gas for each payout in batches of 1, 10 and 100, to new and to known recipients, beside a plain transfer's. */
+/**
+ * Measures the gas for each payout in batches of 1, 10 and 100, to new and to known recipients, and of a plain
+ * transfer.
+ */
 export async function measureGas(stage: Stage): Promise<GasFigure[]> {
   await stage.createDatabase('gas')
   const db = createDb({ url: stage.databaseUrl('gas'), livemode: false })
@@ -34,7 +37,7 @@ export async function measureGas(stage: Stage): Promise<GasFigure[]> {
   return figures
 }
 
-/** Has one payout to each recipient settled, all in one transaction; answers the gas for each. */
+/** Settles one payout to each recipient, all in one transaction. Returns the gas for each. */
 async function batch(stage: Stage, db: Db, { name, recipients }: { name: string; recipients: Hex[] }): Promise<number> {
   const { treasuryKey, relayerKeys, rpcUrl } = stage
   const ignore = (): void => undefined
@@ -45,7 +48,7 @@ async function batch(stage: Stage, db: Db, { name, recipients }: { name: string;
     relayerKeys: relayerKeys.slice(0, 1),
     log: { info: ignore, warn: ignore, error: ignore },
     everyMs: 0,
-    // Each call is an engine of its own, which need not wait for its predecessor.
+    // Each call has a new engine, which need not wait for its predecessor.
     options: { leaseMs: 0 },
   })
   const owed = recipients.map((recipient, index) => ({
@@ -64,7 +67,7 @@ async function batch(stage: Stage, db: Db, { name, recipients }: { name: string;
   return (rows[0] as { gas: number }).gas / recipients.length
 }
 
-/** A wallet with USDC and gas money, which is not the treasury: the solvency watch would stop the lanes. */
+/** Returns a wallet with USDC and gas money, which is not the treasury: the solvency watch would stop the lanes. */
 async function plainPayer({ chain }: Stage): Promise<LocalAccount> {
   const payer = privateKeyToAccount(generatePrivateKey())
   await chain.setBalance({ address: payer.address, value: 10n ** 20n })

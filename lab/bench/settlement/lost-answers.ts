@@ -16,7 +16,7 @@ export type LostAnswers = {
   readonly sends: number
 }
 
-/** One payout a transaction, so that each lost answer concerns one payout, as with a plain relayer. */
+/** Sends one payout a transaction, so that each lost answer concerns one payout, as with a plain relayer. */
 export async function measureLostAnswers(stage: Stage, payouts: number): Promise<LostAnswers> {
   await stage.createDatabase('lost_answers')
   const db = createDb({ url: stage.databaseUrl('lost_answers'), livemode: false })

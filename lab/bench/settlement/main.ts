@@ -9,7 +9,7 @@ import { measureSpeed, type Run, type Speed } from './speed.ts'
 /** Payouts of each run for speed: enough that the wait for the last block and its finality, some 4 s, is a small part. */
 const PAYOUTS = 20_000
 
-/** The runs without payments show what the engine alone takes of it. */
+/** The runs without payments show the part of the engine alone. */
 const RUNS = [
   { recipients: 'known', payments: true },
   { recipients: 'known', payments: false },
@@ -17,7 +17,10 @@ const RUNS = [
   { recipients: 'new', payments: false },
 ] as const
 
-/** A quarter of the memory of a machine with 8 GB. Indexes of a million payouts do not fit into the 128 MB that Postgres takes otherwise. */
+/**
+ * A quarter of the memory of a machine with 8 GB. Indexes of a million payouts do not fit into the 128 MB that are
+ * Postgres' default.
+ */
 const LARGE = ['shared_buffers=2GB', 'max_wal_size=8GB']
 
 const SIGNATURES = 2000
@@ -25,9 +28,10 @@ const SIGNATURES = 2000
 type Say = (name: string, value: number | string, unit: string) => void
 
 /**
- * `npm run bench:settlement`: what a payout costs in gas, how many a second one engine settles with signing, database and
- * finality, and what it calls failed while answers are lost. One line a figure: `name value unit`. With `--settled 1000000`
- * it measures the rate beside so many settled payouts instead, and what they take; `--only <name>` runs one kind of speed.
+ * `npm run bench:settlement`: measures the gas of a payout, how many a second one engine settles with signing, database
+ * and finality, and which it calls failed while answers are lost. One line a figure: `name value unit`. With `--settled
+ * 1000000` it measures the rate with that many settled payouts instead, and their size; `--only <name>` runs one kind
+ * of speed.
  */
 export async function main(args: readonly string[], progress: Progress): Promise<number> {
   const option = (name: string): string | undefined =>
@@ -39,18 +43,18 @@ export async function main(args: readonly string[], progress: Progress): Promise
   const say: Say = (name, value, unit) => progress.line(`${name} ${value} ${unit}`)
   try {
     say('signature', (await measureSignature()).toFixed(3), 'ms')
-    if (settled > 0) return await besideSettled(stage, { payouts, settled, say })
+    if (settled > 0) return await compareFilled(stage, { payouts, settled, say })
     const only = option('only')
     if (only === undefined && !(await costAndCare(stage, say))) return 1
-    for (const run of RUNS.filter((each) => only === undefined || only === nameOf(each)))
-      tellSpeed(nameOf(run), await measureSpeed(stage, { ...run, payouts }), say)
+    for (const run of RUNS.filter((each) => only === undefined || only === getName(each)))
+      printSpeed(getName(run), await measureSpeed(stage, { ...run, payouts }), say)
     return 0
   } finally {
     await stage.stop()
   }
 }
 
-/** Milliseconds of one signature: how fast this machine is now, so that the figures of two machines can be compared. */
+/** Returns the milliseconds of one signature, which is the speed of this machine now: for comparing two machines. */
 async function measureSignature(): Promise<number> {
   const account = accountOf(`0x${'11'.repeat(32)}`)
   const signAll = async (): Promise<void> => {
@@ -62,10 +66,10 @@ async function measureSignature(): Promise<number> {
   return (performance.now() - begun) / SIGNATURES
 }
 
-const nameOf = ({ recipients, payments }: Pick<Run, 'recipients' | 'payments'>): string =>
+const getName = ({ recipients, payments }: Pick<Run, 'recipients' | 'payments'>): string =>
   `${recipients}_${payments ? 'with_payments' : 'payouts_alone'}`
 
-/** Gas, and lost answers. False when a payout was called failed, or was not settled. */
+/** Measures gas, and lost answers. Returns false if a payout was called failed, or was not settled. */
 async function costAndCare(stage: Stage, say: Say): Promise<boolean> {
   for (const { name, gas } of await measureGas(stage)) say(`gas_${name}`, Math.round(gas), 'gas/payout')
   const { settled, failed, lost, sends } = await measureLostAnswers(stage, 300)
@@ -75,8 +79,8 @@ async function costAndCare(stage: Stage, say: Say): Promise<boolean> {
   return failed === 0 && settled === 300
 }
 
-/** The same run in an empty and in a filled database, one after the other, and what the filled one takes. */
-async function besideSettled(
+/** Measures the same run in an empty and in a filled database, one after the other, and the size of the filled one. */
+async function compareFilled(
   stage: Stage,
   { payouts, settled, say }: { payouts: number; settled: number; say: Say },
 ): Promise<number> {
@@ -87,12 +91,12 @@ async function besideSettled(
   say('size_of_payout', Math.round(((sizes.filledMb - sizes.emptyMb) * 1e6) / settled), 'bytes/payout')
   for (const { table, bytes } of sizes.bytesByTable) say(`size_of_${table}`, Math.round(bytes), 'bytes/payout')
   const run = { payouts, recipients: 'known', payments: true } as const
-  tellSpeed('empty', await measureSpeed(stage, run), say)
-  tellSpeed('filled', await measureSpeed(stage, { ...run, settled }), say)
+  printSpeed('empty', await measureSpeed(stage, run), say)
+  printSpeed('filled', await measureSpeed(stage, { ...run, settled }), say)
   return 0
 }
 
-function tellSpeed(name: string, speed: Speed, say: Say): void {
+function printSpeed(name: string, speed: Speed, say: Say): void {
   say(`payouts_per_second_${name}`, Math.round(speed.perSecond), 'payouts/s')
   say(`statements_${name}`, speed.statements.toFixed(3), 'statements/payout')
   say(`calls_${name}`, speed.calls.toFixed(3), 'calls/payout')

@@ -1,6 +1,6 @@
 import type { Db } from '../../../src/db/db.ts'
 
-/** An endpoint, so that every payout ends in an event and a delivery. */
+/** Adds an endpoint, so that every payout ends in an event and a delivery. */
 export async function addEndpoint(db: Db): Promise<void> {
   await db.query(
     `insert into webhook_endpoint (id, merchant_id, livemode, url, secrets)
@@ -10,7 +10,7 @@ export async function addEndpoint(db: Db): Promise<void> {
 
 const QUOTE = { rate: '1.08', rateSource: 'bench', netMicro: '1000000', expiresAt: '2100-01-01T00:00:00.000Z' }
 
-/** Brings payments whose payouts are queued to where a payment is then: paid, converted, `settling`. */
+/** Brings payments whose payouts are queued to the state of a real one then: paid, converted, `settling`. */
 export async function furnishPayments(db: Db): Promise<void> {
   await db.query(
     `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, held, rate, rate_source, rate_locked_at,

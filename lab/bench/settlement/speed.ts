@@ -22,7 +22,7 @@ export type Speed = {
   readonly cpu: { readonly engine: number; readonly postgres: number; readonly anvil: number }
 }
 
-/** How many recipients are paid again and again, in runs with known recipients. */
+/** Number of recipients that are paid again and again, in runs with known recipients. */
 const KNOWN = 500
 
 /** The default of SETTLEMENT_TICK_MS. */
@@ -33,13 +33,16 @@ let runs = 0
 export type Run = {
   readonly payouts: number
   readonly recipients: 'known' | 'new'
-  /** Whether payments, ledger, timeline, events, deliveries and outbox are written too, as in the worker. */
+  /** True if payments, ledger, timeline, events, deliveries and outbox are written too, as in the worker. */
   readonly payments: boolean
   /** Payouts that were settled before, whose rows fill the tables. None by default. */
   readonly settled?: number
 }
 
-/** From a full queue to the last payout settled: signing, journal, chain and finality, one engine in this process. */
+/**
+ * Measures from a full queue to the last payout settled: signing, journal, chain and finality, one engine in this
+ * process.
+ */
 export async function measureSpeed(stage: Stage, { payouts, recipients, payments, settled = 0 }: Run): Promise<Speed> {
   runs += 1
   const name = `speed_${runs}`
@@ -85,13 +88,15 @@ export async function measureSpeed(stage: Stage, { payouts, recipients, payments
   }
 }
 
-/** The chain mines a block a second, final two blocks later; the engine goes round as in the worker. */
+/**
+ * Settles payouts. The chain mines a block a second, final two blocks later; the engine's rounds are as in the worker.
+ */
 async function settleAll(
   stage: Stage,
   plain: Db,
   { count, payments }: { count: number; payments: boolean },
 ): Promise<{ statements: number; calls: number }> {
-  const { db, statements } = counting(plain)
+  const { db, statements } = countStatements(plain)
   const { treasuryKey, relayerKeys, rpcUrl } = stage
   const ignore = (): void => undefined
   const error = (fields: object, message: string): void =>
@@ -104,7 +109,7 @@ async function settleAll(
     if (payments) await hooks.onSettled(tx, settlements)
     settled += settlements.length
   }
-  // What an earlier run has paid is in no journal of this one.
+  // The journal of this run knows no payouts of an earlier one.
   const options = { startBlock: Number(await stage.chain.getBlockNumber()) }
   const parts = { db, rpcUrls: [rpcUrl], treasuryKey, relayerKeys, log, everyMs: EVERY_MS, options }
   const engine = composeEngine({ ...parts, hooks: { ...(payments ? hooks : {}), onSettled } })
@@ -125,7 +130,7 @@ async function settleAll(
   return { statements: statements(), calls }
 }
 
-/** The rows of what was settled before, in the state in which a database is after a night: nothing is left to write. */
+/** Adds the rows of earlier payouts, as they are in a database after a night: nothing is left to write. */
 export async function fill(stage: Stage, db: Db, count: number): Promise<void> {
   const treasury = privateKeyToAccount(stage.treasuryKey).address.toLowerCase() as Hex
   await fillSettled(db, { count, chainId: DEVELOPMENT_CHAIN_ID, token: stage.token, treasury, withBytes: false })
@@ -133,8 +138,8 @@ export async function fill(stage: Stage, db: Db, count: number): Promise<void> {
   await db.query('checkpoint')
 }
 
-/** The same database, and how many statements it was asked. */
-function counting(db: Db): { db: Db; statements: () => number } {
+/** Returns the same database, and the number of its statements. */
+function countStatements(db: Db): { db: Db; statements: () => number } {
   let count = 0
   const query: Db['query'] = (text, values) => {
     count += 1
@@ -161,16 +166,19 @@ function cpuTimes(stage: Stage): Record<keyof Speed['cpu'], number> {
   const { user, system } = process.cpuUsage()
   return {
     engine: (user + system) / 1000,
-    postgres: cpuOfFamily(stage.pids.postgres),
-    anvil: cpuOfFamily(stage.pids.anvil),
+    postgres: measureFamily(stage.pids.postgres),
+    anvil: measureFamily(stage.pids.anvil),
   }
 }
 
-/** A process with its living and its ended children, from Linux' /proc: clock ticks are a hundredth of a second. */
-function cpuOfFamily(pid: number): number {
+/**
+ * Returns the CPU of a process with its living and its ended children, from Linux' /proc: clock ticks are a hundredth
+ * of a second.
+ */
+function measureFamily(pid: number): number {
   let ticks = 0
   for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    const fields = statOf(entry)
+    const fields = readStat(entry)
     if (fields === null || (entry !== String(pid) && fields[1] !== String(pid))) continue
     ticks += Number(fields[11]) + Number(fields[12])
     if (entry === String(pid)) ticks += Number(fields[13]) + Number(fields[14])
@@ -178,8 +186,8 @@ function cpuOfFamily(pid: number): number {
   return ticks * 10
 }
 
-/** Fields of /proc/<pid>/stat after the name: state, parent, …; null when the process is gone. */
-function statOf(pid: string): string[] | null {
+/** Returns the fields of /proc/<pid>/stat after the name: state, parent, …; null if the process has ended. */
+function readStat(pid: string): string[] | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return text.slice(text.lastIndexOf(')') + 2).split(' ')

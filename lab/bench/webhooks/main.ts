@@ -11,15 +11,15 @@ import { createAnnounceActivities } from '../../../src/activities/webhooks/annou
 import { createSender } from '../../../src/webhooks/send.ts'
 import { addEndpoint, addEvent, type Seeded, secretBox, seedDatabase } from '../../../test/webhooks/seed.ts'
 
-/** Most requests at the same time, in both arms. */
+/** Maximum number of requests at the same time, in both arms. */
 const AT_ONCE = 8
 /** A payment as in an event: about 2 KB. */
 const OBJECT = { object: 'payment', id: 'pay_1', description: 'x'.repeat(1800) }
 
 /**
- * `npm run bench:webhooks`: CPU of the sending process for a delivery that succeeds at once (read the delivery, open
- * the secret, sign, check the address, send, record the try and the delivery), beside a loop that only signs and posts
- * the same bytes, and the cost of an activity that does nothing, in turns in one run.
+ * `npm run bench:webhooks`: measures the CPU of the sending process for a delivery that succeeds at once (read the
+ * delivery, open the secret, sign, check the address, send, record the try and the delivery), compared with a loop that
+ * only signs and posts the same bytes, and with an activity that does nothing, in turns in one run.
  */
 export async function main(args: string[], progress: Progress): Promise<number> {
   const options = { rounds: { type: 'string', default: '5' }, events: { type: 'string', default: '400' } } as const
@@ -78,19 +78,19 @@ async function compare(port: number, { rounds, events }: { rounds: number; event
 const NAMES = ['delivery', 'empty', 'bare'] as const
 type Arms = Readonly<Record<(typeof NAMES)[number], (event: string) => Promise<unknown>>>
 
-/** CPU of each arm in turn (milliseconds). */
+/** Measures the CPU of each arm in turn (milliseconds). */
 async function playRound({ db, tenant }: Seeded, arms: Arms, events: number): Promise<Spent> {
   const recorded: string[] = []
   for (let index = 0; index < events; index++) recorded.push(String(await addEvent(db, tenant, { object: OBJECT })))
   return {
-    delivery: await cpuOf(recorded, arms.delivery),
-    empty: await cpuOf(recorded, arms.empty),
-    bare: await cpuOf(recorded, arms.bare),
+    delivery: await measureCpu(recorded, arms.delivery),
+    empty: await measureCpu(recorded, arms.empty),
+    bare: await measureCpu(recorded, arms.bare),
   }
 }
 
-/** Milliseconds of CPU of this process, user and system. */
-async function cpuOf(items: readonly string[], work: (item: string) => Promise<unknown>): Promise<number> {
+/** Returns the milliseconds of CPU of this process, user and system. */
+async function measureCpu(items: readonly string[], work: (item: string) => Promise<unknown>): Promise<number> {
   const queue = [...items]
   const before = process.cpuUsage()
   const lane = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 
-// A receiver that takes everything at once, in a process of its own: its CPU is not the sender's.
+// A receiver that accepts everything at once, in a separate process: its CPU is not the sender's.
 const server = createServer((request, response) => {
   request.resume()
   request.on('end', () => response.writeHead(204).end())

@@ -1,4 +1,4 @@
-/** What the chain says, by plain JSON-RPC: nothing of the service's code reads it. */
+/** Reads the chain by plain JSON-RPC, without any of the service's code. */
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
@@ -17,7 +17,7 @@ async function ask<T>(rpcUrl: string, method: string, params: readonly unknown[]
   return answer.result
 }
 
-/** Every transfer of the token out of these wallets, since the first block. */
+/** Reads every transfer of the token out of these wallets, since the first block. */
 export function readTransfers(
   rpcUrl: string,
   query: { readonly token: string; readonly from: readonly string[] },
@@ -25,7 +25,7 @@ export function readTransfers(
   return readLogs(rpcUrl, { address: query.token, toBlock: 'latest', topics: [TRANSFER, query.from.map(asTopic)] })
 }
 
-/** Every transfer of something to these wallets, up to a block. */
+/** Reads every transfer of more than zero to these wallets, up to a block. */
 export async function readDeposits(
   rpcUrl: string,
   query: { readonly token: string; readonly to: readonly string[]; readonly until: number },
@@ -53,7 +53,7 @@ async function readLogs(rpcUrl: string, filter: object): Promise<Transfer[]> {
 export const readNonce = async (rpcUrl: string, wallet: string): Promise<number> =>
   Number(await ask<string>(rpcUrl, 'eth_getTransactionCount', [wallet, 'latest']))
 
-/** Every transaction of a wallet in the chain. */
+/** Reads every transaction of a wallet in the chain. */
 export async function readSent(rpcUrl: string, wallet: string): Promise<{ to: string; value: bigint }[]> {
   type Block = { transactions: { from: string; to: string | null; value: string }[] }
   const head = Number(await ask<string>(rpcUrl, 'eth_blockNumber', []))

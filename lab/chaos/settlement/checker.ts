@@ -7,11 +7,11 @@ export type Verdict = {
   readonly doubled: number
   readonly unpaid: number
   readonly wrongAmount: number
-  /** Micro-USDC that left beyond what was owed. */
+  /** Micro-USDC that left in addition to what was owed. */
   readonly overpaid: bigint
-  /** Recipients whom nobody owes anything, except the thief. */
+  /** Recipients to whom nothing is owed, except the thief. */
   readonly strangers: number
-  /** The sum of the recipients' balances is the sum of the transfers. */
+  /** `agree` if the sum of the recipients' balances is the sum of the transfers. */
   readonly balances: 'agree' | 'differ'
 }
 
@@ -27,7 +27,7 @@ export async function judge(
 ): Promise<Verdict> {
   const transfers = await readTransfers(chain.rpcUrl, { token: chain.token, from: chain.payers })
   const received = new Map<string, bigint[]>()
-  // Anybody can move nothing in the name of anybody.
+  // Anybody can move zero USDC in the name of anybody.
   for (const { to, micro } of transfers.filter((transfer) => transfer.micro > 0n))
     received.set(to, [...(received.get(to) ?? []), micro])
   received.delete(chain.thief)

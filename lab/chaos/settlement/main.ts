@@ -17,12 +17,13 @@ const SETTLES_AGAIN_WITHIN = 60
 
 /**
  * `npm run chaos:settlement -- --seed N --payouts 2000`: two engines in a storm: lost requests and answers, dropped
- * transactions, reorganizations, fee spikes, SIGKILLs; one node at a time that hangs, drips, returns a wrong head, has no logs
- * or no state, gives logs of few blocks only, or answers that the key is revoked; two nodes that take small batches alone; strangers' transfers to the treasury and to addresses of payments; keys that refuse now and then. In the
- * middle Postgres is killed, the key of a lane is removed under its transaction, the treasury is rotated, the database is set back to a
- * dump that knows neither, and the key of the first treasury is lost; then a thief uses it. Judged by what the chain shows, and by how soon payouts are settled again after the last
- * fault. It says how often each was tried; then plain transfers in the same storm, as the control (`--control 0` leaves
- * it out).
+ * transactions, reorganizations, fee spikes, SIGKILLs; one node at a time that hangs, drips, returns a wrong head, has
+ * no logs or no state, gives logs of few blocks only, or answers that the key is revoked; two nodes that take only
+ * small batches; strangers' transfers to the treasury and to deposit addresses; keys that refuse now and then. In the
+ * middle Postgres is killed, the key of a lane is removed under its transaction, the treasury is rotated, the database
+ * is restored from a dump that knows neither, and the key of the first treasury is lost; then a thief uses it. The
+ * chain decides, and how soon payouts are settled again after the last fault. It prints how often each fault was tried;
+ * then plain transfers in the same storm, as the control (`--control 0` leaves it out).
  */
 export async function main(args: readonly string[], progress: Progress): Promise<number> {
   const { values } = parseArgs({
@@ -54,7 +55,7 @@ async function play(run: Run, which: 'engine' | 'control'): Promise<string[]> {
   const stage = await startStage({ relayers: 3, anvil, durable: false })
   try {
     if (which === 'engine') await leaveLittleGasMoney(stage)
-    // The first reorganizations must not take back what the wallets begin with.
+    // The first reorganizations must not undo the first balances of the wallets.
     await stage.chain.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
     const side =
       which === 'engine' ? engineSide(stage, createPaymentId(Math.floor(SUCCESSOR_FROM * payouts))) : controlSide(stage)
@@ -65,12 +66,12 @@ async function play(run: Run, which: 'engine' | 'control'): Promise<string[]> {
     const storm = await runStorm(stage, side, { seed, owed, say, logFile: join(logs, `${which}.log`) })
     const chain = { rpcUrl: stage.rpcUrl, token: stage.token, payers: side.payers, thief: side.operator?.thief ?? '' }
     const verdict = await judge(owed, chain)
-    tell(progress, { side, storm, verdict })
+    printResult(progress, { side, storm, verdict })
     if (which === 'control') return []
     const gasMoney = await readGasMoney(stage)
     progress.line(`${side.name}: ${gasMoney.transfers} transfers of gas money to the relayers`)
     const problems = await checkRecord(stage, side, payouts)
-    return [...problemsOf(storm, verdict), ...gasMoney.problems, ...problems]
+    return [...findProblems(storm, verdict), ...gasMoney.problems, ...problems]
   } finally {
     await stage.stop()
   }
@@ -78,17 +79,22 @@ async function play(run: Run, which: 'engine' | 'control'): Promise<string[]> {
 
 const createPaymentId = (index: number): string => `pay_storm_${index.toString().padStart(6, '0')}`
 
-/** Part of the payments after which the second treasury pays. None of them is asked for when the treasury is rotated. */
+/**
+ * Part of the payments after which the second treasury pays. None of them is requested before the treasury is rotated.
+ */
 const SUCCESSOR_FROM = 0.7
 
-/** The relayers begin with enough for some batches; the rest comes from one wallet, in the same storm. */
+/** Gives the relayers enough for some batches; the rest arrives from one wallet, in the same storm. */
 async function leaveLittleGasMoney({ chain, relayerKeys, fundingKey }: Stage): Promise<void> {
   for (const key of relayerKeys)
     await chain.setBalance({ address: privateKeyToAccount(key).address, value: 3n * 10n ** 18n })
   await chain.setBalance({ address: privateKeyToAccount(fundingKey).address, value: 10n ** 24n })
 }
 
-function tell(progress: Progress, { side, storm, verdict }: { side: Side; storm: Storm; verdict: Verdict }): void {
+function printResult(
+  progress: Progress,
+  { side, storm, verdict }: { side: Side; storm: Storm; verdict: Verdict },
+): void {
   const { finished, tried, seconds, settlesAgainAfter, longestStandstill } = storm
   const events = Object.entries(tried).map(([name, value]) => `${name} ${value}`)
   progress.line(`${side.name}: ${finished ? 'finished' : 'NOT finished'} after ${seconds} s; ${events.join(', ')}`)
@@ -103,10 +109,10 @@ function tell(progress: Progress, { side, storm, verdict }: { side: Side; storm:
   )
 }
 
-function problemsOf(storm: Storm, verdict: Verdict): string[] {
+function findProblems(storm: Storm, verdict: Verdict): string[] {
   const problems: string[] = []
   if (!storm.finished) problems.push('not every payout was settled in time')
-  // A run that the storm has not left shows nothing here: it is not finished either.
+  // A run that is still in the storm shows nothing here: it is not finished either.
   if (storm.longestStandstill > SETTLES_AGAIN_WITHIN)
     problems.push(`${storm.longestStandstill} s without a settlement after the last fault`)
   for (const kind of ['doubled', 'unpaid', 'wrongAmount', 'strangers'] as const)

@@ -25,47 +25,47 @@ const actOn = (db: Db, settings: Act['settings']): Act => ({
   say: () => undefined,
 })
 
-/** What operators do with an engine in the middle of the storm. They restart the processes then. */
+/** Actions of operators on an engine in the middle of the storm. They restart the processes then. */
 export type Operator = {
-  /** The first one, and the one that follows it. */
+  /** The first treasury, and its successor. */
   readonly treasuries: readonly string[]
   fundSuccessor(): Promise<void>
   /** Wallets whose keys were removed. */
   removed(): readonly Hex[]
-  /** The keys that the processes are started with now. */
+  /** Returns the keys with which the processes are started now. */
   keys(): Omit<PayerKeys, 'depositSeed'>
-  /** Removes the key of a lane that has a transaction on the way. False: no lane has one now. */
+  /** Removes the key of a lane that has a transaction in flight. Returns false if no lane has one now. */
   removeLaneKey(db: Db): Promise<boolean>
   /**
-   * Lets somebody with the first treasury's key steal, and acknowledges the theft when the engine has paused because of it.
-   * False: it has not yet.
+   * Lets somebody with the first treasury's key steal, and acknowledges the theft after the engine has paused because
+   * of it. Returns false if it has not yet.
    */
   endTheft(db: Db): Promise<boolean>
-  /** The address that the stolen USDC was sent to. */
+  /** The address that received the stolen USDC. */
   readonly thief: Hex
-  /** The list of treasuries, now and for the payments to come. */
+  /** The list of treasuries, for payments of now and later. */
   readonly list: readonly Treasury[]
   rotate(): void
-  /** Removes the key of the first treasury, and has the other one take over. */
+  /** Removes the key of the first treasury, and lets the other one take over. */
   loseTreasury(db: Db): Promise<void>
-  /** As the runbook for a restored database asks, by a node that loses nothing; for these payments. */
+  /** Rebuilds as the runbook for a restored database requires, by a node that loses nothing; for these payments. */
   rebuild(db: Db, owed: readonly Owed[]): Promise<void>
   /**
-   * Lets as much of the chain's time pass as the successor waits for what the lost treasury may have signed before the restore.
-   * False: that time is in no final block yet.
+   * Lets the chain's time pass for as long as the successor waits for what the lost treasury may have signed before the
+   * restore. Returns false if no final block has that time yet.
    */
   passTheWait(db: Db): Promise<boolean>
 }
 
-const addressOf = (key: Hex): Hex => privateKeyToAccount(key).address.toLowerCase() as Hex
+const getAddress = (key: Hex): Hex => privateKeyToAccount(key).address.toLowerCase() as Hex
 
-/** Of the chain, besides the wait. */
+/** Seconds of the chain, in addition to the wait. */
 const MARGIN_SECONDS = 60
 
-/** `firstId`: of the payments that the successor pays. */
+/** `firstId`: the first of the payments that the successor pays. */
 export function createOperator(stage: Stage, firstId: string): Operator {
   const successorKey = generatePrivateKey()
-  const [first, successor] = [addressOf(stage.treasuryKey), addressOf(successorKey)]
+  const [first, successor] = [getAddress(stage.treasuryKey), getAddress(successorKey)]
   const list = [
     { address: first, firstId: null },
     { address: successor, firstId },
@@ -88,7 +88,7 @@ export function createOperator(stage: Stage, firstId: string): Operator {
     }),
     async removeLaneKey(db) {
       for (const key of relayerKeys) {
-        const wallet = addressOf(key)
+        const wallet = getAddress(key)
         const { rowCount } = await db.query(
           `select from lane_tx where wallet = $1 and state in ('signed', 'broadcast') and nonce >= $2`,
           [wallet, await readNonce(stage.rpcUrl, wallet)],
@@ -104,7 +104,7 @@ export function createOperator(stage: Stage, firstId: string): Operator {
     async endTheft(db) {
       const hash = await thief.steal(db)
       if (hash === null) return false
-      const settings = settingsOf(stage, list)
+      const settings = createSettings(stage, list)
       await acknowledge(actOn(db, settings), hash)
       return true
     },
@@ -113,16 +113,16 @@ export function createOperator(stage: Stage, firstId: string): Operator {
     },
     async loseTreasury(db) {
       lost = true
-      const settings = settingsOf(stage, list)
+      const settings = createSettings(stage, list)
       await takeOver(actOn(db, settings), first, null)
     },
     async rebuild(db, owed) {
-      // The dump knows no payment of the successor: those that are asked for again come later.
+      // The dump knows no payment of the successor: those that are requested again follow later.
       const scope = { livemode: false, chainId: stage.chain.chain.id, token: stage.token }
       const refusal = await stampTreasuries({ db, scope, hooks: ANNOUNCING }, { list, keys: null })
       if (refusal !== null) throw new Error(refusal)
       await insertOwed(db, owed, stage.token)
-      const settings = settingsOf(stage, list)
+      const settings = createSettings(stage, list)
       await rebuild({ db, settings, hooks: ANNOUNCING, dryRun: false, say: () => undefined })
     },
     passTheWait: (db) => passTheWait(stage, db),
@@ -134,14 +134,14 @@ async function passTheWait(stage: Stage, db: Db): Promise<boolean> {
   const { at } = rows[0] as { at: string }
   const dead = Number(at) + longestValidity(SETTLEMENT_DEFAULTS) + MARGIN_SECONDS
   const [final, newest] = await Promise.all([stage.chain.getBlock({ blockTag: 'finalized' }), stage.chain.getBlock()])
-  // A reorganization may set the chain's clock back: only a final block tells that the time has passed.
+  // A reorganization may set the chain's clock back: only a final block shows that the time has passed.
   if (Number(final.timestamp) >= dead) return true
   const seconds = dead - Number(newest.timestamp)
   if (seconds > 0) await stage.chain.increaseTime({ seconds })
   return false
 }
 
-const settingsOf = (stage: Stage, list: readonly Treasury[]): Parameters<typeof rebuild>[0]['settings'] => ({
+const createSettings = (stage: Stage, list: readonly Treasury[]): Parameters<typeof rebuild>[0]['settings'] => ({
   DATABASE_URL: '',
   POLYGON_RPC_URLS: [new Secret(stage.rpcUrl)],
   FINALITY_QUORUM: 1,

@@ -4,7 +4,7 @@ import { readDeposits, readNonce, readSent, readTokenBalance } from './chain-fac
 import { DATABASE } from './scene.ts'
 import { type Side, withDb } from './sides.ts'
 
-/** What the chain says about the funding wallet: it pays relayers, and nobody else. */
+/** Reads what the funding wallet has sent: it pays relayers, and nobody else. */
 export async function readGasMoney(stage: Stage): Promise<{ transfers: number; problems: string[] }> {
   const [funding = '', ...relayers] = [stage.fundingKey, ...stage.relayerKeys].map((key) =>
     privateKeyToAccount(key).address.toLowerCase(),
@@ -18,7 +18,7 @@ export async function readGasMoney(stage: Stage): Promise<{ transfers: number; p
 }
 
 /**
- * What the service's own record must say in the end: each settlement announced once, no nonce without its row, each deposit
+ * Checks the service's own record at the end: each settlement announced once, no nonce without its row, each deposit
  * that is final.
  */
 export async function checkRecord(stage: Stage, side: Side, payouts: number): Promise<string[]> {
@@ -51,7 +51,7 @@ export async function checkRecord(stage: Stage, side: Side, payouts: number): Pr
 
 type Rows = (text: string) => Promise<Record<string, string>[]>
 
-/** A lane whose key was removed is left as it was. */
+/** Compares the nonces of lanes. A lane whose key was removed is left as it was. */
 async function nonceProblems(stage: Stage, { operator }: Side, rows: Rows): Promise<string[]> {
   const problems: string[] = []
   const wallets = [...stage.relayerKeys, stage.fundingKey].map((key) => privateKeyToAccount(key).address.toLowerCase())
@@ -65,7 +65,10 @@ async function nonceProblems(stage: Stage, { operator }: Side, rows: Rows): Prom
   return problems
 }
 
-/** The ledger's `treasury`, with what is read and not booked yet, must be what the treasuries held at the last block that was read. */
+/**
+ * The ledger's `treasury`, with what is read and not booked yet, must be the treasuries' balance at the last block that
+ * was read.
+ */
 async function bookProblems(stage: Stage, { operator }: Side, rows: Rows): Promise<string[]> {
   if (operator === null) return []
   const [books] = await rows(
@@ -82,7 +85,9 @@ async function bookProblems(stage: Stage, { operator }: Side, rows: Rows): Promi
   return String(sum) === books?.['micro'] ? [] : [`the books say ${books?.['micro']}, and the treasuries hold ${sum}`]
 }
 
-/** Transfers of something to addresses of payments, as far as the chain was read, and nothing else. */
+/**
+ * Compares the stored deposits with the transfers of more than zero to deposit addresses, as far as the chain was read.
+ */
 async function depositProblems(stage: Stage, side: Side, rows: Rows): Promise<string[]> {
   const [cursor] = await rows('select scanned_number as number from chain_cursor')
   const onChain = await readDeposits(stage.rpcUrl, {

@@ -4,18 +4,18 @@ import type { LossyNode } from './nodes/lossy-proxy.ts'
 import { createPayerProcess, type PayerProcess } from './payers/payer-process.ts'
 import { type Side, withDb } from './sides.ts'
 
-/** Of one signature: what a key service refuses on a bad day. */
+/** Chance that one signature is refused: as by a key service on a bad day. */
 const REFUSAL_CHANCE = 0.03
 
 export const DATABASE = 'storm'
 
-/** The payers of one side, and what can be done to them. */
+/** The payers of one side, and the actions on them. */
 export class Scene {
   readonly #stage: Stage
   readonly #side: Side
   readonly #nodes: readonly LossyNode[]
   readonly #processes: readonly PayerProcess[]
-  /** How often a key has refused to sign. */
+  /** Number of times that a key has refused to sign. */
   refusals = 0
 
   constructor(parts: { stage: Stage; side: Side; nodes: readonly LossyNode[]; logFile: string }) {
@@ -70,13 +70,13 @@ export class Scene {
     return this.#stage.copyDatabase(DATABASE, 'dump')
   }
 
-  /** Stops everybody, and starts them with the keys of now. */
+  /** Stops all processes, and starts them with the keys of now. */
   async restart(): Promise<void> {
     await this.end()
     this.#startAll()
   }
 
-  /** Restores the dump, so everything since then is lost; then the payments are requested again. */
+  /** Restores the dump, so that everything since then is lost; then requests the payments again. */
   async restore(owed: readonly Owed[]): Promise<void> {
     await this.end()
     await this.#stage.dropDatabase(DATABASE)
@@ -88,7 +88,7 @@ export class Scene {
     this.#startAll()
   }
 
-  /** Nothing more is done to them, and their keys refuse nothing. */
+  /** Ends the refusals of their keys. */
   calm(): void {
     for (const process of this.#processes) process.calm()
   }

@@ -13,32 +13,32 @@ import type { PayerKeys } from './payers/payer-process.ts'
 export type Side = {
   readonly name: string
   readonly script: 'engine.ts' | 'plain-transfers.ts'
-  /** Wallets that the USDC leaves from. */
+  /** Wallets that send the USDC. */
   readonly payers: readonly string[]
-  /** Addresses of payments to which buyers, and strangers, may send anything. */
+  /** Deposit addresses to which buyers, and strangers, may send anything. */
   readonly deposits: readonly Hex[]
-  /** What operators do with it in the middle; null when it knows no lanes and no rotation. */
+  /** The operators' actions in the middle; null for a side without lanes and rotation. */
   readonly operator: Operator | null
   /** Prepares the side before the first payment. */
   prepare(db: Db): Promise<void>
   /** Requests the payments. Idempotent. */
   queue(db: Db, owed: readonly Owed[]): Promise<void>
-  /** How many payments have ended: those that the side calls paid. */
+  /** Returns the number of payments that the side calls paid. */
   countPaid(db: Db): Promise<number>
-  /** Whether none of its transactions is on the way any more. */
+  /** Returns true if none of its transactions is in flight. */
   isDrained(db: Db): Promise<boolean>
-  /** The keys of the process with this number. */
+  /** Returns the keys of the process with this number. */
   keysOf(index: number): PayerKeys
 }
 
 const count = async (db: Db, text: string, values: readonly unknown[] = []): Promise<number> =>
   Number(((await db.query(text, [...values])).rows[0] as { count: string }).count)
 
-/** Addresses of payments that are watched, and to which strangers send. */
+/** Number of deposit addresses that are watched, and to which strangers send. */
 const DEPOSITS = 8
 const DEPOSIT_SEED = Buffer.alloc(32, 5).toString('base64')
 
-/** `firstId`: of the payments that the second treasury pays. */
+/** `firstId`: the first of the payments that the second treasury pays. */
 export function engineSide(stage: Stage, firstId: string): Side {
   const operator = createOperator(stage, firstId)
   const keys = createDepositKeys(DEPOSIT_SEED, stage.chain.chain.id)
@@ -130,7 +130,7 @@ export function controlSide(stage: Stage): Side {
   }
 }
 
-/** Runs `work` with a connection of its own: databases are copied and dropped, which ends everybody's. */
+/** Runs `work` with a dedicated connection: databases are copied and dropped, which ends every connection. */
 export async function withDb<T>(url: string, work: (db: Db) => Promise<T>): Promise<T> {
   const db = createDb({ url, livemode: false, pool: 2 })
   try {

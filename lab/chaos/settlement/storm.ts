@@ -12,19 +12,21 @@ import { createWeather } from './weather.ts'
 
 const STEP_MS = 120
 const WAVE = 25
-/** Part of the payments that may be asked for and not paid yet, so that every turn of the storm meets new ones. */
+/** Part of the payments that may be requested and not paid yet, so that every turn of the storm meets new ones. */
 const AHEAD = 0.2
-/** Of the processes together, each step. */
+/** Chance of a kill in each step, for the processes together. */
 const KILL_CHANCE = 0.06
-/** Most of those that are just starting are spared: on a slow machine no other would ever be killed. */
+/**
+ * Chance that a process is killed while it starts. Most are spared: on a slow machine no other would ever be killed.
+ */
 const STARTING_CHANCE = 0.2
-/** Of one node being in trouble from now on, and of it being well again, each step: some seconds each. */
+/** Chances in each step that one node gets into trouble, and that it recovers: some seconds each. */
 const TROUBLE_CHANCE = 0.05
 const WELL_CHANCE = 0.04
 const POISON_CHANCE = 0.2
-/** Part of the payments that must be paid in the storm. The rest is asked for when it is over. */
+/** Part of the payments that must be paid in the storm. The rest is requested when it is over. */
 const STORM_UNTIL = 0.8
-/** Some of them are still on the way then, so that it is seen how these get on. */
+/** Part of these that must be paid before the calm. Some are still in flight then, which shows how these continue. */
 const CALM_BEFORE = 0.95
 const SAY_MS = 15_000
 const DEADLINE_MS = 15 * 60_000
@@ -38,7 +40,7 @@ export type StormOptions = {
 
 export type Storm = {
   readonly finished: boolean
-  /** How often each kind of trouble came to bear. */
+  /** Number of times that each kind of trouble took effect. */
   readonly tried: Readonly<Record<string, number>>
   readonly seconds: number
   /** After the last fault: seconds until a payout was settled, and the longest time without one while some were open. */
@@ -69,7 +71,10 @@ type Passage = StormOptions & {
   readonly nodes: readonly LossyNode[]
 }
 
-/** One node at a time, so that the others can outvote it; the troubles take turns, so that a short run has them all. */
+/**
+ * Troubles one node at a time, so that the others can outvote it; the troubles take turns, so that a short run has them
+ * all.
+ */
 function createTroubles(nodes: readonly LossyNode[], random: Random): () => void {
   let turn = 0
   return () => {
@@ -87,7 +92,7 @@ function createTroubles(nodes: readonly LossyNode[], random: Random): () => void
   }
 }
 
-/** Everything that goes wrong by chance, once a step, and how often it did. */
+/** Makes everything go wrong by chance, once a step, and counts it. */
 async function createFaults(scene: Scene, { stage, side, random, nodes }: Passage) {
   const weather = createWeather(stage, random)
   const strangers = await createStrangers(stage, random, side.deposits)
@@ -113,7 +118,7 @@ async function createFaults(scene: Scene, { stage, side, random, nodes }: Passag
       scene.calm()
       for (const node of nodes) node.calm()
     },
-    /** Without faults there are blocks. */
+    /** Without faults there are only blocks. */
     calmStep: () => weather.step(),
     counts(): Record<string, number> {
       const troubles = TROUBLES.map((trouble) => [trouble, sum((node) => node.troubles[trouble])] as const)
@@ -128,7 +133,7 @@ async function createFaults(scene: Scene, { stage, side, random, nodes }: Passag
   }
 }
 
-/** How long it took after the last fault until payouts were settled again. */
+/** Measures how long it took after the last fault until payouts were settled again. */
 function createStandstill() {
   let begun: number | null = null
   let [last, settledBefore, first, longest] = [0, 0, Number.NaN, 0]

@@ -14,7 +14,7 @@ const abi = parseAbi([
   'function transferFrom(address from, address to, uint256 value) returns (bool)',
 ])
 
-/** What strangers send: to the treasury, to the addresses of payments, in the name of both, and of an unknown token. */
+/** Transfers of strangers: to the treasury, to deposit addresses, in the name of both, and of an unknown token. */
 const POISONS = [
   'zeroTransfers',
   'zeroTransfersFrom',
@@ -28,10 +28,10 @@ const POISONS = [
 ] as const
 type Poison = (typeof POISONS)[number]
 
-/** Where the token's proxy keeps its implementation. */
+/** The slot in which the token's proxy stores its implementation. */
 const IMPLEMENTATION_SLOT = keccak256(toBytes('org.zeppelinos.proxy.implementation'))
 
-/** A copy of the token that nobody has heard of. Its transfers of nothing leave the same logs. */
+/** A copy of the token that nobody knows. Its transfers of zero leave the same logs. */
 const UNKNOWN_TOKEN: Hex = '0x00000000000000000000000000000000000000e5'
 
 export type Strangers = {
@@ -40,7 +40,7 @@ export type Strangers = {
   poison(): Promise<void>
 }
 
-/** Anybody, who sends what the token lets anybody send. */
+/** A stranger, who sends what the token lets anybody send. */
 export async function createStrangers(
   stage: Stage,
   random: Random,
@@ -56,7 +56,7 @@ export async function createStrangers(
   const slot = await stage.chain.getStorageAt({ address: stage.token, slot: IMPLEMENTATION_SLOT })
   await stage.chain.setCode({ address: UNKNOWN_TOKEN, bytecode: code ?? '0x' })
   await stage.chain.setStorageAt({ address: UNKNOWN_TOKEN, index: IMPLEMENTATION_SLOT, value: slot ?? '0x' })
-  // No reorganization takes their money back.
+  // No reorganization undoes their first balance.
   await stage.chain.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
   const give = (to: Hex, micro: bigint): Hex => encodeFunctionData({ abi, functionName: 'transfer', args: [to, micro] })
   const take = (from: Hex): Hex =>

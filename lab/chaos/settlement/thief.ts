@@ -13,11 +13,11 @@ const LOOT = 7_000_000n
 
 /** Somebody who has the first treasury's key, and a wallet with gas money. */
 export type Thief = {
-  /** The wallet that gets the loot. */
+  /** The wallet that receives the loot. */
   readonly address: Hex
   /**
-   * Steals once, and steals the same again if a reorganization has undone it. Returns the transaction once the engine has
-   * paused because of it in a final block; null before.
+   * Steals once, and steals the same again if a reorganization has undone it. Returns the transaction after the engine
+   * has paused because of it in a final block; null before.
    */
   steal(db: Db): Promise<Hex | null>
 }

@@ -2,13 +2,13 @@ import type { Owed } from '../../settlement/payouts.ts'
 import type { Scene } from './scene.ts'
 import { type Side, withDb } from './sides.ts'
 
-/** Something that happens once, when so large a part of the payments is paid. */
+/** An action that happens once, when this part of the payments is paid. */
 type Turn = {
   readonly name: TurnName
   readonly at: number
-  /** So many steps of the storm at least lie between it and the one before. */
+  /** Minimum number of steps of the storm since the previous turn. */
   readonly after: number
-  /** False: it cannot happen now, and is tried again. */
+  /** Returns false if it cannot happen now; it is then tried again. */
   happen(owed: readonly Owed[]): Promise<boolean>
 }
 
@@ -25,8 +25,8 @@ const TURNS = [
 type TurnName = (typeof TURNS)[number]
 
 /**
- * Parts of the payments that are paid. The restored database knows neither the removed key nor the rotation. What was
- * asked of the lost treasury waits for the time to pass.
+ * Parts of the payments that are paid. The restored database knows neither the removed key nor the rotation. The
+ * payouts of the lost treasury wait for the time to pass.
  */
 const AT: Readonly<Record<TurnName, Pick<Turn, 'at' | 'after'>>> = {
   dumps: { at: 0.2, after: 0 },
@@ -39,14 +39,14 @@ const AT: Readonly<Record<TurnName, Pick<Turn, 'at' | 'after'>>> = {
   thefts: { at: 0.5, after: 0 },
 }
 
-/** Steps after which what cannot happen is left out. */
+/** Steps after which a turn that cannot happen is left out. */
 const PATIENCE = 400
 
 export type Turns = {
   readonly counts: Record<string, number>
-  /** Whether everything has happened that can. */
+  /** Returns true if everything has happened that can. */
   isOver(): boolean
-  /** Lets happen what is due; `owed` are the payments that were asked for. */
+  /** Makes the turn that is due; `owed` are the payments that were requested. */
   step(paid: number, asked: { readonly owed: readonly Owed[]; readonly of: number }): Promise<void>
 }
 

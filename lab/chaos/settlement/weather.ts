@@ -12,9 +12,9 @@ const HIGH_BASE_FEE = 120n * GWEI
 
 export type Weather = {
   readonly counts: { blocks: number; reorganizations: number; drops: number; feeSpikes: number }
-  /** Lets the next thing happen to the chain. */
+  /** Makes one step of the chain: a block, and faults by chance. */
   step(): Promise<void>
-  /** From now on there are blocks, and nothing else. */
+  /** From now on there are only blocks. */
   calm(): void
 }
 

@@ -9,9 +9,9 @@ import { createRandom } from '../../../test/support/random.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
 
-/** Most cancellations at the same time. */
+/** Maximum number of cancellations at the same time. */
 const AT_ONCE = 20
-/** After two minutes the sweep takes over a first try that was lost with its worker. */
+/** Milliseconds: after two minutes the sweep takes over a first try that was lost with its worker. */
 const DELIVERED_WITHIN_MS = 300_000
 /** The processes that are killed. The supervisor starts them again at once. */
 const VICTIMS = ['worker', 'api'] as const
@@ -19,7 +19,7 @@ const VICTIMS = ['worker', 'api'] as const
 /**
  * `npm run chaos:webhooks`: many payments are canceled, each cancellation is announced, and worker and api are killed
  * with SIGKILL in the middle, again and again. Every event must reach the merchant, signed, with one id and one text.
- * Prints how many came more than once.
+ * Prints how many arrived more than once.
  */
 export async function main(args: string[], progress: Progress): Promise<number> {
   const options = {
@@ -58,7 +58,7 @@ async function playRound(world: World, pinrail: Pinrail, { announcements, random
   })
   await inLanes(announcements, async (index) => {
     const { id } = payments[index] ?? { id: '' }
-    // The killed worker is not back yet, or the answer was lost. A shop would ask again, so we do.
+    // The killed worker is not back yet, or the answer was lost. A shop would try again too.
     await until(
       async () => ((await pinrail.payments.cancel(id)).status === 'canceled' ? true : null),
       `${id} to be canceled`,

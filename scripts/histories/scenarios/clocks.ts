@@ -2,7 +2,10 @@ import { changePayment, extendPayment } from '../../../src/db/payments/payment-c
 import { LONG, SHORT, SOON_EXPIRED_MS, UPI } from './closing.ts'
 import { HOUR_MS, MINUTE_MS, type Scenario } from './scenario.ts'
 
-/** How far the clock goes back so that something is due in a few seconds: a settlement's delay, a partner's silence. */
+/**
+ * Milliseconds by which the clock goes back so that something is due in a few seconds: a settlement's delay, a
+ * partner's silence.
+ */
 const SOON_DELAYED_MS = 15 * MINUTE_MS - 6000
 const SOON_SILENT_MS = 24 * HOUR_MS - 4000
 /** Confirming for longer than the clock goes back (seconds). */

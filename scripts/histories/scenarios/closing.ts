@@ -1,7 +1,10 @@
 import type { Stage } from '../stage.ts'
 import { HOUR_MS, MINUTE_MS, type Scenario } from './scenario.ts'
 
-/** The shortest life of a payment (seconds), and how far the clock goes back so that it ends in a few seconds. */
+/**
+ * The shortest life of a payment (seconds), and the milliseconds by which the clock goes back so that it ends in a few
+ * seconds.
+ */
 export const SHORT = { expires_in: 1800 }
 export const SOON_EXPIRED_MS = 30 * MINUTE_MS - 4000
 /** UPI money is awaited for 72 hours. The payment itself must live longer than the clock goes back. */
@@ -129,10 +132,12 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
   },
 }
 
-/** A payment with a UPI order, which cannot be canceled, so it may still bring money when the payment is closed. */
+/**
+ * A payment with a UPI order, which cannot be canceled, so that it may still bring money after the payment is closed.
+ */
 export const UPI = { provider: undefined, amount: '50.00', currency: 'EUR' }
 
-/** A canceled payment that has stopped waiting for the money of its UPI order. */
+/** Creates a canceled payment that has stopped waiting for the money of its UPI order. */
 export async function unheard({ world, handle, open, behind }: Stage) {
   const paid = await behind(SOON_UNHEARD_MS, async () => {
     const paymentId = await world.createPayment({ ...UPI, ...LONG })

@@ -3,7 +3,7 @@ import { openStage, type Stage } from '../stage.ts'
 import { UPI } from './closing.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Scenarios of a history that has become long, on a server of their own that calls 60 events long. */
+/** Scenarios of a history that has become long, on a dedicated server that calls 60 events long. */
 export const CONTINUED: Readonly<Record<string, Scenario>> = {
   'continued-after-a-request': async () => {
     const server = await startBriefServer({ mostEvents: 60 })

@@ -1,7 +1,7 @@
 import type { Stage } from '../stage.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Scenarios of money in parts, of money that goes away, and of long waits with open ears. */
+/** Scenarios of money in parts, of reversed money, and of long waits for more. */
 export const MONEY: Readonly<Record<string, Scenario>> = {
   'underpaid-completed': async (stage) => {
     const { world, untilState, settled } = stage

@@ -1,7 +1,7 @@
 import type { Stage } from '../stage.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Scenarios of parked payments and an operator's decisions. */
+/** Scenarios of payments under review, and of an operator's decisions. */
 export const OPERATORS: Readonly<Record<string, Scenario>> = {
   'underpaid-approved': async (stage) => {
     const { paymentId } = await underpaid(stage)

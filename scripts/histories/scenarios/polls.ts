@@ -1,7 +1,7 @@
 import { UPI, unheard } from './closing.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Scenarios of money that a partner takes back, or holds, without a callback. The poll after a minute finds out. */
+/** Scenarios of money that a partner reverses or withholds without a callback. The poll after a minute finds out. */
 export const POLLS: Readonly<Record<string, Scenario>> = {
   'payout-waited-for': async ({ world, open, untilRow, untilPolled, settled, later }) => {
     const paymentId = await world.createPayment()

@@ -1,14 +1,16 @@
 import type { History } from '@temporalio/common/lib/proto-utils.js'
 import type { Stage } from '../stage.ts'
 
-/** Plays one story to its end, or until the rest happens by itself. Returns the workflows whose histories to keep. */
+/**
+ * Plays one story to its end, or until the rest happens automatically. Returns the workflows whose histories to keep.
+ */
 export type Scenario = (stage: Stage) => Promise<string | readonly WorkflowOf[]>
 
 /** A workflow of a story with several, and the name of its history. */
 export type WorkflowOf = {
   readonly name: string
   readonly workflowId: string
-  /** Which of its runs, from 0. Default: the first. */
+  /** The number of its run, from 0. Default: the first. */
   readonly run?: number
   /** Default: the server of the stage has it. */
   readonly history?: History

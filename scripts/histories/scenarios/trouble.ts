@@ -1,6 +1,6 @@
 import { MINUTE_MS, type Scenario } from './scenario.ts'
 
-/** Scenarios of partners that do not answer, lost messages and lost runs. Those that take minutes come first. */
+/** Scenarios of partners that do not answer, lost messages and lost runs. Those that take minutes are first. */
 export const TROUBLE: Readonly<Record<string, Scenario>> = {
   'settlement-delayed': async ({ world, open, untilRow, behind, settled }) => {
     const paymentId = await world.createPayment()

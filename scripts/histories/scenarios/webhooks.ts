@@ -2,7 +2,7 @@ import { redeliverNow } from '../../../src/workflows/webhook-delivery.ts'
 import type { Stage } from '../stage.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Scenarios of endpoints that do not take their event at the first try. */
+/** Scenarios of endpoints that do not accept their event at the first try. */
 export const WEBHOOKS: Readonly<Record<string, Scenario>> = {
   'webhook-retried': async (stage) => {
     await stage.inboxAnswers({ answer: 500, times: 2 })

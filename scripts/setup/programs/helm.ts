@@ -8,7 +8,7 @@ const HELM_VERSION = '3.21.4'
 const NAME = `helm-${HELM_VERSION}`
 const MODULE = fileURLToPath(new URL('../../../tools/helm', import.meta.url))
 
-/** Finds helm on PATH or in the cache, or builds it there from tools/helm: 130 s of CPU, once. Answers its path. */
+/** Finds helm on PATH or in the cache, or builds it there from tools/helm: 130 s of CPU, once. Returns its path. */
 export async function ensureHelm(progress: Progress): Promise<string> {
   const found = [which('helm'), cachedPath(NAME)].find((path) => path !== null && isExecutable(path))
   if (found !== undefined && found !== null) return found

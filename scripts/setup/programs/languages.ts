@@ -2,7 +2,7 @@ import { ensureDebianPackages } from '../debian.ts'
 import type { Progress } from '../progress.mjs'
 import { firstLine, which } from '../run.ts'
 
-/** What runs the examples of the documentation. Node is there. */
+/** Programs that run the examples of the documentation. Node is there already. */
 const PROGRAMS = {
   curl: 'curl',
   php: 'php-cli',
@@ -11,7 +11,7 @@ const PROGRAMS = {
   javac: 'default-jdk-headless',
 }
 
-/** The languages of the examples: those that are there, or Debian's. */
+/** Makes sure of the languages of the examples: those that are there, or Debian's. */
 export async function ensureLanguages(progress: Progress): Promise<void> {
   if (Object.keys(PROGRAMS).every((program) => which(program) !== null)) return
   const step = progress.step('Languages of the examples')

@@ -8,8 +8,8 @@ import { isExecutable, run, which } from '../run.ts'
 const NAME = 'promtool'
 
 /**
- * Finds promtool on PATH or in the cache, or takes it out of Debian's package there. The package is not installed: it would
- * start a Prometheus. Answers its path.
+ * Finds promtool on PATH or in the cache, or takes it out of Debian's package there. The package is not installed: it
+ * would start a Prometheus. Returns the path.
  */
 export async function ensurePromtool(progress: Progress): Promise<string> {
   const found = [which(NAME), cachedPath(NAME)].find((path) => path !== null && isExecutable(path))
@@ -30,7 +30,7 @@ async function extract(draft: string, step: Step): Promise<void> {
     if (which('apt-get') === null || which('dpkg-deb') === null)
       throw new Error('the alerts are checked with promtool: put the one of Prometheus 2 on PATH')
     step.update('apt-get download prometheus')
-    // Without the lists of packages nothing is found.
+    // Without the lists of packages, no package is found.
     await run('apt-get', ['download', 'prometheus'], { cwd }).catch(async () => {
       await run('apt-get', ['update', '-q'], {})
       await run('apt-get', ['download', 'prometheus'], { cwd })

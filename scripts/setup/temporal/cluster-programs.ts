@@ -12,11 +12,13 @@ const SOURCES = ['go.temporal.io/server/cmd/server', 'go.temporal.io/server/cmd/
 export type ClusterPrograms = {
   /** Runs one service of a cluster. */
   readonly server: string
-  /** Makes and upgrades the databases of a cluster. */
+  /** Creates and upgrades the databases of a cluster. */
   readonly schemaTool: string
 }
 
-/** Temporal's server as a cluster runs it, with a database server behind it: built once, into the user's cache. */
+/**
+ * Returns Temporal's server as a cluster runs it, with a database server behind it: built once, into the user's cache.
+ */
 export async function ensureClusterPrograms(progress: Progress): Promise<ClusterPrograms> {
   const folder = cachedPath(NAME)
   const programs = { server: join(folder, 'server'), schemaTool: join(folder, 'sql') }

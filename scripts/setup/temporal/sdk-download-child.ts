@@ -1,7 +1,7 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing'
 import { Runtime } from '@temporalio/worker'
 
-/** Arguments: which server, its version, and the folder in which the SDK is to leave it. */
+/** Arguments: the server, its version, and the folder for the SDK's download. */
 const [what, version, downloadDir] = process.argv.slice(2)
 if (version === undefined || downloadDir === undefined) throw new Error('three arguments are needed')
 

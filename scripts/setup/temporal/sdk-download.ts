@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url'
 import { run } from '../run.ts'
 
 const CHILD = fileURLToPath(new URL('./sdk-download-child.ts', import.meta.url))
-/** A network that drops packets would hang for minutes, and there are other sources. */
+/** Milliseconds: a network that drops packets would hang for minutes, and there are other sources. */
 const TIMEOUT_MS = 60_000
 
 export type Downloadable = 'dev-server' | 'test-server'
 
-/** The names that the SDK's downloads have in `bin`. */
+/** The names of the SDK's downloads in `bin`. */
 const PROGRAMS: Record<Downloadable, string> = { 'dev-server': 'temporal', 'test-server': 'temporal-test-server' }
 
 /** Lets the Temporal SDK download one of its servers into the folder's `bin`. Runs in a process that can be ended. */
@@ -33,7 +33,7 @@ export async function downloadBySdk(what: Downloadable, version: string, folder:
   }
 }
 
-/** Returns what went wrong, without the chain of layers in front that repeats the address. */
+/** Returns the cause of a failure, without the chain of layers in front that repeats the address. */
 function reasonIn(output: string): string {
   const line = output.split('\n').find((text) => /error/i.test(text) && !text.includes(' at ')) ?? output
   return line.split(': ').slice(-2).join(': ').replace(/\]$/, '').slice(0, 160)

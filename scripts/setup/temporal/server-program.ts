@@ -45,13 +45,13 @@ export async function ensureProgram(server: ServerProgram, progress: Progress): 
   }
 }
 
-const pathOf = ({ name }: ServerProgram, { cacheName }: Source): string => join(cachedPath(cacheName), 'bin', name)
+const getPath = ({ name }: ServerProgram, { cacheName }: Source): string => join(cachedPath(cacheName), 'bin', name)
 
 function findCached(server: ServerProgram): Found | null {
   const source = server.sources.find(
-    (each) => isExecutable(pathOf(server, each)) && (each.runsWith === undefined || which(each.runsWith) !== null),
+    (each) => isExecutable(getPath(server, each)) && (each.runsWith === undefined || which(each.runsWith) !== null),
   )
-  return source === undefined ? null : { path: pathOf(server, source), origin: `the copy in ${pathOf(server, source)}` }
+  return source === undefined ? null : { path: getPath(server, source), origin: `the copy in ${getPath(server, source)}` }
 }
 
 async function make(server: ServerProgram, progress: Progress, step: Step): Promise<Found> {
@@ -64,7 +64,7 @@ async function make(server: ServerProgram, progress: Progress, step: Step): Prom
         const problem = await server.problemOf(join(draft, 'bin', server.name))
         if (problem !== null) throw new Error(problem)
       })
-      return { path: pathOf(server, source), origin: source.how }
+      return { path: getPath(server, source), origin: source.how }
     } catch (error) {
       last = error
       progress.line(`${server.title}: not ${source.how}: ${firstLine(error)}`)

