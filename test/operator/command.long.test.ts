@@ -15,7 +15,7 @@ import { workerVariables } from './operations.ts'
 const world = useWorld()
 const execute = promisify(execFile)
 
-test('without the variables of the worker the command names them', async () => {
+test('the command without the variables of the worker names them', async () => {
   const args = ['src/operator/pinrail.mjs', 'settlement', 'status']
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] }
   const failed = execute(process.execPath, args, { env })
@@ -45,16 +45,16 @@ describe('npm run pinrail', () => {
   beforeAll(async () => {
     data = mkdtempSync(join(tmpdir(), 'pinrail-operator-'))
     const folder = await openDataFolder(data)
-    // A port at which nothing listens: whoever asks the database of this folder is refused.
+    // No server listens at this port: a command that uses this folder’s database is refused.
     folder.remember({ ports: { ...DEFAULT_PORTS, postgres: 9 } })
     folder.release()
   })
   afterAll(() => rmSync(data, { recursive: true, force: true }))
 
-  test('uses the variables of the caller, and of the system that npm start runs where there are none', async () => {
+  test('npm run pinrail uses the variables of the caller, or those of the system that npm start runs', async () => {
     const worker = workerVariables(world)
     await world.queue([{}])
-    // No worker has run here, which is something to look at.
+    // No worker has run here, which needs a look.
     const shown = { code: 1, stdout: expect.stringMatching(/^No money is moving.*\n[^]*queued +\d payout/) }
     await expect(pinrail(['settlement', 'status'], worker)).rejects.toMatchObject(shown)
     const { DATABASE_URL: _mine, ...others } = worker
@@ -62,7 +62,7 @@ describe('npm run pinrail', () => {
     await expect(failed).rejects.toMatchObject({ code: 3, stderr: expect.stringContaining('127.0.0.1:9') })
   })
 
-  test('never guesses which database to migrate', async () => {
+  test('npm run pinrail never guesses which database to migrate', async () => {
     const failed = pinrail(['migrate'], {})
     await expect(failed).rejects.toMatchObject({
       code: 2,

@@ -9,10 +9,10 @@ import { workerVariables } from './operations.ts'
 
 const SIGNED = ['--operator', 'anna', '--reason', 'a drill']
 
-describe('the command settlement', () => {
+describe('The command settlement', () => {
   const world = useWorld()
 
-  /** As an operator types it, with the worker's variables. */
+  /** As an operator types it, with the worker’s variables. */
   async function settlement(...args: string[]): Promise<{ code: number; text: string }> {
     const lines: string[] = []
     const say = (line: string): void => void lines.push(line)
@@ -20,7 +20,7 @@ describe('the command settlement', () => {
     return { code, text: lines.join('\n') }
   }
 
-  describe('says how it is used, and does nothing, for', () => {
+  describe('Wrong uses of the command', () => {
     test.each([
       [[]],
       [['pay_1']],
@@ -29,11 +29,11 @@ describe('the command settlement', () => {
       [['void', 'pay_1', 'pay_2']],
       [['status', 'pay_1']],
       [['release', 'pay_1', '--', '--dry-run']],
-    ])('%j', async (args) => {
+    ])('the command prints its usage, and does nothing, for %j', async (args) => {
       await expect(settlement(...args)).rejects.toThrow(/pinrail <command>|Did you mean:\n  pinrail settlement/)
     })
 
-    test('an option that it does not know', async () => {
+    test('the command refuses an unknown option, and does nothing', async () => {
       const [queued] = await world.queue([{}])
       await expect(settlement('hold', queued!.paymentId, ...SIGNED, '--dryrun')).rejects.toThrow(
         `Unknown option '--dryrun'`,
@@ -42,7 +42,7 @@ describe('the command settlement', () => {
     })
   })
 
-  test('tries, holds and shows; what it holds is settled by a decision', async () => {
+  test('the command tries, holds and shows; a payment on hold is settled by a decision', async () => {
     const [queued] = await world.queue([{}])
     const id = queued!.paymentId
     await plant(world.db, `update payment set payout = 'handed' where id = $1`, [id])
@@ -63,7 +63,7 @@ describe('the command settlement', () => {
     ['acknowledge', `0x${'1'.repeat(64)}`],
     ['reopen', `0x${'1'.repeat(40)}`],
     ['abandon-lane', `0x${'1'.repeat(40)}`],
-  ])('%s cannot be tried, and is not done instead', async (name, subject) => {
+  ])('%s cannot be tried, and is not carried out instead', async (name, subject) => {
     await expect(settlement(name, subject, ...SIGNED, '--dry-run')).rejects.toThrow(`${name} has no option --dry-run`)
   })
 
@@ -76,7 +76,7 @@ describe('the command settlement', () => {
     },
   )
 
-  test('what operators did is listed with their names and reasons, and explained with the payment', async () => {
+  test('operators’ actions are listed with their names and reasons, and explained with the payment', async () => {
     const [queued] = await world.queue([{}])
     const id = queued!.paymentId
     const reason = ['--reason', 'the buyer has the money back']
@@ -99,7 +99,7 @@ describe('the command settlement', () => {
     expect(lines).toContainEqual(expect.stringMatching(/Z {2}settlement\.void by anna: the buyer has the money back$/))
   })
 
-  test('refuses a database of the other mode, and does nothing', async () => {
+  test('the command refuses a database of the other mode, and does nothing', async () => {
     const [queued] = await world.queue([{}])
     const id = queued!.paymentId
     await world.db.query('insert into deployment (livemode) values (false)')
@@ -114,10 +114,10 @@ describe('the command settlement', () => {
   })
 })
 
-describe('documented commands', () => {
+describe('Documented commands', () => {
   const run = (...args: string[]): Promise<number> => runCommand({ args, env: {}, say: () => undefined })
 
-  /** The commands that the table of docs/settlement.md lists, each with what it is about. */
+  /** The commands that the table of docs/settlement.md lists, each with its subject. */
   function documented(): { name: string; subject: string[] }[] {
     const page = readFileSync(new URL('../../docs/settlement.md', import.meta.url), 'utf8')
     const [, rows = ''] = /\n\| command \| [^|]+\|\n\|[- ]+\|[- ]+\|\n((?:\|.*\n)+)/.exec(page) ?? []
@@ -136,8 +136,8 @@ describe('documented commands', () => {
     return [...usage.matchAll(/^ {2}settlement ([a-z-]+) /gm)].map(([, name = '']) => name)
   }
 
-  describe('the commands that docs/settlement.md lists', () => {
-    test('are those of the usage text', async () => {
+  describe('The commands that docs/settlement.md lists', () => {
+    test('the documented commands are those of the usage text', async () => {
       const names = documented().map(({ name }) => name)
       expect(names.length).toBeGreaterThan(0)
       expect(names.sort()).toEqual((await used()).sort())

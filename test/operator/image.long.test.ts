@@ -11,7 +11,7 @@ import type { PostgresService } from '../../scripts/test/services/services.ts'
 import { openBundle } from '../../src/worker/bundle.ts'
 import { buildImage, type Image } from './image.ts'
 
-/** The image that runs api and worker, and a database as a new Postgres has it. */
+/** The image that runs api and worker, and a database like one of a new Postgres server. */
 let work = ''
 let image: Image
 let database: { url: string; drop(): Promise<void> } | undefined
@@ -47,7 +47,7 @@ async function query(url: string, statement: string): Promise<Record<string, unk
 
 type Outcome = { readonly code: number | string; readonly stdout: string; readonly stderr: string }
 
-/** As `docker run --workdir / pinrail-app pinrail …`, with these variables and no other. */
+/** As `docker run --workdir / pinrail-app pinrail …`, with only these variables. */
 function pinrail(args: readonly string[], variables: Readonly<Record<string, string>>): Promise<Outcome> {
   const env = { PATH: [image.bin, dirname(process.execPath)].join(':'), ...image.env, ...variables }
   return new Promise((resolve) => {
@@ -57,7 +57,7 @@ function pinrail(args: readonly string[], variables: Readonly<Record<string, str
   })
 }
 
-/** All that `settlement status` must be told. */
+/** All variables that `settlement status` requires. */
 const variables = () => ({
   DATABASE_URL: database!.url,
   POLYGON_RPC_URLS: 'http://127.0.0.1:9',
@@ -66,7 +66,7 @@ const variables = () => ({
   USDC_ADDRESS: `0x${'1'.repeat(40)}`,
 })
 
-test('the folder has what the image copies, and no package for development', () => {
+test('the image’s folder has what the image copies, and no package for development', () => {
   const made = ['node_modules', 'workflows.js', 'workflows.js.fingerprint']
   expect(readdirSync(image.folder).sort()).toEqual([...image.copied, ...made].sort())
   expect(existsSync(join(image.folder, 'node_modules/tsx'))).toBe(true)
@@ -74,7 +74,7 @@ test('the folder has what the image copies, and no package for development', () 
     expect(existsSync(join(image.folder, 'node_modules', name))).toBe(false)
 })
 
-test('the build may read what it copies', () => {
+test('the build can read what it copies', () => {
   const ignored = readFileSync(fileURLToPath(new URL('../../.dockerignore', import.meta.url)), 'utf8').split('\n')
   expect(image.copied).toContain('src')
   for (const name of image.copied) expect(ignored).toContain(`!${name}`)
@@ -94,7 +94,7 @@ test('the bill of materials names every package of the image, and none that only
   )
   expect(shipped.length).toBeGreaterThan(100)
   expect(components.filter(({ version, hashes }) => version === '' || hashes === undefined)).toEqual([])
-  // Of packages with types nothing is left in the image but their names.
+  // Packages with types leave only their names in the image.
   expect(shipped.filter((name) => !named.has(name) && !name.startsWith('@types/'))).toEqual([])
   expect(['jest', 'knip', 'typescript', '@biomejs/biome'].filter((name) => named.has(name))).toEqual([])
 }, 60_000)
@@ -135,7 +135,7 @@ test('the command works in any folder, and suggests a command for one that it do
   expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('pinrail settlement status') })
 })
 
-test('without its variables it names them', async () => {
+test('the command without its variables names them', async () => {
   const outcome = await pinrail(['migrate'], {})
   expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('DATABASE_URL') })
 })

@@ -13,17 +13,17 @@ type Stage = { readonly from: string; readonly instructions: readonly Instructio
 type Entry = { readonly dev?: boolean; readonly optional?: boolean }
 
 export type Image = {
-  /** What is `/app` in the image. */
+  /** The folder that is `/app` in the image. */
   readonly folder: string
   /** Its variables; `/app` in them is the folder. */
   readonly env: Readonly<Record<string, string>>
-  /** What is `/usr/local/bin` in the image, for what it adds there. */
+  /** The folder with the image’s additions to `/usr/local/bin`. */
   readonly bin: string
   readonly user: string
   readonly command: readonly string[]
   /** The lines that were run, in the order of the Dockerfile. */
   readonly ran: readonly string[]
-  /** What was copied from the checkout. */
+  /** The files that were copied from the checkout. */
   readonly copied: readonly string[]
 }
 
@@ -43,8 +43,8 @@ function stages(): ReadonlyMap<string, Stage> {
 }
 
 /**
- * Does what the Dockerfile says for one of its stages, in the folder, and what the stages before it say. `npm ci` takes
- * the packages from the checkout instead of a registry. Throws for an instruction that it does not know.
+ * Builds one stage of the Dockerfile in the folder, and the stages before it. `npm ci` takes the packages from the
+ * checkout instead of a registry. Throws for an instruction that it does not know.
  */
 export function buildImage(name: string, folder: string): Promise<Image> {
   const built = new Map<string, Promise<Image>>()
@@ -61,7 +61,7 @@ type Build = (stage: string) => Promise<Image>
 async function buildStage(name: string, folder: string, build: Build): Promise<Image> {
   const target = join(folder, name)
   const stage = stages().get(name)
-  // An image of others, of which only Node is used.
+  // An image of other authors, of which only Node is used.
   if (stage === undefined) return { folder: '', env: {}, bin: '', user: '0:0', command: [], ran: [], copied: [] }
   const base = await build(stage.from)
   await mkdir(target, { recursive: true })
@@ -90,17 +90,17 @@ async function follow({ word, rest }: Instruction, image: Image, build: Build): 
   throw new Error(`buildImage must know how to do: ${word} ${rest}`)
 }
 
-/** A program that stands in `/usr/local/bin` by its name. */
+/** The path of a program in `/usr/local/bin`. */
 async function linkProgram([source = '', name = '']: readonly string[], { folder, bin }: Image): Promise<void> {
   if (dirname(name) !== '/usr/local/bin') throw new Error(`buildImage must know where ${name} is`)
   await mkdir(bin, { recursive: true })
   await symlink(source.replace(APP, folder), join(bin, basename(name)))
 }
 
-/** Nothing of the caller's environment: an image has only what it is given. */
+/** Without the caller’s environment: an image has only its own variables. */
 export const inImage = ({ folder, env }: Pick<Image, 'folder' | 'env'>) => ({ cwd: folder, env: { ...env } })
 
-/** Answers the names of what was copied from the checkout. */
+/** Returns the names of the files that were copied from the checkout. */
 async function copy(names: string[], image: Image, build: Build): Promise<string[]> {
   const from = /^--from=(\w+)$/.exec(names[0] ?? '')?.[1]
   const target = join(image.folder, names.pop() ?? '')
@@ -117,21 +117,22 @@ async function copy(names: string[], image: Image, build: Build): Promise<string
   return []
 }
 
-/** A folder's content is copied into the target, a file by its name. */
+/** Copies the content of a folder into the target, and a file under its name. */
 function copyPath(source: string, target: string): void {
   cpSync(source, statSync(source).isDirectory() ? target : join(target, basename(source)), { recursive: true })
 }
 
 /**
- * The packages that `npm ci --omit=dev` would install, taken from the checkout: no registry is asked, and no space used.
- * Each file is a hard link (a copy on another disk). Symbolic links would let a package find those for development.
+ * The packages that `npm ci --omit=dev` would install, taken from the checkout, without a registry and without disk
+ * space: each file is a hard link (a copy on another disk). Symbolic links would let a package find those for
+ * development.
  */
 async function linkProductionPackages(folder: string): Promise<void> {
   const lockfile = readFileSync(join(folder, 'package-lock.json'), 'utf8')
   const { packages } = JSON.parse(lockfile) as { packages: Record<string, Entry> }
   for (const [path, { dev, optional }] of Object.entries(packages)) {
     if (path === '' || dev === true) continue
-    // Except for the packages that are installed inside this one: they have entries of their own.
+    // Except for the packages that are installed inside this one: they have their own entries.
     if (existsSync(join(ROOT, path)))
       await linkFolder(join(ROOT, path), join(folder, path), (name) => name !== 'node_modules')
     else if (optional !== true) throw new Error(`${path} must be installed: npm ci`)

@@ -25,7 +25,10 @@ function findNamed(text: string): string[] {
 
 const isNamed = ({ words }: Command, named: string): boolean => `${named} `.startsWith(`${words} `)
 
-/** Says what of the named command does not exist. Null: it exists. A group alone, such as `settlement`, names all of it. */
+/**
+ * Returns the part of the named command that does not exist. Null: it exists. A group alone, such as `settlement`,
+ * names all of it.
+ */
 function findMistake(named: string): string | null {
   if (GROUPS.has(named.replace(/ X$/, ''))) return null
   const command = COMMANDS.find((one) => isNamed(one, named))
@@ -54,12 +57,12 @@ const FILES = [
   ...listFiles('scripts', /\.ts$/),
 ]
 
-describe('a command that a text names', () => {
+describe('A command that a text names', () => {
   const named = FILES.flatMap((file) =>
     findNamed(readFileSync(join(ROOT, file), 'utf8')).map((words) => ({ file, words })),
   )
 
-  test('exists, with its options and its decision', () => {
+  test('a named command exists, with its options and its decision', () => {
     expect(named.length).toBeGreaterThan(100)
     const mistakes = named.flatMap(({ file, words }) => {
       const mistake = findMistake(words)
@@ -75,7 +78,7 @@ describe('a command that a text names', () => {
     ['`pinrail payments find --status converting`', 'no status converting'],
     ['`pinrail payments decide pay_… settle --version 7`', null],
     ['The commands of `pinrail settlement` need them', null],
-  ])('is found in “%s”', (text, mistake) => {
+  ])('a named command is found in “%s”', (text, mistake) => {
     expect(findNamed(text).map(findMistake)).toEqual([mistake])
   })
 })

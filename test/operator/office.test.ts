@@ -19,8 +19,8 @@ import { insertOwnAddresses } from '../api/support/own-addresses.ts'
 import { openShop, type Shop, WALLET } from '../api/support/shop.ts'
 import { type Seeded, seedDatabase } from '../webhooks/seed.ts'
 
-describe('accounts, payments and webhooks', () => {
-  /** The commands about accounts, payments and webhooks, as an operator types them, beside an API that serves them. */
+describe('Accounts, payments and webhooks', () => {
+  /** The commands about accounts, payments and webhooks, as an operator types them, next to an API that serves them. */
   const OTHER_WALLET = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
   const SIGNED = ['--operator', 'ada', '--reason', 'asked for by mail']
 
@@ -34,7 +34,7 @@ describe('accounts, payments and webhooks', () => {
     await live?.drop()
   })
 
-  /** The fields of the answers that are looked at. */
+  /** The compared fields of the responses. */
   type Fields = {
     merchant: { id: string }
     key: { id: string; key: string; expires_at: string }
@@ -76,15 +76,15 @@ describe('accounts, payments and webhooks', () => {
   const newMerchant = async (pinrail: typeof inTest): Promise<string> =>
     (await pinrail('merchants', 'create', 'Tea House', ...SIGNED, '--json')).merchant.id
 
-  describe('the help', () => {
-    test('names every command, and answers 0', async () => {
+  describe('The help', () => {
+    test('the help names every command, and exits with 0', async () => {
       const { code, out } = await inTest('--help')
       expect(code).toBe(0)
       for (const { words, does } of COMMANDS) expect(out).toMatch(new RegExp(`^  ${words} .*  ${does}$`, 'm'))
       expect(out).toContain('Exit codes:')
     })
 
-    test.each(COMMANDS.map(({ words }) => words))('the help of %s shows its options alone', async (words) => {
+    test.each(COMMANDS.map(({ words }) => words))('the help of %s shows only its options', async (words) => {
       const { code, out } = await inTest(...words.split(' '), '--help')
       const { options = [] } = COMMANDS.find((command) => command.words === words)!
       expect(code).toBe(0)
@@ -97,7 +97,7 @@ describe('accounts, payments and webhooks', () => {
     [['payments', 'fnd'], 'pinrail payments find'],
     [['payments', 'delete', 'x'], 'pinrail payments decide'],
     [['attention-list'], 'See all commands: pinrail --help'],
-  ])('an unknown command is named, with what was probably meant: %j', async (args, suggestion) => {
+  ])('an unknown command is named, with the most similar one: %j', async (args, suggestion) => {
     const { code, err } = await inTest(...args)
     expect([code, err]).toEqual([2, expect.stringContaining(`pinrail has no command "${args.join(' ')}".`)])
     expect(err).toContain(suggestion)
@@ -126,14 +126,14 @@ describe('accounts, payments and webhooks', () => {
     [['merchants', 'list', '--status', 'open']],
     [['payments', 'decide', 'pay_1', 'aprove', ...SIGNED]],
     [['webhooks', 'redeliver', 'we_1', ...SIGNED]],
-  ])('a wrong command line answers 2 and does nothing: %j', async (args) => {
+  ])('a wrong command line exits with 2 and does nothing: %j', async (args) => {
     const before = await shop.db.query('select count(*) from merchant')
     expect(await inTest(...args)).toMatchObject({ code: 2, out: '' })
     expect((await shop.db.query('select count(*) from merchant')).rows).toEqual(before.rows)
   })
 
   describe('an account', () => {
-    test('from nothing to a payment, with commands alone', async () => {
+    test('an account is created and takes a payment with commands alone', async () => {
       const merchant = await newMerchant(inTest)
       expect(await inTest('wallets', 'show', merchant)).toMatchObject({ code: 1 })
       expect((await inTest('wallets', 'set', merchant, WALLET, ...SIGNED)).code).toBe(0)
@@ -149,7 +149,7 @@ describe('accounts, payments and webhooks', () => {
       expect((await inTest('merchants', 'list')).out).toContain(merchant)
     })
 
-    test('a key that is revoked is refused within a second, and one with an end has it', async () => {
+    test('a revoked key is refused within a second, and a key can have an expiry', async () => {
       const merchant = await newMerchant(inTest)
       const { key } = await inTest('keys', 'create', merchant, '--days', '7', ...SIGNED, '--json')
       expect(Date.parse(key.expires_at) - Date.now()).toBeGreaterThan(6.9 * 86_400_000)
@@ -165,19 +165,19 @@ describe('accounts, payments and webhooks', () => {
       ['a network that is none', ['--allowed-ips', '10.0.0.0/99']],
       ['no address at all', ['--allowed-ips', ',']],
       ['a time of nothing', ['--days', '0']],
-    ])('no key is made with %s', async (_what, options) => {
+    ])('a key is refused with %s', async (_what, options) => {
       const merchant = await newMerchant(inTest)
       expect((await inTest('keys', 'create', merchant, ...options, ...SIGNED)).code).toBe(2)
       expect((await inTest('keys', 'list', merchant)).code).toBe(1)
     })
 
-    test('a wallet that nobody has the key of is refused', async () => {
+    test('a wallet without an owner of its key is refused', async () => {
       const merchant = await newMerchant(inTest)
       const refused = await inTest('wallets', 'set', merchant, `0x${'0'.repeat(40)}`, ...SIGNED)
       expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('whose key somebody has') })
     })
 
-    test('relayers, treasuries and deposit addresses of the platform are refused, however they are written', async () => {
+    test('relayers, treasuries and deposit addresses of the platform are refused, in any spelling', async () => {
       const merchant = await newMerchant(inTest)
       for (const own of await insertOwnAddresses(shop))
         expect(await inTest('wallets', 'set', merchant, own, ...SIGNED)).toMatchObject({
@@ -187,7 +187,7 @@ describe('accounts, payments and webhooks', () => {
     })
   })
 
-  describe('a live wallet', () => {
+  describe('A live wallet', () => {
     const walletOf = async (merchant: string) => (await inLive('wallets', 'show', merchant, '--json')).wallet
     const age = async (merchant: string, hours: number): Promise<void> => {
       const db = createDb({ url: live.url, livemode: true, pool: 1 })
@@ -196,7 +196,7 @@ describe('accounts, payments and webhooks', () => {
       await db.close()
     }
 
-    test('changes 24 hours after it was asked for, and the merchant is told at once', async () => {
+    test('a live wallet changes 24 hours after the request, and the merchant is notified at once', async () => {
       const merchant = await newMerchant(inLive)
       await inLive('wallets', 'set', merchant, WALLET, ...SIGNED)
       expect(await walletOf(merchant)).toMatchObject({ address: WALLET, next_address: null })
@@ -213,12 +213,12 @@ describe('accounts, payments and webhooks', () => {
       expect(await walletOf(merchant)).toMatchObject({ address: WALLET, next_address: OTHER_WALLET })
       await age(merchant, 1)
       expect(await walletOf(merchant)).toMatchObject({ address: OTHER_WALLET, next_address: null, next_at: null })
-      // A later change takes over the one that had come into force by itself.
+      // A later change takes over an earlier one that had taken effect automatically.
       await inLive('wallets', 'set', merchant, WALLET, ...SIGNED)
       expect(await walletOf(merchant)).toMatchObject({ address: OTHER_WALLET, next_address: WALLET })
     })
 
-    test('stays when the merchant objects in time', async () => {
+    test('a live wallet does not change if the merchant objects in time', async () => {
       const merchant = await newMerchant(inLive)
       await inLive('wallets', 'set', merchant, WALLET, ...SIGNED)
       await inLive('wallets', 'set', merchant, OTHER_WALLET, ...SIGNED)
@@ -243,7 +243,7 @@ describe('accounts, payments and webhooks', () => {
       return id
     }
 
-    test('are listed, disabled, found among the failing and enabled', async () => {
+    test('webhooks are listed, disabled, found among the failing and enabled', async () => {
       const id = await endpoint()
       expect((await inTest('webhooks', 'list', shop.tenant.merchantId)).out).toContain(`${id}  ok`)
       expect((await inTest('webhooks', 'disable', id, ...SIGNED)).code).toBe(0)
@@ -254,7 +254,7 @@ describe('accounts, payments and webhooks', () => {
       expect(await inTest('webhooks', 'enable', 'we_nobody', ...SIGNED)).toMatchObject({ code: 1 })
     })
 
-    test('what was given up is delivered again, and one event too', async () => {
+    test('failed deliveries are delivered again, and a single event too', async () => {
       const id = await endpoint()
       const sent = await shop.ask('POST', `/v1/webhook_endpoints/${id}/test`)
       const event = String(sent.body['event'])
@@ -269,7 +269,7 @@ describe('accounts, payments and webhooks', () => {
   })
 
   describe('a payment', () => {
-    test('is found by what somebody reads out, and explained', async () => {
+    test('a payment is found by what somebody reads out, and explained', async () => {
       const body = { amount: 10, currency: 'EUR', reference: 'order-7714' }
       const { body: made } = await shop.ask('POST', '/v1/payments', { body })
       const id = String(made['id'])
@@ -301,7 +301,7 @@ describe('accounts, payments and webhooks', () => {
       expect(await inTest('payments', 'explain', 'nothing')).toMatchObject({ code: 1 })
     })
 
-    test('shows the name and the reason of an operator to operators alone', async () => {
+    test('a payment shows the name and the reason of an operator to operators alone', async () => {
       const { body: made } = await shop.ask('POST', '/v1/payments', { body: { amount: 12, currency: 'EUR' } })
       const id = String(made['id'])
       const data = { operator: 'Ada Lovelace', reason: 'looks like fraud', proof: 'SEPA 0815', attempt_id: 'att_1' }
@@ -338,7 +338,7 @@ describe('accounts, payments and webhooks', () => {
       )
     })
 
-    test('is explained with amounts in major units, and with the commands that are accepted alone', async () => {
+    test('a payment is explained with amounts in major units, and with only the accepted commands', async () => {
       const { body: made } = await shop.ask('POST', '/v1/payments', { body: { amount: 100, currency: 'EUR' } })
       const id = String(made['id'])
       const [usdc, card] = [newId('attempt'), newId('attempt')]
@@ -373,7 +373,7 @@ describe('accounts, payments and webhooks', () => {
       expect(both).not.toContain(`give_back --attempt ${usdc} --version`)
     })
 
-    test('is found by its link, and by a reference in any Unicode form', async () => {
+    test('a payment is found by its link, and by a reference in any Unicode form', async () => {
       const link = await shop.ask('POST', '/v1/payment_links', { body: { title: 'Tea', amount: 9, currency: 'EUR' } })
       const url = new URL(String(link.body['url']))
       const press = /name="press" value="([^"]+)"/.exec(await (await fetch(`${shop.url}${url.pathname}`)).text())?.[1]
@@ -387,7 +387,7 @@ describe('accounts, payments and webhooks', () => {
       expect(found.payments).toMatchObject([{ id: made['id'] }])
     })
 
-    test('one whose payout waits for the token says so, and says what settlement waits for', async () => {
+    test('a payment whose payout waits for the token says so, and says what settlement waits for', async () => {
       const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })
       const id = String(body['id'])
       await insertPayout(id, { state: 'queued', reason: null })
@@ -401,10 +401,10 @@ describe('accounts, payments and webhooks', () => {
       expect((await inTest('payments', 'explain', id)).out).not.toContain('payouts wait')
     })
 
-    test('all whose payouts are stopped for one reason are retried by one command; a dry run lists them', async () => {
+    test('payments whose payouts are stopped for one reason are all retried by one command; a dry run lists them', async () => {
       const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })
       const ids = [1, 2, 3].map(() => newId('payment'))
-      // Copies of it, so that no workflow of theirs was started.
+      // Copies of it, so that none of them has a workflow.
       await shop.db.query(
         `insert into payment select copy.* from payment p, unnest($2::text[]) as u(id),
            jsonb_populate_record(p, jsonb_build_object('id', u.id, 'checkout_token', u.id)) copy where p.id = $1`,
@@ -428,7 +428,7 @@ describe('accounts, payments and webhooks', () => {
     })
   })
 
-  test('doctor says of each part whether it is ok, and what to do about what fails', async () => {
+  test('doctor says for each part if it is ok, and what to do about failures', async () => {
     const { code, out } = await inTest('doctor')
     expect(code).toBe(1)
     expect(out).toContain('ok    schema: up to date')
@@ -438,7 +438,7 @@ describe('accounts, payments and webhooks', () => {
     expect(out).toMatch(/FAIL {2}settlement: .*\./)
   }, 60_000)
 
-  test('temporal prepare registers what its lists show, as often as one likes', async () => {
+  test('temporal prepare registers the search attributes of its lists, any number of times', async () => {
     for (const round of [1, 2]) {
       const { code, queries } = await inTest('temporal', 'prepare', '--json')
       expect([round, code, queries['waits for an operator']]).toEqual([round, 0, 'NeedsOperator = true'])
@@ -446,7 +446,7 @@ describe('accounts, payments and webhooks', () => {
     expect((await inTest('doctor')).out).toContain(`ok    temporal: namespace ${shop.temporal.namespace}`)
   }, 60_000)
 
-  test('trouble answers 3, also as JSON', async () => {
+  test('trouble exits with 3, also as JSON', async () => {
     const env = { ...TEST_ENVIRONMENT, DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' }
     const answer = await run(env, ['merchants', 'list', '--json'])
     expect(answer).toMatchObject({ code: 3, exit_code: 3, error: expect.stringContaining('127.0.0.1:9') })
@@ -471,7 +471,7 @@ describe('payment links', () => {
     return { code: await runPinrail({ args, env }, { out: say, err: say }), out }
   }
 
-  test('an operator reads the reports, stops the link by its address, and takes that back; the owner is told', async () => {
+  test('an operator reads the reports, stops the link by its URL, and reverts that; the owner is notified', async () => {
     const { db, tenant } = seeded
     expect(await pinrail('links', 'reports')).toEqual({ code: 0, out: 'nobody has reported a link\n' })
     const { id, code } = await insertLink(db, tenant, aLink({ id: newId('link') }))
@@ -496,8 +496,10 @@ describe('payment links', () => {
   })
 })
 
-describe('secrets', () => {
-  /** The rotation of the pepper and of the key of webhook secrets, with the old ones accepted until nothing needs them. */
+describe('Secrets', () => {
+  /**
+   * The rotation of the pepper and of the key of webhook secrets, with the old ones accepted until nothing needs them.
+   */
   const NEW_PEPPER = randomBytes(32).toString('base64')
   const NEW_KEY = randomBytes(32).toString('base64')
 
@@ -520,7 +522,7 @@ describe('secrets', () => {
     return { code: await runPinrail({ args, env }, { out: add, err: add }), text }
   }
 
-  test('a key by the old pepper is accepted, and rests on the new one from its first use on', async () => {
+  test('a key by the old pepper is accepted, and moves to the new one with its first use', async () => {
     expect((await pinrail('secrets', 'status')).text).toContain('1 key in use has a digest by a retired pepper')
     expect((await shop.ask('GET', '/v1/payments')).status).toBe(200)
     await shop.written()
@@ -537,7 +539,7 @@ describe('secrets', () => {
     }
   })
 
-  test('secrets reseal takes endpoints and channels from the old key to the new one, and a second time does nothing', async () => {
+  test('secrets reseal moves endpoints and channels from the old key to the new one, and a second time does nothing', async () => {
     const id = newId('endpoint')
     const sealedSecret = createSecretBox(BOX_KEY).seal('whsec_of_old', id)
     const wanted = {

@@ -39,7 +39,7 @@ function listLines(state: PaymentWithAttempts, more: { decisions?: StoredDecisio
   return listMoneyLines({ state, payout, decisions: more.decisions ?? [], askedAt: new Map([[1, AT]]) })
 }
 
-describe('an operator reads of the money of a payment', () => {
+describe('The lines about a payment’s money', () => {
   test.each<[string, PaymentWithAttempts, Parameters<typeof listLines>[1], readonly string[]]>([
     [
       'what is the payment’s of an order that has too much',
@@ -93,15 +93,15 @@ describe('an operator reads of the money of a payment', () => {
       { payout: { ...voided, txHash: null, proof: null } },
       ['The merchant gets nothing: the payout is voided (its signatures have expired unused)'],
     ],
-  ])('%s', (_what, state, more, lines) => {
+  ])('an operator reads about a payment’s money: %s', (_what, state, more, lines) => {
     expect(listLines(state, more)).toEqual(expect.arrayContaining([...lines]))
   })
 
-  test('nothing of a merchant who gets nothing', () => {
+  test('an operator reads no net amount if the merchant gets nothing', () => {
     expect(listLines(after(handed, sets({ payout: 'void' }))).join()).not.toContain('to the merchant')
   })
 
-  test('what each give-back does, with its amount', () => {
+  test('an operator reads what each give-back does, with its amount', () => {
     const state = after(one, pays(), fills(), handsOver, pays('12100'))
     const back = { say: 'give_back', attempt: 'att_1' } as const
     expect(describeEffect(state, { ...back, outside: true })).toBe(

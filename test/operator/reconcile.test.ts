@@ -18,7 +18,7 @@ async function run(...args: string[]): Promise<{ readonly code: number; readonly
 }
 
 describe('pinrail reconcile', () => {
-  test('exits with 0 if everything agrees, and says how much was compared', async () => {
+  test('pinrail reconcile exits with 0 if everything agrees, and prints how much was compared', async () => {
     await world.succeeded()
     await world.expired()
     const { code, out } = await run('reconcile')
@@ -26,7 +26,7 @@ describe('pinrail reconcile', () => {
     expect(out).toContain(`compared 2 payments by ${INVARIANTS.length} invariants, changed since `)
   })
 
-  test('exits with 1 and names rule, payment and difference; --json has them as fields', async () => {
+  test('pinrail reconcile exits with 1 and names invariant, payment and difference; --json has them as fields', async () => {
     const { id } = await world.settling()
     await world.plant('update payment set fee_micro = fee_micro + 1, net_micro = net_micro - 1 where id = $1', [id])
     const difference = 'gross 108000000, fee 4860001, net 103139999 of a sale of 108000000'
@@ -41,16 +41,16 @@ describe('pinrail reconcile', () => {
     expect(await run('reconcile', id)).toMatchObject({ code: 0 })
   })
 
-  test('leaves out what has not changed since the time that is given', async () => {
+  test('pinrail reconcile skips payments that have not changed since the given time', async () => {
     const { code, out } = await run('reconcile', '--since', '2100-01-01T00:00:00Z')
     expect(code).toBe(0)
-    // The one whose payout is on its way is open.
+    // The payment whose payout is on its way is open.
     expect(out).toContain('compared 1 payment by ')
     expect(await run('reconcile', '--since', 'yesterday')).toMatchObject({ code: 2 })
     expect(await run('reconcile', 'pay_nobody')).toMatchObject({ code: 1, err: 'there is no payment pay_nobody\n' })
   })
 
-  test('exits with 3 if a rule cannot be asked: then nobody knows', async () => {
+  test('pinrail reconcile exits with 3 if an invariant cannot be checked: the result is then unknown', async () => {
     await world.db.query('alter table decision rename column proof to proof_away')
     const { code, err } = await run('reconcile')
     await world.db.query('alter table decision rename column proof_away to proof')
@@ -60,13 +60,13 @@ describe('pinrail reconcile', () => {
 })
 
 describe('pinrail backup check', () => {
-  test('passes a database that is whole, and says up to when it knows', async () => {
+  test('pinrail backup check passes a complete database, and prints up to when it has data', async () => {
     const { code, out } = await run('backup', 'check', '--json')
     expect(code).toBe(0)
     expect(Date.now() - Date.parse(JSON.parse(out).content.newest)).toBeLessThan(60_000)
   })
 
-  test('refuses a database that lacks an event, although its payment has long ended', async () => {
+  test('pinrail backup check refuses a database that lacks an event, although its payment has long ended', async () => {
     const { id } = await world.expired()
     const { rows } = await world.db.query(
       `delete from event where payment_id = $1 and type = 'payment.expired' returning *`,
@@ -80,7 +80,7 @@ describe('pinrail backup check', () => {
   })
 })
 
-test('pinrail doctor names the rules that were broken when the books were last compared', async () => {
+test('pinrail doctor names the invariants that were violated in the last comparison', async () => {
   await world.db.query(
     `insert into violation (invariant, subject, difference) values ('one_sale_is_open', 'pay_1', 'sales 1, 2')`,
   )

@@ -12,16 +12,16 @@ const world = useWorld()
 
 const { said, operation } = createOperations(world)
 
-describe('the repair of finality', () => {
+describe('The repair of finality', () => {
   const { state, paused, reorganize, settle } = createReversals(world)
-  // Reversals take back payouts alone, and nothing that the world begins with.
+  // Reversals remove only payouts, and nothing that the world begins with.
   beforeAll(async () => {
     await world.reset()
     await world.chain.mine({ blocks: 20 })
   })
 
-  // it said that the lanes continue, and for a round they did, on two chains
-  test('the pause of a replaced block is not ended by acknowledging a transaction of which nothing is unknown', async () => {
+  // It said that the lanes continue, and for a round they did, on two chains.
+  test('the pause of a replaced block is not ended by acknowledging a transaction that is not unknown', async () => {
     const { raw, depth } = await settle()
     await reorganize(depth, [[raw, 1]])
     await world.chain.mine({ blocks: 3 })
@@ -33,7 +33,7 @@ describe('the repair of finality', () => {
     expect(await paused()).toBeNull()
   })
 
-  test('a payout that the new chain has too, in another block, is not sent again', async () => {
+  test('a payout that the new chain also has, in another block, is not sent again', async () => {
     const { queued, raw, depth } = await settle()
     const sent = async () => (await world.db.query('select count(*)::int as n from lane_tx')).rows[0]
     const before = await sent()
@@ -47,7 +47,7 @@ describe('the repair of finality', () => {
     expect(await world.balance(queued.recipient)).toBe(queued.micro)
   })
 
-  test('a top-up that never happened is booked back, and named for a person', async () => {
+  test('a top-up that never happened is booked back, and listed for an operator', async () => {
     await mintUsdc(world.chain, { to: world.treasury.address, micro: 8181n })
     await world.finalize(world.runner())
     expect(world.heard.movements.at(-1)).toMatchObject({ direction: 'in', micro: '8181' })
@@ -59,7 +59,7 @@ describe('the repair of finality', () => {
     expect(await paused()).toBeNull()
   })
 
-  /** Somebody who has the treasury's key takes a little. */
+  /** A thief with the treasury’s key takes a little. */
   async function takeWithTheKey(): Promise<Hex> {
     await world.chain.setBalance({ address: world.treasury.address, value: parseEther('1') })
     const hash = await world.chain.sendRawTransaction({
@@ -78,7 +78,7 @@ describe('the repair of finality', () => {
     return hash
   }
 
-  test('a transfer that nobody knows, and that the repair reads, keeps everything paused until somebody has looked at it', async () => {
+  test('an unknown transfer that the repair reads keeps everything paused until an operator has acknowledged it', async () => {
     const { queued, depth } = await settle()
     await reorganize(depth)
     const hash = await takeWithTheKey()
@@ -93,8 +93,8 @@ describe('the repair of finality', () => {
     expect(await state(queued)).toBe('settled')
   })
 
-  // it was never named again, and the lanes went on with the books half repaired
-  test('a repair that is killed while it names what never happened is neither over nor lifted by acknowledging a transfer', async () => {
+  // It was never named again, and the lanes continued with the books half repaired.
+  test('a repair that is killed while it lists removed transfers is neither over nor ended by acknowledging a transfer', async () => {
     await mintUsdc(world.chain, { to: world.treasury.address, micro: 8282n })
     await world.finalize(world.runner())
     await reorganize(9)
@@ -112,8 +112,8 @@ describe('the repair of finality', () => {
     expect(await paused()).toBeNull()
   })
 
-  // everything went on with the books half repaired: the blocks that were gone were known to nobody any more
-  test('a repair that is killed before the chain is read again keeps everything paused, though no worker has seen the reversal', async () => {
+  // Everything continued with the books half repaired, and the removed blocks were not recorded any more.
+  test('a repair that is killed before the chain is read again keeps everything paused, though no worker has read the reversal', async () => {
     await mintUsdc(world.chain, { to: world.treasury.address, micro: 8383n })
     await world.finalize(world.runner())
     await reorganize(9)
@@ -133,7 +133,7 @@ describe('the repair of finality', () => {
     expect(await paused()).toBeNull()
   })
 
-  test('the database refuses to take back an end whose proof is still there', async () => {
+  test('the database refuses to revert an end whose proof is still there', async () => {
     const { queued } = await settle()
     await expect(
       world.db.query(`update payout set state = 'queued' where payment_id = $1`, [queued.paymentId]),
@@ -148,9 +148,9 @@ describe('the repair of finality', () => {
     ).rejects.toThrow('stays so')
   })
 
-  /** Drops the bytes of the newest transaction, and of what it has paid. */
+  /** Drops the bytes of the newest transaction, and of its payouts. */
   async function dropBytes({ paymentId }: Queued): Promise<void> {
-    // What pruning never does to blocks that can be taken back.
+    // Pruning never does this to blocks that can be reverted.
     await world.db.query(
       `update lane_tx set calldata = '', dropped_at = now() where nonce = (select max(nonce) from lane_tx)`,
     )
@@ -159,7 +159,7 @@ describe('the repair of finality', () => {
     await world.db.query('delete from payout_signature where payment_id = $1', [paymentId])
   }
 
-  test('a transaction whose bytes were dropped, and which a reversal takes back anyway, is named; its lane and payout continue', async () => {
+  test('a transaction whose bytes were dropped, and that a reversal reverts anyway, is named; its lane and payout continue', async () => {
     const { queued, depth } = await settle()
     await dropBytes(queued)
     await reorganize(depth)
@@ -169,7 +169,7 @@ describe('the repair of finality', () => {
     expect(await repairFinality(operation())).toBe(1)
     expect(said).toContainEqual(expect.stringMatching(/^WARNING: lane 0x\w+ cannot send nonce \d+ again/))
     expect(await state(queued)).toBe('queued')
-    // Four blocks without the lane's lowest nonce, then one in which it is used up.
+    // Four blocks without the lane’s lowest nonce, then one in which it is used up.
     await world.finalize(runner, 5)
     expect(await state(queued)).toBe('settled')
     expect(await world.balance(queued.recipient)).toBe(queued.micro)
@@ -177,7 +177,7 @@ describe('the repair of finality', () => {
     expect(await world.balance(next.queued.recipient)).toBe(next.queued.micro)
   })
 
-  // only the repair that has taken it back knows it
+  // Only the repair that has reverted it knows it.
   test('a transaction whose bytes were dropped is named at once by a repair that then cannot read the chain again', async () => {
     const { queued, depth } = await settle()
     await dropBytes(queued)

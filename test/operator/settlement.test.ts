@@ -30,7 +30,7 @@ describe('payouts', () => {
     return changePayout(operation(dryRun), paymentId, name)
   }
 
-  test('an operator holds a payout, releases it, and sees before and after; a dry run changes nothing', async () => {
+  test('an operator stops a payout, releases it, and reads its state before and after; a dry run changes nothing', async () => {
     const [queued] = await world.queue([{}])
     const id = queued!.paymentId
     await plant(world.db, `update payment set payout = 'handed' where id = $1`, [id])
@@ -66,7 +66,7 @@ describe('payouts', () => {
     await expect(change('void', 'pay_nobody')).rejects.toThrow('has no payout')
   })
 
-  test('settlements are made anew from the chain and the payments alone, with the times of their blocks, as often as one likes', async () => {
+  test('settlements are rebuilt from the chain and the payments alone, with the times of their blocks, any number of times', async () => {
     const queued = await world.queue([{}, {}, {}])
     await world.finalize(world.runner())
     // None of them hands its payout over again: one has ended, the others wait for theirs.
@@ -100,14 +100,14 @@ describe('payouts', () => {
     for (const { recipient, micro } of [...queued, next!]) expect(await world.balance(recipient)).toBe(micro)
   })
 
-  test('a payout that is settled here and not paid on chain is pointed out', async () => {
+  test('a payout that is settled in the database and not paid on chain is listed', async () => {
     const [queued] = await world.queue([{}])
     await world.db.query(`update payout set state = 'settled' where payment_id = $1`, [queued!.paymentId])
     expect(await rebuild(operation(true))).toBe(1)
     expect(said).toContainEqual(`WARNING: ${queued!.paymentId} is settled here and not paid on chain`)
   })
 
-  test('a payout that went to another wallet than the payment names is pointed out', async () => {
+  test('a payout that went to another wallet than the payment names is listed', async () => {
     const [named, paid] = await world.queue([{}, {}])
     await world.finalize(world.runner())
     // As if the records had been changed since.
@@ -122,11 +122,11 @@ describe('payouts', () => {
 })
 
 /** `npm run test:long` repairs more kinds of reversals. */
-describe('the repair of finality', () => {
+describe('The repair of finality', () => {
   beforeAll(() => world.reset())
   const { state, paused, reorganize, settle } = createReversals(world)
 
-  test('a payout whose final block is gone is paid again on the new chain, once, and the others stay as they are', async () => {
+  test('a payout whose final block was replaced is paid again on the new chain, once, and the others do not change', async () => {
     const older = await settle()
     await world.chain.mine({ blocks: 10 })
     const { queued, depth } = await settle()
@@ -153,7 +153,7 @@ describe('the repair of finality', () => {
       expect(await state(paid)).toBe('settled')
       expect(await world.balance(paid.recipient)).toBe(paid.micro)
     }
-    // The lane goes on: no nonce is missing.
+    // The lane continues: no nonce is missing.
     const next = await settle()
     expect(await world.balance(next.queued.recipient)).toBe(next.queued.micro)
     expect(await repairFinality(operation())).toBe(0)
@@ -161,13 +161,13 @@ describe('the repair of finality', () => {
   })
 })
 
-describe('the status', () => {
-  /** `pinrail settlement status`: the first line answers whether money is moving, and if not, why. */
+describe('The status of settlement', () => {
+  /** `pinrail settlement status`: the first line says if money is moving, and if not, why. */
   let node: HostileNode
   beforeAll(async () => {
     await world.reset()
     node = await startHostileNode(world.anvil.url)
-    // As the payments' part does it.
+    // As the payments’ part does it.
     world.hooks.onSettled = async (tx, settlements: readonly Settlement[]) =>
       void (await tx.query(`update payment set succeeded_at = now() where id = any($1)`, [
         settlements.map(({ paymentId }) => paymentId),
@@ -201,14 +201,14 @@ describe('the status', () => {
   }
   const kinds = ({ json }: { json: Json }): string[] => json.troubles.map(({ kind }) => kind)
 
-  test('before a worker has read the chain: it says so, and to start one', async () => {
+  test('the status before a worker has read the chain says so, and to start one', async () => {
     const found = await status()
     expect(found.first).toBe('Nothing waits to be paid, but look at this: no worker has read the chain yet.')
     expect(found.code).toBe(1)
     expect(found.page).toContain('Start a worker')
   })
 
-  test('nothing to do: every payout has ended', async () => {
+  test('the status says that there is nothing to do when every payout has ended', async () => {
     const [queued] = await world.queue([{ micro: 7_000_000n }])
     await world.finalize(world.runner(), 3)
     const found = await status()
@@ -221,7 +221,7 @@ describe('the status', () => {
     expect(found.page).not.toContain(queued!.paymentId)
   })
 
-  test('all well: it counts what settled and what is on the way', async () => {
+  test('the status counts settled payouts and those on their way when all is well', async () => {
     await world.queue([{ micro: 2_000_000n }])
     const found = await status()
     expect(found.first).toBe('Money is moving: 1 settled in the last ten minutes, 1 payout of 2.000000 USDC open.')
@@ -232,7 +232,7 @@ describe('the status', () => {
     expect(found.page).toMatch(/read to final block \d+ 0x[0-9a-f]{64}, \d+ s ago/)
   })
 
-  test('paused: the reason is the answer, and what to do follows from it', async () => {
+  test('the status gives the reason of a pause, and what to do', async () => {
     await world.queue([{}])
     await world.db.query(`update chain_cursor set paused_reason = 'finalized block 7 was 0xaa and is 0xbb now'`)
     const replaced = await status()
@@ -245,7 +245,7 @@ describe('the status', () => {
     expect((await status()).page).toContain('pinrail settlement acknowledge <tx hash>')
   })
 
-  test('cursor stuck: a worker that cannot read is told from one that does not run, and from nodes that do not agree', async () => {
+  test('the status distinguishes a worker that cannot read from one that does not run, and from nodes that do not agree', async () => {
     await world.queue([{}])
     await world.chain.mine({ blocks: 3 })
     await world.db.query('delete from settlement_part')
@@ -265,7 +265,7 @@ describe('the status', () => {
     for (const secret of node.secrets) expect(silent.page).not.toContain(secret)
   })
 
-  test('one node of three does not answer: money moves, and the page names it', async () => {
+  test('the status names one node of three that does not answer, while money moves', async () => {
     await world.queue([{}])
     const [first, second] = await Promise.all([startHostileNode(world.anvil.url), startHostileNode(world.anvil.url)])
     try {
@@ -278,7 +278,7 @@ describe('the status', () => {
     }
   })
 
-  test('lane quarantined: the only one stops all, one of two does not', async () => {
+  test('the status says that the only quarantined lane stops all, and one of two does not', async () => {
     await world.queue([{}])
     await world.db.query(`update lane set status = 'quarantined', status_reason = 'nonces 3 were used by strangers'`)
     const alone = await status()
@@ -294,7 +294,7 @@ describe('the status', () => {
     expect([two.code, two.json.moving, kinds(two)]).toEqual([1, 'partly', ['lane_quarantined']])
   })
 
-  test('lane abandoned: it is on the page until no worker has had its key for ten minutes', async () => {
+  test('the status lists an abandoned lane until no worker has had its key for ten minutes', async () => {
     const [wallet, other] = [`0x${'8'.repeat(40)}`, `0x${'9'.repeat(40)}`]
     await world.db.query(`insert into lane (chain_id, wallet, next_nonce, status, status_reason, led_at)
     values (31337, '${wallet}', 0, 'quarantined', '${ABANDONED}', now() - interval '9 minutes'), (31337, '${other}', 0, 'open', null, now())`)
@@ -307,7 +307,7 @@ describe('the status', () => {
     expect(after.page).not.toContain(wallet)
   })
 
-  test('no gas money: the engine stops the lane, and the page says where to send POL', async () => {
+  test('the status says where to send POL when the engine stops a lane without gas money', async () => {
     const { address } = world.relayers[0]!
     await world.chain.setBalance({ address, value: 1n })
     await world.queue([{}])
@@ -322,7 +322,7 @@ describe('the status', () => {
     expect([found.code, kinds(found)]).toEqual([1, ['no_gas']])
   })
 
-  test('treasury too low: the page says what it has, what is missing, and which wallet it is', async () => {
+  test('the status says what a treasury has, what is missing, and which wallet it is', async () => {
     const [queued] = await world.queue([{ micro: 10n ** 12n - 1n }])
     world.clock.now = new Date(Date.now() + 1000)
     const runner = world.runner()
@@ -340,7 +340,7 @@ describe('the status', () => {
     await world.db.query(`delete from payout where payment_id = $1`, [queued!.paymentId])
   })
 
-  /** As it is after a quarter of an hour, for the list of payments. */
+  /** Its state after a quarter of an hour, for the list of payments. */
   const waitsWith = async (paymentId: string, status: string, reason: string | null) => {
     const reviews = reason === null ? [] : [{ reason, attemptId: null, text: 'it is stopped' }]
     const set = `update payment set status = $2, reviews = $3, review_since = case when $4 then now() end,
@@ -353,7 +353,7 @@ describe('the status', () => {
     return listed.filter((entry) => entry.paymentId === paymentId)
   }
 
-  test('a payout that can never be signed: page and list name the limit, and not the treasury that has less', async () => {
+  test('the status and the list name the limit for a payout that can never be signed, and not the treasury that has less', async () => {
     const [queued, other] = await world.queue([{ micro: 10n ** 12n + 1n }, { micro: 1_000_000n }])
     const id = queued!.paymentId
     await world.finalize(world.runner(), 3)
@@ -371,7 +371,7 @@ describe('the status', () => {
     await world.db.query(`delete from payout where payment_id = $1`, [id])
   })
 
-  test('a payout in a token that no worker pays: page and list name it, and it stops no other', async () => {
+  test('the status and the list name a payout in a token that no worker pays, which stops no other', async () => {
     const [paid] = await world.queue([{}])
     const paymentId = 'pay_unserved'
     await insertPayments(world.db, [{ paymentId, recipient: newAddress() }])
@@ -403,8 +403,8 @@ describe('the status', () => {
     await world.db.query(`delete from payout where payment_id = $1`, [paymentId])
   })
 
-  describe('in each of nine incidents', () => {
-    /** Nothing is left of the case before: what a new worker finds is written at once. */
+  describe('Nine incidents', () => {
+    /** Removes all of the case before: the state for a new worker is written at once. */
     beforeEach(() => world.db.query('delete from settlement_part'))
     const since = (minutes: number) =>
       world.db.query(
@@ -414,14 +414,14 @@ describe('the status', () => {
       )
     const admin = (functionName: 'blacklist' | 'unBlacklist' | 'pause' | 'unpause', args: readonly Hex[] = []) =>
       asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: args as never }))
-    /** A worker looks again after a minute. */
+    /** A worker reads again after a minute. */
     const aMinuteLater = () => {
       world.clock.now = new Date(world.clock.now.getTime() + 61_000)
     }
     const states = async (queued: readonly { paymentId: string }[]) =>
       Promise.all(queued.map(async ({ paymentId }) => (await world.payout(paymentId)).state))
 
-    test('the daily limit is reached: the page names the limit, and asks for no USDC', async () => {
+    test('the page names the daily limit when it is reached, and asks for no USDC', async () => {
       await world.db.query('truncate treasury_hour')
       const queued = await world.queue([{ micro: 4_000_000n }, { micro: 4_000_000n }])
       world.clock.now = new Date(Date.now() + 120_000)
@@ -452,7 +452,7 @@ describe('the status', () => {
         () => world.chain.setCode({ address: world.treasury.address, bytecode: '0x' }),
       ],
     ] as const)(
-      '%s: the page says so, no payout is stopped, and all continue automatically',
+      'the page shows an incident, no payout is stopped, and all continue automatically: %s',
       async (_case, kind, begin, end) => {
         await begin()
         const queued = await world.queue(Array.from({ length: 60 }, () => ({})))
@@ -475,7 +475,7 @@ describe('the status', () => {
       },
     )
 
-    test('the key service is down: the page names signing, its failure and the setting', async () => {
+    test('the page names signing, its failure and the setting when the key service is down', async () => {
       const [queued] = await world.queue([{}])
       const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
       const signer = createTreasurySigner(world.treasury, policy)
@@ -491,7 +491,7 @@ describe('the status', () => {
       expect(await states([queued!])).toEqual(['settled'])
     })
 
-    test('nodes refuse: the page has the words of each, and no key', async () => {
+    test('the page has the words of each node that refuses, and no key', async () => {
       await world.queue([{}])
       const words = 'Batch of more than 3 requests are not allowed on free tier'
       node.behave = () => ({ status: 400, text: words })
@@ -504,7 +504,7 @@ describe('the status', () => {
       expect([found.code, kinds(found)]).toEqual([1, ['no_quorum']])
     })
 
-    test('a worker cannot start because its nodes refuse: the page says why instead of asking for a worker', async () => {
+    test('the page says why a worker cannot start when its nodes refuse, instead of asking for a worker', async () => {
       await world.queue([{}])
       const { rpc, stop } = {
         rpc: connectRpc({ urls: [node.url], quorum: 1, chainId: TOKEN.chainId }),
@@ -530,7 +530,7 @@ describe('the status', () => {
       expect(found.page).not.toContain('no worker is running')
     })
 
-    test('the treasury is empty: the page says which wallet needs USDC', async () => {
+    test('the page says which wallet needs USDC when the treasury is empty', async () => {
       const queued = await world.queue([{ micro: 10n ** 12n - 1n }])
       world.clock.now = new Date(Date.now() + 120_000)
       await world.finalize(world.runner(), 1)
@@ -545,7 +545,7 @@ describe('the status', () => {
       expect([found.code, kinds(found)]).toEqual([1, ['treasury_low']])
     })
 
-    test('gas costs more than the cap: the page names both prices, and the log says it once', async () => {
+    test('the page names both prices when gas costs more than the cap, and the log has them once', async () => {
       const queued = await world.queue([{}])
       const lines: string[] = []
       const runner = world.runner({ warn: (_about, message) => void lines.push(message) })
@@ -567,7 +567,7 @@ describe('the status', () => {
       expect(await states(queued)).toEqual(['settled'])
     })
 
-    test('somebody else uses a relayer: the page names the wallet, and what to do if the key is stolen', async () => {
+    test('the page names the relayer’s wallet that somebody else uses, and what to do if the key is stolen', async () => {
       await world.queue([{}])
       await world.finalize(world.runner(), 3)
       const [relayer] = world.relayers
@@ -596,10 +596,10 @@ describe('the status', () => {
       expect([found.code, kinds(found)]).toEqual([1, ['lane_quarantined']])
     })
 
-    test('the chain finalizes nothing: the page says that no worker and no node is the reason', async () => {
+    test('the page says that no worker and no node is the reason when the chain finalizes nothing', async () => {
       await world.queue([{}])
       await world.runner().tick()
-      // Its newest worker gave the lease back, as one does that gets nowhere.
+      // Its newest worker gave up the lease, as a worker without progress does.
       await world.db.query(`update chain_cursor set scanned_at = now() - interval '20 minutes', owner = null,
         lease_until = '-infinity'`)
       const found = await status()
@@ -610,7 +610,7 @@ describe('the status', () => {
       expect([found.code, kinds(found)]).toEqual([1, ['not_final']])
     })
 
-    test('USDC is stolen from the treasury: the page has the reason of the pause, and says that the key is stolen', async () => {
+    test('the page has the reason of the pause when USDC is stolen from the treasury, and says that the key is stolen', async () => {
       await world.queue([{}])
       const hash = await stealUsdc(world)
       await world.chain.mine({ blocks: 3 })
@@ -623,7 +623,7 @@ describe('the status', () => {
     })
   })
 
-  test('a hook that fails, and a payout that waits for no reason that is known, are said', async () => {
+  test('the page lists a hook that fails, and a payout that waits for no known reason', async () => {
     const [queued] = await world.queue([{}])
     await world.db.query(`update payout set hook_error = 'no such row' where payment_id = $1`, [queued!.paymentId])
     const failing = await status()

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from '@jest/globals'
 import { runPinrail } from '../../src/operator/command.ts'
 
-describe('the output of the command', () => {
-  test('is dropped without a word when its reader has gone, as `head` has', async () => {
+describe('The output of the command', () => {
+  test('output is dropped silently when its reader has ended, as `head` has', async () => {
     const program = fileURLToPath(new URL('../../src/operator/pinrail.mjs', import.meta.url))
     const child = spawn(process.execPath, [program, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] })
     child.stdout.destroy()
@@ -15,7 +15,7 @@ describe('the output of the command', () => {
     expect([code, err]).toEqual([0, ''])
   })
 
-  test.each(['npm run pinrail --', 'npx pinrail'])('names each command as it was started: %s', async (name) => {
+  test.each(['npm run pinrail --', 'npx pinrail'])('output names each command as it was started: %s', async (name) => {
     let text = ''
     const add = (more: string): void => void (text += more)
     await runPinrail({ args: ['payments', 'fnd'], env: {}, name }, { out: add, err: add })

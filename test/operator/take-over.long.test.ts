@@ -36,12 +36,12 @@ const operationOn = (
   say: (line) => void said.push(line),
 })
 
-describe('a take-over', () => {
+describe('A take-over', () => {
   const rotation = useRotation()
   const { world, old, successor } = rotation
   const operation = (said: string[] = []) => operationOn(rotation, { db: world.db, url: world.databaseUrl }, said)
 
-  test('is recorded by one command; a dry run changes nothing, and a second one says the same', async () => {
+  test('a take-over is recorded by one command; a dry run changes nothing, and a second one prints the same', async () => {
     await rotation.after().tick()
     const said: string[] = []
     expect(await takeOver({ ...operation(said), dryRun: true }, addressOf(old), null)).toBe(0)
@@ -56,7 +56,7 @@ describe('a take-over', () => {
     }
   })
 
-  test('is refused for a stranger, to a stranger, and when no other treasury has a key', async () => {
+  test('a take-over is refused for a stranger, to a stranger, and if no other treasury has a key', async () => {
     await rotation.after().tick()
     const stranger = newAddress()
     await expect(takeOver(operation(), stranger, null)).rejects.toThrow('is no treasury of this deployment')
@@ -69,7 +69,7 @@ describe('a take-over', () => {
     await expect(takeOver(operation(), addressOf(old), addressOf(successor))).rejects.toThrow('is lost itself')
   })
 
-  test('moves each payout with its proof and has it paid once; what was paid, held or voided stays so', async () => {
+  test('a take-over moves each payout with its proof and has it paid once; paid, stopped and voided payouts do not change', async () => {
     await rotation.before().tick()
     const [pending, paid, kept, unwanted] = await rotation.queueOn(old, [{}, {}, {}, {}])
     // All are signed; a lane that forgets it carries them.
@@ -100,7 +100,7 @@ describe('a take-over', () => {
     for (const { recipient } of [kept!, unwanted!]) expect(await world.balance(recipient)).toBe(0n)
   })
 
-  test('is the only way to another treasury: the database refuses a change without the proof', async () => {
+  test('a take-over is the only way to another treasury: the database refuses a change without the proof', async () => {
     const [queued] = await rotation.queueOn(old, [{}])
     const change = world.db.query('update payout set treasury = $1 where payment_id = $2', [
       addressOf(successor),
@@ -135,13 +135,13 @@ describe('a restored database', () => {
     return (rows[0] as { raw: Hex }).raw
   }
 
-  /** Comes back from a stranger's node and is mined. */
+  /** The transaction comes back from a stranger’s node and is mined. */
   async function mineAgain(raw: Hex): Promise<void> {
     await world.chain.sendRawTransaction({ serializedTransaction: raw })
     await world.chain.mine({ blocks: 4 })
   }
 
-  /** A backup that knows the payment, and not that its payout was signed and sent. */
+  /** A backup that has the payment, but not the signature and the sending of its payout. */
   async function sendUnknown() {
     const backup = await copyDatabase(world.db)
     await rotation.queueOn(old, [payment])
@@ -184,7 +184,7 @@ describe('a restored database', () => {
     }
   })
 
-  test('a payment that has no payout here is not voided where nothing was restored, or it is newer than the restore', async () => {
+  test('a payment without a payout is not voided if nothing was restored, or if it is newer than the restore', async () => {
     const ask = () => world.db.transaction((tx) => voidIfQueued(tx, payment.paymentId))
     expect(await ask()).toBe('none')
     await world.db.query('update chain_cursor set restored_at = now()')
@@ -195,7 +195,7 @@ describe('a restored database', () => {
   })
 
   test.each(WAYS)(
-    'a lost treasury may have signed what is forgotten: its successor waits for that, %s',
+    'a lost treasury may have signed what is forgotten, and its successor waits for that, %s',
     async (how) => {
       const { backup, raw } = await sendUnknown()
       const { db } = backup
@@ -222,7 +222,7 @@ describe('a restored database', () => {
     },
   )
 
-  /** The successor has taken the payout over and paid it; the backup knows it at the lost treasury. */
+  /** The successor has taken the payout over and paid it; the backup has it at the lost treasury. */
   async function forgetTakeOver() {
     await rotation.queueOn(old, [payment])
     const backup = await copyDatabase(world.db)

@@ -13,7 +13,7 @@ import { walletApp } from '../../src/sandbox/partners/wallet-app.ts'
 import { mutated } from './mutated.ts'
 import { PATHS, type SandboxServer, secretOf, soon, startSandboxServer } from './sandbox-server.ts'
 
-describe('callbacks', () => {
+describe('Callbacks', () => {
   const WIRES = { wallet_app: walletApp, card_partner: cardPartner, local_partner: localPartner }
   /** The headers that make a callback authentic. */
   const SIGNATURE_HEADERS: Record<ProviderName, string[]> = {
@@ -28,7 +28,7 @@ describe('callbacks', () => {
   })
   afterAll(() => server.close())
 
-  describe.each(PROVIDER_NAMES)('callbacks of %s', (provider) => {
+  describe.each(PROVIDER_NAMES)('Callbacks of %s', (provider) => {
     let partner: PaymentPartner
     beforeEach(async () => {
       partner = server.partners()[provider]
@@ -55,7 +55,7 @@ describe('callbacks', () => {
       return { attemptId, callback }
     }
 
-    test('an authentic callback tells which order to read', async () => {
+    test('an authentic callback names the order to read', async () => {
       const { attemptId, callback } = await authentic()
       const reading = createReadCallback(server.partners())(provider, callback)
       expect(reading).toEqual({ kind: 'news', attemptId, eventId: expect.stringMatching(/^evt_/) })
@@ -81,7 +81,7 @@ describe('callbacks', () => {
       expect(partner.readCallback(theirs)).toEqual({ kind: 'refused', reason: 'format' })
     })
 
-    test('300 seconds off are taken, 301 are not, in the past and in the future', async () => {
+    test('a time that is 300 seconds off is accepted, and 301 seconds are not, in the past and in the future', async () => {
       const { callback } = await authentic()
       const order = (await server.sandbox.partners[provider].book.list())[0]!
       const event = WIRES[provider].event(order, { eventId: 'evt_1', at: 0 })
@@ -100,7 +100,7 @@ describe('callbacks', () => {
       expect(readAt(-301)).toEqual({ kind: 'refused', reason: 'timestamp' })
     })
 
-    test('a right time with something after or before it is refused: digits only', async () => {
+    test('a right time with extra characters before or after it is refused: only digits are valid', async () => {
       const { callback } = await authentic()
       const wrong = (time: string): string[] => [
         `${time}abc`,
@@ -111,7 +111,7 @@ describe('callbacks', () => {
         `"${time}"`,
       ]
       if (provider === 'local_partner') {
-        // Its time is a number of JSON in the body, so the changed body is signed anew.
+        // Its time is a number of JSON in the body, so the changed body is signed again.
         const body = callback.body.toString()
         const [, time = ''] = /"ts":(\d{10})\b/.exec(body) ?? []
         const readWith = (changed: string) => {
@@ -137,7 +137,7 @@ describe('callbacks', () => {
       }
     })
 
-    test('a second signature beside the right one is tolerated, in either place', async () => {
+    test('a second signature next to the right one is tolerated, in either place', async () => {
       const { callback } = await authentic()
       const beside = (right: string, wrong: string): string[] => [`${right},${wrong}`, `${wrong},${right}`]
       const name = SIGNATURE_HEADERS[provider].at(-1)!
@@ -148,7 +148,7 @@ describe('callbacks', () => {
         expect(partner.readCallback({ ...callback, headers: { ...callback.headers, [name]: value } }).kind).toBe('news')
     })
 
-    test('missing, empty and malformed signatures are refused, and nothing is thrown', async () => {
+    test('missing, empty and malformed signatures are refused without an exception', async () => {
       const { callback } = await authentic()
       for (const name of SIGNATURE_HEADERS[provider])
         for (const value of [undefined, '', ',', 't=', 'v1=', '🙂', 'a'.repeat(10_000), 't=1e9,v1=00', '1795209600abc'])
@@ -158,7 +158,7 @@ describe('callbacks', () => {
       expect(partner.readCallback({ headers: {}, body: new Uint8Array(), receivedAt: 0 }).kind).toBe('refused')
     })
 
-    test('a signed body that is no event is refused as format, not thrown', () => {
+    test('a signed body that is no event is refused for its format, without an exception', () => {
       const now = Math.floor(Date.now() / 1000)
       const bodies = ['', 'null', '[]', '{}', '{"__proto__":1}', '[['.repeat(20_000), 'x'.repeat(70_000), '\u0000']
       for (const body of bodies) {
@@ -202,7 +202,7 @@ describe('callbacks', () => {
       )
     })
 
-    test('twice: both carry one event id', async () => {
+    test('two callbacks of one event carry one event id', async () => {
       const { callbacks } = await paidWith({ fault: 'callbacks_twice' })
       const [first, second] = callbacks.map((callback) => partner.readCallback(callback))
       expect(callbacks).toHaveLength(2)
@@ -210,20 +210,20 @@ describe('callbacks', () => {
       expect(second).toEqual(first)
     })
 
-    test('never: no callback comes, and the order can still be read', async () => {
+    test('an order can be read without any callback', async () => {
       const { attemptId, callbacks } = await paidWith({ fault: 'callbacks_never' })
       expect(callbacks).toEqual([])
       expect((await partner.readOrder({ attemptId }, soon()))?.status).toBe('paid')
     })
 
-    test('late: it comes after its time', async () => {
+    test('a late callback arrives after its time', async () => {
       const { callbacks } = await paidWith({ fault: 'callbacks_late', seconds: 90 })
       expect(callbacks).toHaveLength(0)
       server.advance(91)
       expect(await server.callbacksOf(provider)).toHaveLength(1)
     })
 
-    test('out of order: the later state is told first', async () => {
+    test('callbacks out of order report the later state first', async () => {
       const attemptId = await openOrder()
       await server.fault(provider, { fault: 'callbacks_out_of_order', attemptId })
       await server.act(provider, attemptId, { action: 'require_verification' })
@@ -235,7 +235,7 @@ describe('callbacks', () => {
       expect(states[1]).toMatch(/IDENTITY_CHECK|requires_identity|KYC_PENDING/)
     })
 
-    test('a wrong amount in an authentic callback is only news; the order read back has the right one', async () => {
+    test('an authentic callback with a wrong amount only starts a reading, which has the right one', async () => {
       const { attemptId, callbacks } = await paidWith({ fault: 'wrong_amount_callback' })
       expect(callbacks[0]?.body.toString()).toMatch(/49990\.00|4999000/)
       expect(partner.readCallback(callbacks[0]!)).toMatchObject({ kind: 'news', attemptId })
@@ -287,7 +287,7 @@ describe('callbacks', () => {
     })
   })
 
-  /** Any body with a right signature, to get past the signature check. */
+  /** Any body with a right signature, to pass the signature check. */
   function signRaw(provider: ProviderName, body: string | Buffer, now: number): Record<string, string> {
     const hmac = (message: (string | Buffer)[], encoding: 'hex' | 'base64'): string => {
       const mac = createHmac('sha256', secretOf(provider))
@@ -304,15 +304,15 @@ describe('callbacks', () => {
   }
 })
 
-describe('strange texts', () => {
-  test('texts that Postgres would refuse are read with a replacement: a refund with such a reason could never be written down', () => {
+describe('Texts that Postgres refuses', () => {
+  test('a refund’s reason that Postgres would refuse is read with a replacement, because it could never be stored', () => {
     const text = String.raw`{"reason":"no\u0000t \ud800today","refunds":[{"id":"r\u0000 \ud83d\ude00"}]}`
     const schema = z.object({ reason: z.string(), refunds: z.array(z.object({ id: z.string() })) })
     const read = readAs('partner', schema, { status: 200, headers: {}, text })
     expect(read).toEqual({ reason: 'no\uFFFDt \uFFFDtoday', refunds: [{ id: 'r\uFFFD \u{1F600}' }] })
   })
 
-  test('a callback with such a text is read too: it could not be stored, and its partner would have sent it without end', () => {
+  test('a callback with such a text is read too, because its partner would repeat it without end', () => {
     const body = Buffer.from(String.raw`{"id":"evt\u0000 \udc00"}`)
     expect(readCallbackBody(z.object({ id: z.string() }), body)).toEqual({ id: 'evt\uFFFD \uFFFD' })
   })

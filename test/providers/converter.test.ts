@@ -37,14 +37,14 @@ describe('the converter', () => {
       (error: unknown) => (error instanceof PartnerError ? error.kind : `not ours: ${String(error)}`),
     )
 
-  test('there is a rate of every currency we charge in, as decimal text', async () => {
+  test('every currency of a charge has a rate, as decimal text', async () => {
     const rates = await converter.rates(soon())
     expect(rates.map((rate) => rate.currency).toSorted()).toEqual([...CURRENCIES].toSorted())
     for (const rate of rates)
       expect(() => convertToMicroUsdc({ minor: '100', currency: rate.currency }, rate.rate)).not.toThrow()
   })
 
-  test('rates move with time, a little, and are the same for the same time', async () => {
+  test('rates move slowly, and are the same for the same time', async () => {
     const before = await rateOf('EUR')
     expect(await rateOf('EUR')).toBe(before)
     server.advance(120)
@@ -98,14 +98,14 @@ describe('the converter', () => {
     expect((await converter.convert(order, soon())).kind).toBe('filled')
   })
 
-  test('a refusal is an answer, and the same key can be tried again', async () => {
+  test('a refusal is a result, and the same key can be tried again', async () => {
     const order = await newOrder()
     await server.fault('converter', { fault: 'conversion_refused', times: 1 })
     expect(await converter.convert(order, soon())).toEqual({ kind: 'refused', reason: 'the market is closed' })
     expect((await converter.convert(order, soon())).kind).toBe('filled')
   })
 
-  test('an answer about another conversion is unknown', async () => {
+  test('a response about another conversion has an unknown result', async () => {
     const strange = createServer((_request, response) => {
       response.end('{"status":"filled","id":"fill_1","key":"another","bought_micro_usdc":"5"}')
     })
@@ -119,7 +119,7 @@ describe('the converter', () => {
     expect((await converter.convert({ ...(await newOrder()), rate: '5' }, soon())).kind).toBe('refused')
   })
 
-  test('trouble: 500, 429, a wrong secret, an aborted call', async () => {
+  test('errors have their kind: 500, 429, a wrong secret, an aborted call', async () => {
     await server.fault('converter', { fault: 'server_error', times: 1 })
     expect(await kindOf(converter.rates(soon()))).toBe('unknown')
     await server.fault('converter', { fault: 'throttle', times: 1 })
@@ -129,19 +129,19 @@ describe('the converter', () => {
     expect(await kindOf(converter.rates(AbortSignal.abort()))).toBe('unknown')
   })
 
-  test('what was converted survives a restart of the converter', async () => {
+  test('a conversion survives a restart of the converter', async () => {
     const order = await newOrder()
     const fill = await converter.convert(order, soon())
     await server.restart()
     expect(await converter.convert(order, soon())).toEqual(fill)
   })
 
-  test('faults that it does not know are refused with the reason', async () => {
+  test('unknown faults are refused with the reason', async () => {
     const answer = await postJson(`${server.url}/converter/sandbox/faults`, { fault: 'explode' })
     expect(answer.status).toBe(400)
   })
 
-  test('the simulator can answer the rates of some time ago, with their time', async () => {
+  test('the simulator can return the rates of some time ago, with their time', async () => {
     await server.fault('converter', { fault: 'old_rates', seconds: 700, times: 1 })
     const [old] = await converter.rates(soon())
     expect(server.now() - Date.parse(old?.asOf ?? '')).toBe(700_000)
@@ -149,7 +149,7 @@ describe('the converter', () => {
     expect(server.now() - Date.parse(present?.asOf ?? '')).toBe(0)
   })
 
-  test('the simulator can fill an order far off the asked rate, and then answers that fill for good', async () => {
+  test('the simulator can fill an order far off the requested rate, and then keeps that fill', async () => {
     const order = await newOrder()
     await server.fault('converter', { fault: 'fill_off_rate', minor: '1', times: 1, attemptId: order.key })
     const fill = await converter.convert(order, soon())
@@ -157,7 +157,7 @@ describe('the converter', () => {
     expect(await converter.convert(order, soon())).toEqual(fill)
   })
 
-  describe('cached rates', () => {
+  describe('Cached rates', () => {
     const at = (ms: number) => new Date(ms).toISOString()
     const setUp = () => {
       const world = { now: 1_000_000_000, calls: 0, isDown: false, madeAt: 1_000_000_000, rate: '1.1' }
@@ -210,7 +210,7 @@ describe('the converter', () => {
       expect((await rates.current('EUR')).asOf).toBe(at(world.madeAt))
     })
 
-    test('a rate that becomes old is asked for again, however short ago it was fetched', async () => {
+    test('a rate that becomes old is requested again, however recently it was fetched', async () => {
       const { world, rates } = setUp()
       world.madeAt = world.now - OLDEST_RATE_SECONDS * 1000
       await rates.current('EUR')
@@ -220,7 +220,7 @@ describe('the converter', () => {
       expect((await rates.current('EUR')).rate).toBe('1.2')
     })
 
-    test('an old answer does not take the place of a younger one', async () => {
+    test('an old response does not replace a newer one', async () => {
       const { world, rates } = setUp()
       await rates.current('EUR')
       world.now += 15_000
@@ -230,7 +230,7 @@ describe('the converter', () => {
       expect(world.calls).toBe(2)
     })
 
-    test('a rate from the future is used only as far as clocks differ', async () => {
+    test('a rate from the future is used only within the difference of clocks', async () => {
       const { world, rates } = setUp()
       world.madeAt = world.now + CLOCK_SKEW_SECONDS * 1000 + 1
       await expect(rates.current('EUR')).rejects.toThrow('there is no current rate of EUR')
@@ -239,7 +239,7 @@ describe('the converter', () => {
       expect((await rates.current('EUR')).rate).toBe('1.1')
     })
 
-    test('a converter that is down is not asked by every caller', async () => {
+    test('a converter that is down does not get a call of every caller', async () => {
       const { world, rates } = setUp()
       await rates.current('EUR')
       world.isDown = true
@@ -252,7 +252,7 @@ describe('the converter', () => {
       expect(world.calls).toBe(3)
     })
 
-    test('a converter whose rates are old is not asked by every caller either', async () => {
+    test('a converter whose rates are old does not get a call of every caller either', async () => {
       const { world, rates } = setUp()
       world.madeAt = 0
       for (let caller = 0; caller < 20; caller += 1)
@@ -268,15 +268,15 @@ describe('the converter', () => {
   })
 })
 
-describe('an order that is canceled', () => {
+describe('Canceling an order at the converter', () => {
   const newOrder = () => ({
     key: `${newId('payment')}:convert`,
     amount: { minor: '499900', currency: 'EUR' } as const,
     rate: '1.16',
   })
 
-  describe('an order that is not wanted any more', () => {
-    test('an order that was never seen is canceled, and the key buys nothing afterwards, even after a restart', async () => {
+  describe('An order that is not needed any more', () => {
+    test('canceling an unknown order prevents a purchase under its key, even after a restart', async () => {
       const order = newOrder()
       expect(await converter.cancel(order.key, soon())).toEqual({ kind: 'canceled' })
       await server.restart()
@@ -299,7 +299,7 @@ describe('an order that is canceled', () => {
       expect((await converter.cancel(order.key, soon())).kind).toBe('filled')
     })
 
-    test('a converter that does not know the call is unknown, never canceled', async () => {
+    test('canceling at a converter without that call has an unknown result, never a canceled order', async () => {
       const old = createServer((_request, response) => {
         response.statusCode = 404
         response.end('{"error":"not found"}')

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-describe('what each partner does', () => {
+describe('The simulated partners', () => {
   describe.each(PROVIDER_NAMES)('%s', (provider) => {
     let partner: PaymentPartner
     beforeEach(async () => {
@@ -45,7 +45,7 @@ describe('what each partner does', () => {
       return error
     }
 
-    test('an opened order is read back as it was asked for', async () => {
+    test('an opened order is read back as it was requested', async () => {
       const { order, opened } = await open()
       expect(opened.redirectUrl).toMatch(new RegExp(`^${server.url}${PATHS[provider]}/pay/`))
       expect(await read(order.attemptId)).toEqual({
@@ -71,11 +71,11 @@ describe('what each partner does', () => {
       expect((await read(order.attemptId))?.amount).toEqual(order.amount)
     })
 
-    test('an attempt that the partner has never heard of reads as null', async () => {
+    test('an attempt that the partner does not know reads as null', async () => {
       expect(await read(newId('attempt'))).toBeNull()
     })
 
-    test('a paid order says what was received', async () => {
+    test('a paid order has the received amount', async () => {
       const { order } = await open()
       await server.act(provider, order.attemptId, { action: 'pay' })
       expect(await read(order.attemptId)).toMatchObject({ status: 'paid', received: order.amount, failureCode: null })
@@ -94,7 +94,7 @@ describe('what each partner does', () => {
       expect(found?.received).toEqual({ minor: receivedMinor, currency: order.amount.currency })
     })
 
-    test('every state of the partner is one of ours', async () => {
+    test('every state of the partner has a status of the platform', async () => {
       const after = async (...acts: Record<string, unknown>[]) => {
         const { attemptId } = await open()
         for (const act of acts) expect((await server.act(provider, attemptId, act)).status).toBe(200)
@@ -146,7 +146,7 @@ describe('what each partner does', () => {
       expect((await read(attemptId))?.status).toBe('expired')
     })
 
-    test('a decline at the opening is an answer, and stays the same', async () => {
+    test('a decline at the opening is a result, and does not change', async () => {
       await server.fault(provider, { fault: 'decline_opening', times: 1, failureCode: 'insufficient_funds' })
       const order = server.newOrder(provider)
       const answer = { kind: 'declined', failureCode: 'insufficient_funds' }
@@ -154,7 +154,7 @@ describe('what each partner does', () => {
       expect(await partner.openOrder(order, soon())).toEqual(answer)
     })
 
-    test.each(['underpay', 'overpay'])('%s: what arrived is told, not what was asked', async (fault) => {
+    test.each(['underpay', 'overpay'])('%s: the order has the received amount, not the requested one', async (fault) => {
       await server.fault(provider, { fault, minor: '123456', times: 1 })
       const { order, attemptId } = await open()
       await server.act(provider, attemptId, { action: 'pay' })
@@ -174,7 +174,7 @@ describe('what each partner does', () => {
       expect((await read(attemptId))?.status).toBe('paid')
     })
 
-    test('pay twice: an earlier order of the same checkout is paid too', async () => {
+    test('the simulator can also pay an earlier order of the same checkout', async () => {
       const first = await open()
       await server.act(provider, first.attemptId, { action: 'cancel' })
       const second = await open({ returnUrl: first.order.returnUrl })
@@ -184,12 +184,12 @@ describe('what each partner does', () => {
       expect((await read(second.attemptId))?.status).toBe('paid')
     })
 
-    describe('cancel', () => {
-      test('is absent where the partner cannot do it', () => {
+    describe('Canceling an order', () => {
+      test('canceling is absent if the partner does not support it', () => {
         expect(partner.cancelOrder === undefined).toBe(provider === 'local_partner')
       })
 
-      test('closes an open order, and answers a paid one as it is', async () => {
+      test('canceling closes an open order, and returns a paid one unchanged', async () => {
         if (partner.cancelOrder === undefined) return
         const { attemptId } = await open()
         expect((await partner.cancelOrder({ attemptId }, soon()))?.status).toBe('canceled')
@@ -203,13 +203,13 @@ describe('what each partner does', () => {
       })
     })
 
-    describe('refund', () => {
+    describe('Refunding an order', () => {
       const refund = (attemptId: string, key = `${attemptId}:refund`) => {
         if (partner.refundOrder === undefined) throw new Error('expected the ability')
         return partner.refundOrder({ attemptId, key }, soon())
       }
 
-      test('gives the money back once for a key', async () => {
+      test('a refund gives the money back once for a key', async () => {
         const { order, attemptId } = await open()
         await server.act(provider, attemptId, { action: 'pay' })
         expect(await refund(attemptId)).toEqual({ kind: 'refunded' })
@@ -218,7 +218,7 @@ describe('what each partner does', () => {
         expect((await refund(attemptId, 'another:refund')).kind).toBe('refused')
       })
 
-      test('is refused where nothing was received, and for an unknown order', async () => {
+      test('a refund is refused if nothing was received, and for an unknown order', async () => {
         const { attemptId } = await open()
         expect((await refund(attemptId)).kind).toBe('refused')
         const nobody = newId('attempt')
@@ -226,7 +226,7 @@ describe('what each partner does', () => {
         expect(outcome instanceof PartnerError || (outcome as { kind: string }).kind === 'refused').toBe(true)
       })
 
-      test('can be refused, and can be asked for again with the same key', async () => {
+      test('a refund can be refused, and can be requested again with the same key', async () => {
         const { attemptId } = await open()
         await server.act(provider, attemptId, { action: 'pay' })
         await server.fault(provider, { fault: 'refund_refused', times: 1 })
@@ -234,7 +234,7 @@ describe('what each partner does', () => {
         expect(await refund(attemptId)).toEqual({ kind: 'refunded' })
       })
 
-      test('can take its time', async () => {
+      test('a refund can take its time', async () => {
         const { attemptId } = await open()
         await server.act(provider, attemptId, { action: 'pay' })
         await server.fault(provider, { fault: 'refund_pending', seconds: 600, times: 1 })
@@ -246,7 +246,7 @@ describe('what each partner does', () => {
         expect(await refund(attemptId)).toEqual({ kind: 'refunded' })
       })
 
-      test('a timeout after the effect does not refund twice', async () => {
+      test('a refund with a timeout after the effect does not refund twice', async () => {
         const { attemptId } = await open()
         await server.act(provider, attemptId, { action: 'pay' })
         await server.fault(provider, { fault: 'timeout_after_effect', operation: 'refund', times: 1 })
@@ -255,8 +255,8 @@ describe('what each partner does', () => {
       })
     })
 
-    describe('trouble', () => {
-      test('a timeout after the effect is unknown, and asking again finds the same order', async () => {
+    describe('Trouble of a call', () => {
+      test('a timeout after the effect has an unknown result, and repeating the call finds the same order', async () => {
         await server.fault(provider, { fault: 'timeout_after_effect', operation: 'open', times: 1 })
         const order = server.newOrder(provider)
         expect((await troubleOf(partner.openOrder(order, soon()))).kind).toBe('unknown')
@@ -265,14 +265,14 @@ describe('what each partner does', () => {
         expect(await partner.openOrder(order, soon())).toMatchObject({ kind: 'opened', reference: found?.reference })
       })
 
-      test('a timeout before the effect is unknown, and there is no order', async () => {
+      test('a timeout before the effect has an unknown result, and there is no order', async () => {
         await server.fault(provider, { fault: 'timeout_before_effect', operation: 'open', times: 1 })
         const order = server.newOrder(provider)
         expect((await troubleOf(partner.openOrder(order, soon()))).kind).toBe('unknown')
         expect(await read(order.attemptId)).toBeNull()
       })
 
-      test('the abort signal ends a call that gets no answer', async () => {
+      test('an abort signal ends a call that gets no response', async () => {
         await server.fault(provider, { fault: 'timeout_before_effect', mode: 'hang', operation: 'read', times: 1 })
         const controller = new AbortController()
         const call = troubleOf(partner.readOrder({ attemptId: newId('attempt') }, controller.signal))
@@ -283,19 +283,19 @@ describe('what each partner does', () => {
         )
       })
 
-      test('500 is unknown', async () => {
+      test('a status of 500 has an unknown result', async () => {
         await server.fault(provider, { fault: 'server_error', times: 1 })
         expect((await troubleOf(read(newId('attempt')))).kind).toBe('unknown')
       })
 
-      test('429 says when to come back', async () => {
+      test('a status of 429 has the time to come back', async () => {
         await server.fault(provider, { fault: 'throttle', seconds: 7, times: 1 })
         const trouble = await troubleOf(read(newId('attempt')))
         expect([trouble.kind, trouble.retryAfterSeconds]).toEqual(['throttled', 7])
       })
     })
 
-    test('what was answered survives a restart of the partner', async () => {
+    test('a response survives a restart of the partner', async () => {
       const { order, opened, attemptId } = await open()
       await server.act(provider, attemptId, { action: 'pay' })
       const before = await read(attemptId)
@@ -311,14 +311,14 @@ test('the time-out of a call ends it although the garbage collector ran in betwe
   const collectGarbage = runInNewContext('gc') as () => void
   const signal = abortAfter(200, new AbortController().signal)
   const ended = once(signal, 'abort')
-  // What a task has touched is not collected before the next one.
+  // Objects that a task has touched are not collected before the next one.
   await setImmediate()
   collectGarbage()
   await ended
   expect(signal.reason).toMatchObject({ name: 'TimeoutError' })
 })
 
-describe('what each adapter does', () => {
+describe('The drivers', () => {
   const withPartnerThat = (
     answers: Parameters<typeof withStrangePartners>[1],
     check: Parameters<typeof withStrangePartners>[2],
@@ -328,7 +328,7 @@ describe('what each adapter does', () => {
     const read = (partners: ReturnType<typeof createPartners>) =>
       partners[provider].readOrder({ attemptId: newId('attempt') }, soon())
 
-    test('a wrong secret and a wrong account are misconfigured, and no message holds the secret', async () => {
+    test('a wrong secret and a wrong account are misconfigured, and no message contains the secret', async () => {
       const all = {
         wallet_app: server.settings('wallet_app'),
         card_partner: server.settings('card_partner'),
@@ -344,7 +344,7 @@ describe('what each adapter does', () => {
       expect((await troubleOf(read(wrongAccount))).kind).toBe('misconfigured')
     })
 
-    test('nobody listening is unknown', async () => {
+    test('a refused connection has an unknown result', async () => {
       const gone = createServer()
       const url = await listen(gone)
       await new Promise((resolve) => gone.close(resolve))
@@ -362,7 +362,7 @@ describe('what each adapter does', () => {
       ['503 without a time', { status: 503, body: '' }],
       ['an empty answer', { status: 200, body: '' }],
       ['a teapot', { status: 418, body: '{}' }],
-    ] as const)('%s is unknown, never "no such order"', async (_name, { status, body, ...rest }) => {
+    ] as const)('%s has an unknown result, never "no such order"', async (_name, { status, body, ...rest }) => {
       const headers = 'headers' in rest ? rest.headers : {}
       await withPartnerThat(
         (_request, response) => response.writeHead(status, headers).end(body),
@@ -389,7 +389,7 @@ describe('what each adapter does', () => {
       )
     })
 
-    test('an endless answer is not read to its end', async () => {
+    test('an endless response is not read to its end', async () => {
       let sent = 0
       await withPartnerThat(
         (_request, response) => {
@@ -409,7 +409,7 @@ describe('what each adapter does', () => {
       expect(sent).toBeLessThan(20_000_000)
     })
 
-    test('an answer about another order or another amount is unknown', async () => {
+    test('a response about another order or another amount has an unknown result', async () => {
       const order = server.newOrder(provider)
       await server.partners()[provider].openOrder(order, soon())
       const other = newId('attempt')
@@ -423,7 +423,7 @@ describe('what each adapter does', () => {
       })
     })
 
-    test('an answer about the refund of another order is unknown', async () => {
+    test('a response about the refund of another order has an unknown result', async () => {
       if (provider !== 'card_partner') return
       const { attemptId } = server.newOrder(provider)
       await server.partners()[provider].openOrder(server.newOrder(provider, { attemptId }), soon())
@@ -434,7 +434,7 @@ describe('what each adapter does', () => {
       })
     })
 
-    test('a dispute that took more than had come is read, and names how much', async () => {
+    test('a dispute about more than the received amount is read, with its amount', async () => {
       if (provider !== 'card_partner') return
       const { attemptId } = server.newOrder(provider)
       await server.partners()[provider].openOrder(server.newOrder(provider, { attemptId }), soon())
@@ -445,7 +445,7 @@ describe('what each adapter does', () => {
       })
     })
 
-    test('a method that the partner does not have is misconfigured, not sent', async () => {
+    test('a method that the partner does not have is misconfigured, and not sent', async () => {
       const order = server.newOrder(provider, { method: 'usdc' })
       if (provider === 'wallet_app') return
       expect((await troubleOf(server.partners()[provider].openOrder(order, soon()))).kind).toBe('misconfigured')
@@ -514,14 +514,14 @@ describe('what each adapter does', () => {
       expect(opened.reference).toMatch(/^[A-Z0-9]{1,35}$/)
     })
 
-    test('its cards and bank transfers are paid on its page, without an intent link', async () => {
+    test('the cards and bank transfers of local_partner are paid on its page, without an intent link', async () => {
       for (const method of ['card', 'bank_transfer'] as const) {
         const opened = await partner().openOrder(server.newOrder('local_partner', { method }), soon())
         expect(opened).toMatchObject({ kind: 'opened', intentUri: null })
       }
     })
 
-    test('another currency than INR is our mistake', async () => {
+    test('another currency than INR is an error of the platform', async () => {
       const order = server.newOrder('local_partner', { amount: { minor: '5000', currency: 'EUR' } })
       expect((await troubleOf(partner().openOrder(order, soon()))).kind).toBe('misconfigured')
     })
@@ -564,7 +564,7 @@ describe('what each adapter does', () => {
       )
     })
 
-    test('an answer whose checksum is not theirs is unknown', async () => {
+    test('a response with a wrong checksum has an unknown result', async () => {
       await withPartnerThat(
         (_request, response) => response.writeHead(200, { 'x-checksum': 'AAAA' }).end('{"resp_code":"NOT_FOUND"}'),
         async (partners) => {
@@ -576,10 +576,10 @@ describe('what each adapter does', () => {
   })
 })
 
-describe('a crowd', () => {
+describe('Many calls at once', () => {
   const never = new AbortController().signal
 
-  /** Three partners that answer when they are told to, and how many calls each of them has in flight. */
+  /** Three partners that answer when the test releases them, and the number of open calls to each. */
   function startPartners() {
     const waiting: (() => void)[] = []
     const inFlight = new Map<ProviderName, number>()
@@ -616,7 +616,7 @@ describe('a crowd', () => {
       (error: unknown) => (error instanceof PartnerError ? error.kind : error),
     )
 
-  test('a partner that hangs is asked by a dozen calls at once; the others give up soon, and say nothing against it', async () => {
+  test('a partner that hangs gets a dozen calls at once; the others give up soon, and do not count against it', async () => {
     const { partners, asked, answer } = startPartners()
     const calls = Array.from({ length: 40 }, (_, index) =>
       partners.wallet_app.readOrder({ attemptId: `att_${index}` }, never),
@@ -627,7 +627,7 @@ describe('a crowd', () => {
     expect(failed.every((error) => error instanceof PartnerError && !error.isWhole)).toBe(true)
     expect(asked('wallet_app')).toBe(12)
 
-    // What hangs is one kind of call to one partner.
+    // Only one kind of call to one partner hangs.
     const others = [partners.card_partner.readOrder({ attemptId: 'att_1' }, never), open(partners.wallet_app, 'att_2')]
     await setImmediate()
     expect([asked('card_partner'), asked('wallet_app')]).toEqual([1, 13])
@@ -637,7 +637,7 @@ describe('a crowd', () => {
     expect(await Promise.all(calls.slice(0, 12).map(outcome))).toEqual(Array.from({ length: 12 }, () => 'answered'))
   })
 
-  test('a burst of calls to a partner that answers gets all its answers', async () => {
+  test('a burst of calls to a partner that answers gets all its responses', async () => {
     const { partners, answer } = startPartners()
     const calls = Array.from({ length: 60 }, () =>
       outcome(partners.wallet_app.readOrder({ attemptId: 'att_1' }, never)),
@@ -656,7 +656,7 @@ describe('a crowd', () => {
     expect(await Promise.all(calls.slice(0, 24))).toEqual(Array.from({ length: 24 }, () => 'answered'))
   })
 
-  test('a converter that hangs is asked by forty calls at once', async () => {
+  test('a converter that hangs gets forty calls at once', async () => {
     let asked = 0
     const hangs = () => {
       asked++
@@ -671,7 +671,7 @@ describe('a crowd', () => {
     expect(asked).toBe(40)
   })
 
-  test('what a partner cannot do, it still cannot', () => {
+  test('a call that a partner does not support is still absent', () => {
     const { partners } = startPartners()
     expect(Object.keys(partners.wallet_app)).toEqual(['name', 'openOrder', 'readOrder', 'readCallback'])
   })

@@ -19,7 +19,7 @@ export const PATHS: Record<ProviderName, string> = {
   card_partner: '/card-partner',
   local_partner: '/local-partner',
 }
-/** What each partner is usually asked for. */
+/** The usual request to each partner. */
 const USUAL: Record<ProviderName, { method: MethodName; currency: Currency }> = {
   wallet_app: { method: 'banking_app', currency: 'EUR' },
   card_partner: { method: 'card', currency: 'EUR' },
@@ -130,7 +130,7 @@ export async function startSandboxServer() {
       await sandbox.callbacks.flush()
       return received.splice(0).flatMap((each) => (each.provider === provider ? [each.callback] : []))
     },
-    /** Ends the simulators without a word and starts them again from their journals, on the same port. */
+    /** Kills the simulators and starts them again from their journals, on the same port. */
     async restart() {
       const port = (server.address() as AddressInfo).port
       await stop()

@@ -6,7 +6,7 @@ import { PartnerError, type PaymentPartner } from '../../src/providers/provider.
 import { hmacSha256 } from '../../src/providers/signature.ts'
 import { listen, type SandboxServer, secretOf } from './sandbox-server.ts'
 
-/** The PartnerError that the call ends with; anything else is thrown. */
+/** The PartnerError that the call ends with; any other error is thrown. */
 export const troubleOf = async (call: Promise<unknown>): Promise<PartnerError> => {
   const error = await call.then(
     (value) => new Error(`no trouble: ${JSON.stringify(value)}`),
@@ -16,7 +16,7 @@ export const troubleOf = async (call: Promise<unknown>): Promise<PartnerError> =
   return error
 }
 
-/** The adapters against a partner that answers whatever the test says. */
+/** The drivers against a partner with responses that the test chooses. */
 export async function withPartnerThat(
   server: SandboxServer,
   answers: (request: IncomingMessage, response: ServerResponse) => void,
@@ -46,7 +46,9 @@ type Tampering = {
   readonly to: string
 }
 
-/** The adapter against its simulator, with a text in every answer replaced, and signed again where answers are signed. */
+/**
+ * The driver against its simulator, with a text in every response replaced, and signed again if responses are signed.
+ */
 export async function withTamperedAnswers(
   { server, provider, from, to }: Tampering,
   check: (partner: PaymentPartner) => Promise<void>,
