@@ -24,14 +24,14 @@ beforeAll(async () => {
 })
 afterAll(() => shop?.close())
 
-describe('The client', () => {
+describe('The client for merchants', () => {
   let pinrail: Pinrail
   beforeAll(async () => {
     pinrail = createPinrail({ apiKey: shop.key, baseUrl: shop.url })
   }, 60_000)
 
   describe('the client', () => {
-    test('creates, reads, lists and follows payments', async () => {
+    test('the client creates, reads, lists and follows payments', async () => {
       const created = await pinrail.payments.create({ amount: 49.99, currency: 'EUR', reference: 'c-1' })
       expect([created.status, created.amount_minor]).toEqual(['created', 4999])
       expect(await pinrail.payments.read(created.id)).toEqual(created)
@@ -43,7 +43,7 @@ describe('The client', () => {
       ])
     })
 
-    test('goes through every page', async () => {
+    test('the client reads every page of a list', async () => {
       const other = await shop.addMerchant()
       const theirs = createPinrail({ apiKey: other.key, baseUrl: shop.url })
       const made: string[] = []
@@ -54,7 +54,7 @@ describe('The client', () => {
       expect(seen).toEqual(made)
     })
 
-    test('has a method for every operation of the API', async () => {
+    test('the client has a method for every operation of the API', async () => {
       const asked: string[] = []
       const client = createPinrail({
         apiKey: 'k',
@@ -75,7 +75,7 @@ describe('The client', () => {
       expect(all.filter((operation) => !asked.includes(operation))).toEqual([])
     })
 
-    test('pulls the events that were missed, in order', async () => {
+    test('the client pulls the events that were missed, in order', async () => {
       const other = await shop.addMerchant()
       const theirs = createPinrail({ apiKey: other.key, baseUrl: shop.url })
       const about = { type: 'payment.failed', paymentId: null, object: { object: 'webhook_test' } }
@@ -86,7 +86,7 @@ describe('The client', () => {
       expect(seen).toEqual(Array.from({ length: 103 }, (_, index) => index + 3))
     })
 
-    test('throws what a program can decide by', async () => {
+    test('the client throws errors with a code for programs', async () => {
       const small = pinrail.payments.create({ amount: '0.01', currency: 'EUR' })
       await expect(small).rejects.toBeInstanceOf(InvalidRequestError)
       await expect(small).rejects.toMatchObject({
@@ -104,7 +104,7 @@ describe('The client', () => {
       })
     })
 
-    test('works with endpoints, keys and the wallet', async () => {
+    test('the client works with endpoints, keys and the wallet', async () => {
       const endpoint = await pinrail.webhookEndpoints.create({ url: 'https://shop.example/h' })
       expect(endpoint.secret).toMatch(/^whsec_/)
       expect((await pinrail.webhookEndpoints.update(endpoint.id, { enabled_events: ['*'] })).enabled_events).toEqual([
@@ -122,14 +122,14 @@ describe('The client', () => {
     })
   })
 
-  describe('a request that has trouble on its way', () => {
+  describe('A request with errors on its way', () => {
     let server: Server | undefined
     afterEach(() => {
       server?.closeAllConnections()
       server?.close()
     })
 
-    /** A server that answers as told, in turn, and the keys that it saw. */
+    /** A server with a list of responses, and the keys that it received. */
     async function troubled(...answers: ((request: IncomingMessage, response: ServerResponse) => void)[]) {
       const keys: string[] = []
       const waits: number[] = []
@@ -151,7 +151,7 @@ describe('The client', () => {
     const hangUp = (request: IncomingMessage): void => void request.socket.destroy()
     const body = { amount: 10, currency: 'EUR' } as const
 
-    test('is repeated with the same Idempotency-Key until it is answered', async () => {
+    test('a request is repeated with the same Idempotency-Key until it is answered', async () => {
       const { client, keys, waits } = await troubled(
         hangUp,
         status(503, { 'retry-after': '3' }),
@@ -164,7 +164,7 @@ describe('The client', () => {
       expect(waits[1]).toBeGreaterThanOrEqual(3000)
     })
 
-    test('is given up after three repetitions, with what was wrong', async () => {
+    test('a request is given up after three repetitions, with the error', async () => {
       const { client, keys } = await troubled(status(429, { 'retry-after': '1' }))
       await expect(client.payments.create(body)).rejects.toBeInstanceOf(RateLimitError)
       expect(keys).toHaveLength(4)
@@ -172,13 +172,13 @@ describe('The client', () => {
       await expect(gone.client.payments.read('pay_1')).rejects.toBeInstanceOf(ConnectionError)
     })
 
-    test('is not repeated when the answer would be the same', async () => {
+    test('a request is not repeated if the response would be the same', async () => {
       const { client, keys } = await troubled(status(422))
       await expect(client.payments.create(body)).rejects.toBeInstanceOf(InvalidRequestError)
       expect(keys).toHaveLength(1)
     })
 
-    test('waits for the first when its key is in use', async () => {
+    test('a request waits for the first one if its key is in use', async () => {
       const { client, keys } = await troubled(
         status(409, {}, '{"code":"idempotency_key_in_use"}'),
         status(201, {}, '{}'),
@@ -187,41 +187,41 @@ describe('The client', () => {
       expect(keys).toEqual(['mine', 'mine'])
     })
 
-    test('never follows a redirect with the key', async () => {
+    test('a request never follows a redirect with the key', async () => {
       const { client } = await troubled(status(307, { location: 'http://127.0.0.1:9/' }))
       await expect(client.payments.read('pay_1')).rejects.toBeInstanceOf(ConnectionError)
     })
   })
 })
 
-describe('Webhooks', () => {
+describe('Webhooks for merchants', () => {
   const secret = newWebhookSecret()
   const NOW = 1_795_209_600_000
   const body = Buffer.from('{"id":"evt_1","type":"payment.succeeded","note":"€"}')
   const headers = { ...signedHeaders({ id: 'evt_1', at: NOW, body, secrets: [secret] }) }
   const at = (options: { secret?: string | string[]; now?: number } = {}) => ({ secret, now: NOW, ...options })
 
-  describe('verifying a webhook', () => {
-    test('accepts ours, as bytes or text, with headers as Node or fetch have them', () => {
+  describe('Verifying a webhook', () => {
+    test('the client accepts the platform’s webhooks, as bytes or text, with headers as Node or fetch have them', () => {
       expect(verifyWebhook(body, headers, at())).toMatchObject({ id: 'evt_1', type: 'payment.succeeded' })
       expect(verifyWebhook(body.toString(), new Headers(headers), at())).toMatchObject({ id: 'evt_1' })
     })
 
-    test('accepts what the standardwebhooks library signs, and that library accepts ours', () => {
+    test('the client accepts webhooks that the standardwebhooks library signs, and that library accepts the platform’s', () => {
       const signature = new Webhook(secret).sign('evt_1', new Date(NOW), body.toString())
       expect(verifyWebhook(body, { ...headers, 'webhook-signature': `v1,xxx ${signature}` }, at())).toBeDefined()
       const fresh = signedHeaders({ id: 'evt_1', at: Date.now(), body, secrets: [secret] })
       expect(new Webhook(secret).verify(body, { ...fresh })).toMatchObject({ id: 'evt_1' })
     })
 
-    test('accepts either secret while one replaces the other', () => {
+    test('the client accepts either secret during a rotation', () => {
       const next = newWebhookSecret()
       const both = { ...signedHeaders({ id: 'evt_1', at: NOW, body, secrets: [next, secret] }) }
       for (const known of [secret, next]) expect(verifyWebhook(body, both, at({ secret: known }))).toBeDefined()
       expect(verifyWebhook(body, headers, at({ secret: [next, secret] }))).toBeDefined()
     })
 
-    test('refuses, and says what the usual causes are', () => {
+    test('the client refuses a wrong webhook, and names the usual causes', () => {
       const parsedAgain = JSON.stringify(JSON.parse(body.toString()), null, 1)
       const refused: [string, () => unknown, RegExp][] = [
         ['a body that was written again', () => verifyWebhook(parsedAgain, headers, at()), /parsed and written again/],
@@ -253,7 +253,7 @@ describe('Webhooks', () => {
       }
     })
 
-    test('never accepts one of 10,000 random changes of a signed request', () => {
+    test('the client never accepts one of 10,000 random changes of a signed request', () => {
       let accepted = 0
       let state = 7
       const random = (below: number): number => {
@@ -280,7 +280,7 @@ describe('Webhooks', () => {
         const which = random(4)
         const original = parts[which]!
         const changed = change(original)
-        // The end of a base64 text has bits that mean nothing.
+        // The last bits of a base64 text can be unused.
         if (changed === original || (which === 3 && sameBytes(changed, original))) continue
         parts[which] = changed
         const [text, id, timestamp, signature] = parts as [string, string, string, string]

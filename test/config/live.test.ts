@@ -26,8 +26,8 @@ const TEST_MNEMONIC = 'test test test test test test test test test test test ju
 const random = randomBytes(32)
 const PLAIN_DATABASE = LIVE_ENVIRONMENT.DATABASE_URL.replace(/\?.*/, '')
 
-describe('live mode', () => {
-  /** What live mode refuses. Each case changes one variable of a system that nothing speaks against. */
+describe('Live mode', () => {
+  /** The errors of live mode. Each case changes one variable of a valid system. */
   const problemsWith = (changes: Record<string, string | undefined>): string[] =>
     preflightProblems({ ...LIVE_ENVIRONMENT, ...changes }).map(({ name, must }) => `${name}: ${must}`)
   const hex = (value: string | Uint8Array): string => Buffer.from(value).toString('hex')
@@ -35,22 +35,22 @@ describe('live mode', () => {
   const accountKey = (addressIndex: number, mnemonic = TEST_MNEMONIC): Uint8Array =>
     mnemonicToAccount(mnemonic, { addressIndex }).getHdKey().privateKey!
 
-  test('nothing speaks against a system that is live in everything: api, worker and operator start', () => {
+  test('a system that is live in everything starts: api, worker and operator', () => {
     expect(problemsWith({})).toEqual([])
     expect(problemsWith({ NODE_OPTIONS: ' --max_old_space_size=512  --enable-source-maps' })).toEqual([])
     expect(readApiConfig(LIVE_ENVIRONMENT).PINRAIL_MODE).toBe('live')
     expect(readWorkerConfig(LIVE_ENVIRONMENT).CHAIN_ID).toBe(137)
   })
 
-  describe('refused by name', () => {
-    test('partners without a name, in the list that preflight prints', () => {
+  describe('Variables that are refused by name', () => {
+    test('partners without a name are refused, in the list that preflight prints', () => {
       for (const names of [undefined, 'wallet_app:Bankline'])
         expect(problemsWith({ PARTNER_NAMES: names }).join()).toContain(
           'card_partner:<name>:<statement>,local_partner:<name>:<statement>: buyers read them',
         )
     })
 
-    test('each page of the operator that the home page names, if it is missing or not on the web', () => {
+    test('each page of the operator that the home page names is refused if it is missing or not on the web', () => {
       for (const name of ['STATUS_PAGE_URL', 'PRIVACY_URL', 'TERMS_URL', 'CONTACT_EMAIL'])
         expect(problemsWith({ [name]: undefined }).join()).toBe(
           `${name}: must be set: the home page names it, and people look for it there`,
@@ -172,7 +172,7 @@ describe('live mode', () => {
       ['NODE_OPTIONS', '--inspect_brk=0.0.0.0', 'not --inspect_brk'],
       ['NODE_OPTIONS', '--max-old-space-size=512 --inspect=0.0.0.0', 'not --inspect'],
       ['TEMPORAL_TLS_CLIENT_KEY_DATA', 'development-only', 'must not be made for development'],
-    ])('%s=%s', (name, value, must) => {
+    ])('live mode refuses %s=%s', (name, value, must) => {
       const [named, what] = must.includes(': must') ? must.split(': ', 2) : [name, must]
       const found = problemsWith({ [name]: value }).filter(
         (line) => line.startsWith(`${named}: `) && line.includes(what!),
@@ -200,7 +200,7 @@ describe('live mode', () => {
     }
   })
 
-  describe('a secret made for development is refused', () => {
+  describe('A secret made for development', () => {
     test.each<[string, string]>([
       ['as it is', DEVELOPMENT_MARK],
       ['within a text', `my-${DEVELOPMENT_MARK}-secret`],
@@ -212,12 +212,12 @@ describe('live mode', () => {
       ['with percent escapes', encodeURIComponent(DEVELOPMENT_MARK).replaceAll('-', '%2D')],
       ['in the last of several', `${base64(random)},${base64(DEVELOPMENT_MARK)}`],
       ['as a webhook secret', `whsec_${base64(`${DEVELOPMENT_MARK}-webhook-secrets`)}`],
-    ])('%s', (_how, secret) => {
+    ])('a secret for development is refused: %s', (_how, secret) => {
       for (const name of ['CARD_PARTNER_SECRET', 'KEYSTORE_PASSWORD', 'API_KEY_PEPPER'])
         expect(problemsWith({ [name]: secret })).toContain(`${name}: must not be made for development`)
     })
 
-    test('every one that npm start makes', () => {
+    test('every secret that npm start makes is refused', () => {
       const { relayerKeys, merchantKey: _ofTheDemo, ...secrets } = generateSecrets()
       const all = [...Object.values(secrets), ...relayerKeys]
       expect(all).toHaveLength(13)
@@ -227,7 +227,7 @@ describe('live mode', () => {
         ])
     })
 
-    test('every one that docker-compose.yml ships, all at once', () => {
+    test('every secret that docker-compose.yml contains is refused, all at once', () => {
       const file = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8')
       const { services } = parse(file, { merge: true }) as {
         services: Record<string, { environment: Record<string, string> }>
@@ -245,7 +245,7 @@ describe('live mode', () => {
         ['DEPOSIT_SEED'],
       ].flat()
       const named = new Set(preflightProblems(env).map(({ name }) => name))
-      // These are for the api alone, and compose leaves them to test mode.
+      // These are only for the api, and compose leaves them to test mode.
       const ofApi = ['PARTNER_NAMES', 'STATUS_PAGE_URL', 'PRIVACY_URL', 'TERMS_URL', 'CONTACT_EMAIL']
       expect([...named].sort()).toEqual([...refused, ...ofApi].sort())
       expect(() => readWorkerConfig(env)).toThrow(
@@ -259,8 +259,8 @@ describe('live mode', () => {
     })
   })
 
-  describe('a public test key is refused', () => {
-    test('each of the first hundred of the well-known mnemonic, and of Ganache’s', () => {
+  describe('A public test key', () => {
+    test('the first hundred keys of the well-known mnemonic, and of Ganache’s, are refused', () => {
       const ganache = 'myth like bonus scare over problem client lizard pioneer submit female collect'
       for (const mnemonic of [TEST_MNEMONIC, ganache])
         for (const index of [0, 1, 4, 5, 9, 10, 19, 20, 57, 99])
@@ -279,7 +279,7 @@ describe('live mode', () => {
       ['after a good one', `0x${hex(random)}, 0x${hex(key)}`],
       ['as the mnemonic itself', TEST_MNEMONIC],
       ['as the mnemonic in base64', base64(TEST_MNEMONIC)],
-    ])('%s', (_how, secret) => {
+    ])('a public test key is refused: %s', (_how, secret) => {
       for (const name of ['TREASURY_KEY', 'RETIRED_TREASURY_KEYS', 'RELAYER_KEYS', 'GAS_FUNDING_KEY', 'DEPOSIT_SEED'])
         expect(problemsWith({ [name]: secret })).toContain(`${name}: must not be a public test key`)
     })
@@ -291,26 +291,26 @@ describe('live mode', () => {
     expect(() => readInboxConfig(env)).toThrow('PINRAIL_MODE: must be test: this process is a simulator')
   })
 
-  test('addresses of pages begin with what has no slash at its end', () => {
+  test('URLs of pages begin with a URL without a slash at its end', () => {
     const env = { ...LIVE_ENVIRONMENT, PUBLIC_URL: 'https://Pay.pinrail.example/' }
     expect(readApiConfig(env).PUBLIC_URL).toBe('https://pay.pinrail.example')
     expect(readWorkerConfig(env).PUBLIC_URL).toBe('https://pay.pinrail.example')
   })
 
-  describe('a variable that a file holds', () => {
+  describe('A variable in a file', () => {
     const folder = mkdtempSync(join(tmpdir(), 'pinrail-secrets-'))
     afterAll(() => rmSync(folder, { recursive: true, force: true }))
     const file = join(folder, 'pepper')
     const { API_KEY_PEPPER, ...rest } = LIVE_ENVIRONMENT
     writeFileSync(file, `${API_KEY_PEPPER}\n`)
 
-    test('is read from the file that NAME_FILE names, without the end of its last line', () => {
+    test('a variable is read from the file that NAME_FILE names, without the end of its last line', () => {
       const env = { ...rest, API_KEY_PEPPER_FILE: file }
       expect(preflightProblems(env)).toEqual([])
       expect(readApiConfig(env).API_KEY_PEPPER.reveal()).toBe(API_KEY_PEPPER)
     })
 
-    test('is refused by name when the file cannot be read, or the variable is set as well', () => {
+    test('a variable in a file is refused by name if the file cannot be read, or the variable is set as well', () => {
       expect(preflightProblems({ ...rest, API_KEY_PEPPER_FILE: join(folder, 'missing') })).toEqual([
         { name: 'API_KEY_PEPPER_FILE', must: expect.stringMatching(/^must be a file that can be read: .*ENOENT/) },
       ])
@@ -319,7 +319,7 @@ describe('live mode', () => {
       ])
     })
 
-    test('is judged as any other', () => {
+    test('a variable in a file is judged as any other', () => {
       writeFileSync(join(folder, 'weak'), 'pepper')
       expect(preflightProblems({ ...rest, API_KEY_PEPPER_FILE: join(folder, 'weak') })).toEqual([
         { name: 'API_KEY_PEPPER', must: expect.stringContaining('must be at least 32 random characters') },
@@ -327,13 +327,13 @@ describe('live mode', () => {
     })
   })
 
-  test('the operator’s command concludes nothing from one node in live mode', () => {
+  test('the operator’s command draws no conclusion from one node in live mode', () => {
     const env = { ...LIVE_ENVIRONMENT, CHAIN_ID: '137', USDC_ADDRESS: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359' }
     expect(readOperatorConfig(env).FINALITY_QUORUM).toBe(2)
     expect(() => readOperatorConfig({ ...env, FINALITY_QUORUM: '' })).toThrow('FINALITY_QUORUM: must be at least 2')
   })
 
-  test('test mode takes all of it', () => {
+  test('test mode accepts everything that live mode refuses', () => {
     const env = {
       ...LIVE_ENVIRONMENT,
       PINRAIL_MODE: 'test',
@@ -344,7 +344,7 @@ describe('live mode', () => {
   })
 })
 
-describe('the preflight', () => {
+describe('The preflight', () => {
   let database: TestDatabase
   beforeAll(async () => {
     database = await createTestDatabase()
@@ -366,11 +366,11 @@ describe('the preflight', () => {
   }
 
   describe('pinrail preflight', () => {
-    test('answers 0 when ready for live mode', async () => {
+    test('pinrail preflight exits with 0 if the system is ready for live mode', async () => {
       expect(await preflight(live())).toEqual({ code: 0, said: ['ready for live mode'] })
     })
 
-    test('lists what is missing, wrong and not live together, and answers 1', async () => {
+    test('pinrail preflight lists all missing, wrong and test values together, and exits with 1', async () => {
       const { API_KEY_PEPPER: _gone, ...rest } = live()
       const env = { ...rest, PINRAIL_MODE: 'test', DATABASE_POOL: 'many', PUBLIC_URL: 'http://localhost' }
       expect(await preflight(env)).toEqual({
@@ -385,7 +385,7 @@ describe('the preflight', () => {
       })
     })
 
-    test.each(['DATABASE_URL', 'DATABASE_READ_URL'])('names a database that does not answer: %s', async (name) => {
+    test.each(['DATABASE_URL', 'DATABASE_READ_URL'])('pinrail preflight names a database that does not answer: %s', async (name) => {
       const { code, said } = await preflight({
         ...live(),
         [name]: LIVE_ENVIRONMENT.DATABASE_URL.replace(/@.*/, '@127.0.0.1:9/none'),
@@ -396,7 +396,7 @@ describe('the preflight', () => {
       ])
     })
 
-    test('says which keystore does not open', async () => {
+    test('pinrail preflight names the keystore that cannot be opened', async () => {
       const path = join(folder, 'missing.json')
       const { code, said } = await preflight({
         ...live(),
@@ -409,7 +409,7 @@ describe('the preflight', () => {
       ['TREASURY_KEY', 'the treasury'],
       ['RELAYER_KEYS', `0x${hex(random)},${hex(random)}`],
       ['GAS_FUNDING_KEY', 'vault:gas'],
-    ])('a key that no process could open is named: %s', async (name, value) => {
+    ])('pinrail preflight names a key that no process could open: %s', async (name, value) => {
       const { code, said } = await preflight({ ...live(), [name]: value })
       expect([code, said]).toEqual([1, [expect.stringMatching(`^${name}: must open: a key is 0x`), expect.anything()]])
     })
@@ -423,7 +423,7 @@ describe('the preflight', () => {
         'https://one.example,https://two.example/a,https://two.example/b',
         'must name each host once',
       ],
-    ])('what api or worker would end with is named before: %s=%s', async (name, value, must) => {
+    ])('pinrail preflight names the error that would end api or worker: %s=%s', async (name, value, must) => {
       const { code, said } = await preflight({ ...live(), [name]: value })
       expect([code, said]).toEqual([1, [expect.stringContaining(`${name}: ${must}`), expect.anything()]])
     })
@@ -458,14 +458,14 @@ describe('the preflight', () => {
         'must have a date at each address but the first',
       ],
     ])(
-      'a wallet with two roles, with which the engine does not start, is named before: %s',
+      'pinrail preflight names a wallet with two roles, with which the engine does not start: %s',
       async (name, env, must) => {
         const { code, said } = await preflight({ ...live(), ...env })
         expect([code, said]).toEqual([1, [`${name}: ${must}`, '1 to fix before live mode']])
       },
     )
 
-    test('the preflight shows nothing of a keystore that is no keystore: it may be the key itself', async () => {
+    test('pinrail preflight shows no content of an invalid keystore: it can be the key itself', async () => {
       const path = join(folder, 'plain.json')
       const digits = hex(Buffer.alloc(32, 0xab))
       writeFileSync(path, digits)
@@ -480,13 +480,13 @@ describe('the preflight', () => {
     test.each([
       ['keystore:', 'TREASURY_KEY: must open: keystore: is followed by a private key, not by a path'],
       ['keystore:0x', 'TREASURY_KEY: must open: keystore: is followed by a private key, not by a path'],
-    ])('a key that stands where the path of a keystore should is not shown: %s…', async (before, told) => {
+    ])('pinrail preflight does not show a key that is set instead of a keystore’s path: %s…', async (before, told) => {
       const digits = hex(Buffer.alloc(32, 0xab))
       const { said } = await preflight({ ...live(), TREASURY_KEY: `${before}${digits}` })
       expect(said).toEqual([told, '1 to fix before live mode'])
     })
 
-    test('the preflight shows no line of a file of profiles that cannot be read: it may be that of the API key', async () => {
+    test('pinrail preflight shows no line of an unreadable file of profiles: it can contain the API key', async () => {
       const path = join(folder, 'temporal.toml')
       const secret = randomBytes(16).toString('hex')
       writeFileSync(path, `[profile.default]\napi_key = "${secret}\naddress = "a:1"\n`)
@@ -495,7 +495,7 @@ describe('the preflight', () => {
       expect(said.join('\n')).not.toContain(secret)
     })
 
-    test('shows no secret', async () => {
+    test('pinrail preflight shows no secret', async () => {
       const secret = `${DEVELOPMENT_MARK}-${randomBytes(8).toString('hex')}`
       const { said } = await preflight({
         ...live(),
@@ -506,7 +506,7 @@ describe('the preflight', () => {
       expect(said.join('\n')).not.toContain(secret.slice(-16))
     })
 
-    test('refuses a public test key in a keystore, as the worker does when it opens it', async () => {
+    test('pinrail preflight refuses a public test key in a keystore, as the worker does when it opens it', async () => {
       const path = join(folder, 'public.json')
       const password = randomBytes(16).toString('hex')
       writeFileSync(path, JSON.stringify(scryptKeystore(`0x${hex(key)}`, password)))

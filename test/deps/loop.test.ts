@@ -7,13 +7,13 @@ import { runWorker } from '../../src/worker/run.ts'
 
 const log = pino({ level: 'silent' })
 
-test('rounds that a bell starts keep their distance, and a ring in between is not forgotten', async () => {
+test('rounds that a bell starts keep their distance, and a ring in between is remembered', async () => {
   const bell = createBell()
   const stop = new AbortController()
   const began: number[] = []
   const tick = () => {
     began.push(performance.now())
-    // Somebody rings at once, as each change of each payment does.
+    // A ring at once, as from each change of each payment.
     if (began.length < 5) bell.ring()
     else stop.abort()
     return Promise.resolve(0)
@@ -22,14 +22,14 @@ test('rounds that a bell starts keep their distance, and a ring in between is no
   await runLoop({ name: 'told in vain', everyMs: 600_000, tick, idle, log }, stop.signal)
   const gaps = began.slice(1).map((at, index) => at - (began[index] ?? 0))
   expect(gaps).toHaveLength(4)
-  // A timer of Node may be a millisecond early.
+  // A timer of Node can be a millisecond early.
   expect(Math.min(...gaps)).toBeGreaterThan(28)
 })
 
 test('a process that ends waits for no distance', async () => {
   const stop = new AbortController()
   const tick = () => {
-    // After the round, when its loop waits.
+    // After the round, while its loop waits.
     setTimeout(() => stop.abort(), 20)
     return Promise.resolve(0)
   }
@@ -38,7 +38,7 @@ test('a process that ends waits for no distance', async () => {
   expect(stop.signal.aborted).toBe(true)
 })
 
-test('a worker of thirty loops listens once to its end, so that Node warns of no leak, and all of them end', async () => {
+test('a worker of thirty loops listens once for its end, so that Node warns of no leak, and all of them end', async () => {
   const stop = new AbortController()
   const began = new Set<string>()
   const loops = Array.from({ length: 30 }, (_, index): Loop => {
@@ -53,7 +53,7 @@ test('a worker of thirty loops listens once to its end, so that Node warns of no
   expect(began.size).toBe(30)
 })
 
-test('a worker that is to end before it has begun ends', async () => {
+test('a worker whose end was requested before its start ends', async () => {
   const stop = new AbortController()
   stop.abort()
   const tick = () => Promise.resolve()

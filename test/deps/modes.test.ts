@@ -42,10 +42,10 @@ import { type AskOptions, openShop, type Shop } from '../api/support/shop.ts'
 import { foundLogs, takeLane, takeLease } from '../chain/lead.ts'
 import { DESTINATION, type Planted, plant, storedOf } from './two-modes.ts'
 
-describe('the doors of a system', () => {
+describe('The entrances of a system', () => {
   /**
-   * A test system whose database holds payments of live mode: the rows were there before it was stamped. At every door
-   * a live payment is answered and treated as one that does not exist, and one of test mode goes through.
+   * A test system whose database has payments of live mode: the rows existed before it was stamped. At every entrance a
+   * live payment is treated as unknown, and one of test mode is accepted.
    */
   const SAME_SITE = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' }
 
@@ -58,7 +58,7 @@ describe('the doors of a system', () => {
   let stored: string
   beforeAll(async () => {
     shop = await openShop({
-      // The callback is authentic: what it names decides.
+      // The callback is authentic: its order decides.
       deps: () => ({
         readCallback: (_provider, { body }) => {
           const attemptId = Buffer.from(body).toString()
@@ -86,7 +86,7 @@ describe('the doors of a system', () => {
 
   const untouched = async (): Promise<void> => expect(await storedOf(shop.db, other)).toBe(stored)
 
-  /** As a client sees it, but for what it asked for itself and the request's own id. */
+  /** The response as a client reads it, except for its own input and the request’s own id. */
   async function seen(method: string, path: (of: Planted) => string, of: Planted, options: Options = {}) {
     const body = options.body?.(of)
     const answer = await shop.ask(method, path(of), { ...options, ...(body !== undefined && { body }) })
@@ -97,7 +97,7 @@ describe('the doors of a system', () => {
   }
   type Options = Omit<AskOptions, 'body'> & { readonly body?: (of: Planted) => string }
 
-  describe('answers as for what is unknown:', () => {
+  describe('Live objects are answered as unknown ones', () => {
     const page = { key: null, headers: SAME_SITE }
     const form = { ...page, body: () => 'provider=wallet_app&method=banking_app' }
     const callback = { key: null, body: ({ attemptId }: Planted) => attemptId }
@@ -113,7 +113,7 @@ describe('the doors of a system', () => {
       ['Continue', 404, 'POST', ({ token }) => `/c/${token}/continue`, form],
       ['the country', 404, 'POST', ({ token }) => `/c/${token}/country`, { ...page, body: () => 'country=DE' }],
       ['a callback of a partner', 404, 'POST', () => '/callbacks/wallet_app', callback],
-    ])('%s', async (_door, status, method, path, options) => {
+    ])('a live object is answered as an unknown one: %s', async (_door, status, method, path, options) => {
       const answer = await seen(method, path, other, options)
       expect(answer).toEqual(await seen(method, path, nobody, options))
       expect(answer.status).toBe(status)
@@ -122,7 +122,7 @@ describe('the doors of a system', () => {
         expect((await seen(method, path, own, options)).status).toBeLessThan(400)
     })
 
-    test('a key', async () => {
+    test('a live key is answered as an unknown one', async () => {
       const live = await shop.addKey({ ...shop.tenant, livemode: true })
       const path = (): string => '/v1/providers'
       const answer = await seen('GET', path, other, { key: live.key })
@@ -134,7 +134,7 @@ describe('the doors of a system', () => {
       expect(rows).toEqual([{ last_used_at: null }])
     })
 
-    test('the lists', async () => {
+    test('live objects are absent from the lists', async () => {
       for (const path of ['/v1/payments', '/v1/events', '/v1/webhook_endpoints']) {
         const { text } = await shop.ask('GET', path)
         expect([path, Object.values(other).some((id) => text.includes(id))]).toEqual([path, false])
@@ -143,12 +143,12 @@ describe('the doors of a system', () => {
     })
   })
 
-  /** A key of a right form that is in no table. */
+  /** A well-formed key that is in no table. */
   function unknownKey(livemode: boolean): string {
     return createApiKey(livemode, 'another pepper').text
   }
 
-  describe('a process of the other mode refuses to start on this database:', () => {
+  describe('A process of the other mode', () => {
     const refusal = 'This process is in live mode, but its database belongs to a test deployment.'
     const environment = () => ({
       ...LIVE_ENVIRONMENT,
@@ -157,15 +157,15 @@ describe('the doors of a system', () => {
       TEMPORAL_NAMESPACE: shop.temporal.namespace,
     })
 
-    test('the api', async () => {
+    test('the api of the other mode refuses to start on this database', async () => {
       await expect(composeApi(readApiConfig(environment()), shop.log)).rejects.toThrow(refusal)
     })
 
-    test('the worker', async () => {
+    test('the worker of the other mode refuses to start on this database', async () => {
       await expect(composeWorker(readWorkerConfig(environment()), shop.log)).rejects.toThrow(refusal)
     })
 
-    test('the api, when the lists would come from it', async () => {
+    test('the api refuses to start if its lists would come from a database of the other mode', async () => {
       const database = await createTestDatabase()
       try {
         const env = { ...environment(), DATABASE_URL: database.url, DATABASE_READ_URL: shop.databaseUrl }
@@ -187,7 +187,7 @@ describe('the doors of a system', () => {
     await expect(composeApi(readApiConfig(pooled), shop.log)).rejects.toThrow('alter role')
   })
 
-  describe('the worker leaves alone', () => {
+  describe('Objects that the worker skips', () => {
     const parts = () => {
       const { db, taskQueue, log } = shop
       const workflows = createPaymentWorkflows({ client, taskQueue, load: loadStart(db) })
@@ -209,7 +209,7 @@ describe('the doors of a system', () => {
       ['news of a payout', () => parts().relay.completeTransfers()],
       ['news of a partner', () => parts().relay.tellPartnerNews()],
       ['a delivery that is overdue', () => parts().sweep.tick()],
-    ])('%s', async (_what, round) => {
+    ])('the worker skips %s of the other mode', async (_what, round) => {
       expect(await round()).toBe(1)
       expect(await round()).toBe(0)
       await untouched()
@@ -217,7 +217,7 @@ describe('the doors of a system', () => {
       expect(await exists(deliveryWorkflowId(other.eventId, other.endpointId))).toBe(false)
     })
 
-    test('a payment without a workflow', async () => {
+    test('the worker skips a payment of the other mode without a workflow', async () => {
       const orphan = await plant(shop.db, shop.tenant)
       await parts().relay.adoptOrphans()
       expect(await exists(paymentWorkflowId(orphan.id))).toBe(true)
@@ -225,7 +225,7 @@ describe('the doors of a system', () => {
       await untouched()
     })
 
-    test('a message that would start a run', async () => {
+    test('the worker skips a message of the other mode that would start a run', async () => {
       const { workflows } = parts()
       const request = { attemptId: newId('attempt'), provider: 'wallet_app', method: 'banking_app' } as const
       const messages = [
@@ -242,7 +242,7 @@ describe('the doors of a system', () => {
 })
 
 describe('activities', () => {
-  /** A test system whose database holds a payment of live mode: to its activities there is no such payment. */
+  /** A test system whose database has a payment of live mode: its activities treat that payment as unknown. */
   let database: TestDatabase
   let db: Db
   let tenant: { merchantId: string; livemode: boolean }
@@ -267,9 +267,9 @@ describe('activities', () => {
 
   const untouched = async (): Promise<void> => expect(await storedOf(db, other)).toBe(stored)
 
-  describe('the activities refuse, before anybody outside is asked:', () => {
+  describe('Activities refuse a payment of the other mode before they call another party', () => {
     const asked: string[] = []
-    /** Whoever is called is noted, and does not answer. */
+    /** Records each call, and does not answer. */
     const outside = (name: string) =>
       new Proxy(
         {},
@@ -328,7 +328,7 @@ describe('activities', () => {
       ['markPassedTime', (all, { id }) => all.markPassedTime({ paymentId: id, now: Date.UTC(2100, 0, 1) })],
       ['decide', (all, { id }) => all.decide({ paymentId: id, say: 'hold', ...note })],
       ['giveBack', (all, of) => all.giveBack({ paymentId: of.id, attemptId: of.attemptId })],
-    ])('%s', async (_name, call) => {
+    ])('the activity refuses a payment of the other mode: %s', async (_name, call) => {
       asked.length = 0
       for (const planted of [other, nobody])
         await expect(run((all) => call(all, planted))).rejects.toThrow(`no payment ${planted.id}`)
@@ -338,14 +338,14 @@ describe('activities', () => {
       expect(String(answer)).not.toContain('no payment')
     })
 
-    test('somebody outside is asked about a payment of its own mode', async () => {
+    test('an activity calls another party about a payment of its own mode', async () => {
       asked.length = 0
       const { id } = await plant(db, tenant)
       await expect(run((all) => all.settle(id))).rejects.toThrow('no answer')
       expect(asked).toEqual(['partner.readOrder'])
     })
 
-    test('announce and deliverWebhook', async () => {
+    test('announce and deliverWebhook refuse an event of the other mode', async () => {
       const sent: string[] = []
       const deps: DeliveryDeps = {
         db,
@@ -373,7 +373,7 @@ describe('activities', () => {
       expect(sent).toEqual([own.endpointId])
     })
 
-    test('a deposit address', async () => {
+    test('the activity refuses a deposit address of the other mode', async () => {
       const book = createDepositBook({
         db,
         chainId: 31337,
@@ -451,8 +451,8 @@ describe('settlement', () => {
 
   const untouched = async (): Promise<void> => expect(await storedOf(db, other)).toBe(stored)
 
-  describe('a payout of the other mode', () => {
-    test('is not queued: its payment is unknown', async () => {
+  describe('A payout of the other mode', () => {
+    test('a payout of the other mode is not queued: its payment is unknown', async () => {
       const third = await plant(db, { merchantId: await merchant(), livemode: true })
       const ask = payoutOf(third, true)
       for (const livemode of [true, false]) {
@@ -470,7 +470,7 @@ describe('settlement', () => {
       expect(await stateOf(third)).toBeUndefined()
     })
 
-    test('is neither signed nor sent', async () => {
+    test('a payout of the other mode is neither signed nor sent', async () => {
       const signature = { kind: 'transfer', validBefore: 4_000_000_000, signature: `0x${'1b'.repeat(65)}` } as const
       const { payouts } = await journal().readPayable({ keys: [TREASURY], limit: 10, after: null })
       expect(payouts.map(({ paymentId }) => paymentId)).toEqual([own.id])
@@ -490,7 +490,7 @@ describe('settlement', () => {
       expect(await stateOf(other)).toBe('authorized')
     })
 
-    test('is not held, released or voided, by the engine or by an operator', async () => {
+    test('a payout of the other mode is not stopped, released or voided, by the engine or by an operator', async () => {
       await journal().hold({ paymentId: other.id, reason: 'policy', detail: '' })
       await untouched()
       const changes = [
@@ -505,7 +505,7 @@ describe('settlement', () => {
       expect(heard).toEqual([])
     })
 
-    test('does not end by what the chain shows', async () => {
+    test('a payout of the other mode does not end by the chain’s logs', async () => {
       await db.query(
         `insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
          block_number, block_hash, finalized_at)
@@ -518,7 +518,7 @@ describe('settlement', () => {
       await untouched()
     })
 
-    test('does not become mined, and one that was does not go back', async () => {
+    test('a payout of the other mode does not become mined, and a mined one does not go back', async () => {
       const lease = await takeLease(journal(), { owner: 'me' })
       const ids = [own.id, other.id]
       await journal().markMined(lease, { number: 1, mined: ids, gone: [] })
@@ -531,7 +531,7 @@ describe('settlement', () => {
       expect(await stateOf(other)).toBe('mined')
     })
 
-    test('makes a transfer out of our treasury unknown, which pauses the lanes, with a payout and without', async () => {
+    test('a payout of the other mode does not explain a transfer out of the treasury, which pauses the lanes', async () => {
       const third = await plant(db, { merchantId: await merchant(), livemode: true })
       const mine = await plant(db, { merchantId: await merchant(), livemode: false })
       const place = { kind: 'out', treasury: TREASURY, txHash: hash(1), blockNumber: 1, blockHash: hash(1) } as const
@@ -548,7 +548,7 @@ describe('settlement', () => {
       expect(unknown.map(({ authNonce }) => authNonce)).toEqual([nonceOf(other), nonceOf(third)])
     })
 
-    test('is not counted, and its treasury is not ours, when settlements are rebuilt', async () => {
+    test('a payout of the other mode is not counted, and its treasury is unknown, when settlements are rebuilt', async () => {
       await db.query('delete from payout where payment_id = $1', [other.id])
       await db.transaction((tx) => queuePayout({ ...tx, livemode: true }, payoutOf(other, true, FOREIGN_TREASURY)))
       const owing: string[] = []

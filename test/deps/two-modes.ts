@@ -9,7 +9,7 @@ import { createdPayment } from '../../src/domain/payment/new-payment.ts'
 import { renderPayment } from '../../src/domain/payment/payment-object.ts'
 import { newId } from '../../src/ids.ts'
 
-/** A payment of one mode with everything that hangs on one, as the relay would find it after a crash. */
+/** A payment of one mode with all its dependent rows, as the relay would find it after a crash. */
 export type Planted = {
   readonly id: string
   readonly token: string
@@ -21,7 +21,7 @@ export type Planted = {
 const TOKEN = '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359'
 export const DESTINATION = `0x${'70'.repeat(20)}` as const
 
-/** Everything about a payment, in every table, as one text. */
+/** All rows about a payment, in every table, as one text. */
 export async function storedOf(db: Db, { id, attemptId, eventId }: Planted): Promise<string> {
   const all = await Promise.all(
     [
@@ -43,7 +43,7 @@ export async function storedOf(db: Db, { id, attemptId, eventId }: Planted): Pro
 
 /**
  * Writes a payment of this mode into the database, whatever the mode of the deployment. It was paid an hour ago and
- * waits for its conversion; its start, its callback, its event and the news of its payout are not passed on.
+ * waits for its conversion; its start, its callback, its event and the message of its payout are not passed on.
  */
 export async function plant(db: Db, tenant: Tenant): Promise<Planted> {
   const id = newId('payment')

@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from '@jest/globals'
 
-/** `docs/asvs.csv`: each requirement of OWASP ASVS 5.0 up to level 2, with what shows that it is met or why it is not. */
+/**
+ * `docs/asvs.csv`: each requirement of OWASP ASVS 5.0 up to level 2, with the proof that it is met or the reason why
+ * not.
+ */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const [head, ...rows] = readFileSync(join(ROOT, 'docs/asvs.csv'), 'utf8')
@@ -13,7 +16,7 @@ const [head, ...rows] = readFileSync(join(ROOT, 'docs/asvs.csv'), 'utf8')
 
 const ANSWERS = ['met', 'partly', 'not met', 'does not apply']
 
-/** The levels of the requirements of each section as published, in their order: 1.2.9 is of level 2. */
+/** The published levels of the requirements of each section, in their order: 1.2.9 is of level 2. */
 const LEVELS: Readonly<Record<string, string>> = {
   '1.1': '22',
   '1.2': '1111122223',
@@ -105,7 +108,7 @@ test('each published requirement up to level 2 is answered once, in its order, w
   expect(rows.map(([id, level]) => [id, level])).toEqual(published.filter(([, level]) => level !== '3'))
 })
 
-test('each answer has its reason, and what is met, or met in part, names files that exist', () => {
+test('each answer has its reason, and an answer of met, or met in part, names files that exist', () => {
   expect(head).toEqual(['requirement', 'level', 'asks', 'answer', 'how', 'where'])
   const wrong = rows.filter(([, , asks = '', answer = '', how = '', where = '', ...more]) => {
     const files = where.split(' ').filter((file) => file !== '')

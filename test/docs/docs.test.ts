@@ -21,14 +21,14 @@ function markdownIn(folder: string): string[] {
     .map((name) => `${folder}/${name}`)
 }
 
-test.each(Object.entries(GENERATED))('%s is what `npm run docs` writes', (path, write) => {
+test.each(Object.entries(GENERATED))('the document %s equals the output of `npm run docs`', (path, write) => {
   expect(read(path)).toBe(write())
 })
 
 describe.each(pages)('%s', (page) => {
   const text = read(page)
 
-  test('names only files that exist', () => {
+  test('the document names only files that exist', () => {
     const inCode = [...text.matchAll(/`((?:src|scripts|test|lab|docs|tools|ops)\/[\w./-]*[\w])`/g)].map(
       ([, path]) => path!,
     )
@@ -38,14 +38,14 @@ describe.each(pages)('%s', (page) => {
     expect([...inCode, ...linked].filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
   })
 
-  test('names only npm scripts that exist', () => {
+  test('the document names only npm scripts that exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
     const named = [...text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => name!)
     expect(named.filter((name) => !(name in scripts))).toEqual([])
   })
 })
 
-test('the README’s curl line asks for what the printed one asks for', () => {
+test('the README’s curl line makes the request of the printed one', () => {
   const body = /-d '([^']+)'/
   const printed = curlLine({ api_url: 'http://localhost:4242', secret_key: 'sk' } as Parameters<typeof curlLine>[0])
   expect(body.exec(read('README.md'))?.[1]).toBe(body.exec(printed)?.[1])
@@ -59,7 +59,7 @@ test('the operator’s page has every decision and no other', () => {
 
 test('the operator’s page names only variables that exist', () => {
   const named = [...read('docs/operations.md').matchAll(/`([A-Z][A-Z_]{3,})(?:=\w+)?`/g)].map(([, name]) => name!)
-  // Of Node and of the database driver, which live mode looks at.
+  // Variables of Node and of the database driver, which live mode checks.
   const others = ['PGPASSWORD', 'PGSSLMODE', 'NODE_TLS_REJECT_UNAUTHORIZED', 'NODE_OPTIONS', 'NODE_DEBUG']
   expect(named.filter((name) => !KNOWN_VARIABLES.has(name) && !others.includes(name))).toEqual([])
 })
@@ -70,7 +70,7 @@ test('a newcomer who reads one payment in the README’s order never has to go b
   expect(new Set(files).size).toBe(files.length)
   expect(files.length).toBeGreaterThan(8)
   const place = (file: string): number => files.indexOf(file)
-  // A type names what comes later; a value of an earlier file would have to be looked up there again.
+  // A type can name later files; a value of an earlier file would have to be looked up there again.
   const back = readImports(ROOT, files).filter(({ from, to, typeOnly }) => !typeOnly && place(to) < place(from))
   expect(back).toEqual([])
 })
@@ -94,7 +94,7 @@ test('each step of “Follow one payment” names files of src that exist', () =
   expect(paths.flat().filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
 })
 
-/** The folders in the first column of the README's map. */
+/** The folders in the first column of the README’s map. */
 function mappedFolders(): string[] {
   const [, table = ''] = /## The map\n(.*?)\n## /s.exec(read('README.md')) ?? []
   return [...table.matchAll(/^\| `([\w/]+)` \|/gm)].map(([, folder]) => folder!)
@@ -133,6 +133,6 @@ test('the glossary defines each noun and each verb once, and defines no word tha
   }
 })
 
-test('what we ship is under permissive licences', () => {
+test('the shipped packages have permissive licences', () => {
   expect(shippedPackages().filter(({ licence }) => !PERMISSIVE.has(licence))).toEqual([])
 })

@@ -12,12 +12,12 @@ beforeAll(async () => {
 })
 afterAll(() => database?.drop())
 
-test('docs/schema.md is what `npm run docs` writes', () => {
+test('docs/schema.md equals the output of `npm run docs`', () => {
   const page = fileURLToPath(new URL('../../docs/schema.md', import.meta.url))
   expect(readFileSync(page, 'utf8')).toBe(schemaPage(schema))
 })
 
-test('every table, view and domain has a comment that says what it is', () => {
+test('every table, view and domain has a comment', () => {
   const all = [...schema.relations, ...schema.domains]
   expect(all.length).toBeGreaterThan(60)
   expect(all.filter(({ comment }) => comment === null).map(({ name }) => name)).toEqual([])

@@ -36,12 +36,12 @@ async function samplesOf(guide: string, language: CallLanguage): Promise<string[
   return codes.filter(ofCalls).map((code) => code.text)
 }
 
-/** Milliseconds: one language is compiled, its libraries too where nobody did that before. */
+/** Milliseconds: one language is compiled, with its libraries if they were not compiled before. */
 const COMPILED_IN = 180_000
 
-describe.each(CALL_LANGUAGES)('the examples of the guides in %s', (language) => {
+describe.each(CALL_LANGUAGES)('The examples of the guides in %s', (language) => {
   test(
-    'are answered by the api as the guides say',
+    'the api answers the examples as the guides say',
     async () => {
       const env = {
         SECRET_KEY: world.secretKey,
@@ -77,7 +77,7 @@ describe.each(CALL_LANGUAGES)('the examples of the guides in %s', (language) => 
 
 type Delivery = { readonly headers: Record<string, string>; readonly body: string; readonly path: string }
 
-describe('the code that verifies a webhook', () => {
+describe('The code that verifies a webhook', () => {
   let before: Delivery
   let during: Delivery
   let secrets: { old: string; new: string }
@@ -93,7 +93,7 @@ describe('the code that verifies a webhook', () => {
     during = await deliveryOf([old, secrets.new])
   })
 
-  /** What arrives when a payment has succeeded. */
+  /** The request that arrives when a payment has succeeded. */
   async function deliveryOf(known: readonly string[]): Promise<Delivery> {
     await fetch(`${world.inboxUrl}/secret`, { method: 'POST', body: JSON.stringify({ secrets: known }) })
     const id = await world.createPayment()
@@ -112,7 +112,7 @@ describe('the code that verifies a webhook', () => {
     return found
   }
 
-  /** The delivery as it would be, had it been sent so many seconds ago. */
+  /** The delivery as it would be if it had been sent this number of seconds ago. */
   function sentAgo({ headers, body }: Delivery, seconds: number): Delivery {
     const at = new Date(Date.now() - seconds * 1000)
     const signature = new Webhook(secrets.new).sign(headers['webhook-id'] ?? '', at, body)
@@ -122,7 +122,7 @@ describe('the code that verifies a webhook', () => {
 
   const WRONG = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 
-  test.each(Object.keys(VERIFY_FILES))('in %s takes what is from us and refuses everything else', async (language) => {
+  test.each(Object.keys(VERIFY_FILES))('the code in %s accepts the platform’s webhooks and refuses all others', async (language) => {
     const changed = { ...during, body: during.body.replace('"succeeded"', '"succeeded" ') }
     const other = { ...during, headers: { ...during.headers, 'webhook-id': 'evt_other' } }
     const unsigned = { ...during, headers: { ...during.headers, 'webhook-signature': '' } }

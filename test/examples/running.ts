@@ -10,14 +10,14 @@ import type { CallLanguage } from '../../src/web/docs/code/languages.ts'
 const TSX = import.meta.resolve('tsx')
 const RECEIVERS = fileURLToPath(new URL('./receivers/', import.meta.url))
 const SAMPLES = fileURLToPath(new URL('../../src/web/docs/code/verify/', import.meta.url))
-/** The Go that is there, and nothing that it would fetch. */
+/** Uses the installed Go, and prevents downloads. */
 const GO = { GOTOOLCHAIN: 'local', GO111MODULE: 'off', GOFLAGS: '' }
-/** The first Go program has the standard library compiled with it: over a minute on a machine that does other things too. */
+/** The first Go program has the standard library compiled with it: over a minute on a busy machine. */
 const TIMEOUT_MS = 150_000
 
 type Command = { readonly folder: string; readonly env?: NodeJS.ProcessEnv; readonly input?: string }
 
-/** What the program wrote. Throws when it fails or writes to its second output. */
+/** Returns the output of the program. Throws if it fails or writes to its second output. */
 export async function runProgram(
   program: string,
   args: readonly string[],
@@ -45,10 +45,10 @@ const FILES: Readonly<Record<CallLanguage, string>> = {
 
 type Samples = { readonly language: CallLanguage; readonly texts: readonly string[]; readonly env: NodeJS.ProcessEnv }
 
-/** Between what two examples print. */
+/** A separator between the outputs of two examples. */
 const MARK = '\n-- next --\n'
 
-/** What the examples print, one after the other. Where a start takes long, one process runs all of the files. */
+/** Returns the outputs of the examples in order. If a start takes long, one process runs all of the files. */
 export async function runSamples(folder: string, { language, texts, env }: Samples): Promise<string[]> {
   mkdirSync(folder, { recursive: true })
   const files = texts.map((text, index) => {
@@ -96,7 +96,7 @@ async function inTurn(files: readonly string[], one: (file: string) => Promise<s
   return printed
 }
 
-/** What the check of webhooks in each language says to each line. */
+/** The outputs of each language’s webhook check. */
 export const RECEIVER_RUNS: Readonly<Record<string, (folder: string, input: string) => Promise<string>>> = {
   typescript: (folder, input) =>
     runProgram(process.execPath, ['--import', TSX, join(RECEIVERS, 'main.ts')], { folder, input }),

@@ -6,8 +6,8 @@ import { DefaultLogger, Runtime, Worker, type WorkflowBundlePath } from '@tempor
 import { bundleWorkflows } from '../../src/worker/bundle.ts'
 
 /**
- * Every history that the real server has recorded must replay on the code as it is now: a payment that was begun
- * yesterday goes on with the workflow of today. `npm run histories` records what is missing.
+ * Every history that the real server has recorded must replay on the current code: a payment that began yesterday
+ * continues with today’s workflow. `npm run histories` records missing ones.
  */
 
 type Event = {
@@ -28,12 +28,12 @@ const count = ({ events }: Recorded, type: string): number =>
 let bundle: WorkflowBundlePath
 
 beforeAll(async () => {
-  // What replay has to say is in its error.
+  // The result of a replay is in its error.
   Runtime.install({ logger: new DefaultLogger('ERROR') })
   bundle = await bundleWorkflows()
 }, 120_000)
 
-/** Why the history does not replay; null when it does. */
+/** The reason why the history does not replay; null if it does. */
 async function refusal(history: Recorded, workflowBundle: WorkflowBundlePath = bundle): Promise<Error | null> {
   try {
     await Worker.runReplayHistory({ workflowBundle }, history)
@@ -43,7 +43,7 @@ async function refusal(history: Recorded, workflowBundle: WorkflowBundlePath = b
   }
 }
 
-describe('every recorded history replays on the present code', () => {
+describe('Every recorded history replays on the current code', () => {
   const refused = new Map<string, unknown>()
   beforeAll(async () => {
     const histories = NAMES.map((workflowId) => ({ workflowId, history: read(workflowId) }))
@@ -51,23 +51,23 @@ describe('every recorded history replays on the present code', () => {
       refused.set(workflowId, error)
   }, 120_000)
 
-  test.each(NAMES)('%s', (name) => {
+  test.each(NAMES)('a recorded history replays: %s', (name) => {
     // Absent is also wrong: then the history was not replayed.
     expect([refused.has(name), refused.get(name)]).toEqual([true, undefined])
   })
 
-  test('each way that a payment and a delivery can go is among them', () => {
+  test('the recorded histories contain each course of a payment and of a delivery', () => {
     expect(NAMES.length).toBeGreaterThanOrEqual(40)
     const types = NAMES.map((name) => /"workflowType":\{"name":"(\w+)"\}/.exec(textOf(name))?.[1])
     expect(new Set(types)).toEqual(new Set(['payment', 'webhookDelivery']))
   })
 })
 
-describe('code that would do something else is refused', () => {
+describe('Code with other steps is refused', () => {
   const folder = mkdtempSync(join(tmpdir(), 'pinrail-replay-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** The present bundle with one text in it replaced. */
+  /** The current bundle with one text in it replaced. */
   function changed(from: string, to: string): WorkflowBundlePath {
     const code = readFileSync(bundle.codePath, 'utf8')
     expect(code).toContain(from)
@@ -76,17 +76,17 @@ describe('code that would do something else is refused', () => {
     return { codePath }
   }
 
-  test('another activity in the place of the settlement', async () => {
+  test('a replay refuses another activity instead of the settlement', async () => {
     const other = changed('settlement.settle(', 'settlement.giveBack(')
     expect((await refusal(read('paid-wallet-app'), other))?.message).toMatch(/Nondeterminism|determinis/i)
   })
 
-  test('a step left out: the settlement', async () => {
+  test('a replay refuses code without the settlement', async () => {
     const other = changed("do: 'settle'", "do: 'wait'")
     expect((await refusal(read('paid-wallet-app'), other))?.message).toMatch(/Nondeterminism|determinis/i)
   })
 
-  test('a history in which one event is another one', async () => {
+  test('a replay refuses a history with another event', async () => {
     const history = read('paid-wallet-app')
     const scheduled = history.events.find(
       ({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType.name === 'settle',
@@ -97,7 +97,7 @@ describe('code that would do something else is refused', () => {
   })
 })
 
-describe('what was recorded', () => {
+describe('The recorded histories', () => {
   test('a payment that succeeds costs at most 28 history events and 4 workflow tasks, its webhook included', () => {
     for (const name of ['paid-wallet-app', 'paid-card-partner', 'paid-local-partner']) {
       const history = read(name)
@@ -110,7 +110,7 @@ describe('what was recorded', () => {
     expect(NAMES.filter((name) => count(read(name), 'WORKFLOW_TASK_FAILED') > 0)).toEqual([])
   })
 
-  test('nothing says where and by whom it was recorded', () => {
+  test('a recorded history does not contain its host and user', () => {
     const payloadsOf = (text: string) =>
       [...text.matchAll(/"data":"([^"]*)"/g)].map(([, data = '']) => Buffer.from(data, 'base64').toString())
     const telling = NAMES.filter((name) => {

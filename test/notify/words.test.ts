@@ -10,7 +10,7 @@ import { plainText } from '../../src/notify/text.ts'
 import { WORDS, wordsOf } from '../../src/notify/words/languages.ts'
 import { LOCALES } from '../../src/web/messages/locales.ts'
 
-describe('words', () => {
+describe('The words of notifications', () => {
   const OTHERS = NOTIFICATION_LANGUAGES.filter((language) => language !== 'en')
   type Language = (typeof NOTIFICATION_LANGUAGES)[number]
   const textsOf = (language: Language): Record<string, string> => {
@@ -21,11 +21,11 @@ describe('words', () => {
   const namesIn = (text: string): string[] =>
     partsOf(text).flatMap((part) => (part.type === 0 ? [] : [String('value' in part && part.value)]))
 
-  test('channels are told in the languages of the checkout', () => {
+  test('channels are notified in the languages of the checkout', () => {
     expect([...NOTIFICATION_LANGUAGES]).toEqual([...LOCALES])
   })
 
-  test.each(OTHERS)('%s has the keys and placeholders of English, and no text in English', (language) => {
+  test.each(OTHERS)('the words in %s have the keys and placeholders of English, and no text in English', (language) => {
     const [own, english] = [textsOf(language), textsOf('en')]
     expect(Object.keys(own).toSorted()).toEqual(Object.keys(english).toSorted())
     const wrong = Object.keys(english).filter(
@@ -37,7 +37,7 @@ describe('words', () => {
   })
 
   test.each(NOTIFICATION_LANGUAGES)(
-    '%s has a text for each of its plurals, for no others, and the marks of print',
+    'the words in %s have a text for each of its plurals, for no others, and typographic marks',
     (language) => {
       const categories = new Intl.PluralRules(language === 'pt' ? 'pt-PT' : language).resolvedOptions().pluralCategories
       for (const text of [WORDS[language].many, WORDS[language].more])
@@ -48,11 +48,11 @@ describe('words', () => {
     },
   )
 
-  test.each(NOTIFICATION_LANGUAGES)('%s counts with digits that everybody reads', (language) => {
+  test.each(NOTIFICATION_LANGUAGES)('the words in %s count with digits that everybody reads', (language) => {
     expect(wordsOf(language).many(137)).toContain('137')
   })
 
-  /** Every notice there is, with what it says. */
+  /** Every notice, with its data. */
   const NOTICES: Readonly<Record<string, Record<string, unknown>>> = {
     'wallet.changed': { address: '0xAB', at: null },
     'wallet.planned': { address: '0xAB', at: '2026-11-23T10:00:00.000Z' },
@@ -71,7 +71,7 @@ describe('words', () => {
   }
 
   test.each(NOTIFICATION_LANGUAGES)(
-    '%s: each mail names the account and every fact of its notice, and leads on',
+    '%s: each mail names the account and every fact of its notice, and has a link',
     (language) => {
       for (const [kind, data] of Object.entries(NOTICES)) {
         const told = { account: 'Ann’s\nShop', data, testMode: true, publicUrl: 'https://pay.example', stopUrl: null }
@@ -103,7 +103,7 @@ describe('words', () => {
     },
   )
 
-  test('what has no words is told all the same', () => {
+  test('a notice of an unknown kind has general words', () => {
     for (const kind of ['constructor', 'something.new']) expect(wordsOf('de').nameOf(kind)).toBe('Etwas ist geschehen')
   })
 
@@ -116,7 +116,7 @@ describe('words', () => {
     ['api_key.created', { name: 'Shop server' }, '/dashboard/keys'],
     ['sign_in.new', { email: 'you@shop.example' }, '/dashboard/account'],
     ['channel.broken', { name: '#payments', reason: 'its address cannot be read' }, '/dashboard/notifications'],
-  ])('%s names what it is about, and leads there, in every language', (kind, data, path) => {
+  ])('%s: the notification names its subject, and links to it, in every language', (kind, data, path) => {
     for (const language of NOTIFICATION_LANGUAGES) {
       const told = [{ kind, at: '2026-11-22T10:00:00.000Z', data }]
       const message = { id: 'ncm_1', account: 'Shop', told, repeated: false, stopUrl: null }
@@ -130,8 +130,8 @@ describe('words', () => {
   })
 })
 
-describe('amounts', () => {
-  /** What a channel reads of a payment that was converted: 103.14 USDC after the fee. */
+describe('Amounts in notifications', () => {
+  /** The amount that a channel reads about a converted payment: 103.14 USDC after the fee. */
   function read(kind: WebhookEventType): string {
     const data = { amount_minor: 10_000, currency: 'EUR', settlement: { net_usdc: '103.140000' } }
     const told = [{ kind, at: '2026-01-01T00:00:00.000Z', data }]
@@ -140,11 +140,11 @@ describe('amounts', () => {
     return plainText(composeMessage(message, { language: 'en' }, place)).text
   }
 
-  test('a channel reads how much USDC arrives of a payment that succeeded', () => {
+  test('a channel reads the USDC that arrives of a payment that succeeded', () => {
     expect(read('payment.succeeded')).toContain('100.00 EUR, 103.140000 USDC arrives')
   })
 
-  // Both are told by default: “Chargeback” went on with “103.140000 USDC arrives”.
+  // Both are sent by default: “Chargeback” must not continue with “103.140000 USDC arrives”.
   test.each(['payment.under_review', 'payment.chargeback', 'payment.refunded'] as const)(
     'a channel does not read that USDC arrives of %s',
     (kind) => {

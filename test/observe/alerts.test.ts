@@ -16,7 +16,7 @@ import {
 } from '../../src/observe/metrics.ts'
 import { watchSettlement } from '../../src/observe/settlement.ts'
 
-describe('what the alerts ask for', () => {
+describe('The series that the alerts use', () => {
   type Alert = {
     alert: string
     expr: string
@@ -55,7 +55,7 @@ describe('what the alerts ask for', () => {
   watchPages(registry, () => 0)
   createCallDurations(registry)
 
-  /** Names of series that an expression asks for, with the labels that stand beside them. */
+  /** The names of series in an expression, with their labels. */
   function asked(expr: string): { name: string; labels: string[] }[] {
     return [...expr.matchAll(/\b((?:pinrail|http|process|nodejs)_\w+)(?:\{([^}]*)\})?/g)].map(
       ([, name = '', labels = '']) => ({
@@ -68,7 +68,7 @@ describe('what the alerts ask for', () => {
   function expectTold(expr: string): void {
     const series = asked(expr)
     expect(series.length).toBeGreaterThan(0)
-    // What an expression groups by must be a label of what it groups.
+    // An expression must group by labels of its series.
     const groups = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names = '']) => names.split(/,\s*/))
     for (const { name: metric, labels: wanted } of series) {
       const known = registry.getSingleMetric(metric) as unknown as { labelNames: string[] } | undefined
@@ -83,7 +83,7 @@ describe('what the alerts ask for', () => {
   }
 
   test.each(alerts.map((alert) => [alert.alert, alert] as const))(
-    '%s asks only for what the code tells, and has its page',
+    'the alert %s uses only series that the code exports, and has its page',
     (name, { expr, labels, annotations, for: held }) => {
       expectTold(expr)
       expect([labels.severity, held]).toEqual([
@@ -105,13 +105,13 @@ describe('what the alerts ask for', () => {
   const { panels } = JSON.parse(readFileSync(file('grafana/pinrail.json'), 'utf8')) as { panels: Panel[] }
 
   test.each(panels.map((panel) => [panel.title, panel] as const))(
-    'the panel "%s" of the dashboard asks only for what the code tells',
+    'the panel "%s" of the dashboard uses only series that the code exports',
     (_title, { targets }) => {
       for (const { expr } of targets) expectTold(expr)
     },
   )
 
-  test('the dashboard shows all that is told of settlement', async () => {
+  test('the dashboard shows all series of settlement', async () => {
     const told = (await registry.getMetricsAsJSON()).map(({ name }) => name)
     const shown = panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => asked(expr).map(({ name }) => name)))
     const settlement = told.filter((name) =>
@@ -123,8 +123,11 @@ describe('what the alerts ask for', () => {
   })
 })
 
-/** Each alert with the series that must raise it, and the same series just before that, evaluated by Prometheus's own tool. */
-describe('alerts that are raised', () => {
+/**
+ * Each alert with the series that must raise it, and the same series just before that, evaluated by Prometheus’s own
+ * tool.
+ */
+describe('Alerts that are raised', () => {
   const RULES = fileURLToPath(new URL('../../ops/prometheus/rules.yml', import.meta.url))
 
   type Rule = { alert: string; for: string; labels: Record<string, string>; annotations: { summary: string } }
@@ -135,9 +138,9 @@ describe('alerts that are raised', () => {
   type Series = Readonly<Record<string, string>>
   type Raising = {
     readonly bad: Series
-    /** As far as it may go. */
+    /** The highest value without an alert. */
     readonly fine: Series
-    /** Labels of the alert beside its severity. */
+    /** Labels of the alert in addition to its severity. */
     readonly labels?: Readonly<Record<string, string>>
     /** Minutes until the expression is true for the first time. */
     readonly from?: number
@@ -209,7 +212,7 @@ describe('alerts that are raised', () => {
       fine: {
         [`${POSTS}"/v1/payments",status="201"}`]: '0+18x60',
         [`${POSTS}"/v1/payments",status="500"}`]: '0+2x60',
-        // As many as nobody has to get up for.
+        // The highest number that wakes nobody.
         [`${POSTS}"/c/:token/extend",status="500"}`]: '0 0 0 0 1 2 3 4 5 5 5 5 5 5 5 5 5 5 5 5',
       },
       labels: { route: '/v1/payments' },
@@ -287,7 +290,7 @@ describe('alerts that are raised', () => {
       },
       fine: {
         'pinrail_treasury_usdc{role="current"}': '101x60',
-        // Two workers tell of the same payouts.
+        // Two workers export the same payouts.
         'pinrail_payouts_usdc{state="queued",instance="a"}': '60x60',
         'pinrail_payouts_usdc{state="queued",instance="b"}': '60x60',
         'pinrail_payouts_usdc{state="authorized",instance="a"}': '41x60',
@@ -323,14 +326,14 @@ describe('alerts that are raised', () => {
   }, 120_000)
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('Prometheus takes the rules as they are', () => {
+  test('Prometheus accepts the rules', () => {
     const said = execFileSync(promtool, ['check', 'rules', RULES], { encoding: 'utf8' })
     expect(said).toContain(`${rules.length} rules found`)
     expect(Object.keys(RAISED).toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
   })
 
   test.each(rules.map((rule) => [rule.alert, rule] as const))(
-    '%s is raised when it should be, and not before',
+    '%s is raised at its limit, and not before',
     (name, rule) => {
       const { bad, fine, labels = {}, from = 0 } = RAISED[name]!
       const held = Number.parseInt(rule.for, 10)
@@ -342,7 +345,7 @@ describe('alerts that are raised', () => {
       const at = (minutes: number, exp_alerts: object[]) => ({ eval_time: `${minutes}m`, alertname: name, exp_alerts })
       const input = (series: Series) => Object.entries(series).map(([key, values]) => ({ series: key, values }))
       const tests = [
-        // A moment before, it is not known yet whether it stays so.
+        // A moment before, it is not known yet if it lasts.
         {
           interval: '1m',
           input_series: input(bad),

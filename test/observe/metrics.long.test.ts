@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { createRegistry, watchBooks } from '../../src/observe/metrics.ts'
 
-test('a database that never answers keeps nobody waiting for longer than half of what Prometheus waits', async () => {
+test('metrics of a database that never answers arrive within half of Prometheus’s timeout', async () => {
   const registry = createRegistry(() => ({ total: 0, idle: 0, waiting: 0 }))
   const silent = (): Promise<never> => new Promise(() => undefined)
   watchBooks(registry, {

@@ -51,15 +51,15 @@ describe('the internal port', () => {
 
   const metrics = async (): Promise<string> => (await fetch(`${url}/metrics`)).text()
 
-  describe('readiness', () => {
-    test('without Temporal is degraded and says so, and the api stays where requests reach it', async () => {
+  describe('The readiness of a process', () => {
+    test('readiness without Temporal is degraded and says so, and the api stays in the balancer', async () => {
       const checks = { postgres: 'ok', temporal: expect.stringMatching(/failed|no answer/) }
       for (const answer of await Promise.all([fetch(`${url}/readyz`), fetch(`${shop.url}/readyz`)]))
         expect([answer.status, await answer.json()]).toEqual([200, { status: 'degraded', checks }])
       expect((await shop.ask('POST', '/v1/payments', { body: { amount: '10', currency: 'EUR' } })).status).toBe(201)
     }, 30_000)
 
-    test('without a part that every request needs is 503 and names the part; the process is alive all the same', async () => {
+    test('readiness without a part that every request needs is 503 and names the part, although the process is alive', async () => {
       const down = { name: 'postgres', needed: true, check: () => Promise.reject(new Error('gone')) }
       const server = createInternalServer({ checks: [down], registry: shop.registry })
       await listenInternally(server, { INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT: 0 })
@@ -75,8 +75,8 @@ describe('the internal port', () => {
     })
   })
 
-  describe('whoever asks whether a process is ready', () => {
-    test('costs one question to each part, however many ask at once, and none for half a second', async () => {
+  describe('Requests for the readiness', () => {
+    test('requests for the readiness cost one question to each part, however many arrive at once, and none for half a second', async () => {
       let [asked, now] = [0, 0]
       const check = async (): Promise<void> => void (asked += 1)
       const health = createHealth([{ name: 'postgres', needed: true, check }], () => now)
@@ -90,7 +90,7 @@ describe('the internal port', () => {
       expect(asked).toBe(2)
     })
 
-    test('learns within half a second that a part is down, and that it is back', async () => {
+    test('a request for the readiness shows within half a second that a part is down, and that it is up again', async () => {
       let [isDown, now] = [false, 0]
       const check = (): Promise<void> => (isDown ? Promise.reject(new Error('gone')) : Promise.resolve())
       const health = createHealth([{ name: 'postgres', needed: true, check }], () => now)
@@ -102,7 +102,7 @@ describe('the internal port', () => {
       expect(said).toEqual(['ready', 'not ready', 'ready'])
     })
 
-    test('from outside reaches no part more often than that', async () => {
+    test('a request for the readiness from outside reaches no part more often than that', async () => {
       let asked = 0
       const check = async (): Promise<void> => void (asked += 1)
       const other = await openShop({ deps: () => ({ healthChecks: [{ name: 'postgres', needed: true, check }] }) })
@@ -117,12 +117,12 @@ describe('the internal port', () => {
     }, 30_000)
   })
 
-  describe('metrics', () => {
-    test('are not on the public port', async () => {
+  describe('Metrics of a process', () => {
+    test('metrics are not on the public port', async () => {
       expectProblem(await shop.ask('GET', '/metrics', { key: null }), 404, 'route_missing')
     })
 
-    test('count what is open by state and method, what waits to be passed on, what settled, and the connections', async () => {
+    test('metrics count open payments by state and method, waiting messages, settled payments, and connections', async () => {
       const { payment } = await furnish(shop)
       await shop.db.query(
         `update payment set status = 'succeeded', method_used = 'banking_app', gross_micro = 1000000, fee_micro = 45000,
@@ -145,7 +145,7 @@ describe('the internal port', () => {
       expect(text).not.toMatch(/pay_|mer_/)
     })
 
-    test('say when the books cannot be read, and show no old number', async () => {
+    test('metrics report that the books cannot be read, and show no old number', async () => {
       const registry = createRegistry(shop.db.poolUse)
       let asked = 0
       const gone = async (): Promise<never> => {
@@ -163,14 +163,14 @@ describe('the internal port', () => {
       })
       const text = await registry.metrics()
       expect(text).toContain('pinrail_books_readable 0')
-      // Once for each of the seven, however many numbers come from it.
+      // Once for each of the seven, however many series come from it.
       expect(asked).toBe(7)
       expect(text).not.toMatch(/^pinrail_(?:payments|backlog|attention)\{/m)
     })
   })
 
-  describe('a database that takes the question and never answers', () => {
-    /** As one whose machine is gone: no error comes, and no end. */
+  describe('A database that accepts the query and never answers', () => {
+    /** Like a machine that has disappeared: no error arrives, and no end. */
     const silent = (): Promise<never> => new Promise(() => undefined)
     let asked = 0
     const sources = {
@@ -186,7 +186,7 @@ describe('the internal port', () => {
       reconciled: silent,
     }
 
-    test('is told as one that cannot be read, beside what is known, before Prometheus gives the page up', async () => {
+    test('a silent database is reported as unreadable, with all other metrics, before Prometheus’s timeout', async () => {
       const registry = createRegistry(() => ({ total: 10, idle: 0, waiting: 5 }))
       watchBooks(registry, sources, 100)
       for (const _scrape of [1, 2]) {
@@ -196,18 +196,18 @@ describe('the internal port', () => {
         expect(text).toContain('pinrail_database_connections{state="waiting"} 5')
         expect(text).not.toMatch(/^pinrail_payments\{/m)
       }
-      // Questions do not pile up behind one that has no answer.
+      // Queries do not pile up behind one without an answer.
       expect(asked).toBe(1)
     })
   })
 })
 
-describe('clients that leave before the answer', () => {
+describe('Clients that leave before the response', () => {
   const registry = new Registry()
   const lines: { status: number; msg: string; route: string }[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
 
-  /** Told for each request that has come. */
+  /** Called for each request that has arrived. */
   let came: () => void = () => undefined
   let server: Server
   beforeAll(async () => {
@@ -227,7 +227,7 @@ describe('clients that leave before the answer', () => {
     server.closeAllConnections()
   })
 
-  /** Asks, and goes away when the request has come. */
+  /** Sends a request, and leaves when it has arrived. */
   async function leave(path: string): Promise<void> {
     const arrived = new Promise<void>((resolve) => {
       came = resolve
@@ -238,7 +238,7 @@ describe('clients that leave before the answer', () => {
     socket.destroy()
   }
 
-  test('a client that leaves before the answer is counted as having waited, with its own status', async () => {
+  test('a client that leaves before the response is counted as having waited, with its own status', async () => {
     await leave('/v1/payments')
     await until(
       () => registry.metrics(),
@@ -248,7 +248,7 @@ describe('clients that leave before the answer', () => {
     )
   })
 
-  test('an answer is counted once, and a page that hears of changes not at all', async () => {
+  test('a response is counted once, and an open page’s stream never', async () => {
     const { port } = server.address() as AddressInfo
     await leave('/c/a/live')
     expect((await fetch(`http://127.0.0.1:${port}/v1/providers`, { headers: { connection: 'close' } })).status).toBe(
@@ -258,7 +258,7 @@ describe('clients that leave before the answer', () => {
       async () => lines,
       (all) => all.some(({ route }) => route === '/v1/providers'),
     )
-    // Another one has come to its end meanwhile.
+    // Another one has ended by then.
     await leave('/v1/payments')
     await until(
       async () => lines.filter(({ status }) => status === 499).length,
@@ -270,8 +270,8 @@ describe('clients that leave before the answer', () => {
   })
 })
 
-describe('slow clients', () => {
-  /** Each of our servers, with clients that say something now and then and never come to an end. */
+describe('Slow clients', () => {
+  /** Each of the platform’s servers, with clients that send a byte now and then and never finish. */
   const codec = createPayloadCodec([{ id: 'a', key: randomBytes(32) }])
   const signed = { token: randomBytes(32).toString('base64'), allowedOrigins: [], secure: true, clock: Date.now }
 
@@ -300,7 +300,9 @@ describe('slow clients', () => {
       server.closeAllConnections()
     })
 
-    /** Sends the beginning and then a byte now and then. Answers after how long it was cut off (ms), and what was said. */
+    /**
+     * Sends the beginning and then a byte now and then. Returns the time until it was cut off (ms), and the response.
+     */
     async function drip(beginning: string): Promise<{ took: number; said: string }> {
       const began = performance.now()
       const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
@@ -316,15 +318,15 @@ describe('slow clients', () => {
       return { took: performance.now() - began, said }
     }
 
-    test('cuts off who does not come to the end of the headers, when their time is over', async () => {
+    test('a client that does not finish its headers in time is cut off', async () => {
       const { took, said } = await drip('POST /encode HTTP/1.1\r\nhost: x\r\na: ')
       expect(said).toMatch(/^HTTP\/1\.1 408 /)
-      // Not at Node's next look, which would be 30 s later.
+      // Node’s default check would be 30 s later.
       expect(took).toBeGreaterThan(patience.headersMs * 0.9)
       expect(took).toBeLessThan(patience.headersMs + 5000)
     })
 
-    test('waits 10 seconds for the headers, where nothing else is said', () => {
+    test('a server waits 10 seconds for the headers by default', () => {
       const usual = create()
       expect([usual.headersTimeout, usual.requestTimeout]).toEqual([10_000, 30_000])
       usual.close()

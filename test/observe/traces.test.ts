@@ -24,7 +24,7 @@ test('the trace of a payment is found by its id, as the operator’s page says',
   expect(execFileSync('sh', ['-c', line], { encoding: 'utf8' }).trim()).toBe(traceOfPayment(PAYMENT).traceId)
 })
 
-test('what is done within a span lies below it, and an error is one without its words', async () => {
+test('work within a span is below it, and an error is a span’s error without its text', async () => {
   const { tracing, spans } = openTracing()
   const within = tracing.span({ name: 'outer', kind: 'internal', payment: PAYMENT }, () =>
     tracing.span({ name: 'inner', kind: 'client', payment: null }, () => Promise.reject(new Error('4242 4242'))),
@@ -39,7 +39,7 @@ test('what is done within a span lies below it, and an error is one without its 
   for (const span of [inner, outer]) expect([span?.status, span?.events]).toEqual([{ code: SpanStatusCode.ERROR }, []])
 })
 
-test('a request goes on in the trace of who asks, unless it is about a payment: then it is linked with it', () => {
+test('a request continues the trace of its client, unless it is about a payment: then it is linked with it', () => {
   const { tracing, spans } = openTracing()
   const caller = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
   const request = { name: 'GET /v1/payments', kind: 'server', startedAt: 1000, isError: false, caller } as const
@@ -57,11 +57,11 @@ test.each([
   'garbage',
   `00-${'0'.repeat(32)}-${'b'.repeat(16)}-01`,
   `00-${'A'.repeat(32)}-${'b'.repeat(16)}-01`,
-])('a traceparent that is none is nobody’s: %s', (header) => {
+])('an invalid traceparent is ignored: %s', (header) => {
   expect(callerOf(header)).toBeNull()
 })
 
-test('each call to a partner is counted by what came of it; what a partner cannot do it still cannot', async () => {
+test('each call to a partner is counted by its result; a call that a partner does not support is still absent', async () => {
   const registry = createRegistry(() => ({ total: 0, idle: 0, waiting: 0 }))
   const { tracing } = openTracing()
   const failures = [new PartnerError('throttled', 'later'), new Error('broken')]

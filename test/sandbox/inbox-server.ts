@@ -5,7 +5,7 @@ import { listen } from '../providers/sandbox-server.ts'
 
 export type InboxServer = { readonly url: string; readonly stop: () => Promise<void> }
 
-/** An inbox on a port of its own. After `stop`, another one may be started on the same files. */
+/** An inbox on its own port. After `stop`, another one can be started on the same files. */
 export async function startInbox(options: Omit<Parameters<typeof createInbox>[0], 'log'>): Promise<InboxServer> {
   const inbox = await createInbox({ ...options, log: pino({ level: 'silent' }) })
   const server = createServer(inbox.app)

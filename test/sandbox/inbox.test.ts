@@ -50,7 +50,7 @@ describe('the inbox of webhooks', () => {
   }
   const deliveries = async () => (await (await fetch(`${url}/deliveries`)).json()) as Record<string, unknown>[]
 
-  test('it verifies with every secret that it was handed, also after a restart', async () => {
+  test('the inbox verifies with every secret that it was given, also after a restart', async () => {
     const other = newSecret()
     expect((await deliver({ secret: other })).status).toBe(401)
     expect((await postJson(`${url}/secrets`, { secret: other })).status).toBe(204)
@@ -60,7 +60,7 @@ describe('the inbox of webhooks', () => {
     expect((await deliver({ secret: other })).status).toBe(200)
   })
 
-  test('a right signature is verified, and the text is kept as it came', async () => {
+  test('a right signature is verified, and the text is stored as it arrived', async () => {
     expect((await deliver()).status).toBe(200)
     expect(await deliveries()).toMatchObject([
       {
@@ -73,21 +73,21 @@ describe('the inbox of webhooks', () => {
     ])
   })
 
-  test('a wrong secret, a changed body and an old timestamp are refused, and the verdict is kept', async () => {
+  test('a wrong secret, a changed body and an old timestamp are refused, and the verdict is stored', async () => {
     expect((await deliver({ secret: newSecret() })).status).toBe(401)
     expect((await deliver({ body: '{}' })).status).toBe(401)
     expect((await deliver({ at: new Date(Date.now() - 400_000) })).status).toBe(401)
     expect((await deliveries()).map((each) => each['verified'])).toEqual([false, false, false])
   })
 
-  test('deliveries survive a restart', async () => {
+  test('deliveries survive a restart of the inbox', async () => {
     await deliver()
     await stop()
     await start()
     expect(await deliveries()).toHaveLength(1)
   })
 
-  test('it can be told how to answer, for a number of deliveries', async () => {
+  test('the inbox can be set to a response for a number of deliveries', async () => {
     await postJson(`${url}/behaviour`, { answer: 500, times: 2 })
     const statuses = [await deliver(), await deliver(), await deliver()].map((answer) => answer.status)
     expect(statuses).toEqual([500, 500, 200])
@@ -105,7 +105,7 @@ describe('the inbox of webhooks', () => {
     expect((await postJson(`${url}/behaviour`, { answer: 'dance' })).status).toBe(400)
   })
 
-  test('the secret can be replaced while it runs, and two are taken during a rotation', async () => {
+  test('the secret can be replaced while the inbox runs, and two are accepted during a rotation', async () => {
     const next = newSecret()
     expect((await postJson(`${url}/secret`, { secrets: [secret, next] })).status).toBe(204)
     expect((await deliver({ secret: next })).status).toBe(200)
@@ -115,7 +115,7 @@ describe('the inbox of webhooks', () => {
     expect((await postJson(`${url}/secret`, { secrets: ['plain'] })).status).toBe(400)
   })
 
-  test('the page lists what came, escaped', async () => {
+  test('the page of the inbox lists all requests, escaped', async () => {
     await deliver()
     const text = await (await fetch(url)).text()
     expect(text).toContain('payment.succeeded')
@@ -125,7 +125,7 @@ describe('the inbox of webhooks', () => {
   })
 })
 
-describe('the inbox of chats', () => {
+describe('The inbox of chats', () => {
   const start = async (): Promise<void> => {
     const chat = await openChat({ dataFile: join(folder, 'chats.jsonl') })
     ;({ url, stop } = await startInbox({ secrets: [], dataFile: join(folder, 'deliveries.jsonl'), chat }))
@@ -153,7 +153,7 @@ describe('the inbox of chats', () => {
     }
   }
 
-  test('what a channel of Slack or Discord is sent stands on the page of the chat, and stays after a restart', async () => {
+  test('a message for a Slack or Discord channel is on the page of the chat, and stays after a restart', async () => {
     const message = {
       title: 'Demo Shop: Payment succeeded',
       lines: [[words('Reference: '), typed('<b>1042</b> & co')]],

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-describe('pages of the partners', () => {
+describe('The partners’ pages', () => {
   const open = async (provider: ProviderName) => {
     const order = server.newOrder(provider)
     const opened = await server.partners()[provider].openOrder(order, soon())
@@ -28,7 +28,7 @@ describe('pages of the partners', () => {
     (await server.partners()[provider].readOrder({ attemptId }, soon()))?.status
 
   describe.each(PROVIDER_NAMES)('the page of %s', (provider) => {
-    test('shows amount and description, escaped, with no script and a strict policy', async () => {
+    test('the partner’s page shows amount and description, escaped, with no script and a strict policy', async () => {
       const { page, order } = await open(provider)
       const answer = await fetch(page)
       const text = await answer.text()
@@ -41,14 +41,14 @@ describe('pages of the partners', () => {
       expect(policy).toContain(`form-action 'self' ${new URL(order.returnUrl).origin}`)
     })
 
-    test('looking at it changes nothing', async () => {
+    test('reading the partner’s page changes nothing', async () => {
       const { page, order } = await open(provider)
       for (let visit = 0; visit < 3; visit += 1) await fetch(page)
       await fetch(page, { method: 'HEAD' })
       expect(await statusOf(provider, order.attemptId)).toBe('open')
     })
 
-    test('a first payment asks for the identity check once, and the second does not', async () => {
+    test('the partner’s page asks for the identity check at a first payment, and not at the second', async () => {
       const first = await open(provider)
       const asked = await press(first.page, { action: 'pay' })
       expect(new URL(asked.headers.get('location')!, first.page).href).toBe(first.page)
@@ -77,7 +77,7 @@ describe('pages of the partners', () => {
       expect(await statusOf(provider, second.order.attemptId)).toBe('verification_required')
     })
 
-    test('every button of the page does what it says', async () => {
+    test('every button of the partner’s page has its effect', async () => {
       const after = async (action: string) => {
         const { page, order } = await open(provider)
         expect((await press(page, { action })).status).toBe(303)
@@ -99,7 +99,7 @@ describe('pages of the partners', () => {
       expect(await answer.text()).toContain('No longer possible')
     })
 
-    test('a button that is not there, and an order that is not there', async () => {
+    test('an unknown button and an unknown order are refused', async () => {
       const { page, order } = await open(provider)
       expect((await press(page, { action: 'reverse' })).status).toBe(400)
       expect((await press(page, {})).status).toBe(400)
@@ -116,8 +116,8 @@ describe('pages of the partners', () => {
     expect(await answer.text()).toContain('simulated UPI app')
   })
 
-  describe('the control routes', () => {
-    test('take JSON only, so that a page of another origin cannot use them', async () => {
+  describe('The control routes', () => {
+    test('the control routes accept only JSON, so that a page of another origin cannot use them', async () => {
       const { order } = await open('card_partner')
       const url = `${server.url}/card-partner/sandbox/orders/${order.attemptId}/act`
       const answer = await fetch(url, { method: 'POST', body: '{"action":"pay"}' })
@@ -125,7 +125,7 @@ describe('pages of the partners', () => {
       expect(await statusOf('card_partner', order.attemptId)).toBe('open')
     })
 
-    test('refuse what they do not know, with the reason', async () => {
+    test('the control routes refuse unknown input, with the reason', async () => {
       const { order } = await open('card_partner')
       expect((await server.act('card_partner', order.attemptId, { action: 'steal' })).status).toBe(400)
       expect((await server.act('card_partner', order.attemptId, { action: 'pay', receivedMinor: '-1' })).status).toBe(
@@ -163,7 +163,7 @@ describe('pages of the partners', () => {
   })
 })
 
-describe('a buyer at a checkout', () => {
+describe('A buyer at a checkout', () => {
   const PROVIDER_OF: Record<string, ProviderName> = {
     banking_app: 'wallet_app',
     card: 'card_partner',
@@ -190,7 +190,7 @@ describe('a buyer at a checkout', () => {
     shop.close()
   })
 
-  /** A checkout as any could be: pick a method, confirm, hand over, come back. */
+  /** A checkout of any design: pick a method, confirm, hand over, come back. */
   async function answer(request: IncomingMessage): Promise<{ html?: string; location?: string }> {
     const path = request.url ?? '/'
     const form = new URLSearchParams(await text(request))
@@ -272,13 +272,13 @@ describe('a buyer at a checkout', () => {
     expect(await statusOf('card_partner')).toBe('declined')
   })
 
-  test('a page without a way forward is an error that names it', async () => {
+  test('a page without a next step is an error that names it', async () => {
     await expect(payAtCheckout(`${shopUrl}/stuck`)).rejects.toThrow(
       `no way forward on ${shopUrl}/stuck ("Nothing here")`,
     )
   })
 
-  test('forms are read with their selects, boxes, texts and controls outside of them', () => {
+  test('forms are read with their selects, boxes, texts and controls outside the form', () => {
     const page = readPage(
       'http://shop.example/pay/1?a=1',
       `<form id=f method=post action="../go"><select name=country><option value=DE>Germany<option value=FR selected>France</select>
@@ -307,7 +307,7 @@ describe('a buyer at a checkout', () => {
   })
 })
 
-test('the simulated wallet sends what a link of the checkout asks for, or half of it, and nothing for another link', async () => {
+test('the simulated wallet sends the amount of a checkout’s link, or half of it, and nothing for another link', async () => {
   const sent: { to: string; micro: bigint }[] = []
   const app = express()
   app.use(express.raw({ type: () => true }))

@@ -29,7 +29,7 @@ describe('the journal', () => {
     return { journal, seen }
   }
 
-  test('what was appended is there again, in order', async () => {
+  test('the journal returns appended entries after a restart, in order', async () => {
     const first = await open()
     await Promise.all(Array.from({ length: 200 }, (_, n) => first.journal.append({ n })))
     await first.journal.append({ n: 200 }, { n: 201 })
@@ -46,7 +46,7 @@ describe('the journal', () => {
     await journal.close()
   })
 
-  test('the state knows an entry at once, and settled waits for the disk', async () => {
+  test('the state has an entry at once, and `settled` waits for the disk', async () => {
     const { journal, seen } = await open()
     void journal.append({ n: 1 })
     expect(seen).toEqual([1])
@@ -55,7 +55,7 @@ describe('the journal', () => {
     await journal.close()
   })
 
-  test('a line that was cut off by a crash is dropped, and the journal goes on after it', async () => {
+  test('a line that was cut off by a crash is dropped, and the journal continues after it', async () => {
     const first = await open()
     await first.journal.append({ n: 1 })
     await first.journal.close()
@@ -78,7 +78,7 @@ describe('the journal', () => {
   })
 })
 
-describe('processes that are killed', () => {
+describe('Processes that are killed', () => {
   const DEADLINE_MS = 30_000
   const children: ChildProcess[] = []
   beforeEach(() => {
@@ -110,7 +110,7 @@ describe('processes that are killed', () => {
     throw new Error(`${script} did not become ready`)
   }
 
-  test('kill -9 under load loses nothing that was answered, and callbacks go on after it', async () => {
+  test('kill -9 under load loses no answered order, and callbacks continue after it', async () => {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
     const told = new Set<string>()

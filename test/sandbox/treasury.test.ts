@@ -27,7 +27,7 @@ import {
 import { createTreasuryTopUp, type Minter } from '../../src/sandbox/treasury-top-up.ts'
 import { listen } from '../providers/sandbox-server.ts'
 
-describe('the minter', () => {
+describe('The minter', () => {
   const TREASURY = '0x00000000000000000000000000000000000000aa'
   const DEADLINE_MS = 30_000
 
@@ -43,7 +43,7 @@ describe('the minter', () => {
     rpcUrl = url.origin
     const files = { stateFile: join(folder, 'anvil.json'), logFile: join(folder, 'anvil.log') }
     const spec = anvilSpec({ ...files, port: Number(url.port) })
-    // Blocks are mined by the test.
+    // The test mines the blocks.
     const args = spec.args.filter((arg, index, all) => arg !== '--block-time' && all[index - 1] !== '--block-time')
     anvil = spawn(spec.command, [...args, '--no-mining'], { stdio: 'ignore' })
     chain = connectDevelopmentChain(rpcUrl)
@@ -65,7 +65,7 @@ describe('the minter', () => {
   const newMinter = (url = rpcUrl) =>
     createMinter({ rpcUrl: url, usdc: DEVELOPMENT_USDC, treasury: TREASURY, privateKey: DEVELOPMENT_MINTER_KEY })
 
-  test('a mint is sent as often as one likes, and arrives once', async () => {
+  test('a mint is sent any number of times, and arrives once', async () => {
     const minter = newMinter()
     const before = await balance()
     const mint = await minter.prepare('1234567')
@@ -81,7 +81,7 @@ describe('the minter', () => {
     expect((await balance()) - before).toBe(1_234_567n)
   })
 
-  test('a chain that forgot the block takes the same bytes again', async () => {
+  test('a chain that forgot the block accepts the same bytes again', async () => {
     const minter = newMinter()
     const before = await balance()
     const mint = await minter.prepare('50')
@@ -97,7 +97,7 @@ describe('the minter', () => {
     expect((await balance()) - before).toBe(50n)
   })
 
-  test('a mint whose nonce was taken can never be mined', async () => {
+  test('a mint whose nonce was used can never be mined', async () => {
     const minter = newMinter()
     const [mint, other] = [await minter.prepare('1'), await minter.prepare('2')]
     await minter.send(other)
@@ -105,7 +105,7 @@ describe('the minter', () => {
     expect(await minter.look(mint)).toBe('superseded')
   })
 
-  test('a chain that does not answer for the receipt is trouble, never "superseded"', async () => {
+  test('a chain that does not return the receipt is an error, never "superseded"', async () => {
     const minter = newMinter()
     const mint = await minter.prepare('3')
     await minter.send(mint)
@@ -126,7 +126,7 @@ describe('the minter', () => {
 })
 
 describe('the top-up of the treasury', () => {
-  /** A chain that takes each nonce once, and can fail at a chosen step of the next call. */
+  /** A chain that accepts each nonce once, and can fail at a chosen step of the next call. */
   class Chain {
     mined = new Map<number, string>()
     pool = new Map<number, string>()
@@ -151,7 +151,7 @@ describe('the top-up of the treasury', () => {
       for (const nonce of [...this.mined.keys()].slice(-transactions)) this.mined.delete(nonce)
     }
 
-    /** Something else was sent from the minter's account. */
+    /** Another transaction was sent from the minter’s account. */
     takeNonce(): void {
       this.mined.set(this.mined.size, 'other:0')
     }
@@ -190,7 +190,7 @@ describe('the top-up of the treasury', () => {
     written = []
   })
 
-  /** A process: its state comes from what was written, and from nothing else. */
+  /** A process: its whole state comes from its files. */
   function start() {
     const state = emptyConverterState()
     for (const line of written) applyConverterEntry(state, converterEntrySchema.parse(JSON.parse(line)))
@@ -242,7 +242,7 @@ describe('the top-up of the treasury', () => {
     expect([chain.minted, second.topUp.outstanding()]).toEqual([111n, '0'])
   })
 
-  test('the same bytes sent in every round are mined once', async () => {
+  test('bytes that are sent in every round are mined once', async () => {
     const { topUp, buy } = start()
     await buy('a', '100')
     for (let round = 0; round < 5; round += 1) await topUp.tick()
@@ -251,7 +251,7 @@ describe('the top-up of the treasury', () => {
     expect(chain.minted).toBe(100n)
   })
 
-  test('a nonce that something else took means signing anew, once', async () => {
+  test('a nonce that something else used means signing again, once', async () => {
     const { topUp, buy } = start()
     await buy('a', '100')
     chain.failAt = 'before send'

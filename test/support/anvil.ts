@@ -14,13 +14,13 @@ import { testChainArguments } from '../../scripts/test/services/chain.ts'
 
 export type Anvil = { readonly url: string; readonly pid: number; stop(): Promise<void> }
 
-/** A chain of one's own that mines only when told to. `finalized` is the newest block minus two, unless `args` say more. */
+/** A dedicated chain that mines only on request. `finalized` is the newest block minus two, unless `args` differ. */
 export function startAnvil(args: readonly string[] = ['--no-mining']): Promise<Anvil> {
   return onFreePort((port) => startOn(port, args))
 }
 
 async function startOn(port: number, args: readonly string[]): Promise<Anvil> {
-  // A chain that is killed leaves its old states where it kept them, up to gigabytes.
+  // A chain that is killed leaves its old states in its folder, up to gigabytes.
   const states = await mkdtemp(join(tmpdir(), 'pinrail-anvil-'))
   const child = spawn(anvilBinary(), testChainArguments({ port, states, more: args }), {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -55,17 +55,17 @@ async function answers(url: string, child: ChildProcessByStdio<null, null, Reada
   throw new Error('anvil did not answer within 20 s')
 }
 
-/** What happens to one request on its way. `deliver` and answer, or lose one of the two, or answer something else. */
+/** The fate of one request: `deliver` and answer, lose one of the two, or answer something else. */
 export type Fate =
   | 'deliver'
   | 'lose_request'
   | 'lose_response'
-  /** The node gets it twice; the caller gets the second answer. */
+  /** The node receives it twice; the caller gets the second answer. */
   | 'duplicate'
-  /** The node gets it; the caller waits for ever. */
+  /** The node receives it; the caller waits forever. */
   | 'hang'
   | { readonly status: number }
-  /** Answers the JSON-RPC error without asking the node. */
+  /** Answers with the JSON-RPC error without asking the node. */
   | { readonly error: { readonly code: number; readonly message: string } }
   /** Rewrites the node's answer. */
   | { readonly rewrite: (result: unknown) => unknown }
@@ -76,12 +76,12 @@ export type LossyProxy = {
   readonly url: string
   /** Decides about every call; a batch has the fate of its first call that is not delivered. */
   decide: (call: RpcCall) => Fate
-  /** Every call that came, in order. */
+  /** Every call that arrived, in order. */
   readonly calls: RpcCall[]
   close(): Promise<void>
 }
 
-/** Stands before a node and loses what the test tells it to lose. */
+/** A proxy before a node that loses the calls that the test chooses. */
 export async function startLossyProxy(target: string): Promise<LossyProxy> {
   const calls: RpcCall[] = []
   const server: Server = createServer((incoming, outgoing) => {

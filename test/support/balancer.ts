@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
-/** Passes connections on to the targets in turn. It knows nothing of what goes through. */
+/** Passes connections on to the targets in turn. It reads none of the bytes. */
 export type Balancer = {
   readonly port: number
   readonly close: () => Promise<void>
@@ -13,8 +13,8 @@ const CHECK_TIMEOUT_MS = 2000
 type Target = { readonly port: number; healthy: boolean }
 
 /**
- * A target takes connections while `isHealthy` says so; without it, always. One that refuses a connection is passed over at once,
- * so that a client sees only what breaks in the middle.
+ * A target receives connections while `isHealthy` is true; without it, always. One that refuses a connection is skipped
+ * at once, so that a client notices only what breaks in the middle.
  */
 export async function startBalancer(
   of: { readonly port: number; readonly targets: readonly number[] },
@@ -28,7 +28,7 @@ export async function startBalancer(
     const order = targets
       .map((_each, index) => targets[(turn + index) % targets.length])
       .filter((one) => one !== undefined)
-    // When none is known to be healthy any may have become so.
+    // If none is known to be healthy, any may have become so.
     const healthy = order.filter((target) => target.healthy)
     return healthy.length > 0 ? healthy : order
   }
@@ -64,7 +64,7 @@ async function pass(client: Socket, targets: readonly Target[], open: Set<Socket
   client.destroy()
 }
 
-/** Whether somebody listens on the port. */
+/** True if a server listens on the port. */
 export async function takesConnections(port: number): Promise<boolean> {
   const socket = await dial(port)
   socket?.destroy()

@@ -5,7 +5,7 @@ import { makeResettable, type ResettableChain } from '../../scripts/test/service
 import type { ChainService } from '../../scripts/test/services/services.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 
-/** A chain with USDC, and with nothing else on it, until the test gives it back. `reset` makes it so again. */
+/** A chain with USDC, and with nothing else on it, until the test returns it. `reset` restores that state. */
 export type TestChain = { readonly url: string; reset(): Promise<void>; giveBack(): void }
 
 type OwnChain = { readonly args: string; readonly anvil: Anvil; readonly chain: ResettableChain }
@@ -13,10 +13,10 @@ type OwnChain = { readonly args: string; readonly anvil: Anvil; readonly chain: 
 /** The chains that this test file has started. */
 const started: OwnChain[] = []
 const free: OwnChain[] = []
-/** One test at a time has the chain that all files of a Jest worker share. */
+/** One test at a time uses the chain that all files of a Jest worker share. */
 let isSharedTaken = false
 
-/** Takes a chain: the shared one if no test has it and `args` are missing, otherwise one of this file. */
+/** Borrows a chain: the shared one if no test uses it and `args` are missing, otherwise one of this file. */
 export async function takeChain(args?: readonly string[]): Promise<TestChain> {
   if (args !== undefined || isSharedTaken) return takeOwnChain(args ?? ['--no-mining'])
   isSharedTaken = true

@@ -1,7 +1,7 @@
 import type { Db } from '../../src/db/db.ts'
 import { reconcile } from '../../src/db/invariants/reconcile.ts'
 
-/** Everything that does not agree in the database: invariant, payment and difference. */
+/** All violations in the database: invariant, payment and difference. */
 export async function findDifferences(db: Db): Promise<string[]> {
   const { differences, unread } = await reconcile(db, 'all')
   return [

@@ -6,12 +6,12 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll } from '@jest/globals'
 import { forward, type RpcCall } from './anvil.ts'
 
-/** What a hostile node does with a call. */
+/** The action of a hostile node for a call. */
 export type Malice =
   | 'honest'
-  /** Sends the headers and then a byte now and then, for ever. */
+  /** Sends the headers and then a byte now and then, forever. */
   | 'drip'
-  /** Takes the request and never answers. */
+  /** Accepts the request and never answers. */
   | 'black_hole'
   /** Sends the headers and half of the answer, and closes the connection. */
   | 'cut_off'
@@ -19,24 +19,27 @@ export type Malice =
   | 'zipped'
   /** Answers with this instead; computed from the honest answer. */
   | { readonly lie: (result: unknown) => unknown }
-  /** Honest, so many milliseconds later. */
+  /** Honest, this number of milliseconds later. */
   | { readonly afterMs: number }
   | { readonly error: { readonly code: number; readonly message: string } }
-  /** HTTP alone, with a text. */
+  /** Answers with HTTP alone and a text. */
   | { readonly status: number; readonly text: string; readonly headers?: Record<string, string> }
 
 export type HostileNode = {
   /** With a path and a query that look like keys. */
   readonly url: string
   readonly secrets: readonly string[]
-  /** Decides about each call by itself, also inside a batch. */
+  /** Decides about each call separately, also inside a batch. */
   behave: (call: RpcCall) => Malice
   /** Decides about the answers to a list of calls; null sends them. */
   answerList: (answers: readonly ListAnswer[]) => { readonly status: number; readonly text: string } | null
   readonly calls: RpcCall[]
-  /** How many calls each HTTP request had. */
+  /** The number of calls of each HTTP request. */
   readonly requests: number[]
-  /** Waits until every call that it has passed on is answered. A transaction that arrives late would be in the chain of the next test. */
+  /**
+   * Waits until every passed-on call is answered. A transaction that arrives late would be in the chain of the next
+   * test.
+   */
   idle(): Promise<void>
   close(): Promise<void>
 }
@@ -45,7 +48,10 @@ export type ListAnswer = { readonly id: number }
 
 type Call = RpcCall & { readonly id: number }
 
-/** Three nodes in front of the chain for all tests of a file; they behave again after each. The chain is started before. */
+/**
+ * Three nodes in front of the chain for all tests of a file; they are honest again after each. The chain is started
+ * before.
+ */
 export function useHostileNodes(target: () => string): readonly HostileNode[] {
   const nodes: HostileNode[] = []
   beforeAll(async () => void nodes.push(...(await Promise.all([1, 2, 3].map(() => startHostileNode(target()))))))

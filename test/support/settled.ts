@@ -1,7 +1,7 @@
 import type { Db } from '../../src/db/db.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 
-/** Tables of which every payout has rows: those whose growth could make something slow. */
+/** Tables with rows of every payout: those whose growth could slow a statement. */
 export const GROWING = [
   'payment',
   'attempt',
@@ -25,7 +25,7 @@ type Fill = {
   readonly chainId: number
   readonly token: Hex
   readonly treasury: Hex
-  /** Envelopes still have their calldata and signed bytes: those of the last days. */
+  /** Envelopes that still have their call data and signed bytes: those of the last days. */
   readonly withBytes: boolean
 }
 
@@ -81,7 +81,7 @@ function paymentRows({ count, chainId, token }: Fill): string[] {
 function payoutRows({ count, chainId, token, treasury, withBytes }: Fill): string[] {
   const each = `generate_series(1, ${count}) n`
   const envelopes = `generate_series(0, ${Math.floor(count / FULL)}) n`
-  // As long as those of a full batch, and not compressible.
+  // As long as the bytes of a full batch, and not compressible.
   const bytes = withBytes
     ? `(select string_agg(sha256((n || ':' || k)::bytea), '') from generate_series(1, 1500) k)`
     : `''::bytea`

@@ -19,7 +19,7 @@ const temporal = useTemporal()
 
 let database: TestDatabase
 
-/** Two builds of the worker at the same time, as docs/operations.md says: pinned, ramped, drained. */
+/** Two builds of the worker at the same time, as docs/operations.md describes: pinned, ramped, drained. */
 describe('two builds', () => {
   const DEMO = { merchantId: 'mer_01demo00000000000000000000', livemode: false }
 
@@ -74,7 +74,7 @@ describe('two builds', () => {
     if (code !== 0) throw new Error(text)
   }
 
-  /** A payment whose workflow the relay starts; answers the build that it is pinned to. */
+  /** A payment whose workflow the relay starts; returns the build that it is pinned to. */
   async function pay(relay: Build['relay']): Promise<{ id: string; buildId: string }> {
     const id = newId('payment')
     await insertPayment(db, DEMO, {

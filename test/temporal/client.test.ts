@@ -14,8 +14,8 @@ import { createTemporalClient } from '../../src/temporal/connect.ts'
 import { outcomeOf } from '../../src/temporal/decisions.ts'
 import { makeCertificates, startTlsProxy } from './tls-proxy.ts'
 
-describe('connections', () => {
-  /** The connections of api and worker, by the variables of Temporal's own tools, to a server behind real TLS. */
+describe('Connections', () => {
+  /** The connections of api and worker, by the variables of Temporal’s own tools, to a server behind real TLS. */
   const API_KEY = 'the-api-key-of-this-test'
   const folder = mkdtempSync(join(tmpdir(), 'pinrail-tls-'))
   const certificates = makeCertificates(folder)
@@ -44,7 +44,7 @@ describe('connections', () => {
     ...variables,
   })
 
-  /** As the api does it, and its relay: each call has a deadline. */
+  /** As the api and its relay connect: each call has a deadline. */
   async function asApi(variables: Variables): Promise<void> {
     const temporal = createTemporalClient(readApiConfig(environment(variables)))
     try {
@@ -63,7 +63,7 @@ describe('connections', () => {
     await connection.close()
   }
 
-  /** What the connection says, with its causes. */
+  /** The error of the connection, with its causes. */
   async function whyNot(use: (variables: Variables) => Promise<void>, variables: Variables): Promise<string> {
     const said: string[] = []
     try {
@@ -74,14 +74,14 @@ describe('connections', () => {
     return said.join(': ')
   }
 
-  /** In the words of either client. The one of the api hides the alert of TLS behind its deadline. */
+  /** In the words of either client. The api’s client hides the alert of TLS behind its deadline. */
   const API_SAYS = {
     refused: /^(4 DEADLINE_EXCEEDED|14 UNAVAILABLE): /,
     unverified: /^(4 DEADLINE_EXCEEDED|14 UNAVAILABLE): /,
     unauthenticated: /^16 UNAUTHENTICATED/,
   }
   const WORKER_SAYS = {
-    // The alert, or what is left of a connection that was ended meanwhile.
+    // The alert, or the error of a connection that was ended before it arrived.
     refused: /transport(?: error|::Error)/,
     unverified: /InvalidCertificate|transport(?: error|::Error)/,
     unauthenticated: /does not have valid authentication credentials/,
@@ -91,7 +91,7 @@ describe('connections', () => {
     ['the api', asApi, API_SAYS],
     ['the worker', asWorker, WORKER_SAYS],
   ])('%s', (_who, use, says) => {
-    test('shows its certificate, and is refused without one and with that of another authority', async () => {
+    test('a connection shows its certificate, and is refused without one and with that of another authority', async () => {
       const { address, seen } = await proxy({ mutual: true })
       const tls = { TEMPORAL_ADDRESS: address, TEMPORAL_TLS_SERVER_CA_CERT_PATH: certificates.path('authority.pem') }
       const pair = (name: string) => ({
@@ -101,7 +101,7 @@ describe('connections', () => {
       await use({ ...tls, ...pair('client') })
       const passed = seen.length
       expect(passed).toBeGreaterThan(0)
-      // A server that it cannot verify gets nothing either.
+      // It sends nothing to a server that it cannot verify either.
       const blind = { ...pair('client'), TEMPORAL_ADDRESS: address, TEMPORAL_TLS: 'true' }
       const refused = [tls, { ...tls, ...pair('stranger') }, blind]
       expect(await Promise.all(refused.map((variables) => whyNot(use, variables)))).toEqual([
@@ -112,7 +112,7 @@ describe('connections', () => {
       expect(seen).toHaveLength(passed)
     }, 60_000)
 
-    test('sends an API key, its namespace and its headers with every call, over TLS', async () => {
+    test('a connection sends an API key, its namespace and its headers with every call, over TLS', async () => {
       const { address, seen } = await proxy({
         mutual: false,
         admits: ({ authorization }) => authorization === `Bearer ${API_KEY}`,
@@ -129,7 +129,7 @@ describe('connections', () => {
       await expect(whyNot(use, { ...cloud, TEMPORAL_API_KEY: 'wrong' })).resolves.toMatch(says.unauthenticated)
     }, 60_000)
 
-    test('takes a profile from a file, and the variables override it', async () => {
+    test('a connection reads a profile from a file, and the variables override it', async () => {
       const { address } = await proxy({ mutual: true })
       const file = join(folder, `temporal-${address.split(':')[1]}.toml`)
       writeFileSync(
@@ -147,7 +147,7 @@ client_key_path = "${certificates.path('client.key')}"
     }, 60_000)
   })
 
-  describe('a process does not start, and says why, for', () => {
+  describe('A process that does not start', () => {
     const toml = join(folder, 'typing-error.toml')
     writeFileSync(toml, '[profile.default]\nadress = "a"\n')
     test.each<[string, Variables, string]>([
@@ -157,22 +157,22 @@ client_key_path = "${certificates.path('client.key')}"
       ['half a pair', { TEMPORAL_TLS_CLIENT_CERT_PATH: certificates.path('client.pem') }, 'must be set together'],
       ['a certificate that is not there', { TEMPORAL_TLS_SERVER_CA_CERT_PATH: join(folder, 'none.pem') }, 'ENOENT'],
       ['an API key without TLS', { TEMPORAL_API_KEY: API_KEY, TEMPORAL_TLS: 'false' }, 'TEMPORAL_API_KEY needs TLS'],
-    ])('%s', (_what, variables, why) => {
+    ])('a process does not start, and gives the reason, for %s', (_what, variables, why) => {
       expect(() => readApiConfig(environment(variables))).toThrow(why)
       expect(() => readWorkerConfig(environment(variables))).toThrow('TEMPORAL_*: must name a server')
     })
   })
 
-  test('nothing but the variables counts: no file in a home folder', () => {
+  test('only the variables count: no file in a home folder is read', () => {
     const defaults = { connection: { address: '127.0.0.1:7233' }, namespace: 'default' }
     expect(readTemporal({ HOME: folder, XDG_CONFIG_HOME: folder })).toMatchObject(defaults)
   })
 })
 
-describe('a connection that is closed', () => {
+describe('A connection that is closed', () => {
   const UNAVAILABLE = '14'
 
-  /** A Temporal server that says who it is, and is unavailable for everything else. */
+  /** A Temporal server that returns its name, and is unavailable for everything else. */
   async function startUnavailable() {
     let asked: () => void = () => undefined
     const wasAsked = new Promise<void>((resolve) => {
@@ -196,7 +196,7 @@ describe('a connection that is closed', () => {
     return { address: `127.0.0.1:${(server.address() as AddressInfo).port}`, wasAsked, close: () => server.close() }
   }
 
-  test('a connection that is closed while a call is to be tried again lets the call end first', async () => {
+  test('a connection that is closed before a call is repeated lets the call end first', async () => {
     const server = await startUnavailable()
     const config = readApiConfig({
       ...TEST_ENVIRONMENT,
@@ -211,14 +211,15 @@ describe('a connection that is closed', () => {
     )
     await server.wasAsked
     await temporal.close()
-    // Closed first, the next try would throw in a timer: no test could catch it, and the call would never end.
+    // If it were closed first, the next try would throw in a timer: no test could catch it, and the call would never
+    // end.
     expect(await call).toBe('failed')
     server.close()
   }, 20_000)
 })
 
-describe('decisions', () => {
-  test('a decision that may have been carried out before is not told as done', () => {
+describe('Decisions over a connection', () => {
+  test('a decision that may have been carried out before is not reported as done', () => {
     expect(outcomeOf({ status: 'processing', message: 'approve: recorded' })).toEqual({
       kind: 'done',
       status: 'processing',

@@ -14,8 +14,8 @@ describe('the codec', () => {
   const message = { type: 'workflow', namespace: 'default', workflowId: 'pay_1' } as const
   const result = { type: 'activity', namespace: 'default', workflowId: 'pay_1', isLocal: false } as const
 
-  describe('with several keys', () => {
-    test('the first encrypts and says its id, and each decrypts what it encrypted', async () => {
+  describe('Several keys', () => {
+    test('the first key encrypts and writes its id, and each key decrypts its own payloads', async () => {
       const [old] = await createPayloadCodec([first]).encode([payload({ secret: 'ada' })])
       const rotated = createPayloadCodec([second, first])
       const [fresh] = await rotated.encode([payload('new')])
@@ -25,21 +25,21 @@ describe('the codec', () => {
       expect((await rotated.decode([old!, fresh!])).map(valueOf)).toEqual([{ secret: 'ada' }, 'new'])
     })
 
-    test('a payload of a key that is not here is an error that names it, for a worker too: it may be ours', async () => {
+    test('a payload of an unknown key is an error that names it, for a worker too: the payload may be genuine', async () => {
       const [old] = await createPayloadCodec([first]).encode([payload(1)])
       const expected = 'TEMPORAL_CODEC_KEYS has no key "2026-01"'
       await expect(createPayloadCodec([second]).decode([old!])).rejects.toThrow(expected)
       await expect(createWorkerCodec([second]).decode([old!], message)).rejects.toThrow(expected)
     })
 
-    test('another key under the same id opens nothing', async () => {
+    test('another key under the same id decrypts nothing', async () => {
       const [old] = await createPayloadCodec([first]).encode([payload(1)])
       const wrong = createPayloadCodec([{ id: first.id, key: second.key }])
       await expect(wrong.decode([old!])).rejects.toThrow('refused a payload that the key 2026-01 did not encrypt')
     })
   })
 
-  describe('what is not ours', () => {
+  describe('Foreign payloads', () => {
     const codec = createPayloadCodec([first])
     const changed = async (): Promise<Payload> => {
       const [sealed] = await codec.encode([payload(1)])
@@ -57,7 +57,7 @@ describe('the codec', () => {
         async () => ({ ...(await changed()), data: Buffer.from('{"operator":"eve"}') }),
       ],
     ])(
-      '%s is refused by a client, and in an activity’s answer; a worker hands a message on as refused',
+      '%s is refused by a client, and in an activity’s result; a worker passes a message on as refused',
       async (_what, make) => {
         const bad = await make()
         await expect(codec.decode([bad])).rejects.toThrow('refused a payload')
@@ -83,7 +83,7 @@ describe('the codec', () => {
   })
 })
 
-describe('the codec server', () => {
+describe('The codec server', () => {
   const UI = 'https://temporal.pinrail.example'
   const token = randomBytes(32).toString('base64')
   const codec = createPayloadCodec([{ id: 'a', key: randomBytes(32) }])
@@ -113,7 +113,7 @@ describe('the codec server', () => {
     expect(await (await post('/decode', bearer, encoded)).json()).toEqual({ payloads: [plain] })
   })
 
-  test('the UI decodes with the cookie of whoever has entered the token, for 12 hours', async () => {
+  test('the UI decodes with the cookie of a person who has entered the token, for 12 hours', async () => {
     const signedIn = await signIn(token)
     expect(signedIn.status).toBe(200)
     const cookie = signedIn.headers.get('set-cookie') ?? ''
@@ -130,20 +130,20 @@ describe('the codec server', () => {
     expect((await post('/encode', { ...headers, cookie: longer })).status).toBe(401)
   })
 
-  test('a page asks first, and may send what the UI sends', async () => {
+  test('a page sends a preflight, and can send the UI’s requests', async () => {
     const answer = await fetch(`${url}/decode`, { method: 'OPTIONS', headers: { origin: UI } })
     expect(answer.status).toBe(204)
     expect(answer.headers.get('access-control-allow-headers')).toBe('authorization, content-type, x-namespace')
   })
 
-  describe('is not for', () => {
+  describe('Refused requests to the codec server', () => {
     test.each<[string, Record<string, string>, number]>([
       ['a caller without a token', {}, 401],
       ['a wrong token', { authorization: 'Bearer wrong' }, 401],
       ['an empty one', { authorization: 'Bearer ' }, 401],
       ['another page, even with the token', { ...bearer, origin: 'https://evil.example' }, 403],
       ['a page without origin', { ...bearer, origin: 'null' }, 403],
-    ])('%s', async (_who, headers, status) => {
+    ])('the codec server refuses %s', async (_who, headers, status) => {
       for (const path of ['/decode', '/encode']) {
         const answer = await post(path, headers)
         expect(answer.status).toBe(status)
@@ -151,21 +151,21 @@ describe('the codec server', () => {
       }
     })
 
-    test('a client that guesses is refused and keeps nobody out: behind a proxy all have one address', async () => {
+    test('a client that guesses is refused and blocks no other: behind a proxy all have one address', async () => {
       for (let wrong = 0; wrong < 50; wrong += 1) expect((await signIn(`wrong ${wrong}`)).status).toBe(401)
       expect((await signIn(token)).status).toBe(200)
       expect((await post('/encode', bearer)).status).toBe(200)
     })
   })
 
-  describe('answers with an error, and goes on, for', () => {
+  describe('Errors of the codec server', () => {
     test.each<[string, unknown, number]>([
       ['plaintext to decode', { payloads: [plain] }, 400],
       ['no payloads', {}, 400],
       ['data that is not base64', { payloads: [{ data: '%' }] }, 400],
       ['what is not JSON', '{', 400],
       ['too much', JSON.stringify({ payloads: [{ data: 'A'.repeat(5_000_000) }] }), 413],
-    ])('%s', async (_what, body, status) => {
+    ])('the codec server answers with an error, and continues, for %s', async (_what, body, status) => {
       const answer = await post('/decode', bearer, body)
       expect(answer.status).toBe(status)
       expect(Object.keys((await answer.json()) as object)).toEqual(['message'])

@@ -17,17 +17,17 @@ function useClient(temporal: { readonly address: string }): () => Client {
   return () => client
 }
 
-describe('a server as `npm start` makes it', () => {
+describe('A server as `npm start` makes it', () => {
   const client = useClient(useTemporal())
 
-  test('lets merchants take turns where tasks wait, and keeps nothing of the question', async () => {
+  test('the server lets merchants take turns while tasks wait, and stores nothing of the question', async () => {
     expect(await isFair(client(), NAMESPACE)).toBe(true)
     // They are deleted in the background.
     const left = () => client().workflow.count(`WorkflowType = 'fairness'`)
     await until(left, ({ count }) => count === 0)
   }, 60_000)
 
-  test('knows the merchant of each payment and of each delivery, and that payments go first', async () => {
+  test('the server has the merchant of each payment and of each delivery, and runs payments first', async () => {
     const [merchantId, taskQueue] = ['mer_1', 'nobody-polls']
     const payments = createPaymentWorkflows({ client: client(), taskQueue, load: () => Promise.reject(new Error()) })
     const amount = { minor: '100', currency: 'EUR' } as const
@@ -48,7 +48,7 @@ describe('a server as `npm start` makes it', () => {
 describe('a server without the setting', () => {
   const client = useClient(useTemporal({ dynamicConfig: ['matching.enableFairness=false'] }))
 
-  test('is found out', async () => {
+  test('a server without the fairness setting is detected', async () => {
     expect(await isFair(client(), NAMESPACE)).toBe(false)
   }, 60_000)
 })

@@ -14,8 +14,8 @@ export type Outcome = { readonly code: number | string; readonly text: string }
 type Temporal = Awaited<ReturnType<typeof startTemporal>>
 
 /**
- * A Temporal server for one test file: its workers take the queues that all workers take. With its CLI. `dynamicConfig`: settings
- * that override those of `npm start`.
+ * A Temporal server for one test file, with its CLI: its workers poll the queues that all workers poll.
+ * `dynamicConfig`: settings that override those of `npm start`.
  */
 export function useTemporal({ dynamicConfig = [] }: { dynamicConfig?: readonly string[] } = {}): Temporal {
   const temporal = {} as Temporal
@@ -39,7 +39,7 @@ async function startTemporal(dynamicConfig: readonly string[]) {
   const env = { PATH: process.env['PATH'], HOME: folder, TEMPORAL_ADDRESS: address }
   return {
     address,
-    /** `temporal …` as an operator types it. */
+    /** Runs `temporal …` as an operator types it. */
     cli: (...args: string[]): Promise<Outcome> =>
       new Promise((resolve) =>
         execFile(server.path, args, { env }, (error, stdout, stderr) =>

@@ -32,15 +32,15 @@ export type ProxyOptions = {
   readonly certificates: ReturnType<typeof makeCertificates>
   /** `host:port` of a Temporal server without TLS. */
   readonly upstream: string
-  /** Whether clients must have a certificate. */
+  /** True if clients must have a certificate. */
   readonly mutual: boolean
-  /** Whether a call is passed on; otherwise it is unauthenticated. */
+  /** True if a call is passed on; otherwise it is unauthenticated. */
   readonly admits?: (headers: IncomingHttpHeaders) => boolean
 }
 
 /**
- * What stands before a Temporal cluster in production: ends TLS, asks for certificates or for an API key, and passes the
- * calls on. The calls that it has passed on are in `seen`.
+ * A proxy like one before a Temporal cluster in production: ends TLS, requires certificates or an API key, and passes
+ * the calls on. The calls that it has passed on are in `seen`.
  */
 export async function startTlsProxy({ certificates, upstream, mutual, admits = () => true }: ProxyOptions) {
   const seen: IncomingHttpHeaders[] = []
@@ -64,7 +64,7 @@ export async function startTlsProxy({ certificates, upstream, mutual, admits = (
     let trailers: IncomingHttpHeaders = {}
     call.on('error', () => stream.close())
     call.on('response', ({ ...answer }, flags) => {
-      // 1: END_STREAM, an answer of headers alone.
+      // 1: END_STREAM, a response of headers alone.
       if (!stream.closed) stream.respond(answer, (flags & 1) === 1 ? { endStream: true } : { waitForTrailers: true })
     })
     call.on('trailers', (received) => (trailers = received))

@@ -21,7 +21,9 @@ const temporal = useTemporal()
 
 let database: TestDatabase
 
-/** A system whose payloads are encrypted, and an operator with Temporal's CLI: without the codec server, and with it. */
+/**
+ * A system whose payloads are encrypted, and an operator with Temporal’s CLI: without the codec server, and with it.
+ */
 describe('encrypted payloads', () => {
   const CODEC_SERVER_TOKEN = randomBytes(32).toString('base64')
   const key = (id: string): string => `${id}:${randomBytes(32).toString('base64')}`
@@ -61,7 +63,7 @@ describe('encrypted payloads', () => {
       secretKey: null,
     }
     secretKey = (await seedDemo({ ...demo, webhookUrl: 'http://127.0.0.1:9' }, database.url)).secretKey
-    // In the middle of a rotation: all know both keys, workers write with the new one, and this api with the old one.
+    // In the middle of a rotation: all have both keys, workers write with the new one, and this api with the old one.
     api = await composeApi(readApiConfig(environment(`${oldKey},${newKey}`)), log, {
       deps: () => ({ rates: { current: async () => ({ rate: '1', source: 'test' }) } }),
     })
@@ -116,7 +118,7 @@ describe('encrypted payloads', () => {
     expect(await historyOf(id, ...withCodec())).toContain(note)
   }, 60_000)
 
-  /** As an operator types it, with the worker's variables: nothing else is needed. */
+  /** As an operator types it, with only the worker’s variables. */
   async function pinrail(...args: string[]): Promise<{ code: number; text: string }> {
     let text = ''
     const add = (more: string): void => void (text += more)
@@ -126,7 +128,7 @@ describe('encrypted payloads', () => {
   const decide = (id: string, decision: string, ...more: string[]) =>
     pinrail('payments', 'decide', id, decision, '--operator', 'ada', '--reason', 'to be looked at', ...more)
 
-  test('pinrail payments decide encrypts what it sends, says what was refused, and why', async () => {
+  test('pinrail payments decide encrypts its message, and reports a refusal with the reason', async () => {
     const id = await newPayment()
     expect(await decide(id, 'hold')).toEqual({ code: 0, text: expect.stringContaining(`${id} is created: `) })
     expect(await heldBy(id)).toHaveLength(1)
@@ -155,7 +157,7 @@ describe('encrypted payloads', () => {
     expect(await decide(id, 'hold')).toMatchObject({ code: 1, text: expect.stringContaining('is running') })
   }, 60_000)
 
-  test('without the codec server the command is refused, says why, and leaves nothing in the history', async () => {
+  test('the command without the codec server is refused with the reason, and leaves nothing in the history', async () => {
     const id = await newPayment()
     const refused = await hold(id)
     expect(refused.code).not.toBe(0)
@@ -180,7 +182,7 @@ describe('encrypted payloads', () => {
     60_000,
   )
 
-  test('a run that somebody starts in plaintext ends at once, so that the right one can take its place', async () => {
+  test('a run that somebody starts in plaintext ends at once, so that the right one can replace it', async () => {
     const id = await newPayment()
     await temporal.cli('workflow', 'terminate', '--workflow-id', id, '--reason', 'lost')
     const start = ['--type', 'payment', '--task-queue', 'payments', '--workflow-id', id]
@@ -193,7 +195,7 @@ describe('encrypted payloads', () => {
     expect(await ask(`/v1/payments/${id}/cancel`, {})).toMatchObject({ id, status: 'canceled' })
   }, 60_000)
 
-  test('what went wrong in an activity is read with the codec server only', async () => {
+  test('the error of an activity is readable only with the codec server', async () => {
     const id = await newPayment()
     const merchant = new AbortController()
     const asked = ask(`/v1/test/payments/${id}/simulate`, { action: 'pay' }, merchant.signal)
@@ -206,12 +208,12 @@ describe('encrypted payloads', () => {
     expect(failed).toContain('Encoded failure')
     expect(failed).not.toMatch(/no answer|failure\.ts/)
     expect((await describe(...withCodec())).text).toContain('card_partner: no answer')
-    // The partner never answers, so the merchant waits no longer.
+    // The partner never answers, so the merchant stops waiting.
     merchant.abort()
     await expect(asked).rejects.toThrow('aborted')
   }, 60_000)
 
-  test('after the rotation an operator still reads and decides what began before it', async () => {
+  test('after the rotation an operator still reads and decides payments from before it', async () => {
     const id = await newPayment()
     const history = await historyOf(id)
     expect(history).toContain(Buffer.from('2026-01').toString('base64'))

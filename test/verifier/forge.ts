@@ -7,7 +7,7 @@ import { keccak256 } from '../../src/evm/keccak.ts'
 import { payoutNonce } from '../../src/evm/payout-nonce.ts'
 import { createReceiptSigner } from '../../src/settlement/receipts/sign.ts'
 
-/** Receipts of blocks that never were: everything in them hashes as it must, so that one thing at a time can be wrong. */
+/** Receipts of invented blocks: all hashes are right, so that a test can break one thing at a time. */
 
 const USDC: Hex = '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359'
 const TREASURY: Hex = `0x${'11'.repeat(20)}`
@@ -37,7 +37,7 @@ export type Forgery = {
   readonly logs?: readonly ReceiptLog[]
   readonly status?: Hex
   readonly type?: Hex
-  /** Instead of the receipt's own bytes. */
+  /** Instead of the receipt’s own bytes. */
   readonly leaf?: Hex
   readonly number?: bigint
   readonly claims?: Partial<ReceiptClaims>
@@ -88,7 +88,7 @@ export function forge({
   })
 }
 
-/** The receipt with the issuer's signature over what it now says. */
+/** The receipt with the issuer’s signature over its new content. */
 export const signed = (receipt: Omit<PaymentReceipt, 'signature'>): PaymentReceipt => ({
   ...receipt,
   signature: signer.sign(receipt.claims),

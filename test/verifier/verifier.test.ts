@@ -9,7 +9,7 @@ import { forge, KEYS, nonceOf, pair, signed, signer } from './forge.ts'
 const verify = (receipt: unknown, trusted: Parameters<typeof verifyReceipt>[1] = { keys: KEYS }) =>
   verifyReceipt(typeof receipt === 'string' ? receipt : JSON.stringify(receipt), trusted)
 
-/** Which checks fail. */
+/** Returns the checks that fail. */
 const failing = async (receipt: unknown, trusted?: Parameters<typeof verifyReceipt>[1]): Promise<string[]> =>
   (await verify(receipt, trusted)).checks.filter(({ result }) => result === 'fails').map(({ check }) => check)
 
@@ -18,7 +18,7 @@ const withProof = (receipt: PaymentReceipt, proof: Partial<PaymentReceipt['proof
   proof: { ...receipt.proof, ...proof },
 })
 
-test('a receipt of USDC on Polygon, a trusted block and the issuer’s key: proved', async () => {
+test('a receipt of USDC on Polygon with a trusted block and the issuer’s key is proved', async () => {
   const receipt = forge()
   const { verdict, checks } = await verify(receipt, { keys: KEYS, blockHash: receipt.claims.block_hash })
   expect(checks.map(({ check, result }) => `${check} ${result}`)).toEqual(
@@ -42,7 +42,7 @@ test('a block that is not compared leaves the verdict open and names what to loo
   expect(await failing(receipt, { keys: KEYS, blockHash: '' })).toEqual(['block'])
 })
 
-describe('what is changed is seen', () => {
+describe('Changes that are detected', () => {
   const other = `0x${'66'.repeat(20)}` as const
   test.each<[string, () => PaymentReceipt, string[]]>([
     ['a greater amount', () => forge({ claims: { net_usdc: '95.500001' } }), ['proof']],
@@ -93,11 +93,11 @@ describe('what is changed is seen', () => {
       () => forge({ logs: pair({ nonce: nonceOf('pay_x') }) }),
       ['proof'],
     ],
-  ])('%s', async (_name, make, expected) => {
+  ])('a change is detected: %s', async (_name, make, expected) => {
     expect(await failing(make())).toEqual(expected)
   })
 
-  test('what the issuer did not sign, also when the chain does not show it', async () => {
+  test('a change of what the issuer did not sign is detected, also if the chain does not show it', async () => {
     const receipt = forge()
     expect(await failing({ ...receipt, claims: { ...receipt.claims, tx_hash: `0x${'88'.repeat(32)}` } })).toEqual([
       'signature',
@@ -121,7 +121,7 @@ describe('what is changed is seen', () => {
       ])
   })
 
-  test('without the issuer’s keys the signature is open, and says so; with a key that is none it does not hold', async () => {
+  test('a missing issuer’s key leaves the signature open, and says so; an invalid key makes it wrong', async () => {
     const receipt = forge()
     const { verdict, checks } = await verify(receipt, { blockHash: receipt.claims.block_hash })
     expect(checks.find(({ check }) => check === 'signature')?.result).toBe('open')
@@ -130,7 +130,7 @@ describe('what is changed is seen', () => {
     expect(broken.checks.find(({ check }) => check === 'signature')?.result).not.toBe('holds')
   })
 
-  test('every single byte of header, proof and signature', async () => {
+  test('a change of every single byte of header, proof and signature is detected', async () => {
     const receipt = forge()
     const flipped = (hex: string, at: number) =>
       `${hex.slice(0, at)}${hex[at] === '0' ? '1' : '0'}${hex.slice(at + 1)}` as `0x${string}`
@@ -145,7 +145,7 @@ describe('what is changed is seen', () => {
   })
 })
 
-describe('a receipt made to hurt whoever checks it', () => {
+describe('A receipt made to harm its verifier', () => {
   const base = forge()
   const leaf = (rlp: string) => forge({ leaf: `0x${rlp}` })
   const long = (bytes: number) => `${'ff'.repeat(bytes)}`
@@ -200,7 +200,7 @@ describe('a receipt made to hurt whoever checks it', () => {
       'a payload that is no object',
       { ...base, signature: { ...base.signature, payload: Buffer.from('7').toString('base64url') } },
     ],
-  ])('%s is wrong, and never an error', async (_name, receipt) => {
+  ])('a hostile receipt is wrong, and never an error: %s', async (_name, receipt) => {
     const { verdict, checks } = await verify(receipt)
     expect(verdict).toBe('wrong')
     for (const { says } of checks) expect(says.length).toBeLessThan(3_000_000)
@@ -210,7 +210,7 @@ describe('a receipt made to hurt whoever checks it', () => {
     expect(await failing(forge({ number: 2n ** 255n }))).toEqual(['header'])
   })
 
-  test('whatever text it is: a verdict, and nothing thrown', async () => {
+  test('any text gets a verdict without an exception', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue({ maxDepth: 4 }), async (noise) => {
         expect((await verify(noise)).verdict).toBe('wrong')
@@ -224,15 +224,15 @@ describe('a receipt made to hurt whoever checks it', () => {
   })
 })
 
-describe('what it reads by', () => {
-  test('its keccak256 is that of another implementation, at every length around its blocks', () => {
+describe('The verifier’s own decoders', () => {
+  test('the verifier’s keccak256 equals another implementation’s, at every length around its blocks', () => {
     for (const length of [0, 1, 55, 134, 135, 136, 137, 271, 272, 273, 1000]) {
       const bytes = Uint8Array.from({ length }, (_, at) => (at * 31 + length) % 256)
       expect(keccak256(bytes)).toBe(viemKeccak256(bytes))
     }
   })
 
-  test('it decodes what another implementation encodes, and nothing that could be shorter', () => {
+  test('the verifier decodes what another implementation encodes, and refuses longer encodings', () => {
     type Tree = `0x${string}` | Tree[]
     const { tree } = fc.letrec<{ tree: Tree }>((tie) => ({
       tree: fc.oneof(

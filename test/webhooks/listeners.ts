@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 
-/** A listener on 127.0.0.1 and, where there is one, ::1, that counts who connects. */
+/** A listener on 127.0.0.1 and, if available, ::1, that counts connections. */
 export type Honeypot = { readonly port: number; connections(): number; close(): Promise<void> }
 
 export async function startHoneypot(): Promise<Honeypot> {
@@ -38,7 +38,7 @@ export async function startReceiver(handler: Handler): Promise<Receiver> {
   })
 }
 
-/** A receiver that speaks raw TCP: for answers that no HTTP server would give. */
+/** A receiver that speaks raw TCP: for responses that no HTTP server would give. */
 export async function startRawReceiver(handler: (socket: net.Socket) => void): Promise<Receiver> {
   const sockets = new Set<net.Socket>()
   const server = net.createServer((socket) => {
@@ -65,7 +65,7 @@ function listen(server: net.Server, port: number, host: string): Promise<number>
   })
 }
 
-/** Sends the head, then a drop every 20 ms for as long as somebody listens. */
+/** Sends the head, then a drop every 20 ms for as long as the client reads. */
 export function drip(socket: net.Socket, head: string, drop: string): void {
   socket.write(head)
   const timer = setInterval(() => socket.write(drop), 20)
@@ -95,7 +95,7 @@ export function selfSigned(): { key: string; cert: string } {
   return { key: part('PRIVATE KEY'), cert: part('CERTIFICATE') }
 }
 
-/** Waits for what must happen soon. */
+/** Waits for a condition that must become true soon. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 5_000
   while (!(await condition())) {

@@ -4,7 +4,7 @@ export const PRIVATE_ADDRESSES = words(
   '0.0.0.0 0.1.2.3 0.255.255.255 ::',
   // Loopback
   '127.0.0.1 127.0.0.2 127.1.2.3 127.255.255.254 ::1',
-  // Azure's platform, from inside of it
+  // Azure’s platform, from the inside
   '168.63.129.16 ::ffff:168.63.129.16',
   // Private (RFC 1918) and unique local
   '10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1 192.168.255.255',
@@ -36,7 +36,7 @@ export const PUBLIC_ADDRESSES = words(
   '223.255.255.255 2606:4700:4700::1111 2a00:1450:4001:80e::200e 2620:fe::fe 2400:cb00::1',
 )
 
-/** Ways to write an address of this machine in a URL; each reaches a local listener when nobody looks. */
+/** Spellings of an address of this machine in a URL; each reaches a local listener without a check. */
 export const LOCAL_NOTATIONS = words(
   '127.0.0.1 127.1 127.0.1 127.000.000.001 0177.0.0.1 0177.1 0x7f.0.0.1 0x7f.1 0x7F000001',
   '2130706433 017700000001 127.0.0.1. ①②⑦.⓪.⓪.① １２７.０.０.１ 127。0。0。1 %31%32%37.0.0.1',
@@ -47,7 +47,7 @@ export const LOCAL_NOTATIONS = words(
   'printer.local metadata.google.internal intranet router.lan nas.home.arpa',
 )
 
-/** Each line holds several, apart by spaces. */
+/** Each line has several, separated by spaces. */
 function words(...lines: readonly string[]): string[] {
   return lines.flatMap((line) => line.split(' '))
 }

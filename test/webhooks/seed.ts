@@ -12,7 +12,7 @@ export const secretBox = createSecretBox(randomBytes(32).toString('base64'))
 
 export type Seeded = Awaited<ReturnType<typeof seedDatabase>>
 
-/** A database with one merchant, and short ways to what the tests of webhooks need. */
+/** A database with one merchant, and helpers for the tests of webhooks. */
 export async function seedDatabase(pool = 10) {
   const database = await createTestDatabase()
   const db = createDb({ url: database.url, livemode: false, pool })
@@ -49,7 +49,7 @@ export async function addEndpoint(
 
 export type SeedEvent = { type?: string; at?: string; object?: object }
 
-/** Records an event about an object of its own; answers its id, whether or not somebody subscribes. */
+/** Records an event about a new object; returns its id, with or without subscribers. */
 export async function addEvent(
   db: Db,
   tenant: Tenant,

@@ -47,8 +47,8 @@ describe('sending', () => {
   const post = (sender: Sender, receiver: Receiver, endpointId = 'we_1') =>
     sender.send({ endpointId, url: receiver.url, headers, body }, never)
 
-  describe('sending a webhook', () => {
-    it('posts the exact bytes with our headers and nothing of the environment', async () => {
+  describe('Sending a webhook', () => {
+    it('a webhook has the exact bytes with the platform’s headers and nothing of the environment', async () => {
       const seen: { method?: string; url?: string; headers?: http.IncomingHttpHeaders; body?: Buffer } = {}
       const receiver = await startReceiver(async (request, response) => {
         const chunks: Buffer[] = []
@@ -74,7 +74,7 @@ describe('sending', () => {
       })
     })
 
-    it('takes any status for an answer and reads Retry-After', async () => {
+    it('a webhook accepts any status as a response and reads Retry-After', async () => {
       const answers = [
         [200, null],
         [404, null],
@@ -98,7 +98,7 @@ describe('sending', () => {
       expect(down).toBeLessThanOrEqual(60)
     })
 
-    it('keeps the answer for the log: short, printable, without secrets', async () => {
+    it('a webhook’s logged response is short, printable, and without secrets', async () => {
       const receiver = await startReceiver((_request, response) => {
         response.writeHead(400, {
           'set-cookie': 'session=1',
@@ -119,27 +119,27 @@ describe('sending', () => {
     })
   })
 
-  describe('a receiver that takes its time', () => {
-    it('is cut off after the total time when it sends no head', async () => {
+  describe('A receiver that takes its time', () => {
+    it('a receiver that sends no head is cut off after the total time', async () => {
       const receiver = await startReceiver(() => undefined)
       const started = Date.now()
       expect(await post(senderTo(receiver), receiver)).toMatchObject({ status: null, error: 'timeout' })
       expect(Date.now() - started).toBeLessThan(1500)
     })
 
-    it('is cut off when it drips its head byte by byte', async () => {
+    it('a receiver that drips its head byte by byte is cut off', async () => {
       const receiver = await startRawReceiver((socket) => drip(socket, 'HTTP/1.1 200 OK\r\nx-slow: ', 'x'))
       expect(await post(senderTo(receiver), receiver)).toMatchObject({ status: null, error: 'timeout' })
     })
 
-    it('is cut off when it drips its body, and the 200 does not count', async () => {
+    it('a receiver that drips its body is cut off, and the 200 does not count', async () => {
       const receiver = await startRawReceiver((socket) =>
         drip(socket, 'HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n', '.'),
       )
       expect(await post(senderTo(receiver), receiver)).toMatchObject({ status: 200, error: 'timeout' })
     })
 
-    it('is cut off sooner when the request gives it less time than the sender does', async () => {
+    it('a receiver is cut off sooner if the request has less time than the sender’s limit', async () => {
       const receiver = await startReceiver(() => undefined)
       const sender = senderTo(receiver, { totalMs: 30_000 })
       const request = { endpointId: 'we_1', url: receiver.url, headers, body, totalMs: 100 }
@@ -148,7 +148,7 @@ describe('sending', () => {
       expect(result.durationMs).toBeLessThan(15_000)
     })
 
-    it('is cut off when it never finishes the handshake', async () => {
+    it('a receiver that never finishes the handshake is cut off', async () => {
       const receiver = await startRawReceiver(() => undefined)
       const sender = senderTo(receiver, { connectMs: 100, totalMs: 5_000 })
       const started = Date.now()
@@ -157,7 +157,7 @@ describe('sending', () => {
       expect(Date.now() - started).toBeLessThan(1500)
     })
 
-    it('does not hold up the answers to others', async () => {
+    it('a slow receiver does not delay the responses of others', async () => {
       const hung = await startReceiver(() => undefined)
       const healthy = await startReceiver((_request, response) => void response.writeHead(204).end())
       const sender = senderTo(healthy, { totalMs: 4000, connectMs: 4000 }, [hung.target])
@@ -170,8 +170,8 @@ describe('sending', () => {
     })
   })
 
-  describe('a receiver that answers too much', () => {
-    it('is read for 16 KiB of an endless body, then cut', async () => {
+  describe('A receiver that answers too much', () => {
+    it('a receiver’s endless body is read for 16 KiB, then cut', async () => {
       let written = 0
       let cut = false
       const receiver = await startReceiver((_request, response) => {
@@ -195,7 +195,7 @@ describe('sending', () => {
       expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024)
     })
 
-    it('is refused when its head is endless', async () => {
+    it('a receiver with an endless head is refused', async () => {
       const receiver = await startRawReceiver((socket) => {
         socket.write('HTTP/1.1 200 OK\r\n')
         const pour = () => {
@@ -210,7 +210,7 @@ describe('sending', () => {
       })
     })
 
-    it('is never decompressed', async () => {
+    it('a receiver’s response is never decompressed', async () => {
       const bomb = gzipSync(Buffer.alloc(16 * 1024 * 1024))
       const receiver = await startReceiver((_request, response) => {
         response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb)
@@ -221,14 +221,14 @@ describe('sending', () => {
       expect(process.memoryUsage().rss - before).toBeLessThan(16 * 1024 * 1024)
     })
 
-    it('is not understood when it does not speak HTTP', async () => {
+    it('a receiver that does not speak HTTP is an error', async () => {
       const receiver = await startRawReceiver((socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'))
       expect(await post(senderTo(receiver), receiver)).toMatchObject({ status: null, error: 'protocol' })
     })
   })
 
-  describe('connections', () => {
-    it('are kept for the next event of the endpoint and never shared with another endpoint', async () => {
+  describe('Connections to receivers', () => {
+    it('connections are kept for the next event of the endpoint and never shared with another endpoint', async () => {
       const ports: (number | undefined)[] = []
       const receiver = await startReceiver((request, response) => {
         ports.push(request.socket.remotePort)
@@ -242,7 +242,7 @@ describe('sending', () => {
       expect(ports[4]).toBe(ports[0])
     })
 
-    it('carry at most ten requests of an endpoint at once', async () => {
+    it('connections carry at most ten requests of an endpoint at once', async () => {
       let [now, most] = [0, 0]
       const receiver = await startReceiver((request, response) => {
         most = Math.max(most, ++now)
@@ -295,7 +295,7 @@ describe('sending', () => {
       expect(requests).toBe(1)
     })
 
-    it('to a name that does not exist say so', async () => {
+    it('connections to a name that does not exist report that', async () => {
       const lookup = async () => {
         throw Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND', syscall: 'getaddrinfo' })
       }
@@ -305,7 +305,7 @@ describe('sending', () => {
       expect(await sender.send(request, never)).toMatchObject({ status: null, error: 'dns' })
     })
 
-    it('to a server that cannot prove its name are refused before anything is sent', async () => {
+    it('connections to a server that cannot prove its name are refused before anything is sent', async () => {
       const { key, cert } = selfSigned()
       let data = 0
       const server = tls.createServer({ key, cert }, (socket) => socket.on('data', () => data++))
@@ -316,7 +316,7 @@ describe('sending', () => {
       expect(data).toBe(0)
     })
 
-    it('end when the worker stops, and that is no answer of the receiver', async () => {
+    it('connections end when the worker stops, which does not count as a response of the receiver', async () => {
       const receiver = await startReceiver(() => stop.abort(new Error('the worker is shutting down')))
       const stop = new AbortController()
       const sender = senderTo(receiver, { totalMs: 5_000 })
@@ -328,7 +328,7 @@ describe('sending', () => {
   })
 })
 
-describe('names of endpoints', () => {
+describe('Names of endpoints', () => {
   const A = 1
   const AAAA = 28
   /** More names than the process has threads. */
@@ -341,7 +341,7 @@ describe('names of endpoints', () => {
 
   type Answers = Readonly<Record<number, readonly Uint8Array[]>>
 
-  /** A name server on this machine; null: it keeps silent. Answers its address, and counts what it is asked. */
+  /** A name server on this machine; null: it is silent. Returns its address, and counts its queries. */
   async function startNameServer(answers: Answers | null) {
     const socket = dgram.createSocket('udp4')
     opened.push(socket)
@@ -369,8 +369,8 @@ describe('names of endpoints', () => {
     return Buffer.concat([head, question.subarray(12, nameEnd + 5), ...records])
   }
 
-  describe('the names of endpoints', () => {
-    it('are resolved to the addresses of both families', async () => {
+  describe('The names of endpoints', () => {
+    it('names are resolved to the addresses of both families', async () => {
       const server = await startNameServer({
         [A]: [Buffer.from([203, 0, 113, 7])],
         [AAAA]: [Buffer.from('20010db8000000000000000000000007', 'hex')],
@@ -396,7 +396,7 @@ describe('names of endpoints', () => {
       expect(made).toMatchObject({ status: null, error: 'dns' })
     })
 
-    it('are never asked of the system, whose threads are for all', async () => {
+    it('names are never resolved by the system, whose threads are shared', async () => {
       const made: string[] = []
       const hook = createHook({ init: (_id, type) => void made.push(type) }).enable()
       const limits = { totalMs: 1000 }
@@ -409,7 +409,7 @@ describe('names of endpoints', () => {
       expect(made).not.toContain('GETADDRINFOREQWRAP')
     })
 
-    it('names whose name server is silent hold up no other name of the process', async () => {
+    it('names whose name server is silent delay no other name of the process', async () => {
       const silent = await startNameServer(null)
       const resolve = createNameServers({ servers: [silent.address], answerMs: 300 })
       const names = Array.from({ length: SILENT_NAMES }, (_, index) => resolve(`shop-${index}.example`))
@@ -418,17 +418,17 @@ describe('names of endpoints', () => {
         await new Promise((next) => setTimeout(next, 10))
       expect(silent.asked()).toBeGreaterThanOrEqual(SILENT_NAMES)
       const begun = Date.now()
-      // By the system, as nodes and partners are found.
+      // By the system, as the names of nodes and partners are resolved.
       await lookup('localhost')
       expect(Date.now() - begun).toBeLessThan(2000)
-      // They end by themselves: a try that was given up leaves nothing behind for long.
+      // They end automatically: a try that was given up leaves no connection for long.
       for (const { status } of await ended) expect(status).toBe('rejected')
       expect(Date.now() - begun).toBeLessThan(15_000)
     }, 30_000)
   })
 })
 
-describe('requests into our own network', () => {
+describe('Requests into the platform’s own network', () => {
   const body = Buffer.from('{}')
   const limits = { totalMs: 2_000, connectMs: 1_000, maxBytes: 1024 }
   let honeypot: Honeypot
@@ -441,8 +441,8 @@ describe('requests into our own network', () => {
   const send = (sender: ReturnType<typeof createSender>, url: string) =>
     sender.send({ endpointId: 'we_1', url, headers: {}, body }, never)
 
-  describe('webhooks into our own network', () => {
-    it('never leave for a local address, however it is written', async () => {
+  describe('Webhooks into the platform’s own network', () => {
+    it('webhooks are never sent to a local address, in any spelling', async () => {
       let tried = 0
       for (const mode of ['live', 'test'] as const) {
         const sender = createSender({ mode, testTargets: [], now: Date.now, limits })
@@ -459,7 +459,7 @@ describe('requests into our own network', () => {
       expect(honeypot.connections()).toBe(0)
     })
 
-    it('are refused when the connection is made, even if the URL had passed', async () => {
+    it('webhooks are refused when the connection is made, even if the URL had passed', async () => {
       const agents = createGuardedAgents()
       for (const notation of LOCAL_NOTATIONS) {
         const text = `http://${notation}:${honeypot.port}/`
@@ -476,7 +476,7 @@ describe('requests into our own network', () => {
       expect(honeypot.connections()).toBe(0)
     })
 
-    it('are refused when a public name resolves to a private address, alone or among public ones', async () => {
+    it('webhooks are refused if a public name resolves to a private address, alone or among public ones', async () => {
       for (const address of PRIVATE_ADDRESSES) {
         const family = address.includes(':') ? 6 : 4
         const publicAddress = { address: '8.8.8.8', family: 4 }
@@ -491,7 +491,7 @@ describe('requests into our own network', () => {
       expect(honeypot.connections()).toBe(0)
     })
 
-    it('are checked again at every attempt: a name that is rebound is refused', async () => {
+    it('webhooks are checked again at every attempt: a name that is rebound is refused', async () => {
       const answers = ['192.0.2.1', '127.0.0.1', '::1', '10.0.0.1']
       const sender = createSender({
         mode: 'test',
@@ -508,7 +508,7 @@ describe('requests into our own network', () => {
       sender.close()
     })
 
-    it('do not follow a redirect', async () => {
+    it('webhooks do not follow a redirect', async () => {
       for (const code of [300, 301, 302, 303, 304, 307, 308]) {
         const receiver = await startReceiver((_request, response) => {
           response.writeHead(code, { location: `http://127.0.0.1:${honeypot.port}/` }).end()
@@ -521,7 +521,7 @@ describe('requests into our own network', () => {
       expect(honeypot.connections()).toBe(0)
     })
 
-    it('ignore a proxy in the environment', async () => {
+    it('webhooks ignore a proxy in the environment', async () => {
       const receiver = await startReceiver((_request, response) => void response.writeHead(204).end())
       const proxy = `http://127.0.0.1:${honeypot.port}`
       const before = { ...process.env }
@@ -534,7 +534,7 @@ describe('requests into our own network', () => {
       await receiver.close()
     })
 
-    it('reach an exact test target, and no other port or spelling of it', async () => {
+    it('webhooks reach an exact test target, and no other port or spelling of it', async () => {
       const receiver = await startReceiver((_request, response) => void response.writeHead(204).end())
       const rules = { testTargets: [receiver.target], now: Date.now, limits }
       const test = createSender({ mode: 'test', ...rules })
@@ -550,16 +550,16 @@ describe('requests into our own network', () => {
     })
   })
 
-  describe('the list of addresses', () => {
-    it('refuses everything that is not globally reachable', () => {
+  describe('The list of addresses', () => {
+    it('the list of addresses refuses everything that is not globally reachable', () => {
       expect(PRIVATE_ADDRESSES.filter((address) => isGlobalAddress(address))).toEqual([])
     })
 
-    it('lets public addresses pass', () => {
+    it('the list of addresses accepts public addresses', () => {
       expect(PUBLIC_ADDRESSES.filter((address) => !isGlobalAddress(address))).toEqual([])
     })
 
-    it('refuses what it cannot read', () => {
+    it('the list of addresses refuses unreadable ones', () => {
       for (const text of ['', 'shop.example', '8.8.8.8.', '8.8.8.8/32', '[2606:4700::1]', '1.2.3.4.5', 'fe80::1%eth0'])
         expect(isGlobalAddress(text)).toBe(false)
     })

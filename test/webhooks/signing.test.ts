@@ -7,14 +7,14 @@ import { newWebhookSecret, signedHeaders } from '../../src/webhooks/sign.ts'
 describe('signatures', () => {
   const body = Buffer.from('{"id":"evt_1","data":{"object":{"amount":"49.99","description":"Zażółć ⚡"}}}')
 
-  /** The specification's computation, written down a second time without the library. */
+  /** The specification’s computation, written a second time without the library. */
   function expectedSignature(secret: string, content: string): string {
     const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
     return `v1,${createHmac('sha256', key).update(content).digest('base64')}`
   }
 
-  describe('signing a webhook', () => {
-    it('gives the signature of the published test vector', () => {
+  describe('Signing a webhook', () => {
+    it('a signature equals the published test vector', () => {
       const headers = signedHeaders({
         id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
         at: 1614265330_000,
@@ -28,26 +28,26 @@ describe('signatures', () => {
       })
     })
 
-    it('is the HMAC of id, seconds and raw bytes', () => {
+    it('a signature is the HMAC of id, seconds and raw bytes', () => {
       const secret = newWebhookSecret()
       const headers = signedHeaders({ id: 'evt_1', at: 1795209600_999, body, secrets: [secret] })
       expect(headers['webhook-signature']).toBe(expectedSignature(secret, `evt_1.1795209600.${body.toString()}`))
     })
 
-    it('is accepted by a receiver that uses the library', () => {
+    it('a signature is accepted by a receiver that uses the library', () => {
       const secret = newWebhookSecret()
       const headers = signedHeaders({ id: 'evt_1', at: Date.now(), body, secrets: [secret] })
       expect(new Webhook(secret).verify(body, headers)).toMatchObject({ id: 'evt_1' })
     })
 
-    it('signs as the library does', () => {
+    it('a signature equals the library’s', () => {
       const secret = newWebhookSecret()
       const at = new Date()
       const ours = signedHeaders({ id: 'evt_1', at: at.getTime(), body, secrets: [secret] })
       expect(ours['webhook-signature']).toBe(new Webhook(secret).sign('evt_1', at, body))
     })
 
-    it('is accepted with either secret while one replaces the other, and with no third', () => {
+    it('a signature is accepted with either secret during a rotation, and with no third', () => {
       const [newer, older, stranger] = [newWebhookSecret(), newWebhookSecret(), newWebhookSecret()]
       const headers = signedHeaders({ id: 'evt_1', at: Date.now(), body, secrets: [newer, older] })
       expect(headers['webhook-signature'].split(' ')).toHaveLength(2)
@@ -56,11 +56,11 @@ describe('signatures', () => {
       expect(() => new Webhook(stranger).verify(body, headers)).toThrow('No matching signature')
     })
 
-    it('refuses to send unsigned', () => {
+    it('a webhook is never sent unsigned', () => {
       expect(() => signedHeaders({ id: 'evt_1', at: 0, body, secrets: [] })).toThrow('at least one secret')
     })
 
-    it('makes secrets of 32 random bytes, never the same', () => {
+    it('a secret has 32 random bytes, and differs each time', () => {
       const secrets = Array.from({ length: 200 }, newWebhookSecret)
       expect(new Set(secrets).size).toBe(200)
       for (const secret of secrets) {
@@ -70,8 +70,8 @@ describe('signatures', () => {
     })
   })
 
-  describe('a signed request that was changed on the way', () => {
-    it('is never accepted: 1,000 random mutations of body, id, time and signature', () => {
+  describe('A signed request that was changed on its way', () => {
+    it('a changed request is never accepted: 1,000 random mutations of body, id, time and signature', () => {
       const secret = newWebhookSecret()
       const headers = signedHeaders({ id: 'evt_01j0000000000000000000000', at: Date.now(), body, secrets: [secret] })
       const receiver = new Webhook(secret)
@@ -85,7 +85,7 @@ describe('signatures', () => {
           receiver.verify(changed.body, changed.headers, { jsonParse: false })
           accepted++
         } catch {
-          // Refused, as it should be.
+          // Refused, as it must be.
         }
       }
       expect(accepted).toBe(0)
@@ -118,7 +118,7 @@ describe('signatures', () => {
       const bytes = [...original]
       const at = random(bytes.length)
       const kind = random(3)
-      // Only ASCII: a receiver that decodes the body sees a different text for each of these.
+      // Only ASCII: a receiver that decodes the body gets a different text for each of these.
       if (kind === 0) bytes[at] = bytes[at] === 0x41 ? 0x42 : 0x41
       else if (kind === 1) bytes.splice(at, 0, 0x30 + random(10))
       else bytes.splice(at, 1)
@@ -146,34 +146,34 @@ describe('signatures', () => {
   }
 })
 
-describe('secrets at rest', () => {
+describe('Secrets at rest', () => {
   const key = randomBytes(32).toString('base64')
   const box = createSecretBox(key)
 
-  /** What Node's AES-GCM throws when the tag does not fit. */
+  /** The error of Node’s AES-GCM for a wrong tag. */
   const NOT_AUTHENTIC = 'unable to authenticate data'
 
-  describe('webhook secrets at rest', () => {
-    it('come back as they were', () => {
+  describe('Webhook secrets at rest', () => {
+    it('a stored secret is decrypted to the original', () => {
       expect(box.open(box.seal('whsec_abc', 'we_1'), 'we_1')).toBe('whsec_abc')
     })
 
-    it('are encrypted differently each time and never readable', () => {
+    it('a stored secret is encrypted differently each time and never readable', () => {
       const sealed = [box.seal('whsec_abc', 'we_1'), box.seal('whsec_abc', 'we_1')]
       expect(sealed[0]).not.toBe(sealed[1])
       for (const value of sealed) expect(Buffer.from(value, 'base64url').toString('latin1')).not.toContain('whsec_abc')
     })
 
-    it('cannot be moved to another endpoint', () => {
+    it('a stored secret cannot be moved to another endpoint', () => {
       expect(() => box.open(box.seal('whsec_abc', 'we_1'), 'we_2')).toThrow(NOT_AUTHENTIC)
     })
 
-    it('cannot be opened with another key', () => {
+    it('a stored secret cannot be opened with another key', () => {
       const other = createSecretBox(randomBytes(32).toString('base64'))
       expect(() => other.open(box.seal('whsec_abc', 'we_1'), 'we_1')).toThrow('RETIRED_WEBHOOK_ENCRYPTION_KEYS')
     })
 
-    it('cannot be altered, cut or read in another layout', () => {
+    it('a stored secret cannot be altered, cut or read in another layout', () => {
       const sealed = box.seal('whsec_abc', 'we_1')
       const [version, id, payload = ''] = sealed.split('.')
       const bytes = Buffer.from(payload, 'base64url')
@@ -186,7 +186,7 @@ describe('secrets at rest', () => {
         expect(() => box.open(wrong, 'we_1')).toThrow('the sealed secret is not readable')
     })
 
-    it('are opened by a retired key until it is gone, and sealed by the new one', () => {
+    it('a stored secret is opened by a retired key until that is removed, and sealed by the new one', () => {
       const newKey = randomBytes(32).toString('base64')
       const old = box.seal('whsec_abc', 'we_1')
       const rotated = createSecretBox(newKey, [key])
@@ -200,13 +200,13 @@ describe('secrets at rest', () => {
       expect(() => rotated.open(old, 'we_2')).toThrow(NOT_AUTHENTIC)
     })
 
-    it('secrets of the time before the keys had ids are opened by every key', () => {
+    it('secrets from before the keys had ids are opened by every key', () => {
       const old = box.seal('whsec_abc', 'we_1').replace(/^v2\.\w{8}\./, 'v1.')
       expect(createSecretBox(randomBytes(32).toString('base64'), [key]).open(old, 'we_1')).toBe('whsec_abc')
       expect(() => createSecretBox(randomBytes(32).toString('base64')).open(old, 'we_1')).toThrow(NOT_AUTHENTIC)
     })
 
-    it('need a key of 32 bytes: nothing starts without encryption', () => {
+    it('sealing needs a key of 32 bytes: nothing starts without encryption', () => {
       for (const wrong of ['', 'short', randomBytes(16).toString('base64'), randomBytes(33).toString('base64')])
         expect(() => createSecretBox(wrong)).toThrow('WEBHOOK_ENCRYPTION_KEY must be 32 bytes')
     })

@@ -30,7 +30,7 @@ async function storeOpen(count: number): Promise<string[]> {
   return ids
 }
 
-/** A relay with a Temporal whose running workflows are these, and what it asks of it. */
+/** A relay with a Temporal whose running workflows are these, and its queries. */
 function relayBeside(
   running: readonly Run[],
   { whileListing, ...options }: { orphanPage?: number; whileListing?: () => Promise<unknown> } = {},
@@ -74,10 +74,10 @@ function relayBeside(
 
 const showing = (ids: readonly string[]): Run[] => ids.map((workflowId) => ({ workflowId, shows: 'created' }))
 
-describe('a payment that lost its workflow', () => {
+describe('A payment that lost its workflow', () => {
   afterEach(() => world.db.query('update payment set closed_at = now()'))
 
-  test('gets one again at the start, however many others have one', async () => {
+  test('a lost workflow is started again at the start, however many other payments have one', async () => {
     const ids = await storeOpen(1001)
     const lost = ids.at(-1)
     const { relay, resumed } = relayBeside(showing(ids.slice(0, -1)))
@@ -85,7 +85,7 @@ describe('a payment that lost its workflow', () => {
     expect(resumed).toEqual([lost])
   })
 
-  test('is looked for among all when it is missing in two counts', async () => {
+  test('a lost workflow is searched for among all payments if it is missing in two counts', async () => {
     const ids = await storeOpen(9)
     const { relay, runs, resumed } = relayBeside(showing(ids), { orphanPage: 2 })
     await relay.adoptOrphans()
@@ -97,7 +97,7 @@ describe('a payment that lost its workflow', () => {
     expect(resumed).toEqual([lost])
   })
 
-  test('is found in its turn when another run makes up for it in the counts', async () => {
+  test('a lost workflow is found in its turn if another run makes up for it in the counts', async () => {
     const ids = await storeOpen(9)
     const others = showing([...ids.slice(0, -1), newId('payment')])
     const { relay, resumed, listed } = relayBeside(others, { orphanPage: 2 })
@@ -109,7 +109,7 @@ describe('a payment that lost its workflow', () => {
     expect(resumed).toEqual(ids.slice(-1))
   })
 
-  test('is not looked for among all again while its run is there and Temporal does not list it', async () => {
+  test('a lost workflow is not searched for among all again while its run exists and Temporal does not list it', async () => {
     const ids = await storeOpen(9)
     const { relay, runs, listed } = relayBeside(showing(ids), { orphanPage: 2 })
     const [hidden = ''] = ids
@@ -120,7 +120,7 @@ describe('a payment that lost its workflow', () => {
     expect(listed()).toBe(3)
   })
 
-  test('is found in the eleventh walk if the run of a closed payment makes up for it in the counts', async () => {
+  test('a lost workflow is found in the eleventh walk if the run of a closed payment makes up for it in the counts', async () => {
     const [lost = '', closed = '', ...others] = await storeOpen(4)
     await world.db.query('update payment set closed_at = now() where id = $1', [closed])
     const { relay, runs, resumed, listed } = relayBeside(showing([lost, ...others]))
@@ -134,7 +134,7 @@ describe('a payment that lost its workflow', () => {
     expect(resumed).toEqual([lost])
   })
 
-  test('is found in the lists and counts of a real Temporal', async () => {
+  test('a lost workflow is found in the lists and counts of a real Temporal', async () => {
     const connection = await Connection.connect({ address: temporal.address })
     const client = new Client({ connection })
     try {
@@ -165,7 +165,7 @@ describe('a payment that lost its workflow', () => {
     }
   })
 
-  test('gets none if it has closed after it was read', async () => {
+  test('a lost workflow is not started if the payment has closed after it was read', async () => {
     const [closing, open = ''] = await storeOpen(2)
     const close = () => world.db.query('update payment set closed_at = now() where id = $1', [closing])
     const { relay, resumed } = relayBeside(showing([open]), { whileListing: close })
@@ -174,7 +174,7 @@ describe('a payment that lost its workflow', () => {
   })
 })
 
-test('a run that does not show the status of its row is notified after two minutes, once for each version', async () => {
+test('a run that does not show the status of its row is signaled after two minutes, once for each version', async () => {
   const { id } = await world.create()
   const age = (seconds: number) =>
     world.db.query(

@@ -16,8 +16,8 @@ const run = (): Promise<number | null> => createReconciliation({ db: world.db, l
 const anHourLater = () => world.db.query('update reconciliation set due_at = now()')
 const broken = async () => (await countViolations(world.db)).filter(({ count }) => count > 0)
 
-describe('the hourly comparison', () => {
-  test('is made by one of the workers that look at the same moment', async () => {
+describe('The hourly comparison', () => {
+  test('the hourly comparison is made by one of the workers that start at the same moment', async () => {
     await world.succeeded()
     const runs = await Promise.all([run(), run(), run()])
     expect(runs.toSorted()).toEqual([0, null, null])
@@ -26,12 +26,12 @@ describe('the hourly comparison', () => {
     expect(await run()).toBe(0)
   })
 
-  test('keeps what differs until it agrees, however long the payment has not changed', async () => {
+  test('the hourly comparison keeps a violation until it is gone, however long the payment has not changed', async () => {
     const { id } = await world.succeeded()
     await world.plant('delete from treasury_log where payment_id = $1', [id])
     await anHourLater()
     expect(await run()).toBe(2)
-    // The payment is old now, and closed: only what is stored about it brings it up again.
+    // The payment is old now, and closed: only its stored violation brings it up again.
     await world.plant(`update timeline_entry set at = at - interval '9 days' where payment_id = $1`, [id])
     await world.plant(`update ledger_transaction set booked_at = booked_at - interval '9 days' where payment_id = $1`, [
       id,
@@ -50,7 +50,7 @@ describe('the hourly comparison', () => {
     expect((await broken()).map(({ invariant }) => invariant)).not.toContain('succeeded_has_its_transfer')
   })
 
-  test('does not count as made if a rule could not be asked, and keeps what that rule found before', async () => {
+  test('the hourly comparison does not count if an invariant could not be checked, and keeps its earlier violations', async () => {
     await world.db.query('delete from violation')
     await world.db.query(
       `insert into violation (invariant, subject, difference) values ('proof_is_of_one_give_back', 'pay_1', 'twice'),
@@ -66,7 +66,7 @@ describe('the hourly comparison', () => {
     expect(names).not.toContain('one_sale_is_open')
   })
 
-  test('changes no payment and writes nothing but what it found', async () => {
+  test('the hourly comparison changes no payment and writes only its violations', async () => {
     const { id } = await world.succeeded()
     const before = await world.state(id)
     await anHourLater()

@@ -527,7 +527,7 @@ describe('Delayed responses', () => {
   afterEach(() => close())
 
   /**
-   * Refuses everybody as a client that asks too often, and delays this many responses. Counts the requests, and the
+   * Refuses every client for asking too often, and delays this many responses. Counts the requests, and the
    * most that waited at the same time.
    */
   async function refusing(most: number) {

@@ -4,9 +4,9 @@ import { beforeAll, expect, test } from '@jest/globals'
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker'
 
 /**
- * From version 1.0 on, `patched()` keeps the runs alive that older code has begun (CONTRIBUTING.md, Workflows). Until then
- * no workflow uses it, and a toy shows that it works. `before.json` is a run of the toy as it was before its change,
- * `after.json` a run of the toy as it is.
+ * From version 1.0 on, `patched()` keeps runs of older code alive (CONTRIBUTING.md, Workflows). Until then no workflow
+ * uses it, and a toy shows that it works. `before.json` is a run of the toy before its change, `after.json` a run of
+ * the toy after it.
  */
 
 const CALL = /\(0,\w+\.patched\)\('waits-twice'\)/

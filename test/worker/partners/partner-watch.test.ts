@@ -29,7 +29,7 @@ beforeEach(async () => {
 const fault = (changes: object) => world.sandbox.fault('card_partner', { fault: 'server_error', ...changes })
 const clearFaults = () => fetch(`${world.sandbox.url}/card-partner/sandbox/faults`, { method: 'DELETE' })
 
-/** What one worker process has: its partners, and what finds out which of them are down. */
+/** One worker process: its partners, and its detection of those that are down. */
 function startProcess({ on = db, secret }: { on?: Db; secret?: string } = {}) {
   const settings = (name: ProviderName) =>
     world.sandbox.settings(name, name === 'card_partner' && secret !== undefined ? { secret } : {})
@@ -53,7 +53,7 @@ function startProcess({ on = db, secret }: { on?: Db; secret?: string } = {}) {
 }
 type Process = ReturnType<typeof startProcess>
 
-/** A buyer goes on with a card; answers whether there is a page to go to. */
+/** A buyer continues with a card; returns true if there is a page to open. */
 async function buys({ activities }: Process, changes: { merchantId?: string; attemptId?: string } = {}) {
   const { attemptId = newId('attempt'), ...owner } = changes
   const { id } = await world.checkout.create(owner)
@@ -61,7 +61,7 @@ async function buys({ activities }: Process, changes: { merchantId?: string; att
   return opening.then(({ answer }) => answer.kind).catch(() => 'no answer')
 }
 
-/** The time to ask has come. */
+/** The time of the next question has come. */
 const due = () => db.query('update partner_standing set ask_at = clock_timestamp() where ask_at is not null')
 
 async function asks(processes: readonly Process[], times: number): Promise<void> {
@@ -72,8 +72,8 @@ async function asks(processes: readonly Process[], times: number): Promise<void>
 }
 const down = async () => (await listDown(db)).map(({ partner, why }) => `${partner} ${why}`)
 
-describe('a partner whose server fails', () => {
-  test('is down for every process after three questions, and back by itself with the first answer', async () => {
+describe('A partner whose server fails', () => {
+  test('a failing partner is down for every process after three questions, and up again with the first answer', async () => {
     const [one, other] = [startProcess(), startProcess()]
     const api = createDownPartners({ read: () => listDown(db), onError: () => undefined })
     try {
@@ -85,7 +85,7 @@ describe('a partner whose server fails', () => {
       expect(await down()).toEqual(['card_partner silent'])
       await api.look()
       expect(api.now()).toEqual({ card_partner: expect.stringMatching(/^\d{4}-.*Z$/) })
-      // Of two processes one has asked.
+      // One of two processes has asked.
       expect(one.questions() + other.questions()).toBe(3)
 
       await asks([one, other], 2)
@@ -100,7 +100,7 @@ describe('a partner whose server fails', () => {
     }
   })
 
-  test('is asked by another process when the one that asks dies', async () => {
+  test('a failing partner is asked by another process when the one that asks dies', async () => {
     const dies = createPartnerWatch({ db, log, wake: () => undefined, ask: () => new Promise(() => undefined) })
     const lives = startProcess()
     await fault({})
@@ -114,12 +114,12 @@ describe('a partner whose server fails', () => {
     expect(await down()).toEqual(['card_partner silent'])
   })
 
-  test('that holds the line is silent too', async () => {
+  test('a partner that keeps the connection open without an answer counts as silent', async () => {
     await world.sandbox.fault('card_partner', { fault: 'timeout_before_effect', mode: 'hang' })
     expect(await askPartner(world.sandbox.partners().card_partner, 500)).toBe('silent')
   }, 15_000)
 
-  test('keeps all that is under way: orders are read and opened as ever', async () => {
+  test('a failing partner keeps its open orders: they are read and opened as before', async () => {
     const process = startProcess()
     const { id } = await world.checkout.create()
     const attemptId = newId('attempt')
@@ -137,15 +137,15 @@ describe('a partner whose server fails', () => {
   })
 })
 
-test('a partner that refuses our account is down for another reason', async () => {
+test('a partner that refuses the platform’s account is down for another reason', async () => {
   const process = startProcess({ secret: 'rotated' })
   await buys(process)
   await asks([process], 3)
   expect(await down()).toEqual(['card_partner refuses_us'])
 })
 
-describe('who cannot take a partner down', () => {
-  test('a merchant whose orders the partner cannot take, however many they are', async () => {
+describe('Failures that do not take a partner down', () => {
+  test('a merchant whose orders the partner cannot take does not take it down, however many they are', async () => {
     const process = startProcess()
     for (let order = 0; order < 8; order++) {
       const attemptId = newId('attempt')
@@ -157,7 +157,7 @@ describe('who cannot take a partner down', () => {
     expect((await listStandings(db))[0]?.suspects).toHaveLength(8)
   })
 
-  test('buyers whose orders are declined, or not taken: nobody is suspected', async () => {
+  test('declined or refused orders do not make a partner suspect', async () => {
     const process = startProcess()
     await world.sandbox.fault('card_partner', { fault: 'decline_opening' })
     expect(await buys(process)).toBe('declined')
@@ -171,7 +171,7 @@ describe('who cannot take a partner down', () => {
     expect(await listStandings(db)).toEqual([])
   })
 
-  test('five payments of three merchants whose orders it has opened, and cannot read', async () => {
+  test('five payments of three merchants with opened, unreadable orders do not take a partner down', async () => {
     const process = startProcess()
     const merchants = [newId('merchant'), newId('merchant'), newId('merchant')]
     for (const [index, id] of merchants.entries()) await insertMerchant(db, { id, name: `Shop ${index}` })
@@ -193,7 +193,7 @@ describe('who cannot take a partner down', () => {
     expect(await down()).toEqual([])
   })
 
-  test('three merchants whose orders fail, while others are opened in between', async () => {
+  test('three merchants with failing orders do not take a partner down while it opens others in between', async () => {
     const process = startProcess()
     const merchants = [newId('merchant'), newId('merchant'), newId('merchant')]
     for (const [index, id] of merchants.entries()) await insertMerchant(db, { id, name: `Shop ${index}` })
@@ -207,13 +207,13 @@ describe('who cannot take a partner down', () => {
     expect(await buys(process)).toBe('redirect')
     for (let order = 0; order < 4; order++) await fails(order)
     expect(await down()).toEqual([])
-    // Without an order that is opened, a fifth is proof that it opens none.
+    // Without an opened order, a fifth is proof that it opens none.
     await fails(4)
     expect(await down()).toEqual(['card_partner opens_nothing'])
   })
 })
 
-test('a payment whose partner works costs no statement more', async () => {
+test('a payment whose partner is up costs no additional statement', async () => {
   let statements = 0
   const counted: Db = {
     ...db,
