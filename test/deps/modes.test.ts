@@ -338,7 +338,7 @@ describe('activities', () => {
       expect(String(answer)).not.toContain('no payment')
     })
 
-    test('an activity calls another party about a payment of its own mode', async () => {
+    test('an activity calls another party about a payment of the same mode', async () => {
       asked.length = 0
       const { id } = await plant(db, tenant)
       await expect(run((all) => all.settle(id))).rejects.toThrow('no answer')

@@ -2,7 +2,7 @@ import type { PaymentStatus } from '../../src/domain/payment/payment.ts'
 import type { PlayedWay } from './ways.ts'
 
 /**
- * What a page must show at a moment, in addition to the rules for every page. `NAME` is the partner, `OTHER` the other
+ * The content of a page at a moment, in addition to the rules for every page. `NAME` is the partner, `OTHER` the other
  * way’s.
  */
 export type Moment = {

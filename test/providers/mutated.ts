@@ -1,4 +1,4 @@
-/** Where bytes are changed, and how. */
+/** The place of a change of bytes, and the change. */
 type Mutation = { position: number; change: number; how: string }
 
 /** The bytes, changed in one place. */

@@ -237,7 +237,7 @@ describe('After the payment', () => {
     ['expired', { listenEnded: true }, 'Money that still arrives is safe: our team handles it'],
     ['canceled', { listenEnded: true }, 'Money that still arrives is safe: our team handles it'],
   ] as const)(
-    '%s %j with an open order: the page says neither "not charged" nor "pay again", and tells the truth about late money',
+    '%s %j with an open order: the page says neither "not charged" nor "pay again", and is right about late money',
     (status, changes, says) => {
       const page = read({ payment: { status, ...changes }, attempts: [anAttempt('open')] })
       expect(page).toContain(says)

@@ -536,7 +536,7 @@ describe('The language of a page', () => {
     expect(await answer.text()).toContain('Nincs ilyen fizetés')
   })
 
-  test('a page has only the texts of its own language, and stays small', async () => {
+  test('a page has only the texts of its language, and stays small', async () => {
     const { url } = await world.create()
     const pages = await Promise.all(
       ['en', 'de', 'hi'].map(async (language) =>

@@ -223,7 +223,7 @@ describe('A key service that refuses sometimes', () => {
     }
   }
 
-  test('of 300 payouts a service that refuses 3 % of its calls signs 291 in the first round, and all in the second', async () => {
+  test('a service that refuses 3 % of its calls signs 291 of 300 payouts in the first round, and all in the second', async () => {
     const queued = await world.queue(Array.from({ length: 300 }, () => ({})))
     const treasuries = [treasuryThat((call) => call % 33 === 0)]
     const runner = world.runner({ treasuries, options: { maxInFlight: 0 } })

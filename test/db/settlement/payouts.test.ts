@@ -300,7 +300,7 @@ describe('payouts', () => {
       expect(await turn(2, 20)).toEqual({ of: '534555512', next: null })
     })
 
-    test('a payout accepts only signatures of its own treasury: another one can have taken it over in between', async () => {
+    test('a payout accepts only its own treasury’s signatures: another one can have taken it over in between', async () => {
       const payout = await newPayout()
       await queue(payout)
       const scope = { livemode: false, chainId: 31337, token: TOKEN }

@@ -16,7 +16,7 @@ import { openAndLeave, startWorld, success, temporaryFolder, type World } from '
 
 /**
  * The drill of docs/backup.md on a whole system: Temporal’s store is lost, the database goes back to a backup, both at
- * once, and every secret is changed. Each time nothing may be paid twice, and losses are reported.
+ * once, and every secret is changed. Each time every payout is paid once at most, and losses are reported.
  */
 
 export type Drill = {

@@ -465,7 +465,7 @@ describe('Notices', () => {
     expect(theirs.filter((mail) => mail.subject === subject)).toEqual([])
   })
 
-  test('people read notices in the language of their own channel, else in that of the account, else in English', async () => {
+  test('people read notices in their channel’s language, else in that of the account, else in English', async () => {
     const [email, other] = ['deutsch@shop.example', 'francais@shop.example']
     const account = await openAccount(shop, email)
     const { tenant } = await openAccount(shop, other)
