@@ -57,7 +57,6 @@ export type SystemInfo = {
 
 export type System = {
   info: SystemInfo
-  /** The system's processes by name. */
   children: ReadonlyMap<ChildName, Child>
   /** The URL of the partner simulators and their controls. */
   sandboxUrl: string

@@ -223,7 +223,6 @@ const inboxSchema = z.object({
 
 const lowerAddress = address.transform((value) => value.toLowerCase() as Hex)
 
-/** The variables that the operator's command reads. */
 const operatorSchema = z.object({
   DATABASE_URL: url,
   DATABASE_POOLER: commonSchema.shape.DATABASE_POOLER.unwrap().optional(),

@@ -31,7 +31,6 @@ const FOLDER_PREFIX = 'pinrail-bench-'
 
 /** Seconds: long enough for ticks of 10 ms to add up. */
 const IDLE_SECONDS = 10
-/** Payments whose history is counted. */
 const SAMPLE = 20
 /** Times that the open payments of the saturation are replaced while it is measured. */
 const SATURATED_ROUNDS = 3

@@ -108,7 +108,6 @@ export function createCpuMeter(system: System, others: Readonly<Record<string, n
   }
 }
 
-/** Returns the average number of history events and workflow tasks of the workflows. */
 export async function historyCost(client: Client, workflowIds: readonly string[]) {
   let events = 0
   let tasks = 0

@@ -11,7 +11,6 @@ export const TOOK: readonly Figure[] = [
 ]
 export const ALL_OF_OURS = cpuFigure('all_of_ours', ({ ours }) => ours)
 
-/** The figures of a payment that are divided by those of a bare workflow. */
 export const RATIOS: readonly Figure[] = [ALL_OF_OURS, cpuFigure('temporal', () => ['temporal']), WORKER, RATE]
 
 function cpuFigure(name: string, processes: (arm: Arm) => readonly string[]): Figure {

@@ -8,7 +8,6 @@ import { line } from './report.ts'
 const IDLE_SECONDS = 10
 /** Payments whose statements are counted together. */
 const SAMPLE = 48
-/** Payments that are made alone. */
 const ALONE = 5
 /** Milliseconds: after a payment the loops of the worker look more often for a moment. */
 const QUIET_MS = 5000

@@ -10,7 +10,6 @@ import { line } from './report.ts'
 
 /** Seconds: every open payment is compared with Temporal's list three times in a minute. */
 const IDLE_SECONDS = 60
-/** Payments that are created one at a time. */
 const CREATED = 100
 /** Milliseconds in which Temporal and the worker finish what the creation has left to them. */
 const QUIET_MS = 30_000

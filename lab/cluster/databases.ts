@@ -18,7 +18,6 @@ export type Databases = {
   readonly directUrl: string
   /** The standby. */
   readonly readUrl: string
-  /** Returns the main database of this moment, without the pooler. */
   readonly mainUrl: () => string
   /** The pooler's port, for Temporal, whose databases keep their connections. */
   readonly port: number

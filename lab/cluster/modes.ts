@@ -31,21 +31,24 @@ export async function playModes(cluster: Cluster, shops: Shops): Promise<ModesVe
     'create database other_dump',
     'create database other_shop',
   ])
-  const urlOf = (database: string): string => {
+  const createUrl = (database: string): string => {
     const url = new URL(admin)
     url.username = 'other_owner'
     url.password = password
     url.pathname = database
     return url.href
   }
-  await Promise.all([migrate(urlOf('other_dump')), migrate(urlOf('other_shop'))])
-  await asked(urlOf('other_dump'), ['insert into deployment (livemode) values (true)'])
+  await Promise.all([migrate(createUrl('other_dump')), migrate(createUrl('other_shop'))])
+  await asked(createUrl('other_dump'), ['insert into deployment (livemode) values (true)'])
   const live = await refusals(
-    () => ({ ...LIVE_ENVIRONMENT, DATABASE_URL: urlOf('pinrail') }),
+    () => ({ ...LIVE_ENVIRONMENT, DATABASE_URL: createUrl('pinrail') }),
     'belongs to a test deployment',
   )
-  const dump = await refusals((role) => createPlain(cluster, role, urlOf('other_dump')), 'belongs to a live deployment')
-  const stranger = await playStranger(cluster, shops, urlOf('other_shop'))
+  const dump = await refusals(
+    (role) => createPlain(cluster, role, createUrl('other_dump')),
+    'belongs to a live deployment',
+  )
+  const stranger = await playStranger(cluster, shops, createUrl('other_shop'))
   return {
     lines: [
       `${live.refused} of ${live.tried} live processes were refused by the database of test mode`,
@@ -90,7 +93,6 @@ async function playStranger(cluster: Cluster, shops: Shops, url: string): Promis
   ]
 }
 
-/** Returns the cluster's own variables with another database, and without a pooler. */
 function createPlain({ environments }: Cluster, role: Role, url: string): NodeJS.ProcessEnv {
   const { DATABASE_POOLER: _pooler, DATABASE_READ_URL: _replica, ...rest } = environments[role]
   return { ...rest, DATABASE_URL: url, DATABASE_DIRECT_URL: url, ...(role === 'api' && { API_PORT: '0' }) }

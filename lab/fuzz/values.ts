@@ -102,7 +102,6 @@ export function hostile(random: Random): unknown {
   return random.pick(HOSTILE)
 }
 
-/** Returns the value as text, for a query or a name. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }

@@ -53,7 +53,6 @@ export function explainedIn(page: string): { readonly file: string; readonly key
   })
 }
 
-/** Returns the percent of the mutants that the tests noticed. */
 export function scoreOf(report: MutationReport): { readonly score: number; readonly mutants: number } {
   const mutants = Object.values(report.files).flatMap((file) => file.mutants)
   const noticed = mutants.filter(isNoticed).length

@@ -29,7 +29,6 @@ export async function insertOwed(db: Db, owed: readonly Owed[], token: Hex): Pro
   )
 }
 
-/** Returns the list of a deployment with one treasury. */
 export const onlyTreasury = (key: Hex): Treasury[] => [
   { address: privateKeyToAccount(key).address.toLowerCase() as Hex, firstId: null },
 ]

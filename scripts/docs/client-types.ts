@@ -103,7 +103,6 @@ function writeFields(fields: readonly (readonly [string, Schema, boolean])[]): s
   return `{ ${lines.join('; ')} }`
 }
 
-/** Returns a schema's name as an identifier of TypeScript. */
 function toIdentifier(name: string): string {
   return name.replace(/\W/g, '')
 }

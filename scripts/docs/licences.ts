@@ -44,7 +44,6 @@ export function shippedPackages(): Licensed[] {
   return [...unique.values()].sort((a, b) => a.name.localeCompare(b.name) || a.version.localeCompare(b.version))
 }
 
-/** The text of docs/licences.md. */
 export function licences(): string {
   const rows = shippedPackages().map(({ name, version, licence }) => `| ${name} | ${version} | ${licence} |`)
   return `# Licences of what we ship

@@ -46,7 +46,6 @@ const RELATIONS = `
 const DOMAINS = `select typname as name, format_type(typbasetype, typtypmod) as type, obj_description(oid) as comment from pg_type
   where typtype = 'd' and typnamespace = current_schema()::regnamespace order by typname`
 
-/** Reads the catalogs of a migrated database. */
 export async function readSchema(databaseUrl: string): Promise<Schema> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

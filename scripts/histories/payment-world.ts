@@ -13,7 +13,6 @@ import { newPayment } from '../test/new-payment.ts'
 import { PATHS, type PaymentPartsOptions, startPaymentParts, WALLET } from './payment-parts.ts'
 export type PaymentWorld = Awaited<ReturnType<typeof createPaymentWorld>>
 
-/** Creates the shop with its workers, and everything that a test may do in it. */
 export async function createPaymentWorld(env: TestWorkflowEnvironment, partsOptions: PaymentPartsOptions = {}) {
   const parts = await startPaymentParts(env, partsOptions)
   const { db, hooks, relay, sandbox, sandboxUrl, tenant, clock, workflows } = parts

@@ -46,7 +46,6 @@ export function waitsOf(world: PaymentWorld) {
     ...moneyWaits(world),
     ...historyWaits(world),
 
-    /** Waits until another process has started it. */
     untilStarted: (workflowId: string) =>
       patiently(
         () =>
@@ -59,7 +58,6 @@ export function waitsOf(world: PaymentWorld) {
         (started) => started,
       ),
 
-    /** Returns the workflow of the delivery of the payment's event. */
     deliveryOf: async (paymentId: string): Promise<string> => {
       const row = z.object({ event_id: z.string(), endpoint_id: z.string() })
       const query = sql`select event_id, endpoint_id from delivery join event on event.id = event_id where payment_id = ${paymentId}`
@@ -70,7 +68,6 @@ export function waitsOf(world: PaymentWorld) {
       return deliveryWorkflowId(found?.event_id ?? '', found?.endpoint_id ?? '')
     },
 
-    /** Waits until the workflow has a run with this number. */
     untilRun,
 
     /** Returns the history of a run by its number, because a message after the end of a workflow starts another run. */
@@ -106,7 +103,6 @@ function historyWaits(world: PaymentWorld) {
       return (events ?? []).some((event) => event.workflowTaskStartedEventAttributes?.suggestContinueAsNew === true)
     },
 
-    /** Waits until a timer of the run has rung. */
     untilRung: (workflowId: string) =>
       untilEvents(workflowId, (events) => events.some((event) => event.timerFiredEventAttributes)),
 

@@ -3,7 +3,6 @@ import { PATTERNS } from './patterns.ts'
 
 export type Finding = {
   readonly line: number
-  /** The name of the pattern. */
   readonly pattern: string
   readonly found: string
   readonly instead: string

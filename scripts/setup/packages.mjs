@@ -157,8 +157,8 @@ function wantedPackages(root, scope) {
 }
 
 /**
- * An optional package that names its machines (a binary) is wanted on them. One that names none may be there only for
- * another machine's binary, so its absence shows nothing.
+ * An optional package that names its machines (a binary) is wanted on them. A package without machines may be there
+ * only for another machine's binary, so its absence shows nothing.
  * @param {LockedPackage} value
  */
 function isWanted(value) {

@@ -5,7 +5,6 @@ import { delimiter, join } from 'node:path'
 export type RunOptions = {
   cwd?: string
   env?: NodeJS.ProcessEnv
-  /** The user that runs it. */
   user?: { uid: number; gid: number }
   /** Called with each line of standard output and standard error. Returns true if the line is only progress. */
   onLine?: (line: string) => boolean

@@ -36,7 +36,6 @@ export function anvilSpec(options: AnvilOptions): ProcessSpec {
   }
 }
 
-/** Returns the newest block's number. */
 export async function blockNumber(rpcUrl: string): Promise<number> {
   const response = await fetch(rpcUrl, {
     method: 'POST',

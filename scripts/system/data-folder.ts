@@ -7,13 +7,13 @@ import type { Ports } from './ports.ts'
 import { isOpenTo, postgresUser } from './postgres/identity.ts'
 import { generateSecrets, type Secrets } from './secrets.ts'
 
-/** What a data folder remembers from one start to the next. */
+/** The memory of a data folder from one start to the next. */
 export type Remembered = {
   secrets: Secrets
   ports: Partial<Ports>
-  /** Where Postgres keeps its data: inside the folder, unless Postgres' own user cannot pass through to it. */
+  /** Folder of Postgres' data: inside the data folder, unless Postgres' own user cannot reach it. */
   postgresFolder: string
-  /** The demo merchant's API key, once it has been made. */
+  /** The demo merchant's API key, after it was created. */
   secretKey: string | null
   /** Fingerprint of the migrations that the database has had; null before the first. */
   schema: string | null
@@ -22,7 +22,6 @@ export type Remembered = {
 export type DataFolder = {
   path: string
   remembered: Remembered
-  /** Stores a change for the next start. */
   remember(change: Partial<Remembered>): void
   release(): void
 }
@@ -30,7 +29,7 @@ export type DataFolder = {
 /** For Postgres' data as root, when the data folder is closed to Postgres' own user (below a mode 0700 folder). */
 const OPEN_FOLDER = '/var/lib/pinrail'
 
-/** Locks the folder for this process. Makes it, with new secrets, the first time. */
+/** Locks the folder for this process. Creates it, with new secrets, the first time. */
 export async function openDataFolder(path: string): Promise<DataFolder> {
   await mkdir(path, { recursive: true, mode: 0o755 })
   const lock = tryLock(join(path, 'lock'))
@@ -43,7 +42,7 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
     let remembered = withAllSecrets(readMemory(path)) ?? (await firstMemory(path))
     const remember = (change: Partial<Remembered>): void => {
       remembered = { ...remembered, ...change }
-      // The file holds secrets, so only its owner may read it.
+      // The file contains secrets, so only its owner may read it.
       writeFileSync(`${file}.draft`, `${JSON.stringify(remembered, null, 2)}\n`, { mode: 0o600 })
       renameSync(`${file}.draft`, file)
     }
@@ -64,7 +63,7 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
 
 const memoryFile = (path: string): string => join(path, 'dev.json')
 
-/** What the folder remembers; null when it was never used. */
+/** Returns null for a folder that was never used. */
 export function readMemory(path: string): Remembered | null {
   const file = memoryFile(path)
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Remembered) : null
@@ -79,14 +78,14 @@ async function firstMemory(path: string): Promise<Remembered> {
   return { secrets: generateSecrets(), ports: {}, postgresFolder, secretKey: null, schema: null }
 }
 
-/** A folder of that name that Postgres' own user can reach: in `parent`, or where every folder above is open. */
+/** Returns a folder of that name that Postgres' own user can reach: in `parent`, or in one whose parents are open. */
 export async function openFolderFor(parent: string, name: string): Promise<string> {
   const user = await postgresUser()
   if (user === null || (await isOpenTo(parent, user))) return join(parent, name)
   return join(OPEN_FOLDER, randomBytes(8).toString('hex'), name)
 }
 
-/** Removes a folder of `openFolderFor`, with the one that was made around it. */
+/** Removes a folder of `openFolderFor`, with the one that was created around it. */
 export function removeOpenFolder(folder: string): void {
   const around = dirname(folder)
   rmSync(dirname(around) === OPEN_FOLDER ? around : folder, { recursive: true, force: true })

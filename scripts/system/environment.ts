@@ -9,12 +9,11 @@ import type { Secrets } from './secrets.ts'
 /** Native USDC on Polygon; the development chain has Circle's code at the same address. */
 export const USDC_ADDRESS = '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'
 
-/** The person of the demo merchant. */
 export const DEMO_EMAIL = 'demo@shop.example'
 
 type Environment = Record<string, string>
 
-/** Where each part is reached, whether it is ours or one given from outside. */
+/** URLs of the parts, of this system or given from outside. */
 export type Addresses = {
   databaseUrl: string
   temporalAddress: string
@@ -22,7 +21,7 @@ export type Addresses = {
   workerRpcUrls: string
   rpcUrl: string
   apiUrl: string
-  /** PUBLIC_URL: the address for people. */
+  /** PUBLIC_URL: the URL for people. */
   publicUrl: string
   sandboxUrl: string
   inboxUrl: string
@@ -55,7 +54,6 @@ export function addressesOf(ports: Ports, secrets: Secrets, given: PartsGiven): 
 
 export type EnvironmentParts = { addresses: Addresses; ports: Ports; secrets: Secrets; dataFolder: string }
 
-/** The environment variables of each of our processes. */
 export type Environments = { api: Environment; worker: Environment; sandbox: Environment; inbox: Environment }
 
 export function environmentsOf({ addresses, ports, secrets, dataFolder }: EnvironmentParts): Environments {
@@ -126,7 +124,7 @@ export function environmentsOf({ addresses, ports, secrets, dataFolder }: Enviro
 
 /** Variables that `npm start` reads for the whole system, so no process gets the caller's value directly. */
 const READ_BY_START = ['DATABASE_URL', 'POLYGON_RPC_URLS', 'PUBLIC_URL', 'PINRAIL_DATA']
-/** Variables that the start decides. It does not use the caller's values, and says so. */
+/** Variables that the start decides. It does not use the caller's values, and reports that. */
 const DECIDED = [
   'API_PORT',
   'SANDBOX_PORT',
@@ -138,21 +136,20 @@ const DECIDED = [
   'INBOX_DATA',
 ]
 
-/** Names of variables that the caller has set in vain. */
 export const unusedVariables = (env: NodeJS.ProcessEnv): string[] => DECIDED.filter((name) => env[name])
 
 const TARGETS = 'WEBHOOK_TEST_TARGETS'
 
-/** A process's variables here, overridden by the caller's. The caller's webhook targets are added to ours. */
+/** Returns a process's variables, overridden by the caller's. The caller's webhook targets are added. */
 export function withCallersVariables(ours: Environment, env: NodeJS.ProcessEnv): Environment {
   const theirs = callersVariables(env)
   const targets = [ours[TARGETS], theirs[TARGETS]].filter((list) => list !== undefined)
   return { ...ours, ...theirs, ...(targets.length > 0 && { [TARGETS]: targets.join(',') }) }
 }
 
-/** Our variables that the caller has set (LOG_LEVEL, SETTLEMENT_TICK_MS, …). */
+/** Returns variables of the system that the caller has set (LOG_LEVEL, SETTLEMENT_TICK_MS, …). */
 function callersVariables(env: NodeJS.ProcessEnv): Environment {
-  // The credentials of another server are not for ours.
+  // The credentials of another server are not for this one.
   const isForUs = (name: string): boolean =>
     isOfTemporal(name)
       ? namesTemporal(env)

@@ -53,7 +53,6 @@ function isFreeAt(port: number, host: string): Promise<boolean> {
   })
 }
 
-/** What listens, and its port if that is free. */
 export const DEFAULT_PORTS = {
   api: 4242,
   sandbox: 4300,

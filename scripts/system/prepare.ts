@@ -9,23 +9,22 @@ import { blockNumber } from './anvil.ts'
 import { machinesVariables } from './apps.ts'
 import { lastLines } from './waiting.ts'
 
-/** The standard input of scripts/prepare.ts. */
 export type PrepareInput = {
   databaseUrl: string
   demo: {
     apiKeyPepper: string
     webhookEncryptionKey: string
-    /** Of the demo merchant's endpoint. */
+    /** The secret of the demo merchant's endpoint. */
     webhookSecret: string
     webhookUrl: string
     wallet: string
-    /** The inbox that stands for mail and chat; absent: the demo merchant gets no channels. */
+    /** The inbox that replaces mail and chat; absent: the demo merchant gets no channels. */
     channelsAt?: string
     chainId: number
-    /** The demo merchant's API key when it was made at an earlier start. */
+    /** The demo merchant's API key if an earlier start created it. */
     secretKey: string | null
   }
-  /** Null when the chain is not our own. */
+  /** Null if the chain runs elsewhere. */
   chain: { rpcUrl: string; treasury: string; relayers: string[]; mintMicroUsdc: string } | null
 }
 
@@ -35,7 +34,9 @@ export type PrepareResult = { secretKey: string }
 /** Its exit code if the database is of another version: then its standard error is the message alone. */
 export const REFUSED = 2
 
-/** Micro-USDC that the treasury starts with: a million dollars of play money, besides what the converter delivers. */
+/**
+ * Micro-USDC of the treasury at the start: a million dollars of play money, in addition to what the converter delivers.
+ */
 export const TREASURY_START = '1000000000000'
 
 const MIGRATIONS = fileURLToPath(new URL('../../src/db/migrations', import.meta.url))
@@ -55,7 +56,7 @@ export async function prepare(input: PrepareInput): Promise<PrepareResult> {
   return JSON.parse(output) as PrepareResult
 }
 
-/** A fingerprint that changes when a migration is added or edited. */
+/** Returns a fingerprint that changes if a migration is added or edited. */
 export async function schemaFingerprint(): Promise<string> {
   const hash = createHash('sha256')
   for (const name of (await readdir(MIGRATIONS)).sort())

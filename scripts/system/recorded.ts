@@ -16,7 +16,7 @@ export class ChildRecords {
     this.#file = join(dataFolder, 'children.json')
   }
 
-  /** Stores the child's new pid, or that it is gone. */
+  /** Stores the child's new pid; null: it has ended. */
   set({ name, stopSignal }: { name: string; stopSignal: NodeJS.Signals }, pid: number | null): void {
     const startedAt = pid === null ? null : processStartedAt(pid)
     if (pid === null || startedAt === null) this.#running.delete(name)

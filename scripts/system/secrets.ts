@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { DEVELOPMENT_MARK } from '../../src/config/development.ts'
 
-/** Made once for a data folder, for development only. */
+/** Created once for a data folder, for development only. */
 export type Secrets = {
   postgresPassword: string
   apiKeyPepper: string
@@ -11,7 +11,7 @@ export type Secrets = {
   cardPartner: string
   localPartner: string
   converter: string
-  /** Of the demo merchant's webhook endpoint, `whsec_…`. */
+  /** Secret of the demo merchant's webhook endpoint, `whsec_…`. */
   webhookSecret: string
   /** Private keys, `0x…`: the treasury, the lanes that pay for gas, the demo merchant's wallet. */
   treasuryKey: string
@@ -41,7 +41,6 @@ export function generateSecrets(): Secrets {
   }
 }
 
-/** Live mode refuses every secret with this mark in it. */
 const marked = (): string => `${DEVELOPMENT_MARK}-${randomBytes(24).toString('hex')}`
 
 /** 32 bytes: the mark, and as many random ones. Whoever decodes a key sees the mark. */

@@ -18,9 +18,9 @@ export type DemoMerchant = {
   readonly webhookSecret: string
   readonly webhookUrl: string
   readonly wallet: string
-  /** Where an inbox stands for mail and chat, whose channels the merchant gets; absent: none. */
+  /** The inbox that replaces mail and chat, whose channels the merchant gets; absent: none. */
   readonly channelsAt?: string
-  /** The key that an earlier start made; a new one is made when it is null or unknown here. */
+  /** The key that an earlier start created; a new one is created if it is null or unknown here. */
   readonly secretKey: string | null
 }
 
@@ -30,7 +30,7 @@ const DEMO_PERSON = 'per_01demo00000000000000000000'
 const DEMO_ENDPOINT = 'we_01demo00000000000000000000'
 const DEMO_CHANNELS = ['nch_01dem000000000000000000001', 'nch_01dem000000000000000000002'] as const
 
-/** Makes a merchant with a wallet, a test key and a webhook endpoint. Idempotent. */
+/** Creates a merchant with a wallet, a test key and a webhook endpoint. Idempotent. */
 export async function seedDemo(demo: DemoMerchant, databaseUrl: string): Promise<{ secretKey: string }> {
   const db = createDb({ url: databaseUrl, livemode: DEMO.livemode, pool: 1 })
   try {
@@ -45,7 +45,7 @@ export async function seedDemo(demo: DemoMerchant, databaseUrl: string): Promise
   }
 }
 
-/** The demo merchant's owner, who signs in with one press. */
+/** Creates the demo merchant's owner, who signs in with one press. */
 function seedPerson(db: Db): Promise<string> {
   return db.transaction(async (tx) => {
     const person = await findOrInsertPerson(tx, { id: DEMO_PERSON, email: DEMO_EMAIL })
@@ -56,7 +56,7 @@ function seedPerson(db: Db): Promise<string> {
 
 type Channels = Pick<DemoMerchant, 'webhookEncryptionKey'> & { readonly channelsAt: string; readonly personId: string }
 
-/** One by mail and one in a chat. Whoever removed one does not get it again. */
+/** Creates one by mail and one in a chat. A channel that was removed is not created again. */
 async function seedChannels(db: Db, { webhookEncryptionKey, channelsAt, personId }: Channels): Promise<void> {
   const box = createSecretBox(webhookEncryptionKey)
   const wanted = [

@@ -10,40 +10,37 @@ export type ProcessSpec = {
   args: readonly string[]
   env: NodeJS.ProcessEnv
   cwd: string
-  /** Whom it runs as; only for Postgres, which refuses to run as root. */
+  /** The user that runs it; only for Postgres, which refuses to run as root. */
   user?: { uid: number; gid: number } | undefined
-  /** Asks it to end, with everything saved. */
+  /** Makes it end, with everything saved. */
   stopSignal: NodeJS.Signals
   logFile: string
-  /** Asked again and again after a start until it answers true. `logged` is what it has written since. */
+  /** Called again and again after a start until it returns true. `logged` returns what it has written since. */
   ready: (logged: () => string) => Promise<boolean>
   /** Runs before each start, the first included. */
   prepare?: () => Promise<void>
-  /** What its last words have when it ended because the one before it has not quite ended: it is started again then. */
+  /** Matches its last output if it ended because the previous process has not quite ended: it is started again then. */
   notYet?: RegExp
 }
 
-/** A supervised process. Whenever it ends by itself it is started again, with growing pauses. */
+/** A supervised process. If it ends unexpectedly, it is started again, with growing pauses. */
 export type Child = {
   readonly name: string
-  /** The pid of the running process; null while it is down. */
+  /** Returns the pid of the running process; null while it is down. */
   pid(): number | null
-  /** Starts it when it is down and waits until it is ready. */
   start(): Promise<void>
-  /** Asks it to end, forces it after the grace time, and leaves it down. */
+  /** Sends the stop signal, SIGKILL after the grace time, and leaves it down. */
   stop(graceMs: number): Promise<void>
   /** Sends SIGKILL. The process is started again, unless it is to stay down. */
   kill9(options?: { stayDown?: boolean }): Promise<void>
-  /** Ends it if it runs, starts it, waits until it is ready. */
   restart(): Promise<void>
   /** Waits until it runs and is ready, after a kill for example. */
   untilReady(): Promise<void>
 }
 
 export type SupervisorHooks = {
-  /** Called with a message when the process ends or starts. */
   log: (line: string) => void
-  /** Called with each new pid, and with null when it is gone, so that children of a killed run can be found. */
+  /** Called with each new pid, and with null when it has ended, so that children of a killed run can be found. */
   onPid: (spec: ProcessSpec, pid: number | null) => void
 }
 
@@ -52,7 +49,7 @@ const READY_POLL_MS = 40
 const NOT_YET_MS = 250
 /** Pauses before the next start of a process that keeps ending. */
 const BACKOFF_MS = [200, 500, 1000, 2000, 5000, 10_000]
-/** A process that ran this long has recovered: the pauses begin anew. */
+/** A process that ran this long has recovered: the pauses begin again. */
 const HEALTHY_MS = 30_000
 const LOG_LIMIT_BYTES = 10 * 1024 * 1024
 
@@ -92,9 +89,9 @@ class Supervised implements Child {
     const running = this.#process
     if (running === null) return
     running.kill(this.#spec.stopSignal)
-    if (!(await exited(running, graceMs))) {
+    if (!(await waitForExit(running, graceMs))) {
       running.kill('SIGKILL')
-      await exited(running, graceMs)
+      await waitForExit(running, graceMs)
     }
   }
 
@@ -103,7 +100,7 @@ class Supervised implements Child {
     const running = this.#process
     if (running === null) return
     running.kill('SIGKILL')
-    await exited(running, READY_WITHIN_MS)
+    await waitForExit(running, READY_WITHIN_MS)
   }
 
   async restart(): Promise<void> {
@@ -136,11 +133,11 @@ class Supervised implements Child {
   async #launchOnce(): Promise<void> {
     const { logFile } = this.#spec
     rotate(logFile)
-    // What is ready before it starts is another process on its port, which would be taken for this one.
+    // A process that is ready before this one starts is another one on its port, which would be taken for this one.
     if (await this.#spec.ready(() => '').catch(() => false))
       throw new Error(`${this.name}: address already in use by another process that answers there`)
     if (!this.#wanted) throw new Error(`${this.name} was stopped while starting`)
-    const from = sizeOf(logFile)
+    const from = readSize(logFile)
     const running = this.#spawn()
     const logged = (): string => readFileSync(logFile).subarray(from).toString()
     try {
@@ -164,7 +161,7 @@ class Supervised implements Child {
   #spawn(): ChildProcess {
     const { command, args, env, cwd, user, logFile } = this.#spec
     const log = openSync(logFile, 'a')
-    // A group of its own: Ctrl-C in the terminal reaches only the supervisor, which ends its children in order.
+    // A dedicated group: Ctrl-C in the terminal reaches only the supervisor, which ends its children in order.
     const running = spawn(command, args, { cwd, env, ...user, detached: true, stdio: ['ignore', log, log] })
     closeSync(log)
     const startedAt = Date.now()
@@ -200,8 +197,7 @@ class Supervised implements Child {
   }
 }
 
-/** Whether the process is gone within the time. */
-function exited(running: ChildProcess, withinMs: number): Promise<boolean> {
+function waitForExit(running: ChildProcess, withinMs: number): Promise<boolean> {
   if (running.exitCode !== null || running.signalCode !== null) return Promise.resolve(true)
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), withinMs)
@@ -214,9 +210,9 @@ function exited(running: ChildProcess, withinMs: number): Promise<boolean> {
 
 function rotate(logFile: string): void {
   mkdirSync(dirname(logFile), { recursive: true })
-  if (sizeOf(logFile) > LOG_LIMIT_BYTES) renameSync(logFile, `${logFile}.1`)
+  if (readSize(logFile) > LOG_LIMIT_BYTES) renameSync(logFile, `${logFile}.1`)
 }
 
-function sizeOf(path: string): number {
+function readSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }

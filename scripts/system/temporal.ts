@@ -38,7 +38,7 @@ const DYNAMIC_CONFIG = [
   'history.rps=30000',
 ]
 
-/** Seven days, as long as an operator may need to look back; the development server's own default is one. */
+/** Seven days, as long as an operator may need to look back; the development server's default is one. */
 const RETENTION = '168h'
 
 /** The real Temporal server with its UI, on this machine only, with a database that survives a restart. */

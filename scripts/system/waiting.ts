@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 export type PollOptions = { withinMs: number; everyMs: number; what: string }
 
-/** Asks until the answer is true. Throws when that takes too long, and what `condition` throws. */
+/** Repeats until the condition is true. Throws if that takes too long, and what `condition` throws. */
 export async function poll(condition: () => Promise<boolean>, options: PollOptions): Promise<void> {
   const deadline = Date.now() + options.withinMs
   for (;;) {
@@ -12,7 +12,7 @@ export async function poll(condition: () => Promise<boolean>, options: PollOptio
   }
 }
 
-/** Whether a GET is answered with 2xx. */
+/** Returns true if a GET is answered with 2xx. */
 export async function answersOk(url: string): Promise<boolean> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(2000), redirect: 'error' })

@@ -15,7 +15,7 @@ const CHECKS = [
   'check:unused',
 ]
 
-/** Runs all checks at once: most of them use one core. Prints each in its order, with what it says. */
+/** Runs all checks at once: most of them use one core. Prints each with its output, in their order. */
 export async function runChecks(): Promise<Tally> {
   let tally = NONE
   const running = CHECKS.map((name) => ({ name, ended: run(name) }))

@@ -1,4 +1,4 @@
-/** The variables that api and worker need at least; each test sets what it is about. Nothing listens on port 9. */
+/** The minimum variables of api and worker; each test sets its own. Nothing listens on port 9. */
 const NOWHERE = 'http://127.0.0.1:9'
 
 export const PARTNER_SECRET = 'partner secret of the tests'

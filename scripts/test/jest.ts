@@ -17,7 +17,6 @@ export type JestOptions = {
   readonly vmModules: boolean
 }
 
-/** Runs Jest, passes its output on, and counts the results. */
 export async function runJest(args: readonly string[], { env = {}, vmModules }: JestOptions): Promise<Tally> {
   const folder = mkdtempSync(join(tmpdir(), 'pinrail-jest-'))
   const outputFile = join(folder, 'result.json')

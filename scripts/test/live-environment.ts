@@ -17,7 +17,7 @@ const keystore = join(folder, 'treasury.json')
 const password = random()
 writeFileSync(keystore, JSON.stringify(scryptKeystore(LIVE_TREASURY_KEY, password)))
 
-/** The variables of a live system that nothing speaks against. Nobody is asked under these names. */
+/** The variables of a live system that live mode accepts. No server has these names. */
 export const LIVE_ENVIRONMENT = {
   LOG_LEVEL: 'silent',
   PINRAIL_MODE: 'live',

@@ -17,7 +17,6 @@ type Program = {
   readonly name: string
   /** A test file with this text needs the program. */
   readonly use: RegExp
-  /** Finds or installs it. */
   readonly ensure: (progress: Progress) => Promise<unknown>
 }
 

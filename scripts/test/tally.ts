@@ -1,4 +1,4 @@
-/** What a run of checks or tests came to. */
+/** The result of a run of checks or tests. */
 export type Tally = {
   readonly passed: number
   readonly failed: number
@@ -25,7 +25,7 @@ export type JestResult = {
   testResults: readonly { name: string; startTime: number; endTime: number }[]
 }
 
-/** A file that could not run counts as one failure. So does a run that failed without a failed test, or had no test. */
+/** Counts a file that could not run as one failure, and a run that failed without a failed test, or had no test. */
 export function tallyOf(result: JestResult): Tally {
   const failed = result.numFailedTests + result.numRuntimeErrorTestSuites
   const seconds: Record<string, number> = {}
@@ -37,7 +37,7 @@ export function tallyOf(result: JestResult): Tally {
   return { passed: result.numPassedTests, failed: isRight ? failed : Math.max(1, failed), seconds }
 }
 
-/** The folders of a run and their seconds, the slowest first. */
+/** Lists the folders of a run and their seconds, the slowest first. */
 export function describeTimes({ seconds }: Tally): string {
   const slowestFirst = Object.entries(seconds).toSorted(([, a], [, b]) => b - a)
   return slowestFirst.map(([folder, taken]) => `${taken.toFixed(0).padStart(5)} s  test/${folder}\n`).join('')

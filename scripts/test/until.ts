@@ -1,4 +1,4 @@
-/** Asks until the answer is right, so that a test waits for a fact and not for a time. */
+/** Repeats until the value is right, so that a test waits for a fact and not for a time. */
 export async function until<T>(read: () => Promise<T>, holds: (value: T) => boolean, patienceMs = 20_000): Promise<T> {
   for (const deadline = Date.now() + patienceMs; ; ) {
     const value = await read()

@@ -81,7 +81,7 @@ export type TreasurySigner = {
 
 /**
  * The treasury's key behind its policy. It signs only transfers and cancellations of one token on one chain, for
- * payouts of its own mode, with the nonce derived from the payment.
+ * payouts in the mode of the key, with the nonce derived from the payment.
  */
 export function createTreasurySigner(account: LocalAccount, policy: TreasuryPolicy): TreasurySigner {
   const address = account.address.toLowerCase() as Hex

@@ -138,7 +138,6 @@ export type SettlementDeps = {
  * The result of a round of signing or sending. From it the runner decides which part need not wait for the next round.
  */
 export type Progress = {
-  /** Number of payouts that advanced. */
   readonly done: number
   /** True if more payouts may be able to advance at once. */
   readonly more: boolean

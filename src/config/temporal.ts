@@ -54,7 +54,6 @@ const DEFAULT_ADDRESS = '127.0.0.1:7233'
 const DEFAULT_NAMESPACE = 'default'
 
 export type TemporalSettings = {
-  /** For both clients and workers. */
   readonly connection: Pick<ClientConnectConfig['connectionOptions'], 'apiKey' | 'tls' | 'metadata'> & {
     readonly address: string
   }

@@ -24,7 +24,6 @@ export function publicKeys(): ReadonlySet<string> {
   return known
 }
 
-/** Returns true if the text contains one of the mnemonics. */
 export function containsPublicMnemonic(text: string): boolean {
   const words = text.toLowerCase().replaceAll(/[^a-z]+/g, ' ')
   return MNEMONICS.some((mnemonic) => words.includes(mnemonic))

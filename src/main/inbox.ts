@@ -5,7 +5,6 @@ import { createLogger } from '../log.ts'
 import { listen, stopListening } from '../sandbox/server.ts'
 import { onStop } from './stop.ts'
 
-/** The process of the merchant's inbox. */
 const config = readInboxConfig()
 const log = createLogger({ level: config.LOG_LEVEL, name: 'inbox' })
 const inbox = await composeInbox(config, log)

@@ -120,7 +120,6 @@ function composeLine(told: Told, text: Speech): Part[] {
   ]
 }
 
-/** Returns as many of the first lines as there is room for. */
 function takeLines(lines: readonly Part[][], room: number): Part[][] {
   const most = lines.findIndex((_, index) => countCharacters(lines.slice(0, index + 1)) > room)
   return most === -1 ? [...lines] : lines.slice(0, most)

@@ -12,7 +12,6 @@ export type NoticeTold = {
   readonly stopUrl: string | null
 }
 
-/** Composes the mail that notifies a person of an account. */
 export function noticeMail(told: NoticeTold, language: NotificationLanguage): { subject: string; text: string } {
   const words = wordsOf(language)
   const { account, kind, testMode } = told

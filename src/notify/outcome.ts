@@ -14,7 +14,6 @@ export type Post = (request: {
 export type Posted = {
   /** HTTP status; null without an answer. */
   readonly status: number | null
-  /** The beginning of the body. */
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
   readonly retryAfterSeconds: number | null

@@ -12,7 +12,6 @@ import type { Minter } from './treasury-top-up.ts'
 import { type SendUsdc, usdcWallet } from './usdc-wallet.ts'
 
 export type SandboxOptions = {
-  /** The folder of the journals. */
   readonly dataFolder: string
   readonly publicUrl: () => string
   /** Callbacks go to `<url>/callbacks/<provider>`. */
@@ -34,7 +33,6 @@ export type Sandbox = {
   readonly app: Express
   readonly partners: Readonly<Record<ProviderName, SimulatedPartner>>
   readonly converter: SimulatedConverter
-  /** Paths of the journals by partner. */
   readonly journal: Readonly<Record<ProviderName | 'converter', string>>
   /** Applies to every order what time has changed, and sends callbacks until none is due. */
   readonly callbacks: { flush(): Promise<void> }

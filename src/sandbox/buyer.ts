@@ -13,7 +13,6 @@ export type BuyerOptions = {
 }
 
 export type Bought = {
-  /** The partner's page that the checkout led to. */
   readonly partnerPage: string
   /** The URL to which the partner led back. */
   readonly finalUrl: string

@@ -34,7 +34,7 @@ export type SettlementRunnerOptions = SettlementHooks & {
 export type SettlementRunner = {
   /** Metrics for operators. */
   readonly figures: SettlementFigures
-  /** Throws SettlementRefusal for a configuration with which nothing must be paid. */
+  /** Throws SettlementRefusal for a configuration with which no payout must be paid. */
   assertReady(): Promise<void>
   /** Runs one round of each part, one after the other. Throws the first failure after all had their turn. */
   tick(): Promise<void>

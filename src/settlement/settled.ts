@@ -73,7 +73,6 @@ async function settleTogether(tx: Tx, context: ChangeContext, changes: readonly 
   return [...(await changePaymentsIn(tx, context, works))]
 }
 
-/** Records on the payment that the chain has paid it. */
 function setPaid(work: PaymentWork, settlement: Settlement): void {
   work.because({ why: 'settled', data: createFact(settlement) })
   work.setFunds(withPaidOut(toFunds(work.state), BigInt(settlement.microUsdc)))

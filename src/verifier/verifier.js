@@ -31,7 +31,7 @@ import {
 /** @typedef {import('./reading.js').Item} Item */
 /** @typedef {{ address: string, topics: string[], data: string }} Log */
 /** @typedef {Readonly<Record<string, unknown>>} Fields */
-/** What holds, or what was not checked. @typedef {string | { open: string }} Said */
+/** A fact that holds, or one that was not checked. @typedef {string | { open: string }} Said */
 /** @typedef {{ claims: Fields, header: Uint8Array, nodes: Uint8Array[], logs: unknown, signature: Fields }} Receipt */
 
 const FORMAT = 'pinrail.receipt.v1'

@@ -85,7 +85,6 @@ type Progress = {
   keptBytes: number
   /** True if the connection has carried other requests. Node's `reusedSocket` misses requests that waited in line. */
   reused: boolean
-  /** Bytes that were sent over the connection before this request. */
   sentBefore: number
 }
 

@@ -13,9 +13,7 @@ export type OrphanDeps = {
   readonly workflows: PaymentWorkflows
   readonly clock: () => number
   readonly log: Logger
-  /** Kept between the rounds. */
   readonly walk: Walk
-  /** Number of payments in one round. */
   readonly orphanPage?: number
   /** Does the work for each item; returns the number of successes. */
   readonly forEach: <T>(items: readonly T[], work: (item: T) => Promise<void>) => Promise<number>
@@ -23,7 +21,6 @@ export type OrphanDeps = {
 
 /** The walk through the unclosed payments, a page in each round. */
 export type Walk = {
-  /** Number of walks that have begun. */
   number: number
   /** The last payment of the previous page; empty: the walk begins. */
   after: string

@@ -20,7 +20,6 @@ const FOLDER_PREFIX = 'pinrail-neighbours-'
 
 /** Concurrent buyers of the merchant who is measured. */
 const BUYERS = 4
-/** Reads of a list in each round. */
 const LISTS = 40
 
 type Sizes = {

@@ -14,7 +14,6 @@ export type OpenPage = {
 
 export type PageOptions = {
   readonly paymentId: string
-  /** The checkout's URL. */
   readonly url: string
   /** The stamp with which the page was made. */
   readonly knows: string

@@ -17,7 +17,6 @@ const OPENED_AT_ONCE = 250
 /** Addresses of this machine from which pages connect. */
 const SOURCES = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5']
 
-/** The pages, and when each of them showed the end of its payment. */
 export class Watched {
   readonly pages: OpenPage[] = []
   /** Unix milliseconds, by payment. */

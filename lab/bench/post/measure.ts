@@ -46,7 +46,6 @@ export async function measurePosts(arms: readonly [Arm, Arm], parts: Parts): Pro
   ]
 }
 
-/** Counts the workflows of payments that Temporal lists. */
 export async function countWorkflows(client: Client, which = ''): Promise<number> {
   const query = [`WorkflowType = 'payment'`, which].filter(Boolean).join(' AND ')
   return (await client.workflow.count(query)).count

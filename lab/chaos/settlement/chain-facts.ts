@@ -53,7 +53,6 @@ async function readLogs(rpcUrl: string, filter: object): Promise<Transfer[]> {
 export const readNonce = async (rpcUrl: string, wallet: string): Promise<number> =>
   Number(await ask<string>(rpcUrl, 'eth_getTransactionCount', [wallet, 'latest']))
 
-/** Reads every transaction of a wallet in the chain. */
 export async function readSent(rpcUrl: string, wallet: string): Promise<{ to: string; value: bigint }[]> {
   type Block = { transactions: { from: string; to: string | null; value: string }[] }
   const head = Number(await ask<string>(rpcUrl, 'eth_blockNumber', []))

@@ -30,9 +30,7 @@ export type Operator = {
   /** The first treasury, and its successor. */
   readonly treasuries: readonly string[]
   fundSuccessor(): Promise<void>
-  /** Wallets whose keys were removed. */
   removed(): readonly Hex[]
-  /** Returns the keys with which the processes are started now. */
   keys(): Omit<PayerKeys, 'depositSeed'>
   /** Removes the key of a lane that has a transaction in flight. Returns false if no lane has one now. */
   removeLaneKey(db: Db): Promise<boolean>

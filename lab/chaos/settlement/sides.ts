@@ -13,13 +13,11 @@ import type { PayerKeys } from './payers/payer-process.ts'
 export type Side = {
   readonly name: string
   readonly script: 'engine.ts' | 'plain-transfers.ts'
-  /** Wallets that send the USDC. */
   readonly payers: readonly string[]
   /** Deposit addresses to which buyers, and strangers, may send anything. */
   readonly deposits: readonly Hex[]
   /** The operators' actions in the middle; null for a side without lanes and rotation. */
   readonly operator: Operator | null
-  /** Prepares the side before the first payment. */
   prepare(db: Db): Promise<void>
   /** Requests the payments. Idempotent. */
   queue(db: Db, owed: readonly Owed[]): Promise<void>
@@ -27,7 +25,6 @@ export type Side = {
   countPaid(db: Db): Promise<number>
   /** Returns true if none of its transactions is in flight. */
   isDrained(db: Db): Promise<boolean>
-  /** Returns the keys of the process with this number. */
   keysOf(index: number): PayerKeys
 }
 

@@ -11,7 +11,6 @@ export const SOON_EXPIRED_MS = 30 * MINUTE_MS - 4000
 export const LONG = { expires_in: 604_800 }
 const SOON_UNHEARD_MS = 72 * HOUR_MS - 4000
 
-/** Scenarios of expiry, cancellation, and late money. */
 export const CLOSING: Readonly<Record<string, Scenario>> = {
   'expired-unopened': async ({ world, handle, behind }) => {
     const paymentId = await behind(SOON_EXPIRED_MS, () => world.createPayment(SHORT))

@@ -10,7 +10,6 @@ const NAME = 'temporal-cluster-1.31.2'
 const SOURCES = ['go.temporal.io/server/cmd/server', 'go.temporal.io/server/cmd/tools/sql']
 
 export type ClusterPrograms = {
-  /** Runs one service of a cluster. */
   readonly server: string
   /** Creates and upgrades the databases of a cluster. */
   readonly schemaTool: string

@@ -18,7 +18,6 @@ export type Source = {
 
 export type ServerProgram = {
   readonly title: string
-  /** The file's name. */
   readonly name: string
   /** Tried in this order. */
   readonly sources: readonly Source[]

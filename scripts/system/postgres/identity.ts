@@ -1,12 +1,11 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
-/** Whom a process runs as. */
 export type Identity = { uid: number; gid: number }
 
 /**
- * Whom Postgres runs as: it refuses to run as root, so there the machine's `postgres` user, or `nobody`, which every
- * machine has. Null: as whoever runs this.
+ * Returns the user that runs Postgres: it refuses to run as root, so there it is the machine's `postgres` user, or
+ * `nobody`, which every machine has. Null: the user of this process.
  */
 export async function postgresUser(): Promise<Identity | null> {
   if (process.getuid?.() !== 0) return null
@@ -18,7 +17,7 @@ export async function postgresUser(): Promise<Identity | null> {
   return { uid, gid }
 }
 
-/** Whether the user may pass through the folder and every folder above it. */
+/** Returns true if the user may pass through the folder and every folder above it. */
 export async function isOpenTo(folder: string, user: Identity): Promise<boolean> {
   const path = resolve(folder)
   const { uid, gid, mode } = await stat(path)

@@ -11,7 +11,7 @@ export type Pooled = {
   readonly database: string
   /** `transaction`: a connection is shared between transactions. `session`: a client keeps its own. */
   readonly mode: 'transaction' | 'session'
-  /** Connections to the server at most. */
+  /** Maximum number of connections to the server. */
   readonly size: number
 }
 
@@ -25,7 +25,7 @@ export type PoolerOptions = {
 
 const INSTALL = 'Install it, on Debian: sudo apt-get update && sudo apt-get install -y pgbouncer'
 
-/** How to run PgBouncer, from its Debian package. It reads what `writePoolerFiles` has written last. */
+/** Describes how to run PgBouncer, from its Debian package. It reads the files that `writePoolerFiles` wrote last. */
 export async function poolerSpec(options: PoolerOptions): Promise<ProcessSpec> {
   const program = which('pgbouncer')
   if (program === null) throw new Error(`pgbouncer is missing. ${INSTALL}`)
@@ -44,7 +44,7 @@ export async function poolerSpec(options: PoolerOptions): Promise<ProcessSpec> {
   }
 }
 
-/** Who writes another target into the files and sends SIGHUP moves every client to it. */
+/** To move every client to another target, write it into the files and send SIGHUP. */
 export async function writePoolerFiles({ folder, port, target, databases }: PoolerOptions): Promise<void> {
   const user = await postgresUser()
   await mkdir(folder, { recursive: true, mode: 0o755 })
@@ -62,9 +62,9 @@ export async function writePoolerFiles({ folder, port, target, databases }: Pool
     'max_client_conn = 500',
     // Go's driver, which Temporal has, always sends it.
     'ignore_startup_parameters = extra_float_digits',
-    // Its own 15 s is how long everybody would wait for a database that was away for a moment.
+    // With PgBouncer's default of 15 s, clients would wait that long for a database that was away for a moment.
     'server_login_retry = 1',
-    // Its own 120 s is longer than any caller waits.
+    // PgBouncer's default of 120 s is longer than any caller waits.
     'query_wait_timeout = 10',
   ]
   const files = {
@@ -78,7 +78,7 @@ export async function writePoolerFiles({ folder, port, target, databases }: Pool
   }
 }
 
-/** Its own console answers without a server behind it. */
+/** PgBouncer's console answers without a server behind it. */
 async function answers({ port, target }: PoolerOptions): Promise<boolean> {
   const client = new pg.Client({
     host: '127.0.0.1',

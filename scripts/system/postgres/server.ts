@@ -10,16 +10,16 @@ import { findPostgresBinaries } from './binaries.ts'
 import { type Identity, postgresUser } from './identity.ts'
 
 export type PostgresOptions = {
-  /** Of the data; made when it is not there. */
+  /** Folder of the data; created if it is not there. */
   folder: string
   port: number
   password: string
   logFile: string
   /** For tests: a crash of the machine may lose everything, which makes it several times as fast. */
   forgetful?: boolean
-  /** Made when it is not there. */
+  /** Created if it is not there. */
   database?: string
-  /** Its superuser: `pinrail` when absent. */
+  /** The superuser; default: `pinrail`. */
   superuser?: string
   /** More settings, as `name=value`. */
   settings?: readonly string[]
@@ -38,7 +38,6 @@ const FORGETFUL = [
   'autovacuum=off',
 ]
 
-/** Address of a database on the embedded Postgres. */
 export function postgresUrl(
   { port, password, superuser = USER }: Pick<PostgresOptions, 'port' | 'password' | 'superuser'>,
   database = DATABASE,
@@ -46,7 +45,7 @@ export function postgresUrl(
   return `postgres://${superuser}:${password}@127.0.0.1:${port}/${database}`
 }
 
-/** How to run the embedded Postgres; its data folder is made before the first start. */
+/** Describes how to run the embedded Postgres; its data folder is created before the first start. */
 export async function postgresSpec(options: PostgresOptions): Promise<ProcessSpec> {
   const user = await postgresUser()
   const binaries = await findPostgresBinaries(user)
@@ -71,12 +70,12 @@ export async function postgresSpec(options: PostgresOptions): Promise<ProcessSpe
     logFile: options.logFile,
     prepare: () => initialize(options, { initdb: binaries.initdb, user }),
     ready: () => hasDatabase(options),
-    // Of a server that was killed, processes may still be ending.
+    // Processes of a server that was killed may still be ending.
     notYet: /pre-existing shared memory block/,
   }
 }
 
-/** Makes the data folder under another name first, so that a killed initdb leaves nothing that looks whole. */
+/** Creates the data folder under another name first, so that a killed initdb leaves nothing that looks whole. */
 async function initialize(
   { folder, password, superuser = USER }: PostgresOptions,
   { initdb, user }: { initdb: string; user: Identity | null },
@@ -117,7 +116,7 @@ function initdbArguments(of: { folder: string; passwordFile: string; superuser: 
   ]
 }
 
-/** Answers true once it takes connections and the database is there; makes the database the first time. */
+/** Returns true once it takes connections and the database is there; creates the database the first time. */
 async function hasDatabase(options: PostgresOptions): Promise<boolean> {
   const client = new pg.Client({ connectionString: postgresUrl(options, 'postgres'), connectionTimeoutMillis: 2000 })
   client.on('error', () => undefined)

@@ -6,14 +6,14 @@ import { run } from '../../setup/run.ts'
 import type { ProcessSpec } from '../supervisor.ts'
 import { type PostgresOptions, postgresSpec, postgresUrl } from './server.ts'
 
-/** A server, and another one that streams from it and answers what only reads. */
+/** A server, and another one that streams from it and answers reads. */
 export type Pair = { readonly primary: ProcessSpec; readonly standby: ProcessSpec }
 
-/** The default of 5 s is how long commits that wait for the standby would stand still after each restart. */
+/** With the default of 5 s, commits that wait for the standby would stop that long after each restart. */
 const RETRY = 'wal_retrieve_retry_interval=500'
 
 /**
- * How to run the two. The first start of the primary makes the standby's folder, as a copy of its own before it has
+ * Describes how to run the two. The first start of the primary makes the standby's folder, as a copy before it has
  * written anything, so the primary must be started first.
  */
 export async function pairSpecs(of: { primary: PostgresOptions; standby: PostgresOptions }): Promise<Pair> {
@@ -36,7 +36,7 @@ export async function pairSpecs(of: { primary: PostgresOptions; standby: Postgre
   }
 }
 
-/** Makes the standby a primary that takes writes. Answers when it does. */
+/** Makes the standby a primary that takes writes. Resolves when it does. */
 export async function promote(standby: PostgresOptions): Promise<void> {
   await asking(standby, (client) => client.query('select pg_promote(true, 60)'))
 }
@@ -46,7 +46,7 @@ async function copyOnce(from: string, to: string): Promise<void> {
   const draft = `${to}.draft`
   await rm(draft, { recursive: true, force: true })
   await mkdir(dirname(draft), { recursive: true, mode: 0o755 })
-  // With its owner: Postgres takes no folder that is another user's.
+  // With its owner: Postgres takes no folder of another user.
   await run('cp', ['-a', from, draft])
   await writeFile(join(draft, 'standby.signal'), '')
   await rename(draft, to)

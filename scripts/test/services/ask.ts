@@ -1,4 +1,4 @@
-/** Asks the run's services for one of them, which starts it if it does not run yet. */
+/** Requests one of the run's services, which starts if it does not run yet. */
 export async function ask<T>(path: string): Promise<T> {
   const url = process.env['PINRAIL_TEST_SERVICES']
   if (url === undefined) throw new Error('no test services: run this by Jest, whose global setup starts them')

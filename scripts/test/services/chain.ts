@@ -4,8 +4,8 @@ import { anvilBinary, blockNumber } from '../../system/anvil.ts'
 import type { ProcessSpec } from '../../system/supervisor.ts'
 
 /**
- * The arguments of a test's chain, which has Polygon's gas limits. The finalized block is two below the newest one unless
- * `more` says otherwise.
+ * Returns the arguments of a test's chain, which has Polygon's gas limits. The finalized block is two below the newest
+ * one, unless `more` says otherwise.
  */
 export function testChainArguments(options: { port: number; states: string; more: readonly string[] }): string[] {
   return [

@@ -5,7 +5,9 @@ import type { PostgresService } from './services.ts'
 
 export type TestDatabase = { url: string; drop(): Promise<void> }
 
-/** A new, empty database with the newest schema. With `how`, as `create database` takes it, one without a schema. */
+/**
+ * Creates an empty database with the newest schema. With `how`, as `create database` takes it, one without a schema.
+ */
 export async function createTestDatabase(how?: string): Promise<TestDatabase> {
   const { adminUrl, template } = await ask<PostgresService>('/postgres')
   const name = `test_${randomBytes(8).toString('hex')}`
@@ -15,7 +17,7 @@ export async function createTestDatabase(how?: string): Promise<TestDatabase> {
   return { url: url.href, drop: () => asAdmin(adminUrl, `drop database ${name} with (force)`) }
 }
 
-/** Settings of a database's user, as strong as a role's can be. Sessions have them that begin afterwards. */
+/** Sets settings of a database's user, as strong as a role's can be. They apply to sessions that begin afterwards. */
 export async function setForUser({ url }: TestDatabase, settings: Readonly<Record<string, string>>): Promise<void> {
   const { adminUrl } = await ask<PostgresService>('/postgres')
   const { username, pathname } = new URL(url)

@@ -21,10 +21,10 @@ import { removeLeftovers } from './leftovers.ts'
 import { timeSkippingSpec } from './time-skipping-server.ts'
 
 /**
- * The servers of a run of tests: Postgres with a migrated template, one real Temporal server, a chain with USDC for each
- * of Jest's workers, reset for each file, and a time-skipping server for each test file that asks for one, because a
- * workflow that one file leaves running would stop the time of the next. Each starts when a test first asks for it. Tests
- * ask over HTTP, because Jest's workers are processes.
+ * The servers of a run of tests: Postgres with a migrated template, one real Temporal server, a chain with USDC for
+ * each of Jest's workers, reset for each file, and a time-skipping server for each test file that needs one, because a
+ * workflow that one file leaves running would stop the time of the next. Each starts when a test first requests it.
+ * Tests use HTTP, because Jest's workers are processes.
  */
 export type Services = { url: string; stop(): Promise<void> }
 

@@ -7,8 +7,8 @@ import type { TemporalService, TimeSkippingService } from './services.ts'
 
 const HOLD = fileURLToPath(new URL('../../../tools/test-server/hold', import.meta.url))
 /**
- * An environment on a time-skipping server of this test file, with our search attributes. All tests of the file share
- * its time, which never goes back: compare with `env.currentTimeMs()`. Call `teardown()` at the end.
+ * Returns an environment on a time-skipping server of this test file, with the search attributes. All tests of the file
+ * share its time, which never goes back: compare with `env.currentTimeMs()`. Call `teardown()` at the end.
  */
 export async function startTimeSkipping(): Promise<TestWorkflowEnvironment> {
   const { port } = await ask<TimeSkippingService>(
@@ -22,7 +22,7 @@ export async function startTimeSkipping(): Promise<TestWorkflowEnvironment> {
   return environment
 }
 
-/** The run's real server, shared by all tests: use unique workflow ids and task queues. */
+/** Returns the run's real server, shared by all tests: use unique workflow ids and task queues. */
 export function startDevServer(): Promise<TemporalService> {
   return ask<TemporalService>('/temporal')
 }

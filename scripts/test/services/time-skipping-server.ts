@@ -1,7 +1,6 @@
 import { connect } from 'node:net'
 import type { ProcessSpec } from '../../system/supervisor.ts'
 
-/** How to run the time-skipping server. */
 export function timeSkippingSpec(options: {
   name: string
   program: string

@@ -12,7 +12,6 @@ export type LaneRound = {
   free(): number
   /** Returns the wei of the wallet that no envelope in flight can cost. */
   spare(): bigint
-  /** Returns the number of payouts sent. */
   send(payouts: readonly SignedPayout[]): Promise<number>
   sweep(sweeps: readonly Sweep[]): Promise<number>
   /** Returns why nothing was sent; null if it was sent. */

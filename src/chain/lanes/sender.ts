@@ -69,7 +69,6 @@ function encodeBatch({ codec, token }: SettlementDeps, items: readonly Authoriza
   return { ...codec.encode(token.address, items), gasLimit: codec.gasLimit(items.length) }
 }
 
-/** Gas of a transfer of POL. */
 export const TRANSFER_GAS = 21_000n
 
 /** At most `wei`, limited to what the limit of a day leaves; nothing if that is less than `least`. */

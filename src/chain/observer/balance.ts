@@ -79,7 +79,6 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
       return true
     },
 
-    /** Returns true if the logs up to the cursor are stored. */
     hasLogs: (cursor: ChainCursor): boolean => logsRead === cursor.hash || cursor.logsNumber >= cursor.number,
 
     async compareFinal(lease: Lease, place: Place): Promise<void> {

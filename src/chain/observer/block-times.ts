@@ -2,7 +2,6 @@ import type { BlockTimes } from '../../domain/settlement/payout.ts'
 import type { Log } from '../rpc/node.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 
-/** Blocks read together. */
 const TOGETHER = 100
 
 /** Reads the times of the logs' blocks, by quorum. Throws if the nodes do not agree now, or a block has been replaced. */

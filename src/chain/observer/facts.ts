@@ -65,7 +65,6 @@ export function readFacts(logs: readonly Log[], treasuries: readonly Hex[]): Fac
   })
 }
 
-/** Returns the logs of a receipt that are the token's and about the treasuries. */
 export function ourLogs(logs: readonly Log[], { token, treasuries }: Scope): Log[] {
   const topics = new Set(treasuries.map(asTopic))
   return logs.filter((entry) => entry.address === token && entry.topics.slice(1, 3).some((topic) => topics.has(topic)))

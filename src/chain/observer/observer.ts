@@ -13,7 +13,7 @@ import { createNonceWatch } from './nonces.ts'
 import { createReconciliation } from './reconcile.ts'
 
 /**
- * Milliseconds without a new block after which the nodes may have stopped, and those of another engine may not: Polygon
+ * Milliseconds without a new block after which these nodes may have stopped, but not those of another engine: Polygon
  * makes a block every two seconds.
  */
 const STILL_MS = 30_000

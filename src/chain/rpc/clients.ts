@@ -43,7 +43,6 @@ const PATIENT: Limits = { bytes: MAX_RECEIPT_BYTES, marks: MAX_RECEIPT_BYTES / 4
 const PATIENCE = 3
 
 type Clients = {
-  /** Several calls in one HTTP request. */
   readonly together: Request
   readonly apart: Request
   /** For a single receipt: `small` at first, and `patient` if that is not enough. */

@@ -2,7 +2,6 @@
 export type FailureKind =
   /** No answer arrived in time, or the node reports too many requests: it may answer later. */
   | 'silent'
-  /** The node answered with an error. */
   | 'refused'
   /** The answer does not have the shape that the method's answer must have. */
   | 'malformed'
@@ -14,7 +13,6 @@ export type FailureKind =
 export class NodeFailure extends Error {
   override readonly name = 'NodeFailure'
   readonly kind: FailureKind
-  /** The node's own text. */
   readonly answer: string
   /** Milliseconds for which the node asked for no requests. */
   readonly retryAfterMs: number

@@ -1,6 +1,5 @@
 import { lacksMethod, type NodeFailure } from './failure.ts'
 
-/** The state of one node, and figures for people. */
 export type NodeHealth = {
   readonly name: string
   /**
@@ -8,7 +7,6 @@ export type NodeHealth = {
    */
   readonly state: 'good' | 'doubtful' | 'resting' | 'left_out'
   readonly why: string | null
-  /** Answers and failures by method. */
   readonly calls: Readonly<Record<string, number>>
   readonly failures: number
   /** Answers against which a quorum of other nodes voted, and answers of a wrong shape. */
@@ -23,7 +21,6 @@ export type NodeHealth = {
 
 export type Health = {
   view(): NodeHealth
-  /** Returns true if the node is worth asking now. */
   usable(): boolean
   /** Returns true if the node must not be asked even if too few others are left. */
   leftOut(): boolean

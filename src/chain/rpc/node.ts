@@ -50,7 +50,6 @@ export type RpcNode = {
   logs(filter: LogFilter): Promise<Log[]>
   /** Null if the node does not know it. */
   receipt(txHash: Hex): Promise<Receipt | null>
-  /** Returns the transactions of one wallet in a block. */
   transactions(block: number, from: Hex): Promise<Transaction[]>
   /** Null if the node does not know it. */
   transaction(txHash: Hex): Promise<Transaction | null>

@@ -89,7 +89,6 @@ export type RpcOptions = {
   /** A node that serves another chain is left out. */
   readonly chainId: number
   readonly timeoutMs?: number
-  /** For each node. */
   readonly callsPerSecond?: number
   /** Called if a node is left out, does not answer, or is wrong again and again. */
   readonly warn?: (about: object, message: string) => void

@@ -12,7 +12,6 @@ export type SendOutcome =
   | 'underpriced_replacement'
   /** The fees are below the minimum of the node or the block. */
   | 'underpriced'
-  /** The relayer cannot pay for the gas. */
   | 'no_gas_money'
   /** Gas limit times price is more than the node takes for one transaction (`rpc.txfeecap`, 1 POL unless set). */
   | 'too_dear'

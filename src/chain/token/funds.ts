@@ -10,7 +10,6 @@ const GET_ETH_BALANCE = '0x4d2301cc'
 export type Funds = {
   /** Micro-USDC of each treasury. */
   readonly micro: readonly bigint[]
-  /** Wei of each lane. */
   readonly wei: readonly bigint[]
 }
 

@@ -20,7 +20,6 @@ const MAX_BYTES = 1024 * 1024
 /** Maximum bytes that are kept of one result: operators read the reason of a revert. */
 const MAX_RETURNED = 1024
 
-/** Hexadecimal digits of a word. */
 const WORD = 64
 
 /** Throws for anything else than the results of `count` calls. */

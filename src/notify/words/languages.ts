@@ -28,7 +28,6 @@ export type MailKey = keyof typeof en.mail
  */
 type Words = typeof en
 
-/** The texts of notifications, by language. */
 export const WORDS: Readonly<Record<NotificationLanguage, Words>> = {
   en,
   de,
@@ -49,7 +48,6 @@ export const WORDS: Readonly<Record<NotificationLanguage, Words>> = {
 /** Numbers use Latin digits in every language, as amounts do. */
 const FORMATS: Partial<Record<NotificationLanguage, string>> = { pt: 'pt-PT', ar: 'ar-u-nu-latn', hi: 'hi-u-nu-latn' }
 
-/** Names of the values in sentences of mails. */
 const NAMES = ['account', 'address', 'title', 'wallet', 'name', 'kind', 'key', 'email', 'ip', 'url'] as const
 const NOTHING = Object.fromEntries(NAMES.map((name) => [name, '']))
 
@@ -66,7 +64,6 @@ export function wordsOf(language: NotificationLanguage) {
     /** Returns a sentence of a mail. A value that is not given leaves its place empty. */
     mail: (key: MailKey, values: Readonly<Record<string, string>> = {}): string =>
       formatText(mail[key], { ...NOTHING, ...values }),
-    /** Returns the name of an event or a notification. */
     nameOf: (kind: string): string => (Object.hasOwn(happened, kind) ? happened[kind as Happened] : rest.other),
   }
 }

@@ -22,10 +22,8 @@ export type PreparedMint = z.infer<typeof preparedMintSchema>
 const batchSchema = z.object({
   id: z.string(),
   microUsdc: z.string(),
-  /** Keys of the conversions that it delivers. */
   keys: z.array(z.string()),
   mint: preparedMintSchema,
-  /** True if it is in a final block. */
   isFinal: z.boolean(),
 })
 export type Batch = z.infer<typeof batchSchema>
@@ -42,7 +40,6 @@ export type ConverterState = {
   readonly conversions: Map<string, SandboxConversion>
   /** Keys that were canceled before there was a conversion: there will be none. */
   readonly canceled: Set<string>
-  /** Keys of conversions that are in no batch yet. */
   readonly undelivered: Set<string>
   readonly batches: Map<string, Batch>
   readonly faults: Map<string, Fault>

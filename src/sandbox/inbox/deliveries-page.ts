@@ -65,7 +65,6 @@ const eventSchema = z.object({
 })
 const paymentSchema = z.object({ amount_decimal: z.string(), currency: z.string(), status: z.string() })
 
-/** Returns the type of an event, and its object. */
 function readEvent(body: string): { type: string; about: Html } {
   const event = eventSchema.safeParse(parse(body))
   if (!event.success) return { type: 'unknown event', about: html`` }

@@ -15,7 +15,6 @@ const behaviourSchema = z.strictObject({
   answer: z.union([z.int().min(200).max(599), z.enum(['hang', 'close'])]),
   /** Number of deliveries. Default: until it is changed. */
   times: z.int().min(1).max(1_000_000).optional(),
-  /** Sent as Retry-After. */
   retryAfterSeconds: z.int().min(0).max(86_400).optional(),
 })
 type Behaviour = z.infer<typeof behaviourSchema>

@@ -9,7 +9,6 @@ export type Live = {
   readonly tell: () => void
 }
 
-/** Notifies open pages of new entries. */
 export function createLive(): Live {
   const pages = new Set<Response>()
   return {

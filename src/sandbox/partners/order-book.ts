@@ -52,7 +52,6 @@ export type BookDeps = {
   readonly faults: Faults
   readonly clock: () => number
   readonly newReference: () => string
-  /** Returns the callbacks that announce a change. */
   readonly callbacksFor: (order: SandboxOrder) => PartnerEntry[]
 }
 

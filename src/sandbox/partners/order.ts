@@ -17,7 +17,6 @@ export const orderSchema = z.object({
   /** Unix seconds. */
   expiresAt: z.number(),
   status: z.enum(ORDER_STATUSES),
-  /** What the partner has received, in minor units. */
   receivedMinor: z.string().nullable(),
   failureCode: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).nullable(),
   /** True if the opening was declined. A repeated opening is declined again. */
@@ -41,7 +40,6 @@ export type OpenRequest = Pick<
 /** Closed orders that money can still reach by `late`, or if the fault `late_money` is set. */
 export const LATE_FROM: readonly OrderStatus[] = ['canceled', 'expired', 'declined']
 
-/** The states in which an action is possible. */
 export const ACTION_FROM: Readonly<Record<SimulatedAction, readonly OrderStatus[]>> = {
   pay: ['open'],
   decline: ['open', 'verification_required', 'confirming'],

@@ -12,7 +12,6 @@ export type ApiDeps = {
   readonly faults: Faults
   readonly account: string
   readonly secret: string
-  /** Returns the URL of the buyer's page of an order. */
   readonly pageUrl: (order: SandboxOrder) => string
 }
 
@@ -21,7 +20,6 @@ export type Wire = {
   readonly provider: ProviderName
   /** The path of its API and pages, under the sandbox's URL. */
   readonly path: string
-  /** The title of the buyer's page. */
   readonly title: string
   newReference: () => string
   routes(deps: ApiDeps): Router

@@ -14,7 +14,6 @@ import type { Logger } from '../../log.ts'
 export type PartnerWatch = {
   readonly failed: (call: FailedCall) => Promise<void>
   readonly opened: (provider: ProviderName) => Promise<void>
-  /** Returns the number of partners that are suspected or down. */
   readonly tick: () => Promise<number>
 }
 

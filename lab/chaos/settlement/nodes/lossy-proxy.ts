@@ -8,11 +8,8 @@ import { newestIn, refuseLargeBatch, TROUBLES, type Trouble, troubled } from './
 export type LossyNode = {
   readonly url: string
   readonly lost: { requests: number; responses: number }
-  /** Number of batches that it has refused as too large. */
   refusedBatches: number
-  /** Number of times that each trouble took effect. */
   readonly troubles: Record<Trouble, number>
-  /** Its present trouble. */
   trouble: Trouble | null
   /** Ends all losses and troubles. */
   calm(): void

@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url'
 import type { Hex } from '../../../../src/domain/hex.ts'
 import type { Treasury } from '../../../../src/domain/settlement/treasuries.ts'
 
-/** The keys of a process that pays. */
 export type PayerKeys = {
   readonly treasuryKey: Hex
   readonly retiredTreasuryKeys: readonly Hex[]
@@ -15,12 +14,10 @@ export type PayerKeys = {
   readonly depositSeed: string
 }
 
-/** The input of a process that pays. */
 export type PayerInput = PayerKeys & {
   readonly databaseUrl: string
   readonly rpcUrls: readonly string[]
   readonly token: Hex
-  /** Chance that a key refuses to sign. */
   readonly refusalChance: number
 }
 

@@ -31,7 +31,6 @@ type ReceiptReading<T> = {
   readonly parse: (receipt: unknown) => T
   /** Returns true for failures after which they are read one by one; always read so if the node has no other way. */
   readonly isSplit: (failure: unknown) => boolean
-  /** The block, if it is known already. */
   readonly block?: BlockParts
 }
 
@@ -55,7 +54,6 @@ export async function readReceipts<T>(source: Source, number: number, reading: R
   return receipts
 }
 
-/** Reads each receipt separately. */
 export function readReceiptsOf<T>(
   source: Source,
   hashes: readonly Hex[],

@@ -11,7 +11,6 @@ export type Source = {
    * Lets one reading transaction by transaction run at a time: memory contains at most one block that a node invents.
    */
   readonly turns: Slots
-  /** Aborted when the answer is no longer needed. */
   readonly signal: AbortSignal | undefined
 }
 
