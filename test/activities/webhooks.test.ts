@@ -60,7 +60,7 @@ describe('The first tries and the later ones', () => {
       attempt,
     )
 
-  const statusesOf = async (eventId: string) => (await loadDeliveries(seeded.db, eventId)).map(({ status }) => status)
+  const getStatuses = async (eventId: string) => (await loadDeliveries(seeded.db, eventId)).map(({ status }) => status)
 
   /** A database that answers, and counts or fails the statements that match. */
   function watched(db: Db, onQuery: (text: string) => void): Db {
@@ -86,7 +86,7 @@ describe('The first tries and the later ones', () => {
       expect(received.map((each) => each.length)).toEqual([1, 1, 1])
       expect(received.flat().every(({ genuine, id }) => genuine && id === eventId)).toBe(true)
       expect(new Set(received.flat().map(({ body }) => body.toString())).size).toBe(1)
-      expect(await statusesOf(eventId)).toEqual(['delivered', 'delivered', 'delivered'])
+      expect(await getStatuses(eventId)).toEqual(['delivered', 'delivered', 'delivered'])
     })
 
     it('an announcement costs two statements, however many endpoints there are', async () => {
@@ -113,7 +113,7 @@ describe('The first tries and the later ones', () => {
           last: { text: 'HTTP 429', overloaded: true, retryAfterSeconds: 77 },
         },
       ])
-      expect(await statusesOf(eventId)).toEqual(['delivered', 'pending', 'pending'])
+      expect(await getStatuses(eventId)).toEqual(['delivered', 'pending', 'pending'])
     })
 
     it('a repeated announcement after a crash skips the endpoints that accepted it and those that were tried', async () => {
@@ -159,7 +159,7 @@ describe('The first tries and the later ones', () => {
       await updateEndpoint(seeded.db, tenant, { id: merchants[0]!.endpointId, changes: { enabled: false } })
       expect(await announce(eventId)).toEqual({ failed: [] })
       expect(merchants[0]!.received).toHaveLength(0)
-      expect(await statusesOf(eventId)).toEqual(['disabled'])
+      expect(await getStatuses(eventId)).toEqual(['disabled'])
     })
 
     it('an announcement signs with both secrets during an overlap, and not with an expired one', async () => {
@@ -219,14 +219,14 @@ describe('The first tries and the later ones', () => {
       const { endpointId } = merchants[0]!
       await updateEndpoint(seeded.db, tenant, { id: endpointId, changes: { enabled: false } })
       expect(await deliver({ eventId, endpointId, attempt: 1, step: 1 })).toMatchObject({ kind: 'stopped' })
-      expect(await statusesOf(eventId)).toEqual(['disabled'])
+      expect(await getStatuses(eventId)).toEqual(['disabled'])
     })
 
     it('a delivery stops when the schedule is used up, and its row is `exhausted`', async () => {
       const { merchants, eventId, deliver } = await setUp([() => ({ status: 500 })])
       const { endpointId } = merchants[0]!
       expect(await deliver({ eventId, endpointId, attempt: 12, step: 12 })).toMatchObject({ kind: 'stopped' })
-      expect(await statusesOf(eventId)).toEqual(['exhausted'])
+      expect(await getStatuses(eventId)).toEqual(['exhausted'])
     })
 
     it('a delivery stops if the endpoint was deleted', async () => {
@@ -295,7 +295,7 @@ describe('Slots of deliveries', () => {
     }
   }
 
-  async function endpointsOf(tenant: Tenant, many: number): Promise<string[]> {
+  async function addEndpoints(tenant: Tenant, many: number): Promise<string[]> {
     const made = Array.from({ length: many }, (_, index) =>
       addEndpoint(seeded.db, tenant, { url: `https://shop.example.com/${index}` }),
     )
@@ -311,12 +311,12 @@ describe('Slots of deliveries', () => {
       )
   }
 
-  const secondsOf = (failure: unknown): number => Number((failure as { nextRetryDelay: number }).nextRetryDelay) / 1000
+  const getRetrySeconds = (failure: unknown): number => Number((failure as { nextRetryDelay: number }).nextRetryDelay) / 1000
 
   it('sixteen endpoints of one account that hang occupy a tenth of the slots of the deliveries', async () => {
     const { db } = seeded
     const tenant = await addMerchant(db)
-    const endpoints = await endpointsOf(tenant, 16)
+    const endpoints = await addEndpoints(tenant, 16)
     const events = await Promise.all(Array.from({ length: 3 }, async () => String(await addEvent(db, tenant))))
     const receivers = hanging()
     const deliver = deliverer(receivers.sender)
@@ -332,7 +332,7 @@ describe('Slots of deliveries', () => {
   it('a delivery that finds no slot comes again later and later, so that thousands of them cost little', async () => {
     const { db } = seeded
     const tenant = await addMerchant(db)
-    const [endpointId] = (await endpointsOf(tenant, 1)) as [string]
+    const [endpointId] = (await addEndpoints(tenant, 1)) as [string]
     const events = await Promise.all(Array.from({ length: 11 }, async () => String(await addEvent(db, tenant))))
     const receivers = hanging()
     const deliver = deliverer(receivers.sender)
@@ -340,7 +340,7 @@ describe('Slots of deliveries', () => {
     await receivers.counted(10)
     const eventId = events[0]!
     const pauses = (refusals: number): Promise<number[]> =>
-      Promise.all(Array.from({ length: 40 }, () => deliver({ eventId, endpointId, refusals }).then(() => 0, secondsOf)))
+      Promise.all(Array.from({ length: 40 }, () => deliver({ eventId, endpointId, refusals }).then(() => 0, getRetrySeconds)))
     const [once, often] = [await pauses(1), await pauses(20)]
     expect([Math.min(...once) >= 5, Math.max(...once) <= 10]).toEqual([true, true])
     expect([Math.min(...often) >= 5, Math.max(...often) > 120, Math.max(...often) <= 600]).toEqual([true, true, true])
@@ -358,7 +358,7 @@ describe('Slots of deliveries', () => {
     const events: string[] = []
     for (let account = 0; account < WORKER_PLACES / 10; account++) {
       const tenant = await addMerchant(db)
-      await endpointsOf(tenant, 1)
+      await addEndpoints(tenant, 1)
       for (let event = 0; event < 10; event++) events.push(String(await addEvent(db, tenant)))
     }
     const announced = events.map(async (event) => {

@@ -28,7 +28,7 @@ describe('receipts', () => {
     await page.goto(`${shop.url}/receipts/verify`)
     const asked: string[] = []
     page.on('request', (request) => asked.push(`${request.method()} ${request.url()} ${request.postData() ?? ''}`))
-    const verdictOf = async (receipt: string, block: string): Promise<string> => {
+    const readVerdict = async (receipt: string, block: string): Promise<string> => {
       await page.getByLabel('Receipt', { exact: true }).fill(receipt)
       await page.getByLabel('Hash of the block').fill(block)
       await page.getByRole('button', { name: 'Verify' }).click()
@@ -37,15 +37,15 @@ describe('receipts', () => {
       await page.evaluate(() => document.getElementById('checks')?.replaceChildren())
       return seen
     }
-    const proved = await verdictOf(text, claims.block_hash)
+    const proved = await readVerdict(text, claims.block_hash)
     expect(proved).toMatch(/^Proved/)
     expect(proved).toContain('95.500000 USDC')
     expect(proved).not.toMatch(/Not checked|Failed/)
-    expect(await verdictOf(text, '')).toMatch(/^Incomplete: nothing is wrong, but not everything was checked/)
-    const altered = await verdictOf(text.replace('95.500000', '95.500001'), claims.block_hash)
+    expect(await readVerdict(text, '')).toMatch(/^Incomplete: nothing is wrong, but not everything was checked/)
+    const altered = await readVerdict(text.replace('95.500000', '95.500001'), claims.block_hash)
     expect(altered).toMatch(/^Wrong/)
     expect(altered).toContain('claims.net_usdc must be what was transferred, 95.500000')
-    expect(await verdictOf('<img src=x onerror=alert(1)>', '')).toMatch(/^Wrong/)
+    expect(await readVerdict('<img src=x onerror=alert(1)>', '')).toMatch(/^Wrong/)
     // The browser fetches the icon when it finds the time.
     const ofThePage = asked.filter((request) => !/^GET [^?]*\/assets\/mark\.\w+\.svg $/.test(request))
     expect(new Set(ofThePage)).toEqual(new Set([`GET ${shop.url}/.well-known/jwks.json `]))

@@ -59,7 +59,7 @@ export async function serveGallery(): Promise<{
     response.writeHead(200, { ...BUYER_HEADERS, 'content-type': status ? 'application/json' : 'text/html' })
     const language = searchParams.get('language') ?? ''
     const words = wordsIn(isLocale(language) ? language : (TRANSLATED[name] ?? 'en'), 'DE')
-    response.end(status === undefined ? pageOf(name, words) : JSON.stringify(liveStatus(checkoutOf(name, origin))))
+    response.end(status === undefined ? renderPage(name, words) : JSON.stringify(liveStatus(createCheckout(name, origin))))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -72,16 +72,16 @@ export async function serveGallery(): Promise<{
     },
   }
 
-  function pageOf(name: string, words: Words): string {
+  function renderPage(name: string, words: Words): string {
     if (name === 'problem') return renderProblem('unavailable', words, origin)
     if (name === 'hand-off') return handoff(origin, words)
-    if (name === 'receipt') return renderReceipt(checkoutOf('succeeded', origin), words)
-    if (name === 'test receipt') return renderReceipt(checkoutOf('paid in test mode', origin), words)
-    return renderCheckout(checkoutOf(name, origin), words)
+    if (name === 'receipt') return renderReceipt(createCheckout('succeeded', origin), words)
+    if (name === 'test receipt') return renderReceipt(createCheckout('paid in test mode', origin), words)
+    return renderCheckout(createCheckout(name, origin), words)
   }
 }
 
-function checkoutOf(name: string, origin: string) {
+function createCheckout(name: string, origin: string) {
   const situation = name in TRANSLATED ? 'a method chosen' : name
   const changes = name === 'long texts' ? LONG : (CHECKOUTS.find(([known]) => known === situation)?.[1] ?? {})
   const path = `/c/${encodeURIComponent(name)}`

@@ -19,7 +19,7 @@ describe('several engines', () => {
     }
   }
 
-  const journalOf = (target: World) =>
+  const openJournal = (target: World) =>
     createSettlementJournal({
       db: target.db,
       scope: { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address },
@@ -27,7 +27,7 @@ describe('several engines', () => {
     })
 
   test('an engine whose lease was taken over cannot write for the lane any more', async () => {
-    const journal = journalOf(world)
+    const journal = openJournal(world)
     const wallet = world.relayers[0]!.address.toLowerCase() as `0x${string}`
     await world.runner().tick()
     const stale = await takeLane(journal, { owner: 'first', leaseMs: 0, wallet })
@@ -59,7 +59,7 @@ describe('several engines', () => {
   })
 
   test('a payout that must be voided since it was read is not sent as a transfer', async () => {
-    const journal = journalOf(world)
+    const journal = openJournal(world)
     const wallet = world.relayers[1]!.address.toLowerCase() as Hex
     const [paid, voided] = await world.queue([{}, {}])
     await world.runner({ options: { maxInFlight: 0 } }).tick()

@@ -58,18 +58,18 @@ describe('a rotation by the variables of a worker', () => {
   })
   afterAll(() => world.stop())
 
-  async function runnerOf(changes: Record<string, string>) {
+  async function createRunner(changes: Record<string, string>) {
     const treasuries = await openTreasuries(workerWith(changes))
     return world.runner({ treasuries: treasuries.signers, treasuryList: treasuries.list })
   }
   const state = async (paymentId: string) => (await world.payout(paymentId)).state
 
   test('each treasury pays and cancels the payments of its time', async () => {
-    const single = await runnerOf({ TREASURY_KEY: oldKey })
+    const single = await createRunner({ TREASURY_KEY: oldKey })
     await single.assertReady()
     await single.tick()
     const [before, unwanted] = await queueAll(world, [{}, {}])
-    const runner = await runnerOf({ TREASURY_KEY: newTreasuryKey, RETIRED_TREASURY_KEYS: ` ${oldKey}`, TREASURIES })
+    const runner = await createRunner({ TREASURY_KEY: newTreasuryKey, RETIRED_TREASURY_KEYS: ` ${oldKey}`, TREASURIES })
     await runner.assertReady()
     await world.db.transaction((tx) => requestVoid(tx, unwanted!.paymentId))
     await runner.tick()
@@ -90,7 +90,7 @@ describe('a rotation by the variables of a worker', () => {
       { TREASURY_KEY: oldKey, RETIRED_TREASURY_KEYS: newTreasuryKey },
     ],
   ])('a worker does not start: %s', async (why, changes) => {
-    await expect((await runnerOf(changes)).assertReady()).rejects.toThrow(why)
+    await expect((await createRunner(changes)).assertReady()).rejects.toThrow(why)
   })
 })
 

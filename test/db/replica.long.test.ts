@@ -27,7 +27,7 @@ beforeAll(async () => {
   const work = mkdtempSync(join(tmpdir(), 'pinrail-replica-'))
   const [main, copy] = [await openFolderFor(work, 'main'), await openFolderFor(work, 'copy')]
   folders.push(work, main, copy)
-  const optionsOf = async (name: string, folder: string): Promise<PostgresOptions> => ({
+  const createOptions = async (name: string, folder: string): Promise<PostgresOptions> => ({
     folder,
     port: await freePort(),
     password: 'replica-of-a-test',
@@ -36,7 +36,7 @@ beforeAll(async () => {
   })
   const [mainOptions, copyOptions] = await withFreePorts(async () => {
     await primary?.stop(5000)
-    const [own, copied] = [await optionsOf('primary', main), await optionsOf('standby', copy)]
+    const [own, copied] = [await createOptions('primary', main), await createOptions('standby', copy)]
     const specs = await pairSpecs({ primary: own, standby: copied })
     const hooks = { log: () => undefined, onPid: () => undefined }
     primary = supervise(specs.primary, hooks)

@@ -144,7 +144,7 @@ describe('Statements without a condition on the merchant', () => {
   })
 
   it('a payment is made only by the merchant’s own link, and no request sets a link’s wallet, price or stop', async () => {
-    const idOf = async ({ merchantId, livemode }: Tenant): Promise<string> =>
+    const readLinkId = async ({ merchantId, livemode }: Tenant): Promise<string> =>
       (await db.query('select id from payment_link where merchant_id = $1 and livemode = $2', [merchantId, livemode]))
         .rows[0].id
     const pay = async (link: string) => {
@@ -155,9 +155,9 @@ describe('Statements without a condition on the merchant', () => {
         await tx.query('select no_such_column')
       })
     }
-    await expect(pay(await idOf(other))).rejects.toThrow('must be the tenant')
-    await expect(pay(await idOf(live))).rejects.toThrow('must be the tenant')
-    await expect(pay(await idOf(mine))).rejects.toThrow('no_such_column')
+    await expect(pay(await readLinkId(other))).rejects.toThrow('must be the tenant')
+    await expect(pay(await readLinkId(live))).rejects.toThrow('must be the tenant')
+    await expect(pay(await readLinkId(mine))).rejects.toThrow('no_such_column')
     const wallet = `0x${'2'.repeat(40)}`
     await expect(insertLink(db.as(mine), mine, aLink({ id: newId('link'), wallet }))).rejects.toThrow(
       'row-level security',
@@ -169,9 +169,9 @@ describe('Statements without a condition on the merchant', () => {
 
   it('a message to Temporal is about the merchant’s own payment, and only its start', async () => {
     const send = 'insert into outbox (kind, subject) values ($1, $2)'
-    const idOf = async ({ merchantId }: Tenant): Promise<string> =>
+    const readLinkId = async ({ merchantId }: Tenant): Promise<string> =>
       (await db.query('select id from payment where merchant_id = $1 and not livemode', [merchantId])).rows[0].id
-    const [own, foreign] = [await idOf(mine), await idOf(other)]
+    const [own, foreign] = [await readLinkId(mine), await readLinkId(other)]
     await expect(db.as(mine).query(send, ['start_payment', foreign])).rejects.toThrow('must be the tenant')
     await expect(db.as(mine).query(send, ['start_payment', newId('payment')])).rejects.toThrow('must be the tenant')
     await expect(db.as(mine).query(send, ['complete_transfer', own])).rejects.toThrow('row-level security')

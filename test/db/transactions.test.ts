@@ -269,13 +269,13 @@ describe('Prepared statements', () => {
     alter table owned enable row level security;
     create policy own on owned using (merchant_id = current_setting('pinrail.merchant_id'))`)
     const Row = z.object({ merchant_id: z.string() })
-    const ownersOf = (on: Queryable) =>
+    const listOwners = (on: Queryable) =>
       many(on, Row, sql`select merchant_id from owned where merchant_id > ${''} order by 1`)
     // Postgres may keep one plan for all values from the sixth time on.
     for (let count = 0; count < 8; count++) {
-      expect(await ownersOf(db)).toHaveLength(2)
+      expect(await listOwners(db)).toHaveLength(2)
       for (const merchantId of ['mer_0', 'mer_1'])
-        expect(await ownersOf(db.as({ merchantId, livemode: false }))).toEqual([{ merchant_id: merchantId }])
+        expect(await listOwners(db.as({ merchantId, livemode: false }))).toEqual([{ merchant_id: merchantId }])
     }
     expect(await plansLike(db, 'from owned')).toMatchObject([{ calls: 24 }])
   })

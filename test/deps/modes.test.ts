@@ -425,10 +425,10 @@ describe('settlement', () => {
     onGas: async () => undefined,
   }
 
-  const payoutOf = ({ id }: Planted, livemode: boolean, treasury = TREASURY) =>
+  const createPayout = ({ id }: Planted, livemode: boolean, treasury = TREASURY) =>
     ({ paymentId: id, ...SCOPE, livemode, treasury, recipient: RECIPIENT, microUsdc: '1000000' }) as const
-  const nonceOf = ({ id }: Planted): Hex => payoutNonce({ ...SCOPE, treasury: TREASURY, paymentId: id })
-  const stateOf = async ({ id }: Planted) =>
+  const getNonce = ({ id }: Planted): Hex => payoutNonce({ ...SCOPE, treasury: TREASURY, paymentId: id })
+  const readState = async ({ id }: Planted) =>
     (await db.query('select state from payout where payment_id = $1', [id])).rows[0]?.state
   const journal = () => createSettlementJournal({ db, scope: SCOPE, hooks })
 
@@ -440,8 +440,8 @@ describe('settlement', () => {
     await db.query("insert into merchant (id, name) values ($1, 'Shop')", [tenant.merchantId])
     own = await plant(db, tenant)
     other = await plant(db, { ...tenant, livemode: true })
-    await db.transaction((tx) => queuePayout(tx, payoutOf(own, false)))
-    await db.transaction((tx) => queuePayout({ ...tx, livemode: true }, payoutOf(other, true)))
+    await db.transaction((tx) => queuePayout(tx, createPayout(own, false)))
+    await db.transaction((tx) => queuePayout({ ...tx, livemode: true }, createPayout(other, true)))
     stored = await storedOf(db, other)
   })
   afterEach(async () => {
@@ -454,7 +454,7 @@ describe('settlement', () => {
   describe('A payout of the other mode', () => {
     test('a payout of the other mode is not queued: its payment is unknown', async () => {
       const third = await plant(db, { merchantId: await merchant(), livemode: true })
-      const ask = payoutOf(third, true)
+      const ask = createPayout(third, true)
       for (const livemode of [true, false]) {
         const queued = db.transaction((tx) => queuePayout(tx, { ...ask, livemode }))
         await expect(queued).rejects.toThrow(`no payment ${third.id}`)
@@ -464,10 +464,10 @@ describe('settlement', () => {
         `insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
          block_number, block_hash, finalized_at, known_as, nonce_of)
        values ($1, $2, 0, $3, $4, 'out', $5, 1000000, $6, 1, $2, now(), 'payment', $7)`,
-        [SCOPE.chainId, hash(8), TOKEN, TREASURY, RECIPIENT, nonceOf(third), third.id],
+        [SCOPE.chainId, hash(8), TOKEN, TREASURY, RECIPIENT, getNonce(third), third.id],
       )
       expect(await journal().queueForgotten()).toBe(0)
-      expect(await stateOf(third)).toBeUndefined()
+      expect(await readState(third)).toBeUndefined()
     })
 
     test('a payout of the other mode is neither signed nor sent', async () => {
@@ -476,7 +476,7 @@ describe('settlement', () => {
       expect(payouts.map(({ paymentId }) => paymentId)).toEqual([own.id])
       const signed = [own, other].map(({ id: paymentId }) => ({ paymentId, treasury: TREASURY, signature }))
       await journal().storeSignatures(signed, { maxMicroPerDay: 10n ** 12n })
-      expect([await stateOf(own), await stateOf(other)]).toEqual(['authorized', 'queued'])
+      expect([await readState(own), await readState(other)]).toEqual(['authorized', 'queued'])
       const assignable = await journal().readAssignable({ limit: 10, resting: [] })
       expect(assignable.map(({ paymentId }) => paymentId)).toEqual([own.id])
 
@@ -485,9 +485,9 @@ describe('settlement', () => {
       const carried = assignable.flatMap((payout) => [payout, { ...payout, paymentId: other.id }])
       const encode = () => ({ target: TOKEN, calldata: '0x' as const, gasLimit: 1n })
       expect(await journal().reserve(lane, { payouts: carried, encode })).toMatchObject({ items: 1 })
-      expect([await stateOf(own), await stateOf(other)]).toEqual(['assigned', 'authorized'])
+      expect([await readState(own), await readState(other)]).toEqual(['assigned', 'authorized'])
       await journal().requeue([other.id])
-      expect(await stateOf(other)).toBe('authorized')
+      expect(await readState(other)).toBe('authorized')
     })
 
     test('a payout of the other mode is not stopped, released or voided, by the engine or by an operator', async () => {
@@ -511,7 +511,7 @@ describe('settlement', () => {
          block_number, block_hash, finalized_at)
        select 31337, $1, n.place, $2, $3, 'out', $4, 1000000, n.nonce, 1, $1, now()
        from unnest($5::text[]) with ordinality as n(nonce, place)`,
-        [hash(1), TOKEN, TREASURY, RECIPIENT, [nonceOf(own), nonceOf(other)]],
+        [hash(1), TOKEN, TREASURY, RECIPIENT, [getNonce(own), getNonce(other)]],
       )
       expect(await journal().applyProven(10)).toEqual({ ended: 1, failed: [] })
       expect(heard).toEqual([own.id])
@@ -522,13 +522,13 @@ describe('settlement', () => {
       const lease = await takeLease(journal(), { owner: 'me' })
       const ids = [own.id, other.id]
       await journal().markMined(lease, { number: 1, mined: ids, gone: [] })
-      expect(await stateOf(own)).toBe('mined')
+      expect(await readState(own)).toBe('mined')
       await untouched()
       await db.query("update payout set state = 'mined', mined_number = 1 where payment_id = $1", [other.id])
       expect((await journal().readSent(9)).map(({ paymentId }) => paymentId)).toEqual([own.id])
       await journal().markMined(lease, { number: 2, mined: [], gone: ids })
-      expect(await stateOf(own)).not.toBe('mined')
-      expect(await stateOf(other)).toBe('mined')
+      expect(await readState(own)).not.toBe('mined')
+      expect(await readState(other)).toBe('mined')
     })
 
     test('a payout of the other mode does not explain a transfer out of the treasury, which pauses the lanes', async () => {
@@ -540,17 +540,17 @@ describe('settlement', () => {
         ...place,
         ...sum,
         logIndex,
-        authNonce: nonceOf(of),
+        authNonce: getNonce(of),
         ...(of === mine && { counterparty: DESTINATION }),
       }))
       const lease = await takeLease(journal(), { owner: 'me' })
       const unknown = await journal().recordLogs(lease, foundLogs([TREASURY], logs))
-      expect(unknown.map(({ authNonce }) => authNonce)).toEqual([nonceOf(other), nonceOf(third)])
+      expect(unknown.map(({ authNonce }) => authNonce)).toEqual([getNonce(other), getNonce(third)])
     })
 
     test('a payout of the other mode is not counted, and its treasury is unknown, when settlements are rebuilt', async () => {
       await db.query('delete from payout where payment_id = $1', [other.id])
-      await db.transaction((tx) => queuePayout({ ...tx, livemode: true }, payoutOf(other, true, FOREIGN_TREASURY)))
+      await db.transaction((tx) => queuePayout({ ...tx, livemode: true }, createPayout(other, true, FOREIGN_TREASURY)))
       const owing: string[] = []
       for await (const { paymentId } of listOwing(db, SCOPE)) owing.push(paymentId)
       expect(owing).toEqual([own.id])

@@ -28,15 +28,15 @@ const query = (changes: Partial<OfferQuery>): OfferQuery => ({
   ...changes,
 })
 
-const methodsOf = (changes: Partial<OfferQuery>): string[] =>
+const listMethods = (changes: Partial<OfferQuery>): string[] =>
   offersFor(query(changes)).offers.map(({ provider, method }) => `${provider}/${method}`)
 
 describe('An unknown country', () => {
   test('an unknown country ranks the methods by the price’s currency: UPI is last for euros, and among the first for rupees', () => {
-    const methods = methodsOf({ country: null, crypto: true })
+    const methods = listMethods({ country: null, crypto: true })
     expect(methods.indexOf('local_partner/upi')).toBeGreaterThan(methods.indexOf('card_partner/card'))
     expect(methods.slice(-2)).toEqual(['local_partner/upi', 'local_partner/bank_transfer'])
-    const rupees = methodsOf({ country: null, amount: money('500000', 'INR') })
+    const rupees = listMethods({ country: null, amount: money('500000', 'INR') })
     expect(rupees.indexOf('local_partner/upi')).toBeLessThan(2)
   })
 })
@@ -54,7 +54,7 @@ describe('A partner that is down', () => {
       limit: null,
       downSince: down.card_partner,
     })
-    expect(methodsOf({ country: null, down })).toContain('local_partner/card')
+    expect(listMethods({ country: null, down })).toContain('local_partner/card')
   })
 
   test('a partner that is down and would not work for this buyer anyway is refused for the other reason', () => {
@@ -164,7 +164,7 @@ describe('Offers', () => {
     ['BR', money('10000', 'AED'), []],
     ['US', money('100', 'USD'), []],
   ] as const)('a buyer in %s with the price %j is offered only methods that work there', (country, amount, expected) => {
-    expect(methodsOf({ country, amount })).toEqual(expected)
+    expect(listMethods({ country, amount })).toEqual(expected)
   })
 
   test('every method that is not offered has a reason', () => {
@@ -184,12 +184,12 @@ describe('Offers', () => {
   })
 
   test('without a pin the fallback has no effect', () => {
-    expect(methodsOf({ country: 'DE', fallback: 'none' })).toEqual(methodsOf({ country: 'DE' }))
-    expect(methodsOf({ country: 'DE', fallback: 'none' })).toHaveLength(3)
+    expect(listMethods({ country: 'DE', fallback: 'none' })).toEqual(listMethods({ country: 'DE' }))
+    expect(listMethods({ country: 'DE', fallback: 'none' })).toHaveLength(3)
   })
 
   test('an unknown country excludes nothing, and a method of two providers is shown once', () => {
-    expect(methodsOf({})).toEqual([
+    expect(listMethods({})).toEqual([
       'wallet_app/banking_app',
       'card_partner/card',
       'card_partner/device_wallet',
@@ -200,7 +200,7 @@ describe('Offers', () => {
   })
 
   test('a device without a wallet is not offered one', () => {
-    expect(methodsOf({ country: 'US', deviceWallet: false })).toEqual([
+    expect(listMethods({ country: 'US', deviceWallet: false })).toEqual([
       'card_partner/card',
       'card_partner/online_wallet',
     ])
@@ -224,7 +224,7 @@ describe('Offers', () => {
   })
 
   test('without a fallback a pin that works leaves the methods of its provider', () => {
-    expect(methodsOf({ provider: 'local_partner', fallback: 'none' })).toEqual([
+    expect(listMethods({ provider: 'local_partner', fallback: 'none' })).toEqual([
       'local_partner/upi',
       'local_partner/card',
       'local_partner/bank_transfer',

@@ -35,9 +35,9 @@ async function succeeded(payment: PaymentAnswer): Promise<PaymentAnswer> {
 }
 
 const opening = (payment: PaymentAnswer) => ['POST /wallet-app/v2/orders\n', payment.checkout_url]
-const statusOf = async ({ id }: PaymentAnswer) => (await world.merchant.read(id)).status
+const readStatus = async ({ id }: PaymentAnswer) => (await world.merchant.read(id)).status
 const untilStatus = (payment: PaymentAnswer, status: string) =>
-  until(async () => ((await statusOf(payment)) === status ? true : null), `${payment.id} to be ${status}`)
+  until(async () => ((await readStatus(payment)) === status ? true : null), `${payment.id} to be ${status}`)
 const run = ({ id }: PaymentAnswer) => world.temporal.workflow.getHandle(id)
 
 describe('Trouble at the checkout', () => {
@@ -90,7 +90,7 @@ describe('Money after the end', () => {
     const decision = { operator: 'ada', reason: 'too late', version }
     await run(payment).executeUpdate(operatorUpdates.give_back, { args: [decision] })
     await run(payment).result()
-    expect(await statusOf(payment)).toBe('canceled')
+    expect(await readStatus(payment)).toBe('canceled')
     expect(await attemptsOf(world, payment.id)).toEqual([{ id: attemptId, status: 'refunded' }])
     expect(await suspense()).toBe('0')
   })
@@ -162,7 +162,7 @@ describe('Forged and outdated callbacks', () => {
     expect((await call(PAID, { secret: 'guessed' })).status).toBe(401)
     await until(async () => (refusals()[before] === 'signature' ? true : null), 'the log to say so')
     expect(await stored()).toEqual([])
-    expect(await statusOf(payment)).toBe('pending')
+    expect(await readStatus(payment)).toBe('pending')
   })
 
   test('an authentic callback that was recorded long ago is refused and logged', async () => {
@@ -176,7 +176,7 @@ describe('Forged and outdated callbacks', () => {
     expect((await call(PAID)).status).toBe(200)
     await readings(1)
     expect(await stored()).toEqual([{ id: event.event_id }])
-    expect(await statusOf(payment)).toBe('pending')
+    expect(await readStatus(payment)).toBe('pending')
     expect(await attemptsOf(world, payment.id)).toEqual([{ id: attemptId, status: 'open' }])
     await world.pay(payment)
     const { settlement } = await succeeded(payment)

@@ -28,7 +28,7 @@ const ask = async (method: string, path: string, body?: object): Promise<Record<
 const made = async (path: string, body: object): Promise<string> => String((await ask('POST', path, body))['id'])
 
 /** The examples of a page as it is served, in the order of the page. */
-async function samplesOf(guide: string, language: CallLanguage): Promise<string[]> {
+async function readSamples(guide: string, language: CallLanguage): Promise<string[]> {
   const text = await (await fetch(`${world.api}/docs/${guide}.md`)).text()
   const codes = lexer(text).filter(({ type }) => type === 'code') as Tokens.Code[]
   const ofCalls = (code: Tokens.Code) =>
@@ -51,7 +51,7 @@ describe.each(CALL_LANGUAGES)('The examples of the guides in %s', (language) => 
       }
       await plantReceipt(world.db, env.PAYMENT_ID)
       const texts: string[] = []
-      for (const guide of Object.keys(GUIDES)) texts.push(...(await samplesOf(guide, language)))
+      for (const guide of Object.keys(GUIDES)) texts.push(...(await readSamples(guide, language)))
       expect(texts).toHaveLength(
         Object.values(GUIDES)
           .join('')
@@ -87,14 +87,14 @@ describe('The code that verifies a webhook', () => {
       await ask('DELETE', `/webhook_endpoints/${id}`)
     const endpoint = await ask('POST', '/webhook_endpoints', { url: `${world.inboxUrl}/verified` })
     const old = String(endpoint['secret'])
-    before = await deliveryOf([old])
+    before = await awaitDelivery([old])
     const rotated = await ask('POST', `/webhook_endpoints/${String(endpoint['id'])}/rotate_secret`, { overlap: 3600 })
     secrets = { old, new: String(rotated['secret']) }
-    during = await deliveryOf([old, secrets.new])
+    during = await awaitDelivery([old, secrets.new])
   })
 
   /** The request that arrives when a payment has succeeded. */
-  async function deliveryOf(known: readonly string[]): Promise<Delivery> {
+  async function awaitDelivery(known: readonly string[]): Promise<Delivery> {
     await fetch(`${world.inboxUrl}/secret`, { method: 'POST', body: JSON.stringify({ secrets: known }) })
     const id = await world.createPayment()
     await ask('POST', `/test/payments/${id}/simulate`, { action: 'pay' })

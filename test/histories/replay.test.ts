@@ -20,8 +20,8 @@ const NAMES = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.json'))
   .map((file) => file.slice(0, -'.json'.length))
 
-const textOf = (name: string): string => readFileSync(join(import.meta.dirname, `${name}.json`), 'utf8')
-const read = (name: string): Recorded => JSON.parse(textOf(name)) as Recorded
+const readHistory = (name: string): string => readFileSync(join(import.meta.dirname, `${name}.json`), 'utf8')
+const read = (name: string): Recorded => JSON.parse(readHistory(name)) as Recorded
 const count = ({ events }: Recorded, type: string): number =>
   events.filter(({ eventType }) => eventType === `EVENT_TYPE_${type}`).length
 
@@ -58,7 +58,7 @@ describe('Every recorded history replays on the current code', () => {
 
   test('the recorded histories contain each course of a payment and of a delivery', () => {
     expect(NAMES.length).toBeGreaterThanOrEqual(40)
-    const types = NAMES.map((name) => /"workflowType":\{"name":"(\w+)"\}/.exec(textOf(name))?.[1])
+    const types = NAMES.map((name) => /"workflowType":\{"name":"(\w+)"\}/.exec(readHistory(name))?.[1])
     expect(new Set(types)).toEqual(new Set(['payment', 'webhookDelivery']))
   })
 })
@@ -111,11 +111,11 @@ describe('The recorded histories', () => {
   })
 
   test('a recorded history does not contain its host and user', () => {
-    const payloadsOf = (text: string) =>
+    const listPayloads = (text: string) =>
       [...text.matchAll(/"data":"([^"]*)"/g)].map(([, data = '']) => Buffer.from(data, 'base64').toString())
     const telling = NAMES.filter((name) => {
-      const text = textOf(name)
-      return /\d+@|stackTrace/.test(text) || /\/(?:tmp|home|root|Users)\//.test(payloadsOf(text).join(' '))
+      const text = readHistory(name)
+      return /\d+@|stackTrace/.test(text) || /\/(?:tmp|home|root|Users)\//.test(listPayloads(text).join(' '))
     })
     expect(telling).toEqual([])
   })

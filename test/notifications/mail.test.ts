@@ -63,7 +63,7 @@ async function received(to: string): Promise<ReceivedMail[]> {
 }
 
 const stateRow = z.object({ sealed: z.string().nullable(), failure: z.string().nullable(), tries: z.number() })
-const stateOf = (id: string) => one(db, stateRow, sql`select sealed, failure, tries from mail where id = ${id}`)
+const readState = (id: string) => one(db, stateRow, sql`select sealed, failure, tries from mail where id = ${id}`)
 
 test('a mail arrives once at the server of the address as it was written, and its content is wiped', async () => {
   const text = `Grüße: https://shop.example/sign-in/link/${'x'.repeat(120)}\n\nZweite Zeile\n`
@@ -73,7 +73,7 @@ test('a mail arrives once at the server of the address as it was written, and it
   expect(mails.map((mail) => [mail.subject, mail.text.trim(), mail.message_id])).toEqual([
     ['Süß', text.trim(), `<${id}@pinrail.mail>`],
   ])
-  expect(await stateOf(id)).toEqual({ sealed: null, failure: null, tries: 1 })
+  expect(await readState(id)).toEqual({ sealed: null, failure: null, tries: 1 })
   const page = await request(express().use(mailbox.router)).get('/mail')
   expect(page.text).toContain('href="https://shop.example/sign-in/link/')
 })
@@ -87,8 +87,8 @@ test('a mail that the server refuses is tried again, after a pause, and delays n
   }
   expect(await round(refuses)).toBe(1)
   expect(await received('three@shop.example')).toHaveLength(1)
-  expect(await stateOf(other)).toMatchObject({ sealed: null })
-  expect(await stateOf(id)).toMatchObject({ failure: 'EENVELOPE 450', tries: 1 })
+  expect(await readState(other)).toMatchObject({ sealed: null })
+  expect(await readState(id)).toMatchObject({ failure: 'EENVELOPE 450', tries: 1 })
   expect(await round()).toBe(0)
   now += 6_000
   expect(await round()).toBe(1)
@@ -102,7 +102,7 @@ test('a sender that dies between claiming and sending loses nothing: another sen
   now += 121_000
   expect(await round()).toBe(1)
   expect(await received('four@shop.example')).toHaveLength(1)
-  expect(await stateOf(id)).toMatchObject({ sealed: null, failure: null })
+  expect(await readState(id)).toMatchObject({ sealed: null, failure: null })
 })
 
 test('a mail whose link has expired is not sent any more, and records the reason', async () => {
@@ -110,7 +110,7 @@ test('a mail whose link has expired is not sent any more, and records the reason
   now += 901_000
   expect(await round()).toBe(0)
   expect(await received('five@shop.example')).toEqual([])
-  expect(await stateOf(id)).toMatchObject({ sealed: null, failure: 'nobody sent it in time' })
+  expect(await readState(id)).toMatchObject({ sealed: null, failure: 'nobody sent it in time' })
 })
 
 test('a mail that was written before the key changed is sent after it, by a worker with the old key as a retired one', async () => {
@@ -132,7 +132,7 @@ test('a mail that was written before the key changed is sent after it, by a work
     mails.close()
   }
   expect(await received('rotated@shop.example')).toHaveLength(1)
-  expect((await stateOf(id)).sealed).toBeNull()
+  expect((await readState(id)).sealed).toBeNull()
 })
 
 test('a link to sign in is sent before any number of earlier mails that can wait', async () => {
@@ -140,7 +140,7 @@ test('a link to sign in is sent before any number of earlier mails that can wait
   now += 1000
   const id = await queue('signs-in@shop.example')
   await round()
-  expect((await stateOf(id)).sealed).toBeNull()
+  expect((await readState(id)).sealed).toBeNull()
   while ((await round()) > 0);
 })
 
@@ -155,7 +155,7 @@ test('mails that their box refuses again and again delay no untried mail', async
   now += 121_000
   const id = await queue('told@shop.example', 'The wallet is to be changed', NOTICE_MS)
   await round(refuses)
-  expect((await stateOf(id)).sealed).toBeNull()
+  expect((await readState(id)).sealed).toBeNull()
 })
 
 test('an invitation waits for no later mails, although it is valid for longer', async () => {
@@ -163,7 +163,7 @@ test('an invitation waits for no later mails, although it is valid for longer', 
   now += 1000
   for (let count = 0; count < 25; count++) await queue('told-much@shop.example', 'A key was created', NOTICE_MS)
   await round()
-  expect((await stateOf(id)).sealed).toBeNull()
+  expect((await readState(id)).sealed).toBeNull()
   while ((await round()) > 0);
 })
 
@@ -172,10 +172,10 @@ test('a mail that failed once is tried again while others are written without en
   while ((await round()) > 0);
   const id = await queue('failed@shop.example', 'The wallet is to be changed', NOTICE_MS)
   await round(() => Promise.reject(Object.assign(new Error('lost'), { code: 'ECONNECTION' })))
-  expect(await stateOf(id)).toMatchObject({ failure: 'ECONNECTION', tries: 1 })
+  expect(await readState(id)).toMatchObject({ failure: 'ECONNECTION', tries: 1 })
   for (let count = 0; count < 25; count++) await queue('told-much@shop.example', 'A key was created', NOTICE_MS)
   now += 6000
   await round()
-  expect((await stateOf(id)).sealed).toBeNull()
+  expect((await readState(id)).sealed).toBeNull()
   while ((await round()) > 0);
 })

@@ -59,7 +59,7 @@ async function askLink(of: Account = account): Promise<string> {
   if (token === undefined) throw new Error(`no link: ${status}`)
   return token
 }
-const channelsOf = async ({ tenant }: Account) =>
+const listAccountChannels = async ({ tenant }: Account) =>
   (await listChannels(shop.db, tenant)).map(({ id, kind, name, sealed }) => [
     kind,
     name,
@@ -77,7 +77,7 @@ test('a person gets a link, presses Start, and the chat receives a message that 
   bot.say('hello')
   bot.say(`/start ${token}`)
   await tick()
-  expect(await channelsOf(account)).toEqual([['telegram', '@kari', '4711']])
+  expect(await listAccountChannels(account)).toEqual([['telegram', '@kari', '4711']])
   const messages = await shop.db.query('select kind, state from channel_message where merchant_id = $1', [
     account.tenant.merchantId,
   ])
@@ -90,7 +90,7 @@ test('a person gets a link, presses Start, and the chat receives a message that 
 test('a group is linked by its own form, and its name stays on its line', async () => {
   bot.say(`/start@pinrail_test_bot ${await askLink()}`, { id: -100_4711, type: 'group', title: 'Our\nshop \u202e' })
   await tick()
-  expect(await channelsOf(account)).toEqual([['telegram', 'Telegram', '-1004711']])
+  expect(await listAccountChannels(account)).toEqual([['telegram', 'Telegram', '-1004711']])
 })
 
 test('only the latest link works, once, for 15 minutes', async () => {
@@ -98,11 +98,11 @@ test('only the latest link works, once, for 15 minutes', async () => {
   const second = await askLink()
   bot.say(`/start ${first}`)
   await tick()
-  expect(await channelsOf(account)).toEqual([])
+  expect(await listAccountChannels(account)).toEqual([])
   bot.say(`/start ${second}`)
   bot.say(`/start ${second}`, { id: 666, type: 'private', first_name: 'Mallory' })
   await tick()
-  expect((await channelsOf(account)).map(([, , chat]) => chat)).toEqual(['4711'])
+  expect((await listAccountChannels(account)).map(([, , chat]) => chat)).toEqual(['4711'])
 
   const late = await askLink()
   clock.now += 15 * 60_000
@@ -112,7 +112,7 @@ test('only the latest link works, once, for 15 minutes', async () => {
   await askLink(other)
   bot.say(`/start ${late}`, { id: 777, type: 'private', first_name: 'Late' })
   await tick()
-  expect((await channelsOf(account)).map(([, , chat]) => chat)).toEqual(['4711'])
+  expect((await listAccountChannels(account)).map(([, , chat]) => chat)).toEqual(['4711'])
 })
 
 test('a chat that is linked again works again, and receives one message about it', async () => {
@@ -164,7 +164,7 @@ test('a person who cannot add channels any more links nothing', async () => {
   await shop.db.query("update membership set role = 'viewer' where merchant_id = $1", [account.tenant.merchantId])
   bot.say(`/start ${token}`)
   await tick()
-  expect(await channelsOf(account)).toEqual([])
+  expect(await listAccountChannels(account)).toEqual([])
 })
 
 test('no worker asks Telegram while no link is open, and only one of two otherwise', async () => {
@@ -175,7 +175,7 @@ test('no worker asks Telegram while no link is open, and only one of two otherwi
   bot.say(`/start ${token}`)
   await Promise.all([tick(0), tick(1)])
   expect(bot.calls.filter(({ method }) => method === 'getUpdates')).toHaveLength(1)
-  expect(await channelsOf(account)).toHaveLength(1)
+  expect(await listAccountChannels(account)).toHaveLength(1)
 })
 
 test('strangers’ messages delay nothing, however many there are, and are not read twice', async () => {
@@ -185,7 +185,7 @@ test('strangers’ messages delay nothing, however many there are, and are not r
   const { loop } = readers[0]!
   // A full round is followed by the next at once.
   for (const read of [10, 10, 6]) expect([await loop.tick(), loop.idle?.pageSize]).toEqual([read, 10])
-  expect(await channelsOf(account)).toHaveLength(1)
+  expect(await listAccountChannels(account)).toHaveLength(1)
   const offsets = bot.calls.flatMap(({ method, offset }) => (method === 'getUpdates' ? [offset] : []))
   expect(new Set(offsets).size).toBe(offsets.length)
 })
@@ -193,14 +193,14 @@ test('strangers’ messages delay nothing, however many there are, and are not r
 test('a chat is linked after weeks without messages, whatever number Telegram continues with', async () => {
   bot.say(`/start ${await askLink()}`)
   await tick()
-  expect(await channelsOf(account)).toHaveLength(1)
+  expect(await listAccountChannels(account)).toHaveLength(1)
   bot.renumber(1000)
   const other = await openAccount(shop, `${newId('person').slice(4)}@shop.example`)
   const token = await askLink(other)
   await tick()
   bot.say(`/start ${token}`)
   await tick()
-  expect(await channelsOf(other)).toHaveLength(1)
+  expect(await listAccountChannels(other)).toHaveLength(1)
 })
 
 test('a pause that Telegram asks for is observed, and no error contains the token', async () => {
@@ -211,10 +211,10 @@ test('a pause that Telegram asks for is observed, and no error contains the toke
   bot.refuse = null
   clock.now += 59_000
   await tick()
-  expect(await channelsOf(account)).toEqual([])
+  expect(await listAccountChannels(account)).toEqual([])
   clock.now += 1000
   await tick()
-  expect(await channelsOf(account)).toHaveLength(1)
+  expect(await listAccountChannels(account)).toHaveLength(1)
 
   const dead = composeTelegram(
     { apiUrl: 'http://127.0.0.1:1', token: TOKEN },

@@ -13,20 +13,20 @@ import { LOCALES } from '../../src/web/messages/locales.ts'
 describe('The words of notifications', () => {
   const OTHERS = NOTIFICATION_LANGUAGES.filter((language) => language !== 'en')
   type Language = (typeof NOTIFICATION_LANGUAGES)[number]
-  const textsOf = (language: Language): Record<string, string> => {
+  const getTexts = (language: Language): Record<string, string> => {
     const { happened, mail, ...rest } = WORDS[language]
     return { ...rest, ...happened, ...mail }
   }
-  const partsOf = (text: string) => new IntlMessageFormat(text, 'en', undefined, { ignoreTag: true }).getAst()
+  const parseParts = (text: string) => new IntlMessageFormat(text, 'en', undefined, { ignoreTag: true }).getAst()
   const namesIn = (text: string): string[] =>
-    partsOf(text).flatMap((part) => (part.type === 0 ? [] : [String('value' in part && part.value)]))
+    parseParts(text).flatMap((part) => (part.type === 0 ? [] : [String('value' in part && part.value)]))
 
   test('channels are notified in the languages of the checkout', () => {
     expect([...NOTIFICATION_LANGUAGES]).toEqual([...LOCALES])
   })
 
   test.each(OTHERS)('the words in %s have the keys and placeholders of English, and no text in English', (language) => {
-    const [own, english] = [textsOf(language), textsOf('en')]
+    const [own, english] = [getTexts(language), getTexts('en')]
     expect(Object.keys(own).toSorted()).toEqual(Object.keys(english).toSorted())
     const wrong = Object.keys(english).filter(
       (key) => String(namesIn(own[key] ?? '').toSorted()) !== String(namesIn(english[key] ?? '').toSorted()),
@@ -41,9 +41,9 @@ describe('The words of notifications', () => {
     (language) => {
       const categories = new Intl.PluralRules(language === 'pt' ? 'pt-PT' : language).resolvedOptions().pluralCategories
       for (const text of [WORDS[language].many, WORDS[language].more])
-        for (const part of partsOf(text))
+        for (const part of parseParts(text))
           expect('options' in part && Object.keys(part.options).toSorted()).toEqual([...categories].toSorted())
-      for (const text of Object.values(textsOf(language)))
+      for (const text of Object.values(getTexts(language)))
         expect([text, text === '' || text.trim() !== text || /['"<>]|\.\.\.| {2}|!/.test(text)]).toEqual([text, false])
     },
   )

@@ -188,7 +188,7 @@ describe('Accounts, payments and webhooks', () => {
   })
 
   describe('A live wallet', () => {
-    const walletOf = async (merchant: string) => (await inLive('wallets', 'show', merchant, '--json')).wallet
+    const readWallet = async (merchant: string) => (await inLive('wallets', 'show', merchant, '--json')).wallet
     const age = async (merchant: string, hours: number): Promise<void> => {
       const db = createDb({ url: live.url, livemode: true, pool: 1 })
       const text = `update wallet set next_at = next_at - make_interval(hours => $2) where merchant_id = $1`
@@ -199,7 +199,7 @@ describe('Accounts, payments and webhooks', () => {
     test('a live wallet changes 24 hours after the request, and the merchant is notified at once', async () => {
       const merchant = await newMerchant(inLive)
       await inLive('wallets', 'set', merchant, WALLET, ...SIGNED)
-      expect(await walletOf(merchant)).toMatchObject({ address: WALLET, next_address: null })
+      expect(await readWallet(merchant)).toMatchObject({ address: WALLET, next_address: null })
       const changed = await inLive('wallets', 'set', merchant, OTHER_WALLET, ...SIGNED, '--json')
       expect(changed.wallet).toMatchObject({ address: WALLET, next_address: OTHER_WALLET })
       const waits = Date.parse(changed.wallet.next_at) - Date.now()
@@ -210,12 +210,12 @@ describe('Accounts, payments and webhooks', () => {
       expect(notices.rows).toHaveLength(2)
 
       await age(merchant, 23)
-      expect(await walletOf(merchant)).toMatchObject({ address: WALLET, next_address: OTHER_WALLET })
+      expect(await readWallet(merchant)).toMatchObject({ address: WALLET, next_address: OTHER_WALLET })
       await age(merchant, 1)
-      expect(await walletOf(merchant)).toMatchObject({ address: OTHER_WALLET, next_address: null, next_at: null })
+      expect(await readWallet(merchant)).toMatchObject({ address: OTHER_WALLET, next_address: null, next_at: null })
       // A later change takes over an earlier one that had taken effect automatically.
       await inLive('wallets', 'set', merchant, WALLET, ...SIGNED)
-      expect(await walletOf(merchant)).toMatchObject({ address: OTHER_WALLET, next_address: WALLET })
+      expect(await readWallet(merchant)).toMatchObject({ address: OTHER_WALLET, next_address: WALLET })
     })
 
     test('a live wallet does not change if the merchant objects in time', async () => {
@@ -225,7 +225,7 @@ describe('Accounts, payments and webhooks', () => {
       expect((await inLive('wallets', 'keep', merchant, ...SIGNED)).code).toBe(0)
       expect(await inLive('wallets', 'keep', merchant, ...SIGNED)).toMatchObject({ code: 1 })
       await age(merchant, 48)
-      expect(await walletOf(merchant)).toMatchObject({ address: WALLET, next_address: null })
+      expect(await readWallet(merchant)).toMatchObject({ address: WALLET, next_address: null })
     })
   })
 

@@ -48,7 +48,7 @@ export async function play(world: PaymentWorld, story: Story, way: PlayedWay): P
     const page = await buyer.look()
     const status = await buyer.status()
     const row = await world.read(paymentId)
-    if (momentOf(before) !== momentOf(row)) return null
+    if (describeMoment(before) !== describeMoment(row)) return null
     looks += 1
     const broken = untruths({ page, row })
     if (status.status !== row.payment.status || status.key !== page.key) broken.push('an open page hears what it shows')
@@ -93,7 +93,7 @@ export async function play(world: PaymentWorld, story: Story, way: PlayedWay): P
   }
 }
 
-function momentOf({ payment, attempts }: PaymentWithAttempts): string {
+function describeMoment({ payment, attempts }: PaymentWithAttempts): string {
   return JSON.stringify([payment.version, payment.status, attempts.map(({ status }) => status)])
 }
 

@@ -23,13 +23,13 @@ export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scen
 
   const read = () => world.read(paymentId)
   const isTransfer = () => going.provider === 'crypto'
-  const orderOf = async (which: (attempts: PaymentWithAttempts['attempts']) => string | undefined): Promise<string> => {
+  const findOrder = async (which: (attempts: PaymentWithAttempts['attempts']) => string | undefined): Promise<string> => {
     const id = which((await read()).attempts)
     if (id === undefined) throw new Error('there is no such order')
     return id
   }
-  const newest = () => orderOf((attempts) => attempts.at(-1)?.id)
-  const oldest = () => orderOf((attempts) => attempts[0]?.id)
+  const newest = () => findOrder((attempts) => attempts.at(-1)?.id)
+  const oldest = () => findOrder((attempts) => attempts[0]?.id)
   const act = async (action: Record<string, unknown>, attemptId?: string, provider = going.provider) =>
     world.atPartner(provider as ProviderName, attemptId ?? (await newest()), { buyer: paymentId, ...action })
 

@@ -52,15 +52,15 @@ export function freeMinor({ asked, askedMicro, held, outside, provider }: Attemp
   return askedMicro === null ? 0n : (BigInt(asked.minor) * free) / BigInt(askedMicro)
 }
 
-const sumOf = (attempts: readonly Attempt[]): bigint =>
+const addHeld = (attempts: readonly Attempt[]): bigint =>
   attempts.reduce((total, attempt) => total + freeMinor(attempt), 0n)
 
 export function factsOf({ payment, attempts }: PaymentWithAttempts): Facts {
   return {
     status: payment.status,
     isOpen: OPEN.includes(payment.status),
-    held: sumOf(attempts),
-    surplus: sumOf(attempts) - BigInt(payment.confirmed?.minor ?? 0),
+    held: addHeld(attempts),
+    surplus: addHeld(attempts) - BigInt(payment.confirmed?.minor ?? 0),
     returned: attempts.some(({ returned }) => returned),
     isAddressOpen: attempts.some(({ provider, status }) => provider === 'crypto' && status === 'open'),
     mayCome: attempts.some(({ status }) => !OVER.includes(status)),
@@ -114,7 +114,7 @@ const RULES: readonly Rule[] = [
   },
   {
     says: '"you pay" only where one can, "you paid" once it counts, "not charged" only where nothing is or comes',
-    isBroken: ({ label }, facts) => !labelsOf(facts).includes(label),
+    isBroken: ({ label }, facts) => !listLabels(facts).includes(label),
   },
   {
     says: '"do not pay again" beside no way to pay, and no "ask for a new link"',
@@ -172,7 +172,7 @@ export function amountOf({ minor, currency }: Money): string {
   return `${minor.slice(0, -2)}.${minor.slice(-2)} ${currency}`
 }
 
-function labelsOf({ status, isOpen, isAddressOpen, held, returned, mayCome, charged }: Facts): string[] {
+function listLabels({ status, isOpen, isAddressOpen, held, returned, mayCome, charged }: Facts): string[] {
   if (status === 'refunded') return [charged === null ? 'Price' : 'Returned']
   if (charged !== null || status === 'succeeded') return ['You paid']
   if (isOpen && held > 0n) return ['Price']
@@ -185,7 +185,7 @@ function labelsOf({ status, isOpen, isAddressOpen, held, returned, mayCome, char
 /** Amounts of fiat money that are neither the price nor a received sum, nor a difference of the two. */
 function strangeAmounts(text: string, { payment, attempts }: PaymentWithAttempts): string[] {
   const asked = [payment.amount, ...attempts.map((attempt) => attempt.asked)].map(({ minor }) => BigInt(minor))
-  const came = [...attempts.map(freeMinor), sumOf(attempts)]
+  const came = [...attempts.map(freeMinor), addHeld(attempts)]
   const charged = payment.confirmed === null ? [] : [BigInt(payment.confirmed.minor)]
   const own = new Set([...asked, ...came, ...charged])
   for (const a of asked) for (const b of [...came, ...charged]) own.add(a > b ? a - b : b - a)

@@ -21,7 +21,7 @@ beforeEach(async () => {
 })
 
 describe('the converter', () => {
-  const rateOf = async (currency: string): Promise<string> => {
+  const readRate = async (currency: string): Promise<string> => {
     const rate = (await converter.rates(soon())).find((each) => each.currency === currency)
     if (rate === undefined) throw new Error(`no rate of ${currency}`)
     return rate.rate
@@ -29,9 +29,9 @@ describe('the converter', () => {
   const newOrder = async (minor = '499900', currency: 'EUR' | 'JPY' = 'EUR') => ({
     key: `${newId('payment')}:convert`,
     amount: { minor, currency },
-    rate: await rateOf(currency),
+    rate: await readRate(currency),
   })
-  const kindOf = (call: Promise<unknown>): Promise<string> =>
+  const getErrorKind = (call: Promise<unknown>): Promise<string> =>
     call.then(
       () => 'no trouble',
       (error: unknown) => (error instanceof PartnerError ? error.kind : `not ours: ${String(error)}`),
@@ -45,10 +45,10 @@ describe('the converter', () => {
   })
 
   test('rates move slowly, and are the same for the same time', async () => {
-    const before = await rateOf('EUR')
-    expect(await rateOf('EUR')).toBe(before)
+    const before = await readRate('EUR')
+    expect(await readRate('EUR')).toBe(before)
     server.advance(120)
-    const after = await rateOf('EUR')
+    const after = await readRate('EUR')
     expect(after).not.toBe(before)
     expect(Math.abs(Number(after) / Number(before) - 1)).toBeLessThan(0.012)
   })
@@ -76,14 +76,14 @@ describe('the converter', () => {
     const order = await newOrder()
     const first = await converter.convert(order, soon())
     const other = { ...order, amount: { ...order.amount, minor: '1' } }
-    expect(await kindOf(converter.convert(other, soon()))).toBe('unknown')
+    expect(await getErrorKind(converter.convert(other, soon()))).toBe('unknown')
     expect(await converter.convert(order, soon())).toEqual(first)
   })
 
   test('a timeout after the effect does not buy twice', async () => {
     await server.fault('converter', { fault: 'timeout_after_effect', operation: 'convert', times: 1 })
     const order = await newOrder()
-    expect(await kindOf(converter.convert(order, soon()))).toBe('unknown')
+    expect(await getErrorKind(converter.convert(order, soon()))).toBe('unknown')
     const bought = async () => (await (await fetch(`${server.url}/converter/sandbox/conversions`)).json()) as object[]
     const before = (await bought()).length
     expect((await converter.convert(order, soon())).kind).toBe('filled')
@@ -110,7 +110,7 @@ describe('the converter', () => {
       response.end('{"status":"filled","id":"fill_1","key":"another","bought_micro_usdc":"5"}')
     })
     const elsewhere = createConverter({ url: await listen(strange), secret: 'x' })
-    expect(await kindOf(elsewhere.convert(await newOrder(), soon()))).toBe('unknown')
+    expect(await getErrorKind(elsewhere.convert(await newOrder(), soon()))).toBe('unknown')
     strange.closeAllConnections()
     strange.close()
   })
@@ -121,12 +121,12 @@ describe('the converter', () => {
 
   test('errors have their kind: 500, 429, a wrong secret, an aborted call', async () => {
     await server.fault('converter', { fault: 'server_error', times: 1 })
-    expect(await kindOf(converter.rates(soon()))).toBe('unknown')
+    expect(await getErrorKind(converter.rates(soon()))).toBe('unknown')
     await server.fault('converter', { fault: 'throttle', times: 1 })
-    expect(await kindOf(converter.rates(soon()))).toBe('throttled')
+    expect(await getErrorKind(converter.rates(soon()))).toBe('throttled')
     const stranger = createConverter({ url: `${server.url}/converter`, secret: 'not-the-secret' })
-    expect(await kindOf(stranger.rates(soon()))).toBe('misconfigured')
-    expect(await kindOf(converter.rates(AbortSignal.abort()))).toBe('unknown')
+    expect(await getErrorKind(stranger.rates(soon()))).toBe('misconfigured')
+    expect(await getErrorKind(converter.rates(AbortSignal.abort()))).toBe('unknown')
   })
 
   test('a conversion survives a restart of the converter', async () => {

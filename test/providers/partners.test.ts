@@ -36,7 +36,7 @@ describe('The simulated partners', () => {
       return { order, opened, attemptId: order.attemptId }
     }
     const read = (attemptId: string) => partner.readOrder({ attemptId }, soon())
-    const troubleOf = async (call: Promise<unknown>): Promise<PartnerError> => {
+    const catchTrouble = async (call: Promise<unknown>): Promise<PartnerError> => {
       const error = await call.then(
         () => null,
         (thrown: unknown) => thrown,
@@ -67,7 +67,7 @@ describe('The simulated partners', () => {
     test('the same key with another amount is refused, never a second order', async () => {
       const { order } = await open()
       const other = { ...order, amount: { ...order.amount, minor: '999' } }
-      expect((await troubleOf(partner.openOrder(other, soon()))).kind).toBe('unknown')
+      expect((await catchTrouble(partner.openOrder(other, soon()))).kind).toBe('unknown')
       expect((await read(order.attemptId))?.amount).toEqual(order.amount)
     })
 
@@ -250,7 +250,7 @@ describe('The simulated partners', () => {
         const { attemptId } = await open()
         await server.act(provider, attemptId, { action: 'pay' })
         await server.fault(provider, { fault: 'timeout_after_effect', operation: 'refund', times: 1 })
-        expect((await troubleOf(refund(attemptId))).kind).toBe('unknown')
+        expect((await catchTrouble(refund(attemptId))).kind).toBe('unknown')
         expect(await refund(attemptId)).toEqual({ kind: 'refunded' })
       })
     })
@@ -259,7 +259,7 @@ describe('The simulated partners', () => {
       test('a timeout after the effect has an unknown result, and repeating the call finds the same order', async () => {
         await server.fault(provider, { fault: 'timeout_after_effect', operation: 'open', times: 1 })
         const order = server.newOrder(provider)
-        expect((await troubleOf(partner.openOrder(order, soon()))).kind).toBe('unknown')
+        expect((await catchTrouble(partner.openOrder(order, soon()))).kind).toBe('unknown')
         const found = await read(order.attemptId)
         expect(found?.status).toBe('open')
         expect(await partner.openOrder(order, soon())).toMatchObject({ kind: 'opened', reference: found?.reference })
@@ -268,29 +268,29 @@ describe('The simulated partners', () => {
       test('a timeout before the effect has an unknown result, and there is no order', async () => {
         await server.fault(provider, { fault: 'timeout_before_effect', operation: 'open', times: 1 })
         const order = server.newOrder(provider)
-        expect((await troubleOf(partner.openOrder(order, soon()))).kind).toBe('unknown')
+        expect((await catchTrouble(partner.openOrder(order, soon()))).kind).toBe('unknown')
         expect(await read(order.attemptId)).toBeNull()
       })
 
       test('an abort signal ends a call that gets no response', async () => {
         await server.fault(provider, { fault: 'timeout_before_effect', mode: 'hang', operation: 'read', times: 1 })
         const controller = new AbortController()
-        const call = troubleOf(partner.readOrder({ attemptId: newId('attempt') }, controller.signal))
+        const call = catchTrouble(partner.readOrder({ attemptId: newId('attempt') }, controller.signal))
         controller.abort()
         expect((await call).kind).toBe('unknown')
-        expect((await troubleOf(partner.openOrder(server.newOrder(provider), AbortSignal.abort()))).kind).toBe(
+        expect((await catchTrouble(partner.openOrder(server.newOrder(provider), AbortSignal.abort()))).kind).toBe(
           'unknown',
         )
       })
 
       test('a status of 500 has an unknown result', async () => {
         await server.fault(provider, { fault: 'server_error', times: 1 })
-        expect((await troubleOf(read(newId('attempt')))).kind).toBe('unknown')
+        expect((await catchTrouble(read(newId('attempt')))).kind).toBe('unknown')
       })
 
       test('a status of 429 has the time to come back', async () => {
         await server.fault(provider, { fault: 'throttle', seconds: 7, times: 1 })
-        const trouble = await troubleOf(read(newId('attempt')))
+        const trouble = await catchTrouble(read(newId('attempt')))
         expect([trouble.kind, trouble.retryAfterSeconds]).toEqual(['throttled', 7])
       })
     })

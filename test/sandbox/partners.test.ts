@@ -24,7 +24,7 @@ describe('The partners’ pages', () => {
   }
   const press = (page: string, fields: Record<string, string>, cookie = '') =>
     fetch(page, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields), headers: { cookie } })
-  const statusOf = async (provider: ProviderName, attemptId: string) =>
+  const readStatus = async (provider: ProviderName, attemptId: string) =>
     (await server.partners()[provider].readOrder({ attemptId }, soon()))?.status
 
   describe.each(PROVIDER_NAMES)('the page of %s', (provider) => {
@@ -45,25 +45,25 @@ describe('The partners’ pages', () => {
       const { page, order } = await open(provider)
       for (let visit = 0; visit < 3; visit += 1) await fetch(page)
       await fetch(page, { method: 'HEAD' })
-      expect(await statusOf(provider, order.attemptId)).toBe('open')
+      expect(await readStatus(provider, order.attemptId)).toBe('open')
     })
 
     test('the partner’s page asks for the identity check at a first payment, and not at the second', async () => {
       const first = await open(provider)
       const asked = await press(first.page, { action: 'pay' })
       expect(new URL(asked.headers.get('location')!, first.page).href).toBe(first.page)
-      expect(await statusOf(provider, first.order.attemptId)).toBe('verification_required')
+      expect(await readStatus(provider, first.order.attemptId)).toBe('verification_required')
       expect(await (await fetch(first.page)).text()).toContain('Confirm who you are')
       const cookie = asked.headers.getSetCookie()[0]!.split(';')[0]!
       const passed = await press(first.page, { action: 'verify' }, cookie)
       expect(passed.headers.get('location')).toBe(first.order.returnUrl)
-      expect(await statusOf(provider, first.order.attemptId)).toBe('paid')
+      expect(await readStatus(provider, first.order.attemptId)).toBe('paid')
 
       await server.restart()
       const second = await open(provider)
       const paid = await press(second.page, { action: 'pay' }, cookie)
       expect(paid.headers.get('location')).toBe(second.order.returnUrl)
-      expect(await statusOf(provider, second.order.attemptId)).toBe('paid')
+      expect(await readStatus(provider, second.order.attemptId)).toBe('paid')
     })
 
     test('a failed check declines, and the buyer is not known afterwards', async () => {
@@ -71,17 +71,17 @@ describe('The partners’ pages', () => {
       const buyer = newId('request')
       await press(first.page, { action: 'pay', buyer })
       await press(first.page, { action: 'fail_verification', buyer })
-      expect(await statusOf(provider, first.order.attemptId)).toBe('declined')
+      expect(await readStatus(provider, first.order.attemptId)).toBe('declined')
       const second = await open(provider)
       await press(second.page, { action: 'pay', buyer })
-      expect(await statusOf(provider, second.order.attemptId)).toBe('verification_required')
+      expect(await readStatus(provider, second.order.attemptId)).toBe('verification_required')
     })
 
     test('every button of the partner’s page has its effect', async () => {
       const after = async (action: string) => {
         const { page, order } = await open(provider)
         expect((await press(page, { action })).status).toBe(303)
-        return statusOf(provider, order.attemptId)
+        return readStatus(provider, order.attemptId)
       }
       expect(await after('decline')).toBe('declined')
       expect(await after('cancel')).toBe(provider === 'local_partner' ? 'declined' : 'canceled')
@@ -103,7 +103,7 @@ describe('The partners’ pages', () => {
       const { page, order } = await open(provider)
       expect((await press(page, { action: 'reverse' })).status).toBe(400)
       expect((await press(page, {})).status).toBe(400)
-      expect(await statusOf(provider, order.attemptId)).toBe('open')
+      expect(await readStatus(provider, order.attemptId)).toBe('open')
       expect((await fetch(`${server.url}${PATHS[provider]}/pay/nothing`)).status).toBe(404)
       expect((await press(`${server.url}${PATHS[provider]}/pay/nothing`, { action: 'pay' })).status).toBe(404)
     })
@@ -122,7 +122,7 @@ describe('The partners’ pages', () => {
       const url = `${server.url}/card-partner/sandbox/orders/${order.attemptId}/act`
       const answer = await fetch(url, { method: 'POST', body: '{"action":"pay"}' })
       expect(answer.status).toBe(415)
-      expect(await statusOf('card_partner', order.attemptId)).toBe('open')
+      expect(await readStatus('card_partner', order.attemptId)).toBe('open')
     })
 
     test('the control routes refuse unknown input, with the reason', async () => {
@@ -242,7 +242,7 @@ describe('A buyer at a checkout', () => {
     return { html: 'thank you' }
   }
 
-  const statusOf = async (provider: ProviderName) =>
+  const readStatus = async (provider: ProviderName) =>
     (await server.partners()[provider].readOrder({ attemptId: opened.at(-1)! }, soon()))?.status
 
   test.each([
@@ -262,14 +262,14 @@ describe('A buyer at a checkout', () => {
     })
     expect(bought.partnerPage).toContain('/pay/')
     expect(bought.finalUrl).toBe(`${shopUrl}/return`)
-    expect(await statusOf(provider)).toBe('paid')
+    expect(await readStatus(provider)).toBe('paid')
     expect(lines[0]).toBe(`GET ${shopUrl}${path}`)
   })
 
   test('a buyer who presses Decline comes back unpaid', async () => {
     const bought = await payAtCheckout(`${shopUrl}/buttons`, { method: 'card', press: 'decline' })
     expect(bought.finalUrl).toBe(`${shopUrl}/return`)
-    expect(await statusOf('card_partner')).toBe('declined')
+    expect(await readStatus('card_partner')).toBe('declined')
   })
 
   test('a page without a next step is an error that names it', async () => {

@@ -18,7 +18,7 @@ import { compose, environmentOf } from './compose-file.ts'
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 const services = Object.entries(compose.services)
 const ours = services.filter(([, service]) => service.build !== undefined)
-const millisecondsOf = (text = '10s'): number => Number.parseInt(text, 10) * (text.endsWith('m') ? 60_000 : 1000)
+const parseMilliseconds = (text = '10s'): number => Number.parseInt(text, 10) * (text.endsWith('m') ? 60_000 : 1000)
 
 describe('docker-compose.yml', () => {
   test('docker-compose.yml sets only variables that the configuration knows', () => {
@@ -109,9 +109,9 @@ describe('docker-compose.yml', () => {
     const worker = readWorkerConfig(environmentOf('worker'))
     const { worker: workerService, api: apiService } = compose.services
     const forced = worker.WORKER_SHUTDOWN_GRACE_MS + SHUTDOWN_FORCE_MS
-    expect(millisecondsOf(workerService?.stop_grace_period)).toBeGreaterThan(forced)
+    expect(parseMilliseconds(workerService?.stop_grace_period)).toBeGreaterThan(forced)
     const { API_DRAIN_MS: drain } = readApiConfig(environmentOf('api'))
-    expect(millisecondsOf(apiService?.stop_grace_period)).toBeGreaterThan(drain)
+    expect(parseMilliseconds(apiService?.stop_grace_period)).toBeGreaterThan(drain)
     expect(drain).toBeGreaterThan(UPDATE_DEADLINE_MS)
   })
 

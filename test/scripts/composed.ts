@@ -71,7 +71,7 @@ async function composeOnce() {
   }
   try {
     const image = await buildImage('app', work)
-    const files = filesOf(image.folder)
+    const files = listFiles(image.folder)
     setFolderModes(image.folder, 0o555)
     await Promise.all([startPostgres(system, postgresFolder), startTemporal(system), startChain(system)])
     const prepared = await prepare(system)
@@ -83,7 +83,7 @@ async function composeOnce() {
       prepared,
       system,
       down,
-      writtenByApp: () => filesOf(image.folder).filter((file) => !files.includes(file)),
+      writtenByApp: () => listFiles(image.folder).filter((file) => !files.includes(file)),
     }
   } catch (error) {
     await down()
@@ -110,10 +110,10 @@ function here(system: Parts, text: string, service: string): string {
   for (const host of HOSTS.filter((name) => /:946[45]$/.test(name) && name.startsWith(service)))
     result = result.replaceAll(host.replace(service, '127.0.0.1'), addressOfHost(system, host))
   for (const host of HOSTS) result = result.replaceAll(host, addressOfHost(system, host))
-  return result === '/data' ? dataOf(system, service) : result
+  return result === '/data' ? getDataFolder(system, service) : result
 }
 
-function dataOf({ work }: Parts, service: string): string {
+function getDataFolder({ work }: Parts, service: string): string {
   const folder = join(work, 'volumes', service)
   mkdirSync(folder, { recursive: true })
   return folder
@@ -143,7 +143,7 @@ async function start(system: Parts, spec: ProcessSpec): Promise<void> {
   await child.start()
 }
 
-const logOf = ({ work }: Parts, name: string): string => join(work, `${name}.log`)
+const getLogPath = ({ work }: Parts, name: string): string => join(work, `${name}.log`)
 
 async function startPostgres(system: Parts, folder: string): Promise<void> {
   const { POSTGRES_USER: superuser = '', POSTGRES_PASSWORD: password = '' } = environmentOf('postgres')
@@ -152,7 +152,7 @@ async function startPostgres(system: Parts, folder: string): Promise<void> {
   const spec = await postgresSpec({
     ...address,
     folder,
-    logFile: logOf(system, 'postgres'),
+    logFile: getLogPath(system, 'postgres'),
     forgetful: true,
     database: 'postgres',
   })
@@ -169,7 +169,7 @@ async function startTemporal(system: Parts): Promise<void> {
   const databaseFile = join(system.work, 'temporal.db')
   await start(
     system,
-    temporalSpec({ program: server.path, databaseFile, port, uiPort: null, logFile: logOf(system, 'temporal') }),
+    temporalSpec({ program: server.path, databaseFile, port, uiPort: null, logFile: getLogPath(system, 'temporal') }),
   )
   const bin = join(system.work, 'bin')
   mkdirSync(bin)
@@ -180,7 +180,7 @@ async function startTemporal(system: Parts): Promise<void> {
 
 async function startChain(system: Parts): Promise<void> {
   const port = system.ports.get('anvil:8545') ?? 0
-  const spec = anvilSpec({ stateFile: join(system.work, 'anvil.json'), port, logFile: logOf(system, 'anvil') })
+  const spec = anvilSpec({ stateFile: join(system.work, 'anvil.json'), port, logFile: getLogPath(system, 'anvil') })
   const option = (args: readonly string[], name: string): string | undefined =>
     args.find((arg) => arg.startsWith(`--${name}=`))?.split('=')[1] ?? args[args.indexOf(`--${name}`) + 1]
   for (const name of ['chain-id', 'block-time', 'slots-in-an-epoch', 'gas-limit'])
@@ -198,7 +198,7 @@ async function prepare(system: Parts): Promise<string> {
 async function startSandbox(system: Parts, service: 'sandbox' | 'inbox'): Promise<void> {
   const [, ...args] = serviceOf(service).command ?? ['node', '--import', 'tsx', 'src/main/sandbox.ts']
   const env = variablesOf(system, service)
-  await start(system, { ...specOf(system, service), command: process.execPath, args, env, cwd: ROOT })
+  await start(system, { ...createSpec(system, service), command: process.execPath, args, env, cwd: ROOT })
 }
 
 async function startApp(system: Parts, image: Image, service: 'api' | 'worker'): Promise<void> {
@@ -209,7 +209,7 @@ async function startApp(system: Parts, image: Image, service: 'api' | 'worker'):
   mkdirSync(temporary)
   if (system.user !== null) await chown(temporary, system.user.uid, system.user.gid)
   await start(system, {
-    ...specOf(system, service),
+    ...createSpec(system, service),
     command: process.execPath,
     args,
     env: { ...env, TMPDIR: temporary, ...variablesOf(system, service) },
@@ -218,10 +218,10 @@ async function startApp(system: Parts, image: Image, service: 'api' | 'worker'):
   })
 }
 
-const specOf = (system: Parts, service: string) => ({
+const createSpec = (system: Parts, service: string) => ({
   name: service,
   stopSignal: 'SIGTERM' as const,
-  logFile: logOf(system, service),
+  logFile: getLogPath(system, service),
   ready: async (logged: () => string) =>
     serviceOf(service).healthcheck === undefined
       ? logged().includes('"msg":"worker ready"')
@@ -253,7 +253,7 @@ function setFolderModes(folder: string, mode: number): void {
   chmodSync(folder, mode)
 }
 
-const filesOf = (folder: string): string[] => readdirSync(folder, { recursive: true, encoding: 'utf8' })
+const listFiles = (folder: string): string[] => readdirSync(folder, { recursive: true, encoding: 'utf8' })
 
 /** Tries to write a file as the user of the image. */
 export function mayWrite({ user }: Parts, path: string): Promise<boolean> {

@@ -54,7 +54,7 @@ async function render(...settings: string[]): Promise<Manifest[]> {
 
 const find = (kind: string, name: string): Manifest | undefined =>
   all.find((one) => one.kind === kind && one.metadata.name === name)
-const podOf = (kind: string, name: string) => {
+const findPod = (kind: string, name: string) => {
   const spec = find(kind, name)?.spec.template?.spec
   if (spec === undefined) throw new Error(`there is no ${kind} ${name}`)
   return { ...spec, container: spec.containers[0]! }
@@ -97,7 +97,7 @@ test('the chart renders every part, and with the default values only parts that 
 
 describe.each(PODS)('%s %s', (kind, name) => {
   test('a pod runs unprivileged on a read-only tree, within its memory, without a token of the cluster', () => {
-    const { securityContext, automountServiceAccountToken, container: one } = podOf(kind, name)
+    const { securityContext, automountServiceAccountToken, container: one } = findPod(kind, name)
     expect(securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 })
     expect(one.securityContext).toEqual(expect.objectContaining({ readOnlyRootFilesystem: true }))
     expect([automountServiceAccountToken, one.securityContext.allowPrivilegeEscalation]).toEqual([false, false])
@@ -105,7 +105,7 @@ describe.each(PODS)('%s %s', (kind, name) => {
   })
 
   test('a pod receives only variables that the system knows, and each once', () => {
-    const names = podOf(kind, name).container.env.map((variable) => variable.name)
+    const names = findPod(kind, name).container.env.map((variable) => variable.name)
     expect(names.filter((variable) => !KNOWN_VARIABLES.has(variable))).toEqual([])
     expect(new Set(names).size).toBe(names.length)
   })
@@ -133,13 +133,13 @@ test('each pod can end before it is killed', () => {
   const api = readApiConfig({ ...TEST_ENVIRONMENT, DATABASE_URL: 'postgres://a@b/c' })
   const key = { TREASURY_KEY: LIVE_ENVIRONMENT.TREASURY_KEY, RELAYER_KEYS: LIVE_ENVIRONMENT.RELAYER_KEYS }
   const worker = readWorkerConfig({ ...TEST_ENVIRONMENT, ...key, DATABASE_URL: 'postgres://a@b/c' })
-  const { terminationGracePeriodSeconds, container: one } = podOf('Deployment', 'shop-api')
+  const { terminationGracePeriodSeconds, container: one } = findPod('Deployment', 'shop-api')
   const [program, seconds] = one.lifecycle?.preStop.exec.command ?? []
   // Until it receives no more requests.
   expect([program, Number(seconds)]).toEqual(['sleep', 5])
   expect(terminationGracePeriodSeconds).toBeGreaterThan(api.API_DRAIN_MS / 1000 + Number(seconds))
   const graceSeconds = worker.WORKER_SHUTDOWN_GRACE_MS / 1000 + 15
-  expect(podOf('Deployment', 'shop-worker').terminationGracePeriodSeconds).toBeGreaterThan(graceSeconds)
+  expect(findPod('Deployment', 'shop-worker').terminationGracePeriodSeconds).toBeGreaterThan(graceSeconds)
 })
 
 test.each([
@@ -148,7 +148,7 @@ test.each([
 ])(
   '%s has probes for its life and its readiness, and serves its metrics inside the cluster',
   (name, port) => {
-    const { livenessProbe, readinessProbe, env } = podOf('Deployment', name).container
+    const { livenessProbe, readinessProbe, env } = findPod('Deployment', name).container
     expect([livenessProbe, readinessProbe]).toEqual([
       expect.objectContaining({ httpGet: { path: '/healthz', port } }),
       expect.objectContaining({ httpGet: { path: '/readyz', port } }),
@@ -163,30 +163,30 @@ test.each([
 )
 
 test('only the worker serves the metrics of Temporal’s SDK, inside the cluster', () => {
-  const { env, ports } = podOf('Deployment', 'shop-worker').container
+  const { env, ports } = findPod('Deployment', 'shop-worker').container
   expect(env).toContainEqual({ name: 'WORKER_SDK_METRICS', value: '0.0.0.0:9465' })
   expect(ports.map(({ name }) => name)).toEqual(['internal', 'sdk-metrics'])
-  expect(podOf('Deployment', 'shop-api').container.ports.map(({ name }) => name)).toEqual(['http', 'internal'])
+  expect(findPod('Deployment', 'shop-api').container.ports.map(({ name }) => name)).toEqual(['http', 'internal'])
   expect(find('ServiceMonitor', 'shop')?.spec).toMatchObject({
     endpoints: [{ port: 'internal' }, { port: 'sdk-metrics' }],
   })
 })
 
 test('the migration is the command of the image', () => {
-  expect(podOf('Job', 'shop-migrate').container.command).toEqual(['pinrail', 'migrate'])
+  expect(findPod('Job', 'shop-migrate').container.command).toEqual(['pinrail', 'migrate'])
 })
 
 test('the worker has keys that the api does not have', () => {
-  const secretsOf = (kind: string, name: string) =>
-    podOf(kind, name).container.envFrom.map(({ secretRef }) => secretRef.name)
-  expect(secretsOf('Deployment', 'shop-api')).toEqual(['pinrail-common'])
-  expect(secretsOf('Deployment', 'shop-worker')).toEqual(['pinrail-common', 'pinrail-worker'])
-  expect(secretsOf('Job', 'shop-migrate')).toEqual(['pinrail-migration'])
+  const listSecrets = (kind: string, name: string) =>
+    findPod(kind, name).container.envFrom.map(({ secretRef }) => secretRef.name)
+  expect(listSecrets('Deployment', 'shop-api')).toEqual(['pinrail-common'])
+  expect(listSecrets('Deployment', 'shop-worker')).toEqual(['pinrail-common', 'pinrail-worker'])
+  expect(listSecrets('Job', 'shop-migrate')).toEqual(['pinrail-migration'])
 })
 
 test('live mode accepts the variables that the chart and its secrets set', async () => {
   const env = Object.fromEntries(
-    podOf('Deployment', 'shop-worker').container.env.map(({ name, value }) => [name, value]),
+    findPod('Deployment', 'shop-worker').container.env.map(({ name, value }) => [name, value]),
   )
   const secrets = Object.entries(LIVE_ENVIRONMENT).filter(([name]) =>
     /_SECRET$|_KEY|_KEYS$|PEPPER|DATABASE|RPC|SMTP/.test(name),

@@ -71,7 +71,7 @@ async function createByCurl(info: SystemInfo): Promise<{ id: string; checkout_ur
   return JSON.parse(await run('sh', ['-c', curlLine(info)])) as { id: string; checkout_url: string }
 }
 
-async function statusOf(info: SystemInfo, id: string): Promise<number> {
+async function readStatus(info: SystemInfo, id: string): Promise<number> {
   const headers = { authorization: `Bearer ${info.secret_key}` }
   return (await fetch(`${info.api_url}/v1/payments/${id}`, { headers })).status
 }
@@ -138,7 +138,7 @@ describe('npm start', () => {
   test('npm start on the same data serves the same payments, and a killed system leaves no processes', async () => {
     const second = await start()
     expect(second.info).toEqual(first.info)
-    expect(await statusOf(second.info, payment.id)).toBe(200)
+    expect(await readStatus(second.info, payment.id)).toBe(200)
     const left = recorded()
     await end(second.child, 'SIGKILL')
     expect(left.filter(isAlive)).toHaveLength(left.length)
@@ -146,7 +146,7 @@ describe('npm start', () => {
     const third = await start()
     expect(third.errors()).toContain('left by a run that was killed')
     expect(left.filter(isAlive)).toEqual([])
-    expect(await statusOf(third.info, payment.id)).toBe(200)
+    expect(await readStatus(third.info, payment.id)).toBe(200)
     await end(third.child, 'SIGINT')
   })
 })

@@ -326,9 +326,9 @@ describe('Plans of statements', () => {
   afterAll(() => world?.stop())
 
   type Plan = { 'Node Type': string; 'Actual Loops': number; 'Relation Name'?: string; Plans?: Plan[] }
-  const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
-  const scansOf = (plan: Plan): string[] =>
-    nodesOf(plan).flatMap((node) =>
+  const listNodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(listNodes)]
+  const listScans = (plan: Plan): string[] =>
+    listNodes(plan).flatMap((node) =>
       node['Node Type'] === 'Seq Scan' && (GROWING as readonly string[]).includes(node['Relation Name'] ?? '')
         ? [node['Relation Name'] as string]
         : [],
@@ -340,7 +340,7 @@ describe('Plans of statements', () => {
       if (plans.has(text) || !/^\s*(?:select|with|insert|update|delete)\b/i.test(text)) return
       const { rows } = await on.query(`explain (format json) ${text}`, values)
       const [{ Plan: plan }] = (rows as { 'QUERY PLAN': [{ Plan: Plan }] }[])[0]!['QUERY PLAN']
-      plans.set(text, scansOf(plan))
+      plans.set(text, listScans(plan))
     }
     const watched = <T extends Pick<Db, 'query'>>(on: T): T => ({
       ...on,
@@ -385,7 +385,7 @@ describe('Plans of statements', () => {
             async query(text, values) {
               // Nothing is stranded, so it can be executed twice.
               const { rows } = await tx.query(`explain (analyze, format json) ${text}`, values)
-              loops.push(...nodesOf(rows[0]!['QUERY PLAN'][0].Plan).map((node) => node['Actual Loops']))
+              loops.push(...listNodes(rows[0]!['QUERY PLAN'][0].Plan).map((node) => node['Actual Loops']))
               return tx.query(text, values)
             },
           }),

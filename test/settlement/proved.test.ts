@@ -53,7 +53,7 @@ describe('payouts that are proved', () => {
   const rows = async (text: string, ids: readonly string[]): Promise<string[]> =>
     (await db.query(text, [[...ids]])).rows.map((row) => Object.values(row).join(' '))
 
-  async function scopeOf(id: string) {
+  async function readScope(id: string) {
     const { rows: found } = await db.query('select chain_id, token from payout where payment_id = $1', [id])
     return { livemode: false, chainId: found[0].chain_id as number, token: found[0].token as Hex }
   }
@@ -74,7 +74,7 @@ describe('payouts that are proved', () => {
           }),
         ),
     }
-    const journal = createSettlementJournal({ db: counted, scope: await scopeOf(id), hooks })
+    const journal = createSettlementJournal({ db: counted, scope: await readScope(id), hooks })
     return { ...(await journal.applyProven(200)), statements }
   }
 
@@ -586,12 +586,12 @@ describe('the order of locks', () => {
   const TREASURY: Hex = `0x${'7'.repeat(40)}`
   const NEW_TREASURY: Hex = `0x${'6'.repeat(40)}`
 
-  async function journalOf(id: string) {
+  async function openJournal(id: string) {
     const { rows } = await db.query('select chain_id, token from payout where payment_id = $1', [id])
     const scope = { livemode: false, chainId: rows[0].chain_id as number, token: rows[0].token as Hex }
     return createSettlementJournal({ db, scope, hooks: world.hooks })
   }
-  type Journal = Awaited<ReturnType<typeof journalOf>>
+  type Journal = Awaited<ReturnType<typeof openJournal>>
   const dead = { treasury: TREASURY, authNonce: HASH, isStolen: false, isVoid: true, successor: null, validBefore: 1 }
 
   const set = (id: string, state: string, reason: string | null = null) =>
@@ -647,7 +647,7 @@ describe('the order of locks', () => {
       ['a hold at the command line', 'queued', null],
     ])('%s waits for its turn while the money is taken back, and neither is cut off as a deadlock', async (what, state, reason) => {
       const { id } = await world.settling()
-      const journal = await journalOf(id)
+      const journal = await openJournal(id)
       await set(id, state, reason)
       let told: Promise<unknown> = Promise.resolve()
       await db.transaction(async (tx) => {

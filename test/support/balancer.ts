@@ -39,7 +39,7 @@ export async function startBalancer(
   server.listen(of.port, '127.0.0.1')
   await once(server, 'listening')
   const timer = isHealthy === undefined ? undefined : setInterval(() => void check(targets, isHealthy), CHECK_EVERY_MS)
-  return { port: portOf(server), close: () => end(server, open, timer) }
+  return { port: getPort(server), close: () => end(server, open, timer) }
 }
 
 async function check(targets: readonly Target[], isHealthy: (port: number) => Promise<boolean>): Promise<void> {
@@ -85,7 +85,7 @@ function keep(open: Set<Socket>, socket: Socket): void {
   socket.once('close', () => open.delete(socket))
 }
 
-function portOf(server: Server): number {
+function getPort(server: Server): number {
   const address = server.address()
   return address !== null && typeof address === 'object' ? address.port : 0
 }

@@ -10,7 +10,7 @@ class LayerSequencer extends Sequencer {
    * @param {Iterable<import('@jest/test-result').Test>} tests
    */
   sort(tests) {
-    return [...tests].sort((a, b) => layerOf(a.path) - layerOf(b.path) || a.path.localeCompare(b.path))
+    return [...tests].sort((a, b) => getLayer(a.path) - getLayer(b.path) || a.path.localeCompare(b.path))
   }
 }
 
@@ -18,7 +18,7 @@ class LayerSequencer extends Sequencer {
  * A folder that is not in the list comes after the parts and before the whole.
  * @param {string} path
  */
-function layerOf(path) {
+function getLayer(path) {
   const folder = /\/test\/([^/]+)\//.exec(path)?.[1] ?? ''
   const index = LAYERS.indexOf(folder)
   return index === -1 ? LAYERS.indexOf('scripts') - 0.5 : index

@@ -10,7 +10,7 @@ describe('the codec', () => {
   const key = (id: string) => ({ id, key: randomBytes(32) })
   const [first, second] = [key('2026-01'), key('2026-02')]
   const payload = (value: unknown): Payload => defaultPayloadConverter.toPayload(value)!
-  const valueOf = (of: Payload | undefined): unknown => defaultPayloadConverter.fromPayload(of!)
+  const decodeValue = (of: Payload | undefined): unknown => defaultPayloadConverter.fromPayload(of!)
   const message = { type: 'workflow', namespace: 'default', workflowId: 'pay_1' } as const
   const result = { type: 'activity', namespace: 'default', workflowId: 'pay_1', isLocal: false } as const
 
@@ -22,7 +22,7 @@ describe('the codec', () => {
       expect(Buffer.from(old!.metadata!['encryption-key-id']!).toString()).toBe('2026-01')
       expect(Buffer.from(fresh!.metadata!['encryption-key-id']!).toString()).toBe('2026-02')
       expect(Buffer.from(old!.data!).toString('latin1')).not.toContain('ada')
-      expect((await rotated.decode([old!, fresh!])).map(valueOf)).toEqual([{ secret: 'ada' }, 'new'])
+      expect((await rotated.decode([old!, fresh!])).map(decodeValue)).toEqual([{ secret: 'ada' }, 'new'])
     })
 
     test('a payload of an unknown key is an error that names it, for a worker too: the payload may be genuine', async () => {
@@ -65,7 +65,7 @@ describe('the codec', () => {
         await expect(worker.decode([bad], result)).rejects.toThrow('refused a payload')
         await expect(worker.decode([bad])).rejects.toThrow('refused a payload')
         const [refused] = await worker.decode([bad], message)
-        expect(refusalOf([valueOf(refused)])).toMatch(/^refused a payload/)
+        expect(refusalOf([decodeValue(refused)])).toMatch(/^refused a payload/)
       },
     )
   })

@@ -102,7 +102,7 @@ describe('encrypted payloads', () => {
   const withCodec = () => ['--codec-endpoint', codecUrl, '--codec-auth', `Bearer ${CODEC_SERVER_TOKEN}`]
   const HOLD = ['workflow', 'update', 'execute', '--name', 'hold', '--input', NOTE]
   const hold = (id: string, ...more: string[]) => temporal.cli(...HOLD, '--workflow-id', id, ...more)
-  const historyOf = async (id: string, ...more: string[]): Promise<string> =>
+  const readHistory = async (id: string, ...more: string[]): Promise<string> =>
     (await temporal.cli('workflow', 'show', '--workflow-id', id, '--output', 'json', ...more)).text
   const heldBy = async (id: string): Promise<unknown[]> =>
     (await api.deps.db.query(`select data from timeline_entry where payment_id = $1 and data::text like '%ada%'`, [id]))
@@ -113,9 +113,9 @@ describe('encrypted payloads', () => {
     expect(await hold(id, ...withCodec())).toMatchObject({ code: 0 })
     expect(await heldBy(id)).toHaveLength(1)
     const note = Buffer.from(NOTE).toString('base64')
-    expect(await historyOf(id)).not.toContain(note)
-    expect(await historyOf(id)).toMatch(/binary\/encrypted|YmluYXJ5L2VuY3J5cHRlZA==/)
-    expect(await historyOf(id, ...withCodec())).toContain(note)
+    expect(await readHistory(id)).not.toContain(note)
+    expect(await readHistory(id)).toMatch(/binary\/encrypted|YmluYXJ5L2VuY3J5cHRlZA==/)
+    expect(await readHistory(id, ...withCodec())).toContain(note)
   }, 60_000)
 
   /** As an operator types it, with only the worker’s variables. */
@@ -133,7 +133,7 @@ describe('encrypted payloads', () => {
     expect(await decide(id, 'hold')).toEqual({ code: 0, text: expect.stringContaining(`${id} is created: `) })
     expect(await heldBy(id)).toHaveLength(1)
     const readable = Buffer.from(JSON.stringify({ operator: 'ada', reason: 'to be looked at' })).toString('base64')
-    expect(await historyOf(id)).not.toContain(readable)
+    expect(await readHistory(id)).not.toContain(readable)
     const { text } = await pinrail('payments', 'explain', id)
     expect(text).toContain('An operator holds the payment (by ada: to be looked at)')
     expect(text).toContain('held by ada: to be looked at')
@@ -163,7 +163,7 @@ describe('encrypted payloads', () => {
     expect(refused.code).not.toBe(0)
     expect(refused.text).toContain('refused a payload that is not encrypted: use the codec server')
     expect(await heldBy(id)).toEqual([])
-    expect(await historyOf(id)).not.toContain('WORKFLOW_EXECUTION_UPDATE')
+    expect(await readHistory(id)).not.toContain('WORKFLOW_EXECUTION_UPDATE')
     expect(await hold(id, ...withCodec())).toMatchObject({ code: 0 })
   }, 60_000)
 
@@ -177,7 +177,7 @@ describe('encrypted payloads', () => {
       const sent = await temporal.cli('workflow', 'signal', '--workflow-id', id, '--name', name, '--input', input)
       expect(sent.code).toBe(0)
       expect(await ask(`/v1/payments/${id}/cancel`, {})).toMatchObject({ id, status: 'canceled' })
-      expect(await historyOf(id)).not.toContain('WORKFLOW_TASK_FAILED')
+      expect(await readHistory(id)).not.toContain('WORKFLOW_TASK_FAILED')
     },
     60_000,
   )
@@ -188,10 +188,10 @@ describe('encrypted payloads', () => {
     const start = ['--type', 'payment', '--task-queue', 'payments', '--workflow-id', id]
     await temporal.cli('workflow', 'start', ...start, '--input', `{"id":"${id}","expiresAt":1,"resume":true}`)
     await until(
-      () => historyOf(id),
+      () => readHistory(id),
       (history) => history.includes('EVENT_TYPE_WORKFLOW_EXECUTION_FAILED'),
     )
-    expect(await historyOf(id)).toContain('refused a payload that is not encrypted')
+    expect(await readHistory(id)).toContain('refused a payload that is not encrypted')
     expect(await ask(`/v1/payments/${id}/cancel`, {})).toMatchObject({ id, status: 'canceled' })
   }, 60_000)
 
@@ -215,11 +215,11 @@ describe('encrypted payloads', () => {
 
   test('after the rotation an operator still reads and decides payments from before it', async () => {
     const id = await newPayment()
-    const history = await historyOf(id)
+    const history = await readHistory(id)
     expect(history).toContain(Buffer.from('2026-01').toString('base64'))
     expect(await hold(id, ...withCodec())).toMatchObject({ code: 0 })
-    expect(await historyOf(id)).toContain(Buffer.from('2026-02').toString('base64'))
-    const readable = await historyOf(id, ...withCodec())
+    expect(await readHistory(id)).toContain(Buffer.from('2026-02').toString('base64'))
+    const readable = await readHistory(id, ...withCodec())
     expect(readable).toContain('EVENT_TYPE_WORKFLOW_EXECUTION_STARTED')
     expect(readable).not.toContain(Buffer.from('binary/encrypted').toString('base64'))
   }, 60_000)

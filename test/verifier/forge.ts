@@ -59,7 +59,7 @@ export function forge({
   const trie = buildTrie(
     [0, 1, 2, 3, 4].map((index) => ({ path: path(index), value: index === 2 ? mine : other(index) })),
   )
-  const header = headerOf(trie.hash, number)
+  const header = encodeHeader(trie.hash, number)
   const said: ReceiptClaims = {
     payment: PAYMENT,
     livemode: true,
@@ -94,7 +94,7 @@ export const signed = (receipt: Omit<PaymentReceipt, 'signature'>): PaymentRecei
   signature: signer.sign(receipt.claims),
 })
 
-function headerOf(receiptsRoot: Hex, number = 80_000_000n): Hex {
+function encodeHeader(receiptsRoot: Hex, number = 80_000_000n): Hex {
   const hash: Hex = `0x${'44'.repeat(32)}`
   const digits = number.toString(16)
   const height: Hex = `0x${digits.length % 2 === 0 ? digits : `0${digits}`}`

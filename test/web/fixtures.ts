@@ -96,7 +96,7 @@ export function anAttempt(status: AttemptStatus, changes: Partial<Attempt> = {})
 }
 
 /** The sale whose USDC the payment pays out, of all of its money. */
-function salesOf({ takenSale, paidAttemptId, confirmed, usdc }: Payment): StoredSale[] {
+function createSales({ takenSale, paidAttemptId, confirmed, usdc }: Payment): StoredSale[] {
   if (takenSale === null || paidAttemptId === null || confirmed === null || usdc === null) return []
   const [units, gross] = [BigInt(confirmed.minor), BigInt(usdc.gross)]
   return [
@@ -150,7 +150,7 @@ export function aCheckout(changes: CheckoutChanges = {}): Checkout {
   return {
     payment,
     attempts: changes.attempts ?? [],
-    sales: salesOf(payment),
+    sales: createSales(payment),
     givenBack: new Map(Object.entries(changes.givenBack ?? {})),
     received: changes.received ?? null,
     shop: { name: 'Nightline Rail', brand: null, supportEmail: null, logo: null, ...changes.shop },

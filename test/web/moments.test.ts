@@ -212,12 +212,12 @@ describe('After the payment', () => {
   })
 
   test('a test receipt says TEST in its title and across it, on the page and on paper; a real one does not', () => {
-    const receiptOf = (changes: CheckoutChanges) => renderReceipt(aCheckout(changes), wordsIn('en', 'DE'))
-    const tried = receiptOf(SITUATIONS['paid in test mode'])
+    const renderReceiptWith = (changes: CheckoutChanges) => renderReceipt(aCheckout(changes), wordsIn('en', 'DE'))
+    const tried = renderReceiptWith(SITUATIONS['paid in test mode'])
     expect(tried).toContain('<title>Test receipt from Nightline Rail</title>')
     expect(textOf(tried)).toContain('Status Test: no money moved')
     for (const page of [tried, html(SITUATIONS['paid in test mode'])]) expect(page).toMatch(/class="(paper|slip) void"/)
-    const real = receiptOf(BY_STATUS.succeeded)
+    const real = renderReceiptWith(BY_STATUS.succeeded)
     expect(real).toContain('<title>Receipt from Nightline Rail</title>')
     for (const page of [real, html(BY_STATUS.succeeded)]) expect(page).not.toContain('void')
   })

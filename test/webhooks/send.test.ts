@@ -447,7 +447,7 @@ describe('Requests into the platform’s own network', () => {
       for (const mode of ['live', 'test'] as const) {
         const sender = createSender({ mode, testTargets: [], now: Date.now, limits })
         for (const notation of LOCAL_NOTATIONS) {
-          for (const url of urlsOf(notation, honeypot.port)) {
+          for (const url of listUrls(notation, honeypot.port)) {
             const { status, error } = await send(sender, url)
             expect({ url, status, error }).toEqual({ url, status: null, error: 'refused_url' })
             tried++
@@ -565,7 +565,7 @@ describe('Requests into the platform’s own network', () => {
     })
   })
 
-  function urlsOf(notation: string, port: number): string[] {
+  function listUrls(notation: string, port: number): string[] {
     return [`https://${notation}:${port}/`, `http://${notation}:${port}/`, `https://a.example@${notation}:${port}/`]
   }
 })

@@ -35,7 +35,7 @@ afterAll(async () => {
 })
 
 const handle = (id: string) => world.client.workflow.getHandle(id)
-const runOf = async (id: string): Promise<string> => (await handle(id).describe()).runId
+const readRunId = async (id: string): Promise<string> => (await handle(id).describe()).runId
 const signed = async (id: string, reason: string): Promise<[Decision]> => [
   { operator: 'ada', reason, version: (await world.read(id)).payment.version },
 ]
@@ -59,11 +59,11 @@ const untilReviewed = (id: string, reason: string) =>
 
 /** Signals arrive until the run has been continued as a new one; `meanwhile` is called repeatedly between them. */
 async function untilContinued(id: string, meanwhile: (round: number) => Promise<unknown>): Promise<number> {
-  const before = await runOf(id)
+  const before = await readRunId(id)
   for (let round = 0; round < 200; round++) {
     const signals = Array.from({ length: 50 }, () => world.workflows.tellRowChanged(id))
     await Promise.all([...signals, meanwhile(round)])
-    if ((await runOf(id)) !== before) return round + 1
+    if ((await readRunId(id)) !== before) return round + 1
   }
   throw new Error('the run was never continued')
 }

@@ -282,7 +282,7 @@ describe('Callbacks whose order cannot be read', () => {
   const startsTimer = (event: { timerStartedEventAttributes?: unknown }) => Boolean(event.timerStartedEventAttributes)
 
   /** The details that an operator reads in the Temporal UI. */
-  async function detailsOf(paymentId: string): Promise<string | undefined> {
+  async function readDetails(paymentId: string): Promise<string | undefined> {
     const query = '__temporal_workflow_metadata'
     return (await handle(paymentId).query<{ currentDetails?: string }, []>(query)).currentDetails
   }
@@ -397,7 +397,7 @@ describe('Callbacks whose order cannot be read', () => {
         ({ statusReason }) => statusReason === 'voiding',
       )
       const details = await until(
-        () => detailsOf(paymentId),
+        () => readDetails(paymentId),
         (text) => text?.includes('whether the payout was already on its way') === true,
       )
       expect(details).not.toContain('waits for an operator')

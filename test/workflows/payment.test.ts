@@ -205,7 +205,7 @@ describe('Long waits', () => {
   })
 
   describe('While the payout is awaited', () => {
-    const payoutOf = async (paymentId: string) =>
+    const readPayout = async (paymentId: string) =>
       (await world.db.query('select state from payout where payment_id = $1', [paymentId])).rows[0]?.state
 
     async function heldPayout() {
@@ -213,7 +213,7 @@ describe('Long waits', () => {
       await world.pay('wallet_app', made.attemptId)
       await untilStatus(made.paymentId, 'settling')
       expect(await decide(made.paymentId, 'hold')).toMatchObject({ status: 'under_review' })
-      expect(await payoutOf(made.paymentId)).toBe('held')
+      expect(await readPayout(made.paymentId)).toBe('held')
       await world.relay.completeTransfers()
       await world.skip('2 minutes')
       return made
@@ -223,7 +223,7 @@ describe('Long waits', () => {
       const { paymentId } = await heldPayout()
       expect(await decide(paymentId, 'release')).toMatchObject({ status: 'processing' })
       await untilStatus(paymentId, 'settling')
-      expect(await payoutOf(paymentId)).toBe('queued')
+      expect(await readPayout(paymentId)).toBe('queued')
       await settled(paymentId)
     })
 
@@ -232,7 +232,7 @@ describe('Long waits', () => {
       await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
       await decide(paymentId, 'release')
       await untilStatus(paymentId, 'under_review')
-      expect([(await payment(paymentId)).statusReason, await payoutOf(paymentId)]).toEqual(['voiding', 'voiding'])
+      expect([(await payment(paymentId)).statusReason, await readPayout(paymentId)]).toEqual(['voiding', 'voiding'])
       await world.voidPayout(paymentId)
       expect(await result(paymentId)).toBe('refunded')
     })
@@ -242,7 +242,7 @@ describe('Long waits', () => {
       await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
       await decide(paymentId, 'release')
       await world.skip('10 seconds')
-      expect([(await payment(paymentId)).status, await payoutOf(paymentId)]).toEqual(['processing', 'held'])
+      expect([(await payment(paymentId)).status, await readPayout(paymentId)]).toEqual(['processing', 'held'])
       await world.clearFaults()
       await skipWhileConverting(paymentId)
       await untilStatus(paymentId, 'settling')

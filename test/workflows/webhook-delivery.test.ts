@@ -72,7 +72,7 @@ async function setUp(answer: Parameters<typeof startMerchant>[0], wrap?: (real: 
   return { tenant, merchant, endpointId, eventId, worker, start, status, attempt }
 }
 
-const handleOf = (eventId: string, endpointId: string) =>
+const getHandleFor = (eventId: string, endpointId: string) =>
   environment.client.workflow.getHandle<typeof webhookDelivery>(deliveryWorkflowId(eventId, endpointId))
 
 type Handle = WorkflowHandle<typeof webhookDelivery>
@@ -247,7 +247,7 @@ describe('The delivery sweep', () => {
     expect(await sweepAt(Date.now() + 60_000).tick()).toBe(0)
     await worker.runUntil(async () => {
       expect(await sweepAt(Date.now() + 180_000).tick()).toBe(1)
-      expect(await handleOf(eventId, endpointId).result()).toBe('delivered')
+      expect(await getHandleFor(eventId, endpointId).result()).toBe('delivered')
     })
     expect(merchant.received).toHaveLength(1)
     expect(await status()).toMatchObject({ status: 'delivered', attempts: 1 })
@@ -271,7 +271,7 @@ describe('The delivery sweep', () => {
     await gone.close()
     await expect(sweepAt(later, new Client({ connection: gone })).tick()).rejects.toThrow()
     expect(await sweepAt(later + 60_000).tick()).toBe(1)
-    await worker.runUntil(handleOf(eventId, endpointId).result())
+    await worker.runUntil(getHandleFor(eventId, endpointId).result())
   })
 
   it('the sweep restores the retries of a lost Temporal store, where they stopped', async () => {
@@ -285,7 +285,7 @@ describe('The delivery sweep', () => {
       const sweep = sweepAt(Date.now() + 600_000)
       expect(await sweep.tick()).toBe(0)
       expect(await sweepAt(Date.now() + 3_600_000).tick()).toBe(1)
-      expect(await handleOf(eventId, endpointId).result()).toBe('delivered')
+      expect(await getHandleFor(eventId, endpointId).result()).toBe('delivered')
     })
     expect(merchant.received).toHaveLength(3)
     sameThroughout(merchant, eventId)

@@ -651,13 +651,13 @@ describe('The balance and the statement', () => {
     await insertRows(model, all)
     await shop.db.transaction(async (tx) => {
       for (let day = 0; day < DAYS; day++) {
-        const booked = all.filter((payment) => payment.day === day).flatMap(bookingsOf)
+        const booked = all.filter((payment) => payment.day === day).flatMap(createBookings)
         await bookAll(tx, booked, new Date(OCTOBER + day * DAY_MS).toISOString())
       }
     })
   }
 
-  function bookingsOf({ id: paymentId, usdc }: Settled) {
+  function createBookings({ id: paymentId, usdc }: Settled) {
     const line = (account: Line['account'], amount: string): Line => ({ account, asset: 'USDC', amount })
     const of = { reference: paymentId, paymentId }
     const converted = [
@@ -700,7 +700,7 @@ describe('The balance and the statement', () => {
   }
 
   const micro = (text: string | undefined): bigint => BigInt((text ?? '').replace('.', ''))
-  const dayOf = (time: string): string => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD') as day`
+  const selectDay = (time: string): string => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD') as day`
 
   test(`the statement of a month with ${PAYMENTS} payments, read from the chain 40 days later, equals the ledger and the chain to the micro-USDC, by day, by month and in sum`, async () => {
     const account = await openAccount(shop, 'statement@shop.example')
@@ -713,7 +713,7 @@ describe('The balance and the statement', () => {
         .map((line) => line.split(','))
     }
     const { rows: ledger } = await shop.db.query(
-      `select ${dayOf('booked_at')}, count(distinct transaction_id)::text as payments,
+      `select ${selectDay('booked_at')}, count(distinct transaction_id)::text as payments,
          sum(amount) filter (where account = 'conversion')::text as gross,
          (-sum(amount) filter (where account = 'fee_revenue'))::text as fee,
          (-sum(amount) filter (where account = 'merchant_payable'))::text as net
@@ -721,7 +721,7 @@ describe('The balance and the statement', () => {
        where asset = 'USDC' and kind = 'payment.converted' group by 1 order by 1`,
     )
     const { rows: chain } = await shop.db.query(
-      `select ${dayOf('treasury_log.finalized_at')}, count(*)::text as payments, sum(micro_usdc)::text as net
+      `select ${selectDay('treasury_log.finalized_at')}, count(*)::text as payments, sum(micro_usdc)::text as net
        from treasury_log join payment on payment.id = payment_id
        where kind = 'out' and merchant_id = $1 group by 1 order by 1`,
       [account.tenant.merchantId],

@@ -48,28 +48,28 @@ describe('The routes of API keys', () => {
   const PATH = '/v1/api_keys'
   const create = (body: unknown, options: { key?: string; headers?: Record<string, string> } = {}) =>
     shop.ask('POST', PATH, { body, ...options })
-  const idOf = (answer: Answer): string => String(answer.body['id'])
-  const keyOf = (answer: Answer): string => String(answer.body['key'])
+  const getId = (answer: Answer): string => String(answer.body['id'])
+  const getKey = (answer: Answer): string => String(answer.body['key'])
   const works = async (key: string): Promise<number> => (await shop.ask('GET', '/v1/providers', { key })).status
 
   describe('an API key', () => {
     test('a new key is shown once, is well formed, has the scopes that were asked for, and works', async () => {
       const made = await create({ name: 'Server', scopes: ['payments:read', 'payments:read'] })
       expect(made.status).toBe(201)
-      expect(parseApiKey(keyOf(made))).toMatchObject({ livemode: false })
+      expect(parseApiKey(getKey(made))).toMatchObject({ livemode: false })
       expect(made.body).toMatchObject({
         name: 'Server',
         scopes: ['payments:read'],
         last_used_at: null,
         allowed_ips: null,
       })
-      expect(keyOf(made).endsWith(String(made.body['last4']))).toBe(true)
-      expect(await works(keyOf(made))).toBe(200)
+      expect(getKey(made).endsWith(String(made.body['last4']))).toBe(true)
+      expect(await works(getKey(made))).toBe(200)
       const listed = await shop.ask('GET', PATH)
-      expect(listed.text).toContain(idOf(made))
-      expect(listed.text).not.toContain(keyOf(made))
+      expect(listed.text).toContain(getId(made))
+      expect(listed.text).not.toContain(getKey(made))
       const { rows } = await shop.db.query('select * from api_key')
-      expect(JSON.stringify(rows)).not.toContain(keyOf(made))
+      expect(JSON.stringify(rows)).not.toContain(getKey(made))
     })
 
     test('a new key can take payments unless it asks for more scopes', async () => {
@@ -82,9 +82,9 @@ describe('The routes of API keys', () => {
       const refused = await create({ name: 'x', scopes: ['payments:write'] }, { key: weak.key })
       expectProblem(refused, 403, 'insufficient_scope')
       expect(refused.body['required_scope']).toBe('payments:write')
-      const rotated = await shop.ask('POST', `${PATH}/${idOf(strong)}/rotate`, { body: {}, key: weak.key })
+      const rotated = await shop.ask('POST', `${PATH}/${getId(strong)}/rotate`, { body: {}, key: weak.key })
       expectProblem(rotated, 403, 'insufficient_scope')
-      expect(await works(keyOf(strong))).toBe(403)
+      expect(await works(getKey(strong))).toBe(403)
     })
 
     test('a key makes no key that works from more addresses, or for longer, than itself', async () => {
@@ -93,7 +93,7 @@ describe('The routes of API keys', () => {
       const maker = await create({ name: 'limited', scopes, ...limits })
       const { allowed_ips, expires_at } = maker.body
       const make = (more: object, headers = {}) =>
-        create({ name: 'made', scopes: ['payments:read'], ...more }, { key: keyOf(maker), headers })
+        create({ name: 'made', scopes: ['payments:read'], ...more }, { key: getKey(maker), headers })
       expect((await make({})).body).toMatchObject({ allowed_ips, expires_at })
       const less = { allowed_ips: ['127.0.0.1', '2001:db8:7::/48'], expires_in: 60 }
       expect((await make(less)).body).toMatchObject({ allowed_ips: less.allowed_ips })
@@ -113,65 +113,65 @@ describe('The routes of API keys', () => {
       const headers = { 'idempotency-key': 'make-free' }
       const free = await create({ name: 'made', scopes: ['payments:read'] }, { headers })
       expect(free.body).toMatchObject({ allowed_ips: null, expires_at: null })
-      const rotate = (id: string) => shop.ask('POST', `${PATH}/${id}/rotate`, { body: {}, key: keyOf(maker) })
-      expectProblem(await rotate(idOf(free)), 409, 'not_possible_now')
+      const rotate = (id: string) => shop.ask('POST', `${PATH}/${id}/rotate`, { body: {}, key: getKey(maker) })
+      expectProblem(await rotate(getId(free)), 409, 'not_possible_now')
       expectProblem(await make({}, headers), 422, 'idempotency_key_reused')
-      expect((await rotate(idOf(maker))).body).toMatchObject({ allowed_ips, expires_at })
+      expect((await rotate(getId(maker))).body).toMatchObject({ allowed_ips, expires_at })
     })
 
     test('a rotated key is not shown again to a key that could not have made it', async () => {
       const strong = await create({ name: 'strong', scopes: ['settings:write'] })
       const rotation = { body: {}, headers: { 'idempotency-key': 'rotate-strong' } }
-      const made = await shop.ask('POST', `${PATH}/${idOf(strong)}/rotate`, rotation)
+      const made = await shop.ask('POST', `${PATH}/${getId(strong)}/rotate`, rotation)
       const weak = await shop.addKey(shop.tenant, ['keys:write'])
-      const told = await shop.ask('POST', `${PATH}/${idOf(strong)}/rotate`, { ...rotation, key: weak.key })
+      const told = await shop.ask('POST', `${PATH}/${getId(strong)}/rotate`, { ...rotation, key: weak.key })
       expectProblem(told, 403, 'insufficient_scope')
-      expect((await shop.ask('POST', `${PATH}/${idOf(strong)}/rotate`, rotation)).text).toBe(made.text)
+      expect((await shop.ask('POST', `${PATH}/${getId(strong)}/rotate`, rotation)).text).toBe(made.text)
     })
 
     test('a key works only from its allowed addresses', async () => {
       const inside = await create({ name: 'in', allowed_ips: ['127.0.0.0/8'] })
       const outside = await create({ name: 'out', allowed_ips: ['192.0.2.7', '2001:db8::/32'] })
-      expect(await works(keyOf(inside))).toBe(200)
-      expectProblem(await shop.ask('GET', '/v1/providers', { key: keyOf(outside) }), 403, 'ip_not_allowed')
+      expect(await works(getKey(inside))).toBe(200)
+      expectProblem(await shop.ask('GET', '/v1/providers', { key: getKey(outside) }), 403, 'ip_not_allowed')
       for (const address of ['localhost', '1.2.3', '10.0.0.0/33', '::1/129', '', '1.2.3.4/', 'fe80::1%eth0'])
         expectProblem(await create({ name: 'x', allowed_ips: [address] }), 400, 'validation_failed')
     })
 
     test('a key records to the minute when it was used', async () => {
       const made = await create({ name: 'used' })
-      await works(keyOf(made))
+      await works(getKey(made))
       const read = async () => (await shop.ask('GET', PATH)).body['data'] as Record<string, unknown>[]
-      const used = (keys: Record<string, unknown>[]) => keys.find(({ id }) => id === idOf(made))?.['last_used_at']
+      const used = (keys: Record<string, unknown>[]) => keys.find(({ id }) => id === getId(made))?.['last_used_at']
       expect(Date.parse(String(used(await until(read, (keys) => used(keys) !== null))))).toBeGreaterThan(now - 60_000)
     })
 
     test('a key stops working when it expires', async () => {
       const made = await create({ name: 'short', expires_in: 60 })
-      expect(await works(keyOf(made))).toBe(200)
+      expect(await works(getKey(made))).toBe(200)
       now += 61_000
-      expect(await works(keyOf(made))).toBe(401)
+      expect(await works(getKey(made))).toBe(401)
     })
 
     test('a rotated key works with its successor during the overlap, and not after', async () => {
       const old = await create({ name: 'turn', scopes: ['payments:read'] })
-      const next = await shop.ask('POST', `${PATH}/${idOf(old)}/rotate`, { body: { overlap: 60 } })
+      const next = await shop.ask('POST', `${PATH}/${getId(old)}/rotate`, { body: { overlap: 60 } })
       expect(next.body).toMatchObject({ name: 'turn', scopes: ['payments:read'], expires_at: null })
-      expect([await works(keyOf(old)), await works(keyOf(next))]).toEqual([200, 200])
+      expect([await works(getKey(old)), await works(getKey(next))]).toEqual([200, 200])
       now += 61_000
-      expect([await works(keyOf(old)), await works(keyOf(next))]).toEqual([401, 200])
-      const again = await shop.ask('POST', `${PATH}/${idOf(next)}/rotate`, { body: { overlap: 0 } })
+      expect([await works(getKey(old)), await works(getKey(next))]).toEqual([401, 200])
+      const again = await shop.ask('POST', `${PATH}/${getId(next)}/rotate`, { body: { overlap: 0 } })
       now += 1001
-      expect([await works(keyOf(next)), await works(keyOf(again))]).toEqual([401, 200])
+      expect([await works(getKey(next)), await works(getKey(again))]).toEqual([401, 200])
     })
 
     test('a rotated key passes its expiry to its successor, and an expired key has no successor', async () => {
       const old = await create({ name: 'guest', expires_in: 3600 })
-      const next = await shop.ask('POST', `${PATH}/${idOf(old)}/rotate`, { body: { overlap: 0 } })
+      const next = await shop.ask('POST', `${PATH}/${getId(old)}/rotate`, { body: { overlap: 0 } })
       expect(next.body['expires_at']).toBe(old.body['expires_at'])
       now += 3_601_000
-      expect(await works(keyOf(next))).toBe(401)
-      expectProblem(await shop.ask('POST', `${PATH}/${idOf(next)}/rotate`, { body: {} }), 409, 'not_possible_now')
+      expect(await works(getKey(next))).toBe(401)
+      expectProblem(await shop.ask('POST', `${PATH}/${getId(next)}/rotate`, { body: {} }), 409, 'not_possible_now')
     })
 
     test('a key’s id with a wrong secret does not count as a use of the key', async () => {
@@ -189,13 +189,13 @@ describe('The routes of API keys', () => {
 
     test('a revoked key stops working within a second, stays in the list, and cannot be rotated', async () => {
       const made = await create({ name: 'gone' })
-      expect(await works(keyOf(made))).toBe(200)
-      const revoked = await shop.ask('DELETE', `${PATH}/${idOf(made)}`)
+      expect(await works(getKey(made))).toBe(200)
+      const revoked = await shop.ask('DELETE', `${PATH}/${getId(made)}`)
       expect(revoked.body['revoked_at']).not.toBeNull()
       now += 1001
-      expect(await works(keyOf(made))).toBe(401)
-      expect((await shop.ask('DELETE', `${PATH}/${idOf(made)}`)).body['revoked_at']).toBe(revoked.body['revoked_at'])
-      expectProblem(await shop.ask('POST', `${PATH}/${idOf(made)}/rotate`, { body: {} }), 409, 'not_possible_now')
+      expect(await works(getKey(made))).toBe(401)
+      expect((await shop.ask('DELETE', `${PATH}/${getId(made)}`)).body['revoked_at']).toBe(revoked.body['revoked_at'])
+      expectProblem(await shop.ask('POST', `${PATH}/${getId(made)}/rotate`, { body: {} }), 409, 'not_possible_now')
     })
 
     test('a repeated request with its Idempotency-Key returns the same API key', async () => {
@@ -540,12 +540,12 @@ describe('The authentication matrix', () => {
   }
 
   /** Ids of objects that exist in one mode only, and of people, who belong to the account. */
-  const thingsOf = (of: Things): string[] => THINGS.map((thing) => of[thing])
-  const peopleOf = ({ member, invited }: Furnished): string[] => [member, invited]
+  const listThings = (of: Things): string[] => THINGS.map((thing) => of[thing])
+  const listPeople = ({ member, invited }: Furnished): string[] => [member, invited]
 
   const isAmong = (ids: readonly string[], { operationId }: Route): boolean =>
     ids.some((id) => rows[operationId]!.path.includes(id))
-  const isAbout = (route: Route): boolean => isAmong(thingsOf(victim), route)
+  const isAbout = (route: Route): boolean => isAmong(listThings(victim), route)
 
   /** Writes the victim’s objects of live mode into the database: no process of this system would make them. */
   async function liveTwin(): Promise<Things> {
@@ -660,10 +660,10 @@ describe('The authentication matrix', () => {
   test('every route shows a merchant only its own objects, and only those of the key’s mode', async () => {
     const other = await shop.addMerchant()
     const live = await liveTwin()
-    const theirs = [...thingsOf(victim), ...peopleOf(victim)]
-    const keptOf = () =>
+    const theirs = [...listThings(victim), ...listPeople(victim)]
+    const readStored = () =>
       shop.db.query('select status, version, updated_at from payment where id = $1', [victim.payment])
-    const before = (await keptOf()).rows
+    const before = (await readStored()).rows
     const liveBefore = await storedAbout(live)
     for (const route of ROUTES) {
       const answer = await askAs(route, { key: other.key })
@@ -672,7 +672,7 @@ describe('The authentication matrix', () => {
       const shown = answer.text.replace(rows[route.operationId]!.path.split('?')[0]!, '')
       for (const id of theirs) expect([route.operationId, shown.includes(id)]).toEqual([route.operationId, false])
     }
-    expect((await keptOf()).rows).toEqual(before)
+    expect((await readStored()).rows).toEqual(before)
     const lists = [
       'listPayments',
       'exportPayments',
@@ -697,7 +697,7 @@ describe('The authentication matrix', () => {
   test('every route returns the same bytes for an object of another merchant, of the other mode, and an unknown one', async () => {
     const other = await shop.addMerchant()
     const live = await liveTwin()
-    const theirs = [...thingsOf(victim), ...peopleOf(victim), ...Object.values(live)]
+    const theirs = [...listThings(victim), ...listPeople(victim), ...Object.values(live)]
     const absent = (text: string): string => theirs.reduce((all, id) => all.replaceAll(id, nobodys(id)), text)
     const about = ROUTES.filter((route) => isAmong(theirs, route))
     expect(about.length).toBeGreaterThan(20)

@@ -55,7 +55,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
 
   const deps: CheckoutDeps = {
     db,
-    rates: { current: async (currency) => ({ rate: rateOf(currency), source: 'test' }) },
+    rates: { current: async (currency) => ({ rate: getRate(currency), source: 'test' }) },
     openAttempt,
     openPages,
     publicUrl: server.url,
@@ -114,7 +114,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
       work: (work) => {
         const { payment } = work.state
         const currency = chargeCurrencyOf(request.provider, payment.amount.currency)
-        const rates = { from: rateOf(payment.amount.currency), to: rateOf(currency) }
+        const rates = { from: getRate(payment.amount.currency), to: getRate(currency) }
         work.addAttempt({
           id: request.attemptId,
           provider: request.provider,
@@ -123,7 +123,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
         })
         const facts: Partial<Attempt> = declined
           ? { status: 'declined', failureCode: 'declined' }
-          : { status: 'open', redirectUrl, intentUri: request.method === 'upi' ? intentOf(request.attemptId) : null }
+          : { status: 'open', redirectUrl, intentUri: request.method === 'upi' ? createIntent(request.attemptId) : null }
         work.setAttempt(request.attemptId, facts)
       },
     })
@@ -182,7 +182,7 @@ const MOVES = {
   processing: (work) => void setNewest(work, { status: 'confirming' }),
   settling: (work) => {
     const { id, asked } = setNewest(work, { status: 'paid', paidAt: work.at })
-    const rate = { rate: rateOf(asked.currency), source: 'test', lockedAt: work.at }
+    const rate = { rate: getRate(asked.currency), source: 'test', lockedAt: work.at }
     work.setAttempt(id, { held: asked.minor, rate })
     const gross = BigInt(convertToMicroUsdc(asked, rate.rate))
     const sale = { number: 1, accountId: id, units: BigInt(asked.minor), gross, fill: gross }
@@ -214,9 +214,9 @@ function setNewest(work: PaymentWork, facts: Partial<Attempt>): Attempt {
   return newest
 }
 
-const intentOf = (attemptId: string): string => `upi://pay?pa=pinrail@bank&pn=Pinrail&am=4536.90&cu=INR&tr=${attemptId}`
+const createIntent = (attemptId: string): string => `upi://pay?pa=pinrail@bank&pn=Pinrail&am=4536.90&cu=INR&tr=${attemptId}`
 
-function rateOf(currency: Currency): string {
+function getRate(currency: Currency): string {
   const rate = RATES[currency]
   if (rate === undefined) throw new Error(`no rate of ${currency} in this test`)
   return rate

@@ -29,19 +29,19 @@ describe('Partners that are down', () => {
   const get = (path: string) => supertest(world.url).get(path).set('x-country', 'DE').expect(200)
   const post = (path: string, body: object = {}) =>
     supertest(world.url).post(path).set('x-country', 'DE').type('form').send(body)
-  const keyOf = async (path: string): Promise<string> => (await get(`${path}/status`)).body.key
+  const readKey = async (path: string): Promise<string> => (await get(`${path}/status`)).body.key
   const APP = { provider: 'wallet_app', method: 'banking_app' }
 
   test('the page of a pinned payment whose partner is down names that, offers other providers, notifies its merchant, and recovers', async () => {
     const { id, path } = await world.create({ provider: 'wallet_app' })
-    const before = await keyOf(path)
+    const before = await readKey(path)
     down = { wallet_app: SINCE }
     const page = await get(path)
     expect(page.text).toContain('Paying by banking app does not work at the moment.')
     expect(page.text).toContain('Velanto is not responding. It appears here again automatically.')
     expect(page.text).toContain('?method=card_partner.card')
     expect(page.text).not.toContain('?method=wallet_app.banking_app')
-    expect(await keyOf(path)).not.toBe(before)
+    expect(await readKey(path)).not.toBe(before)
 
     for (const since of [SINCE, SINCE, '2026-11-20T14:00:00.000Z']) {
       down = { wallet_app: since }
@@ -61,7 +61,7 @@ describe('Partners that are down', () => {
     expect(world.asked).toEqual([])
 
     down = {}
-    expect(await keyOf(path)).toBe(before)
+    expect(await readKey(path)).toBe(before)
     await post(`${path}/continue`, APP).expect(200)
     expect(world.asked).toHaveLength(1)
   })
@@ -80,9 +80,9 @@ describe('Partners that are down', () => {
 
   test('the picker names a provider that is down at the moment', async () => {
     const { path } = await world.create()
-    const before = await keyOf(path)
+    const before = await readKey(path)
     down = { card_partner: SINCE }
-    expect(await keyOf(path)).not.toBe(before)
+    expect(await readKey(path)).not.toBe(before)
     expect((await get(path)).text).toContain('Cardora is not responding at the moment (Card and Device wallet).')
     down = {}
     expect((await get(path)).text).not.toContain('at the moment')
@@ -91,11 +91,11 @@ describe('Partners that are down', () => {
   test('an open order at the partner is shown as before, and can be continued', async () => {
     const { path } = await world.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(200)
-    const [page, key] = [(await get(path)).text, await keyOf(path)]
+    const [page, key] = [(await get(path)).text, await readKey(path)]
     down = { wallet_app: SINCE }
     expect(page).toContain('Finish at Velanto')
     expect((await get(path)).text).toContain('Finish at Velanto')
-    expect(await keyOf(path)).toBe(key)
+    expect(await readKey(path)).toBe(key)
     expect((await get(path)).text).toContain(`href="${world.partnerUrl}/pay/`)
   })
 })
@@ -153,7 +153,7 @@ describe('The test bar', () => {
   afterAll(() => simulated?.close())
 
   const BAR = 'class="sandbox"'
-  const cookiesOf = (answer: { headers: Record<string, unknown> }): string =>
+  const getCookies = (answer: { headers: Record<string, unknown> }): string =>
     (answer.headers['set-cookie'] as string[]).map((cookie) => cookie.split(';')[0]).join('; ')
 
   function visit({ url }: CheckoutWorld, path: string) {
@@ -166,7 +166,7 @@ describe('The test bar', () => {
           .set({ cookie, 'x-country': 'DE', ...headers })
           .type('form')
           .send(fields)
-        if (answer.headers['set-cookie'] !== undefined) cookie = cookiesOf(answer)
+        if (answer.headers['set-cookie'] !== undefined) cookie = getCookies(answer)
         return answer
       },
     }

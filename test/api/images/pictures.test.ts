@@ -9,7 +9,7 @@ import { PICTURES } from '../support/pictures.ts'
 const SECRET = 'taken at 59.91 N, 10.75 E'
 const { png, jpg, webp, webpAlpha } = PICTURES
 
-const whyOf = (sent: Buffer): string => {
+const getRefusal = (sent: Buffer): string => {
   const read = readPicture(sent)
   return read.ok ? `taken as ${read.name}` : read.why
 }
@@ -107,19 +107,19 @@ test('a picture that becomes too large when it is written again is refused, as t
     head.writeUInt32LE(4 + parts(length).length, 4)
     return Buffer.concat([head, parts(length)])
   }
-  expect([of(fills).length, whyOf(of(fills))]).toEqual([48_000, 'too_large'])
-  expect(whyOf(of(fills - 18))).toMatch(/^taken as/)
+  expect([of(fills).length, getRefusal(of(fills))]).toEqual([48_000, 'too_large'])
+  expect(getRefusal(of(fills - 18))).toMatch(/^taken as/)
 })
 
 test('a JPEG is accepted with the number of scans that programs write', () => {
-  expect(whyOf(withScans(20))).toMatch(/^taken as/)
+  expect(getRefusal(withScans(20))).toMatch(/^taken as/)
 })
 
 test('an interlaced PNG is accepted if its seven passes are complete', () => {
   const bytes = 5 * 6 + 5 * 6 + 5 * 11 + 10 * 11 + 10 * 21 + 20 * 21 + 20 * 41
   const interlaced = { width: 40, height: 40, interlace: 1 }
-  expect(whyOf(greyPng({ ...interlaced, bytes }))).toMatch(/^taken as/)
-  for (const wrong of [bytes - 1, bytes + 1]) expect(whyOf(greyPng({ ...interlaced, bytes: wrong }))).toBe('broken')
+  expect(getRefusal(greyPng({ ...interlaced, bytes }))).toMatch(/^taken as/)
+  for (const wrong of [bytes - 1, bytes + 1]) expect(getRefusal(greyPng({ ...interlaced, bytes: wrong }))).toBe('broken')
 })
 
 test.each([
@@ -148,7 +148,7 @@ test.each([
   ['a WebP that moves', changed(webpAlpha, 20, (webpAlpha[20] ?? 0) | 2), 'broken'],
   ['a WAV with the name of a WebP', changed(webp, 0, 0x41), 'broken'],
 ])('a picture is refused: %s', (_name, sent, why) => {
-  expect(whyOf(sent)).toBe(why)
+  expect(getRefusal(sent)).toBe(why)
 })
 
 test('a picture that is changed anywhere is refused, or its stored form is read again unchanged', () => {

@@ -625,15 +625,15 @@ describe('Owners of links', () => {
       return to
     }
 
-    const idOf = (path: string): string => path.split('/').at(-1) ?? ''
-    const rowOf = async (path: string) =>
-      (await world.rows('select * from payment_link where id = $1', [idOf(path)]))[0] ?? {}
+    const getId = (path: string): string => path.split('/').at(-1) ?? ''
+    const readRow = async (path: string) =>
+      (await world.rows('select * from payment_link where id = $1', [getId(path)]))[0] ?? {}
 
     test('a link is made once from a form, shows who made it, and is in the audit log', async () => {
       const once = 'form-1'
       const path = await make({ once, kind: 'open', min_amount: '5', max_amount: '12,50', prefill_amount: 'on' })
       expect(await make({ once, kind: 'open', min_amount: '5', max_amount: '12,50', prefill_amount: 'on' })).toBe(path)
-      expect(await rowOf(path)).toMatchObject({
+      expect(await readRow(path)).toMatchObject({
         merchant_id: merchantId,
         created_via: 'dashboard',
         anonymous: false,
@@ -670,13 +670,13 @@ describe('Owners of links', () => {
 
     test('a link is edited, paused and opened again; price, method and wallet do not change', async () => {
       const path = await make({ expires_at: '2099-12-24', max_payments: '5', reference: 'A' })
-      const before = await rowOf(path)
+      const before = await readRow(path)
       const edit = await owner.get(`${path}/edit`)
       expect(edit.html).toContain('value="2099-12-24"')
       const changes = { title: 'Voucher', expires_at: '2099-12-24', max_payments: '', inactive_message: 'Back soon' }
       const hostile = { amount: '1', currency: 'USD', provider: 'local_partner', wallet: WALLET, kind: 'open' }
       expect((await owner.submit(path, { ...changes, ...hostile })).to).toBe(path)
-      const after = await rowOf(path)
+      const after = await readRow(path)
       expect(after).toMatchObject({
         title: 'Voucher',
         max_payments: null,
@@ -687,12 +687,12 @@ describe('Owners of links', () => {
         expect([fixed, after[fixed]]).toEqual([fixed, before[fixed]])
       expect((await owner.submit(path, { title: '' })).status).toBe(400)
       await owner.submit(`${path}/pause`)
-      expect(await rowOf(path)).toMatchObject({ active: false })
+      expect(await readRow(path)).toMatchObject({ active: false })
       expect((await owner.get(path)).html).toContain('Resume')
       await owner.submit(`${path}/resume`)
-      expect(await rowOf(path)).toMatchObject({ active: true })
+      expect(await readRow(path)).toMatchObject({ active: true })
       await world.rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where id = $1", [
-        idOf(path),
+        getId(path),
       ])
       const stopped = await owner.get(path)
       expect([stopped.html.includes('Pinrail stopped this link'), stopped.html.includes('/resume')]).toEqual([
@@ -700,7 +700,7 @@ describe('Owners of links', () => {
         false,
       ])
       const forced = await owner.submit(`${path}/resume`)
-      expect([forced.status >= 400, (await rowOf(path))['stopped_reason']]).toEqual([true, 'fraud'])
+      expect([forced.status >= 400, (await readRow(path))['stopped_reason']]).toEqual([true, 'fraud'])
     })
 
     test('the list of links is filtered, searched and paged by its URL', async () => {
@@ -719,7 +719,7 @@ describe('Owners of links', () => {
          select overlay(id placing lpad($1::text, 4, '0') from length(id) - 3), merchant_id, livemode,
            lpad($1::text, 10, 'x'), currency, 'Row ' || $1, created_via, created_at, updated_at
          from payment_link where id = $2`,
-          [n, idOf(path)],
+          [n, getId(path)],
         )
       const first = await owner.get('/dashboard/links?q=Row')
       const more = /href="([^"]+)" rel="next"/.exec(first.html)?.[1]?.replaceAll('&amp;', '&') ?? ''
@@ -749,13 +749,13 @@ describe('Owners of links', () => {
 
     test('a link of another account is not found, for any page or action', async () => {
       const path = await make()
-      await pressOn(shop, `/l/${String((await rowOf(path))['code'])}`)
+      await pressOn(shop, `/l/${String((await readRow(path))['code'])}`)
       const stranger = await signUp(shop, 'stranger@shop.example')
-      for (const at of [path, `${path}/edit`, `/dashboard/links/new?copy=${idOf(path)}`])
+      for (const at of [path, `${path}/edit`, `/dashboard/links/new?copy=${getId(path)}`])
         expect([at, (await stranger.get(at)).status]).toEqual([at, 404])
       for (const at of [path, `${path}/pause`, `${path}/resume`])
         expect([at, (await stranger.submit(at, FORM)).status]).toEqual([at, 404])
-      expect(await rowOf(path)).toMatchObject({ active: true, title: 'Gift card' })
+      expect(await readRow(path)).toMatchObject({ active: true, title: 'Gift card' })
       expect((await stranger.get('/dashboard/links?s=all')).html).not.toContain('Gift card')
     })
 

@@ -203,11 +203,11 @@ describe('The page of a link', () => {
     fetch(`${shop.url}${path}`, { method: 'POST', body: new URLSearchParams(form), headers, redirect: 'manual' })
 
   /** The press of a page, which differs each time. */
-  const pressOf = (html: string): string => /name="press" value="([\w-]{22})"/.exec(html)?.[1] ?? ''
+  const getPress = (html: string): string => /name="press" value="([\w-]{22})"/.exec(html)?.[1] ?? ''
   const press = async (path: string, form: Record<string, string> = {}) =>
-    post(path, { press: pressOf(await page(path)), ...form })
+    post(path, { press: getPress(await page(path)), ...form })
 
-  const paymentsOf = async (id: string): Promise<Fields[]> =>
+  const listPayments = async (id: string): Promise<Fields[]> =>
     (await shop.db.query('select * from payment where payment_link = $1 order by id', [id])).rows
 
   describe('the page of a link', () => {
@@ -222,7 +222,7 @@ describe('The page of a link', () => {
       expect(html).toContain('<meta name="robots" content="noindex"')
       expect(html).toContain('<meta property="og:title" content="Tasting box, €64.00"')
       expect(html).toContain('Three coffees')
-      expect(await paymentsOf(id)).toEqual([])
+      expect(await listPayments(id)).toEqual([])
       expect((await get(path, { 'accept-language': 'de' })).headers.get('content-language')).toBe('de')
     })
 
@@ -231,7 +231,7 @@ describe('The page of a link', () => {
       const { id, path } = await link({ reference: 'box', metadata: { a: '1' }, provider: 'card_partner', success_url })
       const answer = await press(path)
       expect(answer.status).toBe(303)
-      const [payment] = await paymentsOf(id)
+      const [payment] = await listPayments(id)
       expect(answer.headers.get('location')).toBe(`/c/${String(payment?.['checkout_token'])}`)
       expect(payment).toMatchObject({
         amount_minor: '6400',
@@ -248,22 +248,22 @@ describe('The page of a link', () => {
 
     test('one press makes one payment, however often and how fast it is sent', async () => {
       const { id, path } = await link()
-      const form = { press: pressOf(await page(path)) }
+      const form = { press: getPress(await page(path)) }
       const answers = await Promise.all(Array.from({ length: 8 }, () => post(path, form)))
       expect(new Set(answers.map(({ headers }) => headers.get('location'))).size).toBe(1)
       expect((await post(path, form)).headers.get('location')).toBe(answers[0]?.headers.get('location'))
-      expect(await paymentsOf(id)).toHaveLength(1)
+      expect(await listPayments(id)).toHaveLength(1)
       expect((await press(path)).status).toBe(303)
-      expect(await paymentsOf(id)).toHaveLength(2)
+      expect(await listPayments(id)).toHaveLength(2)
     })
 
     test('a link with ten places makes ten payments of fifty presses at the same time', async () => {
       const { id, path } = await link({ max_payments: 10 })
-      const forms = await Promise.all(Array.from({ length: 50 }, async () => ({ press: pressOf(await page(path)) })))
+      const forms = await Promise.all(Array.from({ length: 50 }, async () => ({ press: getPress(await page(path)) })))
       const answers = await Promise.all(forms.map((form) => post(path, form)))
       const counts = (status: number) => answers.filter((answer) => answer.status === status).length
       expect([counts(303), counts(409)]).toEqual([10, 40])
-      expect(await paymentsOf(id)).toHaveLength(10)
+      expect(await listPayments(id)).toHaveLength(10)
       expect(await page(path)).toContain('No places left')
       // A buyer who pressed before is led to their own payment, and a place that is released can be taken.
       const first = answers.findIndex(({ status }) => status === 303)
@@ -272,7 +272,7 @@ describe('The page of a link', () => {
         "update payment set status = 'canceled' where id = (select min(id) from payment where payment_link = $1)",
         [id],
       )
-      const again = [pressOf(await page(path)), pressOf(await page(path))]
+      const again = [getPress(await page(path)), getPress(await page(path))]
       const statuses = []
       for (const name of again) statuses.push((await post(path, { press: name })).status)
       expect(statuses).toEqual([303, 409])
@@ -298,7 +298,7 @@ describe('The page of a link', () => {
            expires_at = expires_at - $2 * interval '1 minute' where payment_link = $1`,
         [id, minutes],
       )
-    const readStatuses = async (id: string) => (await paymentsOf(id)).map(({ status }) => status)
+    const readStatuses = async (id: string) => (await listPayments(id)).map(({ status }) => status)
     const readCookie = (answer: Response): string =>
       answer.headers
         .getSetCookie()
@@ -308,7 +308,7 @@ describe('The page of a link', () => {
 
     test('a link with one place leads a buyer who goes back or opens it again to the open payment', async () => {
       const { id, path } = await link({ max_payments: 1 })
-      const before = pressOf(await page(path))
+      const before = getPress(await page(path))
       const pressed = await post(path, { press: before })
       const checkout = pressed.headers.get('location')
       const cookie = readCookie(pressed)
@@ -351,7 +351,7 @@ describe('The page of a link', () => {
       const { id, path } = await link({ max_payments: 1 })
       await press(path)
       await ago(id, 20)
-      const before = pressOf(await page(path))
+      const before = getPress(await page(path))
       await shop.db.query("update payment set status = 'pending' where payment_link = $1", [id])
       expect((await post(path, { press: before })).status).toBe(409)
       expect(await readStatuses(id)).toEqual(['pending'])
@@ -361,7 +361,7 @@ describe('The page of a link', () => {
       const { id, path } = await link({ max_payments: 3 })
       for (let time = 0; time < 3; time++) await press(path)
       await ago(id, 10)
-      const forms = await Promise.all(Array.from({ length: 50 }, async () => ({ press: pressOf(await page(path)) })))
+      const forms = await Promise.all(Array.from({ length: 50 }, async () => ({ press: getPress(await page(path)) })))
       const answers = await Promise.all(forms.map((form) => post(path, form)))
       expect(answers.filter(({ status }) => status === 303)).toHaveLength(3)
       const statuses = await readStatuses(id)
@@ -383,7 +383,7 @@ describe('The page of a link', () => {
 
     test('the page of a link refuses a press from another site, and one without its hidden field', async () => {
       const { id, path } = await link()
-      const form = { press: pressOf(await page(path)) }
+      const form = { press: getPress(await page(path)) }
       const forged: Record<string, string>[] = [
         { origin: 'https://evil.example' },
         { 'sec-fetch-site': 'cross-site' },
@@ -394,7 +394,7 @@ describe('The page of a link', () => {
       for (const wrong of [{}, { press: '' }, { press: 'x'.repeat(23) }, { press: "' or 1=1; select 1--" }])
         expect([wrong, (await post(path, wrong as Record<string, string>)).status]).toEqual([wrong, 400])
       expect((await fetch(`${shop.url}${path}`, { method: 'PUT' })).status).toBe(405)
-      expect(await paymentsOf(id)).toEqual([])
+      expect(await listPayments(id)).toEqual([])
     })
   })
 
@@ -405,7 +405,7 @@ describe('The page of a link', () => {
       const { id, path } = await link(tips)
       for (const amount of ['5', '50.00', ' 12,5 ', '€12.50', '٥٠', '12,50 EUR'])
         expect([amount, (await press(path, { amount })).status]).toEqual([amount, 303])
-      expect((await paymentsOf(id)).map((payment) => payment['amount_minor'])).toEqual([
+      expect((await listPayments(id)).map((payment) => payment['amount_minor'])).toEqual([
         '500',
         '5000',
         '1250',
@@ -417,9 +417,9 @@ describe('The page of a link', () => {
 
     test('a link checks the amount again on a page from the browser’s cache', async () => {
       const { id, path } = await link(tips)
-      const form = { press: pressOf(await page(path)) }
+      const form = { press: getPress(await page(path)) }
       for (const amount of ['10', '10', '20']) await post(path, { ...form, amount })
-      expect((await paymentsOf(id)).map((payment) => payment['amount_minor'])).toEqual(['1000', '2000'])
+      expect((await listPayments(id)).map((payment) => payment['amount_minor'])).toEqual(['1000', '2000'])
     })
 
     test.each([
@@ -440,7 +440,7 @@ describe('The page of a link', () => {
       const answer = await press(path, { amount })
       const html = await answer.text()
       expect([answer.status, html.includes(words), html.includes('<script>alert')]).toEqual([422, true, false])
-      expect(await paymentsOf(id)).toEqual([])
+      expect(await listPayments(id)).toEqual([])
     })
 
     test('a link shows its bounds first, in its currency, and accepts each as the page shows it', async () => {
@@ -473,12 +473,12 @@ describe('The page of a link', () => {
       expect(shown).toContain('value="12.50"')
       expect(shown).toContain('name="reference" value="A-17"')
       expect(shown).not.toContain('stolen')
-      await post(open.path, { press: pressOf(shown), amount: '12.50', reference: 'A-17' })
-      expect(await paymentsOf(open.id)).toMatchObject([{ reference: 'A-17', amount_minor: '1250' }])
+      await post(open.path, { press: getPress(shown), amount: '12.50', reference: 'A-17' })
+      expect(await listPayments(open.id)).toMatchObject([{ reference: 'A-17', amount_minor: '1250' }])
       const fixed = await link({ reference: 'mine' })
       expect(await page(`${fixed.path}?amount=1&reference=A-17`)).not.toContain('A-17')
       await press(fixed.path, { amount: '1', reference: 'A-17' })
-      expect(await paymentsOf(fixed.id)).toMatchObject([{ reference: 'mine', amount_minor: '6400' }])
+      expect(await listPayments(fixed.id)).toMatchObject([{ reference: 'mine', amount_minor: '6400' }])
     })
 
     test('the query is shown as text, and impossible values are ignored', async () => {
@@ -509,11 +509,11 @@ describe('The page of a link', () => {
       ['stopped', "stopped_at = now(), stopped_reason = 'fraud'", 'This link was stopped'],
     ])('a link says that it is %s, and makes no payment from a page that was opened before', async (_what, change, words) => {
       const { id, path } = await link()
-      const before = pressOf(await page(path))
+      const before = getPress(await page(path))
       await shop.db.query(`update payment_link set ${change} where id = $1`, [id])
       expect(await page(path)).toContain(words)
       expect((await post(path, { press: before })).status).toBe(409)
-      expect(await paymentsOf(id)).toEqual([])
+      expect(await listPayments(id)).toEqual([])
     })
 
     test('a stopped link shows its owner’s words, except if an operator has stopped it', async () => {
@@ -548,7 +548,7 @@ describe('The page of a link', () => {
       const refused = await press(path)
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
       expect(await refused.text()).toContain('Too many payments were started here')
-      expect(await paymentsOf(id)).toHaveLength(3)
+      expect(await listPayments(id)).toHaveLength(3)
       limits = createRequestLimits({ ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 2 } })
       const another = await link()
       const ofLink = []
@@ -575,7 +575,7 @@ describe('The page of a link', () => {
     expect(rows.map(([, way]) => way)).toContain('card_partner.card')
     const to = (await press(path, { way: 'card_partner.card' })).headers.get('location') ?? ''
     expect(to).toMatch(/^\/c\/[\w-]+\?method=card_partner\.card$/)
-    const [payment] = await paymentsOf(id)
+    const [payment] = await listPayments(id)
     expect(to).toContain(`/${payment?.['checkout_token'] as string}?`)
     expect(await page(to)).toMatch(/<span>Continue to [^<]+<\/span>/)
     expect((await press(path, { way: '//evil.example' })).headers.get('location')).toMatch(/^\/c\/[\w-]+$/)

@@ -26,7 +26,7 @@ describe('Creating a payment', () => {
   const pay = (fields: Record<string, unknown> = {}) => create({ amount: '49.99', currency: 'EUR', ...fields })
 
   type FieldError = { pointer: string; code: string; message: string }
-  const errorsOf = (answer: { body: Record<string, unknown> }) => (answer.body['errors'] ?? []) as FieldError[]
+  const getErrors = (answer: { body: Record<string, unknown> }) => (answer.body['errors'] ?? []) as FieldError[]
 
   describe('a payment that is created', () => {
     test('a created payment is answered with 201, its location, and an object that reading it repeats', async () => {
@@ -156,7 +156,7 @@ describe('Creating a payment', () => {
         referense: 'A-1',
       })
       expectProblem(answer, 400, 'validation_failed')
-      expect(Object.fromEntries(errorsOf(answer).map(({ pointer, code }) => [pointer, code]))).toEqual({
+      expect(Object.fromEntries(getErrors(answer).map(({ pointer, code }) => [pointer, code]))).toEqual({
         '/amount': 'amount_precision',
         '/currency': 'currency_not_supported',
         '/description': 'parameter_invalid',
@@ -248,7 +248,7 @@ describe('Creating a payment', () => {
       const before = await shop.count('payment')
       const answer = await pay(fields)
       expectProblem(answer, 400, 'validation_failed')
-      expect(errorsOf(answer)).toEqual([{ pointer, code, message: expect.stringMatching(/\.$/) }])
+      expect(getErrors(answer)).toEqual([{ pointer, code, message: expect.stringMatching(/\.$/) }])
       expect(answer.body['param']).toBe(pointer.slice(1).replaceAll('/', '.'))
       expect(await shop.count('payment')).toBe(before)
     })
@@ -271,7 +271,7 @@ describe('Creating a payment', () => {
       const started = process.cpuUsage()
       const answer = await create(body)
       expectProblem(answer, 400, 'validation_failed')
-      expect(errorsOf(answer)).toHaveLength(50)
+      expect(getErrors(answer)).toHaveLength(50)
       expect(answer.text.length).toBeLessThan(16_384)
       expect(process.cpuUsage(started).user).toBeLessThan(2_000_000)
     })

@@ -243,9 +243,9 @@ describe('Attacks on the team', () => {
     shop = await shop.asNewMerchant()
   })
 
-  const idOf = async (email: string): Promise<string> =>
+  const readId = async (email: string): Promise<string> =>
     String((await shop.db.query('select id from person where email = $1', [email])).rows[0]?.id)
-  const accountOf = async (email: string): Promise<string> =>
+  const readAccount = async (email: string): Promise<string> =>
     String(
       (
         await shop.db.query(
@@ -290,7 +290,7 @@ describe('Attacks on the team', () => {
 
     test('a withdrawn invitation lets nobody join, and the log records the withdrawal without the address', async () => {
       const owner = await signUp(shop, 'withdraws@shop.example')
-      const account = await accountOf('withdraws@shop.example')
+      const account = await readAccount('withdraws@shop.example')
       await invite(owner, 'guest@shop.example', 'owner')
       const guest = await signIn(shop, 'guest@shop.example')
       expect((await owner.get('/dashboard/team')).html).toContain('Withdraw')
@@ -308,7 +308,7 @@ describe('Attacks on the team', () => {
 
     test('an invitation to another address, of another account, or that has expired lets nobody join', async () => {
       const owner = await signUp(shop, 'inviter@shop.example')
-      const account = await accountOf('inviter@shop.example')
+      const account = await readAccount('inviter@shop.example')
       await invite(owner, 'right@shop.example')
       const wrong = await signIn(shop, 'wrong@shop.example')
       expect((await wrong.submit('/dashboard/accounts/join', { account, email: 'right@shop.example' })).status).toBe(
@@ -332,11 +332,11 @@ describe('Attacks on the team', () => {
     test('a person who lost the role while the request waited changes nothing', async () => {
       const email = 'demoted@shop.example'
       const owner = await signUp(shop, email)
-      const merchantId = await accountOf(email)
+      const merchantId = await readAccount(email)
       await signIn(shop, 'other-owner@shop.example')
-      await insertMembership(shop.db, { merchantId, personId: await idOf('other-owner@shop.example'), role: 'owner' })
+      await insertMembership(shop.db, { merchantId, personId: await readId('other-owner@shop.example'), role: 'owner' })
       const _form = await owner.formField('/dashboard/team')
-      const personId = await idOf(email)
+      const personId = await readId(email)
       const before = await shop.db.query('select count(*)::int as n from invitation')
       let answers: Promise<{ status: number }[]> = Promise.resolve([])
       await shop.db.transaction(async (tx) => {
@@ -345,7 +345,7 @@ describe('Attacks on the team', () => {
           owner.post('/dashboard/team/invite', { _form, email: 'accomplice@shop.example', role: 'owner' }),
           owner.post('/dashboard/team/role', { _form, person: personId, role: 'owner' }),
           owner.post('/dashboard/team/withdraw', { _form, email: 'accomplice@shop.example' }),
-          owner.post('/dashboard/team/remove', { _form, person: await idOf('other-owner@shop.example') }),
+          owner.post('/dashboard/team/remove', { _form, person: await readId('other-owner@shop.example') }),
         ])
         // Until all four wait for the lock, so that each has passed the guard of the page.
         for (let waiting = 0; waiting < 4; ) {
@@ -368,13 +368,13 @@ describe('Attacks on the team', () => {
     test('two owners who remove each other at once leave one', async () => {
       const [a, b] = ['duel-a@shop.example', 'duel-b@shop.example']
       const first = await signUp(shop, a)
-      const merchantId = await accountOf(a)
+      const merchantId = await readAccount(a)
       await signIn(shop, b)
-      await insertMembership(shop.db, { merchantId, personId: await idOf(b), role: 'owner' })
+      await insertMembership(shop.db, { merchantId, personId: await readId(b), role: 'owner' })
       const second = await signIn(shop, b)
       await Promise.all([
-        first.submit('/dashboard/team/remove', { person: await idOf(b) }),
-        second.submit('/dashboard/team/remove', { person: await idOf(a) }),
+        first.submit('/dashboard/team/remove', { person: await readId(b) }),
+        second.submit('/dashboard/team/remove', { person: await readId(a) }),
       ])
       const { rows } = await shop.db.query('select role from membership where merchant_id = $1', [merchantId])
       expect(rows).toEqual([{ role: 'owner' }])
@@ -451,7 +451,7 @@ describe('The matrix of pages', () => {
 
   const pages = composedPages()
   /** The path with ids of unknown objects: a refusal must come before any look-up. */
-  const pathOf = (path: string): string => path.replaceAll(/:\w+/g, 'nothing')
+  const fillPath = (path: string): string => path.replaceAll(/:\w+/g, 'nothing')
   /** The type of the object that an id in a path belongs to, by the beginning of the path. */
   const ID_OF: readonly (readonly [string, Exclude<keyof Furnished, 'merchant'>])[] = [
     ['/dashboard/keys', 'apiKey'],
@@ -460,7 +460,7 @@ describe('The matrix of pages', () => {
     ['/dashboard/links', 'link'],
   ]
   /** The path with ids of the shop’s own objects. */
-  function ownPathOf(path: string): string {
+  function fillOwnPath(path: string): string {
     if (path.startsWith('/dashboard/notifications')) return path.replace(':id', channel)
     const [, kind = 'payment'] = ID_OF.find(([start]) => path.startsWith(start)) ?? []
     return path.replace(':id', own[kind]).replace(':event', own.event)
@@ -556,7 +556,7 @@ describe('The matrix of pages', () => {
     ] as const
     const before = await snapshot()
     for (const { method, path } of pages) {
-      const at = pathOf(path)
+      const at = fillPath(path)
       const enter = async ([state, cookie]: (typeof states)[number]): Promise<void> => {
         const visitor = withCookie(cookie)
         const answer = method === 'get' ? await visitor.get(at) : await visitor.post(at, { _form })
@@ -565,7 +565,7 @@ describe('The matrix of pages', () => {
       await Promise.all(states.map(enter))
     }
     for (const [turn, { path }] of pages.filter(({ method }) => method === 'post').entries()) {
-      const at = pathOf(path)
+      const at = fillPath(path)
       const foreign = FOREIGN.map(async (header, index) => {
         const role = nthRole(turn + index)
         const name = `post ${path} by ${role} from ${JSON.stringify(header)}`
@@ -581,7 +581,7 @@ describe('The matrix of pages', () => {
     ahead = IDLE_MS + 60_000
     for (const { method, path } of pages) {
       const visitor = withCookie(session)
-      const at = pathOf(path)
+      const at = fillPath(path)
       note(
         `${method} ${path} idle`,
         method === 'get' ? await visitor.get(at) : await visitor.post(at, { _form }),
@@ -603,7 +603,7 @@ describe('The matrix of pages', () => {
       const _form = await visitor.formField()
       for (const { method, path, needs } of pages) {
         if (needs === 'person') continue
-        const at = pathOf(path)
+        const at = fillPath(path)
         const allowed = may(role, needs as Ability)
         if (allowed && method === 'post') continue
         const answer = method === 'get' ? await visitor.get(at) : await visitor.post(at, { _form })
@@ -616,7 +616,7 @@ describe('The matrix of pages', () => {
     ahead = CONFIRMED_MS + 60_000
     for (const { method, path, fresh } of pages) {
       if (fresh === undefined) continue
-      const answer = method === 'get' ? await owner.get(pathOf(path)) : await owner.post(pathOf(path), { _form })
+      const answer = method === 'get' ? await owner.get(fillPath(path)) : await owner.post(fillPath(path), { _form })
       if (!(answer.to ?? '').startsWith('/dashboard/confirm'))
         through.push(`unconfirmed ${method} ${path}: ${answer.status}`)
     }
@@ -643,7 +643,7 @@ describe('The matrix of pages', () => {
       expect((await stranger.get(path)).html).not.toContain(payment?.id)
     const changes = await shop.db.query('select count(*)::int as n from audit_entry')
     for (const { method, path } of pages.filter(({ path: one }) => one.includes(':id'))) {
-      const at = ownPathOf(path)
+      const at = fillOwnPath(path)
       if (method === 'get') expect([at, (await (visitors.get('owner') as Visitor).get(at)).status]).toEqual([at, 200])
       const answer = method === 'get' ? await stranger.get(at) : await stranger.submit(at)
       expect([path, answer.status, answer.html.includes('order-')]).toEqual([path, 404, false])
@@ -662,7 +662,7 @@ describe('The matrix of pages', () => {
       const enter = async (name: string, { method, path }: (typeof pages)[number]): Promise<void> => {
         const visitor = new Visitor(live)
         visitor.cookies.set(name, owner.cookies.get('pinrail_session') ?? '')
-        const answer = method === 'get' ? await visitor.get(pathOf(path)) : await visitor.post(pathOf(path), { _form })
+        const answer = method === 'get' ? await visitor.get(fillPath(path)) : await visitor.post(fillPath(path), { _form })
         if (!isRefused(answer)) through.push(`${method} ${path}: ${answer.status}`)
       }
       for (const page of pages)

@@ -104,7 +104,7 @@ describe('The first steps of a new account', () => {
 
 describe('The pages of the dashboard', () => {
   const CARD = { provider: 'card_partner', method: 'card' } as const
-  const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
+  const stripTags = (html: string): string => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
 
   describe('payments', () => {
     test('payments are listed newest first, and filtered, searched and sorted by the URL of the page alone', async () => {
@@ -212,11 +212,11 @@ describe('The pages of the dashboard', () => {
       const { owner, pay } = await openAccount(shop, 'nothing@shop.example')
       const id = await pay({ amount: '10.00', currency: 'EUR' })
       const read = async () =>
-        / Nothing(?: yet)? /.exec(textOf((await owner.get('/dashboard/payments')).html))?.[0].trim()
+        / Nothing(?: yet)? /.exec(stripTags((await owner.get('/dashboard/payments')).html))?.[0].trim()
       expect(await read()).toBe('Nothing yet')
       await change(id, (work) => work.set({ closedAs: 'canceled' }))
       expect(await read()).toBe('Nothing')
-      const page = textOf((await owner.get(`/dashboard/payments/${id}`)).html)
+      const page = stripTags((await owner.get(`/dashboard/payments/${id}`)).html)
       expect(page).toContain('You receive Nothing')
       expect(page).not.toContain('You would receive')
     })
@@ -231,9 +231,9 @@ describe('The pages of the dashboard', () => {
       })
       expect((await owner.get(`/dashboard/payments/${id}`)).status).toBe(200)
       await change(id, (work) => work.setAttempt(attemptId, { held: '57883248' }))
-      const page = textOf((await owner.get(`/dashboard/payments/${id}`)).html)
+      const page = stripTags((await owner.get(`/dashboard/payments/${id}`)).html)
       expect(page).toMatch(/Paid in part .*Asked 100\.00 EUR Paid 50\.00 EUR Missing 50\.00 EUR/)
-      expect(textOf((await owner.get('/dashboard/payments')).html)).toMatch(/100\.00 EUR Paid in part .* USDC /)
+      expect(stripTags((await owner.get('/dashboard/payments')).html)).toMatch(/100\.00 EUR Paid in part .* USDC /)
       const other = await openAccount(shop, 'not-part@shop.example')
       expect((await other.owner.get(`/dashboard/payments/${id}`)).status).toBe(404)
     })
@@ -248,7 +248,7 @@ describe('The pages of the dashboard', () => {
              gross_micro = 11000000, fee_micro = 495000, net_micro = 10505000 where id = $1`,
           [id, payout, JSON.stringify(reviews)],
         )
-        return textOf((await owner.get(`/dashboard/payments/${id}`)).html)
+        return stripTags((await owner.get(`/dashboard/payments/${id}`)).html)
       }
       const looks = 'Pinrail is reviewing it.'
       const reversed = await lookAt('voiding', [])
@@ -268,7 +268,7 @@ describe('The pages of the dashboard', () => {
         work.addAttempt({ id: second, ...CARD, asked: work.state.payment.amount })
         work.setAttempt(second, { status: 'paid', held: '1000' })
       })
-      const read = async () => textOf((await owner.get(`/dashboard/payments/${id}`)).html)
+      const read = async () => stripTags((await owner.get(`/dashboard/payments/${id}`)).html)
       expect(await read()).toMatch(/Another payment of 10\.00 EUR arrived for it.*Card, held for the buyer 10\.00 EUR/)
       await change(id, (work) => work.setAttempt(second, { status: 'refunded', held: '0', returned: true }))
       expect(await read()).toMatch(/Another payment of 10\.00 EUR went back to the buyer.*Card, returned 10\.00 EUR/)
@@ -284,7 +284,7 @@ describe('The pages of the dashboard', () => {
            where id = $1`,
           [id, payout, reason, JSON.stringify(reviews)],
         )
-        return textOf((await owner.get('/dashboard')).html)
+        return stripTags((await owner.get('/dashboard')).html)
       }
       const withheld = await reviewed('none', 'withheld')
       expect(withheld).toContain('The partner withholds the money while it checks the payment. Do not ship yet.')
@@ -316,7 +316,7 @@ describe('The pages of the dashboard', () => {
       await change(id, (work) => work.set({ closedAs: 'expired' }), at)
       return id
     }
-    const shown = async (): Promise<string> => textOf((await owner.get('/dashboard')).html)
+    const shown = async (): Promise<string> => stripTags((await owner.get('/dashboard')).html)
     const old = await end(Date.now() - 2 * 86_400_000)
     await change(old, (work) => work.set({ listenEnded: true }))
     expect(await shown()).toContain('No payment has finished today')

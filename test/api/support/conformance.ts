@@ -36,7 +36,7 @@ export function createConformance(document: OpenApi): (seen: Seen) => void {
     pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
   }))
 
-  function validatorOf(pointer: string): ValidateFunction {
+  function getValidator(pointer: string): ValidateFunction {
     const known = compiled.get(pointer)
     if (known !== undefined) return known
     const made = ajv.compile({ $ref: `api#${pointer}` })
@@ -64,7 +64,7 @@ export function createConformance(document: OpenApi): (seen: Seen) => void {
       : ['', 'paths', template ?? '', method, 'responses', String(seen.status), 'content', type, 'schema']
           .map(escaped)
           .join('/')
-    const validate = validatorOf(pointer)
+    const validate = getValidator(pointer)
     const body: unknown = type === 'text/csv' ? seen.text : JSON.parse(seen.text)
     if (!validate(body))
       throw new Error(

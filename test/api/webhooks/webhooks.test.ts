@@ -167,7 +167,7 @@ describe('The pages of webhooks', () => {
 
   const NEW = '/dashboard/webhooks/new'
   const secretIn = (html: string): string => /value="(whsec_[^"]+)"/.exec(html)?.[1] ?? ''
-  const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, '')
+  const stripTags = (html: string): string => html.replaceAll(/<[^>]+>/g, '')
 
   /** An endpoint that was added by the form. */
   async function addEndpoint({ owner }: Account) {
@@ -221,7 +221,7 @@ describe('The pages of webhooks', () => {
     expect([html.includes('shop.example/hooks'), html.includes(secret)]).toEqual([true, false])
     const rotated = await account.owner.submit(`${path}/rotate`, { overlap: '3600' })
     expect(secretIn(rotated.html)).not.toBe(secret)
-    expect(textOf((await account.owner.get(path)).html)).toContain('The old secret also signs until')
+    expect(stripTags((await account.owner.get(path)).html)).toContain('The old secret also signs until')
   })
 
   test('deliveries show their request and response, and are sent again one by one or all failed ones', async () => {
@@ -230,7 +230,7 @@ describe('The pages of webhooks', () => {
     const { path, id } = await addEndpoint(account)
     await addDelivery(account, id, { status: 'delivered', answer: 200 })
     const failed = await addDelivery(account, id, { status: 'exhausted', answer: 503 })
-    const page = textOf((await owner.get(path)).html)
+    const page = stripTags((await owner.get(path)).html)
     for (const text of ['1 of 2', '1,204 ms', 'Send 1 failed again', 'Failed 1']) expect(page).toContain(text)
     expect((await owner.get(`${path}?show=failed`)).html.match(/row-link/g)).toHaveLength(1)
     const delivery = await owner.get(`${path}/deliveries/${failed}`)
@@ -259,13 +259,13 @@ describe('The pages of webhooks', () => {
     const mail = (await mailsTo(shop, 'off@shop.example')).at(-1)
     expect(mail?.subject).toContain('Webhook endpoint disabled')
     expect(mail?.text).toContain(path)
-    expect(textOf((await owner.get('/dashboard/webhooks')).html)).toContain('Disabled after 5 days without a success')
+    expect(stripTags((await owner.get('/dashboard/webhooks')).html)).toContain('Disabled after 5 days without a success')
     expect((await owner.submit(`${path}/test`)).status).toBe(409)
     expect((await owner.submit(`${path}/enable`, { send: 'failed' })).to).toBe(path)
     expect(started.at(-1)).toBe(missed)
-    expect(textOf((await owner.get(path)).html)).toContain('Healthy')
+    expect(stripTags((await owner.get(path)).html)).toContain('Healthy')
     expect((await owner.submit(`${path}/disable`)).to).toBe(path)
-    expect(textOf((await owner.get(path)).html)).toContain('Disabled by somebody in your account')
+    expect(stripTags((await owner.get(path)).html)).toContain('Disabled by somebody in your account')
   })
 
   test('an edited endpoint keeps its URL if the new one is wrong; a right one takes effect and is in the log', async () => {
@@ -278,15 +278,15 @@ describe('The pages of webhooks', () => {
     }
     expect(page.html).toMatch(/value="payment.succeeded"[^>]* checked|checked[^>]* value="payment.succeeded"/)
     const form = { url: 'https://shop.example/new', description: '', event: '*' }
-    const before = await stateOf(id)
+    const before = await readState(id)
     const none = { url: form.url, description: '' }
     for (const wrong of [{ ...form, url: 'https://10.0.0.1/x' }, { ...form, event: 'payment.moved' }, none]) {
       const answer = await owner.submit(`${path}/edit`, wrong)
       expect([wrong, answer.status, answer.html.includes('One thing to correct')]).toEqual([wrong, 400, true])
     }
-    expect(await stateOf(id)).toEqual(before)
+    expect(await readState(id)).toEqual(before)
     expect((await owner.submit(`${path}/edit`, form)).to).toBe(path)
-    expect(await stateOf(id)).toEqual({ url: form.url, description: null, enabled_events: ['*'] })
+    expect(await readState(id)).toEqual({ url: form.url, description: null, enabled_events: ['*'] })
     expect(await lastEntry(tenant.merchantId)).toMatchObject({
       action: 'updateWebhookEndpoint',
       data: { id, url: form.url },
@@ -299,12 +299,12 @@ describe('The pages of webhooks', () => {
     const { path, id } = await addEndpoint(account)
     const waits = await addDelivery(account, id, { status: 'pending', answer: 503 })
     await addDelivery(account, id, { status: 'exhausted', answer: 503 })
-    const asked = textOf((await owner.get(`${path}/delete`)).html)
+    const asked = stripTags((await owner.get(`${path}/delete`)).html)
     for (const text of ['1 event, never sent', '1 event, lost', 'for 90 days', '-X DELETE'])
       expect([text, asked.includes(text)]).toEqual([text, true])
-    expect(await stateOf(id)).toBeDefined()
+    expect(await readState(id)).toBeDefined()
     expect((await owner.submit(`${path}/delete`)).to).toBe('/dashboard/webhooks')
-    expect(await stateOf(id)).toBeUndefined()
+    expect(await readState(id)).toBeUndefined()
     expect((await shop.db.query('select 1 from delivery where endpoint_id = $1', [id])).rows).toEqual([])
     expect((await owner.get(`/dashboard/events/${waits}`)).status).toBe(200)
     const entry = { action: 'deleteWebhookEndpoint', data: { id, url: 'https://shop.example/hooks' } }
@@ -313,7 +313,7 @@ describe('The pages of webhooks', () => {
       expect(again.status).toBe(404)
   })
 
-  const stateOf = async (id: string) =>
+  const readState = async (id: string) =>
     (await shop.db.query('select url, description, enabled_events from webhook_endpoint where id = $1', [id])).rows[0]
   const lastEntry = async (merchantId: string) =>
     (
@@ -340,7 +340,7 @@ describe('The pages of events', () => {
     deliverNow = async ({ eventId, endpointId }) => sent.push(`${eventId} ${endpointId}`) > 0
   })
 
-  const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
+  const stripTags = (html: string): string => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
   const typesIn = (html: string): string[] =>
     [...html.matchAll(/row-link[^>]*><b><code[^>]*>([^<]+)/g)].map(([, type]) => type ?? '')
 
@@ -386,7 +386,7 @@ describe('The pages of events', () => {
       'Retrying',
       'Delivered',
     ])
-      expect(textOf(list)).toContain(text)
+      expect(stripTags(list)).toContain(text)
     const found = async (q: string): Promise<string[]> =>
       typesIn((await owner.get(`/dashboard/events?q=${encodeURIComponent(q)}`)).html)
     expect(await found('succ')).toEqual(['payment.succeeded'])
@@ -435,7 +435,7 @@ describe('The pages of events', () => {
       expect(typesIn((await other.owner.get(`/dashboard/events?q=${encodeURIComponent(q)}`)).html)).toEqual([])
     expect((await other.owner.get(`/dashboard/events/${events[0]}`)).status).toBe(404)
     expect((await other.owner.get(`/dashboard/events?after=${events[0]}`)).status).toBe(404)
-    expect(textOf((await other.owner.get('/dashboard/events')).html)).toContain('Not delivered 0')
+    expect(stripTags((await other.owner.get('/dashboard/events')).html)).toContain('Not delivered 0')
   })
 })
 
@@ -458,7 +458,7 @@ describe('Endpoints', () => {
   type Fields = Record<string, unknown>
   const PATH = '/v1/webhook_endpoints'
   const create = (body: unknown, headers: Record<string, string> = {}) => shop.ask('POST', PATH, { body, headers })
-  const idOf = (answer: Answer): string => String(answer.body['id'])
+  const getId = (answer: Answer): string => String(answer.body['id'])
 
   /** An endpoint at the receiver, which verifies with its secret from now on. */
   async function register(events: readonly string[] = ['*']): Promise<string> {
@@ -466,7 +466,7 @@ describe('Endpoints', () => {
     expect(made.status).toBe(201)
     receiver.secret = String(made.body['secret'])
     receiver.received.length = 0
-    return idOf(made)
+    return getId(made)
   }
 
   async function record(type = 'payment.succeeded'): Promise<string> {
@@ -485,7 +485,7 @@ describe('Endpoints', () => {
 
   describe('an endpoint', () => {
     test('every change of an endpoint writes a notice: it is added, changed, given a new secret, or deleted', async () => {
-      const id = idOf(await create({ url: 'https://noticed.example/hooks' }))
+      const id = getId(await create({ url: 'https://noticed.example/hooks' }))
       await shop.ask('PATCH', `${PATH}/${id}`, { body: { enabled: false } })
       await shop.ask('POST', `${PATH}/${id}/rotate_secret`, { body: {} })
       await shop.ask('DELETE', `${PATH}/${id}`)
@@ -504,24 +504,24 @@ describe('Endpoints', () => {
         status: 'enabled',
         secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
       })
-      expect(made.headers.get('location')).toBe(`${PATH}/${idOf(made)}`)
+      expect(made.headers.get('location')).toBe(`${PATH}/${getId(made)}`)
       const { secret: _secret, ...shown } = made.body
-      const read = await shop.ask('GET', `${PATH}/${idOf(made)}`)
+      const read = await shop.ask('GET', `${PATH}/${getId(made)}`)
       expect(read.body).toEqual(shown)
       const listed = (await shop.ask('GET', PATH)).body['data']
       expect(listed).toContainEqual(shown)
       const body = { url: 'https://shop.example/other', enabled_events: ['*'], description: null, enabled: false }
-      const changed = await shop.ask('PATCH', `${PATH}/${idOf(made)}`, { body })
+      const changed = await shop.ask('PATCH', `${PATH}/${getId(made)}`, { body })
       expect(changed.body).toMatchObject({
         url: body.url,
         description: null,
         status: 'disabled',
         disabled_reason: 'merchant',
       })
-      const enabled = await shop.ask('PATCH', `${PATH}/${idOf(made)}`, { body: { enabled: true } })
+      const enabled = await shop.ask('PATCH', `${PATH}/${getId(made)}`, { body: { enabled: true } })
       expect(enabled.body).toMatchObject({ status: 'enabled', disabled_at: null, disabled_reason: null })
-      expect((await shop.ask('DELETE', `${PATH}/${idOf(made)}`)).body['deleted']).toBe(true)
-      expectProblem(await shop.ask('GET', `${PATH}/${idOf(made)}`), 404, 'resource_missing')
+      expect((await shop.ask('DELETE', `${PATH}/${getId(made)}`)).body['deleted']).toBe(true)
+      expectProblem(await shop.ask('GET', `${PATH}/${getId(made)}`), 404, 'resource_missing')
     })
 
     test('a repeated request for an endpoint returns the same secret, which is stored encrypted', async () => {
@@ -531,7 +531,7 @@ describe('Endpoints', () => {
       expect([second.text, second.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
       const { rows } = await shop.db.query('select body from idempotency_key')
       expect(JSON.stringify(rows)).not.toContain(String(first.body['secret']))
-      await shop.ask('DELETE', `${PATH}/${idOf(first)}`)
+      await shop.ask('DELETE', `${PATH}/${getId(first)}`)
     })
 
     test.each([

@@ -118,14 +118,14 @@ describe('deposits', () => {
     const deposit = await readDeposit(world.db, attemptId)
     return { micro: deposit?.receivedMicro, wrong: deposit?.wrongToken }
   }
-  const sweepsOf = async (paymentId: string) =>
+  const listSweeps = async (paymentId: string) =>
     (
       await world.db.query(
         'select idx, state, micro_usdc::text as micro from deposit_sweep where payment_id = $1 order by idx',
         [paymentId],
       )
     ).rows
-  const balanceOf = async (account: string) =>
+  const readBalance = async (account: string) =>
     (await readBalances(world.db)).find((row) => row.account === account && row.asset === 'USDC')?.amount ?? '0'
   const pausedReason = async () => (await world.db.query('select paused_reason from chain_cursor')).rows[0]
 
@@ -133,7 +133,7 @@ describe('deposits', () => {
     const { paymentId, attemptId, address } = await openPayment()
     const treasuryBefore = await world.balance(world.treasury.address)
     await world.finalize(runner())
-    const booked = await balanceOf('treasury')
+    const booked = await readBalance('treasury')
     await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
     expect(await received(attemptId)).toEqual({ micro: '0', wrong: false })
     await world.finalize(runner(), 4)
@@ -147,13 +147,13 @@ describe('deposits', () => {
     expect(await takeUnread(world.db, { minAgeMs: 60_000, limit: 10 })).toEqual([
       { attempt_id: attemptId, payment_id: paymentId },
     ])
-    expect(await sweepsOf(paymentId)).toEqual([{ idx: 0, state: 'done', micro: ASKED }])
+    expect(await listSweeps(paymentId)).toEqual([{ idx: 0, state: 'done', micro: ASKED }])
     expect(await world.balance(address)).toBe(0n)
     expect(await world.chain.getBalance({ address })).toBe(0n)
     expect(await world.balance(world.treasury.address)).toBe(treasuryBefore + 5_000_000n)
     // No payment has taken it yet: it is in the treasury, and in suspense.
-    expect(BigInt(await balanceOf('treasury')) - BigInt(booked)).toBe(5_000_000n)
-    expect([await balanceOf('deposits'), await balanceOf('suspense')]).toEqual(['0', `-${ASKED}`])
+    expect(BigInt(await readBalance('treasury')) - BigInt(booked)).toBe(5_000_000n)
+    expect([await readBalance('deposits'), await readBalance('suspense')]).toEqual(['0', `-${ASKED}`])
     expect(await findImbalances(world.db)).toEqual([])
     expect(await pausedReason()).toEqual({ paused_reason: null })
   })
@@ -184,7 +184,7 @@ describe('deposits', () => {
         attempt_id: ended.attemptId,
         payment_id: ended.paymentId,
       })
-      expect(await sweepsOf(ended.paymentId)).toEqual([{ idx: 0, state: 'done', micro: ASKED }])
+      expect(await listSweeps(ended.paymentId)).toEqual([{ idx: 0, state: 'done', micro: ASKED }])
       expect(await received(quiet.attemptId)).toEqual({ micro: '0', wrong: false })
       world.clock.now = new Date()
     },
@@ -220,7 +220,7 @@ describe('deposits', () => {
     await mintUsdc(world.chain, { to: address, micro: 3_000_000n })
     await world.finalize(runner(), 4)
     expect(await received(attemptId)).toEqual({ micro: ASKED, wrong: false })
-    expect(await sweepsOf(paymentId)).toEqual([
+    expect(await listSweeps(paymentId)).toEqual([
       { idx: 0, state: 'done', micro: '2000000' },
       { idx: 1, state: 'done', micro: '3000000' },
     ])
@@ -268,7 +268,7 @@ describe('deposits', () => {
     await mintUsdc(world.chain, { to: address, micro: 9_999n })
     await world.finalize(runner(), 3)
     expect(await received(attemptId)).toEqual({ micro: '9999', wrong: false })
-    expect(await sweepsOf(paymentId)).toEqual([])
+    expect(await listSweeps(paymentId)).toEqual([])
   })
 
   test('a reorganization before finality removes the deposit, and nothing was reported', async () => {
@@ -290,13 +290,13 @@ describe('deposits', () => {
     const before = await world.balance(world.treasury.address)
     // Seen as final, signed and sent; then the node forgets it, as after a restart.
     await runner().tick()
-    expect(await sweepsOf(paymentId)).toMatchObject([{ state: 'assigned' }])
+    expect(await listSweeps(paymentId)).toMatchObject([{ state: 'assigned' }])
     for (const { tx_hash: hash } of (await world.db.query('select tx_hash from lane_tx_attempt')).rows)
       await world.chain.dropTransaction({ hash }).catch(() => undefined)
     await world.chain.mine({ blocks: 1 })
     expect(await world.balance(address)).toBe(5_000_000n)
     await world.finalize(runner(), 3)
-    expect(await sweepsOf(paymentId)).toEqual([{ idx: 0, state: 'done', micro: ASKED }])
+    expect(await listSweeps(paymentId)).toEqual([{ idx: 0, state: 'done', micro: ASKED }])
     expect(await world.balance(world.treasury.address)).toBe(before + 5_000_000n)
   })
 
@@ -311,7 +311,7 @@ describe('deposits', () => {
     const wallet = world.relayers[0]!.address
     const spent = await world.chain.getTransactionCount({ address: wallet })
     await world.finalize(runner(), 3)
-    expect(await sweepsOf(paymentId)).toMatchObject([{ state: 'signed' }])
+    expect(await listSweeps(paymentId)).toMatchObject([{ state: 'signed' }])
     expect(await world.chain.getTransactionCount({ address: wallet })).toBe(spent)
     const [queued] = await world.queue([{ micro: 1_000n }])
     await world.finalize(world.runner({ deposits, hooks: { ...hooks, onSettled: bookSettled } }), 3)
@@ -321,14 +321,14 @@ describe('deposits', () => {
       encodeFunctionData({ abi: usdcAdminAbi, functionName: 'unBlacklist', args: [address] }),
     )
     await world.finalize(runner(), 4)
-    expect(await sweepsOf(paymentId)).toMatchObject([{ state: 'done' }])
+    expect(await listSweeps(paymentId)).toMatchObject([{ state: 'done' }])
   })
 
   test('a sweep that a restored database has forgotten is found on chain, and nothing is booked twice', async () => {
     const { paymentId, attemptId, address } = await openPayment()
     await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
     await world.finalize(runner(), 4)
-    const [before, suspense] = [await balanceOf('treasury'), await balanceOf('suspense')]
+    const [before, suspense] = [await readBalance('treasury'), await readBalance('suspense')]
     // As after a restore to the time before the buyer paid.
     await world.db.query(
       'alter table ledger_entry disable trigger user; alter table ledger_transaction disable trigger user',
@@ -353,8 +353,8 @@ describe('deposits', () => {
     )
     await world.finalize(runner(), 4)
     expect(await received(attemptId)).toEqual({ micro: ASKED, wrong: false })
-    expect((await sweepsOf(paymentId)).filter(({ state }) => state === 'done')).toHaveLength(1)
-    expect([await balanceOf('treasury'), await balanceOf('suspense')]).toEqual([before, suspense])
+    expect((await listSweeps(paymentId)).filter(({ state }) => state === 'done')).toHaveLength(1)
+    expect([await readBalance('treasury'), await readBalance('suspense')]).toEqual([before, suspense])
     expect(await pausedReason()).toEqual({ paused_reason: null })
   })
 
@@ -377,7 +377,7 @@ describe('deposits', () => {
     await world.finalize(runner(), 3)
     expect((await world.chain.getTransactionReceipt({ hash })).logs).toHaveLength(1)
     expect(await received(attemptId)).toEqual({ micro: '0', wrong: true })
-    expect(await sweepsOf(paymentId)).toEqual([])
+    expect(await listSweeps(paymentId)).toEqual([])
     expect(await readBalances(world.db)).toEqual(books)
   })
 
@@ -397,8 +397,8 @@ describe('deposits', () => {
     await expect(assertSameSeed(world.db, other.keys, scope)).rejects.toThrow('DEPOSIT_SEED is not the one of before')
     await assertSameSeed(world.db, keys, scope)
     await assertSameSeed(world.db, other.keys, { ...scope, livemode: true })
-    expect(await sweepsOf(paymentId)).toEqual([])
+    expect(await listSweeps(paymentId)).toEqual([])
     await world.finalize(runner(), 4)
-    expect(await sweepsOf(paymentId)).toMatchObject([{ state: 'done' }])
+    expect(await listSweeps(paymentId)).toMatchObject([{ state: 'done' }])
   })
 })

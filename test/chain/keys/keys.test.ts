@@ -266,7 +266,7 @@ describe('keys', () => {
   }
 
   const folder = mkdtempSync(join(tmpdir(), 'pinrail-keys-'))
-  function fileOf(content: unknown): string {
+  function writeKeyFile(content: unknown): string {
     const path = join(folder, `${randomBytes(6).toString('hex')}.json`)
     writeFileSync(path, JSON.stringify(content))
     return `keystore:${path}`
@@ -278,19 +278,19 @@ describe('keys', () => {
       ['scrypt', scryptKeystore(SECRET, 'testpassword')],
       ['capitals', { version: 3, Crypto: PBKDF2.crypto }],
     ])('an encrypted keystore of version 3 (%s) gives its key', async (_kdf, content) => {
-      const account = await openAccount(fileOf(content), { password: 'testpassword' })
+      const account = await openAccount(writeKeyFile(content), { password: 'testpassword' })
       expect(account.address).toBe(privateKeyToAccount(SECRET).address)
     })
 
     test('a keystore with a wrong password, a changed byte, no password, or another format is refused', async () => {
-      await expect(openAccount(fileOf(PBKDF2), { password: 'wrong' })).rejects.toThrow(
+      await expect(openAccount(writeKeyFile(PBKDF2), { password: 'wrong' })).rejects.toThrow(
         'password of the keystore is wrong',
       )
       const changed = structuredClone(PBKDF2)
       changed.crypto.ciphertext = changed.crypto.ciphertext.replace(/^53/, '54')
-      await expect(openAccount(fileOf(changed), { password: 'testpassword' })).rejects.toThrow('file is damaged')
-      await expect(openAccount(fileOf(PBKDF2))).rejects.toThrow('KEYSTORE_PASSWORD')
-      await expect(openAccount(fileOf({ version: 1 }), { password: 'x' })).rejects.toThrow(
+      await expect(openAccount(writeKeyFile(changed), { password: 'testpassword' })).rejects.toThrow('file is damaged')
+      await expect(openAccount(writeKeyFile(PBKDF2))).rejects.toThrow('KEYSTORE_PASSWORD')
+      await expect(openAccount(writeKeyFile({ version: 1 }), { password: 'x' })).rejects.toThrow(
         'not a keystore of version 3',
       )
     })

@@ -20,13 +20,13 @@ describe('two lanes', () => {
   })
   afterAll(() => world.stop())
 
-  const walletOf = (account: LocalAccount): Hex => account.address.toLowerCase() as Hex
+  const getWallet = (account: LocalAccount): Hex => account.address.toLowerCase() as Hex
 
   /** Every test begins with two open lanes whose envelopes have all ended. */
   beforeEach(async () => {
     for (const account of world.relayers) {
       await world.chain.setBalance({ address: account.address, value: 10n ** 22n })
-      await releaseLane(world.db, { chainId: TOKEN.chainId, wallet: walletOf(account) })
+      await releaseLane(world.db, { chainId: TOKEN.chainId, wallet: getWallet(account) })
     }
     await world.finalize(world.runner(), 3)
   })
@@ -39,14 +39,14 @@ describe('two lanes', () => {
     }
   }
 
-  const laneOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).lane?.wallet ?? null
+  const readLane = async ({ paymentId }: Queued) => (await world.payout(paymentId)).lane?.wallet ?? null
 
   /** The newest transaction of the wallet as it was stored. */
   async function storedRaw(account: LocalAccount): Promise<{ hash: Hex; raw: Hex }> {
     const { rows } = await world.db.query(
       `select tx_hash as hash, '0x' || encode(raw, 'hex') as raw from lane_tx_attempt where wallet = $1
      order by nonce desc, attempt desc limit 1`,
-      [walletOf(account)],
+      [getWallet(account)],
     )
     return rows[0] as { hash: Hex; raw: Hex }
   }
@@ -55,7 +55,7 @@ describe('two lanes', () => {
   async function sendAndForget(payouts: Parameters<World['queue']>[0]): Promise<Queued[]> {
     const queued = await world.queue(payouts)
     await world.runner({ relayers: [first] }).tick()
-    expect(await laneOf(queued[0]!)).toBe(walletOf(first))
+    expect(await readLane(queued[0]!)).toBe(getWallet(first))
     await world.chain.dropTransaction({ hash: (await storedRaw(first)).hash })
     return queued
   }
@@ -73,13 +73,13 @@ describe('two lanes', () => {
     say: (line) => void said.push(line),
   })
 
-  const journalOf = ({ db, hooks }: World) =>
+  const openJournal = ({ db, hooks }: World) =>
     createSettlementJournal({ db, hooks, scope: { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address } })
 
   const gasOfEnvelopes = async (account: LocalAccount): Promise<number[]> => {
     const { rows } = await world.db.query(
       `select gas_used::int as gas from lane_tx where wallet = $1 and state = 'finalized' order by nonce`,
-      [walletOf(account)],
+      [getWallet(account)],
     )
     return rows.map(({ gas }) => gas as number)
   }
@@ -88,7 +88,7 @@ describe('two lanes', () => {
     const queued = await sendAndForget([{}, {}, {}])
     const runner = world.runner({ relayers: [second] })
     await runner.tick()
-    expect(await laneOf(queued[0]!)).toBe(walletOf(first))
+    expect(await readLane(queued[0]!)).toBe(getWallet(first))
     await aMinuteLater()
     await world.finalize(world.runner({ relayers: [second] }))
     await settledOnce(queued)
@@ -99,7 +99,7 @@ describe('two lanes', () => {
     const { raw, hash } = await storedRaw(first)
     await aMinuteLater()
     await world.runner({ relayers: [second] }).tick()
-    expect(await laneOf(queued[0]!)).toBe(walletOf(second))
+    expect(await readLane(queued[0]!)).toBe(getWallet(second))
     const other = await storedRaw(second)
     await world.chain.sendRawTransaction({ serializedTransaction: raw })
     await world.chain.mine({ blocks: 1 })
@@ -124,7 +124,7 @@ describe('two lanes', () => {
     const { rows } = await world.db.query(
       `select nonce::int, tx_hash as hash from lane_tx_attempt join lane_tx using (chain_id, wallet, nonce)
      where wallet = $1 and state = 'broadcast' order by nonce`,
-      [walletOf(first)],
+      [getWallet(first)],
     )
     const [lowest] = rows as { nonce: number; hash: Hex }[]
     expect(rows).toHaveLength(3)
@@ -143,7 +143,7 @@ describe('two lanes', () => {
     await world.chain.sendRawTransaction({ serializedTransaction: raw })
     await world.chain.mine({ blocks: 4 })
     await world.finalize(world.runner(), 3)
-    const lanes = await world.db.query('select status from lane where wallet = $1', [walletOf(first)])
+    const lanes = await world.db.query('select status from lane where wallet = $1', [getWallet(first)])
     expect(lanes.rows).toEqual([{ status: 'quarantined' }])
     await settledOnce(queued)
   })
@@ -165,7 +165,7 @@ describe('two lanes', () => {
       }
       const queued = await world.queue([{}])
       await world.runner({ relayers: [refusing] }).tick()
-      expect(await laneOf(queued[0]!)).toBe(walletOf(first))
+      expect(await readLane(queued[0]!)).toBe(getWallet(first))
       await aMinuteLater()
       await world.chain.mine({ blocks: 13 })
       await world.finalize(world.runner({ relayers: [refusing, second] }), 3)
@@ -176,7 +176,7 @@ describe('two lanes', () => {
       const queued = await sendAndForget([{}])
       await aMinuteLater()
       await world.runner().tick()
-      expect(await laneOf(queued[0]!)).toBe(walletOf(first))
+      expect(await readLane(queued[0]!)).toBe(getWallet(first))
       await world.finalize(world.runner(), 3)
       await settledOnce(queued)
     })
@@ -187,7 +187,7 @@ describe('two lanes', () => {
       await aMinuteLater()
       await world.chain.mine({ blocks: 13 })
       await world.runner({ relayers: [first] }).tick()
-      expect(await laneOf(queued[0]!)).toBe(walletOf(first))
+      expect(await readLane(queued[0]!)).toBe(getWallet(first))
       await world.chain.setBalance({ address: first.address, value: 10n ** 22n })
       await world.finalize(world.runner({ relayers: [first] }), 3)
       await settledOnce(queued)
@@ -199,7 +199,7 @@ describe('two lanes', () => {
       await aMinuteLater()
       await world.chain.mine({ blocks: 13 })
       await world.runner().tick()
-      expect(await laneOf(queued[0]!)).toBe(walletOf(second))
+      expect(await readLane(queued[0]!)).toBe(getWallet(second))
       await world.chain.mine({ blocks: 5 })
       await world.chain.setBalance({ address: first.address, value: 10n ** 22n })
       await world.finalize(world.runner(), 4)
@@ -212,21 +212,21 @@ describe('two lanes', () => {
     test('an abandoned lane sends nothing more, and another lane carries its payouts at once', async () => {
       const said: string[] = []
       const queued = await sendAndForget([{}, {}])
-      expect(await abandon(operation(said), walletOf(first))).toBe(0)
+      expect(await abandon(operation(said), getWallet(first))).toBe(0)
       expect(said).toEqual([expect.stringContaining('take over 2 payouts')])
       await world.runner({ relayers: [first] }).tick()
-      expect(await laneOf(queued[0]!)).toBeNull()
+      expect(await readLane(queued[0]!)).toBeNull()
       await world.finalize(world.runner())
       await settledOnce(queued)
     })
 
     test('an abandoned lane uses no nonce any more, also in a round that began before', async () => {
-      const journal = journalOf(world)
+      const journal = openJournal(world)
       const queued = await world.queue([{}])
       await world.runner({ options: { maxInFlight: 0 } }).tick()
-      const lane = await takeLane(journal, { owner: 'before', leaseMs: 0, wallet: walletOf(first) })
-      await abandon(operation(), walletOf(first))
-      const encode = () => ({ target: walletOf(first), calldata: '0x' as const, gasLimit: 1n })
+      const lane = await takeLane(journal, { owner: 'before', leaseMs: 0, wallet: getWallet(first) })
+      await abandon(operation(), getWallet(first))
+      const encode = () => ({ target: getWallet(first), calldata: '0x' as const, gasLimit: 1n })
       expect(
         await journal.reserve(lane, { payouts: await journal.readAssignable({ limit: 10, resting: [] }), encode }),
       ).toBeNull()
@@ -286,7 +286,7 @@ describe('two lanes', () => {
     test('a void keeps the amount of the transfer on its way reserved, so that it is not promised to others', async () => {
       const [queued] = await sendAndForget([{}])
       await voidPayout(queued!)
-      const journal = journalOf(world)
+      const journal = openJournal(world)
       const reserved = await journal.readReserved(world.treasury.address.toLowerCase() as Hex, 0)
       expect(reserved.micro).toBe(queued!.micro)
       await world.finalize(world.runner({ relayers: [second] }))
@@ -295,7 +295,7 @@ describe('two lanes', () => {
 
   test('a payout cannot be stopped while a lane that lost it may still get its transfer mined', async () => {
     const [queued] = await sendAndForget([{}])
-    await abandon(operation(), walletOf(first))
+    await abandon(operation(), getWallet(first))
     const { state, lane } = await world.payout(queued!.paymentId)
     expect({ state, lane }).toEqual({ state: 'authorized', lane: null })
     expect(await world.db.transaction((tx) => holdPayout(tx, queued!.paymentId, 'wait'))).toBe(false)

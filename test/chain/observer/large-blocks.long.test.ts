@@ -15,7 +15,7 @@ import { type Queued, stealUsdc, TOKEN, useWorld } from '../world.ts'
 const world = useWorld()
 beforeEach(() => world.reset())
 
-const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
+const readState = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
 const cursor = async ({ db } = world) =>
   (
     await db.query(
@@ -38,7 +38,7 @@ test('in a block with 24,000 transfers of nothing to the treasury a theft is det
   await world.finalize(runner)
   expect((await cursor()).paused).toContain(theft)
   expect((await cursor()).scanned).toBeGreaterThan(Number(flooded.number))
-  expect(await stateOf(queued!)).toBe('settled')
+  expect(await readState(queued!)).toBe('settled')
 })
 
 // The cursor of deposits stopped, because one buyer flooded his payment’s address.
@@ -72,7 +72,7 @@ test('payouts that a stranger carries in transactions with receipts of 4 MB sett
   const block = await world.chain.getBlock()
   expect(block.gasUsed).toBeGreaterThan(49_000_000n)
   await world.finalize(world.runner({ options: { maxInFlight: 0 } }))
-  expect(await Promise.all(queued.map(stateOf))).toEqual(['settled', 'settled', 'settled'])
+  expect(await Promise.all(queued.map(readState))).toEqual(['settled', 'settled', 'settled'])
 })
 
 // Such a receipt was larger than any allowed answer, and final blocks were not read any more.
@@ -86,7 +86,7 @@ test('a payout that a stranger carries with 43,000 empty logs settles, and no no
   try {
     const rpc = connectRpc({ urls: [node.url], quorum: 1, chainId: TOKEN.chainId })
     await world.finalize(world.runner({ rpc, options: { maxInFlight: 0 } }))
-    expect(await stateOf(queued[0]!)).toBe('settled')
+    expect(await readState(queued[0]!)).toBe('settled')
     expect(node.calls.filter(({ method }) => method === 'eth_getTransactionReceipt')).toEqual([])
   } finally {
     await node.close()

@@ -8,7 +8,7 @@ describe('the newest blocks while finality stands still', () => {
   const { world, nodes } = useThreeNodes({ finalBelow: 10_000 })
 
   const connect = () => connectTo(nodes)
-  const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
+  const readState = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
 
   test('a reorganization that has the payout again never takes it back', async () => {
     const runner = world.runner({ rpc: connect() })
@@ -29,7 +29,7 @@ describe('the newest blocks while finality stands still', () => {
     expect(await world.balance(queued!.recipient)).toBe(50_000_000n)
     for (let round = 0; round < 3; round++) {
       await runner.tick()
-      expect(await stateOf(queued!)).toBe('mined')
+      expect(await readState(queued!)).toBe('mined')
     }
   })
 
@@ -71,7 +71,7 @@ describe('One bad node of three while an honest one is late', () => {
   const { world, nodes } = useThreeNodes({ finalBelow: 10_000 })
 
   const connect = () => connectTo(nodes)
-  const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
+  const readState = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
 
   /** A payout that is paid and marked as mined, this number of blocks ago. */
   async function mined(runner: { tick(): Promise<unknown> }, blocks: number, micro = 50_000_000n): Promise<Queued> {
@@ -82,7 +82,7 @@ describe('One bad node of three while an honest one is late', () => {
     await runner.tick()
     if (blocks > 0) await world.chain.mine({ blocks })
     await runner.tick()
-    expect(await stateOf(queued!)).toBe('mined')
+    expect(await readState(queued!)).toBe('mined')
     return queued!
   }
 
@@ -127,7 +127,7 @@ describe('One bad node of three while an honest one is late', () => {
       nodes[2]!.behave = (call) => (isNewest(call) ? { lie: () => behind } : 'honest')
       nodes[0]!.behave = (call) => (isNewest(call) ? { afterMs: 350 } : 'honest')
       await runner.tick()
-      expect(await stateOf(queued)).toBe('mined')
+      expect(await readState(queued)).toBe('mined')
     })
 
     test('a payout stays mined when a node that stands still is quicker than an honest one', async () => {
@@ -138,7 +138,7 @@ describe('One bad node of three while an honest one is late', () => {
         method === HEADERS && params[0] === 'latest' ? { lie: () => old } : 'honest'
       nodes[2]!.behave = ({ method }) => (method === HEADERS ? { afterMs: 250 } : 'honest')
       await runner.tick()
-      expect(await stateOf(queued)).toBe('mined')
+      expect(await readState(queued)).toBe('mined')
     })
   })
 
@@ -169,7 +169,7 @@ describe('One bad node of three while an honest one is late', () => {
       for (const node of nodes)
         node.behave = ({ method }) => (method === 'eth_call' && node === liar ? { lie } : 'honest')
       await runner.tick().catch(() => undefined)
-      expect(await stateOf(queued!)).toBe('broadcast')
+      expect(await readState(queued!)).toBe('broadcast')
     }
   })
 })

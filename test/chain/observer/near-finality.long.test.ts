@@ -16,7 +16,7 @@ import { connectTo, ticks, useThreeNodes } from './three-nodes.ts'
 const { world, nodes } = useThreeNodes({ finalBelow: 2 })
 
 const connect = () => connectTo(nodes)
-const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
+const readState = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
 const envelopes = async () => (await world.db.query('select state from lane_tx order by nonce')).rows
 const signatures = async ({ paymentId }: Queued) =>
   (await world.db.query('select from payout_signature where payment_id = $1', [paymentId])).rows.length
@@ -61,7 +61,7 @@ async function settled(micro: bigint): Promise<void> {
   await ticks(runner)
   await world.chain.mine({ blocks: 3 })
   await ticks(runner)
-  expect(await stateOf(queued!)).toBe('settled')
+  expect(await readState(queued!)).toBe('settled')
 }
 
 // Only those two had the height that a quorum calls final.
@@ -71,7 +71,7 @@ test('final blocks are read although one node has another hash for each', async 
   const [queued] = await world.queue([{ micro: 50_000_000n }])
   await ticks(runner)
   await rounds(runner, 5, wrongBlocks('finalized'))
-  expect(await stateOf(queued!)).toBe('settled')
+  expect(await readState(queued!)).toBe('settled')
 })
 
 // The node that is behind did not have the last final block when it was requested.
@@ -121,7 +121,7 @@ test('an envelope is not attributed to a stranger because a node has the final b
   await world.finalize(runner, 3)
   await world.chain.mine({ blocks: 30 })
   await world.finalize(runner, 3)
-  expect([await stateOf(queued!), await envelopes()]).toEqual(['settled', [{ state: 'finalized' }]])
+  expect([await readState(queued!), await envelopes()]).toEqual(['settled', [{ state: 'finalized' }]])
 })
 
 // It was in the balance of a lower block, and not reserved any more.
@@ -189,7 +189,7 @@ test('a payout whose block was replaced is not mined any more while a node holds
   await ticks(sender)
   await world.chain.mine({ blocks: 1 })
   await sender.tick()
-  expect(await stateOf(queued!)).toBe('mined')
+  expect(await readState(queued!)).toBe('mined')
   await world.chain.request({ method: 'anvil_reorg', params: [1, []] } as never)
   await world.chain.request({ method: 'anvil_dropAllTransactions', params: [] } as never)
   const reader = world.runner({ relayers: [], rpc: connect() })
@@ -198,7 +198,7 @@ test('a payout whose block was replaced is not mined any more while a node holds
     await holdDown()
     await reader.tick().catch(() => undefined)
   }
-  expect(await stateOf(queued!)).toBe('broadcast')
+  expect(await readState(queued!)).toBe('broadcast')
 })
 
 test('nothing is signed or sent while a quorum is behind the last known final block', async () => {
@@ -212,5 +212,5 @@ test('nothing is signed or sent while a quorum is behind the last known final bl
   expect([await signatures(queued!), await envelopes()]).toEqual([0, []])
   await isFinal(-1000)
   await ticks(runner)
-  expect(await stateOf(queued!)).toBe('broadcast')
+  expect(await readState(queued!)).toBe('broadcast')
 })

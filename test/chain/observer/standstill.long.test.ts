@@ -13,7 +13,7 @@ describe('a long standstill of finality', () => {
     await world.chain.mine({ blocks: 600 })
   })
 
-  const stateOf = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
+  const readState = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
 
   test('payouts are marked as mined during a standstill, and count against the treasury once', async () => {
     const runner = world.runner()
@@ -21,13 +21,13 @@ describe('a long standstill of finality', () => {
     await ticks(runner)
     await world.chain.mine({ blocks: 2 })
     await ticks(runner)
-    expect(await stateOf(first!)).toBe('mined')
+    expect(await readState(first!)).toBe('mined')
     const [second] = await world.queue([{ micro: 45_000_000n }])
     await ticks(runner)
     await world.chain.mine({ blocks: 2 })
     await ticks(runner)
     expect(await world.balance(second!.recipient)).toBe(45_000_000n)
-    expect(await stateOf(second!)).toBe('mined')
+    expect(await readState(second!)).toBe('mined')
   })
 
   test('a payout that a reorganization removed is sent again, and one in an older block stays mined', async () => {
@@ -37,19 +37,19 @@ describe('a long standstill of finality', () => {
     await ticks(runner)
     await world.chain.mine({ blocks: 1 })
     await ticks(runner)
-    expect(await stateOf(early!)).toBe('mined')
+    expect(await readState(early!)).toBe('mined')
     await world.chain.mine({ blocks: 600 })
     const [late] = await world.queue([{ micro: 1_000_000n }])
     await ticks(runner)
     await world.chain.mine({ blocks: 1 })
     await ticks(runner)
-    expect(await stateOf(late!)).toBe('mined')
+    expect(await readState(late!)).toBe('mined')
     await world.chain.request({ method: 'anvil_reorg', params: [1, []] } as never)
     await runner.tick()
-    expect([await stateOf(early!), await stateOf(late!)]).toEqual(['mined', 'broadcast'])
+    expect([await readState(early!), await readState(late!)]).toEqual(['mined', 'broadcast'])
     await world.chain.mine({ blocks: 1 })
     await ticks(runner)
-    expect(await stateOf(late!)).toBe('mined')
+    expect(await readState(late!)).toBe('mined')
     expect(await world.balance(late!.recipient)).toBe(1_000_000n)
   })
 
@@ -62,7 +62,7 @@ describe('a long standstill of finality', () => {
       await ticks(runner)
       await world.chain.mine({ blocks: 1 })
       await ticks(runner)
-      expect(await stateOf(queued!)).toBe('mined')
+      expect(await readState(queued!)).toBe('mined')
       await world.chain.mine({ blocks: 5 })
       await runner.tick()
       const block = await rawBlock(world, (await world.chain.getBlockNumber()) - 1n)
@@ -71,7 +71,7 @@ describe('a long standstill of finality', () => {
       await runner.tick()
       node.behave = () => 'honest'
       await ticks(runner)
-      expect(await stateOf(queued!)).toBe('mined')
+      expect(await readState(queued!)).toBe('mined')
     } finally {
       await node.close()
     }

@@ -24,7 +24,7 @@ export function issuerOf(world: World, changes: Partial<ReceiptIssuerDeps> & { u
   return createReceiptIssuer({
     db: world.db,
     scope: { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address },
-    rpc: rpcOf(urls),
+    rpc: openRpc(urls),
     signer: createReceiptSigner(RECEIPT_KEY),
     issuer: 'https://pay.example',
     clock: () => world.clock.now.getTime(),
@@ -33,7 +33,7 @@ export function issuerOf(world: World, changes: Partial<ReceiptIssuerDeps> & { u
   })
 }
 
-const rpcOf = (urls: readonly string[]): Rpc =>
+const openRpc = (urls: readonly string[]): Rpc =>
   connectRpc({ urls, quorum: Math.floor(urls.length / 2) + 1, chainId: TOKEN.chainId })
 
 export const receiptOf = (world: World, paymentId: string): Promise<PaymentReceipt | null> =>
@@ -52,7 +52,7 @@ export const proveOn = (
   world: World,
   block: Parameters<typeof proveInBlock>[1],
   { hashes, url = world.anvil.url }: { hashes: Parameters<typeof proveInBlock>[2]; url?: string },
-) => proveInBlock(rpcOf([url]), block, hashes)
+) => proveInBlock(openRpc([url]), block, hashes)
 
 /**
  * Puts strangers’ transactions of every type into the pool: legacy, with an access list, with a priority fee; some

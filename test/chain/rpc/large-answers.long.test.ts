@@ -40,12 +40,12 @@ describe('answers in parts', () => {
   const refusal = (message: string): Malice => ({ error: { code: -32000, message } })
   const count = (method: string): number => front().calls.filter((call) => call.method === method).length
 
-  const topicOf = (address: Hex): Hex => `0x${address.slice(2).padStart(64, '0')}`
+  const encodeTopic = (address: Hex): Hex => `0x${address.slice(2).padStart(64, '0')}`
   const received = (by: Hex, from = full, to = full) => ({
     address: TOKEN.address,
     fromBlock: from,
     toBlock: to,
-    topics: [TOPICS.transfer, null, [topicOf(by)]],
+    topics: [TOPICS.transfer, null, [encodeTopic(by)]],
   })
 
   /** Answers calls of these methods like this; questions for logs only if they are about the full block. */

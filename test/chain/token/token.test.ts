@@ -512,7 +512,7 @@ describe('the results of Multicall3', () => {
   })
 
   describe('The reason why an item would be refused', () => {
-    const errorOf = (text: string): Hex =>
+    const encodeError = (text: string): Hex =>
       encodeErrorResult({ abi: parseAbi(['error Error(string)']), errorName: 'Error', args: [text] })
     const raw = (data: Hex): string => `reverted with ${data.slice(0, 74)}`
     const shortError: Hex = '0x08c379a0'
@@ -521,8 +521,8 @@ describe('the results of Multicall3', () => {
 
     test.each<[Hex, string]>([
       ['0x', 'reverted without a reason'],
-      [errorOf('FiatTokenV2: invalid signature'), 'FiatTokenV2: invalid signature'],
-      [errorOf('é'.repeat(40)), 'é'.repeat(40)],
+      [encodeError('FiatTokenV2: invalid signature'), 'FiatTokenV2: invalid signature'],
+      [encodeError('é'.repeat(40)), 'é'.repeat(40)],
       [`0x4e487b71${word(0x11)}`, 'panic 17'],
       ['0x4e487b71', raw('0x4e487b71')],
       [shortError, raw(shortError)],
@@ -536,7 +536,7 @@ describe('the results of Multicall3', () => {
     })
 
     test('a reason of many pages is cut', () => {
-      const answer = encode([{ success: false, returnData: errorOf('a'.repeat(100_000)) }])
+      const answer = encode([{ success: false, returnData: encodeError('a'.repeat(100_000)) }])
       expect(multicallCodec.decodeSimulation(answer, 1)[0]).toBe('a'.repeat(1024 - 68))
     })
   })

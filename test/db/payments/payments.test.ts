@@ -91,7 +91,7 @@ describe('news of a partner', () => {
       bodySha256: new Uint8Array(32).fill(body),
       at: new Date().toISOString(),
     })
-  const unreadOf = async () => (await loadPayment(seeded.db, paymentId)).unread.get(attemptId)
+  const readUnread = async () => (await loadPayment(seeded.db, paymentId)).unread.get(attemptId)
   const apply = (newest: string) => change((work) => work.also(newsApplied(attemptId, newest)))
   const take = (minAgeMs = 0) => takeUnread(seeded.db, { minAgeMs, limit: 100 })
   /** As if the time of the next repeat had come. */
@@ -106,18 +106,18 @@ describe('news of a partner', () => {
   describe('A callback of a partner', () => {
     test('a callback is unread until a change has applied the partner’s report, and then never again', async () => {
       expect(await news('first')).toEqual({ payment_id: paymentId, applied: false })
-      const unread = await unreadOf()
+      const unread = await readUnread()
       expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
       await apply(unread ?? '')
       await makeDue()
       expect(await take()).toEqual([])
-      expect(await unreadOf()).toBeUndefined()
+      expect(await readUnread()).toBeUndefined()
       expect(await news('first')).toEqual({ payment_id: paymentId, applied: true })
     })
 
     test('a callback that arrives while the partner is being asked stays unread: the response can be older', async () => {
       await news('before')
-      const unread = await unreadOf()
+      const unread = await readUnread()
       await news('meanwhile')
       await apply(unread ?? '')
       expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
@@ -128,12 +128,12 @@ describe('news of a partner', () => {
     // It was answered as received, and was not stored: a chargeback after the end of a payment was never read.
     test.each(['other words', 'another order'])('a callback with an id that was used before is stored, about %s', async (what) => {
       await news('used')
-      await apply((await unreadOf()) ?? '')
+      await apply((await readUnread()) ?? '')
       if (what === 'another order') attemptId = await another()
       const body = what === 'other words' ? 1 : 0
       expect(await news('used', body)).toEqual({ payment_id: paymentId, applied: false })
       expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
-      await apply((await unreadOf()) ?? '')
+      await apply((await readUnread()) ?? '')
       expect(await news('used', body)).toEqual({ payment_id: paymentId, applied: true })
     })
 
@@ -155,7 +155,7 @@ describe('news of a partner', () => {
 
     test('a callback with the same id and other content during a question to the partner stays unread', async () => {
       await news('used')
-      const unread = await unreadOf()
+      const unread = await readUnread()
       await news('used', 1)
       await apply(unread ?? '')
       expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
@@ -166,13 +166,13 @@ describe('news of a partner', () => {
       const at = new Date().toISOString()
       const told = { provider: 'card_partner', eventId: 'first', attemptId, bodySha256, at } as const
       expect(await recordPartnerEvent(seeded.db, told)).toBeNull()
-      expect(await unreadOf()).toBeUndefined()
+      expect(await readUnread()).toBeUndefined()
       expect(await take()).toEqual([])
     })
 
     test('a callback stays unread if the change that would apply it fails', async () => {
       await news('first')
-      const unread = await unreadOf()
+      const unread = await readUnread()
       const failing = change((work) => {
         work.also(newsApplied(attemptId, unread ?? ''))
         work.set({ payout: 'handed' })

@@ -56,7 +56,7 @@ async function listenIn(): Promise<{ url: string; starts: string[]; close: () =>
   return { url: url.href, starts, close }
 }
 
-const limitsOf = async (db: { query: (text: string) => Promise<{ rows: unknown[] }> }) =>
+const readLimits = async (db: { query: (text: string) => Promise<{ rows: unknown[] }> }) =>
   (await db.query("select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock"))
     .rows[0]
 
@@ -68,13 +68,13 @@ describe('A pooler of transactions', () => {
     const options = { url: wire.url, livemode: false, pool: 2, lockTimeoutMs: 2000 }
     const [through, direct] = [createDb({ ...options, pooled: true }), createDb(options)]
     try {
-      expect(await through.transaction(limitsOf)).toEqual({ statement: '15s', lock: '2s' })
-      expect(await through.as(MERCHANT).transaction(limitsOf)).toEqual({ statement: '15s', lock: '2s' })
-      expect(await through.lists(MERCHANT).transaction(limitsOf)).toEqual({ statement: '2s', lock: '2s' })
+      expect(await through.transaction(readLimits)).toEqual({ statement: '15s', lock: '2s' })
+      expect(await through.as(MERCHANT).transaction(readLimits)).toEqual({ statement: '15s', lock: '2s' })
+      expect(await through.lists(MERCHANT).transaction(readLimits)).toEqual({ statement: '2s', lock: '2s' })
       // No setting stays on the connection, which the next client gets.
-      expect(await limitsOf(through)).toEqual({ statement: '0', lock: '0' })
+      expect(await readLimits(through)).toEqual({ statement: '0', lock: '0' })
       expect(wire.starts.join(' ')).not.toContain('timeout')
-      expect(await limitsOf(direct)).toEqual({ statement: '15s', lock: '2s' })
+      expect(await readLimits(direct)).toEqual({ statement: '15s', lock: '2s' })
       expect(wire.starts.join(' ')).toContain('statement_timeout')
     } finally {
       await through.close()
@@ -183,7 +183,7 @@ describe('PgBouncer in transaction mode', () => {
       (await session.query('select id from payment order by id')).rows.map(({ id }) => id)
     for (let round = 0; round < 5; round += 1) {
       const seen = await Promise.all(
-        merchants.flatMap((tenant) => [ids(through.as(tenant)), ids(through.lists(tenant)), limitsOf(through)]),
+        merchants.flatMap((tenant) => [ids(through.as(tenant)), ids(through.lists(tenant)), readLimits(through)]),
       )
       for (const [index, id] of payments.entries()) {
         expect(seen[index * 3]).toEqual([id])

@@ -79,13 +79,13 @@ describe('A change that updates no row', () => {
     return () => db.query(`drop trigger ignored on ${table}`)
   }
 
-  const journalOf = () => createSettlementJournal({ db, scope, hooks })
+  const createJournal = () => createSettlementJournal({ db, scope, hooks })
 
   test('a settlement that updates no payout is not reported, keeps its proof, and is made when possible', async () => {
     await db.transaction((tx) =>
       queuePayout(tx, { ...scope, paymentId: PAYMENT, treasury: TREASURY, recipient: RECIPIENT, microUsdc: '1000000' }),
     )
-    const journal = journalOf()
+    const journal = createJournal()
     const lease = await takeLease(journal, { owner: 'one' })
     const block = { blockNumber: 2, blockHash: `0x${'3'.repeat(64)}` } as const
     const proof = {
@@ -120,7 +120,7 @@ describe('A change that updates no row', () => {
   })
 
   test('a missing envelope cannot end', async () => {
-    const journal = journalOf()
+    const journal = createJournal()
     const lane = await takeLane(journal, { owner: 'one', wallet: `0x${'e'.repeat(40)}`, nonce: 7 })
     const ended = { ends: [{ nonce: 7, state: 'foreign' }], chainTime: 0, found: nothingFound() } as const
     await expect(journal.endEnvelopes(lane, ended)).rejects.toThrow(

@@ -170,7 +170,7 @@ describe('Deliveries', () => {
     (await rows<Record<string, unknown>>(seeded.db, 'select * from delivery where event_id = $1', [eventId]))[0]!
 
   /** An event of a payment that does not exist: only its id matters here. */
-  const addEventOf = (tenant: Tenant, type: string) =>
+  const addTypedEvent = (tenant: Tenant, type: string) =>
     seeded.db.transaction(async (tx) => {
       await tx.query('set local session_replication_role = replica')
       return recordEvent(tx, { ...tenant, type, paymentId: 'pay_listed', object: {}, at: T0 })
@@ -286,7 +286,7 @@ describe('Deliveries', () => {
       expect(await record(attempt(later, endpointId, { number: 3, at: after(8 * DAY + 12 * HOUR) }))).toBe('disabled')
     })
 
-    const toldOf = (endpointId: string) =>
+    const listReports = (endpointId: string) =>
       rows<{ object: object; told: string[] }>(
         seeded.db,
         `select convert_from(body, 'UTF8')::jsonb -> 'data' -> 'object' as object,
@@ -306,7 +306,7 @@ describe('Deliveries', () => {
         record(attempt(next, endpointId, { ...gone, at: after(2) })),
       ])
       await record(attempt(eventId, endpointId, gone))
-      const [event, ...more] = await toldOf(endpointId)
+      const [event, ...more] = await listReports(endpointId)
       expect(event).toMatchObject({
         object: { object: 'webhook_endpoint', status: 'disabled', disabled_reason: 'gone' },
         told: [other.id],
@@ -316,7 +316,7 @@ describe('Deliveries', () => {
 
       await updateEndpoint(db, tenant, { id: other.id, changes: { enabled: false } })
       await record(attempt(next, other.id, gone))
-      expect(await toldOf(other.id)).toEqual([])
+      expect(await listReports(other.id)).toEqual([])
     })
   })
 
@@ -352,7 +352,7 @@ describe('Deliveries', () => {
       const endpoint = await addEndpoint(db, tenant)
       const ids: string[] = []
       for (const type of ['payment.succeeded', 'payment.succeeded', 'payment.succeeded', 'payment.failed'])
-        ids.push((await addEventOf(tenant, type))!)
+        ids.push((await addTypedEvent(tenant, type))!)
       await record(attempt(ids[1]!, endpoint.id))
       expect(await listUntried(db, 'pay_listed')).toEqual([ids[0], ids[2]])
       expect(await listUntried(db, 'pay_other')).toEqual([])

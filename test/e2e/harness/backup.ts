@@ -10,7 +10,7 @@ import { readMemory } from '../../../scripts/system/data-folder.ts'
 type Named = { readonly system: { readonly info: { readonly database_url: string } }; readonly folder: string }
 
 /** Returns the folder of Postgres’ data. */
-function dataOf(folder: string): string {
+function getDataFolder(folder: string): string {
   const memory = readMemory(folder)
   if (memory === null) throw new Error(`${folder} remembers nothing`)
   return memory.postgresFolder
@@ -21,7 +21,7 @@ function dataOf(folder: string): string {
  * the moment at which the backup stopped, and recovers automatically when a server starts on it.
  */
 export async function takeBackup({ system, folder }: Named): Promise<string> {
-  const data = dataOf(folder)
+  const data = getDataFolder(folder)
   const copy = `${data}.backup-${randomBytes(4).toString('hex')}`
   const client = new pg.Client({ connectionString: system.info.database_url })
   await client.connect()
@@ -45,7 +45,7 @@ export async function takeBackup({ system, folder }: Named): Promise<string> {
 
 /** Replaces the data by the copy. The server must be down. */
 export async function putBack(folder: string, copy: string): Promise<void> {
-  const data = dataOf(folder)
+  const data = getDataFolder(folder)
   await rm(data, { recursive: true, force: true })
   await run('cp', ['-a', copy, data])
 }

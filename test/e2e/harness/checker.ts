@@ -33,7 +33,7 @@ export async function checkSucceeded({ info, sandboxUrl }: Watched, subjects: re
       inboxFacts(info),
     ])
     const facts = { rows, partner, chain, inbox }
-    const problems = [...subjects.flatMap((subject) => problemsOf(subject, facts)), ...booksProblems(facts)]
+    const problems = [...subjects.flatMap((subject) => findProblems(subject, facts)), ...booksProblems(facts)]
     const figures = {
       payments: subjects.length,
       transfers: chain.settlements.length,
@@ -56,7 +56,7 @@ type Facts = {
   readonly inbox: Awaited<ReturnType<typeof inboxFacts>>
 }
 
-function problemsOf({ id, checkout_url: checkoutUrl }: Subject, facts: Facts): string[] {
+function findProblems({ id, checkout_url: checkoutUrl }: Subject, facts: Facts): string[] {
   const { rows, partner, chain, inbox } = facts
   const say = (condition: boolean, problem: string): string[] => (condition ? [] : [`${id}: ${problem}`])
   const row = rows.payments.get(id)

@@ -30,8 +30,8 @@ export async function startCollector() {
       for (const span of scopeSpans.flatMap((scope) => scope.spans))
         spans.push({
           ...span,
-          service: String(valuesOf(resource.attributes)['service.name']),
-          attributes: valuesOf(span.attributes),
+          service: String(getValues(resource.attributes)['service.name']),
+          attributes: getValues(span.attributes),
         })
   }
   const server = createServer((request, response) => {
@@ -48,5 +48,5 @@ export async function startCollector() {
   }
 }
 
-const valuesOf = (attributes: Values): Record<string, unknown> =>
+const getValues = (attributes: Values): Record<string, unknown> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))

@@ -115,7 +115,7 @@ async function loseDatabase(world: World, { payments, say, alsoTemporal }: Loss)
       `${seconds(since)} after the loss.`,
   )
   for (const line of [...checked.lines, ...rebuilt.lines]) say(`  ${line}`)
-  const statuses = await statusesOf(world, opened)
+  const statuses = await readStatuses(world, opened)
   say(
     `  Lost: ${after.length} payments made after the backup, and the buyer's orders of ${opened.length}, which are ${statuses}.`,
   )
@@ -125,7 +125,7 @@ async function loseDatabase(world: World, { payments, say, alsoTemporal }: Loss)
   await Promise.all(later.map(({ id }) => success(world, id)))
   return [
     ...(checked.code === 0 ? [] : ['the backup was found to contradict itself']),
-    ...(await transfersOf(world, kinds)),
+    ...(await findTransferProblems(world, kinds)),
     ...(await paidTwice(world)),
   ]
 }
@@ -157,16 +157,16 @@ async function pinrail(world: World, ...args: string[]): Promise<{ code: number;
 const reached = (world: World, id: string, status: string): Promise<true> =>
   until(async () => ((await world.merchant.read(id)).status === status ? true : null), `${id} to be ${status}`)
 
-async function statusesOf(world: World, payments: readonly PaymentAnswer[]): Promise<string> {
+async function readStatuses(world: World, payments: readonly PaymentAnswer[]): Promise<string> {
   const all = await Promise.all(payments.map(({ id }) => world.merchant.read(id)))
   return [...new Set(all.map(({ status }) => status))].join(', ')
 }
 
-const treasuryOf = (world: World): string => privateKeyToAddress(world.secrets.treasuryKey as Hex)
+const getTreasury = (world: World): string => privateKeyToAddress(world.secrets.treasuryKey as Hex)
 
 /** The chain is the truth: everything that succeeded was paid once, whatever the database has forgotten. */
-async function transfersOf(world: World, kinds: Kinds): Promise<string[]> {
-  const chain = await chainFacts(world.system.info, treasuryOf(world))
+async function findTransferProblems(world: World, kinds: Kinds): Promise<string[]> {
+  const chain = await chainFacts(world.system.info, getTreasury(world))
   return Object.entries(kinds).flatMap(([kind, payments]: [string, readonly PaymentAnswer[]]) =>
     payments.flatMap(({ id }) => {
       const paid = chain.settlements.filter(({ nonce }) => nonce === chain.nonceOf(id)).length
@@ -177,7 +177,7 @@ async function transfersOf(world: World, kinds: Kinds): Promise<string[]> {
 
 /** No nonce twice, and no transfer out of the treasury without a nonce. */
 async function paidTwice(world: World): Promise<string[]> {
-  const chain = await chainFacts(world.system.info, treasuryOf(world))
+  const chain = await chainFacts(world.system.info, getTreasury(world))
   const nonces = chain.settlements.map(({ nonce }) => nonce)
   const sum = chain.settlements.reduce((total, { micro }) => total + micro, 0n)
   return [

@@ -19,10 +19,10 @@ export async function atPartner(playing: Playing, step: Extract<Step, { do: 'par
   // The passing of time alone confirmed it.
   if (order.status === 'paid' && !shop.came.has(attempt.id)) shop.came.set(attempt.id, 1)
   const { book, faults } = shop.stage.sandbox.partners[attempt.provider as ProviderName]
-  const shareOf = (minor: string) => ((BigInt(minor) * BigInt(step.percent)) / 100n).toString()
-  const share = shareOf(order.minor)
-  const asked = await askedOf(shop, attempt)
-  const done = step.act === 'fit again' ? fitAgain(order, asked, shareOf(asked)) : change(order, step.act, share)
+  const getShare = (minor: string) => ((BigInt(minor) * BigInt(step.percent)) / 100n).toString()
+  const share = getShare(order.minor)
+  const asked = await readAsked(shop, attempt)
+  const done = step.act === 'fit again' ? fitAgain(order, asked, getShare(asked)) : change(order, step.act, share)
   if (done === 'no') return
   if (done === 'ask') {
     if (step.act === 'pay late') await faults.set({ fault: 'late_money', attemptId: attempt.id, times: 1 })
@@ -31,7 +31,7 @@ export async function atPartner(playing: Playing, step: Extract<Step, { do: 'par
       action,
       ...more,
       // Cumulative: earlier amounts are included.
-      ...(TAKES_AMOUNT.includes(step.act) ? { receivedMinor: sumOf(order.receivedMinor, share) } : {}),
+      ...(TAKES_AMOUNT.includes(step.act) ? { receivedMinor: addAmounts(order.receivedMinor, share) } : {}),
     })
     if (answer?.kind !== 'done') return
   }
@@ -50,7 +50,7 @@ async function remember({ timeline, stage, paidSince, came }: Shop, attempt: Att
   else if (!paidSince.has(attempt.id)) paidSince.set(attempt.id, timeline.now())
 }
 
-const sumOf = (before: string | null, share: string): string => (BigInt(before ?? '0') + BigInt(share)).toString()
+const addAmounts = (before: string | null, share: string): string => (BigInt(before ?? '0') + BigInt(share)).toString()
 
 const TAKES_AMOUNT: readonly PartnerAct[] = ['pay', 'pay slowly', 'confirm', 'hold', 'pay late']
 const ACTIONS: Readonly<
@@ -88,7 +88,7 @@ const ACTIONS: Readonly<
   expire: { action: 'expire' },
 }
 
-async function askedOf({ db }: Shop, { id }: Attempt): Promise<string> {
+async function readAsked({ db }: Shop, { id }: Attempt): Promise<string> {
   const { rows } = await db.query('select amount_minor::text as asked from attempt where id = $1', [id])
   return rows[0]?.['asked'] as string
 }

@@ -40,10 +40,10 @@ export async function playTold(theater: Theater, story: Omit<Story, 'steps'>, te
     await finish(playing, 'slowly')
     const { payment } = await shop.system.loadPayment(shop.db, shop.paymentId)
     theater.note(`${payment.status} ${payment.statusReason} ${JSON.stringify(shop.asks)}`)
-    const wrong = await wrongOf(shop)
+    const wrong = await findWrong(shop)
     if (wrong.length > 0) return wrong
     const stuck = await tidyUp(shop)
-    return [...stuck, ...(await wrongOf(shop)), ...(await theater.neighbor.check())]
+    return [...stuck, ...(await findWrong(shop)), ...(await theater.neighbor.check())]
   } catch (error) {
     return [`the story stopped: ${error instanceof Error ? error.message : String(error)}`]
   } finally {
@@ -59,7 +59,7 @@ export async function playAtOnce(shop: Shop, tell: Teller): Promise<void> {
   await finish(playing, 'at once')
 }
 
-async function wrongOf(shop: Shop): Promise<string[]> {
+async function findWrong(shop: Shop): Promise<string[]> {
   const crashes = shop.server.crashes.map(({ message }) => `crash: ${message}`)
   return [...shop.wrong, ...crashes, ...(await checkStory(shop))]
 }

@@ -34,7 +34,7 @@ export type Engine = {
 }
 
 export function createEngine({ db, hooks, system, now, isShort, heardAt }: Parts): Engine {
-  const stateOf = async (paymentId: string): Promise<string> => {
+  const readState = async (paymentId: string): Promise<string> => {
     const { rows } = await db.query('select state from payout where payment_id = $1', [paymentId])
     return (rows[0] as { state: string } | undefined)?.state ?? 'none'
   }
@@ -67,7 +67,7 @@ export function createEngine({ db, hooks, system, now, isShort, heardAt }: Parts
   }
 
   async function act(paymentId: string, what: EngineAct): Promise<string | null> {
-    const state = await stateOf(paymentId)
+    const state = await readState(paymentId)
     const isFresh = state === 'queued' || state === 'authorized'
     const wrong = isFresh && (what === 'send' || what === 'settle') ? await whyNotFree(paymentId) : null
     if (what === 'send' && isFresh) await set(paymentId, 'mined')
@@ -158,7 +158,7 @@ export function createEngine({ db, hooks, system, now, isShort, heardAt }: Parts
     paid: () => paid,
     wasUnexpected: () => wasUnexpected,
     async finish(paymentId) {
-      const state = await stateOf(paymentId)
+      const state = await readState(paymentId)
       return act(paymentId, state === 'voiding' ? 'void' : 'settle')
     },
   }

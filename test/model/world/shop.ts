@@ -161,7 +161,7 @@ export async function openShop(
     graceMs: 0,
   })
   server.register(system.workflows, {
-    ...activitiesOf(theater, troubles),
+    ...createActivities(theater, troubles),
     announce: troubles.merchant(announceTo(db, told)),
   } as never)
 
@@ -258,7 +258,7 @@ async function* list(server: Server) {
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined }
 
-function activitiesOf({ stage, timeline, system, db }: Theater, troubles: ReturnType<typeof createTroubles>) {
+function createActivities({ stage, timeline, system, db }: Theater, troubles: ReturnType<typeof createTroubles>) {
   const converter = troubles.converter(system.createConverter(stage.converter))
   const rates = system.createRates(converter, { refreshSeconds: 10, clock: timeline.now })
   const partners = system.createPartners(stage.partners)

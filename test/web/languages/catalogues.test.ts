@@ -10,14 +10,14 @@ type Part = ReturnType<IntlMessageFormat['getAst']>[number]
 
 /** The placeholders of a message, as the library reads them: `name`, and `name, plural`. */
 function namesIn(text: string): string[] {
-  return partsOf(text)
-    .flatMap((part) => ('options' in part ? [`${part.value}, plural`] : isText(part) ? [] : [valueOf(part)]))
+  return parseParts(text)
+    .flatMap((part) => ('options' in part ? [`${part.value}, plural`] : isText(part) ? [] : [getValue(part)]))
     .sort()
 }
 
-const partsOf = (text: string): Part[] => new IntlMessageFormat(text, 'en', undefined, { ignoreTag: true }).getAst()
+const parseParts = (text: string): Part[] => new IntlMessageFormat(text, 'en', undefined, { ignoreTag: true }).getAst()
 const isText = (part: Part): boolean => part.type === 0
-const valueOf = (part: Part): string => ('value' in part ? String(part.value) : '')
+const getValue = (part: Part): string => ('value' in part ? String(part.value) : '')
 
 test.each(OTHERS)('the catalogue of %s has the keys of English, and no others', (locale) => {
   expect(Object.keys(CATALOGUES[locale]).sort()).toEqual([...KEYS].sort())
@@ -30,7 +30,7 @@ test.each(OTHERS)('the catalogue of %s has the placeholders of English in each t
 
 test.each(LOCALES)('the catalogue of %s has a text for each of its plurals, and for no others', (locale) => {
   const categories = new Intl.PluralRules(LANGUAGES[locale].formats).resolvedOptions().pluralCategories
-  const plurals = KEYS.flatMap((key) => partsOf(CATALOGUES[locale][key]).filter((part) => 'options' in part))
+  const plurals = KEYS.flatMap((key) => parseParts(CATALOGUES[locale][key]).filter((part) => 'options' in part))
   expect(plurals.length).toBe(3)
   for (const part of plurals)
     if ('options' in part) expect(Object.keys(part.options).sort()).toEqual([...categories].sort())
@@ -62,12 +62,12 @@ test.each(OTHERS)('the catalogue of %s leaves no text in English', (locale) => {
 })
 
 /** Characters as a reader counts them; a placeholder counts as five. */
-const lengthOf = (text: string): number => [...new Intl.Segmenter().segment(text.replace(/\{[^}]*\}/g, 'xxxxx'))].length
+const countCharacters = (text: string): number => [...new Intl.Segmenter().segment(text.replace(/\{[^}]*\}/g, 'xxxxx'))].length
 
 test.each(OTHERS)('the texts of %s need no more room than English: no text is much longer, and no word is wider than a phone', (locale) => {
   const single = KEYS.filter((key) => !CATALOGUES.en[key].includes(', plural,'))
-  const long = single.filter((key) => lengthOf(CATALOGUES[locale][key]) > 2 * lengthOf(CATALOGUES.en[key]) + 20)
-  const wide = single.filter((key) => CATALOGUES[locale][key].split(/[\s-]+/).some((word) => lengthOf(word) > 21))
+  const long = single.filter((key) => countCharacters(CATALOGUES[locale][key]) > 2 * countCharacters(CATALOGUES.en[key]) + 20)
+  const wide = single.filter((key) => CATALOGUES[locale][key].split(/[\s-]+/).some((word) => countCharacters(word) > 21))
   expect([long, wide]).toEqual([[], []])
 })
 

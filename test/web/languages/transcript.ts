@@ -30,23 +30,23 @@ const EVERY_PROBLEM: readonly CheckoutProblem[] = [
 ]
 
 /** Every page of the checkout, by its name. */
-function pagesIn(wordsOf: (country: string | null) => Words): [string, string][] {
-  const words = wordsOf('DE')
+function pagesIn(getWords: (country: string | null) => Words): [string, string][] {
+  const words = getWords('DE')
   const pages: [string, string][] = EVERY_PAGE.map(([name, changes]) => {
     const checkout = aCheckout(changes)
-    return [name, renderCheckout(checkout, wordsOf(checkout.country.code))]
+    return [name, renderCheckout(checkout, getWords(checkout.country.code))]
   })
   const attempt = { ...anAttempt('open'), redirectUrl: 'https://partner.example/pay/1' }
-  const receiptOf = (changes: CheckoutChanges): string => renderReceipt(aCheckout(changes), words)
+  const renderReceiptWith = (changes: CheckoutChanges): string => renderReceipt(aCheckout(changes), words)
   return [
     ...pages,
     ...linkPages(words),
     ['hand-off', renderHandoff(aCheckout(), words, attempt)],
-    ['receipt', receiptOf(BY_STATUS.succeeded)],
-    ['test receipt', receiptOf(SITUATIONS['paid in test mode'])],
+    ['receipt', renderReceiptWith(BY_STATUS.succeeded)],
+    ['test receipt', renderReceiptWith(SITUATIONS['paid in test mode'])],
     ...EVERY_PROBLEM.map((problem): [string, string] => [
       `problem: ${problem}`,
-      renderProblem(problem, wordsOf(null), '/c/token-of-the-tests'),
+      renderProblem(problem, getWords(null), '/c/token-of-the-tests'),
     ]),
   ]
 }
@@ -90,7 +90,7 @@ export const withoutValues = (transcript: string): string => transcript.replace(
 
 /** The text that a person reads, or that a screen reader speaks, of every page in one language, from top to bottom. */
 export function transcriptOf(locale: Locale): string {
-  const wordsOf = (country: string | null): Words => {
+  const getWords = (country: string | null): Words => {
     const words = wordsIn(locale, country)
     return {
       ...words,
@@ -101,7 +101,7 @@ export function transcriptOf(locale: Locale): string {
       moment: (iso, style) => marked(words.moment(iso, style)),
     }
   }
-  const pages = pagesIn(wordsOf).map(([name, page]) => `=== ${name}\n${linesOf(page).join('\n')}\n`)
+  const pages = pagesIn(getWords).map(([name, page]) => `=== ${name}\n${listLines(page).join('\n')}\n`)
   return pages.join('\n')
 }
 
@@ -118,7 +118,7 @@ const LINES: Readonly<Record<string, string>> = {
   svg: '',
 }
 
-function linesOf(page: string): string[] {
+function listLines(page: string): string[] {
   const title = /<title>(.*?)<\/title>/.exec(page)?.[1] ?? ''
   const body = bodyOf(page)
     .replace(/<select.*?<\/select>/s, '')

@@ -3,29 +3,29 @@ import { expect, test } from '@jest/globals'
 import { LOCALES } from '../../../src/web/messages/locales.ts'
 import { KEPT, transcriptFile, transcriptOf, withoutValues } from './transcript.ts'
 
-const pagesOf = (transcript: string): string[] => transcript.split('\n\n=== ')
+const splitPages = (transcript: string): string[] => transcript.split('\n\n=== ')
 
 test.each(KEPT)('every page in %s reads as its transcript, which `npm run transcripts` writes', (locale) => {
   const kept = withoutValues(readFileSync(transcriptFile(locale), 'utf8'))
   expect(kept.length).toBeGreaterThan(10_000)
   // Page by page, so that a difference is short.
-  expect(pagesOf(withoutValues(transcriptOf(locale)))).toEqual(pagesOf(kept))
+  expect(splitPages(withoutValues(transcriptOf(locale)))).toEqual(splitPages(kept))
 })
 
 /** A page without its words: its name, and for each line its prefix and its number of values. */
-const shapeOf = (page: string): string[] =>
+const getShape = (page: string): string[] =>
   page.split('\n').map((line, nth) => {
     const [mark = ''] = /^(## |# |· |> |\[|: |\(picture\))?/.exec(line) ?? []
     return nth === 0 ? line : `${mark}${line.split('‹').length - 1}`
   })
 
-const ENGLISH = pagesOf(transcriptOf('en')).map(shapeOf)
+const ENGLISH = splitPages(transcriptOf('en')).map(getShape)
 
 test.each(LOCALES)(
   'every page in %s has the lines and the values of the English page, and no empty place',
   (locale) => {
     const transcript = transcriptOf(locale)
     expect(transcript.split('\n').filter((line) => /\{\w+\}|undefined|\bnull\b|NaN|\[object/.test(line))).toEqual([])
-    expect(pagesOf(transcript).map(shapeOf)).toEqual(ENGLISH)
+    expect(splitPages(transcript).map(getShape)).toEqual(ENGLISH)
   },
 )

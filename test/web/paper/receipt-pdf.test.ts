@@ -13,10 +13,10 @@ import { textOf } from '../reading.ts'
 import { BY_STATUS, SITUATIONS } from '../situations.ts'
 
 const words = (locale: Locale) => wordsIn(locale, 'DE')
-const paperOf = (changes: CheckoutChanges, locale: Locale) => receiptPaper(aCheckout(changes), words(locale))
+const createPaper = (changes: CheckoutChanges, locale: Locale) => receiptPaper(aCheckout(changes), words(locale))
 const noLogo = async () => null
-const pdfOf = async (changes: CheckoutChanges, locale: Locale = 'en'): Promise<string> => {
-  const pdf = await receiptPdf(paperOf(changes, locale), words(locale), noLogo)
+const createPdf = async (changes: CheckoutChanges, locale: Locale = 'en'): Promise<string> => {
+  const pdf = await receiptPdf(createPaper(changes, locale), words(locale), noLogo)
   if (pdf === null) throw new Error('no face for it')
   return pdf.toString('latin1')
 }
@@ -35,7 +35,7 @@ const LONG: CheckoutChanges = {
   attempts: REAL.attempts ?? [],
 }
 
-const textsOf = ({ shop, supportEmail, heading, lines, facts, check, foot }: ReturnType<typeof paperOf>): string[] => [
+const listTexts = ({ shop, supportEmail, heading, lines, facts, check, foot }: ReturnType<typeof createPaper>): string[] => [
   shop,
   supportEmail ?? '',
   heading,
@@ -47,31 +47,31 @@ const textsOf = ({ shop, supportEmail, heading, lines, facts, check, foot }: Ret
   ...facts.flatMap(({ name, value }) => [name, value.text]),
 ]
 
-const rightOf = ({ face, text, x, style }: Placed): number =>
+const measureRight = ({ face, text, x, style }: Placed): number =>
   x + (face.font.layout(text).advanceWidth / face.font.unitsPerEm) * style.size
 
 describe.each(LOCALES)('The receipt in %s', (locale) => {
   test('the file is one page in its language with its own fonts, and has the texts of the page', async () => {
-    const pdf = await pdfOf(OVERPAID, locale)
+    const pdf = await createPdf(OVERPAID, locale)
     expect(pdf.startsWith('%PDF-')).toBe(true)
     expect(pdf.match(/\/Type \/Page\b/g)).toHaveLength(1)
     expect(pdf).toContain(`/Lang (${locale})`)
     expect(pdf.match(/\/FontFile2/g)?.length).toBeGreaterThan(0)
     expect(pdf).not.toMatch(/\/BaseFont \/(Helvetica|Times)/)
     const page = textOf(renderReceipt(aCheckout(OVERPAID), words(locale)))
-    for (const text of textsOf(paperOf(OVERPAID, locale))) expect(page).toContain(text.replace(/\s+/g, ' '))
+    for (const text of listTexts(createPaper(OVERPAID, locale))) expect(page).toContain(text.replace(/\s+/g, ' '))
   })
 
   test.each([
     ['usual', OVERPAID],
     ['longest', LONG],
   ])('each word of the receipt is on the sheet, within its margins (%s texts)', (_name, changes) => {
-    const paper = paperOf(changes, locale)
+    const paper = createPaper(changes, locale)
     const { placed, code, bottom } = receiptSheet(paper, LANGUAGES[locale].dir)
     expect(bottom).toBeLessThan(SHEET.height - MARGIN / 2)
     expect(code.top + code.side).toBeLessThan(bottom)
     for (const each of placed)
-      expect([each.text, each.x > MARGIN - 1, rightOf(each) < SHEET.width - MARGIN + 1]).toEqual([
+      expect([each.text, each.x > MARGIN - 1, measureRight(each) < SHEET.width - MARGIN + 1]).toEqual([
         each.text,
         true,
         true,
@@ -81,30 +81,30 @@ describe.each(LOCALES)('The receipt in %s', (locale) => {
       Array.from(text.replace(/[\s\p{Cf}]/gu, ''))
         .toSorted()
         .join('')
-    expect(letters(set)).toBe(letters(textsOf(paper).join('')))
+    expect(letters(set)).toBe(letters(listTexts(paper).join('')))
   })
 })
 
 test('in Arabic the receipt is mirrored: the amount is on the left, its label on the right', () => {
-  const placed = (locale: Locale) => receiptSheet(paperOf(REAL, locale), LANGUAGES[locale].dir).placed
-  const xOf = (locale: Locale, part: string): number => placed(locale).find(({ text }) => text.includes(part))?.x ?? -1
-  expect(xOf('en', '49.99')).toBeGreaterThan(xOf('en', 'Paid'))
-  expect(xOf('ar', '49.99')).toBeGreaterThan(0)
-  expect(xOf('ar', '49.99')).toBeLessThan(SHEET.width / 2)
-  expect(rightOf(placed('ar').find(({ style }) => style.size === 26) as Placed)).toBeCloseTo(SHEET.width - MARGIN, 0)
+  const placed = (locale: Locale) => receiptSheet(createPaper(REAL, locale), LANGUAGES[locale].dir).placed
+  const findX = (locale: Locale, part: string): number => placed(locale).find(({ text }) => text.includes(part))?.x ?? -1
+  expect(findX('en', '49.99')).toBeGreaterThan(findX('en', 'Paid'))
+  expect(findX('ar', '49.99')).toBeGreaterThan(0)
+  expect(findX('ar', '49.99')).toBeLessThan(SHEET.width / 2)
+  expect(measureRight(placed('ar').find(({ style }) => style.size === 26) as Placed)).toBeCloseTo(SHEET.width - MARGIN, 0)
 })
 
 test('a test receipt has TEST across it, and a real one does not', async () => {
-  expect(await pdfOf(SITUATIONS['paid in test mode'])).toContain('/ca 0.13')
-  expect(await pdfOf(REAL)).not.toContain('/ca ')
+  expect(await createPdf(SITUATIONS['paid in test mode'])).toContain('/ca 0.13')
+  expect(await createPdf(REAL)).not.toContain('/ca ')
 })
 
 test('a name in a script without a font makes no file; pictures among the letters are left out', async () => {
-  const named = (name: string) => receiptPdf(paperOf({ ...REAL, shop: { name } }, 'en'), words('en'), noLogo)
+  const named = (name: string) => receiptPdf(createPaper({ ...REAL, shop: { name } }, 'en'), words('en'), noLogo)
   expect(await named('東京駅')).toBeNull()
   expect(await named('Ночной поезд')).not.toBeNull()
   expect(await named('قطار الليل')).not.toBeNull()
-  const sheet = receiptSheet(paperOf({ ...REAL, shop: { name: 'Nightline 🚆 Rail' } }, 'en'), 'ltr')
+  const sheet = receiptSheet(createPaper({ ...REAL, shop: { name: 'Nightline 🚆 Rail' } }, 'en'), 'ltr')
   expect(sheet.placed[0]?.text).toBe('Nightline Rail')
 })
 
@@ -113,12 +113,12 @@ test.each([
   ['of Cyrillic capitals', 'Щ'.repeat(500)],
 ])('texts %s, which do not fit onto one page, make no file: a receipt must be complete', async (_name, text) => {
   const changes = { ...LONG, payment: { ...LONG.payment, description: text, reference: text.slice(0, 200) } }
-  expect(receiptSheet(paperOf(changes, 'en'), 'ltr').bottom).toBeGreaterThan(SHEET.height - MARGIN)
-  expect(await receiptPdf(paperOf(changes, 'en'), words('en'), noLogo)).toBeNull()
+  expect(receiptSheet(createPaper(changes, 'en'), 'ltr').bottom).toBeGreaterThan(SHEET.height - MARGIN)
+  expect(await receiptPdf(createPaper(changes, 'en'), words('en'), noLogo)).toBeNull()
 })
 
 test('the same receipt is made once, and another one separately', async () => {
-  const make = (changes: CheckoutChanges, locale: Locale) => receiptPdf(paperOf(changes, locale), words(locale), noLogo)
+  const make = (changes: CheckoutChanges, locale: Locale) => receiptPdf(createPaper(changes, locale), words(locale), noLogo)
   expect(await make(REAL, 'en')).toBe(await make(REAL, 'en'))
   expect(await make(REAL, 'en')).not.toBe(await make(REAL, 'de'))
   expect(await make(REAL, 'en')).not.toBe(await make(OVERPAID, 'en'))
@@ -135,7 +135,7 @@ test('a line of both directions is drawn from left to right, with brackets that 
 })
 
 test('a logo that could not be read once is in the next file', async () => {
-  const paper = paperOf({ ...REAL, shop: { ...SHOP, logo: '4567.png' } }, 'en')
+  const paper = createPaper({ ...REAL, shop: { ...SHOP, logo: '4567.png' } }, 'en')
   const fail = () => Promise.reject(new Error('no database'))
   await expect(receiptPdf(paper, words('en'), fail)).rejects.toThrow('no database')
   const pdf = await receiptPdf(paper, words('en'), async () => PICTURES.png)
@@ -149,15 +149,15 @@ test.each(['png', 'jpg'] as const)('a logo in %s is in the file, and moves the n
     asked.push(name)
     return kind === 'png' ? PICTURES.png : PICTURES.jpg
   }
-  const pdf = await receiptPdf(paperOf(changes, 'en'), words('en'), readLogo)
+  const pdf = await receiptPdf(createPaper(changes, 'en'), words('en'), readLogo)
   expect(pdf?.toString('latin1')).toContain('/Subtype /Image')
   expect(asked).toEqual([`0123.${kind}`])
-  expect(await pdfOf(REAL)).not.toContain('/Subtype /Image')
+  expect(await createPdf(REAL)).not.toContain('/Subtype /Image')
   for (const dir of ['ltr', 'rtl'] as const) {
-    const { logo, placed } = receiptSheet(paperOf(changes, 'en'), dir)
-    const before = receiptSheet(paperOf(REAL, 'en'), dir).placed[0]?.x ?? 0
+    const { logo, placed } = receiptSheet(createPaper(changes, 'en'), dir)
+    const before = receiptSheet(createPaper(REAL, 'en'), dir).placed[0]?.x ?? 0
     expect(logo?.side).toBe(36)
     expect((placed[0]?.x ?? 0) - before).toBeCloseTo(dir === 'ltr' ? 48 : -48, 0)
   }
-  expect(receiptSheet(paperOf({ ...REAL, shop: { ...SHOP, logo: '0123.webp' } }, 'en'), 'ltr').logo).toBeNull()
+  expect(receiptSheet(createPaper({ ...REAL, shop: { ...SHOP, logo: '0123.webp' } }, 'en'), 'ltr').logo).toBeNull()
 })

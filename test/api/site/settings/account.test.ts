@@ -388,7 +388,7 @@ describe('Notices', () => {
     shop = await shop.asNewMerchant()
   })
 
-  async function noticesOf({ tenant }: Pick<Merchant, 'tenant'>): Promise<unknown[]> {
+  async function listNotices({ tenant }: Pick<Merchant, 'tenant'>): Promise<unknown[]> {
     const { rows } = await shop.db.query('select kind, data from notice where merchant_id = $1 order by id', [
       tenant.merchantId,
     ])
@@ -424,7 +424,7 @@ describe('Notices', () => {
     const id = String(made.body['id'])
     const rotated = await shop.ask('POST', `/v1/api_keys/${id}/rotate`, { key, body: {} })
     for (let n = 0; n < 2; n++) expect((await shop.ask('DELETE', `/v1/api_keys/${id}`, { key })).status).toBe(200)
-    expect(await noticesOf(account)).toEqual([
+    expect(await listNotices(account)).toEqual([
       { kind: 'api_key.created', data: { key: id, name: 'Shop' } },
       { kind: 'api_key.created', data: { key: rotated.body['id'], name: 'Shop' } },
       { kind: 'api_key.revoked', data: { key: id, name: 'Shop' } },
@@ -448,7 +448,7 @@ describe('Notices', () => {
     const personId = String((rows[0] as { person_id: string }).person_id)
     await insertMembership(shop.db, { merchantId: account.tenant.merchantId, personId, role: 'developer' })
     await signIn(shop, email)
-    expect(await noticesOf(account)).toEqual([])
+    expect(await listNotices(account)).toEqual([])
 
     const visitor = new Visitor(shop)
     const headers = { 'sec-fetch-site': 'same-origin', 'user-agent': 'Another/1.0' }
@@ -457,7 +457,7 @@ describe('Notices', () => {
       const { path } = await linkIn(shop, email)
       await visitor.post(path.split('?')[0] ?? path, {}, headers)
     }
-    expect(await noticesOf(account)).toMatchObject([{ kind: 'sign_in.new', data: { email } }])
+    expect(await listNotices(account)).toMatchObject([{ kind: 'sign_in.new', data: { email } }])
     await tell()
     const subject = 'Halden Coffee (test): Sign-in from a new device'
     const [mine, theirs] = [await mailsTo(shop, email), await mailsTo(shop, other)]
@@ -503,21 +503,21 @@ describe('Notices', () => {
         for (let count = 0; count < number; count++)
           await leaveNotice(tx, of, { kind: 'api_key.created', data: { key: `key_${count}`, name: 'Server' } })
       })
-    const toldOf = async (address: string): Promise<number> =>
+    const countMails = async (address: string): Promise<number> =>
       (await mailsTo(shop, address)).filter(({ subject }) => subject.includes('API key')).length
     while (((await tell()) ?? 0) > 0);
     await leave(many, 300)
     await leave(one, 1)
     await tell()
-    expect([await toldOf(loud), await toldOf(quiet)]).toEqual([19, 1])
+    expect([await countMails(loud), await countMails(quiet)]).toEqual([19, 1])
 
     while (((await tell()) ?? 0) > 0);
-    const waiting = await toldOf(loud)
+    const waiting = await countMails(loud)
     expect(waiting).toBeLessThan(120)
     await shop.db.query('update mail set tries = 1')
     await leave(one, 1)
     await tell()
-    expect([await toldOf(loud), await toldOf(quiet)]).toEqual([waiting + 19, 2])
+    expect([await countMails(loud), await countMails(quiet)]).toEqual([waiting + 19, 2])
   })
 
   test('accounts with endless notices do not delay others, however many they are: each has its turn', async () => {
@@ -579,9 +579,9 @@ describe('The page of notifications', () => {
 
   const PATH = '/dashboard/notifications'
   const SLACK = 'https://hooks.slack.com/services/T0001/B0001/secretOfSlack'
-  const textOf = async (visitor: Visitor, path: string): Promise<string> =>
+  const readText = async (visitor: Visitor, path: string): Promise<string> =>
     (await visitor.get(path)).html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
-  const noticesOf = async ({ tenant }: Account): Promise<string[]> => {
+  const listNotices = async ({ tenant }: Account): Promise<string[]> => {
     const { rows } = await shop.db.query('select kind from notice where merchant_id = $1 order by id', [
       tenant.merchantId,
     ])
@@ -590,7 +590,7 @@ describe('The page of notifications', () => {
 
   test('a person connects Slack, chooses its events, tests, resumes and removes it; people are notified', async () => {
     const { owner, tenant } = account
-    expect(await textOf(owner, PATH)).toContain('No channel yet')
+    expect(await readText(owner, PATH)).toContain('No channel yet')
     const added = await owner.submit(PATH, { kind: 'slack', name: '#payments', url: SLACK })
     expect([added.status, added.to]).toEqual([303, expect.stringMatching(/^\/dashboard\/notifications\/nch_/)])
     const one = added.to ?? ''
@@ -636,16 +636,16 @@ describe('The page of notifications', () => {
     const reason = 'Slack says "no_service"'
     await shop.db.transaction((tx) => breakChannel(tx, channel!.id, { reason, now: new Date().toISOString() }))
     // The channel receives the notice that it was added.
-    expect(await textOf(owner, PATH)).toContain(
+    expect(await readText(owner, PATH)).toContain(
       'Slack says &quot;no_service&quot;. 1 notification is waiting; none is lost.',
     )
     await owner.submit(`${one}/mend`)
-    expect(await textOf(owner, PATH)).not.toContain('no_service')
+    expect(await readText(owner, PATH)).not.toContain('no_service')
 
     expect((await owner.submit(`${one}/remove`)).to).toBe(PATH)
     expect(await listChannels(shop.db, tenant)).toEqual([])
     expect((await owner.get(one)).status).toBe(404)
-    expect(await noticesOf(account)).toEqual(['channel.added', 'channel.removed'])
+    expect(await listNotices(account)).toEqual(['channel.added', 'channel.removed'])
   })
 
   test('a mail channel goes to the person’s own address, once, whatever the form sends', async () => {
@@ -665,7 +665,7 @@ describe('The page of notifications', () => {
     const settings = { name: 'mine', language: 'en', quiet_from: '', quiet_to: '', quiet_zone: '' }
     for (const act of ['test', 'mend', 'change', 'remove'])
       expect([act, (await owner.submit(`${to}/${act}`, settings)).status]).toEqual([act, 404])
-    expect(await textOf(owner, PATH)).not.toContain('#theirs')
+    expect(await readText(owner, PATH)).not.toContain('#theirs')
     expect((await listChannels(shop.db, stranger.tenant)).map(({ name }) => name)).toEqual(['#theirs'])
   })
 

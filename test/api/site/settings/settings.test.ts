@@ -37,14 +37,14 @@ describe('The brand', () => {
     )
   }, 60_000)
 
-  const brandOf = async () => (await shop.ask('GET', '/v1/settings/brand')).body
+  const readBrand = async () => (await shop.ask('GET', '/v1/settings/brand')).body
   const FORM = { name: 'Nightline Rail', color: '#7A1FA2', support_email: 'Help@Nightline.example' }
 
   test('the brand that an owner saves is shown to buyers at the checkout, on links, and on receipts', async () => {
     const body = { title: 'Tip jar', currency: 'EUR' }
     const { code } = (await shop.ask('POST', '/v1/payment_links', { body })).body
     expect((await owner.submit('/dashboard/brand', FORM)).to).toBe('/dashboard/brand')
-    expect(await brandOf()).toEqual({
+    expect(await readBrand()).toEqual({
       object: 'brand',
       name: 'Nightline Rail',
       color: '#7a1fa2',
@@ -60,7 +60,7 @@ describe('The brand', () => {
     const page = await owner.get('/dashboard/brand')
     expect(page.html).toContain('value="#7a1fa2"')
     await owner.submit('/dashboard/brand', { ...FORM, color: '', support_email: '' })
-    expect(await brandOf()).toMatchObject({ color: null, support_email: null })
+    expect(await readBrand()).toMatchObject({ color: null, support_email: null })
   })
 
   test.each([
@@ -74,10 +74,10 @@ describe('The brand', () => {
     ['an address that is none', { support_email: 'javascript:alert(1)' }],
     ['an address with a header in it', { support_email: 'a@b.example?cc=c@d.example' }],
   ] as const)('the brand refuses %s, and nothing is changed', async (_name, wrong) => {
-    const before = await brandOf()
+    const before = await readBrand()
     const answer = await owner.submit('/dashboard/brand', { ...FORM, ...wrong })
     expect([answer.status, answer.html.includes('One thing to correct')]).toEqual([400, true])
-    expect(await brandOf()).toEqual(before)
+    expect(await readBrand()).toEqual(before)
   })
 
   test('a brand of any colour is readable: the page says which shade the buttons use', async () => {
@@ -193,12 +193,12 @@ describe('The logo', () => {
   })
 
   test('receipts show the logo with its words next to it, or the letter if there is none', () => {
-    const receiptOf = (logo: string | null): string => {
+    const renderReceiptWith = (logo: string | null): string => {
       const named = { name: 'Nightline Rail', brand: null, supportEmail: null, logo }
       return renderReceipt(aCheckout({ payment: { status: 'succeeded' }, shop: named }), wordsIn('en', 'DE'))
     }
-    expect(receiptOf('ab.png')).toContain('<span class="logo own"><img src="/logos/ab.png" alt width')
-    expect(receiptOf(null)).toContain('<span class="logo" aria-hidden="true">N</span>')
+    expect(renderReceiptWith('ab.png')).toContain('<span class="logo own"><img src="/logos/ab.png" alt width')
+    expect(renderReceiptWith(null)).toContain('<span class="logo" aria-hidden="true">N</span>')
   })
 
   test.each([
@@ -259,10 +259,10 @@ describe('Embedding', () => {
 
   const set = (origins: unknown) => shop.ask('PUT', '/v1/settings/embedding', { body: { origins } })
   const read = async () => (await shop.ask('GET', '/v1/settings/embedding')).body['origins']
-  const policyOf = async (path: string, headers: Record<string, string> = {}) =>
+  const readPolicy = async (path: string, headers: Record<string, string> = {}) =>
     (await fetch(`${shop.url}${path}`, { headers, redirect: 'manual' })).headers.get('content-security-policy') ?? ''
-  const ancestorsOf = async (path: string, headers?: Record<string, string>) =>
-    /frame-ancestors ([^;]*)/.exec(await policyOf(path, headers))?.[1]
+  const readAncestors = async (path: string, headers?: Record<string, string>) =>
+    /frame-ancestors ([^;]*)/.exec(await readPolicy(path, headers))?.[1]
 
   async function member(role: Role): Promise<Visitor> {
     const email = `${role}@embedding.example`
@@ -276,17 +276,17 @@ describe('Embedding', () => {
   }
 
   test('no page can frame the checkout until the shop lists one; then only the page for frames allows the listed pages', async () => {
-    expect([await read(), await ancestorsOf(`${checkout}/frame`)]).toEqual([[], "'none'"])
+    expect([await read(), await readAncestors(`${checkout}/frame`)]).toEqual([[], "'none'"])
     const answer = await set(['https://www.shop.example/', 'https://shop.example', 'https://SHOP.example'])
     const origins = ['https://shop.example', 'https://www.shop.example']
     expect([answer.status, answer.body]).toEqual([200, { object: 'embedding', origins }])
-    expect(await ancestorsOf(`${checkout}/frame`)).toBe(origins.join(' '))
+    expect(await readAncestors(`${checkout}/frame`)).toBe(origins.join(' '))
     for (const page of ['', '/continue', '/code.svg', '/receipt', '/status', '/frame/status', '/nothing'])
-      expect([page, await ancestorsOf(checkout + page)]).toEqual([page, "'none'"])
+      expect([page, await readAncestors(checkout + page)]).toEqual([page, "'none'"])
     const told = { origin: 'https://evil.example', referer: 'https://evil.example/', 'sec-fetch-dest': 'iframe' }
-    expect(await ancestorsOf(`${checkout}/frame?origins=https://evil.example`, told)).toBe(origins.join(' '))
+    expect(await readAncestors(`${checkout}/frame?origins=https://evil.example`, told)).toBe(origins.join(' '))
     await set([])
-    expect(await ancestorsOf(`${checkout}/frame`)).toBe("'none'")
+    expect(await readAncestors(`${checkout}/frame`)).toBe("'none'")
   })
 
   test('the page for frames has no cookie and no test bar, and leads to its own page in a tab', async () => {
@@ -617,7 +617,7 @@ describe('Keys and requests', () => {
       return batch
     }
 
-    const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
+    const stripTags = (html: string): string => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
     const rowsIn = (html: string): string[] =>
       [...html.matchAll(/class="row-link"[^>]*><code[^>]*><b>(\w+)<\/b> ([^<]*)/g)].map(
         ([, method, path]) => `${method} ${path}`,
@@ -637,7 +637,7 @@ describe('Keys and requests', () => {
         String(wrong.body['code']),
         'Errors 1',
       ])
-        expect(textOf(html).replaceAll('&quot;', '"')).toContain(text)
+        expect(stripTags(html).replaceAll('&quot;', '"')).toContain(text)
       const found = async (query: string): Promise<string[]> =>
         rowsIn((await owner.get(`/dashboard/requests?${query}`)).html)
       expect(await found('show=errors')).toEqual(['POST /v1/payments'])
@@ -725,7 +725,7 @@ describe('Keys and requests', () => {
       await pay({ amount: 10, currency: 'EUR' })
       const [made] = await written()
       const other = await openAccount(shop, 'else@shop.example')
-      expect(textOf((await other.owner.get('/dashboard/requests')).html)).toContain('No requests yet')
+      expect(stripTags((await other.owner.get('/dashboard/requests')).html)).toContain('No requests yet')
       expect((await other.owner.get(`/dashboard/requests?id=${made?.id}`)).status).toBe(404)
       expect((await other.owner.get(`/dashboard/requests?after=${made?.id}`)).status).toBe(404)
     })

@@ -53,7 +53,7 @@ const DUST_MICRO = 10_000n
 export function checkOwed(facts: Facts): string[] {
   const { row, orders, paidOut } = facts
   const sold = findSold(facts)
-  const owedOf = ({ attempt }: Order): bigint => {
+  const getDebt = ({ attempt }: Order): bigint => {
     const units = attempt.id === sold?.attempt.id ? freeOf(attempt) - sold.sale.units : freeOf(attempt)
     const isDust = assetOf(attempt) === 'USDC' && units < DUST_MICRO && attempt.id !== row.payment.paidAttemptId
     return isDust && attempt.id !== sold?.attempt.id ? 0n : positive(units)
@@ -61,7 +61,7 @@ export function checkOwed(facts: Facts): string[] {
   const net = sold === null ? 0n : BigInt(row.payment.usdc?.net ?? '0')
   const assets = new Set(['USDC', ...orders.map(({ attempt }) => assetOf(attempt))])
   return [...assets].flatMap((asset) => {
-    const free = sum(orders.filter(({ attempt }) => assetOf(attempt) === asset).map(owedOf))
+    const free = sum(orders.filter(({ attempt }) => assetOf(attempt) === asset).map(getDebt))
     const expected = asset === 'USDC' ? free + unread(facts) + net - BigInt(paidOut ?? '0') : free
     const owed = -balance(facts, 'suspense', asset) - balance(facts, 'merchant_payable', asset)
     const isSo = owed === expected || (asset === 'USDC' && isRest(owed - expected))
