@@ -311,7 +311,8 @@ describe('Slots of deliveries', () => {
       )
   }
 
-  const getRetrySeconds = (failure: unknown): number => Number((failure as { nextRetryDelay: number }).nextRetryDelay) / 1000
+  const getRetrySeconds = (failure: unknown): number =>
+    Number((failure as { nextRetryDelay: number }).nextRetryDelay) / 1000
 
   it('sixteen endpoints of one account that hang occupy a tenth of the slots of the deliveries', async () => {
     const { db } = seeded
@@ -340,7 +341,9 @@ describe('Slots of deliveries', () => {
     await receivers.counted(10)
     const eventId = events[0]!
     const pauses = (refusals: number): Promise<number[]> =>
-      Promise.all(Array.from({ length: 40 }, () => deliver({ eventId, endpointId, refusals }).then(() => 0, getRetrySeconds)))
+      Promise.all(
+        Array.from({ length: 40 }, () => deliver({ eventId, endpointId, refusals }).then(() => 0, getRetrySeconds)),
+      )
     const [once, often] = [await pauses(1), await pauses(20)]
     expect([Math.min(...once) >= 5, Math.max(...once) <= 10]).toEqual([true, true])
     expect([Math.min(...often) >= 5, Math.max(...often) > 120, Math.max(...often) <= 600]).toEqual([true, true, true])

@@ -428,14 +428,17 @@ describe('Requests of partners', () => {
       },
     )
 
-    test.each(['event\0\natt_1', 'event\natt_\0'])('an authentic callback with NUL in an id is refused: %j', async (body) => {
-      const headers = { 'content-type': 'application/octet-stream' }
-      expectProblem(
-        await shop.ask('POST', '/callbacks/wallet_app', { key: null, body, headers }),
-        400,
-        'invalid_request',
-      )
-    })
+    test.each(['event\0\natt_1', 'event\natt_\0'])(
+      'an authentic callback with NUL in an id is refused: %j',
+      async (body) => {
+        const headers = { 'content-type': 'application/octet-stream' }
+        expectProblem(
+          await shop.ask('POST', '/callbacks/wallet_app', { key: null, body, headers }),
+          400,
+          'invalid_request',
+        )
+      },
+    )
 
     test.each(['/v1/payments/%00', '/v1/events/%00', '/v1/webhook_endpoints/%00', '/v1/api_keys/%00'])(
       'a request with NUL in an id gets the response of an unknown one: %s',

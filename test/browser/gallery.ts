@@ -59,7 +59,9 @@ export async function serveGallery(): Promise<{
     response.writeHead(200, { ...BUYER_HEADERS, 'content-type': status ? 'application/json' : 'text/html' })
     const language = searchParams.get('language') ?? ''
     const words = wordsIn(isLocale(language) ? language : (TRANSLATED[name] ?? 'en'), 'DE')
-    response.end(status === undefined ? renderPage(name, words) : JSON.stringify(liveStatus(createCheckout(name, origin))))
+    response.end(
+      status === undefined ? renderPage(name, words) : JSON.stringify(liveStatus(createCheckout(name, origin))),
+    )
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

@@ -385,16 +385,19 @@ describe('The preflight', () => {
       })
     })
 
-    test.each(['DATABASE_URL', 'DATABASE_READ_URL'])('pinrail preflight names a database that does not answer: %s', async (name) => {
-      const { code, said } = await preflight({
-        ...live(),
-        [name]: LIVE_ENVIRONMENT.DATABASE_URL.replace(/@.*/, '@127.0.0.1:9/none'),
-      })
-      expect([code, said[0]]).toEqual([
-        1,
-        expect.stringMatching(new RegExp(`^${name}: must be a usable database: .*ECONNREFUSED`)),
-      ])
-    })
+    test.each(['DATABASE_URL', 'DATABASE_READ_URL'])(
+      'pinrail preflight names a database that does not answer: %s',
+      async (name) => {
+        const { code, said } = await preflight({
+          ...live(),
+          [name]: LIVE_ENVIRONMENT.DATABASE_URL.replace(/@.*/, '@127.0.0.1:9/none'),
+        })
+        expect([code, said[0]]).toEqual([
+          1,
+          expect.stringMatching(new RegExp(`^${name}: must be a usable database: .*ECONNREFUSED`)),
+        ])
+      },
+    )
 
     test('pinrail preflight names the keystore that cannot be opened', async () => {
       const path = join(folder, 'missing.json')

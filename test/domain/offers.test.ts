@@ -101,10 +101,13 @@ describe('Limits', () => {
     },
     { provider: null, passes: money('200', 'USD'), fails: money('199', 'USD'), code: 'amount_too_small' },
     { provider: null, passes: money('800000', 'EUR'), fails: money('800001', 'EUR'), code: 'amount_too_large' },
-  ] as const)('$provider accepts $passes, equal to its limit, and refuses $fails', ({ provider, passes, fails, code }) => {
-    expect(checkLimits(passes, provider, RATES)).toEqual({ ok: true })
-    expect(checkLimits(fails, provider, RATES)).toMatchObject({ ok: false, code })
-  })
+  ] as const)(
+    '$provider accepts $passes, equal to its limit, and refuses $fails',
+    ({ provider, passes, fails, code }) => {
+      expect(checkLimits(passes, provider, RATES)).toEqual({ ok: true })
+      expect(checkLimits(fails, provider, RATES)).toMatchObject({ ok: false, code })
+    },
+  )
 
   test('a refused amount names the limit and the providers that would accept it', () => {
     expect(checkLimits(money('1000', 'EUR'), 'local_partner', RATES)).toEqual({
@@ -163,9 +166,12 @@ describe('Offers', () => {
     ['DE', money('10000', 'AED'), ['wallet_app/banking_app']],
     ['BR', money('10000', 'AED'), []],
     ['US', money('100', 'USD'), []],
-  ] as const)('a buyer in %s with the price %j is offered only methods that work there', (country, amount, expected) => {
-    expect(listMethods({ country, amount })).toEqual(expected)
-  })
+  ] as const)(
+    'a buyer in %s with the price %j is offered only methods that work there',
+    (country, amount, expected) => {
+      expect(listMethods({ country, amount })).toEqual(expected)
+    },
+  )
 
   test('every method that is not offered has a reason', () => {
     const { refused } = offersFor(query({ country: 'US', amount: money('100', 'EUR'), deviceWallet: false }))

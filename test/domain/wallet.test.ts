@@ -17,9 +17,12 @@ const sayings = (text: string) => {
 const upper = (address: string) => `0x${address.slice(2).toUpperCase()}`
 
 describe('A wallet', () => {
-  test.each([MIXED, MIXED.toLowerCase(), upper(MIXED)])('the wallet %s is accepted, and written in the case of EIP-55', (text) => {
-    expect(check(text)).toEqual({ ok: true, address: MIXED })
-  })
+  test.each([MIXED, MIXED.toLowerCase(), upper(MIXED)])(
+    'the wallet %s is accepted, and written in the case of EIP-55',
+    (text) => {
+      expect(check(text)).toEqual({ ok: true, address: MIXED })
+    },
+  )
 
   test('a wallet whose letters are all upper-case in EIP-55 too is accepted', () => {
     expect(check(ALL_UPPER)).toEqual({ ok: true, address: ALL_UPPER })

@@ -207,7 +207,7 @@ describe('A lost workflow', () => {
     await succeeded(terminated)
   }, 180_000)
 
-  test("every payment in progress continues after Temporal’s database file is deleted", async () => {
+  test('every payment in progress continues after Temporal’s database file is deleted', async () => {
     const created = await world.create()
     const opened = await world.create()
     const attemptId = await openAndLeave(world, opened)

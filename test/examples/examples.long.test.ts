@@ -122,36 +122,39 @@ describe('The code that verifies a webhook', () => {
 
   const WRONG = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 
-  test.each(Object.keys(VERIFY_FILES))('the code in %s accepts the platform’s webhooks and refuses all others', async (language) => {
-    const changed = { ...during, body: during.body.replace('"succeeded"', '"succeeded" ') }
-    const other = { ...during, headers: { ...during.headers, 'webhook-id': 'evt_other' } }
-    const unsigned = { ...during, headers: { ...during.headers, 'webhook-signature': '' } }
-    expect(during.headers['webhook-signature']?.split(' ')).toHaveLength(2)
-    const cases: [string, Delivery, string[], string][] = [
-      ['as it came', before, [secrets.old], 'accepted'],
-      ['with both secrets, before the rotation', before, [secrets.new, secrets.old], 'accepted'],
-      ['with the new secret, in a rotation', during, [secrets.new], 'accepted'],
-      ['with the old secret, in a rotation', during, [secrets.old], 'accepted'],
-      ['with both secrets, in a rotation', during, [secrets.new, secrets.old], 'accepted'],
-      ['four minutes old', sentAgo(during, 240), [secrets.new], 'accepted'],
-      ['changed on its way', changed, [secrets.new, secrets.old], 'no signature matches'],
-      ['of another event', other, [secrets.new], 'no signature matches'],
-      ['without a signature', unsigned, [secrets.new], 'no signature matches'],
-      ['with a wrong secret', during, [WRONG], 'no signature matches'],
-      ['too old', sentAgo(during, 310), [secrets.new], 'the timestamp is too far off'],
-      ['from the future', sentAgo(during, -310), [secrets.new], 'the timestamp is too far off'],
-    ]
-    const lines = cases.map(([, { headers, body }, known]) =>
-      [
-        headers['webhook-id'],
-        headers['webhook-timestamp'],
-        headers['webhook-signature'],
-        Buffer.from(body).toString('base64'),
-        known.join(' '),
-      ].join('\t'),
-    )
-    const own = mkdtempSync(join(folder, `${language}-`))
-    const said = (await RECEIVER_RUNS[language]?.(own, `${lines.join('\n')}\n`))?.trimEnd().split('\n')
-    expect(cases.map(([name], index) => [name, said?.[index]])).toEqual(cases.map(([name, , , word]) => [name, word]))
-  })
+  test.each(Object.keys(VERIFY_FILES))(
+    'the code in %s accepts the platform’s webhooks and refuses all others',
+    async (language) => {
+      const changed = { ...during, body: during.body.replace('"succeeded"', '"succeeded" ') }
+      const other = { ...during, headers: { ...during.headers, 'webhook-id': 'evt_other' } }
+      const unsigned = { ...during, headers: { ...during.headers, 'webhook-signature': '' } }
+      expect(during.headers['webhook-signature']?.split(' ')).toHaveLength(2)
+      const cases: [string, Delivery, string[], string][] = [
+        ['as it came', before, [secrets.old], 'accepted'],
+        ['with both secrets, before the rotation', before, [secrets.new, secrets.old], 'accepted'],
+        ['with the new secret, in a rotation', during, [secrets.new], 'accepted'],
+        ['with the old secret, in a rotation', during, [secrets.old], 'accepted'],
+        ['with both secrets, in a rotation', during, [secrets.new, secrets.old], 'accepted'],
+        ['four minutes old', sentAgo(during, 240), [secrets.new], 'accepted'],
+        ['changed on its way', changed, [secrets.new, secrets.old], 'no signature matches'],
+        ['of another event', other, [secrets.new], 'no signature matches'],
+        ['without a signature', unsigned, [secrets.new], 'no signature matches'],
+        ['with a wrong secret', during, [WRONG], 'no signature matches'],
+        ['too old', sentAgo(during, 310), [secrets.new], 'the timestamp is too far off'],
+        ['from the future', sentAgo(during, -310), [secrets.new], 'the timestamp is too far off'],
+      ]
+      const lines = cases.map(([, { headers, body }, known]) =>
+        [
+          headers['webhook-id'],
+          headers['webhook-timestamp'],
+          headers['webhook-signature'],
+          Buffer.from(body).toString('base64'),
+          known.join(' '),
+        ].join('\t'),
+      )
+      const own = mkdtempSync(join(folder, `${language}-`))
+      const said = (await RECEIVER_RUNS[language]?.(own, `${lines.join('\n')}\n`))?.trimEnd().split('\n')
+      expect(cases.map(([name], index) => [name, said?.[index]])).toEqual(cases.map(([name, , , word]) => [name, word]))
+    },
+  )
 })

@@ -35,22 +35,25 @@ describe('Notifications to a channel', () => {
     world.db.transaction((tx) => leaveNotice(tx, tenant, { kind, data: { ...data } }))
 
   describe('Notifications about a payment', () => {
-    it.each(['telegram', 'discord', 'slack'] as const)('a channel by %s receives a payment’s amount, net, reference and link', async (kind) => {
-      const channel = await world.addChannel(tenant, kind)
-      await world.pay(tenant)
-      expect(await isDue(channel)).toBe(true)
-      await world.run(channel.id, 5)
-      expect(world.services[kind].taken).toHaveLength(1)
-      const { text } = world.services[kind].taken[0]!
-      expect(text).toContain(
-        'Shop (test): Payment succeeded'.replace(/[()]/g, (c) => (kind === 'discord' ? `\\${c}` : c)),
-      )
-      expect(text).toContain('49.90 EUR, 51.23 USDC arrives')
-      expect(text).toContain(kind === 'telegram' ? 'Reference: order-1' : 'Reference: `order-1`')
-      expect(text).toContain('https://pay.pinrail.example/dashboard/payments/pay_')
-      expect(await messagesOf(world, channel)).toMatchObject([{ state: 'sent', kind: 'single', count: 1 }])
-      expect(await isDue(channel)).toBe(false)
-    })
+    it.each(['telegram', 'discord', 'slack'] as const)(
+      'a channel by %s receives a payment’s amount, net, reference and link',
+      async (kind) => {
+        const channel = await world.addChannel(tenant, kind)
+        await world.pay(tenant)
+        expect(await isDue(channel)).toBe(true)
+        await world.run(channel.id, 5)
+        expect(world.services[kind].taken).toHaveLength(1)
+        const { text } = world.services[kind].taken[0]!
+        expect(text).toContain(
+          'Shop (test): Payment succeeded'.replace(/[()]/g, (c) => (kind === 'discord' ? `\\${c}` : c)),
+        )
+        expect(text).toContain('49.90 EUR, 51.23 USDC arrives')
+        expect(text).toContain(kind === 'telegram' ? 'Reference: order-1' : 'Reference: `order-1`')
+        expect(text).toContain('https://pay.pinrail.example/dashboard/payments/pay_')
+        expect(await messagesOf(world, channel)).toMatchObject([{ state: 'sent', kind: 'single', count: 1 }])
+        expect(await isDue(channel)).toBe(false)
+      },
+    )
 
     it('a channel by mail receives a payment although the server first asks to try later', async () => {
       const channel = await world.addChannel(tenant, 'email')
@@ -167,32 +170,37 @@ describe('Notifications to a channel', () => {
       ['telegram', 403, 'Telegram says "Forbidden: bot was blocked by the user"'],
       ['discord', 404, 'Discord says "Unknown Webhook"'],
       ['slack', 404, 'Slack says "no_service"'],
-    ] as const)('a channel by %s that answers %i is switched off, all people are notified, and nothing is lost', async (kind, status, reason) => {
-      const channel = await world.addChannel(tenant, kind)
-      const other = await world.addChannel(tenant, kind === 'slack' ? 'discord' : 'slack', { events: [] })
-      const service = world.services[kind]
-      service.mood = () => status
-      for (let n = 0; n < 3; n++) await world.pay(tenant, { reference: `kept-${n}` })
-      await world.run(channel.id, 5)
-      const asked = service.seen.requests
-      await world.pay(tenant, { reference: 'kept-3' })
-      await world.run(channel.id, 300)
-      expect(service.seen.requests).toBe(asked)
-      const [row] = await rows<{ broken_reason: string }>(world.db, 'select * from channel where id = $1', [channel.id])
-      expect(row!.broken_reason).toBe(reason)
-      await world.run(other.id, 5)
-      const told = world.services[kind === 'slack' ? 'discord' : 'slack'].taken.map(({ text }) => text)
-      expect(told).toHaveLength(1)
-      expect(told[0]).toContain('A notification channel is failing')
-      expect(told[0]).toContain(`Our ${kind}`)
+    ] as const)(
+      'a channel by %s that answers %i is switched off, all people are notified, and nothing is lost',
+      async (kind, status, reason) => {
+        const channel = await world.addChannel(tenant, kind)
+        const other = await world.addChannel(tenant, kind === 'slack' ? 'discord' : 'slack', { events: [] })
+        const service = world.services[kind]
+        service.mood = () => status
+        for (let n = 0; n < 3; n++) await world.pay(tenant, { reference: `kept-${n}` })
+        await world.run(channel.id, 5)
+        const asked = service.seen.requests
+        await world.pay(tenant, { reference: 'kept-3' })
+        await world.run(channel.id, 300)
+        expect(service.seen.requests).toBe(asked)
+        const [row] = await rows<{ broken_reason: string }>(world.db, 'select * from channel where id = $1', [
+          channel.id,
+        ])
+        expect(row!.broken_reason).toBe(reason)
+        await world.run(other.id, 5)
+        const told = world.services[kind === 'slack' ? 'discord' : 'slack'].taken.map(({ text }) => text)
+        expect(told).toHaveLength(1)
+        expect(told[0]).toContain('A notification channel is failing')
+        expect(told[0]).toContain(`Our ${kind}`)
 
-      service.mood = () => 'as documented'
-      await world.db.transaction((tx) => mendChannel(tx, tenant, { id: channel.id, at: iso() }))
-      expect(await isDue(channel)).toBe(true)
-      await world.run(channel.id, 60)
-      const texts = service.taken.map(({ text }) => text)
-      for (const n of [0, 1, 2, 3]) expect(texts.filter((text) => text.includes(`kept-${n}`))).toHaveLength(1)
-    })
+        service.mood = () => 'as documented'
+        await world.db.transaction((tx) => mendChannel(tx, tenant, { id: channel.id, at: iso() }))
+        expect(await isDue(channel)).toBe(true)
+        await world.run(channel.id, 60)
+        const texts = service.taken.map(({ text }) => text)
+        for (const n of [0, 1, 2, 3]) expect(texts.filter((text) => text.includes(`kept-${n}`))).toHaveLength(1)
+      },
+    )
 
     it('a channel whose URL cannot be decrypted is switched off, and all people are notified', async () => {
       const channel = await world.addChannel(tenant, 'slack', { sealed: 'of a key that is gone' })
@@ -407,7 +415,7 @@ describe('Texts that a buyer typed', () => {
     expect(row).toEqual({ broken_reason: 'requests to its address are not allowed' })
   })
 
-  test("a URL that was sealed for another channel cannot be opened: copying a merchant’s row gains nothing", async () => {
+  test('a URL that was sealed for another channel cannot be opened: copying a merchant’s row gains nothing', async () => {
     const theirs = await world.addChannel(await newTenant(world), 'slack')
     const mine = await world.addChannel(tenant, 'slack', { sealed: theirs.sealed, events: ['payment.refunded'] })
     const before = world.services.slack.seen.requests

@@ -23,7 +23,9 @@ export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scen
 
   const read = () => world.read(paymentId)
   const isTransfer = () => going.provider === 'crypto'
-  const findOrder = async (which: (attempts: PaymentWithAttempts['attempts']) => string | undefined): Promise<string> => {
+  const findOrder = async (
+    which: (attempts: PaymentWithAttempts['attempts']) => string | undefined,
+  ): Promise<string> => {
     const id = which((await read()).attempts)
     if (id === undefined) throw new Error('there is no such order')
     return id

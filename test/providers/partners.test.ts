@@ -154,16 +154,19 @@ describe('The simulated partners', () => {
       expect(await partner.openOrder(order, soon())).toEqual(answer)
     })
 
-    test.each(['underpay', 'overpay'])('%s: the order has the received amount, not the requested one', async (fault) => {
-      await server.fault(provider, { fault, minor: '123456', times: 1 })
-      const { order, attemptId } = await open()
-      await server.act(provider, attemptId, { action: 'pay' })
-      expect(await read(attemptId)).toMatchObject({
-        status: 'paid',
-        amount: order.amount,
-        received: { minor: '123456', currency: order.amount.currency },
-      })
-    })
+    test.each(['underpay', 'overpay'])(
+      '%s: the order has the received amount, not the requested one',
+      async (fault) => {
+        await server.fault(provider, { fault, minor: '123456', times: 1 })
+        const { order, attemptId } = await open()
+        await server.act(provider, attemptId, { action: 'pay' })
+        expect(await read(attemptId)).toMatchObject({
+          status: 'paid',
+          amount: order.amount,
+          received: { minor: '123456', currency: order.amount.currency },
+        })
+      },
+    )
 
     test('late money arrives after the order was closed', async () => {
       const { attemptId } = await open()

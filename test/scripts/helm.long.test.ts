@@ -145,22 +145,19 @@ test('each pod can end before it is killed', () => {
 test.each([
   ['shop-api', 'http'],
   ['shop-worker', 'internal'],
-])(
-  '%s has probes for its life and its readiness, and serves its metrics inside the cluster',
-  (name, port) => {
-    const { livenessProbe, readinessProbe, env } = findPod('Deployment', name).container
-    expect([livenessProbe, readinessProbe]).toEqual([
-      expect.objectContaining({ httpGet: { path: '/healthz', port } }),
-      expect.objectContaining({ httpGet: { path: '/readyz', port } }),
-    ])
-    expect(env).toEqual(
-      expect.arrayContaining([
-        { name: 'INTERNAL_HOST', value: '0.0.0.0' },
-        { name: 'INTERNAL_PORT', value: '9464' },
-      ]),
-    )
-  },
-)
+])('%s has probes for its life and its readiness, and serves its metrics inside the cluster', (name, port) => {
+  const { livenessProbe, readinessProbe, env } = findPod('Deployment', name).container
+  expect([livenessProbe, readinessProbe]).toEqual([
+    expect.objectContaining({ httpGet: { path: '/healthz', port } }),
+    expect.objectContaining({ httpGet: { path: '/readyz', port } }),
+  ])
+  expect(env).toEqual(
+    expect.arrayContaining([
+      { name: 'INTERNAL_HOST', value: '0.0.0.0' },
+      { name: 'INTERNAL_PORT', value: '9464' },
+    ]),
+  )
+})
 
 test('only the worker serves the metrics of Temporal’s SDK, inside the cluster', () => {
   const { env, ports } = findPod('Deployment', 'shop-worker').container

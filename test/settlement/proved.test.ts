@@ -645,22 +645,25 @@ describe('the order of locks', () => {
       ['a void that is proved by its time', 'voiding', null],
       ['another treasury', 'held', 'policy'],
       ['a hold at the command line', 'queued', null],
-    ])('%s waits for its turn while the money is taken back, and neither is cut off as a deadlock', async (what, state, reason) => {
-      const { id } = await world.settling()
-      const journal = await openJournal(id)
-      await set(id, state, reason)
-      let told: Promise<unknown> = Promise.resolve()
-      await db.transaction(async (tx) => {
-        await lockPayment(tx, id)
-        told = TOLD[what]!(id, journal)
-        told.catch(() => undefined)
-        await until(waiting, (count) => count === 1)
-        await requestVoid(tx, id)
-      })
-      await told
-      // A stopped or queued payout must be voided, and stays so; the proof has ended its own void.
-      expect((await readPayout(db, id))?.state).toBe(state === 'voiding' ? 'voided' : 'voiding')
-    })
+    ])(
+      '%s waits for its turn while the money is taken back, and neither is cut off as a deadlock',
+      async (what, state, reason) => {
+        const { id } = await world.settling()
+        const journal = await openJournal(id)
+        await set(id, state, reason)
+        let told: Promise<unknown> = Promise.resolve()
+        await db.transaction(async (tx) => {
+          await lockPayment(tx, id)
+          told = TOLD[what]!(id, journal)
+          told.catch(() => undefined)
+          await until(waiting, (count) => count === 1)
+          await requestVoid(tx, id)
+        })
+        await told
+        // A stopped or queued payout must be voided, and stays so; the proof has ended its own void.
+        expect((await readPayout(db, id))?.state).toBe(state === 'voiding' ? 'voided' : 'voiding')
+      },
+    )
   })
 
   test('two deposits that are recorded at the same moment wait for each other in one order', async () => {

@@ -57,9 +57,12 @@ describe('UPI', () => {
     expect(page).not.toMatch(/name="vpa"|UPI ID/i)
   })
 
-  test.each(['a UPI code on Android', 'a UPI code on an iPhone'] as const)('UPI on a phone shows no code to scan: %s', (name) => {
-    expect(read(SITUATIONS[name])).not.toMatch(/scan/i)
-  })
+  test.each(['a UPI code on Android', 'a UPI code on an iPhone'] as const)(
+    'UPI on a phone shows no code to scan: %s',
+    (name) => {
+      expect(read(SITUATIONS[name])).not.toMatch(/scan/i)
+    },
+  )
 
   test('UPI on Android opens the app, with the amount', () => {
     expect(filledButton(SITUATIONS['a UPI code on Android'])).toBe('Open my UPI app · ₹4,536.76')
@@ -75,12 +78,15 @@ describe('UPI', () => {
     expect(page).toContain(`phonepe://pay${query}`)
   })
 
-  test.each(['desktop', 'android', 'ios'] as const)('UPI on %s does not open an intent that is no UPI link', (device) => {
-    const attempts = [aUpiAttempt({ intentUri: 'javascript:alert(1)?x' })]
-    const page = html({ ...SITUATIONS['a UPI code'], attempts, device })
-    expect(page).not.toContain('href="javascript:')
-    expect(page).not.toContain('phonepe:')
-  })
+  test.each(['desktop', 'android', 'ios'] as const)(
+    'UPI on %s does not open an intent that is no UPI link',
+    (device) => {
+      const attempts = [aUpiAttempt({ intentUri: 'javascript:alert(1)?x' })]
+      const page = html({ ...SITUATIONS['a UPI code'], attempts, device })
+      expect(page).not.toContain('href="javascript:')
+      expect(page).not.toContain('phonepe:')
+    },
+  )
 })
 
 describe('Back at the checkout', () => {
@@ -246,12 +252,15 @@ describe('After the payment', () => {
     },
   )
 
-  test.each(['expired', 'canceled', 'failed'] as const)('%s with nothing open: the page says what to do, once', (status) => {
-    const page = read(BY_STATUS[status])
-    expect(page).toContain('To pay, ask Nightline Rail for a new payment link.')
-    expect(page).not.toContain('late')
-    expect(page).toContain('Not charged')
-  })
+  test.each(['expired', 'canceled', 'failed'] as const)(
+    '%s with nothing open: the page says what to do, once',
+    (status) => {
+      const page = read(BY_STATUS[status])
+      expect(page).toContain('To pay, ask Nightline Rail for a new payment link.')
+      expect(page).not.toContain('late')
+      expect(page).toContain('Not charged')
+    },
+  )
 
   test.each(['expired', 'canceled', 'failed'] as const)(
     '%s, and money arrived after the time for late money: it is named, safe, and on its way back',

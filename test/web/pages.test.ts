@@ -25,12 +25,15 @@ describe('Rules for every page', () => {
     expect((page.match(/class="note /g) ?? []).length).toBeLessThanOrEqual(1)
   })
 
-  test.each(EVERY_PAGE)('the page %s keeps browsers from translating amounts, names, addresses and codes', (_name, changes) => {
-    const page = html(changes)
-    const exact = [...page.matchAll(/<(?:bdi|code|data)[ >][^>]*|<[^>]* class="(?:shop|value|id|cost)"[^>]*/g)]
-    expect(exact.length).toBeGreaterThan(1)
-    expect(exact.filter(([tag]) => !tag.includes(' translate="no"'))).toEqual([])
-  })
+  test.each(EVERY_PAGE)(
+    'the page %s keeps browsers from translating amounts, names, addresses and codes',
+    (_name, changes) => {
+      const page = html(changes)
+      const exact = [...page.matchAll(/<(?:bdi|code|data)[ >][^>]*|<[^>]* class="(?:shop|value|id|cost)"[^>]*/g)]
+      expect(exact.length).toBeGreaterThan(1)
+      expect(exact.filter(([tag]) => !tag.includes(' translate="no"'))).toEqual([])
+    },
+  )
 
   test.each(EVERY_PAGE)('the page %s has nothing inline, and nothing from another origin', (_name, changes) => {
     const page = html(changes)
@@ -42,10 +45,13 @@ describe('Rules for every page', () => {
       expect(script).toMatch(/^<script src="[^"]+" type="module"( blocking="render")?>$/)
   })
 
-  test.each(EVERY_PAGE)('the page %s has no placeholder left in a message, and no message without text', (_name, changes) => {
-    expect(read(changes)).not.toMatch(/\{\w+\}|undefined|null|NaN|\[object/)
-    expect(titleOf(changes)).not.toMatch(/\{\w+\}|undefined/)
-  })
+  test.each(EVERY_PAGE)(
+    'the page %s has no placeholder left in a message, and no message without text',
+    (_name, changes) => {
+      expect(read(changes)).not.toMatch(/\{\w+\}|undefined|null|NaN|\[object/)
+      expect(titleOf(changes)).not.toMatch(/\{\w+\}|undefined/)
+    },
+  )
 
   test('a hostile description, reference and shop name are shown as text', () => {
     const hostile = '"><img src=x onerror=alert(1)><script>alert(2)</script>'

@@ -368,18 +368,21 @@ describe('money that changes after the converter was asked', () => {
   test.each([
     ['was never filled', { fault: 'timeout_before_effect', operation: 'convert' }, ['convert:2 6000']],
     ['was filled', LOST, ['convert 10000', 'convert:2 6000']],
-  ])('money that changes in part leaves a rest with a separate sale, if the first order %s', async (_what, fault, sold) => {
-    const made = await world.paid()
-    await atConverter(made.id, fault)
-    await settle(made.id)
-    await world.act(made.attemptId, { action: 'reverse', receivedMinor: '6000' })
-    expect((await world.read(made)).payment.reviews).toMatchObject([{ reason: 'too_little' }])
-    await world.decide(made.id, 'settle')
-    await settle(made.id)
-    expect((await statement(made.id)).sold).toEqual(sold)
-    expect((await world.payment(made.id)).usdc?.gross).toBe('64800000')
-    await expectStatement(made.id)
-  })
+  ])(
+    'money that changes in part leaves a rest with a separate sale, if the first order %s',
+    async (_what, fault, sold) => {
+      const made = await world.paid()
+      await atConverter(made.id, fault)
+      await settle(made.id)
+      await world.act(made.attemptId, { action: 'reverse', receivedMinor: '6000' })
+      expect((await world.read(made)).payment.reviews).toMatchObject([{ reason: 'too_little' }])
+      await world.decide(made.id, 'settle')
+      await settle(made.id)
+      expect((await statement(made.id)).sold).toEqual(sold)
+      expect((await world.payment(made.id)).usdc?.gross).toBe('64800000')
+      await expectStatement(made.id)
+    },
+  )
 
   test('money that arrives after the end of an expired payment has a separate sale', async () => {
     const made = await world.paid()

@@ -820,18 +820,21 @@ describe('Row-level security between merchants', () => {
   afterAll(() => close?.())
 
   describe.each(['careless', 'careless-transaction'])('a route that selects without a condition (%s)', (path) => {
-    test.each(TABLES)('a route without a condition shows of %s only the rows of its caller in its mode', async (table) => {
-      const [seen, all] = [
-        JSON.parse(await read(`/${path}/${table}`, mine.merchant)) as object[],
-        await everything(table),
-      ]
-      expect(seen.length).toBeGreaterThan(0)
-      expect(seen.length).toBeLessThan(all.length)
-      expect(JSON.stringify(seen)).not.toContain(theirs.merchant.tenant.merchantId)
-      for (const id of [theirs.payment, theirs.link, theirs.endpoint, theirs.event, theirs.apiKey.slice(4)])
-        expect(JSON.stringify(seen)).not.toContain(id)
-      expect(JSON.stringify(seen)).not.toContain('"livemode":true')
-    })
+    test.each(TABLES)(
+      'a route without a condition shows of %s only the rows of its caller in its mode',
+      async (table) => {
+        const [seen, all] = [
+          JSON.parse(await read(`/${path}/${table}`, mine.merchant)) as object[],
+          await everything(table),
+        ]
+        expect(seen.length).toBeGreaterThan(0)
+        expect(seen.length).toBeLessThan(all.length)
+        expect(JSON.stringify(seen)).not.toContain(theirs.merchant.tenant.merchantId)
+        for (const id of [theirs.payment, theirs.link, theirs.endpoint, theirs.event, theirs.apiKey.slice(4)])
+          expect(JSON.stringify(seen)).not.toContain(id)
+        expect(JSON.stringify(seen)).not.toContain('"livemode":true')
+      },
+    )
 
     test('a route without a condition shows no rows to a merchant that has none', async () => {
       for (const table of [

@@ -123,7 +123,11 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
         })
         const facts: Partial<Attempt> = declined
           ? { status: 'declined', failureCode: 'declined' }
-          : { status: 'open', redirectUrl, intentUri: request.method === 'upi' ? createIntent(request.attemptId) : null }
+          : {
+              status: 'open',
+              redirectUrl,
+              intentUri: request.method === 'upi' ? createIntent(request.attemptId) : null,
+            }
         work.setAttempt(request.attemptId, facts)
       },
     })
@@ -214,7 +218,8 @@ function setNewest(work: PaymentWork, facts: Partial<Attempt>): Attempt {
   return newest
 }
 
-const createIntent = (attemptId: string): string => `upi://pay?pa=pinrail@bank&pn=Pinrail&am=4536.90&cu=INR&tr=${attemptId}`
+const createIntent = (attemptId: string): string =>
+  `upi://pay?pa=pinrail@bank&pn=Pinrail&am=4536.90&cu=INR&tr=${attemptId}`
 
 function getRate(currency: Currency): string {
   const rate = RATES[currency]

@@ -69,11 +69,14 @@ const changed = (picture: Buffer, at: number, value: number): Buffer => {
   return copy
 }
 
-test.each(Object.entries(PICTURES))('a %s picture is accepted, and its stored form is accepted unchanged', (_kind, sent) => {
-  const read = readPicture(sent)
-  if (!read.ok) throw new Error(read.why)
-  expect(readPicture(read.bytes)).toEqual(read)
-})
+test.each(Object.entries(PICTURES))(
+  'a %s picture is accepted, and its stored form is accepted unchanged',
+  (_kind, sent) => {
+    const read = readPicture(sent)
+    if (!read.ok) throw new Error(read.why)
+    expect(readPicture(read.bytes)).toEqual(read)
+  },
+)
 
 test.each([
   ['a comment in a PNG', withChunk('tEXt')],
@@ -119,7 +122,8 @@ test('an interlaced PNG is accepted if its seven passes are complete', () => {
   const bytes = 5 * 6 + 5 * 6 + 5 * 11 + 10 * 11 + 10 * 21 + 20 * 21 + 20 * 41
   const interlaced = { width: 40, height: 40, interlace: 1 }
   expect(getRefusal(greyPng({ ...interlaced, bytes }))).toMatch(/^taken as/)
-  for (const wrong of [bytes - 1, bytes + 1]) expect(getRefusal(greyPng({ ...interlaced, bytes: wrong }))).toBe('broken')
+  for (const wrong of [bytes - 1, bytes + 1])
+    expect(getRefusal(greyPng({ ...interlaced, bytes: wrong }))).toBe('broken')
 })
 
 test.each([

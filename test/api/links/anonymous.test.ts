@@ -19,7 +19,6 @@ import {
 } from './maker.ts'
 
 describe('Links without an account', () => {
-
   const FREE = { ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 1e6 } }
   let limits = createRequestLimits(FREE)
   let shop: Shop

@@ -507,14 +507,17 @@ describe('The page of a link', () => {
       ['paused', 'active = false', 'This link is closed'],
       ['over', "expires_at = now() - interval '1 second'", 'This link has expired'],
       ['stopped', "stopped_at = now(), stopped_reason = 'fraud'", 'This link was stopped'],
-    ])('a link says that it is %s, and makes no payment from a page that was opened before', async (_what, change, words) => {
-      const { id, path } = await link()
-      const before = getPress(await page(path))
-      await shop.db.query(`update payment_link set ${change} where id = $1`, [id])
-      expect(await page(path)).toContain(words)
-      expect((await post(path, { press: before })).status).toBe(409)
-      expect(await listPayments(id)).toEqual([])
-    })
+    ])(
+      'a link says that it is %s, and makes no payment from a page that was opened before',
+      async (_what, change, words) => {
+        const { id, path } = await link()
+        const before = getPress(await page(path))
+        await shop.db.query(`update payment_link set ${change} where id = $1`, [id])
+        expect(await page(path)).toContain(words)
+        expect((await post(path, { press: before })).status).toBe(409)
+        expect(await listPayments(id)).toEqual([])
+      },
+    )
 
     test('a stopped link shows its owner’s words, except if an operator has stopped it', async () => {
       const { id, path } = await link({ inactive_message: 'Back on 1 December.' })

@@ -244,14 +244,17 @@ describe('Creating a payment', () => {
       ['an expiry as text', { expires_in: '3600' }, '/expires_in', 'parameter_invalid'],
       ['another fallback', { fallback: 'any' }, '/fallback', 'parameter_invalid'],
     ]
-    test.each(refused)('an invalid payment is refused, and nothing is stored: %s', async (_name, fields, pointer, code) => {
-      const before = await shop.count('payment')
-      const answer = await pay(fields)
-      expectProblem(answer, 400, 'validation_failed')
-      expect(getErrors(answer)).toEqual([{ pointer, code, message: expect.stringMatching(/\.$/) }])
-      expect(answer.body['param']).toBe(pointer.slice(1).replaceAll('/', '.'))
-      expect(await shop.count('payment')).toBe(before)
-    })
+    test.each(refused)(
+      'an invalid payment is refused, and nothing is stored: %s',
+      async (_name, fields, pointer, code) => {
+        const before = await shop.count('payment')
+        const answer = await pay(fields)
+        expectProblem(answer, 400, 'validation_failed')
+        expect(getErrors(answer)).toEqual([{ pointer, code, message: expect.stringMatching(/\.$/) }])
+        expect(answer.body['param']).toBe(pointer.slice(1).replaceAll('/', '.'))
+        expect(await shop.count('payment')).toBe(before)
+      },
+    )
 
     test('a __proto__ in the metadata is refused, not lost', async () => {
       expectProblem(
@@ -479,18 +482,15 @@ describe('Reading payments, events, quotes and routes', () => {
       for (const [query, expected] of queries) expect([query, idsIn(await list(query))]).toEqual([query, expected])
     })
 
-    test.each(['NFC', 'NFD'] as const)(
-      'the list finds a reference in %s, however it was sent',
-      async (form) => {
-        const [sent, other] = form === 'NFC' ? ['NFD', 'NFC'] : ['NFC', 'NFD']
-        const reference = `Bücher-Ångström-${form}`
-        const id = await pay({ amount: '2000', currency: 'EUR', reference: reference.normalize(sent) })
-        const asked = encodeURIComponent(reference.normalize(other))
-        const part = encodeURIComponent(reference.slice(3).normalize(other))
-        for (const query of [`reference=${asked}`, `search=${asked}`, `search=${part}`])
-          expect([query, idsIn(await list(query))]).toEqual([query, [id]])
-      },
-    )
+    test.each(['NFC', 'NFD'] as const)('the list finds a reference in %s, however it was sent', async (form) => {
+      const [sent, other] = form === 'NFC' ? ['NFD', 'NFC'] : ['NFC', 'NFD']
+      const reference = `Bücher-Ångström-${form}`
+      const id = await pay({ amount: '2000', currency: 'EUR', reference: reference.normalize(sent) })
+      const asked = encodeURIComponent(reference.normalize(other))
+      const part = encodeURIComponent(reference.slice(3).normalize(other))
+      for (const query of [`reference=${asked}`, `search=${asked}`, `search=${part}`])
+        expect([query, idsIn(await list(query))]).toEqual([query, [id]])
+    })
 
     test.each([
       ['limit=0', 'limit'],

@@ -403,9 +403,12 @@ describe('Attacks on the team', () => {
       ['\t=1', '"\'\t\'=1"'],
       ['a=b, c-d', '"a=b, c-d"'],
       ['plain', 'plain'],
-    ])('a cell of the export does not begin a formula with %j, at whatever sign a program splits the line', (text, cell) => {
-      expect(csvLine(['id', text])).toBe(`id,${cell}\r\n`)
-    })
+    ])(
+      'a cell of the export does not begin a formula with %j, at whatever sign a program splits the line',
+      (text, cell) => {
+        expect(csvLine(['id', text])).toBe(`id,${cell}\r\n`)
+      },
+    )
   })
 })
 
@@ -662,7 +665,8 @@ describe('The matrix of pages', () => {
       const enter = async (name: string, { method, path }: (typeof pages)[number]): Promise<void> => {
         const visitor = new Visitor(live)
         visitor.cookies.set(name, owner.cookies.get('pinrail_session') ?? '')
-        const answer = method === 'get' ? await visitor.get(fillPath(path)) : await visitor.post(fillPath(path), { _form })
+        const answer =
+          method === 'get' ? await visitor.get(fillPath(path)) : await visitor.post(fillPath(path), { _form })
         if (!isRefused(answer)) through.push(`${method} ${path}: ${answer.status}`)
       }
       for (const page of pages)

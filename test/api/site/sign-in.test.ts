@@ -488,22 +488,25 @@ describe('Passkeys', () => {
     ...LIES,
     ['of somebody who was not verified', { flags: 0x01 }],
     ['of a copied device', { counter: 1 }],
-  ] as const)('a response %s signs nobody in, confirms nothing and is in the log of its person', async (_name, lies) => {
-    const { visitor, device, email } = await withPasskey(`pk-${Math.random()}@shop.example`)
-    await enter(device.get(await optionsOn(new Visitor(shop), '/sign-in')))
-    const entered = await enter(device.get(await optionsOn(new Visitor(shop), '/sign-in'), lies))
-    expect([entered.to, entered.headers.getSetCookie()]).toEqual([expect.stringContaining('/sign-in'), []])
-    const failed = sql`select data ->> 'how' as how from audit_entry join person on person.id = actor
+  ] as const)(
+    'a response %s signs nobody in, confirms nothing and is in the log of its person',
+    async (_name, lies) => {
+      const { visitor, device, email } = await withPasskey(`pk-${Math.random()}@shop.example`)
+      await enter(device.get(await optionsOn(new Visitor(shop), '/sign-in')))
+      const entered = await enter(device.get(await optionsOn(new Visitor(shop), '/sign-in'), lies))
+      expect([entered.to, entered.headers.getSetCookie()]).toEqual([expect.stringContaining('/sign-in'), []])
+      const failed = sql`select data ->> 'how' as how from audit_entry join person on person.id = actor
       where action = 'person.sign_in_failed' and email = ${email}`
-    const logged = await many(shop.db, z.object({ how: z.string() }), failed)
-    expect(logged).toEqual('challenge' in lies ? [] : [{ how: 'passkey' }])
-    ahead = CONFIRMED_MS + 1000
-    const asked = await askToConfirm(shop, visitor)
-    const answer = device.get(await optionsOn(visitor, confirmPage(asked)), lies)
-    await visitor.submit('/dashboard/confirm/passkey', { answer, asked })
-    expect((await visitor.get('/dashboard/passkey')).to).toContain('/dashboard/confirm')
-    ahead = 0
-  })
+      const logged = await many(shop.db, z.object({ how: z.string() }), failed)
+      expect(logged).toEqual('challenge' in lies ? [] : [{ how: 'passkey' }])
+      ahead = CONFIRMED_MS + 1000
+      const asked = await askToConfirm(shop, visitor)
+      const answer = device.get(await optionsOn(visitor, confirmPage(asked)), lies)
+      await visitor.submit('/dashboard/confirm/passkey', { answer, asked })
+      expect((await visitor.get('/dashboard/passkey')).to).toContain('/dashboard/confirm')
+      ahead = 0
+    },
+  )
 
   test.each([...LIES, ['of somebody who was not verified', { flags: 0x41 }]] as const)(
     'a new passkey is not stored: %s',

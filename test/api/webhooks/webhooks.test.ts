@@ -259,7 +259,9 @@ describe('The pages of webhooks', () => {
     const mail = (await mailsTo(shop, 'off@shop.example')).at(-1)
     expect(mail?.subject).toContain('Webhook endpoint disabled')
     expect(mail?.text).toContain(path)
-    expect(stripTags((await owner.get('/dashboard/webhooks')).html)).toContain('Disabled after 5 days without a success')
+    expect(stripTags((await owner.get('/dashboard/webhooks')).html)).toContain(
+      'Disabled after 5 days without a success',
+    )
     expect((await owner.submit(`${path}/test`)).status).toBe(409)
     expect((await owner.submit(`${path}/enable`, { send: 'failed' })).to).toBe(path)
     expect(started.at(-1)).toBe(missed)

@@ -308,19 +308,22 @@ describe('transfers that strangers and thieves make', () => {
             args: [world.treasury.address, world.treasury.address, 0n],
           }),
       ],
-    ])('a stranger’s log stops nothing: %s: the cursor continues, nothing pauses, nothing is booked', async (_case, data) => {
-      const runner = world.runner({ hooks: { onTreasuryMovement: refusesNothing } })
-      await send(world, stranger(), { to: TOKEN.address, data: data() })
-      await world.chain.mine({ blocks: 1 })
-      const at = Number(await world.chain.getBlockNumber())
-      const queued = await world.queue([{}])
-      await world.finalize(runner)
-      await runner.tick()
-      expect((await cursor()).number).toBeGreaterThanOrEqual(at)
-      expect((await cursor()).paused).toBeNull()
-      await expectPaidOnce(queued)
-      expect(world.heard.movements.filter(({ micro }) => micro === '0')).toEqual([])
-    })
+    ])(
+      'a stranger’s log stops nothing: %s: the cursor continues, nothing pauses, nothing is booked',
+      async (_case, data) => {
+        const runner = world.runner({ hooks: { onTreasuryMovement: refusesNothing } })
+        await send(world, stranger(), { to: TOKEN.address, data: data() })
+        await world.chain.mine({ blocks: 1 })
+        const at = Number(await world.chain.getBlockNumber())
+        const queued = await world.queue([{}])
+        await world.finalize(runner)
+        await runner.tick()
+        expect((await cursor()).number).toBeGreaterThanOrEqual(at)
+        expect((await cursor()).paused).toBeNull()
+        await expectPaidOnce(queued)
+        expect(world.heard.movements.filter(({ micro }) => micro === '0')).toEqual([])
+      },
+    )
 
     /** As in the ledger: an entry of zero is refused. */
     async function refusesNothing(_tx: unknown, { micro }: { micro: string }): Promise<void> {

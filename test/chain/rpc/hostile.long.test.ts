@@ -123,19 +123,22 @@ describe('bloated answers', () => {
       ['fees', 'eth_feeHistory', (node) => node.feeHistory(20), MB],
       ['a receipt', RECEIPT, (node) => node.receipt(hash), 2 * MB],
       ['the transactions of a block', BLOCK, (node) => node.transactions(full, newAddress()), 10 * MB],
-    ])('an answer with too many values is wrong, and is not requested again with a larger limit: %s', async (_what, method, read, bytes) => {
-      const [node] = connect([bad().url]).nodes
-      await node!.chainId()
-      for (const padding of [many(bytes / 16, () => 1), many(bytes / 64, () => ({})), many(bytes / 32, () => [])]) {
-        bad().calls.length = 0
-        bad().behave = padded(method, padding)
-        await expect(read(node!)).rejects.toMatchObject(bloated)
-        expect(asked(method)).toBe(1)
-      }
-      expect(node!.health.view()).toMatchObject({ wrong: 3, state: 'doubtful' })
-      bad().behave = padded(method, [many(bytes / 40, () => 1), many(bytes / 100, () => ({}))])
-      await read(node!)
-    })
+    ])(
+      'an answer with too many values is wrong, and is not requested again with a larger limit: %s',
+      async (_what, method, read, bytes) => {
+        const [node] = connect([bad().url]).nodes
+        await node!.chainId()
+        for (const padding of [many(bytes / 16, () => 1), many(bytes / 64, () => ({})), many(bytes / 32, () => [])]) {
+          bad().calls.length = 0
+          bad().behave = padded(method, padding)
+          await expect(read(node!)).rejects.toMatchObject(bloated)
+          expect(asked(method)).toBe(1)
+        }
+        expect(node!.health.view()).toMatchObject({ wrong: 3, state: 'doubtful' })
+        bad().behave = padded(method, [many(bytes / 40, () => 1), many(bytes / 100, () => ({}))])
+        await read(node!)
+      },
+    )
 
     test('a receipt with too many values is wrong also if it was requested with a larger limit, since it was large', async () => {
       const [node] = connect([bad().url]).nodes

@@ -155,23 +155,26 @@ describe('a payout that can never be signed', () => {
   test.each([
     ['more than the policy allows', 90_000_000n],
     ['more than the treasury holds', 900_000_000n],
-  ])('a payout that can never be signed uses neither funds nor the limit of a day, also not for its recipient: %s', async (_case, micro) => {
-    const recipient = newAddress()
-    const [refused, ...others] = await world.queue([
-      { micro, recipient },
-      { micro: 50_000_000n, recipient },
-      { micro: 50_000_000n },
-    ])
-    const treasuries = [createTreasurySigner(world.treasury, policy)]
-    await world.runner({ treasuries, options: { maxInFlight: 0, maxMicroPerDay: 100_000_000n } }).tick()
-    for (const { paymentId } of others) expect((await world.payout(paymentId)).state).toBe('authorized')
-    const [whole, rest] = [micro / 1_000_000n, '000000']
-    expect(await world.payout(refused!.paymentId)).toMatchObject({
-      state: 'held',
-      holdReason: 'policy',
-      holdDetail: `a payout must be more than nothing and at most 50.000000 USDC (PAYOUT_MAX_USDC), and this one is ${whole}.${rest} USDC`,
-    })
-  })
+  ])(
+    'a payout that can never be signed uses neither funds nor the limit of a day, also not for its recipient: %s',
+    async (_case, micro) => {
+      const recipient = newAddress()
+      const [refused, ...others] = await world.queue([
+        { micro, recipient },
+        { micro: 50_000_000n, recipient },
+        { micro: 50_000_000n },
+      ])
+      const treasuries = [createTreasurySigner(world.treasury, policy)]
+      await world.runner({ treasuries, options: { maxInFlight: 0, maxMicroPerDay: 100_000_000n } }).tick()
+      for (const { paymentId } of others) expect((await world.payout(paymentId)).state).toBe('authorized')
+      const [whole, rest] = [micro / 1_000_000n, '000000']
+      expect(await world.payout(refused!.paymentId)).toMatchObject({
+        state: 'held',
+        holdReason: 'policy',
+        holdDetail: `a payout must be more than nothing and at most 50.000000 USDC (PAYOUT_MAX_USDC), and this one is ${whole}.${rest} USDC`,
+      })
+    },
+  )
 
   test('a payout that can never be signed is stopped also while the treasury rests, and if it was stopped for funds before', async () => {
     const [refused] = await world.queue([{ micro: 90_000_000n }])

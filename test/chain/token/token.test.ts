@@ -465,10 +465,13 @@ describe('the results of Multicall3', () => {
       ).toEqual([0, 0])
     })
 
-    test.each([2, 40])('results that share their bytes, %s of them, are refused before anything is copied, however small', (count) => {
-      expect(() => resultsOf(shared(count, 32), count)).toThrow(`not the results of ${count} calls`)
-      expect(() => multicallCodec.decodeSimulation(shared(count, 1000), count)).toThrow(`not the results of ${count}`)
-    })
+    test.each([2, 40])(
+      'results that share their bytes, %s of them, are refused before anything is copied, however small',
+      (count) => {
+        expect(() => resultsOf(shared(count, 32), count)).toThrow(`not the results of ${count} calls`)
+        expect(() => multicallCodec.decodeSimulation(shared(count, 1000), count)).toThrow(`not the results of ${count}`)
+      },
+    )
   })
 
   test.each<[string, unknown]>([

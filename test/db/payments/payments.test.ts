@@ -126,16 +126,19 @@ describe('news of a partner', () => {
     })
 
     // It was answered as received, and was not stored: a chargeback after the end of a payment was never read.
-    test.each(['other words', 'another order'])('a callback with an id that was used before is stored, about %s', async (what) => {
-      await news('used')
-      await apply((await readUnread()) ?? '')
-      if (what === 'another order') attemptId = await another()
-      const body = what === 'other words' ? 1 : 0
-      expect(await news('used', body)).toEqual({ payment_id: paymentId, applied: false })
-      expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
-      await apply((await readUnread()) ?? '')
-      expect(await news('used', body)).toEqual({ payment_id: paymentId, applied: true })
-    })
+    test.each(['other words', 'another order'])(
+      'a callback with an id that was used before is stored, about %s',
+      async (what) => {
+        await news('used')
+        await apply((await readUnread()) ?? '')
+        if (what === 'another order') attemptId = await another()
+        const body = what === 'other words' ? 1 : 0
+        expect(await news('used', body)).toEqual({ payment_id: paymentId, applied: false })
+        expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
+        await apply((await readUnread()) ?? '')
+        expect(await news('used', body)).toEqual({ payment_id: paymentId, applied: true })
+      },
+    )
 
     test('a callback with one id about two orders at the same moment is stored for both', async () => {
       const one = attemptId

@@ -462,7 +462,7 @@ describe('Overdue deliveries', () => {
 describe('Endpoints', () => {
   const AT = '2026-11-20T21:00:00.000Z'
 
-  describe("A merchant’s endpoints", () => {
+  describe('A merchant’s endpoints', () => {
     it('endpoints are listed in the order in which they were made', async () => {
       const { db } = seeded
       const tenant = await addMerchant(db)

@@ -34,9 +34,12 @@ describe('Few notifications', () => {
     [10, 0],
     [1, 9],
     [5, 5],
-  ])('%i waiting notifications, after %i in the last minute, are sent one by one, the oldest first', (count, before) => {
-    expect(next({ waiting: waiting(count), recent: sent(before) })).toEqual(alone('n1'))
-  })
+  ])(
+    '%i waiting notifications, after %i in the last minute, are sent one by one, the oldest first',
+    (count, before) => {
+      expect(next({ waiting: waiting(count), recent: sent(before) })).toEqual(alone('n1'))
+    },
+  )
 
   test('a message from more than a minute ago does not count', () => {
     expect(next({ waiting: waiting(1), recent: sent(10, { secondsAgo: 60 }) })).toEqual(alone('n1'))

@@ -73,10 +73,13 @@ describe('An open order is answered from the row', () => {
     expect(ready([app, card('open')], CARD)).toBe('att_2')
   })
 
-  test.each(PAYMENT_STATUSES)('the open order of a payment that is %s is reused only while the payment is open', (status) => {
-    const found = readyToReuse({ payment: aPayment({ status }), attempts: [anAttempt('open')] }, APP)
-    expect(found !== null).toBe(status === 'created' || status === 'pending')
-  })
+  test.each(PAYMENT_STATUSES)(
+    'the open order of a payment that is %s is reused only while the payment is open',
+    (status) => {
+      const found = readyToReuse({ payment: aPayment({ status }), attempts: [anAttempt('open')] }, APP)
+      expect(found !== null).toBe(status === 'created' || status === 'pending')
+    },
+  )
 })
 
 describe('More time', () => {

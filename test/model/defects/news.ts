@@ -48,7 +48,8 @@ export const NEWS_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'withheld money is sold',
-    caughtBy: 'money that its partner holds back after it had confirmed it is not sold when its partner has not reported it',
+    caughtBy:
+      'money that its partner holds back after it had confirmed it is not sold when its partner has not reported it',
     ...seenAs('isSellable', (account) => (account.word === 'withheld' ? { ...account, word: 'paid' } : account)),
     and: [NO_GUARD],
   },

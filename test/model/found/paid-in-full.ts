@@ -4,7 +4,8 @@ import type { Found } from './story.ts'
 /** A partner has the whole price, and other money came first: the buyer must not be asked for it again. */
 export const PAID_IN_FULL: readonly Found[] = [
   {
-    title: 'paid in full together with other money: a payment that was paid twice is settled by the money that is still there',
+    title:
+      'paid in full together with other money: a payment that was paid twice is settled by the money that is still there',
     was: 'pending, then expired, with the whole price at the partner of the card',
     steps: [
       simulator('delay', 900),

@@ -40,7 +40,8 @@ export const WITHHELD: readonly Found[] = [
     ends: { status: 'under_review', converted: false },
   },
   {
-    title: 'money that its partner holds back after it had confirmed it is not sold when its partner has not reported it',
+    title:
+      'money that its partner holds back after it had confirmed it is not sold when its partner has not reported it',
     minor: '4999',
     steps: [
       click('wallet_app'),
@@ -120,8 +121,7 @@ export const WITHHELD: readonly Found[] = [
     ends: { status: 'refunded', asks: ['withheld'] },
   },
   {
-    title:
-      'an order that its partner holds back, as is heard after the payment was refunded, waits for an operator',
+    title: 'an order that its partner holds back, as is heard after the payment was refunded, waits for an operator',
     was: 'The check, and not the payment, was wrong.',
     steps: [
       click('local_partner'),

@@ -113,20 +113,23 @@ describe('A port that another process takes between its choice and its use', () 
     expect(tried).toHaveLength(2)
   })
 
-  test.each(['anvil', 'temporal'])('a taken port is not mistaken for the new %s, although a similar server answers there', async (name) => {
-    const port = await freePort()
-    const start = async (log: string): Promise<Child> => {
-      const child = supervise(await PROGRAMS[name]!(port, join(folder, log)), {
-        log: () => undefined,
-        onPid: () => undefined,
-      })
-      await child.start()
-      return child
-    }
-    const first = await start('first.log')
-    await expect(start('second.log')).rejects.toThrow(`${name}: address already in use`)
-    await first.stop(5000)
-  })
+  test.each(['anvil', 'temporal'])(
+    'a taken port is not mistaken for the new %s, although a similar server answers there',
+    async (name) => {
+      const port = await freePort()
+      const start = async (log: string): Promise<Child> => {
+        const child = supervise(await PROGRAMS[name]!(port, join(folder, log)), {
+          log: () => undefined,
+          onPid: () => undefined,
+        })
+        await child.start()
+        return child
+      }
+      const first = await start('first.log')
+      await expect(start('second.log')).rejects.toThrow(`${name}: address already in use`)
+      await first.stop(5000)
+    },
+  )
 
   test('a taken port makes the whole system start again on other ports', async () => {
     const data = join(folder, 'data')

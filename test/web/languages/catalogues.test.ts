@@ -62,14 +62,22 @@ test.each(OTHERS)('the catalogue of %s leaves no text in English', (locale) => {
 })
 
 /** Characters as a reader counts them; a placeholder counts as five. */
-const countCharacters = (text: string): number => [...new Intl.Segmenter().segment(text.replace(/\{[^}]*\}/g, 'xxxxx'))].length
+const countCharacters = (text: string): number =>
+  [...new Intl.Segmenter().segment(text.replace(/\{[^}]*\}/g, 'xxxxx'))].length
 
-test.each(OTHERS)('the texts of %s need no more room than English: no text is much longer, and no word is wider than a phone', (locale) => {
-  const single = KEYS.filter((key) => !CATALOGUES.en[key].includes(', plural,'))
-  const long = single.filter((key) => countCharacters(CATALOGUES[locale][key]) > 2 * countCharacters(CATALOGUES.en[key]) + 20)
-  const wide = single.filter((key) => CATALOGUES[locale][key].split(/[\s-]+/).some((word) => countCharacters(word) > 21))
-  expect([long, wide]).toEqual([[], []])
-})
+test.each(OTHERS)(
+  'the texts of %s need no more room than English: no text is much longer, and no word is wider than a phone',
+  (locale) => {
+    const single = KEYS.filter((key) => !CATALOGUES.en[key].includes(', plural,'))
+    const long = single.filter(
+      (key) => countCharacters(CATALOGUES[locale][key]) > 2 * countCharacters(CATALOGUES.en[key]) + 20,
+    )
+    const wide = single.filter((key) =>
+      CATALOGUES[locale][key].split(/[\s-]+/).some((word) => countCharacters(word) > 21),
+    )
+    expect([long, wide]).toEqual([[], []])
+  },
+)
 
 test('a language of another script has only its own letters around the placeholders', () => {
   const scripts = { el: /\p{Script=Greek}/u, hi: /\p{Script=Devanagari}/u, ar: /\p{Script=Arabic}/u }

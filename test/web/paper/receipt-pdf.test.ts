@@ -35,7 +35,15 @@ const LONG: CheckoutChanges = {
   attempts: REAL.attempts ?? [],
 }
 
-const listTexts = ({ shop, supportEmail, heading, lines, facts, check, foot }: ReturnType<typeof createPaper>): string[] => [
+const listTexts = ({
+  shop,
+  supportEmail,
+  heading,
+  lines,
+  facts,
+  check,
+  foot,
+}: ReturnType<typeof createPaper>): string[] => [
   shop,
   supportEmail ?? '',
   heading,
@@ -87,11 +95,15 @@ describe.each(LOCALES)('The receipt in %s', (locale) => {
 
 test('in Arabic the receipt is mirrored: the amount is on the left, its label on the right', () => {
   const placed = (locale: Locale) => receiptSheet(createPaper(REAL, locale), LANGUAGES[locale].dir).placed
-  const findX = (locale: Locale, part: string): number => placed(locale).find(({ text }) => text.includes(part))?.x ?? -1
+  const findX = (locale: Locale, part: string): number =>
+    placed(locale).find(({ text }) => text.includes(part))?.x ?? -1
   expect(findX('en', '49.99')).toBeGreaterThan(findX('en', 'Paid'))
   expect(findX('ar', '49.99')).toBeGreaterThan(0)
   expect(findX('ar', '49.99')).toBeLessThan(SHEET.width / 2)
-  expect(measureRight(placed('ar').find(({ style }) => style.size === 26) as Placed)).toBeCloseTo(SHEET.width - MARGIN, 0)
+  expect(measureRight(placed('ar').find(({ style }) => style.size === 26) as Placed)).toBeCloseTo(
+    SHEET.width - MARGIN,
+    0,
+  )
 })
 
 test('a test receipt has TEST across it, and a real one does not', async () => {
@@ -118,7 +130,8 @@ test.each([
 })
 
 test('the same receipt is made once, and another one separately', async () => {
-  const make = (changes: CheckoutChanges, locale: Locale) => receiptPdf(createPaper(changes, locale), words(locale), noLogo)
+  const make = (changes: CheckoutChanges, locale: Locale) =>
+    receiptPdf(createPaper(changes, locale), words(locale), noLogo)
   expect(await make(REAL, 'en')).toBe(await make(REAL, 'en'))
   expect(await make(REAL, 'en')).not.toBe(await make(REAL, 'de'))
   expect(await make(REAL, 'en')).not.toBe(await make(OVERPAID, 'en'))

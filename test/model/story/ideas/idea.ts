@@ -12,7 +12,6 @@ export type Idea = {
   readonly tell: (random: Random, view: View) => readonly Told[]
 }
 
-
 export const click = (provider: ProviderUsed): Step => ({ do: 'click', provider })
 export const partner = (act: PartnerAct, of = 0, more: { percent?: number; news?: News } = {}): Step => ({
   do: 'partner',
