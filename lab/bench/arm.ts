@@ -1,4 +1,3 @@
-/** One of the compared systems. */
 export type Arm = {
   readonly name: string
   /** The name of the comparison with it. The arm that is compared has none. */

@@ -16,7 +16,6 @@ export type Databases = {
   readonly ownerUrl: string
   /** Through the pooler, but with a dedicated connection: for notifications and the checker. */
   readonly directUrl: string
-  /** The standby. */
   readonly readUrl: string
   readonly mainUrl: () => string
   /** The pooler's port, for Temporal, whose databases keep their connections. */

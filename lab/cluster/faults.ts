@@ -92,7 +92,6 @@ async function roll(cluster: Cluster, names: readonly string[]): Promise<void> {
   }
 }
 
-/** Kills a process, which the supervisor starts again. */
 async function kill(cluster: Cluster, name: string): Promise<void> {
   const child = getChild(cluster, name)
   await child.kill9()

@@ -71,7 +71,6 @@ export async function openStage(server?: TemporalService) {
 
     decide,
 
-    /** Makes a decision that must be refused. */
     refused: async (paymentId: string, say: Say): Promise<void> => {
       const isRefused = await decide(paymentId, say).then(
         () => false,

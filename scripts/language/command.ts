@@ -26,7 +26,6 @@ export function runLanguage(root: string, args: readonly string[]): Report {
 
 type Findings = ReadonlyMap<string, readonly Finding[]>
 
-/** Reads every file that git knows or does not ignore. */
 function readFindings(root: string): Findings {
   const args = ['ls-files', '--cached', '--others', '--exclude-standard']
   const listed = execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n')

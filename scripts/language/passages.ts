@@ -7,7 +7,6 @@ export type Passage = {
   readonly kind: Kind
   /** As long as the original: comment signs and code are replaced by characters that no pattern matches. */
   readonly text: string
-  /** Its index in the file. */
   readonly start: number
 }
 

@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { ensurePackages, nodeProblem } from './packages.mjs'
 
-/** The folder of the checkout. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /**

@@ -26,7 +26,6 @@ export type AppOptions = {
   url?: string
 }
 
-/** Describes how to run one of the system's processes. */
 export function appSpec(name: AppName, { environments, dataFolder, url }: AppOptions): ProcessSpec {
   return {
     name,

@@ -7,7 +7,6 @@ import type { Ports } from './ports.ts'
 import { isOpenTo, postgresUser } from './postgres/identity.ts'
 import { generateSecrets, type Secrets } from './secrets.ts'
 
-/** The memory of a data folder from one start to the next. */
 export type Remembered = {
   secrets: Secrets
   ports: Partial<Ports>

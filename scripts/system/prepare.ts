@@ -14,7 +14,6 @@ export type PrepareInput = {
   demo: {
     apiKeyPepper: string
     webhookEncryptionKey: string
-    /** The secret of the demo merchant's endpoint. */
     webhookSecret: string
     webhookUrl: string
     wallet: string

@@ -11,7 +11,6 @@ export type Secrets = {
   cardPartner: string
   localPartner: string
   converter: string
-  /** Secret of the demo merchant's webhook endpoint, `whsec_…`. */
   webhookSecret: string
   /** Private keys, `0x…`: the treasury, the lanes that pay for gas, the demo merchant's wallet. */
   treasuryKey: string

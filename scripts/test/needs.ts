@@ -31,7 +31,6 @@ const PROGRAMS: readonly Program[] = [
 export type LeftOut = {
   /** Arguments for Jest, the last ones: it must not run the test files that need a missing program. */
   readonly jestArgs: readonly string[]
-  /** A line for each program that is missing. */
   readonly reasons: readonly string[]
 }
 

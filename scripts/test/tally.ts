@@ -1,4 +1,3 @@
-/** The result of a run of checks or tests. */
 export type Tally = {
   readonly passed: number
   readonly failed: number

@@ -34,7 +34,6 @@ export type SettlementEngine = {
   begin(): Promise<void>
   /** Takes or renews the lead. Null if another engine leads, or this one rests: then the round does nothing. */
   lead(): Promise<Lead | null>
-  /** Takes or renews the lead, and reads the newest block. */
   look(): Promise<Look | null>
   /** Reads final blocks, ends payouts by them, and watches the treasury. */
   observe(look: Look): Promise<Progress & { readonly hasDeposits: boolean }>
@@ -45,7 +44,6 @@ export type SettlementEngine = {
   send(look: Look, isDue: boolean): Promise<Progress>
   /** Renews the lead, so that a slow round does not lose it. */
   renew(): Promise<void>
-  /** Releases the lead. */
   close(): Promise<void>
 }
 

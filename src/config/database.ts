@@ -2,7 +2,6 @@ import { z } from 'zod'
 
 const url = z.url()
 
-/** Variables of both api and worker about the database. */
 export const databaseShape = {
   DATABASE_URL: url,
   DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(10),

@@ -65,7 +65,6 @@ export const peopleShape = {
   SIMULATED_WALLET_URL: z.url().optional(),
 }
 
-/** Variables of the worker, which sends mails and messages. */
 export const mailShape = {
   /** The mail server: `smtps://user:password@host`, or in test mode `smtp://host:port`. Without it no mail is sent. */
   SMTP_URL: z

@@ -5,7 +5,6 @@ import { createLogger } from '../log.ts'
 import { listen, stopListening } from '../sandbox/server.ts'
 import { onStop } from './stop.ts'
 
-/** The process of the partner simulators. */
 const config = readSandboxConfig()
 const log = createLogger({ level: config.LOG_LEVEL, name: 'sandbox' })
 const sandbox = await composeSandbox(config, log)

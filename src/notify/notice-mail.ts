@@ -105,7 +105,6 @@ function other(told: NoticeTold, { nameOf }: Speech): string[] {
 
 const composeUrl = ({ publicUrl }: NoticeTold, path: string): string => `${publicUrl}${path}`
 
-/** The names of channels in all texts. */
 const CHANNELS: Readonly<Record<string, string>> = {
   email: 'E-mail',
   telegram: 'Telegram',

@@ -5,7 +5,6 @@ import { type Button, type Form, type Page, readPage } from './forms.ts'
 export type BuyerOptions = {
   /** The method to pick, as the checkout names it: `card`, `upi`, …. Default: the first that the page offers. */
   readonly method?: string
-  /** The button to press on the partner's page. */
   readonly press?: string
   /** The sandbox's URL, whose UPI app opens UPI links instead of a phone's. */
   readonly sandboxUrl?: string
@@ -14,7 +13,6 @@ export type BuyerOptions = {
 
 export type Bought = {
   readonly partnerPage: string
-  /** The URL to which the partner led back. */
   readonly finalUrl: string
 }
 

@@ -32,7 +32,6 @@ export type SettlementRunnerOptions = SettlementHooks & {
 }
 
 export type SettlementRunner = {
-  /** Metrics for operators. */
   readonly figures: SettlementFigures
   /** Throws SettlementRefusal for a configuration with which no payout must be paid. */
   assertReady(): Promise<void>

@@ -6,7 +6,6 @@ import { EXCERPT_BYTES, EXCERPT_MARGIN_BYTES } from './excerpt.ts'
 import { type GuardedAgents, type GuardOptions, guardedLookup, RefusedAddressError } from './guarded-agents.ts'
 import type { Resolve } from './resolve.ts'
 
-/** One request on one connection. */
 export type Exchange = {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>

@@ -10,7 +10,6 @@ import { parseRetryAfter } from './retry-after.ts'
 export type Sender = {
   /** Makes one try and resolves with its outcome, failures included. Rejects only when `signal` aborts. */
   send(request: SendRequest, signal: AbortSignal): Promise<SendResult>
-  /** Closes idle connections. */
   close(): void
 }
 

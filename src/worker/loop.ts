@@ -36,7 +36,6 @@ export async function runLoop({ name, everyMs, tick, idle, log }: Loop, signal: 
       if (!failing) log.error({ err: error, loop: name }, 'a round failed; the next one tries again')
       failing = true
     }
-    // There is more.
     if (idle?.pageSize !== undefined && found === idle.pageSize) continue
     const pause = idle !== undefined && found === 0 ? idle.everyMs : everyMs
     const apart = Math.min(idle?.apartMs ?? 0, pause ?? Number.POSITIVE_INFINITY)

@@ -18,7 +18,6 @@ import { type Answers, type Noise, startNoise } from './noise.ts'
 
 const FOLDER_PREFIX = 'pinrail-neighbours-'
 
-/** Concurrent buyers of the merchant who is measured. */
 const BUYERS = 4
 const LISTS = 40
 
@@ -144,7 +143,6 @@ async function createClicks(merchant: ReturnType<typeof createMerchant>, { click
   return { urls: [`${url}/continue`], method: 'POST', headers, body: CLICK, lanes: 24, most: clicks }
 }
 
-/** The button of a pinned payment. */
 const CLICK = 'provider=wallet_app&method=banking_app'
 
 function createSearches({ info }: System, { searches }: Sizes): Noise {

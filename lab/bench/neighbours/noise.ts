@@ -8,7 +8,6 @@ export type Noise = {
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Requests at the same time, and in all. */
   readonly lanes: number
   readonly most: number
 }

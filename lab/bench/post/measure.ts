@@ -5,7 +5,6 @@ import type { Arm } from '../arm.ts'
 import { type Batch, type Meter, runBatch, runInTurns } from '../measure.ts'
 import { ALL_OF_OURS, armLines, line, RATE, ratioLines, TOOK } from '../report.ts'
 
-/** Clients that create payments at the same time. */
 export const POSTS_AT_ONCE = 16
 const ROUNDS = 3
 /** Milliseconds in which workflows that have started take their first tasks. */

@@ -39,7 +39,6 @@ export type Operator = {
    * of it. Returns false if it has not yet.
    */
   endTheft(db: Db): Promise<boolean>
-  /** The address that received the stolen USDC. */
   readonly thief: Hex
   /** The list of treasuries, for payments of now and later. */
   readonly list: readonly Treasury[]

@@ -15,7 +15,6 @@ export class Scene {
   readonly #side: Side
   readonly #nodes: readonly LossyNode[]
   readonly #processes: readonly PayerProcess[]
-  /** Number of times that a key has refused to sign. */
   refusals = 0
 
   constructor(parts: { stage: Stage; side: Side; nodes: readonly LossyNode[]; logFile: string }) {
@@ -88,7 +87,6 @@ export class Scene {
     this.#startAll()
   }
 
-  /** Ends the refusals of their keys. */
   calm(): void {
     for (const process of this.#processes) process.calm()
   }

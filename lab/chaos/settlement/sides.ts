@@ -21,9 +21,7 @@ export type Side = {
   prepare(db: Db): Promise<void>
   /** Requests the payments. Idempotent. */
   queue(db: Db, owed: readonly Owed[]): Promise<void>
-  /** Returns the number of payments that the side calls paid. */
   countPaid(db: Db): Promise<number>
-  /** Returns true if none of its transactions is in flight. */
   isDrained(db: Db): Promise<boolean>
   keysOf(index: number): PayerKeys
 }

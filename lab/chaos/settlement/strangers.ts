@@ -36,7 +36,6 @@ const UNKNOWN_TOKEN: Hex = '0x00000000000000000000000000000000000000e5'
 
 export type Strangers = {
   readonly counts: Record<Poison, number>
-  /** Sends one transfer. */
   poison(): Promise<void>
 }
 

@@ -13,7 +13,6 @@ const LOOT = 7_000_000n
 
 /** Somebody who has the first treasury's key, and a wallet with gas money. */
 export type Thief = {
-  /** The wallet that receives the loot. */
   readonly address: Hex
   /**
    * Steals once, and steals the same again if a reorganization has undone it. Returns the transaction after the engine

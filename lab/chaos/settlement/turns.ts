@@ -44,7 +44,6 @@ const PATIENCE = 400
 
 export type Turns = {
   readonly counts: Record<string, number>
-  /** Returns true if everything has happened that can. */
   isOver(): boolean
   /** Makes the turn that is due; `owed` are the payments that were requested. */
   step(paid: number, asked: { readonly owed: readonly Owed[]; readonly of: number }): Promise<void>

@@ -4,7 +4,6 @@ import { cachedPath, placeInCache, withCacheLock } from '../cache.ts'
 import type { Progress, Step } from '../progress.mjs'
 import { firstLine, isExecutable, which } from '../run.ts'
 
-/** A way to get a server's program. */
 export type Source = {
   /** A past participle for the progress lines: "built from tools/temporal". */
   readonly how: string

@@ -11,7 +11,6 @@ export type Pooled = {
   readonly database: string
   /** `transaction`: a connection is shared between transactions. `session`: a client keeps its own. */
   readonly mode: 'transaction' | 'session'
-  /** Maximum number of connections to the server. */
   readonly size: number
 }
 

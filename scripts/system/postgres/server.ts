@@ -10,7 +10,6 @@ import { findPostgresBinaries } from './binaries.ts'
 import { type Identity, postgresUser } from './identity.ts'
 
 export type PostgresOptions = {
-  /** Folder of the data; created if it is not there. */
   folder: string
   port: number
   password: string

@@ -26,7 +26,6 @@ export async function openAccount(
   return accountOf(await openKeystore(await readFile(name, 'utf8'), options.password))
 }
 
-/** Opens the accounts of a comma-separated list of settings. */
 export function openAccounts(
   references: string,
   options: { readonly password: string | undefined },

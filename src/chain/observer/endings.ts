@@ -104,7 +104,6 @@ export function createEndings(deps: SettlementDeps, scope: Scope, doubts: Doubts
   }
 }
 
-/** The state of a lane at a final block. */
 export type LaneEnds = {
   readonly lane: Lane
   /** Envelopes that one of the lane's own transactions has ended. */

@@ -1,4 +1,3 @@
-/** Reasons why a node gave no answer that can be used. */
 export type FailureKind =
   /** No answer arrived in time, or the node reports too many requests: it may answer later. */
   | 'silent'

@@ -13,9 +13,7 @@ export type NodeHealth = {
   readonly wrong: number
   /** Smoothed, in milliseconds; null before the first answer. */
   readonly latencyMs: number | null
-  /** The newest block that it has reported. */
   readonly head: number | null
-  /** Methods that it reports as missing. */
   readonly lacks: readonly string[]
 }
 

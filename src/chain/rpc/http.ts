@@ -3,8 +3,6 @@ import { createGunzip } from 'node:zlib'
 import { Agent, request } from 'undici'
 import { bloated, createHttpFailure, cutOff, type HttpAnswer, isBusy, isSuccess, Unanswered } from './failure.ts'
 
-/** One HTTP request to a node, and the limits of its answer. */
-
 /**
  * Limits of one answer. Bytes limit what is read, but not what `JSON.parse` makes of it: 33 KB on the wire were 31 MB
  * of `{},` and 700 MB of objects.

@@ -4,7 +4,6 @@
  * in a pool, and sending the same bytes again is always safe.
  */
 export type SendOutcome =
-  /** The transaction is in that node's pool. */
   | 'accepted'
   /** A transaction with this nonce is mined, the platform's or another: only finalized blocks decide which. */
   | 'nonce_used'

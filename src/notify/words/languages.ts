@@ -15,7 +15,6 @@ import pt from './pt.json' with { type: 'json' }
 import ro from './ro.json' with { type: 'json' }
 import sv from './sv.json' with { type: 'json' }
 
-/** By the kind of the event or notice. */
 type Happened = keyof typeof en.happened
 
 /** Sentences of the mails that people of an account get. Names, addresses and times are inserted unchanged. */

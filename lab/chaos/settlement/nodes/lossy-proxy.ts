@@ -11,7 +11,6 @@ export type LossyNode = {
   refusedBatches: number
   readonly troubles: Record<Trouble, number>
   trouble: Trouble | null
-  /** Ends all losses and troubles. */
   calm(): void
   close(): Promise<void>
 }

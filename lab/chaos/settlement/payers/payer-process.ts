@@ -23,24 +23,20 @@ export type PayerInput = PayerKeys & {
 
 export type PayerProcess = {
   start(input: PayerInput): void
-  /** Returns true if it has begun to pay. */
   isUp(): boolean
   /** Sends SIGKILL; resolves when the process has ended. */
   kill(): Promise<void>
-  /** Ends the refusals of its keys. */
   calm(): void
 }
 
 type PayerSetup = {
   readonly script: 'engine.ts' | 'plain-transfers.ts'
   readonly logFile: string
-  /** Called each time that a key has refused to sign. */
   readonly onRefusal: () => void
 }
 
 type Message = 'up' | 'refused'
 
-/** Creates a process that pays, to be killed at any moment. */
 export function createPayerProcess({ script, logFile, onRefusal }: PayerSetup): PayerProcess {
   const path = fileURLToPath(new URL(script, import.meta.url))
   let child: ChildProcess | null = null
