@@ -142,7 +142,7 @@ describe('Embedding by a shop', () => {
 describe('Embedding that is refused', () => {
   describe('A page that is not in the list', () => {
     test.each([
-      ['the page of its own', () => payment.url],
+      ['the page for a tab', () => payment.url],
       ['the code of the link', () => `${payment.url}/code.svg`],
       ['the receipt', () => `${payment.url}/receipt`],
     ])('no frame shows %s, with or without a list', async (_name, address) => {
@@ -223,8 +223,8 @@ describe('Embedding that is refused', () => {
 
     test.each([
       { who: 'a page that is not listed', asks: null },
-      { who: 'a stranger’s frame beside it', asks: () => `${stranger.url}/` },
-      { who: 'a frame beside it of the shop itself', asks: () => `${shop.url}/heard` },
+      { who: 'a stranger’s frame next to it', asks: () => `${stranger.url}/` },
+      { who: 'a frame of the shop next to it', asks: () => `${shop.url}/heard` },
     ])('a message of $who gets no answer', async ({ asks }) => {
       await open()
       if (asks === null) {

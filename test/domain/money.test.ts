@@ -136,7 +136,7 @@ describe('The fee', () => {
     expect(splitFee('0')).toEqual({ gross: '0', fee: '0', net: '0' })
   })
 
-  test('the fee is exact where floating point is not', () => {
+  test('the fee is exact for amounts at which floating point is not', () => {
     // Math.floor(gross * 0.045) is one micro-USDC short for these.
     for (const gross of ['29000000', '57000000', '113000000'])
       expect(splitFee(gross).fee).toBe(((BigInt(gross) * 45n) / 1000n).toString())

@@ -176,7 +176,7 @@ describe('opening an order', () => {
     expect((await open(id, TRANSFER, by)).answer.kind).toBe('redirect')
   })
 
-  describe('what a payment is for', () => {
+  describe('The description of a payment for its partner', () => {
     test('the partner receives as much of the description as it accepts, and no half of a character', async () => {
       const description = `${'a'.repeat(199)}🎁 and more`
       const expiresAt = new Date(Date.now() + 3_600_000).toISOString()

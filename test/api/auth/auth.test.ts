@@ -371,7 +371,7 @@ describe('Authentication by a key', () => {
     })
   })
 
-  describe('what belongs to somebody else', () => {
+  describe('Objects of another merchant', () => {
     test('another merchant’s payment gets the same response as an unknown payment', async () => {
       const { id } = (await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })).body
       const other = await shop.addMerchant()
@@ -508,7 +508,7 @@ describe('The authentication matrix', () => {
       'an expired key': { key: expired.key },
       'the key in the query': { key: null, query: `api_key=${key}` },
       'the key as access_token': { key: null, query: `access_token=${key}` },
-      'the key in a header of its own': { key: null, headers: { 'x-api-key': key } },
+      'the key in a custom header': { key: null, headers: { 'x-api-key': key } },
       'the key in a cookie': { key: null, headers: { cookie: `api_key=${key}` } },
       'two keys in one header': authorization(`Bearer ${key}, Bearer ${key}`),
       'two keys after one scheme': authorization(`Bearer ${key} ${key}`),

@@ -108,7 +108,7 @@ describe('The API of links', () => {
         'currency_not_supported',
         422,
       ],
-      ['a wallet of its own', { wallet: `0x${'1'.repeat(40)}` }, 'validation_failed', 400],
+      ['a separate wallet', { wallet: `0x${'1'.repeat(40)}` }, 'validation_failed', 400],
       ['an end in the past', { expires_at: '2020-01-01T00:00:00Z' }, 'validation_failed', 400],
       ['no title', { title: undefined }, 'validation_failed', 400],
       ['a number as prefill', { prefill: 1 }, 'validation_failed', 400],

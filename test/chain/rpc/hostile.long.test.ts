@@ -34,7 +34,7 @@ describe('hostile nodes', () => {
   }
 
   test.each<[string, Malice]>([
-    ['drips a body for ever', 'drip'],
+    ['drips a body forever', 'drip'],
     ['is a black hole', 'black_hole'],
   ])('one of three nodes %s: answers arrive without it, and soon it is not asked any more', async (_case, malice) => {
     nodes[0]!.behave = () => malice

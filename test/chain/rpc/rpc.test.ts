@@ -258,7 +258,7 @@ describe('the calls of a node', () => {
 
     test.each<[string, number, (answers: readonly ListAnswer[]) => { status: number; text: string }]>([
       [
-        'HTTP 500 and words of its own (dRPC)',
+        'HTTP 500 and its own words (dRPC)',
         3,
         () => answer({ message: 'Batch of more than 3 requests', code: 31 }, 500),
       ],

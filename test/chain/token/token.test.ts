@@ -483,7 +483,7 @@ describe('the results of Multicall3', () => {
     ['half of them', encode([six, six]).slice(0, -64 * 5)],
     ['a length beyond the end', encode([six, six]).replaceAll(word(32), word(2n ** 255n))],
     ['a success that is neither', encode([six, six]).replaceAll(word(1), word(3))],
-  ])('results are refused if there are %s instead of two', (_what, answer) => {
+  ])('%s instead of two results is refused', (_what, answer) => {
     expect(() => resultsOf(answer, 2)).toThrow()
   })
 

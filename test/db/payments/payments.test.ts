@@ -49,7 +49,7 @@ test('a change of a payment that leaves its status writes no index', async () =>
   expect(counts).toEqual([{ updated: 1, withoutIndex: 1 }])
 })
 
-describe('news of a partner', () => {
+describe('callbacks of a partner', () => {
   let paymentId = ''
   let attemptId = ''
   beforeEach(async () => {

@@ -108,7 +108,7 @@ describe('The entries of a change', () => {
     ['more money', after(one, pays()), pays('12000'), ['payment.money_came: More money arrived (partner)']],
     ['less money', after(one, pays()), pays('9950'), ['payment.money_went: The partner reversed money (partner)']],
     [
-      'a report that does not match beside money',
+      'a report that does not match next to money',
       after(one, pays()),
       says({ status: 'paid' }),
       ['→ under_review: The partner’s report does not match the order (partner)'],

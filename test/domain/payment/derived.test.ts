@@ -99,7 +99,7 @@ describe('A payment with money', () => {
       'processing (-, -) → end_sale',
     ],
     [
-      'a withheld order beside a paid one',
+      'a withheld order next to a paid one',
       after(two, says({ status: 'on_hold', received: '10000' }), pays('10000', 'att_2')),
       'processing (-, -) → sell',
     ],

@@ -87,7 +87,7 @@ describe('The orders with scheduled readings', () => {
     ['none that is over', after(one, says({ status: 'declined' })), []],
     ['money that may go before the payout', after(one, pays()), ['att_1']],
     ['not the money that was paid out', settled, []],
-    ['a second payment beside it', after(opened(attempt(), upi()), pays(), pays('10000', 'att_2')), ['att_1', 'att_2']],
+    ['a second payment', after(opened(attempt(), upi()), pays(), pays('10000', 'att_2')), ['att_1', 'att_2']],
     ['no order that nobody listens to', after(one, sets({ closedAs: 'expired', listenEnded: true })), []],
     ['a give-back that was asked for', after(settled, setsAttempt({ back: 'asked' })), ['att_1']],
   ])('an order has scheduled readings or not: %s', (_what, state, watched) => {

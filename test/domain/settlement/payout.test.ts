@@ -12,7 +12,7 @@ test('the states and stop reasons of a payout are those that rows have stored', 
   expect(HOLD_REASONS.join(' ')).toBe('funds limit blacklisted policy refused operator')
 })
 
-test('only stops for funds and for the limit end automatically', () => {
+test('only the stop reasons of funds and limit end automatically', () => {
   expect(HOLD_REASONS.filter((reason) => PASSING_HOLDS.includes(reason))).toEqual(['funds', 'limit'])
 })
 
