@@ -1,6 +1,6 @@
 /**
- * A rule for oxlint: zod compiles a schema when it first parses. That takes 60 to 110 µs, and 1 µs with a schema that is
- * kept.
+ * A rule for oxlint: zod compiles a schema when it first parses. That takes 60 to 110 µs, and 1 µs with a schema that
+ * is kept.
  */
 const schemaOfModule = {
   /** @param {{ report: (problem: { node: object, message: string }) => void }} context */

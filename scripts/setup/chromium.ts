@@ -18,7 +18,10 @@ export async function ensureChromium(progress: Progress): Promise<void> {
   }
 }
 
-/** Returns the path of a Chromium or Chrome: the one in CHROMIUM, on PATH, or among macOS' applications. Null if there is none. */
+/**
+ * Returns the path of a Chromium or Chrome: the one in CHROMIUM, on PATH, or among macOS' applications. Null if there
+ * is none.
+ */
 export function findChromium(): string | null {
   const given = process.env['CHROMIUM']
   if (given) {

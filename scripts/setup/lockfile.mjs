@@ -22,7 +22,8 @@ export function lockfileProblems(packages) {
 }
 
 /**
- * Returns the paths of the entries that npm would install without comparing a checksum. The project itself and links have none.
+ * Returns the paths of the entries that npm would install without comparing a checksum. The project itself and links
+ * have none.
  * @param {Record<string, Entry>} packages
  */
 export function withoutIntegrity(packages) {

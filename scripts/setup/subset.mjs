@@ -1,6 +1,6 @@
 /**
- * Packages for development that `npm start` needs: the chain, the token's contract, Postgres, the download of Temporal's
- * server, and the mail server of the inbox.
+ * Packages for development that `npm start` needs: the chain, the token's contract, Postgres, the download of
+ * Temporal's server, and the mail server of the inbox.
  */
 export const SYSTEM_TOOLS = [
   '@foundry-rs/anvil',

@@ -5,7 +5,9 @@ const url = z.url()
 export const databaseShape = {
   DATABASE_URL: url,
   DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(10),
-  /** `transaction`: DATABASE_URL is that of a pooler, such as PgBouncer, that shares connections between transactions. */
+  /**
+   * `transaction`: DATABASE_URL is that of a pooler, such as PgBouncer, that shares connections between transactions.
+   */
   DATABASE_POOLER: z.enum(['none', 'transaction']).default('none'),
   /** Bypasses the pooler, to receive notifications, which a pooler does not pass on. */
   DATABASE_DIRECT_URL: url.optional(),

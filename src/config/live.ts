@@ -279,7 +279,10 @@ const RULES: readonly Rule[] = [
       : [],
 ]
 
-/** Options of Node that change its memory, its warnings or its stack traces. Others load code, weaken TLS or write keys to files. */
+/**
+ * Options of Node that change its memory, its warnings or its stack traces. Others load code, weaken TLS or write keys
+ * to files.
+ */
 const HARMLESS_OPTION =
   /^--(?:(?:max-old-space-size(?:-percentage)?|max-semi-space-size|stack-trace-limit|disable-warning|dns-result-order)=[\w-]+|enable-source-maps|no-deprecation|no-warnings|trace-warnings|trace-uncaught)$/
 

@@ -59,7 +59,10 @@ export const peopleShape = {
   CONTACT_EMAIL: z.email().optional(),
   /** Lets whoever opens the sign-in page enter as this person with one press. Refused in live mode. */
   DEMO_SIGN_IN: z.email().optional(),
-  /** The inbox of `npm start`: offered as a webhook endpoint, and linked after a sign-in link is sent. Refused in live mode. */
+  /**
+   * The inbox of `npm start`: offered as a webhook endpoint, and linked after a sign-in link is sent. Refused in live
+   * mode.
+   */
   INBOX_URL: origin.optional(),
   /** The simulated wallet of `npm start`, which pays test payments in USDC. Refused in live mode. */
   SIMULATED_WALLET_URL: z.url().optional(),

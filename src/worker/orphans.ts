@@ -47,7 +47,10 @@ export const createWalk = (): Walk => ({
 
 /** Milliseconds: younger workflows may be missing from Temporal's list. */
 const ORPHAN_AGE_MS = 20_000
-/** Milliseconds: a run that takes a step does not show the status of its row at once, and one that waits shows it at its first poll. */
+/**
+ * Milliseconds: a run that takes a step does not show the status of its row at once, and one that waits shows it at its
+ * first poll.
+ */
 const SHOWN_WITHIN_MS = 120_000
 /** Temporal needs half a second of CPU to list this many runs, and a hundredth of that to count them. */
 const PAGE = 1000

@@ -36,7 +36,9 @@ export type RelayDeps = {
 const GRACE_MS = 3000
 /** Maximum number of messages in one round, so that rounds stay short. The next round takes the others. */
 export const PER_ROUND = 100
-/** Starts of one round, all at once. Each has three seconds to be answered, and two cores start about eighty a second. */
+/**
+ * Starts of one round, all at once. Each has three seconds to be answered, and two cores start about eighty a second.
+ */
 export const STARTS_PER_ROUND = 16
 
 export function createRelay(deps: RelayDeps): Relay {

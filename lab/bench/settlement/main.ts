@@ -6,7 +6,9 @@ import { measureGas } from './gas.ts'
 import { measureLostAnswers } from './lost-answers.ts'
 import { measureSpeed, type Run, type Speed } from './speed.ts'
 
-/** Payouts of each run for speed: enough that the wait for the last block and its finality, some 4 s, is a small part. */
+/**
+ * Payouts of each run for speed: enough that the wait for the last block and its finality, some 4 s, is a small part.
+ */
 const PAYOUTS = 20_000
 
 /** The runs without payments show the part of the engine alone. */

@@ -43,7 +43,9 @@ export type Storm = {
   /** Number of times that each kind of trouble took effect. */
   readonly tried: Readonly<Record<string, number>>
   readonly seconds: number
-  /** After the last fault: seconds until a payout was settled, and the longest time without one while some were open. */
+  /**
+   * After the last fault: seconds until a payout was settled, and the longest time without one while some were open.
+   */
   readonly settlesAgainAfter: number
   readonly longestStandstill: number
 }

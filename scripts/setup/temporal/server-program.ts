@@ -26,7 +26,10 @@ export type ServerProgram = {
 
 export type Found = { readonly path: string; readonly origin: string }
 
-/** Finds the program in the user's cache, or gets it from the first source that works. Reports in one line why each other source failed. */
+/**
+ * Finds the program in the user's cache, or gets it from the first source that works. Reports in one line why each
+ * other source failed.
+ */
 export async function ensureProgram(server: ServerProgram, progress: Progress): Promise<Found> {
   const cached = findCached(server)
   if (cached !== null) return cached

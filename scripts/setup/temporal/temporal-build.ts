@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url'
 import type { Step } from '../progress.mjs'
 import { firstLine, run, which } from '../run.ts'
 
-/** The version of the Temporal CLI in tools/temporal/go.mod and tools/temporal/requirements.txt; its server is 1.32.0. */
+/**
+ * The version of the Temporal CLI in tools/temporal/go.mod and tools/temporal/requirements.txt; its server is 1.32.0.
+ */
 export const TEMPORAL_VERSION = '1.9.1'
 
 const CLI = 'github.com/temporalio/cli/cmd/temporal'

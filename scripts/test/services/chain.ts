@@ -18,7 +18,10 @@ export function testChainArguments(options: { port: number; states: string; more
   ].flat()
 }
 
-/** How to run the chain that the test files of a Jest worker share, one after the other. Its blocks are mined by the tests. */
+/**
+ * How to run the chain that the test files of a Jest worker share, one after the other. Its blocks are mined by the
+ * tests.
+ */
 export function sharedChainSpec(options: { name: string; port: number; states: string; logFile: string }): ProcessSpec {
   return {
     name: options.name,
@@ -36,8 +39,8 @@ export type ResettableChain = { readonly url: string; reset(): Promise<void> }
 
 /**
  * Places USDC on the chain. `reset` starts the chain over, with USDC and as many blocks as now, at the present time. A
- * snapshot would not do: its blocks get older, and anvil keeps the states of the blocks after it, and with too many of them
- * forgets those of the first blocks.
+ * snapshot would not do: its blocks get older, and anvil keeps the states of the blocks after it, and with too many of
+ * them forgets those of the first blocks.
  */
 export async function makeResettable(url: string): Promise<ResettableChain> {
   await prepareDevelopmentChain(url, { treasury: NOBODY, relayers: [], mintMicroUsdc: 0n })

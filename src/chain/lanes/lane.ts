@@ -34,8 +34,8 @@ export const createLaneWallet = (
 })
 
 /**
- * Advances one lane: signs what was reserved, sends stored bytes again, raises the price of the lowest unmined nonce. After a
- * crash this is the whole recovery.
+ * Advances one lane: signs what was reserved, sends stored bytes again, raises the price of the lowest unmined nonce.
+ * After a crash this is the whole recovery.
  */
 export async function advanceLane(
   deps: SettlementDeps,

@@ -4,7 +4,9 @@ import type { Rpc } from '../rpc/rpc.ts'
 
 const TOGETHER = 100
 
-/** Reads the times of the logs' blocks, by quorum. Throws if the nodes do not agree now, or a block has been replaced. */
+/**
+ * Reads the times of the logs' blocks, by quorum. Throws if the nodes do not agree now, or a block has been replaced.
+ */
 export async function readBlockTimes(
   rpc: Pick<Rpc, 'demand'>,
   logs: readonly Pick<Log, 'blockNumber' | 'blockHash'>[],

@@ -61,7 +61,9 @@ export function createNonceWatch(deps: SettlementDeps, scope: Scope) {
     return found?.value ?? null
   }
 
-  /** Stores what the transaction did to the treasuries, if a quorum has it in a final block. Returns the nonces it used. */
+  /**
+   * Stores what the transaction did to the treasuries, if a quorum has it in a final block. Returns the nonces it used.
+   */
   async function prove(lease: Lease, txHash: Hex, final: number): Promise<Hex[]> {
     const logs = await rpc.agreed(async (node) => ourLogs((await node.receipt(txHash))?.logs ?? [], scope))
     if (!logs?.value.every(({ blockNumber }) => blockNumber <= final)) return []

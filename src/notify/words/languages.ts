@@ -21,9 +21,9 @@ type Happened = keyof typeof en.happened
 export type MailKey = keyof typeof en.mail
 
 /**
- * The texts of a channel in one language, with the keys of English. `arrives` follows an amount of USDC, `stop` precedes the link
- * that stops a change, `says` precedes the reason that a channel gave; `other` is for a kind without words. `many`, `more` and
- * `mail` are ICU messages.
+ * The texts of a channel in one language, with the keys of English. `arrives` follows an amount of USDC, `stop`
+ * precedes the link that stops a change, `says` precedes the reason that a channel gave; `other` is for a kind without
+ * words. `many`, `more` and `mail` are ICU messages.
  */
 type Words = typeof en
 
