@@ -85,10 +85,7 @@ export type DbOptions = LimitOptions & {
   clock?: () => number
 }
 
-/**
- * Makes a statement, as in `sql\`select … where id = ${id}\``: nested statements are spliced in, everything else
- * becomes a parameter.
- */
+/** As in `sql\`select … where id = ${id}\``: nested statements are spliced in, anything else becomes a parameter. */
 export function sql(strings: TemplateStringsArray, ...parts: unknown[]): Statement {
   const values: unknown[] = []
   let text = strings[0] ?? ''
@@ -214,10 +211,7 @@ type Beginning = {
   readonly slow?: new () => Error
 }
 
-/**
- * Runs each statement in a separate transaction, because role and tenant are set for one transaction: they leave
- * nothing on the connection, whatever pooler is used.
- */
+/** Role and tenant are set for one transaction, so they leave nothing on the connection, whatever the pooler. */
 function openSession(pool: pg.Pool, beginning: Beginning): Session {
   return {
     livemode: beginning.livemode,
@@ -247,10 +241,7 @@ export const sessionIn = (tx: Tx): Session => ({ ...tx, transaction: (work) => w
 /** Postgres' code for a canceled statement. */
 const CANCELED = '57014'
 
-/**
- * Begins, runs `work` and commits. The first statement of `work` is sent together with `begin`; if `begin` fails,
- * Postgres refuses every statement after it.
- */
+/** Sends the first statement of `work` together with `begin`; if that fails, Postgres refuses all that follow. */
 function transaction<T>(
   pool: pg.Pool,
   { begin, livemode, asking, slow }: Beginning,
@@ -277,10 +268,7 @@ function transaction<T>(
   })
 }
 
-/**
- * Runs one statement as a transaction, in one round trip. Resolves after the commit. `commit` rolls back a failed
- * statement.
- */
+/** One round trip. Resolves after the commit. `commit` rolls back a failed statement. */
 function transactionOfOne(
   pool: pg.Pool,
   { begin, slow }: Beginning,

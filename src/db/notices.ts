@@ -18,10 +18,7 @@ export const PARTNERS_CHANNEL = 'pinrail_partners'
 /** Postgres refuses a notice of 8,000 bytes. An id has 30 bytes and a space. */
 const IDS_OF_NOTICE = 250
 
-/**
- * Sends a notice soon after a call, in a separate transaction: the caller's must have been committed by then. The
- * notice has each id that was given until then once.
- */
+/** Sends in a separate transaction: the caller's must have been committed by then. Each id is sent once. */
 export function createNotifier(db: Queryable, channel: string, togetherMs = TOGETHER_MS): (id?: string) => void {
   let timer: NodeJS.Timeout | undefined
   const waitingIds = new Set<string>()

@@ -34,10 +34,7 @@ export function cutPage<T>(rows: readonly T[], page: PageOf): { rows: T[]; hasMo
 
 const countRow = z.object({ count: z.coerce.number() })
 
-/**
- * True if every cursor is an item of the list, or the empty one, which precedes all; `list` is `from … where …`, `id`
- * the column of the cursor.
- */
+/** The empty cursor precedes all items. `list` is `from … where …`, `id` the column of the cursor. */
 export async function hasCursors(
   db: Queryable,
   { after, before }: PageOf,

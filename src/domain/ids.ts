@@ -1,7 +1,4 @@
-/**
- * Kinds of ids, and every key that is derived from an id: no other file builds one. Ids are TypeIDs: a prefix and a
- * UUIDv7 in base 32. `newId` needs randomness, so it is in src/ids.ts.
- */
+/** Kinds of ids, and every key that is derived from one. Ids are TypeIDs: a prefix and a UUIDv7 in base 32. */
 
 export const ID_PREFIXES = {
   merchant: 'mer',
@@ -36,8 +33,8 @@ export function isId(kind: IdKind, value: string): boolean {
 const BASE_32 = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /**
- * Returns when a payment's id was made, in Unix milliseconds: the first 48 bits of its UUIDv7 (RFC 9562, 5.7), which
- * are in the first ten characters. No backup and no database clock changes it. Null: it is not the id of a payment.
+ * Returns when a payment's id was made, in Unix milliseconds: the first 48 bits of its UUIDv7 (RFC 9562, 5.7). No
+ * backup and no database clock changes it. Null: it is not the id of a payment.
  */
 export function timeOfPayment(paymentId: string): number | null {
   if (!isId('payment', paymentId)) return null

@@ -45,10 +45,7 @@ export function withdrawn(fact: { reference: string; micro: MicroUsdc }): Bookin
   return usdcLines('withdrawn', { ...fact, paymentId: null }, ['suspense', 'treasury'])
 }
 
-/**
- * Books that an operator found out why the USDC left: the platform was free to spend it. After a refund by hand, the
- * return of the money leaves as much in `exchange`.
- */
+/** The platform was free to spend the USDC. A refund by hand leaves as much in `exchange`. */
 export function acknowledged(fact: { reference: string; micro: MicroUsdc }): Booking {
   return usdcLines('acknowledged', { ...fact, paymentId: null }, ['exchange', 'suspense'])
 }

@@ -1,10 +1,7 @@
 import { CURRENCIES, type Currency } from './currencies.ts'
 import type { Money } from './money.ts'
 
-/**
- * The methods as data: limits, currencies, regions, estimated times. The API, the checkout, the links form and `GET
- * /v1/providers` all read this table.
- */
+/** The API, the checkout, the links form and `GET /v1/providers` all read this table. */
 
 export type ProviderName = 'wallet_app' | 'card_partner' | 'local_partner'
 
@@ -127,7 +124,7 @@ export function isProviderName(value: string): value is ProviderName {
   return PROVIDER_NAMES.some((name) => name === value)
 }
 
-/** Returns the currencies in which the provider accepts a price; without a provider, those of all providers. */
+/** Without a provider, returns the currencies of all providers. */
 export function currenciesOf(provider: ProviderName | null): readonly Currency[] {
   if (provider !== null) return PROVIDERS[provider].currencies
   return [...new Set(PROVIDER_NAMES.flatMap((name) => PROVIDERS[name].currencies))]
@@ -141,13 +138,13 @@ export function chargeCurrencyOf(provider: ProviderUsed, currency: Currency): Cu
   return PROVIDERS[provider].chargeCurrency ?? currency
 }
 
-/** True if the provider serves buyers in the country; an unknown country (null) is not refused. */
+/** An unknown country (null) is not refused. */
 export function serves(provider: ProviderUsed, country: string | null): boolean {
   const countries = PROVIDERS[provider].countries
   return countries === null || country === null || countries.includes(country)
 }
 
-/** A method of a provider with the countries in which it is offered; `except` means all other countries. */
+/** `except` means all other countries. */
 export type Way = {
   readonly provider: ProviderUsed
   readonly method: MethodName

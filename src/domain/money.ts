@@ -24,10 +24,7 @@ const PLAIN_DECIMAL = /^(0|[1-9]\d{0,11})(?:\.(\d+))?$/
 
 export type AmountProblem = 'format' | 'precision' | 'zero'
 
-/**
- * Reads an amount in major units ("49.99"): no sign, no exponent, no leading zeros, at most the currency's ISO 4217
- * decimals, more than zero.
- */
+/** Major units ("49.99"): no sign, exponent or leading zeros, at most the decimals of ISO 4217, more than zero. */
 export function parseAmount(
   text: string,
   currency: Currency,

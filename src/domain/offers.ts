@@ -13,10 +13,7 @@ import {
 } from './methods.ts'
 import { add, compareAt, convertCurrency, type Money, roundToTwoDigits } from './money.ts'
 
-/**
- * Decides which methods work for an amount, a currency and a buyer's country. The checkout's picker, `POST
- * /v1/routes/preview` and the limits check of `POST /v1/payments` use it.
- */
+/** The checkout's picker, `POST /v1/routes/preview` and the limits check of `POST /v1/payments` use these rules. */
 
 /** USDC for one major unit, by currency: it must contain every currency that `ratesNeeded` names. */
 export type RateTable = Readonly<Partial<Record<Currency, string>>>
@@ -51,10 +48,7 @@ export function checkLimits(amount: Money, provider: ProviderName | null, rates:
   return { ok: false, ...broken, alternatives }
 }
 
-/**
- * Returns the limits in the currency, as pages show them. A limit that depends on a rate is rounded inward, so that an
- * amount equal to it also passes at the next rate.
- */
+/** A limit that depends on a rate is rounded inward, so that an amount equal to it passes at the next rate, too. */
 export function limitsIn(
   currency: Currency,
   provider: ProviderName | null,
@@ -169,10 +163,7 @@ export function offersFor(query: OfferQuery): OfferAnswer {
   }
 }
 
-/**
- * Puts the methods that charge another currency last. Without a country, the price's currency is the best guess about
- * the buyer.
- */
+/** Without a country, the price's currency is the best guess about the buyer. */
 function byCurrency(ways: readonly Way[], { currency }: Money): Way[] {
   const converts = ({ provider }: Way): number => Number(chargeCurrencyOf(provider, currency) !== currency)
   return ways.toSorted((a, b) => converts(a) - converts(b))

@@ -5,17 +5,14 @@ import type { AttemptStatus, PaymentStatus } from './payment/payment.ts'
 
 export type Actor = 'merchant' | 'buyer' | 'partner' | 'system' | 'operator'
 
-/** An actor, and the sentence about what it did. `data` has ids and figures, no personal data. */
+/** `data` has ids and figures, no personal data. */
 export type Reason = { readonly actor: Actor; readonly message: string; readonly data?: object }
 
 export type Note = Reason & { readonly kind: string }
 
 const INTERNAL: readonly string[] = ['operator', 'reason', 'proof']
 
-/**
- * Returns the data of an entry as the merchant sees it, without the name, the reason and the proof of an operator: the
- * sentence describes what happened.
- */
+/** Leaves out the name, the reason and the proof of an operator: merchants read the sentence. */
 export function dataForMerchant<Value>(data: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> {
   if (!('operator' in data)) return data
   return Object.fromEntries(Object.entries(data).filter(([name]) => !INTERNAL.includes(name)))
@@ -71,7 +68,6 @@ export function because(why: MoveReason, data: object = {}): Reason {
   return { actor, message, data }
 }
 
-/** Returns the entry of a move; its kind follows from the status that is entered. */
 export function moveNote(to: PaymentStatus, reason: Reason): Note {
   return { ...reason, kind: `payment.${to}` }
 }
@@ -129,10 +125,7 @@ export function noteOf(reason: NoteReason, data: object = {}): Note {
   return { kind: KINDS[reason] ?? reason, actor, message, data }
 }
 
-/**
- * Returns the entry of a partner's report that changes an attempt and does not move the payment. `isPayable`: the buyer
- * can pay with another attempt.
- */
+/** For a report that does not move the payment. `isPayable`: the buyer can pay with another attempt. */
 export function attemptNote(status: AttemptStatus, isPayable: boolean, data: object): Note {
   return { kind: `attempt.${status}`, actor: 'partner', message: attemptSentence(status, isPayable), data }
 }
@@ -143,7 +136,6 @@ function attemptSentence(status: AttemptStatus, isPayable: boolean): string {
   return `The partner reports: ${status.replace('_', ' ')}`
 }
 
-/** Returns how the method was decided: what the buyer chose, or why the pinned provider could not be offered. */
 export function offerNote(decision: {
   /** ISO 3166 alpha-2; null: unknown. */
   readonly country: string | null

@@ -18,7 +18,7 @@ export type WalletCheck =
 export type WalletRules = {
   /** Converts an address from lower case to the mixed case of EIP-55, which needs keccak-256. */
   readonly checksum: (address: string) => string
-  /** The token that is paid out: its contract would keep what is sent to it forever. */
+  /** The token that is paid out: its contract would keep any money forever. */
   readonly token: string
 }
 

@@ -105,7 +105,7 @@ export type SendError =
 
 export type DeliveryAnswer = { readonly status: number | null; readonly error: SendError | null }
 
-/** The receiver accepted it, did not, or reported that it is gone for good (410: the endpoint is disabled). */
+/** The receiver accepted it, did not, or reported that it was removed for good (410: the endpoint is disabled). */
 export type DeliveryVerdict = 'delivered' | 'failed' | 'gone'
 
 /** Only 2xx counts. A 401 or 404 is tried again too: receivers respond with these while they are being deployed. */
@@ -124,7 +124,6 @@ export function describeAnswer({ status, error }: DeliveryAnswer): string {
   return status === null ? `no response (${error})` : `HTTP ${status} (${error})`
 }
 
-/** The part of the last response that matters for the next try, and for an operator who looks at it. */
 export type LastAnswer = {
   readonly text: string
   readonly overloaded: boolean
@@ -135,16 +134,13 @@ export type DelayQuestion = {
   /** Tries of the schedule that are used up; one made by hand uses up none. */
   readonly step: number
   readonly overloaded: boolean
-  /** The delay that the last response asked for; null: it did not, or not readably. */
+  /** The delay that the last response requested; null: none, or an unreadable one. */
   readonly retryAfterSeconds: number | null
   /** In [0, 1). */
   readonly random: number
 }
 
-/**
- * Returns the seconds until the next try, or null if the schedule is used up. `Retry-After` can make it later, up to
- * twice the delay and one day; never sooner.
- */
+/** Null: the schedule is used up. `Retry-After` only delays the try, up to twice the delay and one day. */
 export function nextDelaySeconds({ step, overloaded, retryAfterSeconds, random }: DelayQuestion): number | null {
   const scheduled = DELIVERY_DELAYS_SECONDS[step]
   if (scheduled === undefined) return null

@@ -30,10 +30,7 @@ export type HttpAnswer = {
   readonly text: string
 }
 
-/**
- * Follows no redirects and does not decompress the body. Throws PartnerError `unknown` if no complete answer arrives:
- * the call might have had its effect.
- */
+/** Follows no redirects, decompresses nothing. PartnerError `unknown`: no complete answer, but perhaps the effect. */
 export async function send(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
   try {
     const answer = await request(call.url, {

@@ -14,10 +14,7 @@ import {
 import { readAs, readCallbackBody, refused, shorten } from './reading.ts'
 import { anyIsSame, hmacSha256, isInWindow } from './signature.ts'
 
-/**
- * The protocol is in docs/providers.md. Every answer has status 200, its own response code, and a checksum. The partner
- * cannot cancel an order, so `cancelOrder` is absent.
- */
+/** The protocol is in docs/providers.md. The partner cannot cancel an order, so `cancelOrder` is absent. */
 
 const NAME = 'local_partner'
 

@@ -28,10 +28,7 @@ export type OpenedOrder =
 /** Orders are read by the attempt's id, so that an order can be read even if its opening was never answered. */
 export type OrderRef = { readonly attemptId: string }
 
-/**
- * A missing function means that the partner cannot do it. A call that was aborted has an unknown outcome: it throws
- * PartnerError `unknown`.
- */
+/** A missing function: the partner cannot do it. An aborted call has an unknown outcome: PartnerError `unknown`. */
 export type PaymentPartner = {
   readonly name: ProviderUsed
   openOrder(order: OpenOrder, signal: AbortSignal): Promise<OpenedOrder>

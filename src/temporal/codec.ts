@@ -14,10 +14,7 @@ export type CodecKey = { readonly id: string; readonly key: Buffer }
 /** Thrown for a payload in Temporal that this deployment did not write. */
 class RefusedPayload extends Error {}
 
-/**
- * Reads the keys of `<id>:<32 bytes in base64>`, several comma separated. Throws for another form, and for an id used
- * twice.
- */
+/** `<id>:<32 bytes in base64>`, several comma separated. Throws for another form, and for an id used twice. */
 export function parseCodecKeys(text: string): readonly CodecKey[] {
   const keys = text.split(',').map((entry) => {
     const [id = '', base64 = ''] = entry.trim().split(':')

@@ -45,10 +45,7 @@ export function createTemporalClient(config: Pick<Config, 'temporal' | 'TEMPORAL
   }
 }
 
-/**
- * The SDK tries a call again from a timer; if the connection was closed before, that throws where no code can catch it,
- * and the process ends.
- */
+/** A retry of the SDK after the connection was closed throws where no code can catch it, and the process ends. */
 function createRetries() {
   const { retryableDecider, delayFunction } = defaultGrpcRetryOptions()
   let isOver = false

@@ -1,7 +1,4 @@
-/**
- * The replacement in a workflow for a refused argument: the codec sets it, the interceptor finds it. Part of the
- * workflow bundle, so this file imports nothing.
- */
+/** The codec sets it, the interceptor finds it. Part of the workflow bundle, so this file imports nothing. */
 export type RefusedMessage = { readonly 'pinrail.refused': string }
 
 const NAME = 'pinrail.refused'

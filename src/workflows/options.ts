@@ -97,5 +97,5 @@ const oneTry = {
 
 export const delivering = proxyActivities<WebhookDeliveryActivities>(oneTry)
 
-/** A later try: tries that somebody waits for go first. */
+/** A later try: tries for which a caller waits have priority. */
 export const retrying = proxyActivities<WebhookDeliveryActivities>({ ...oneTry, priority: RETRY_PRIORITY })

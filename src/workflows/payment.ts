@@ -66,7 +66,7 @@ class PaymentRun {
     if (input.resume) this.#inbox.mustLoad()
   }
 
-  /** Handles messages first, then what is due, else waits. */
+  /** Handles messages first, then the due step, else waits. */
   async toEnd(): Promise<PaymentStatus> {
     for (;;) {
       await this.#continueAsNewIfLong()
@@ -140,10 +140,7 @@ class PaymentRun {
     this.#apply(await money.closeUnpaid({ paymentId: this.#id, as, now: Date.now() }))
   }
 
-  /**
-   * Temporal retries it until it ends, while the loop handles messages. If an operator ends it by hand, the row has the
-   * next step.
-   */
+  /** Temporal retries it while the loop handles messages. If an operator ends it, the row has the next step. */
   #startSettlement(): void {
     this.#settling ??= settlement
       .settle(this.#id)

@@ -21,7 +21,7 @@ export type NotificationActivities = {
   tellChannel(channelId: string): Promise<ChannelRound>
 }
 
-/** Sends of one process, so that channels that hang do not occupy all places of the queue. */
+/** The most concurrent sends of one process, so that channels that hang do not occupy all places of the queue. */
 const AT_ONCE = 20
 const BUSY_PAUSE_MS = 1000
 

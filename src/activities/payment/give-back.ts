@@ -31,10 +31,7 @@ export async function giveBack(
   return answerWith({ ...done, events: [...begun.events, ...done.events] })
 }
 
-/**
- * While a payout that a restored backup lacks could still be paid, nothing goes back: the payout is voided first.
- * Either the void wins, or the payment is settled.
- */
+/** A payout that a restored backup lacks could still be paid, so it is voided before anything goes back. */
 async function begin(
   { payouts }: PaymentDeps,
   work: PaymentWork,

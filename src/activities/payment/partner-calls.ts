@@ -54,10 +54,7 @@ export async function askQuietly<Answer>(
   }
 }
 
-/**
- * A partner that exceeds the time of the call is asked by the next poll: a buyer or a merchant might wait for this
- * reading.
- */
+/** A buyer or merchant might wait for this reading: a partner that exceeds the time is asked by the next poll. */
 export async function askInTime<Answer>(ask: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
   const signal = callSignal()
   try {

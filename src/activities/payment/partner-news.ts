@@ -8,16 +8,10 @@ import { withReading } from '../../domain/payment/reading.ts'
 import type { OrderNews } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
-/**
- * `known`: the answer contains nothing new. `nothing`: there was no answer, or it might be older than the stored
- * reading.
- */
+/** `known`: nothing new. `nothing`: no answer, or one that might be older than the stored reading. */
 export type Heard = 'news' | 'known' | 'nothing'
 
-/**
- * Applies the partner's answer to the payment. A callback without a usable answer stays unread, and the order is read
- * again.
- */
+/** A callback without a usable answer stays unread, and the order is read again. */
 export function applyOrder(work: PaymentWork, deps: PaymentDeps, news: OrderNews): Heard {
   const { order, asked, rate } = news
   const attempt = work.state.attempts.find(({ id }) => id === asked.attempt.id)

@@ -81,7 +81,7 @@ async function callCancel(deps: PaymentDeps, attempt: Attempt, signal: AbortSign
   return order ?? (attempt.status === 'opening' ? describeUnreached(deps, attempt) : null)
 }
 
-/** The partner has no order of the attempt, and its page was never shown to a buyer, so no money can come. */
+/** The partner has no order of the attempt, and its page was never shown to a buyer, so no money can arrive. */
 function describeUnreached({ accounts }: PaymentDeps, { id: attemptId, provider, asked }: Attempt): PartnerOrder {
   const order = { reference: '', status: 'canceled', received: null, failureCode: null } as const
   return { ...order, attemptId, account: accounts[provider], amount: asked }

@@ -36,10 +36,7 @@ export type PayoutDesk = {
    * no payout. `ended`: paid or voided.
    */
   void(tx: Tx, paymentId: string): Promise<'voiding' | 'none' | 'ended'>
-  /**
-   * Returns the payout that has not ended, or, for a payment without one, what a restored backup might lack; null:
-   * neither.
-   */
+  /** The payout that has not ended, or for a payment without one what a restored backup might lack; null: neither. */
   open(tx: Tx, paymentId: string): Promise<OpenPayout | null>
 }
 

@@ -17,10 +17,7 @@ export const answerWithUntried = async ({ db }: PaymentDeps, state: PaymentWithA
 /** `now`: by Temporal's clock, in Unix milliseconds. */
 export type PassedTime = { readonly paymentId: string; readonly now: number }
 
-/**
- * A settlement that takes too long is delayed. A partner that confirms for too long is silent: an operator must ask it,
- * and its money still counts when it comes.
- */
+/** A partner that confirms for too long is silent: an operator must ask it, and its money still counts. */
 export async function markPassedTime(deps: PaymentDeps, { paymentId, now }: PassedTime): Promise<Changed> {
   const written = await changePayment(deps.db, deps.context, {
     id: paymentId,

@@ -171,7 +171,7 @@ function handOver({ payouts }: PaymentDeps, work: PaymentWork): void {
   )
 }
 
-/** Locks a rate for money that came when there was none. USDC has the rate that its buyer was shown. */
+/** Locks a rate for money that arrived when there was none. USDC has the rate that its buyer was shown. */
 async function lockRate(deps: PaymentDeps, state: PaymentWithAttempts, attempt: Attempt): Promise<PaymentWithAttempts> {
   const rate = await readRate(deps, attempt)
   if (rate === null) return waitOrMarkStuck(deps, state, { why: 'there is no rate yet', seconds: NO_RATE_SECONDS })

@@ -21,10 +21,7 @@ export type AnnounceActivities = {
 
 /** The most endpoints of an account; more wait for a free place. */
 const AT_ONCE = 16
-/**
- * Ten requests, and twenty events that wait half a second: one hanging receiver occupies at most a third of a worker's
- * hundred places.
- */
+/** One hanging receiver occupies at most a third of a worker's hundred places. An event waits half a second. */
 const PER_ENDPOINT = { inFlight: 10, waiting: 20 }
 const PATIENCE_MS = 500
 

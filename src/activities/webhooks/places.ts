@@ -2,10 +2,7 @@ import type { Delivery } from '../../db/webhooks/deliveries.ts'
 import { createSlots } from '../../limits/slots.ts'
 import { SLOW_MS } from './slow-endpoints.ts'
 
-/**
- * Places of a worker: first tries are made in its workflow tasks (worker.ts counts them), later ones in four hundred
- * places.
- */
+/** First tries run in the worker's workflow tasks (worker.ts counts them), later ones in four hundred places. */
 
 /** `take` returns a function that frees the place; null: the delivery waits on the server. */
 export type Places = {

@@ -14,7 +14,7 @@ export type DeliveryTry = {
   readonly step: number
 }
 
-/** `stopped`: the delivery or its endpoint is gone or disabled, or its schedule is used up; the row shows which. */
+/** `stopped`: the delivery or its endpoint was deleted or disabled, or its schedule is used up; the row shows which. */
 export type DeliveryResult = {
   readonly kind: 'delivered' | 'gone' | 'failed' | 'stopped'
   readonly last: LastAnswer | null

@@ -25,10 +25,7 @@ export async function writeAudit(db: Queryable, note: AuditNote): Promise<void> 
 
 const countRow = z.object({ count: z.coerce.number() })
 
-/**
- * Writes the entry unless the log has the same one, from any address, within the last hour: an action that a person can
- * repeat at will does not fill the log.
- */
+/** Skips an entry like one of the last hour from any address: an action that people repeat does not fill the log. */
 export async function writeAuditHourly(tx: Tx, note: AuditNote): Promise<void> {
   await execute(tx, sql`select pg_advisory_xact_lock(hashtextextended(${`audit_entry ${note.actor}`}, 0))`)
   const { count } = await one(

@@ -9,10 +9,7 @@ export async function countMailedInvitations(db: Queryable, merchantId: string, 
   return (await one(db, sentRow, mailed)).sent
 }
 
-/**
- * True if a mail about the invitation can be sent now; then it counts. False if the account has sent it since the time,
- * or if `most` accounts have mailed the address since.
- */
+/** Counts the mail. False if the account has sent it since the time, or `most` accounts have mailed the address. */
 export async function takeInvitationMail(
   tx: Tx,
   invited: { merchantId: string; email: string; now: string; since: string; most: number },

@@ -74,10 +74,7 @@ export function chatsOf(db: Queryable, personId: string): Promise<z.output<typeo
   return many(db, chatRow, chats)
 }
 
-/**
- * Deletes the person, and the channels that are theirs alone. Their changes stay in the log of their accounts, under an
- * id that no longer belongs to a person.
- */
+/** The person's changes stay in the log of their accounts, under an id that no longer belongs to a person. */
 export async function deletePerson(
   tx: Tx,
   { id, email, chats }: { id: string; email: string; chats: readonly string[] },

@@ -18,7 +18,7 @@ export async function emailOf(db: Queryable, id: string): Promise<string> {
   return (await one(db, personRow, sql`select id, email from person where id = ${id}`)).email
 }
 
-/** Locks the person, so that counts of what the person has run one after the other. */
+/** Locks the person, so that counts of the person's rows run one after the other. */
 export async function lockPerson(tx: Tx, id: string): Promise<void> {
   await execute(tx, sql`select 1 from person where id = ${id} for update`)
 }

@@ -87,7 +87,7 @@ export function findLink(
   )
 }
 
-/** Of any number of presses, one succeeds. */
+/** Only one of any number of presses succeeds. */
 export function useLink(
   tx: Tx,
   link: { digest: Uint8Array; browserDigest: Uint8Array; now: string },

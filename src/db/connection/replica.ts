@@ -1,4 +1,4 @@
-/** The replica is not used for this long after a failure (milliseconds): to detect that it is gone can take seconds. */
+/** The replica is not used for this long after a failure (milliseconds): to detect that it is down can take seconds. */
 const REST_MS = 5000
 
 /** The work refused although the replica had answered every query: the replica might lack a row. */

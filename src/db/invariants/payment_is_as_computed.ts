@@ -14,10 +14,7 @@ export function compare({ state }: Booked): string | null {
   return texts.length === 0 ? null : texts.join('; ')
 }
 
-/**
- * Returns the fields on which the steps and pages of a payment depend. It leaves out the texts of reviews, which are
- * for people and change with a version.
- */
+/** Leaves out the texts of reviews, which are for people and change with a version. */
 function describe({ payment, sales }: PaymentWithAttempts): Readonly<Record<string, string>> {
   return {
     status: payment.status,

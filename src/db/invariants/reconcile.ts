@@ -94,10 +94,7 @@ async function* listAll(db: Db): AsyncGenerator<readonly string[]> {
   }
 }
 
-/**
- * Lists the changed payments: every change of money is in the timeline or in the ledger. Payments that differed before
- * come first: they stay violations until they agree.
- */
+/** Every change of money is in timeline or ledger. Payments that differed stay violations until they agree. */
 async function listChanged(db: Db, since: string): Promise<string[]> {
   const rows = await readOnly(db, (tx) =>
     many(

@@ -17,10 +17,7 @@ export async function lockLinks(tx: Tx, payments: readonly Payment[]): Promise<v
 const listLinks = (payments: readonly Payment[]): string[] =>
   [...new Set(payments.flatMap(({ paymentLink }) => paymentLink ?? []))].sort()
 
-/**
- * Marks the links that one of these payments completes, and returns the event of each. Call it in the transaction in
- * which the payments became `succeeded`.
- */
+/** Returns the event of each link. Call it in the transaction in which the payments became `succeeded`. */
 export async function completeLinks(tx: Tx, context: Context, payments: readonly Payment[]): Promise<NewEvent[]> {
   const events = await completeFullLinks(tx, context, listLinks(payments))
   return events.map(({ linkId, ...event }) => ({

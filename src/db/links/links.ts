@@ -122,10 +122,7 @@ export async function waitForLink(tx: Tx): Promise<void> {
 
 const idRow = z.object({ id: z.string() })
 
-/**
- * Locks the link until the transaction ends, and then counts its places: of two presses for the last place the second
- * sees that it is taken.
- */
+/** Counts the places under the lock: of two presses for the last place the second sees that it is taken. */
 export async function lockLink(tx: Tx, tenant: Tenant, id: string): Promise<PaymentLink | null> {
   const locked = sql`select id from payment_link where id = ${id} and ${ownedBy(tenant)} for no key update`
   if ((await maybeOne(tx, idRow, locked)) === null) return null

@@ -38,7 +38,7 @@ export async function insertRequests(db: Queryable, requests: readonly ApiReques
 const listRow = z.object({
   id: z.string(),
   key_id: z.string(),
-  /** Null: the key is gone. */
+  /** Null: the key no longer exists. */
   key_name: z.string().nullable(),
   method: z.string(),
   path: z.string(),

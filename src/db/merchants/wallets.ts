@@ -19,10 +19,7 @@ export function isPaidTo(tenant: Tenant, address: string): Statement {
   return sql`exists (select 1 from wallet where ${ownedBy(tenant)} and ${current} = ${address})`
 }
 
-/**
- * Sets the address for new payments immediately, and drops a planned change. Existing payments keep the address that
- * they were created with.
- */
+/** Drops a planned change. Existing payments keep the address that they were created with. */
 export async function setWallet(db: Queryable, tenant: Tenant, address: string): Promise<void> {
   await execute(
     db,

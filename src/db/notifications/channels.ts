@@ -53,10 +53,7 @@ export function listChannels(db: Queryable, tenant: Tenant): Promise<Channel[]> 
   return many(db, channelRow, sql`select * from channel where ${owned(tenant)} order by id`)
 }
 
-/**
- * Returns the language in which a person reads about an account: that of the person's e-mail channel, else that of the
- * account's first channel, else English.
- */
+/** That of the person's e-mail channel, else that of the account's first channel, else English. */
 export async function languageOf(
   tx: Tx,
   { merchantId, personId }: { merchantId: string; personId: string },

@@ -44,7 +44,7 @@ export function takeTelegramLink(
   )
 }
 
-/** Seconds without a report of any process after which a bot counts as gone: its token was removed. */
+/** Seconds without a report of any process, after which the bot's token counts as removed. */
 const BOT_GONE_SECONDS = 300
 
 const botNameRow = z.object({ username: z.string() })

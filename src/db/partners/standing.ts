@@ -37,10 +37,7 @@ export function listStandings(db: Queryable): Promise<Standing[]> {
 
 const nowRow = z.object({ now: ms })
 
-/**
- * Changes the standing of a partner, one process at a time, and returns it before and after the change. `now` is the
- * database's clock, in Unix milliseconds.
- */
+/** One process at a time. Returns it before and after. `now` is the database's clock, in Unix milliseconds. */
 export function changeStanding(
   db: Db,
   provider: ProviderName,

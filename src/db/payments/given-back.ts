@@ -4,7 +4,7 @@ import { many, type Queryable, sql } from '../db.ts'
 
 const givenBackRow = z.object({ attempt_id: z.string(), held: z.string().transform(BigInt) })
 
-/** Reads what each refunded order had before its refund, by attempt: minor units of its currency. */
+/** By attempt: the minor units of each refunded order before its refund. */
 export async function readGivenBack(db: Queryable, attempts: readonly Attempt[]): Promise<ReadonlyMap<string, bigint>> {
   const ids = attempts.filter(({ status }) => status === 'refunded').map(({ id }) => id)
   if (ids.length === 0) return new Map()

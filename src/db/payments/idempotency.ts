@@ -34,7 +34,7 @@ type KeyClaim = Pick<IdempotencyClaim, 'route' | 'key' | 'fingerprint'>
 /**
  * Claims the key for `seconds` before an effect outside of the database. False if it has an answer, or is claimed. A
  * released key is free for any request. A key whose process died is free only for the same request, because it is
- * unknown how far the other one came.
+ * unknown what the other one has done.
  */
 export async function claimAhead(
   db: Queryable,

@@ -75,7 +75,7 @@ export const newsApplied = (attemptId: string, newest: string): Statement =>
 
 const unreadRow = z.object({ attempt_id: z.string(), payment_id: z.string() })
 
-/** The first repeat of an unapplied callback comes after this time, each further one after twice the time … */
+/** The first repeat of an unapplied callback is due after this time, each further one after twice the time … */
 const FIRST_REPEAT_SECONDS = 3
 /** … but at most this: an outage of a partner can last for days, and its callbacks must not wait as long. */
 const LONGEST_REPEAT_SECONDS = 1800

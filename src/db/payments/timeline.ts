@@ -41,10 +41,7 @@ export const timelineInsert = (entries: string, at: string): Statement =>
       jsonb_array_elements(g.entries) with ordinality as x(e, place), done
     order by g.id, place`
 
-/**
- * Writes a note without a change of the payment. False if the schema allows the note only once and it exists already,
- * or if there are `most` of its kind.
- */
+/** False if the schema allows the note only once and it exists, or if there are `most` of its kind. */
 export async function addTimelineNote(
   db: Queryable,
   note: PaymentNote,
@@ -100,10 +97,7 @@ const timelineRow = z.union([
 ])
 export type TimelineEntry = z.output<typeof timelineRow>
 
-/**
- * The id of an entry, and its place among the others: the microsecond, the kind of row, its number among them, and for
- * a try its delivery.
- */
+/** The microsecond, the kind of row, the number among those, and for a try its delivery. */
 export const TIMELINE_ID = /^tle_(\d{16})_([012])_(\d{1,15})(_evt_[0-9a-z]{26}_we_[0-9a-z]{26})?$/
 
 type Asked = { readonly paymentId: string; readonly page: PageOf; readonly reader: 'merchant' | 'operator' }

@@ -22,7 +22,7 @@ export type TreasuryBooks = {
   readonly treasuries: readonly Hex[]
   /** Micro-USDC of payouts that are signed and have not ended: they might have left the treasuries since. */
   readonly promised: bigint
-  /** True if the books do not contain yet what one of them had before its transfers were read. */
+  /** True if the books do not contain yet the balance that one of them had before its transfers were read. */
   readonly isOpening: boolean
   /** Micro-USDC that were missing at the last comparison; null: none. */
   readonly missing: bigint | null

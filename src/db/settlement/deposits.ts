@@ -74,10 +74,7 @@ export async function recordDeposits(context: JournalContext, lease: Lease, foun
   })
 }
 
-/**
- * Records the final block up to which the logs of addresses are read. `timestamp`: the Unix seconds of that block, at
- * which all addresses have what their logs show; null: not yet.
- */
+/** `timestamp`: the Unix seconds of the block at which all addresses have what their logs show; null: not yet. */
 export const moveDeposits = (
   context: JournalContext,
   lease: Lease,
@@ -200,7 +197,7 @@ export async function readStaleSweeps(
   { db, scope }: JournalContext,
   ask: { treasury: Hex; validUntil: number; after: string; limit: number },
 ): Promise<Sweep[]> {
-  // A sweep of an empty address stays as it is: the deposit, or another one, might still come.
+  // A sweep of an empty address stays as it is: the deposit, or another one, might still arrive.
   const tooMuch = sql`d.unswept_micro >= ${MIN_SWEEP_MICRO} and d.unswept_micro < s.micro_usdc`
   const where = sql`s.state = 'signed' and s.chain_id = ${scope.chainId} and s.token = ${scope.token}
     and (s.treasury <> ${ask.treasury} or s.valid_before < ${ask.validUntil} or ${tooMuch})
@@ -250,7 +247,7 @@ export function reserveSweeps(
   })
 }
 
-/** Ends a sweep whose nonce is used on chain. If a restored database lacks the sweep, the logs show it. */
+/** If a restored database lacks the sweep, the logs show it. */
 export async function abandonSweep({ db }: JournalContext, sweep: Pick<Sweep, 'paymentId' | 'index'>): Promise<void> {
   await execute(
     db,
@@ -261,7 +258,7 @@ export async function abandonSweep({ db }: JournalContext, sweep: Pick<Sweep, 'p
 
 /**
  * Ends the sweep of this movement: a final transfer from a deposit address to a treasury. The database might lack the
- * sweep after a restore: only the platform has the key. Returns the payment's id, or null if the money came from
+ * sweep after a restore: only the platform has the key. Returns the payment's id, or null if the money is from
  * elsewhere.
  */
 export async function finishSweep(tx: Tx, movement: TreasuryMovement): Promise<string | null> {
@@ -291,7 +288,7 @@ export async function finishSweep(tx: Tx, movement: TreasuryMovement): Promise<s
 
 const paymentIdRow = z.object({ payment_id: z.string() })
 
-/** Locks the deposit. Null: the movement came from elsewhere, or left the treasury. */
+/** Locks the deposit. Null: the movement is from elsewhere, or left the treasury. */
 export async function sweptFrom(tx: Tx, movement: TreasuryMovement): Promise<string | null> {
   const { direction, counterparty, chainId } = movement
   if (direction !== 'in') return null

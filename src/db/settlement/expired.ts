@@ -71,10 +71,7 @@ export async function readExpiring(
   }))
 }
 
-/**
- * Postpones the next check of waiting payouts by their seconds, and lets others go first. A payout that another
- * transaction is changing is checked in the next round.
- */
+/** Lets other payouts go first. A payout that another transaction is changing is checked in the next round. */
 export async function rest(
   context: JournalContext,
   waiting: readonly { paymentId: string; seconds: number }[],

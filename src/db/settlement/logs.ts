@@ -36,7 +36,7 @@ export async function storeLogs(tx: Tx, { scope }: JournalContext, found: FinalL
   return unknown
 }
 
-/** True if the log changes the books as a movement: USDC came in, or left without a payout that claims it. */
+/** True if the log changes the books as a movement: USDC arrived, or left without a payout that claims it. */
 function isMovement(log: TreasuryLog, treasuries: readonly string[], known: Known | undefined): boolean {
   if (log.kind === 'cancel' || known?.as === 'payout') return false
   // Between two treasuries of the platform: their sum does not change.
@@ -100,10 +100,7 @@ export async function listStrange({ db, scope }: JournalContext, nonces: readonl
 
 const txHashRow = z.object({ tx_hash: hex })
 
-/**
- * Reads final transactions, the newest first, that lanes might have sent and that are missing in this journal: payouts,
- * cancellations and sweeps. They exist after a backup was restored.
- */
+/** Payouts, cancellations and sweeps that lanes might have sent, newest first: only a restored backup lacks them. */
 export async function readForgottenTransactions({ db, scope }: JournalContext, limit: number): Promise<Hex[]> {
   const rows = await many(
     db,

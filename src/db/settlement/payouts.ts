@@ -178,20 +178,14 @@ export async function requestVoid(tx: Tx, paymentId: string): Promise<boolean> {
 /** Seconds for blocks that the observer has not read yet and that could contain it. */
 const UNREAD_SECONDS = 60
 
-/**
- * A sent authorization is public: anybody can send it again until it expires. An authorization that was signed after
- * the envelope was made was not in it.
- */
+/** A sent authorization is public until it expires. One that was signed after the envelope was not in it. */
 const canBeSentByAnybody = (paymentId: string): Statement => sql`exists (
   select 1 from payout_signature s join lane_tx_item i using (payment_id) join lane_tx t using (chain_id, wallet, nonce)
     join lane_tx_attempt a using (chain_id, wallet, nonce)
   where s.payment_id = ${paymentId} and s.kind = 'transfer' and i.kind = 'transfer' and s.signed_at <= t.created_at
     and s.valid_before > extract(epoch from now()) - ${UNREAD_SECONDS})`
 
-/**
- * Stops a payout that is in no envelope. False if it is on its way, voiding or ended, or if it was sent before and
- * anybody can send it again: only a void prevents such a payment.
- */
+/** False if it is on its way, voiding or ended, or if anybody can send it again: only a void prevents that. */
 export async function holdPayout(tx: Tx, paymentId: string, detail: string): Promise<boolean> {
   const changed = await execute(
     tx,

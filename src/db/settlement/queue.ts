@@ -191,10 +191,7 @@ export function readAssignable(
   return readSigned(context.db, sql`${ours(context)} and ${sendable} and p.lane_wallet is null and ${isAwake}`, limit)
 }
 
-/**
- * The result of a stop. `unchanged`: it is stopped for this reason already, another transaction has locked it, or it
- * waits to be tried again.
- */
+/** `unchanged`: stopped for this reason already, locked by another transaction, or waiting for another try. */
 export type Holding = 'held' | 'unchanged' | FailedHook
 
 /**

@@ -7,7 +7,7 @@ import type { JournalContext, SettlementScope } from './context.ts'
 import { fence, here } from './cursor.ts'
 import { hex } from './payouts.ts'
 
-/** Settlement state rebuilt from the chain: what is owed by the payments, and a cursor that reads everything again. */
+/** Rebuilds settlement from the chain: the payments show the owed amounts, and a cursor reads everything again. */
 
 export type Owing = {
   readonly paymentId: string

@@ -214,10 +214,7 @@ export type OverdueQuestion = {
   readonly firstTryWithin: number
   /** Seconds beyond the latest moment of the schedule after which the next try counts as lost. */
   readonly grace: number
-  /**
-   * Seconds before a delivery is taken again: at least `least`. If it proved to have a workflow, half of its age when
-   * it was taken, at most `most`.
-   */
+  /** At least `least` seconds. For a delivery with a workflow half of its age when taken, at most `most`. */
   readonly again: { readonly least: number; readonly most: number }
   readonly limit: number
 }

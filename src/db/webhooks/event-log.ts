@@ -8,10 +8,7 @@ const bodyRow = z.object({ body: z.instanceof(Buffer) })
 
 export type EventFilters = { readonly type?: string | undefined; readonly payment?: string | undefined }
 
-/**
- * Lists events as the bytes that were signed and sent: newest first, or with `afterSequence` oldest first from there.
- * Null if a cursor is no event of the merchant.
- */
+/** Newest first, or with `afterSequence` oldest first from there. Null if a cursor is no event of the merchant. */
 export async function listEvents(
   db: Queryable,
   tenant: Tenant,
@@ -49,10 +46,7 @@ const TEST_TYPE = 'webhook.test'
 
 const eventIdRow = z.object({ event_id: z.string() })
 
-/**
- * Records a signed test event for one endpoint. It takes no number of the merchant's sequence. Null if one is still
- * pending: a concurrent call waits until the transaction ends.
- */
+/** It takes no number of the merchant's sequence. Null if one is still pending; a concurrent call waits. */
 export async function recordTestEvent(
   tx: Tx,
   tenant: Tenant,
@@ -117,10 +111,7 @@ export type DeliveryFilters = { readonly status?: string | undefined; readonly e
 /** The newest tries that a log shows: the schedule has 12, and each redelivery adds some. */
 export const TRIES_SHOWN = 20
 
-/**
- * Lists the deliveries of an endpoint with their newest tries, newest event first; a cursor is an event's id. Null if a
- * cursor is no delivery to the endpoint.
- */
+/** Newest event first; a cursor is an event's id. Null if a cursor is no delivery to the endpoint. */
 export async function listDeliveries(
   db: Queryable,
   tenant: Tenant,

@@ -28,10 +28,7 @@ export async function recordEvent(tx: Tx, event: NewEvent): Promise<string | nul
 
 const eventIdRow = z.object({ event_id: z.string() })
 
-/**
- * Writes many events in one statement, in the order of their merchants' sequences. Returns for each its id, or null if
- * no endpoint subscribes to it.
- */
+/** In the order of the merchants' sequences. Returns for each its id, or null if no endpoint subscribes to it. */
 export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise<(string | null)[]> {
   if (events.length === 0) return []
   const rows = events.map(eventRow)
@@ -55,10 +52,7 @@ export function eventRow({ merchantId, livemode, type, at, paymentId, object }: 
   return { place, id, merchantId, livemode, type, paymentId, at, before, after }
 }
 
-/**
- * Returns the parts of a statement that records events, if the condition holds, as its last change. Its part
- * `delivery_of` has the new deliveries, by event and endpoint.
- */
+/** Writes only if the condition holds, as its last change. Part `delivery_of`: new deliveries by event and endpoint. */
 export function recordedEvents(rows: readonly EventRow[], condition: Statement): Statement {
   return sql`given as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g(place int, id text, "merchantId" text,

@@ -7,10 +7,7 @@ const LONGEST = 254
 const FORM =
   /^[^\s@<>(),;:"[\]\\\p{Cc}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u
 
-/**
- * Returns the address in the form in which it is stored and compared, without the invisible characters that a copied
- * address can contain. Null: it is not an address.
- */
+/** Removes the invisible characters that a copied address can contain. Null: it is not an address. */
 export function readEmail(text: string): string | null {
   const email = withoutCharacters(text.normalize('NFKC'), 'invisible', 'turn').trim().toLowerCase()
   return email.length <= LONGEST && FORM.test(email) ? email : null

@@ -1,4 +1,4 @@
-/** The abilities of each role of an account. Every role can read everything except secrets. */
+/** Every role can read everything except secrets. */
 
 export const ROLES = ['owner', 'developer', 'support', 'viewer'] as const
 export type Role = (typeof ROLES)[number]

@@ -70,10 +70,7 @@ export type LinkStatus = (typeof LINK_STATUSES)[number]
 
 type Judged = Pick<PaymentLink, 'active' | 'stoppedAt' | 'expiresAt' | 'maxPayments' | 'paymentsCount'>
 
-/**
- * Returns the link's status: only an active link takes payments. `now` is ISO 8601 UTC with milliseconds. An operator's
- * stop comes first, then the owner's pause.
- */
+/** An operator's stop takes precedence over the owner's pause. `now` is ISO 8601 UTC with milliseconds. */
 export function linkStatus(link: Judged, now: string): LinkStatus {
   if (link.stoppedAt !== null) return 'stopped'
   if (!link.active) return 'paused'

@@ -53,7 +53,6 @@ export type NotificationLanguage = (typeof NOTIFICATION_LANGUAGES)[number]
 /** Channels of one account and mode; more are refused. */
 export const MOST_CHANNELS = 20
 
-/** The result of one message at its channel. */
 export type Outcome =
   /** The channel asks for a pause of that many seconds before the next message. */
   | { readonly kind: 'accepted'; readonly pauseSeconds: number }

@@ -1,8 +1,6 @@
 import type { ChannelKind, NotificationLanguage } from './channel.ts'
 
-/** One fact that a channel is notified of. */
 export type Told = {
-  /** The kind of the event or notice. */
   readonly kind: string
   /** ISO 8601. */
   readonly at: string

@@ -1,4 +1,3 @@
-/** Hours of the day in which a channel receives only urgent notifications. */
 export type QuietHours = {
   /** Minutes after midnight in the time zone. A `to` before `from` is on the next day. */
   readonly from: number

@@ -68,10 +68,7 @@ export function working(provider: ProviderName): Standing {
   }
 }
 
-/**
- * Records that the order of a payment could not be opened: no answer arrived, or the platform's account was refused. A
- * partner that is down gains no suspects.
- */
+/** No answer arrived, or the platform's account was refused. A partner that is down gains no suspects. */
 export function suspected(standing: Standing, suspect: Suspect): Standing {
   if (standing.downSince !== null) return standing
   const others = recent(standing.suspects, suspect.at).filter(({ paymentId }) => paymentId !== suspect.paymentId)

@@ -8,7 +8,6 @@ import type { Say } from './requests.ts'
 
 /** The timeline's entries about a change: its moves, each with the reason, and everything else that changed. */
 
-/** The cause of a change that does not follow from the change itself. */
 export type Cause =
   | { readonly why: MoveReason; readonly data: object }
   | { readonly say: Say; readonly data: object & { readonly outside: boolean } }
@@ -186,7 +185,7 @@ function noteSales(before: PaymentWithAttempts, after: PaymentWithAttempts): Not
 /** Money that the partner took back after the payout, or that it has again. */
 export type LossChange = {
   readonly attempt: Attempt
-  /** In the unit of the attempt: what was lost now, or if negative what was won back; `lost` is the total. */
+  /** In the unit of the attempt: newly lost, or won back if negative; `lost` is the total. */
   readonly units: bigint
   readonly lost: bigint
 }

@@ -3,10 +3,7 @@ import type { Funds } from './funds/funds.ts'
 import { isClosed, type PaymentStatus } from './payment.ts'
 import type { Decision } from './requests.ts'
 
-/**
- * The decisions of operators: what each does, and why it is refused. The workflow's validators use these rules, the
- * activity uses them again for the row as it is then, and the table in docs/decide.md is generated from them.
- */
+/** The workflow's validators, the activity (for the row as it is then) and docs/decide.md use these rules. */
 
 export const DECISIONS: Readonly<Record<Say, string>> = {
   settle:
@@ -19,7 +16,6 @@ export const DECISIONS: Readonly<Record<Say, string>> = {
   release: 'lifts the hold',
 }
 
-/** A decision that is offered for a payment: which attempt, and from where. */
 export type Offered = { readonly say: Say; readonly attempt?: string; readonly outside?: true }
 
 export const listOffered = (funds: Funds): Offered[] =>
@@ -33,7 +29,6 @@ export const listOffered = (funds: Funds): Offered[] =>
       : { say: answer.say },
   )
 
-/** The refusals that are found when the decision is carried out. */
 export const CHANGED_SINCE =
   'The payment has changed since you looked at it. Nothing was changed: run `pinrail payments explain` again, and decide with its current version'
 export const PAYOUT_SIGNED =
@@ -46,7 +41,7 @@ const UNWRITABLE = 'Operator, reason, attempt and proof must be text without NUL
 const ONLY_OUTSIDE = 'A proof belongs to money that the buyer got from elsewhere: add "outside": true'
 const ONLY_BACK = '"attempt", "outside" and "proof" belong to give_back'
 
-/** Returns what is sent along, for an operator in the Temporal UI. Operator and reason go to the timeline. */
+/** For an operator in the Temporal UI. Operator and reason go to the timeline. */
 export function payloadOf(say: Say): string {
   const version = say === 'hold' ? '' : ', "version"'
   return `{"operator", "reason"${version}${say === 'give_back' ? ', "attempt", "outside", "proof"' : ''}}`
@@ -119,7 +114,6 @@ function whyNotOffered(
   return `The payment is ${status}, and ${said} changes nothing. ${offer}`
 }
 
-/** Describes the answers in the words of the command line. */
 export function describeOffered(answers: readonly Offered[]): string[] {
   return answers.map(({ say, attempt, outside }) =>
     [say, ...(attempt === undefined ? [] : [`--attempt ${attempt}`]), ...(outside === true ? ['--outside'] : [])].join(

@@ -13,7 +13,7 @@ export function derive(state: PaymentWithAttempts, at: string): PaymentWithAttem
   const reviews = listReviews(state, funds)
   const money = findMoney(state, funds)
   const status = computeStatus(state, funds)
-  // Money that has gone is not late, and the next step has its own clock.
+  // Money that has left is not late, and the next step has its own clock.
   const delayedAt = money.paidAt === null ? null : state.payment.delayedAt
   const payment: Payment = { ...state.payment, ...money, status, delayedAt }
   const derived = {
@@ -28,7 +28,6 @@ export function derive(state: PaymentWithAttempts, at: string): PaymentWithAttem
 
 const isConverting = (funds: Funds): boolean => ['sell', 'end_sale'].includes(nextEffect(funds).do)
 
-/** Returns the reason for a review that ends without an operator. */
 function whyReviewed(status: PaymentStatus, { payout, accounts }: Funds): string | null {
   if (status !== 'under_review') return null
   if (payout === 'voiding') return 'voiding'
@@ -155,7 +154,6 @@ function isLate(funds: Funds, own: Account | null): boolean {
 
 const isPart = (account: Account): boolean => account.word === 'open' && isWorth(account)
 
-/** The account with only its settled money. */
 const settledPart = (funds: Funds, own: Account): Account => ({ ...own, held: countSettled(funds, own), outside: 0n })
 
 const countSettled = ({ taken }: Funds, own: Account): bigint => (taken === null ? freeUnits(own) : taken.units)
@@ -164,10 +162,7 @@ const countSettled = ({ taken }: Funds, own: Account): bigint => (taken === null
 const hasGoneBack = ({ returned, outside, status }: Attempt): boolean =>
   returned && (outside !== '0' || status === 'refunded')
 
-/**
- * Ends a payment whose money was all given back: nothing will be paid out of it. A payment that was closed before keeps
- * its status.
- */
+/** Nothing will be paid out of it. A payment that was closed before keeps its status. */
 export function endIfGivenBack(state: PaymentWithAttempts): PaymentWithAttempts {
   const { payment, attempts } = state
   const funds = toFunds(state)

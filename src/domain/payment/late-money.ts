@@ -5,8 +5,8 @@ import type { Attempt, Payment } from './payment-object.ts'
 const LAST_READING_MS = 60_000
 
 /**
- * True if the money of the attempt came too late to be the payment's: the payment was closed before, and the partner's
- * time for late money was over. Money of another partner can still be in time.
+ * True if the money of the attempt arrived too late to be the payment's: the payment was closed before, and the
+ * partner's time for late money was over. Money of another partner can still be in time.
  */
 export function isTooLate(payment: Payment, { paidAt, provider }: Pick<Attempt, 'paidAt' | 'provider'>): boolean {
   const { closedAs, failedAt, canceledAt, expiresAt } = payment

@@ -1,6 +1,5 @@
 import type { Payment } from './payment-object.ts'
 
-/** The fields that a payment is created with; the others follow later. */
 export type NewPayment = Pick<
   Payment,
   | 'id'
@@ -63,7 +62,7 @@ const NOTHING_YET: Omit<Payment, keyof NewPayment | 'merchantId' | 'livemode' | 
   version: 1,
 }
 
-/** Stands for the payment's id, which the merchant does not know yet; many programs encode the braces. */
+/** The placeholder of the payment's id, which the merchant does not know yet; many programs encode the braces. */
 const ID_PLACE = /(?:\{|%7[Bb])PAYMENT_ID(?:\}|%7[Dd])/g
 
 export function returnUrl(url: string | null, paymentId: string): string | null {

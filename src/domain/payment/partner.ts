@@ -33,16 +33,13 @@ export type PartnerOrder = {
   readonly reference: string
   /** The platform's account at the partner, as the order names it. */
   readonly account: string
-  /** `wrong_asset`: another token came than the one that was asked for; only if the buyer pays in tokens. */
+  /** `wrong_asset`: another token arrived than the requested one; only if the buyer pays in tokens. */
   readonly status: OrderStatus | 'wrong_asset'
   readonly amount: Money
-  /**
-   * The money of the buyer that the partner has, all receipts together; null before any money. Less than zero if a
-   * dispute took more than had come.
-   */
+  /** All receipts together; null before any money. Less than zero if a dispute took more than had arrived. */
   readonly received: Money | null
   readonly failureCode: FailureCode | null
-  /** Only for USDC at an address of the platform: what the chain proves, at the rate that was shown. */
+  /** Only for USDC at an address of the platform: the sum that the chain proves, at the rate that was shown. */
   readonly usdc?: UsdcOrder
 }
 
@@ -50,7 +47,7 @@ export type UsdcReceipt = { readonly key: string; readonly micro: string }
 
 export type UsdcOrder = {
   readonly receipts: readonly UsdcReceipt[]
-  /** The USDC that was asked for, which is exactly the price. */
+  /** The requested USDC, which is exactly the price. */
   readonly askedMicro: string
   /** USDC for one major unit, locked when the address was shown. */
   readonly rate: { readonly rate: string; readonly source: string; readonly asOf: string }

@@ -6,16 +6,13 @@ import type { PayoutState, Sale } from './funds/funds.ts'
 import type { FailureCode } from './partner.ts'
 import { type AttemptStatus, type ClosedAs, isClosed, type PaymentException, type PaymentStatus } from './payment.ts'
 
-/**
- * A payment as it is stored. Times are ISO 8601 UTC with milliseconds. The fields of `Derived` are computed from the
- * others at each change, and stored for lists and indexes.
- */
+/** Times are ISO 8601 UTC with milliseconds. The fields of `Derived` are computed again at each change. */
 export type Payment = Derived & {
   readonly id: string
   readonly merchantId: string
   readonly livemode: boolean
   readonly held: boolean
-  /** How it was closed before its money came; null: it was not. */
+  /** How it was closed before money arrived; null: it was not. */
   readonly closedAs: ClosedAs | null
   readonly payout: PayoutState
   /** Why the settlement engine has stopped the payout; null: it has not. */
@@ -45,7 +42,6 @@ export type Payment = Derived & {
   readonly agreed: string | null
   /** The number of the sale whose USDC is paid out. */
   readonly takenSale: number | null
-  /** The sum that the transfer has paid. */
   readonly paidMicro: MicroUsdc | null
   readonly usdc: { readonly gross: MicroUsdc; readonly fee: MicroUsdc; readonly net: MicroUsdc } | null
   readonly transfer: {
@@ -88,7 +84,7 @@ export type Derived = {
   readonly paidAttemptId: string | null
   readonly providerUsed: ProviderUsed | null
   readonly methodUsed: MethodName | null
-  /** The payment's money, in the currency that its buyer was asked for. */
+  /** The payment's money, in the currency of its attempt's `asked`. */
   readonly confirmed: Money | null
   readonly rate: LockedRate | null
   readonly paidAt: string | null
@@ -118,12 +114,12 @@ export type Misfit = {
   readonly why: (typeof MISFITS)[number]
   /** The partner's status, mapped to the platform's words. */
   readonly status: string
-  /** The sums that the partner names as asked for and as received; null: it names none. */
+  /** The requested and the received sum, as the partner names them; null: it names none. */
   readonly amount: { readonly minor: string; readonly currency: string }
   readonly received: { readonly minor: string; readonly currency: string } | null
 }
 
-/** The buyer's order at a partner, as its partner last reported it, with what was decided about it. */
+/** The buyer's order at a partner, as its partner last reported it, with the decisions about it. */
 export type Attempt = {
   readonly id: string
   readonly paymentId: string
@@ -131,26 +127,26 @@ export type Attempt = {
   readonly method: MethodName
   readonly status: AttemptStatus
   readonly asked: Money
-  /** What was asked for at an address of the platform, exactly `asked`; null for other providers. */
+  /** The USDC requested at an address of the platform, exactly `asked`; null for other providers. */
   readonly askedMicro: MicroUsdc | null
-  /** The units that the partner, or the chain, has: minor units of `asked`'s currency, or micro-USDC. */
+  /** The units of the buyer's money at the partner, or on chain: minor units of `asked`'s currency, or micro-USDC. */
   readonly held: string
   readonly outside: string
   /** The loss that was written off, in the same unit. */
   readonly writtenOff: string
-  /** The reading that does not fit the order; null: there is none. */
+  /** The reading that contradicts the order; null: there is none. */
   readonly misfit: Misfit | null
   /** The operator's answer to the misfit. `accepted`: it can be settled. `dismissed`: there is nothing to do. */
   readonly misfitAnswer: 'none' | 'accepted' | 'dismissed'
   readonly back: GiveBack
   readonly returned: boolean
-  /** True if its partner was, or is to be, asked to accept no more money for it. */
+  /** True if its cancellation at the partner was requested, or is to be. */
   readonly cancelAsked: boolean
   /** True if its partner has been confirming for longer than it is allowed to. */
   readonly silent: boolean
-  /** The rate of its money, locked when its first money came. */
+  /** The rate of its money, locked when its first money arrived. */
   readonly rate: LockedRate | null
-  /** When its money came; null: it has none. */
+  /** When its money arrived; null: it has none. */
   readonly paidAt: string | null
   /** When its partner last confirmed that the money is there. The money step requires it to be at most a minute old. */
   readonly confirmedAt: string | null
@@ -166,7 +162,6 @@ export type Attempt = {
   readonly updatedAt: string
 }
 
-/** A payment with its partner orders and its sales: everything that decides what can happen to it. */
 export type PaymentWithAttempts = {
   readonly payment: Payment
   readonly attempts: readonly Attempt[]

@@ -2,10 +2,7 @@ import type { MethodName, ProviderUsed } from '../methods.ts'
 import type { Word } from './funds/account.ts'
 import { ORDER_STATUSES } from './partner.ts'
 
-/**
- * The statuses of a payment and the moves between them. Each change, the API, the checkout's views and the generated
- * state diagram read the table below.
- */
+/** Each change, the API, the checkout's views and the generated state diagram read the table below. */
 
 export const PAYMENT_STATUSES = [
   'created',
@@ -30,7 +27,6 @@ export type PaymentException =
   | 'wrong_asset'
   | 'settlement_delayed'
 
-/** How a payment was closed before its money came. */
 export type ClosedAs = 'expired' | 'canceled' | 'failed'
 
 /** From, to, and why the move exists. A move that is not listed is refused. */
@@ -124,7 +120,7 @@ const WORDS: Readonly<Record<AttemptStatus, Word>> = {
 
 export const wordOf = (status: AttemptStatus): Word => WORDS[status]
 
-/** True if money can still come of an order: it is neither over nor paid. */
+/** True if an order can still bring money: it is neither over nor paid. */
 export function mayStillBePaid(status: AttemptStatus): boolean {
   return wordOf(status) !== 'over' && wordOf(status) !== 'paid'
 }

@@ -36,10 +36,7 @@ export type PriceAnswer =
 
 type Unrated = Omit<PriceQuestion, 'rates'>
 
-/**
- * Returns a refusal that no rate can change: such a question need not wait for a rate. Null: it has a price, or is
- * outside of the limits.
- */
+/** No rate can change the refusal, so it need not wait for one. Null: priced, or outside of the limits. */
 export function whyUnpriceable(question: Unrated): PriceRefusal | null {
   const read = readAmount(question)
   return 'refusal' in read ? read.refusal : null

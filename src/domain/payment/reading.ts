@@ -3,16 +3,13 @@ import type { PartnerOrder } from './partner.ts'
 import type { AttemptStatus } from './payment.ts'
 import type { Attempt, LockedRate, Misfit } from './payment-object.ts'
 
-/**
- * Reads an order, as its partner reports it now, into the attempt. It is pure: reading the same order again changes
- * nothing.
- */
+/** Reads a partner's report of an order into the attempt. Reading the same order again changes nothing. */
 
 export type Reading = {
   readonly order: PartnerOrder
   /** The platform's account at the partner. */
   readonly account: string
-  /** The rate to lock if money has come; null: there is none now. */
+  /** The rate to lock if money has arrived; null: there is none now. */
   readonly rate: Omit<LockedRate, 'lockedAt'> | null
   /** ISO 8601. */
   readonly at: string
@@ -22,7 +19,7 @@ export function withReading(attempt: Attempt, reading: Reading): Attempt {
   const { order } = reading
   const misfit = findMisfit(attempt, reading)
   const read = misfit === null || IS_ABOUT_THIS_ORDER[misfit.why] ? withMoney(attempt, reading) : attempt
-  // Another token stays at the address, whatever comes after it.
+  // Another token stays at the address, whatever arrives after it.
   const foundMisfit = misfit ?? (attempt.misfit?.why === 'token' ? attempt.misfit : null)
   return {
     ...read,
@@ -36,7 +33,9 @@ export function withReading(attempt: Attempt, reading: Reading): Attempt {
   }
 }
 
-/** Returns the reading's misfit if it concerns money; null: the order fits, or it has no money and waits for none. */
+/**
+ * Returns the reading's misfit if it concerns money; null: the order matches, or it has no money and waits for none.
+ */
 function findMisfit(attempt: Attempt, { order, account }: Reading): Misfit | null {
   const why = whyMisfit(attempt, order, account)
   const isEmpty = !isMoney(order) && !isOverdrawn(order)
@@ -47,7 +46,7 @@ function findMisfit(attempt: Attempt, { order, account }: Reading): Misfit | nul
   return { why, status, amount, received }
 }
 
-/** The deposits show what came of it. */
+/** Names no sum: the deposits show it. */
 export const OTHER_TOKEN: Misfit = {
   why: 'token',
   status: 'wrong_asset',
@@ -84,7 +83,7 @@ const hasReceived = ({ received }: PartnerOrder): boolean => received !== null &
 /** A dispute can cost more than was received: its fee, and its rate. An operator must see the rest. */
 const isOverdrawn = ({ received }: PartnerOrder): boolean => received !== null && BigInt(received.minor) < 0n
 
-/** A refunded order has no money, although its partner still names what it had received. */
+/** A refunded order has no money, although its partner still names the received sum. */
 const isMoney = (order: PartnerOrder): boolean =>
   order.status !== 'refunded' && (order.status === 'paid' || order.status === 'confirming' || hasReceived(order))
 
@@ -112,7 +111,7 @@ function withMoney(attempt: Attempt, { order, rate, at }: Reading): Attempt {
 
 /**
  * A partner that waits for money, confirms it or withholds it might report less than it has. For USDC the chain always
- * shows what is there. Money of an order that was declined after it had been paid is gone.
+ * shows all of it. Money of an order that was declined after it had been paid is gone.
  */
 function readHeld(attempt: Attempt, order: PartnerOrder): string {
   if (order.usdc !== undefined)
@@ -132,10 +131,10 @@ function readHeld(attempt: Attempt, order: PartnerOrder): string {
   }
 }
 
-/** True if the order was paid before its partner declined it. The partner might still name what it had received. */
+/** True if the order was paid before its partner declined it. The partner might still name the received sum. */
 const wasPaid = ({ rate, misfit }: Attempt): boolean => rate !== null && misfit?.why !== 'refused'
 
-/** An order that has money is no longer open, whatever its partner calls it: it is paid, or its partner confirms it. */
+/** An order that has money is no longer open, whatever its partner reports: it is paid, or being confirmed. */
 function readStatus(
   { status, usdc }: PartnerOrder,
   { held, before }: { readonly held: string; readonly before: AttemptStatus },
@@ -147,6 +146,6 @@ function readStatus(
   return hasMoney && isWaiting && usdc === undefined ? 'confirming' : status
 }
 
-/** Money wins over a cancellation, and an operator decides about an order that does not fit. */
+/** Money wins over a cancellation, and an operator decides about an order that differs. */
 const isCancelable = (status: AttemptStatus): boolean =>
   status === 'opening' || status === 'open' || status === 'verification_required'

@@ -47,7 +47,6 @@ export function planOpening(
   return attempts.length < MAX_ATTEMPTS ? { kind: 'new' } : { kind: 'too_many_attempts' }
 }
 
-/** An attempt whose order is open at the partner, at this page. */
 export type OpenedAttempt = Attempt & { readonly redirectUrl: string }
 
 export function isOpened(attempt: Attempt): attempt is OpenedAttempt {

@@ -30,7 +30,7 @@ export function listReviews(state: PaymentWithAttempts, funds: Funds): Review[] 
   )
 }
 
-/** Returns the accounts that the reason is about; null stands for the whole payment. */
+/** Returns the accounts that the reason is about; null means the whole payment. */
 function listConcerned(funds: Funds, reason: ReviewReason): readonly (Account | null)[] {
   switch (reason) {
     case 'odd_order':

@@ -14,10 +14,10 @@ import {
 } from './payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts, Review } from './payment-object.ts'
 
-/** The workflow's view of its payment: the row, as small as the story needs it. Every activity returns one. */
+/** The row, as small as the workflow needs it. Every activity returns one. */
 export type PaymentSnapshot = {
   readonly id: string
-  /** Increases with every change: of two snapshots the one with the higher version is newer. */
+  /** Increases with every change: the higher version is newer. */
   readonly version: number
   readonly status: PaymentStatus
   readonly exception: PaymentException | null
@@ -27,7 +27,7 @@ export type PaymentSnapshot = {
   readonly answers: readonly Offered[]
   readonly held: boolean
   readonly attempts: readonly AttemptView[]
-  /** Attempts whose orders are polled: money can still come or go at them. */
+  /** Attempts whose orders are polled: money can still arrive or leave. */
   readonly watched: readonly WatchedAttempt[]
   /** Unix milliseconds. */
   readonly expiresAt: number
@@ -37,7 +37,7 @@ export type PaymentSnapshot = {
   readonly delayedAt: number | null
   readonly txHash: string | null
   readonly netUsdc: string | null
-  /** True if money has come and not gone back. */
+  /** True if money has arrived and was not given back. */
   readonly hasMoney: boolean
   /** Unix milliseconds from which a partner that is still confirming counts as silent; null: none is confirming. */
   readonly silentAt: number | null

@@ -53,7 +53,7 @@ export function nextMoment(payment: PaymentSnapshot, polledAt: number): Moment |
   return first === undefined ? null : { at: first.at, what: first.what }
 }
 
-/** Lists the moments that the payment waits for. Of those that have passed the first of the list decides. */
+/** Lists the moments that the payment waits for. The first passed one of the list decides. */
 function listMoments(payment: PaymentSnapshot, polledAt: number): (Moment & { readonly step: WorkflowStep })[] {
   const { silentAt, delayedAt } = payment
   const moments = [

@@ -8,7 +8,7 @@ export type Answer = {
   readonly troubles: readonly Trouble[]
 }
 
-/** A payout takes some seconds; one that waits for longer than this needs an explanation. */
+/** A payout takes some seconds; a longer wait needs an explanation. */
 const LONG_SECONDS = 600
 
 export function answerOf(standing: Standing): Answer {

@@ -4,7 +4,7 @@ import type { UsdcReceipt } from '../payment/partner.ts'
 
 /** Crypto as a provider: USDC that a buyer sends to an address that belongs to exactly one payment. */
 
-/** The deposits at an address, and what was asked for there. Only final transfers count. */
+/** The deposits at an address, and the amount requested there. Only final transfers count. */
 export type Deposit = {
   readonly paymentId: string
   readonly attemptId: string
@@ -22,7 +22,7 @@ export type Deposit = {
   readonly receivedMicro: MicroUsdc
   /** The transfers whose sum it is, in the order of the chain. */
   readonly receipts: readonly UsdcReceipt[]
-  /** True if more than dust of another known token came, such as bridged USDC or another stablecoin. */
+  /** True if more than dust of another known token arrived, such as bridged USDC or another stablecoin. */
   readonly wrongToken: boolean
 }
 
@@ -33,10 +33,7 @@ const DUST_BY_TOKEN: { readonly [token: string]: string } = {
   '0x8f3cf7ad23cd3cadbd9735aff958023239c6a063': '10000000000000000',
 }
 
-/**
- * True for less than 0.01 of a token. Anybody can send so little to any address, and neither a payment nor an operator
- * must wait for it.
- */
+/** Anybody can send less than 0.01 of a token to any address: neither payment nor operator must wait for it. */
 export const isDust = ({ token, units }: { readonly token: Hex; readonly units: string }): boolean =>
   BigInt(units) < BigInt(DUST_BY_TOKEN[token] ?? OTHER_TOKEN_DUST)
 
@@ -88,7 +85,7 @@ export function readTransferLink(link: string): TransferRequest | null {
   return { ...found, token: lower(found.token), address: lower(found.address), chainId: Number(found.chainId) }
 }
 
-/** A final transfer of a token to a deposit address. `units` are the token's smallest units. */
+/** `units` are the token's smallest units. */
 export type DepositLog = {
   readonly address: Hex
   readonly token: Hex

@@ -9,7 +9,7 @@ export type RestCause = (typeof REST_CAUSES)[number]
 /** `why`: in words, with the wallet or the price. */
 export type Rest = { readonly cause: RestCause; readonly why: string }
 
-/** How the rounds of a part end. Ages are in seconds. */
+/** Ages are in seconds. */
 export type PartStanding = {
   readonly part: Part
   readonly reportedSeconds: number

@@ -78,7 +78,6 @@ export type EnvelopeAttempt = {
   readonly isTooDear: boolean
 }
 
-/** The cost of a transaction of the platform, in a final block. */
 export type FinalTransaction = {
   readonly txHash: Hex
   readonly blockNumber: number
@@ -101,7 +100,6 @@ export type Envelope = {
 
 export type Sending = { readonly target: Hex; readonly calldata: Hex; readonly gasLimit: bigint }
 
-/** An envelope that was just made: its content, and the number of its payouts. */
 export type Reserved = Sending & { readonly nonce: number; readonly items: number }
 
 /** The content of an envelope: `encode` receives the payouts that were still free when the nonce was taken. */
@@ -129,7 +127,6 @@ export const REVERSAL_PAUSE = 'finalized block '
 /** The beginning of the reason of a pause for missing USDC (`chain_cursor.pause`): it lasts until the USDC is found. */
 export const MISSING_PAUSE = 'the treasuries hold '
 
-/** How far the finalized chain has been read. */
 export type ChainCursor = {
   readonly number: number
   readonly hash: Hex
@@ -257,7 +254,7 @@ export type BalanceDifference = {
   readonly explainedBy?: string
 }
 
-/** Thrown if another engine owns the lease now: nothing of the attempted write was written. */
+/** Thrown if another engine owns the lease now: nothing was written. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError'
 }

@@ -265,7 +265,7 @@ function findStoppedLanes({ lanes, cursor }: Standing): Trouble[] {
   ]
 }
 
-/** A treasury that a part names, or from which USDC has gone, pays nothing: no one should send it more. */
+/** A treasury that a part names, or from which USDC is missing, pays nothing: no one should send it more. */
 function findLowTreasuries({ queue, wanting, chain, parts, cursor }: Standing): Trouble[] {
   if (typeof cursor?.pausedReason === 'string') return []
   const failures = parts.map((part) => getFailure(part) ?? '').join()

@@ -8,10 +8,7 @@ import type { Conversion, Converter, EndedConversion, Rate } from './converter.t
 
 const NAME = 'converter'
 
-/**
- * Less than the ten minutes after which its order is polled: if both timers fire at once, Temporal's test server
- * deadlocks.
- */
+/** Less than the poll's ten minutes: if both timers fire at once, Temporal's test server deadlocks. */
 const RETRY_SECONDS = { min: 1, max: 570 }
 
 const OTHER_KEY = 'answered about another conversion'

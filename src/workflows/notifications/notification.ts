@@ -11,10 +11,7 @@ const telling = proxyActivities<NotificationActivities>({
 /** Keeps histories short. The sweep starts another run if messages are left. */
 const MOST_ROUNDS = 300
 
-/**
- * There is one run for a channel, so messages are never sent to it concurrently. It ends when no message is left, or
- * none is due for a minute.
- */
+/** One run for a channel: no concurrent messages. It ends when no message is left, or none is due for a minute. */
 export async function notification(channelId: string): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const { againAfterMs } = await telling.tellChannel(channelId)

@@ -10,10 +10,7 @@ export const knownIndex = sql`coalesce(l.told_index, l.log_index)`
 
 type StoredAs = 'deposit_log' | 'treasury_log'
 
-/**
- * Stores the logs that are removed. `removed` returns the columns of `gone_transfer` except `stored_as`, `nth` and
- * `concluded_at`.
- */
+/** `removed` returns the columns of `gone_transfer` except `stored_as`, `nth` and `concluded_at`. */
 export const remember = (storedAs: StoredAs, removed: Statement): Statement => sql`
   insert into gone_transfer (chain_id, stored_as, tx_hash, told_index, token, sender, recipient, units, direction,
     block_number, nth)
@@ -24,10 +21,7 @@ export const remember = (storedAs: StoredAs, removed: Statement): Statement => s
 /** More logs than a block can have: an index from here on never belonged to another log. */
 const BEYOND_LOGS = 1_000_000
 
-/**
- * The index by which payments and books name a log `g`; `gone` is its row from before the reversal. A new log might
- * have the index of one that has moved.
- */
+/** `gone` is the log's row from before the reversal. A new log might have the index of one that has moved. */
 export const toldIndex = (storedAs: StoredAs, chainId: number): Statement => sql`
   coalesce(gone.told_index, case when exists (select 1 from gone_transfer o where o.chain_id = ${chainId}
     and o.stored_as = ${storedAs} and o.tx_hash = g."txHash") then g."logIndex" + ${BEYOND_LOGS}::int end)`

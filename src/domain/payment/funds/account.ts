@@ -1,9 +1,9 @@
 /**
- * Each order of the buyer is an account: what its partner reports that it has, and what was decided about it. Amounts
- * are whole units of the asset: minor units of a currency, or micro-USDC.
+ * Each order of the buyer is an account: the money that its partner reports, and the decisions about it. Amounts are
+ * whole units of the asset: minor units of a currency, or micro-USDC.
  */
 
-/** The partner's last report about its order. `over`: no more money will come of it. */
+/** The partner's last report about its order. `over`: it will bring no more money. */
 export const WORDS = ['open', 'confirming', 'withheld', 'paid', 'over'] as const
 export type Word = (typeof WORDS)[number]
 
@@ -20,7 +20,7 @@ export type Account = {
   readonly held: bigint
   /** The units that the buyer got back from elsewhere: the only fact about money that an operator reports. */
   readonly outside: bigint
-  /** True if the order differs from what was asked for. */
+  /** True if the order differs from the requested one. */
   readonly odd: boolean
   readonly accepted: boolean
   /** True if another token than USDC is at the address, and no operator has dealt with it. */
@@ -35,7 +35,7 @@ export type Account = {
 
 const USDC = 'USDC'
 
-/** Less than 0.01 USDC that no payment waits for is worth nobody's time: anybody can send it to any address. */
+/** Less than 0.01 USDC that no payment waits for needs no operator: anybody can send it to any address. */
 const DUST_MICRO = 10_000n
 
 export const positive = (units: bigint): bigint => (units > 0n ? units : 0n)
@@ -55,7 +55,7 @@ export const isWorth = (account: Account): boolean => freeUnits(account) > 0n &&
 export const isBackAnyway = ({ back, outside }: Pick<Account, 'back' | 'outside'>): boolean =>
   back === 'asked' && outside > 0n
 
-/** True if the money can be sold now: the partner has released it as asked for, and it is not to go back. */
+/** The partner has released the money, its order is as requested or accepted, and it is not to go back. */
 export const isSellable = ({ word, back, returned, odd, accepted }: Account): boolean =>
   word === 'paid' && back === 'no' && !returned && (!odd || accepted)
 

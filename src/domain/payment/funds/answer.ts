@@ -47,7 +47,7 @@ function isOfUse(funds: Funds, answer: Answer): boolean {
 
 const asText = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value)
 
-/** Late money of a closed payment can also be held before it is paid out. */
+/** Late money of a closed payment can be held, too. */
 function mayBeHeld(funds: Funds): boolean {
   const { payout, closed } = funds
   if (payout === 'none') return closed === null || findOwnAccount(funds) !== null
@@ -75,7 +75,7 @@ function mayWriteOff(funds: Funds): boolean {
 
 const WRITTEN_OFF = ['other_token', 'loss', 'unexpected_payout'] as const
 
-/** True if there is nothing to settle or to give back: no money, or only what the merchant was paid for. */
+/** True if there is nothing to settle or to give back: no money, or only money that the merchant was paid for. */
 const isOddWithNothing = (funds: Funds, account: Account): boolean =>
   isUnanswered(account) && getReturnable(funds, account) === 0n
 
@@ -90,7 +90,7 @@ function isHopeless(funds: Funds): boolean {
 const hasNoMoney = (account: Account): boolean =>
   freeUnits(account) === 0n && (account.word !== 'confirming' || account.returned || isSilent(account))
 
-/** Records a loss, or that there is nothing to give back. It ends a payment to which no money has come. */
+/** Records a loss, or that there is nothing to give back. It ends a payment without money. */
 function writeOff(funds: Funds): Funds {
   const accounts = funds.accounts.map((account) => ({
     ...account,
@@ -125,23 +125,17 @@ function giveBack(funds: Funds, { accountId, outside }: Extract<Answer, { say: '
 const isPaidOut = (funds: Funds, { id }: Account): boolean =>
   funds.payout === 'paid' && findSoldAccount(funds)?.id === id
 
-/**
- * Returns the units that can go to the buyer: of sold money only its excess, if there is any; what the merchant was
- * paid for stays.
- */
+/** Units that can go to the buyer: of sold money only its excess, because the merchant was paid for the rest. */
 function getReturnable(funds: Funds, account: Account): bigint {
   const excess = getExcess(funds, account)
   const isSold = findSoldAccount(funds)?.id === account.id
   return isPaidOut(funds, account) || (isSold && excess > 0n) ? excess : freeUnits(account)
 }
 
-/**
- * A partner gives back only whole orders, once in the life of the order, and never money at an address of the platform.
- * The excess of sold money goes back by hand.
- */
+/** A partner gives back only whole orders, once, and no money at an address. Excess of sold money goes back by hand. */
 function givenByPartner(funds: Funds, account: Account): Account {
   const isWhole = account.outside === 0n && !account.returned && !isOnChain(account)
-  // The platform cannot know what the partner has of an odd order.
+  // The platform cannot know how much the partner has of an odd order.
   const isAll = getReturnable(funds, account) === freeUnits(account) && !isPaidOut(funds, account)
   const mayGo = (freeUnits(account) > 0n || isUnanswered(account)) && isWhole && isAll
   return mayGo && account.back === 'no' ? { ...account, back: 'wanted' } : account

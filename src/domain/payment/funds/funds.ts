@@ -1,9 +1,6 @@
 import { type Account, freeUnits, isDust, isEnough, isSellable, isWorth, positive } from './account.ts'
 
-/**
- * The funds of a payment: its accounts, its sales and its payout. Whose money is the payment's, and the excess, the
- * shortage and the loss, are computed from these facts and never stored.
- */
+/** Whose money is the payment's, the excess, the shortage and the loss are computed from these facts, never stored. */
 
 /** An order at the converter. Each has its number, and is ended before another one is placed. */
 export type Sale = {
@@ -35,11 +32,11 @@ export type Funds = {
   readonly payout: PayoutState
   /** Micro-USDC that the chain has paid to the merchant. */
   readonly paidOut: bigint
-  /** How the payment was closed before its money came; null: it was not. */
+  /** How the payment was closed before money arrived; null: it was not. */
   readonly closed: 'expired' | 'canceled' | 'failed' | null
   /** False once late money is no longer expected: from then on no money can become the payment's. */
   readonly listens: boolean
-  /** The accounts whose money came after their partner's time for late money: it can never become the payment's. */
+  /** The accounts whose money arrived after their partner's time for late money: it can never become the payment's. */
   readonly late: readonly string[]
   readonly hold: boolean
   /** The account whose sale the converter has refused, or has not answered for half an hour; null: none. */

@@ -14,10 +14,7 @@ export type Effect =
   | { readonly do: 'review' }
   | { readonly do: 'done' }
 
-/**
- * Returns the next step. It is the only rule for it: the workflow, a resumed run, the operator's page and the status
- * all use it. The first rule that returns an effect decides.
- */
+/** The only rule for the next step of a payment. The first rule of the list that returns an effect decides. */
 export function nextEffect(funds: Funds): Effect {
   for (const rule of RULES) {
     const effect = rule(funds)
@@ -49,13 +46,13 @@ function protectPayout(funds: Funds): Effect | null {
   return funds.payout !== 'paid' && isUncovered ? { do: 'void' } : null
 }
 
-/** Gives back what was decided. A partner that was asked already is asked again by the readings of its order. */
+/** A partner that was asked already is asked again by the readings of its order. */
 function giveBack(funds: Funds): Effect | null {
   const wanted = funds.accounts.find(({ back }) => back === 'wanted')
   return wanted === undefined ? null : { do: 'give_back', accountId: wanted.id }
 }
 
-/** Ends an open sale of money that is not what the payment has now, before anything else is sold. */
+/** Ends an open sale of other money than the payment has now, before anything else is sold. */
 function endSale(funds: Funds): Effect | null {
   const open = funds.sales.find(({ state }) => state === 'asked')
   if (open === undefined) return null
@@ -78,7 +75,7 @@ function sell(funds: Funds): Effect | null {
   return sale === null ? { do: 'sell', accountId: own.id, units: freeUnits(own) } : { do: 'take', number: sale.number }
 }
 
-/** Without money the payment waits for its buyer; once it is over, for money that still comes or goes. */
+/** Without money the payment waits for its buyer; after its end, for money that still arrives or leaves. */
 function awaitMoney({ accounts, payout, closed, listens }: Funds): Effect | null {
   const mayCome = listens && accounts.some(({ word }) => word !== 'over' && word !== 'paid')
   const mayGo = accounts.some(({ back }) => back !== 'no')

@@ -86,10 +86,7 @@ function waitsForPartner(funds: Funds, word: 'withheld' | 'confirming'): boolean
   return isOpen && funds.accounts.some((account) => account.word === word)
 }
 
-/**
- * True if money waits that will not be settled, without a decision about it. While it might still be settled, the
- * partner's report is awaited.
- */
+/** True if money waits that will not be settled. While it might still be, the partner's report is awaited. */
 export function waitsAsExcess(funds: Funds, account: Account): boolean {
   const isKnown = account.word === 'paid' || isPast(funds)
   const isGoing = account.back !== 'no' && !isBackAnyway(account)

@@ -90,10 +90,7 @@ function withAccount(attempt: Attempt, account: Account): Attempt {
   }
 }
 
-/**
- * Converts the attempt's units to the currency that its buyer was asked for; the asked USDC converts to exactly the
- * asked amount.
- */
+/** Converts the attempt's units to the currency of `asked`; the asked USDC converts to exactly the asked amount. */
 export function toMoney({ asked, askedMicro, provider }: Attempt, units: bigint): Money {
   if (provider !== 'crypto') return { ...asked, minor: units.toString() }
   const micro = BigInt(askedMicro ?? '0')
@@ -115,7 +112,7 @@ export function advance(changed: PaymentWithAttempts): PaymentWithAttempts {
   return sale.state === 'filled' ? advance(sold) : sold
 }
 
-/** Lowers a written-off loss by what was won back, so that an operator is asked again when it is lost again. */
+/** Lowers a written-off loss by the units won back: an operator must decide again if they are lost again. */
 function forgetWhatWasWon(state: PaymentWithAttempts): PaymentWithAttempts {
   const funds = toFunds(state)
   const accounts = funds.accounts.map((account) => {
@@ -156,6 +153,6 @@ export function bookingBetween(before: PaymentWithAttempts, after: PaymentWithAt
   return lines.length === 0 ? null : { kind, reference: `${id}:${version}`, paymentId: id, lines }
 }
 
-/** True if money that is worth anything has come and not gone back. */
+/** True if the buyer is owed money. */
 export const hasMoney = ({ attempts }: Pick<PaymentWithAttempts, 'attempts'>): boolean =>
   attempts.some((attempt) => isWorth(toAccount(attempt)))
