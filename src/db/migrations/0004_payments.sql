@@ -379,7 +379,7 @@ comment on column outbox.id is 'A newer message about the same subject takes a n
 comment on column outbox.kind is '`start_payment`: start the workflow of the payment. `complete_transfer`: the payment has changed outside of its workflow.';
 comment on column outbox.subject is 'The id of the payment.';
 
--- A merchant's request can ask for the start of its own payment only: the other messages complete payouts.
+-- A merchant's request can ask only for the start of that merchant's payment: the other messages complete payouts.
 alter table outbox enable row level security;
 create policy starts on outbox for insert to pinrail_tenant with check (kind = 'start_payment');
 grant insert on outbox to pinrail_tenant;
