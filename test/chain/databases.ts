@@ -7,7 +7,6 @@ export type WorldDatabase = { readonly url: string; readonly db: Db; reset(): Pr
 
 type OwnDatabase = { readonly url: string; readonly db: Db; close(): Promise<void> }
 
-/** The databases that this test file has created. */
 const created: OwnDatabase[] = []
 const free: OwnDatabase[] = []
 

@@ -91,7 +91,6 @@ export type RunnerChanges = {
   readonly livemode?: boolean
   readonly token?: Token
   readonly everyMs?: number
-  /** Receives the engine’s warnings. */
   readonly warn?: (about: object, message: string) => void
   readonly error?: (about: object, message: string) => void
 }
@@ -224,7 +223,6 @@ function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
 
 let numbers = 0
 
-/** Inserts the payments and queues their payouts. */
 export async function queueAll(
   world: Pick<World, 'db' | 'treasury'>,
   payouts: Parameters<World['queue']>[0],

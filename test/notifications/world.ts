@@ -32,7 +32,6 @@ export type World = Seeded & {
   /** True if the sender ends after this request, before it has recorded the outcome. */
   readonly killer: { isDue: (request: number) => boolean; killed: number }
   readonly activities: NotificationActivities
-  /** One round of the activity. */
   round(channelId: string): Promise<ChannelRound>
   /** Rounds with the pauses that they ask for, as the workflow and the sweep make them, for this number of seconds. */
   run(channelId: string, seconds: number): Promise<void>

@@ -27,7 +27,6 @@ export type Image = {
   readonly copied: readonly string[]
 }
 
-/** The Dockerfile's stages by name. */
 function stages(): ReadonlyMap<string, Stage> {
   const found = new Map<string, { from: string; instructions: Instruction[] }>()
   let stage: Instruction[] = []
@@ -90,7 +89,7 @@ async function follow({ word, rest }: Instruction, image: Image, build: Build): 
   throw new Error(`buildImage must know how to do: ${word} ${rest}`)
 }
 
-/** The path of a program in `/usr/local/bin`. */
+/** Links a program into `/usr/local/bin` by its name. */
 async function linkProgram([source = '', name = '']: readonly string[], { folder, bin }: Image): Promise<void> {
   if (dirname(name) !== '/usr/local/bin') throw new Error(`buildImage must know where ${name} is`)
   await mkdir(bin, { recursive: true })
@@ -100,7 +99,7 @@ async function linkProgram([source = '', name = '']: readonly string[], { folder
 /** Without the caller’s environment: an image has only its own variables. */
 export const inImage = ({ folder, env }: Pick<Image, 'folder' | 'env'>) => ({ cwd: folder, env: { ...env } })
 
-/** Returns the names of the files that were copied from the checkout. */
+/** Copies files from the checkout into the image, and returns their names. */
 async function copy(names: string[], image: Image, build: Build): Promise<string[]> {
   const from = /^--from=(\w+)$/.exec(names[0] ?? '')?.[1]
   const target = join(image.folder, names.pop() ?? '')

@@ -49,7 +49,6 @@ export function createReversals(world: World) {
   return { state, paused, reorganize, settle }
 }
 
-/** The environment of a worker in this world. */
 export const workerVariables = (world: World): Record<string, string> => ({
   DATABASE_URL: world.databaseUrl,
   POLYGON_RPC_URLS: world.anvil.url,

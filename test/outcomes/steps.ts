@@ -35,7 +35,7 @@ export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scen
   const act = async (action: Record<string, unknown>, attemptId?: string, provider = going.provider) =>
     world.atPartner(provider as ProviderName, attemptId ?? (await newest()), { buyer: paymentId, ...action })
 
-  /** This number of hundredths of the amount that the address asks for. */
+  /** Sends this number of hundredths of the amount that the address asks for. */
   async function send(hundredths: bigint, attemptId: string): Promise<void> {
     const { askedMicro } = await depositAt(world, attemptId)
     await sendTo(world, attemptId, { units: ((BigInt(askedMicro) * hundredths) / 100n).toString() })
@@ -157,7 +157,6 @@ export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scen
 
   return {
     take: (step: Step) => STEPS[step](),
-    /** The buyer’s current way. */
     going: () => going,
     /** True if the payment is in the moment’s state, and its workflow is over. */
     isOver: (name: MomentName, { payment }: PaymentWithAttempts) =>

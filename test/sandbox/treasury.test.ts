@@ -146,12 +146,12 @@ describe('the top-up of the treasury', () => {
       return [...this.mined.values()].reduce((sum, raw) => sum + BigInt(raw.split(':')[1] ?? '0'), 0n)
     }
 
-    /** The chain comes back as it was some transactions ago. */
+    /** Restores the chain as it was this number of transactions ago. */
     forget(transactions: number): void {
       for (const nonce of [...this.mined.keys()].slice(-transactions)) this.mined.delete(nonce)
     }
 
-    /** Another transaction was sent from the minter’s account. */
+    /** Uses a nonce as another transaction from the minter’s account does. */
     takeNonce(): void {
       this.mined.set(this.mined.size, 'other:0')
     }

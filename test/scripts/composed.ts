@@ -101,7 +101,7 @@ type Parts = {
 
 export const addressOfHost = ({ ports }: Parts, host: Host): string => `127.0.0.1:${ports.get(host)}`
 
-/** A text of the compose file with the local addresses and folders. */
+/** Replaces addresses and folders of the compose file by the local ones. */
 function here(system: Parts, text: string, service: string): string {
   let result = text.replaceAll('0.0.0.0', '127.0.0.1')
   for (const [published, host] of Object.entries(PUBLISHED))

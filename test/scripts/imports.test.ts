@@ -30,7 +30,12 @@ const empty = 'export {}\n'
 describe('an import is refused', () => {
   test.each([
     ['of a room above', 'src/domain/money.ts', "import { a } from '../db/db.ts'", 'src/db/db.ts'],
-    ['of a neighboring room', 'src/chain/engine.ts', "import { a } from '../providers/index.ts'", 'src/providers/index.ts'],
+    [
+      'of a neighboring room',
+      'src/chain/engine.ts',
+      "import { a } from '../providers/index.ts'",
+      'src/providers/index.ts',
+    ],
     ['of a type, from a room above', 'src/domain/ids.ts', "import type { A } from '../ids.ts'", 'src/ids.ts'],
     ['that is passed on', 'src/web/layout.tsx', "export { a } from '../api/app.ts'", 'src/api/app.ts'],
     ['that happens late', 'src/web/layout.tsx', "const a = await import('../api/app.ts')", 'src/api/app.ts'],

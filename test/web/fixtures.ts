@@ -137,7 +137,6 @@ export type CheckoutChanges = {
   readonly crypto?: boolean
   readonly frame?: Checkout['frame']
   readonly sandbox?: Partial<Checkout['sandbox']>
-  /** Partners that are down. */
   readonly down?: readonly ProviderUsed[]
 }
 

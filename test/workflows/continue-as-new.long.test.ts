@@ -50,7 +50,7 @@ async function paid(receivedMinor?: string) {
   return { id, attemptId: answer.attemptId }
 }
 
-/** True if the run waits for this reason. */
+/** Waits until the run waits for this reason. */
 const untilReviewed = (id: string, reason: string) =>
   until(
     () => handle(id).query(paymentState),

@@ -450,7 +450,7 @@ describe('Callbacks whose order cannot be read', () => {
 describe('Decisions about a payment', () => {
   useWorld()
 
-  /** The version of the row, once the Temporal UI shows it. */
+  /** Waits until the Temporal UI shows the version of the row, and returns it. */
   async function untilShown(paymentId: string): Promise<number> {
     const versions = async () => {
       const metadata = await handle(paymentId).query<{ currentDetails?: string }, []>('__temporal_workflow_metadata')

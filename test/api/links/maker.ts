@@ -7,7 +7,6 @@ export const OWN_WALLET = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 
 type Form = Readonly<Record<string, string>>
 
-/** The fields of the form. */
 export const FORM: Form = {
   wallet: OWN_WALLET,
   title: 'Tasting box',
@@ -19,7 +18,6 @@ export const FORM: Form = {
 
 export const onceOf = (html: string): string => /name="once" value="([\w-]{22})"/.exec(html)?.[1] ?? ''
 
-/** Sends the form of a page that was just opened. */
 export async function sendForm(shop: Pick<Shop, 'url'>, fields: Form = {}) {
   const visitor = new Visitor(shop)
   const once = onceOf((await visitor.get('/links')).html)

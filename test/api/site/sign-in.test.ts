@@ -455,7 +455,6 @@ describe('Passkeys', () => {
   const passkeys = async (): Promise<number> =>
     Number((await shop.db.query('select count(*)::int as n from passkey')).rows[0]?.n)
 
-  /** A person with an account and a passkey. */
   async function withPasskey(email: string) {
     const visitor = await signUp(shop, email)
     const device = createAuthenticator(site)

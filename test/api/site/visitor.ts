@@ -126,7 +126,6 @@ export async function signIn(shop: Shop, address: string): Promise<Visitor> {
   return visitor
 }
 
-/** A person with a new account. */
 export async function signUp(shop: Shop, address: string, name = 'Halden Coffee'): Promise<Visitor> {
   const visitor = await signIn(shop, address)
   await visitor.submit('/dashboard/accounts', { name })

@@ -19,7 +19,6 @@ export type Furnished = {
   readonly channel: string
   /** A person of the account with the role of a viewer, besides its owner. */
   readonly member: string
-  /** The address that is invited. */
   readonly invited: string
 }
 

@@ -32,7 +32,7 @@ describe('the reading of many addresses', () => {
   const runner = ({ url } = node) =>
     world.runner({ rpc: connectRpc({ urls: [url], quorum: 1, chainId: TOKEN.chainId, timeoutMs: 600_000 }), deposits })
 
-  /** Logs to any of several addresses: of the token, or of tokens that buyers mistake for it. */
+  /** True for logs to any of several addresses: of the token, or of tokens that buyers mistake for it. */
   const isAboutDeposits = ({ method, params }: RpcCall): boolean =>
     method === 'eth_getLogs' && Array.isArray((params[0] as { address: unknown }).address)
 

@@ -270,9 +270,7 @@ describe('A replaced chain before its repair', () => {
     return BigInt(lines.find(({ account, asset }) => account === 'treasury' && asset === 'USDC')?.amount ?? 0)
   }
 
-  /**
-   * 3 USDC at the address of a payment and 77 micro-USDC in the treasury, final. `depth` removes them from the chain.
-   */
+  /** 3 USDC at the address of a payment and 77 micro-USDC in the treasury, final. `from` is the block before both. */
   async function paid(name: string): Promise<{ raw: Hex[]; from: number }> {
     const { address } = await addAwaited(world.db, keys, name)
     const raw = await transfersOf(world, [

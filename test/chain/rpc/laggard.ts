@@ -6,7 +6,6 @@ export const HEADERS = 'eth_getBlockByNumber'
 
 export const quantity = (value: bigint | number): string => `0x${value.toString(16)}`
 
-/** A hash of no block. */
 export const fakeHash = (number: bigint): string => `0x${'f'.repeat(48)}${number.toString(16).padStart(16, '0')}`
 
 /** The chain’s block as a node answers it. */

@@ -154,7 +154,7 @@ describe('The attention list', () => {
       const silentAt = async () => snapshotOf(await loadPayment(db, id)).silentAt ?? 0
       const confirmedAt = Date.parse((await loadPayment(db, id)).attempts[0]?.updatedAt ?? '')
       expect((await silentAt()) - confirmedAt).toBe(PROVIDERS[provider].listenHours * 3_600_000)
-      /** It has been silent for this number of minutes. */
+      /** Lists the kinds after this number of minutes of silence. */
       const listedAfter = async (minutes: number) => {
         const by = Date.now() - minutes * 60_000 - (await silentAt())
         await db.query("update attempt set updated_at = updated_at + $1 * interval '1 millisecond' where id = $2", [

@@ -366,7 +366,7 @@ describe('Overdue deliveries', () => {
     const question = { now: after(HOUR), firstTryWithin: 120, grace: 900, again: { least: 60, most: 1800 }, limit: 50 }
     const taken = async (changed: Partial<typeof question> = {}) =>
       (await takeOverdueDeliveries(seeded.db, { ...question, ...changed })).map(({ event_id }) => event_id)
-    /** The same, of deliveries that prove to have their workflow. */
+    /** Takes deliveries as the sweep does, and marks that they have their workflow. */
     const lookedAfter = async (changed: Partial<typeof question>) => {
       const deliveries = await takeOverdueDeliveries(seeded.db, { ...question, ...changed })
       await markLookedAfter(seeded.db, deliveries)

@@ -52,7 +52,7 @@ async function buy(world: World, index: number, afterMs: number): Promise<Paymen
   return payment
 }
 
-/** Returns the time of the last kill, in Unix milliseconds. */
+/** Kills each victim once, and returns the time of the last kill, in Unix milliseconds. */
 async function killAll(world: World, { victims, random, say }: Round): Promise<number> {
   let lastKillAt = 0
   for (const victim of shuffled(victims, random)) {

@@ -40,7 +40,7 @@ export async function atPartner(playing: Playing, step: Extract<Step, { do: 'par
   await spread(shop, attempt, step.news)
 }
 
-/** The partner’s current state of the order. */
+/** Records how often the partner has reported money, and since when it has had the whole price. */
 async function remember({ timeline, stage, paidSince, came }: Shop, attempt: Attempt, asked: string): Promise<void> {
   const order = await orderOf({ stage }, attempt)
   const received = BigInt(order?.receivedMinor ?? '0')

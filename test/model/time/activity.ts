@@ -46,7 +46,7 @@ export class Run {
 /** More in a minute than any story needs: it loops without waiting. */
 const MOST_IN_A_MINUTE = 300
 
-/** Errors that belong to the story. */
+/** Logs nothing: errors in activities belong to the story. */
 const SILENT = new DefaultLogger('ERROR', () => undefined)
 
 /** Tries activities until they succeed, as their options say, in virtual time. */

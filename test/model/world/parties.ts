@@ -85,7 +85,6 @@ export function createTroubles(timeline: Timeline) {
   let heldWhenAsked = new Set<string>()
   let wasSilent = false
 
-  /** Remembers the reports about each order. */
   function listening(partner: PaymentPartner): PaymentPartner {
     const hear = (answer: PartnerOrder | null): PartnerOrder | null => {
       if (answer === null) return null

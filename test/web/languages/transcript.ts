@@ -54,7 +54,6 @@ function pagesIn(getWords: (country: string | null) => Words): [string, string][
 /** The amount of `1.250` if its sign groups. */
 const TWO_READINGS = { minor: '125000', currency: 'EUR' } as const
 
-/** Every page of a link. */
 function linkPages(words: Words): [string, string][] {
   const { path, link } = aLinkView()
   const { title } = link
@@ -81,7 +80,7 @@ function linkPages(words: Words): [string, string][] {
   ]
 }
 
-/** Replaces values of `Intl`, because another version of its data may write them differently. */
+/** Signs around a value of `Intl` in a transcript: another version of its data may write the value differently. */
 const VALUE = { begins: '‹', ends: '›' } as const
 
 const marked = (value: string): string => `${VALUE.begins}${value}${VALUE.ends}`

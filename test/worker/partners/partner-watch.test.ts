@@ -61,7 +61,7 @@ async function buys({ activities }: Process, changes: { merchantId?: string; att
   return opening.then(({ answer }) => answer.kind).catch(() => 'no answer')
 }
 
-/** The time of the next question has come. */
+/** Makes the next question due. */
 const due = () => db.query('update partner_standing set ask_at = clock_timestamp() where ask_at is not null')
 
 async function asks(processes: readonly Process[], times: number): Promise<void> {

@@ -1,6 +1,5 @@
 import { AMOUNTS, CURRENCIES, IDS, INVALID, type Refused } from './values.ts'
 
-/** Invalid queries, ids, headers, methods and paths. */
 export function requests(): Refused[] {
   return [...queryCases(), ...idCases(), ...headerCases()]
 }

@@ -42,7 +42,6 @@ export const unread: Step = silent(12)
 const NEWS: readonly News[] = ['told', 'told', 'told', 'told', 'stored', 'stored', 'later', 'twice']
 export const news = (random: Random): News => random.pick(NEWS)
 
-/** Two steps at once. */
 export const together = (step: Step): Told => ({ ...step, together: true })
 
 export const isOpen = ({ status }: View): boolean => status === 'created' || status === 'pending'
