@@ -49,7 +49,7 @@ describe('Amounts', () => {
     ['0.01', 'USD', '1'],
     ['0.29', 'USD', '29'],
     ['1.1', 'USD', '110'],
-  ] as const)('%s %s is %s minor units', (text, code, units) => {
+  ] as const)('the amount %s %s is %s minor units', (text, code, units) => {
     expect(parseAmount(text, code)).toEqual({ ok: true, money: { minor: units, currency: code } })
   })
 
@@ -71,7 +71,7 @@ describe('Amounts', () => {
     ['1.0', 'JPY', 'precision'],
     ['0', 'EUR', 'zero'],
     ['0.00', 'EUR', 'zero'],
-  ] as const)('%p %s is refused: %s', (text, code, problem) => {
+  ] as const)('the amount %p %s is refused: %s', (text, code, problem) => {
     expect(parseAmount(text, code)).toEqual({ ok: false, problem })
   })
 
@@ -214,7 +214,7 @@ describe('The received amount', () => {
     ['9899', 'underpaid'],
     ['10001', 'overpaid'],
     ['0', 'underpaid'],
-  ])('%s of 10000 is %s with a tolerance of 1 %%', (received, verdict) => {
+  ])('a receipt of %s of 10000 is %s with a tolerance of 1 %%', (received, verdict) => {
     expect(compareReceived(asked, received, 1)).toBe(verdict)
   })
   test('without tolerance one unit short is underpaid', () => {
@@ -230,7 +230,7 @@ describe('A difference of at most some percent', () => {
     ['10201', false],
     ['10000', true],
     ['0', false],
-  ])('%s against 10000 with 2 %%: %s', (amount, isWithin) => {
+  ])('the amount %s differs from 10000 by at most 2 %%: %s', (amount, isWithin) => {
     expect(isWithinPercent(amount, '10000', 2)).toBe(isWithin)
   })
   test('with 0 % no difference is allowed, and for zero no amount', () => {

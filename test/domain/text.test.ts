@@ -48,7 +48,7 @@ test.each([
   expect(isVisible(text)).toBe(false)
 })
 
-test.each(['a', 'e\u0301', '·', '0', '👩‍🚀', 'می‌خواهم', '\u200b1'])('%j shows something', (text) => {
+test.each(['a', 'e\u0301', '·', '0', '👩‍🚀', 'می‌خواهم', '\u200b1'])('%j is visible to a person', (text) => {
   expect(isVisible(text)).toBe(true)
 })
 
@@ -61,7 +61,7 @@ test.each([
   ['a\u2066b', 'lines', false],
   ['a\ud800b', 'lines', false],
   ['👨‍👩‍👧 می‌خواهم', 'line', true],
-] as const)('%j as %s: safe is %j', (text, kind, safe) => {
+] as const)('the text %j as %s is safe: %j', (text, kind, safe) => {
   expect(isSafeText(text, kind)).toBe(safe)
 })
 

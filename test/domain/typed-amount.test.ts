@@ -42,7 +42,7 @@ describe('An amount in euros', () => {
     ['４９．９０', '49.90'],
     ['৪৯.৯০', '49.90'],
     ['4\u200b9.90', '49.90'],
-  ])('%j is read as %s', (text, amount) => {
+  ])('the typed amount %j is read as %s', (text, amount) => {
     expect(eur(text)).toBe(amount)
   })
 
@@ -79,7 +79,7 @@ describe('An amount in euros', () => {
     ['5 bananas', 'format'],
     [`${' '.repeat(5000)}5`, 'format'],
     ['9'.repeat(40), 'format'],
-  ])('%j is refused: %s', (text, problem) => {
+  ])('the typed amount %j is refused: %s', (text, problem) => {
     expect(eur(text)).toBe(problem)
   })
 

@@ -158,7 +158,7 @@ describe('The worker is killed', () => {
   }
 
   test.each([...ALONE, ...TOGETHER])(
-    '$at',
+    'a payment whose worker is killed succeeds: $at',
     async ({ at }) => {
       const point = held.get(at)
       if (point?.status !== 'fulfilled') throw new Error('it was never reached', { cause: point?.reason })

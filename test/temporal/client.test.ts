@@ -90,7 +90,7 @@ describe('Connections', () => {
   describe.each([
     ['the api', asApi, API_SAYS],
     ['the worker', asWorker, WORKER_SAYS],
-  ])('%s', (_who, use, says) => {
+  ])('The connection of %s', (_who, use, says) => {
     test('a connection shows its certificate, and is refused without one and with that of another authority', async () => {
       const { address, seen } = await proxy({ mutual: true })
       const tls = { TEMPORAL_ADDRESS: address, TEMPORAL_TLS_SERVER_CA_CERT_PATH: certificates.path('authority.pem') }

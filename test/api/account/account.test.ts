@@ -107,22 +107,25 @@ describe('The team', () => {
       ['developer', without('webhooks:write')],
       ['support', without('payments:write')],
       ['viewer', without('payments:read')],
-    ] as const)('%s', async (role, scopes) => {
-      const merchant = await shop.addMerchant()
-      await addPerson(shop, merchant, 'owner')
-      const there = await addPerson(shop, merchant, role)
-      const other = await addPerson(shop, merchant, 'viewer')
-      const { key } = await shop.addKey(merchant.tenant, scopes)
-      const before = await listed('/v1/members', merchant)
-      for (const answer of [
-        await shop.ask('POST', '/v1/invitations', { key, body: { email: 'me@evil.example', role } }),
-        await shop.ask('PATCH', `/v1/members/${other}`, { key, body: { role } }),
-        await shop.ask('DELETE', `/v1/members/${there}`, { key }),
-      ])
-        expectProblem(answer, 403, 'insufficient_scope')
-      expect(await listed('/v1/members', merchant)).toEqual(before)
-      expect(await listed('/v1/invitations', merchant)).toEqual([])
-    })
+    ] as const)(
+      'a key cannot invite or remove a person with the role %s, whose scopes it lacks',
+      async (role, scopes) => {
+        const merchant = await shop.addMerchant()
+        await addPerson(shop, merchant, 'owner')
+        const there = await addPerson(shop, merchant, role)
+        const other = await addPerson(shop, merchant, 'viewer')
+        const { key } = await shop.addKey(merchant.tenant, scopes)
+        const before = await listed('/v1/members', merchant)
+        for (const answer of [
+          await shop.ask('POST', '/v1/invitations', { key, body: { email: 'me@evil.example', role } }),
+          await shop.ask('PATCH', `/v1/members/${other}`, { key, body: { role } }),
+          await shop.ask('DELETE', `/v1/members/${there}`, { key }),
+        ])
+          expectProblem(answer, 403, 'insufficient_scope')
+        expect(await listed('/v1/members', merchant)).toEqual(before)
+        expect(await listed('/v1/invitations', merchant)).toEqual([])
+      },
+    )
   })
 
   test('an account has at most fifty people and open invitations together', async () => {

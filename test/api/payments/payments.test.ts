@@ -68,7 +68,7 @@ describe('Creating a payment', () => {
       // Intl says that these have no decimals.
       ['5000.25', 'HUF', '5000.25', 500025],
       ['50000.25', 'COP', '50000.25', 5000025],
-    ])('%p %s is %s, %i in minor units', async (amount, currency, decimal, minor) => {
+    ])('the amount %p %s is %s, %i in minor units', async (amount, currency, decimal, minor) => {
       const created = await create({ amount, currency })
       expect(created.body).toMatchObject({ amount_decimal: decimal, amount_minor: minor, amount: Number(decimal) })
     })

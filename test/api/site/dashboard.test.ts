@@ -379,7 +379,7 @@ describe('The pages of the dashboard', () => {
       ['/nothing', 404],
       ['/dashboard/nothing', 404],
       ['/sign-in/nothing', 404],
-    ])('%s', async (path, status) => {
+    ])('a browser gets a page with its policy: %s', async (path, status) => {
       const page = await new Visitor(shop).get(path)
       expect([page.status, page.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8'])
       expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")

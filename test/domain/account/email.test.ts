@@ -19,7 +19,7 @@ test.each([
   ['\u2068an\u00adna@sh\u200dop.example\u2069 ', 'anna@shop.example'],
   [`anna@${LABEL}.example`, `anna@${LABEL}.example`],
   [LONGEST, LONGEST],
-])('%j is read as %j', (text, email) => {
+])('the e-mail address %j is read as %j', (text, email) => {
   expect(readEmail(text)).toBe(email)
 })
 

@@ -54,6 +54,6 @@ test.each([
   ['https://shop.example/{PAYMENT_ID}?p={PAYMENT_ID}', 'https://shop.example/pay_1?p=pay_1'],
   ['https://shop.example/{payment_id}', 'https://shop.example/{payment_id}'],
   [null, null],
-])('%s leads the buyer to %s', (url, leads) => {
+])('the return URL %s leads the buyer to %s', (url, leads) => {
   expect(returnUrl(url, 'pay_1')).toBe(leads)
 })

@@ -32,7 +32,7 @@ describe('A reading of an order without money', () => {
     ['refunded', '10000', 'refunded 0 '],
     ['paid', null, 'open 0 no_amount'],
     ['paid', '0', 'open 0 no_amount'],
-  ] as const)('%s with %s received is “%s”', (status, received, expected) => {
+  ] as const)('an order that is %s with %s received is read as “%s”', (status, received, expected) => {
     expect(money(reads(attempt(), { status, received }))).toBe(expected)
   })
 })
@@ -61,7 +61,7 @@ describe('A reading of an order that was paid', () => {
     ['declined', '-500', 'declined 0 amount'],
     ['refunded', '-500', 'refunded 0 amount'],
     ['paid', '-500', 'paid 0 amount'],
-  ] as const)('%s with %s received is “%s”', (status, received, expected) => {
+  ] as const)('an order that is %s with %s received is read as “%s”', (status, received, expected) => {
     expect(money(reads(paid, { status, received }))).toBe(expected)
   })
 
