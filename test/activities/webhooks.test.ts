@@ -214,7 +214,7 @@ describe('The first tries and the later ones', () => {
       expect(merchants[0]!.received).toHaveLength(1)
     })
 
-    it('a delivery to a disabled endpoint parks its pending deliveries', async () => {
+    it('a delivery to a disabled endpoint stops and is parked', async () => {
       const { tenant, merchants, eventId, deliver } = await setUp([undefined])
       const { endpointId } = merchants[0]!
       await updateEndpoint(seeded.db, tenant, { id: endpointId, changes: { enabled: false } })

@@ -42,7 +42,7 @@ describe('The command settlement', () => {
     })
   })
 
-  test('the command tries, holds and shows; a payment on hold is settled by a decision', async () => {
+  test('the command tries, stops and shows a payout; a stopped one is settled by a decision', async () => {
     const [queued] = await world.queue([{}])
     const id = queued!.paymentId
     await plant(world.db, `update payment set payout = 'handed' where id = $1`, [id])

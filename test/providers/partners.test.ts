@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 describe('The simulated partners', () => {
-  describe.each(PROVIDER_NAMES)('%s', (provider) => {
+  describe.each(PROVIDER_NAMES)('The simulated partner of %s', (provider) => {
     let partner: PaymentPartner
     beforeEach(async () => {
       partner = server.partners()[provider]
@@ -327,7 +327,7 @@ describe('The drivers', () => {
     check: Parameters<typeof withStrangePartners>[2],
   ): Promise<void> => withStrangePartners(server, answers, check)
 
-  describe.each(PROVIDER_NAMES)('%s', (provider) => {
+  describe.each(PROVIDER_NAMES)('The driver of %s', (provider) => {
     const read = (partners: ReturnType<typeof createPartners>) =>
       partners[provider].readOrder({ attemptId: newId('attempt') }, soon())
 

@@ -209,7 +209,7 @@ describe('The country of the buyer', () => {
   })
 
   test.each(['', 'country=ZZ', 'country=', 'country=br', 'country=BR&country=DE', 'nothing=1'])(
-    'the form %j is refused with a page',
+    'the country form %j is refused with a page',
     async (body) => {
       const { path } = await world.create()
       const answer = await post(`${path}/country`, body)
@@ -675,7 +675,7 @@ describe('Continue', () => {
     'provider=evil&method=card',
     'provider=wallet_app&method=cash',
     'provider[]=x&method=y',
-  ])('the form %j is refused with a page', async (body) => {
+  ])('the Continue form %j is refused with a page', async (body) => {
     const { path } = await world.create()
     const answer = await post(`${path}/continue`, body)
     expect([answer.status, answer.type]).toEqual([400, 'text/html'])

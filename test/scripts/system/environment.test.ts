@@ -26,7 +26,7 @@ describe('The variables of npm start', () => {
     expect(withCallersVariables(ours, {})).toEqual(ours)
   })
 
-  test('a variable that the start sets itself is refused by name', () => {
+  test('a variable without effect, because the start sets it, is listed', () => {
     expect(unusedVariables({ API_PORT: '5000', PUBLIC_URL: 'https://shop.example', LOG_LEVEL: 'warn' })).toEqual([
       'API_PORT',
     ])

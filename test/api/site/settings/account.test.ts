@@ -406,7 +406,7 @@ describe('Notices', () => {
     })
   const tell = (): Promise<number | null> => notifier()()
 
-  /** Also if mails that wait for their first try come first. */
+  /** Notifies until no notice is left, also behind mails that wait for their first try. */
   async function tellAll(): Promise<void> {
     do await shop.db.query('update mail set tries = 1')
     while (((await tell()) ?? 0) > 0)
