@@ -25,7 +25,7 @@ describe('The first tries and the later ones', () => {
     for (const each of opened.splice(0).reverse()) await each.close()
   })
 
-  /** Merchants’ receivers, an endpoint for each, one event, and the activities that deliver it. */
+  /** Merchants' receivers, an endpoint for each, one event, and the activities that deliver it. */
   async function setUp(answers: Parameters<typeof startMerchant>[0][], db: Db = seeded.db) {
     const tenant = await addMerchant(seeded.db)
     const merchants: (Merchant & { endpointId: string })[] = []

@@ -305,7 +305,7 @@ describe('Requests that count once', () => {
 })
 
 describe('Requests of partners', () => {
-  /** Partners’ callbacks as HTTP requests: their response, the stored row, and the message to the workflow. */
+  /** Partners' callbacks as HTTP requests: their response, the stored row, and the message to the workflow. */
 
   let passedOn: string[][] = []
   /** True while Temporal accepts messages. */

@@ -63,7 +63,7 @@ export const JOURNEYS = {
       world.partnerUrl,
     )
 
-    // The partner’s own link is a return: the page checks, and has nothing to press.
+    // The partner's own link is a return: the page checks, and has nothing to press.
     await page.goto(`${world.partnerUrl}/pay/1`)
     await page.evaluate((url) => location.assign(url), payment.url)
     await heading('Checking with Velanto…').waitFor()

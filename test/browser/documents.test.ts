@@ -100,7 +100,7 @@ describe('logos', () => {
     const tile = page.locator('.logo.own').first()
     await tile.locator('img').evaluate((image: HTMLImageElement) => image.decode())
     const picture = (await tile.screenshot()).toString('base64')
-    // Inside the tile’s own edge, so that only the logo counts.
+    // Inside the tile's own edge, so that only the logo counts.
     const dark = await page.evaluate(async (png) => {
       const bytes = Uint8Array.from(atob(png), (character) => character.charCodeAt(0))
       const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }))

@@ -25,7 +25,7 @@ import {
 
 useShop()
 
-/** The checkout over the shop’s page of the guide. */
+/** The checkout over the shop's page of the guide. */
 describe('Embedding by a shop', () => {
   describe('The page of the guide', () => {
     test('the page of the guide works without JavaScript, by the same link', async () => {
@@ -138,7 +138,7 @@ describe('Embedding by a shop', () => {
   })
 })
 
-/** Attempts of a shop’s page, a stranger’s page and a frame of either, which get nothing from a checkout. */
+/** Attempts of a shop's page, a stranger's page and a frame of either, which get nothing from a checkout. */
 describe('Embedding that is refused', () => {
   describe('A page that is not in the list', () => {
     test.each([
@@ -165,7 +165,7 @@ describe('Embedding that is refused', () => {
       expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
     })
 
-    /** The frame has the browser’s own page, which has no origin. */
+    /** The frame has the browser's own page, which has no origin. */
     async function expectRefused(): Promise<void> {
       const frame = page.frames().find((one) => one !== page.mainFrame())
       await frame?.waitForLoadState()
@@ -179,7 +179,7 @@ describe('Embedding that is refused', () => {
       await openShop()
       await pay().click()
       await page.getByText(`${payment.id} is created`).waitFor()
-      // From a stranger’s frame, and from another page of the checkout’s origin.
+      // From a stranger's frame, and from another page of the checkout's origin.
       for (const address of [`${stranger.url}/`, `${world.url}/pinrail.js`]) {
         const frame = await addFrame(address)
         await frame.evaluate(() => {
@@ -215,7 +215,7 @@ describe('Embedding that is refused', () => {
       })
       await page.waitForFunction(() => Reflect.get(window, 'heard'))
       expect(await page.evaluate(() => Reflect.get(window, 'told'))).toEqual([])
-      // A message of the page itself comes after the script’s.
+      // A message of the page itself comes after the script's.
       await page.evaluate(() => document.querySelector('iframe')?.contentWindow?.postMessage('last', '*'))
       await frame.waitForFunction(() => Reflect.get(window, 'heard').includes('last'))
       expect(await frame.evaluate(() => Reflect.get(window, 'heard'))).toEqual(['last'])
@@ -246,7 +246,7 @@ describe('Embedding that is refused', () => {
       await checkout.waitForFunction(() => Reflect.get(window, 'asked'))
       await checkout.locator('#main').focus()
       await page.keyboard.press('Escape')
-      // The frame’s earlier messages would have arrived before this one.
+      // The frame's earlier messages would have arrived before this one.
       await checkout.evaluate(() => top?.postMessage('last', '*'))
       await page.waitForFunction(() => Reflect.get(window, 'heard').includes('last'))
       expect(await page.evaluate(() => Reflect.get(window, 'heard'))).toEqual(['last'])

@@ -7,7 +7,7 @@ import { useBrowser } from './use-browser.ts'
 
 const world = useBrowser(openLinkPages)
 
-/** The pages of a payment link in a buyer’s browser. */
+/** The pages of a payment link in a buyer's browser. */
 describe('a payment link', () => {
   let path: string
   beforeAll(async () => {

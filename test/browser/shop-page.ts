@@ -13,19 +13,19 @@ import { launchBrowser } from '../support/browser.ts'
 let browser: Browser
 export let world: CheckoutWorld
 export let shop: Site
-/** A stranger’s page that records the messages it receives. */
+/** A stranger's page that records the messages it receives. */
 export let stranger: Site
 export let context: BrowserContext
 export let page: Page
 export let payment: Awaited<ReturnType<CheckoutWorld['create']>>
 
-/** The shop’s pages, by path. */
+/** The shop's pages, by path. */
 const pages = new Map<string, string>()
 export const HEARS = '<script>heard = []; onmessage = (event) => heard.push(event.data)</script>'
 
 type Site = Awaited<ReturnType<typeof serve>>
 
-/** Registers the hooks. Each test has its own payment, and the shop’s page in the list. */
+/** Registers the hooks. Each test has its own payment, and the shop's page in the list. */
 export function useShop(): void {
   beforeAll(async () => {
     ;[browser, world, shop, stranger] = await Promise.all([

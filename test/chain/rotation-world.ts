@@ -26,7 +26,7 @@ export const idAt = (milliseconds: number): string =>
 
 /** After this number of minutes no earlier signature is valid, by any clock. */
 export const MINUTES_UNTIL_DEAD = 56
-/** The same after a restore, when the signer’s clock is unknown. */
+/** The same after a restore, when the signer's clock is unknown. */
 export const MINUTES_UNTIL_SURE = 56
 
 /** The date of the successor: payments of these tests without a given id are older. */
@@ -68,7 +68,7 @@ export type Rotation = {
   found(payout: Queued): Promise<{ state: string; holdReason: string | null; holdDetail: string | null }>
   /** Lets time pass on chain, and for rows that rest in the database. */
   pass(minutes: number, db?: Db): Promise<void>
-  /** Signs with the treasury’s key for a payment; a stranger carries it. */
+  /** Signs with the treasury's key for a payment; a stranger carries it. */
   carry(from: LocalAccount, payout: Queued, cancel?: boolean): Promise<Hex>
 }
 

@@ -275,12 +275,12 @@ export async function insertPayments(
 }
 
 /**
- * A transfer of one micro-USDC by the treasury’s own first transaction, which no payout authorized. Returns its hash.
+ * A transfer of one micro-USDC by the treasury's own first transaction, which no payout authorized. Returns its hash.
  */
 export const stealUsdc = (world: World): Promise<Hex> =>
   transferUsdc(world, { from: world.treasury, to: newAddress(), micro: 1n })
 
-/** A transfer by the wallet’s own first transaction. Returns its hash. */
+/** A transfer by the wallet's own first transaction. Returns its hash. */
 export async function transferUsdc(
   world: World,
   { from, to, micro }: { from: LocalAccount; to: Hex; micro: bigint },
@@ -300,7 +300,7 @@ export async function transferUsdc(
   return world.chain.sendRawTransaction({ serializedTransaction: raw })
 }
 
-/** The settings of an operator’s command on this world. */
+/** The settings of an operator's command on this world. */
 export const settingsOf = (world: World, wrongTokens: Hex[] = []): OperatorConfig => ({
   DATABASE_URL: world.databaseUrl,
   POLYGON_RPC_URLS: [new Secret(world.anvil.url)],

@@ -79,7 +79,7 @@ describe('Transactions', () => {
     await db.query('select pg_terminate_backend($1)', [gone])
     const alive = () => db.query('select 1 from pg_stat_activity where pid = $1', [gone])
     await until(alive, ({ rowCount }) => rowCount === 0)
-    // One more response on another connection: by now the process has read the server’s message on the broken one.
+    // One more response on another connection: by now the process has read the server's message on the broken one.
     await db.query('select 1')
     goOn()
     await refused

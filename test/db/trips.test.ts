@@ -100,7 +100,7 @@ test('the first statement of a transaction is sent with its beginning', async ()
   }
 })
 
-/** A connection to the server that looks for a text in the client’s bytes. */
+/** A connection to the server that looks for a text in the client's bytes. */
 async function openWay(url: string) {
   const target = new URL(url)
   const sockets: Socket[] = []
@@ -129,7 +129,7 @@ async function openWay(url: string) {
   const { port } = server.address() as AddressInfo
   return {
     url: Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href,
-    /** The server’s responses reach the client when it has sent the text. */
+    /** The server's responses reach the client when it has sent the text. */
     holdAnswersUntil(text: string) {
       awaited = text
     },

@@ -86,7 +86,7 @@ describe('The entrances of a system', () => {
 
   const untouched = async (): Promise<void> => expect(await storedOf(shop.db, other)).toBe(stored)
 
-  /** The response as a client reads it, except for its own input and the request’s own id. */
+  /** The response as a client reads it, except for its own input and the request's own id. */
   async function seen(method: string, path: (of: Planted) => string, of: Planted, options: Options = {}) {
     const body = options.body?.(of)
     const answer = await shop.ask(method, path(of), { ...options, ...(body !== undefined && { body }) })

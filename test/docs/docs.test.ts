@@ -94,7 +94,7 @@ test('each step of “Follow one payment” names files of src that exist', () =
   expect(paths.flat().filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
 })
 
-/** The folders in the first column of the README’s map. */
+/** The folders in the first column of the README's map. */
 function mappedFolders(): string[] {
   const [, table = ''] = /## The map\n(.*?)\n## /s.exec(read('README.md')) ?? []
   return [...table.matchAll(/^\| `([\w/]+)` \|/gm)].map(([, folder]) => folder!)

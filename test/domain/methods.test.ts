@@ -20,7 +20,7 @@ const EU = 'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT
 const EU_AND_US = `${EU} US`
 const EEA_CODES = `${EU} IS LI NO`
 
-/** The promise to merchants: the contract’s table of methods, compared with the code’s. */
+/** The promise to merchants: the contract's table of methods, compared with the code's. */
 const PROMISED: Record<ProviderUsed, { countries: string | null; currencies: string; limits: string }> = {
   wallet_app: {
     countries: EEA_CODES,

@@ -11,7 +11,7 @@ import {
   offerNote,
 } from '../../src/domain/timeline.ts'
 
-/** The actor of each entry: a merchant’s timeline must not attribute the system’s actions to a person. */
+/** The actor of each entry: a merchant's timeline must not attribute the system's actions to a person. */
 const MOVES: Record<Actor, readonly MoveReason[]> = {
   merchant: ['created', 'canceled'],
   buyer: ['opened'],

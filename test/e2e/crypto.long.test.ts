@@ -7,7 +7,7 @@ import { connectDevelopmentChain, mintUsdc } from '../../src/sandbox/chain.ts'
 import { findDifferences } from '../support/differences.ts'
 import { startWorld, temporaryFolder, type World } from './harness/world.ts'
 
-/** The whole system with USDC as a method, from the checkout to the merchant’s wallet. */
+/** The whole system with USDC as a method, from the checkout to the merchant's wallet. */
 
 const folder = temporaryFolder()
 let world: World

@@ -96,7 +96,7 @@ async function inTurn(files: readonly string[], one: (file: string) => Promise<s
   return printed
 }
 
-/** The outputs of each language’s webhook check. */
+/** The outputs of each language's webhook check. */
 export const RECEIVER_RUNS: Readonly<Record<string, (folder: string, input: string) => Promise<string>>> = {
   typescript: (folder, input) =>
     runProgram(process.execPath, ['--import', TSX, join(RECEIVERS, 'main.ts')], { folder, input }),

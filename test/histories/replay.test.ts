@@ -7,7 +7,7 @@ import { bundleWorkflows } from '../../src/worker/bundle.ts'
 
 /**
  * Every history that the real server has recorded must replay on the current code: a payment that began yesterday
- * continues with today’s workflow. `npm run histories` records missing ones.
+ * continues with today's workflow. `npm run histories` records missing ones.
  */
 
 type Event = {

@@ -28,7 +28,7 @@ beforeEach(async () => {
 const iso = (): string => new Date(world.clock.now).toISOString()
 
 describe('Notifications to a channel', () => {
-  /** True if the worker’s sweep would start its workflow now. */
+  /** True if the worker's sweep would start its workflow now. */
   const isDue = async ({ id }: Channel): Promise<boolean> =>
     (await takeDueChannels(world.db, { now: iso(), againSeconds: 10, limit: 500 })).includes(id)
   const notice = (kind: string, data: object): Promise<void> =>
@@ -347,7 +347,7 @@ describe('Texts that a buyer typed', () => {
     const body = await bodyAt('slack')
     const [block] = body['blocks'] as { text: { text: string; verbatim: boolean } }[]
     expect(block!.text.verbatim).toBe(true)
-    // Markup begins with < there, and only the platform’s own link has it.
+    // Markup begins with < there, and only the platform's own link has it.
     expect(block!.text.text.match(/<[^>]*>/g)).toEqual([
       expect.stringMatching(/^<https:\/\/pay\.pinrail\.example\/dashboard/),
     ])

@@ -43,7 +43,7 @@ export type World = Seeded & {
 }
 
 export async function createWorld(): Promise<World> {
-  // Later than every timestamp of the database’s own clock.
+  // Later than every timestamp of the database's own clock.
   const clock = { now: Date.now() + 86_400_000 }
   const read = (): number => clock.now
   const seeded = await seedDatabase()

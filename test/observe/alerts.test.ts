@@ -124,7 +124,7 @@ describe('The series that the alerts use', () => {
 })
 
 /**
- * Each alert with the series that must raise it, and the same series just before that, evaluated by Prometheus’s own
+ * Each alert with the series that must raise it, and the same series just before that, evaluated by Prometheus's own
  * tool.
  */
 describe('Alerts that are raised', () => {

@@ -271,7 +271,7 @@ describe('Clients that leave before the response', () => {
 })
 
 describe('Slow clients', () => {
-  /** Each of the platform’s servers, with clients that send a byte now and then and never finish. */
+  /** Each of the platform's servers, with clients that send a byte now and then and never finish. */
   const codec = createPayloadCodec([{ id: 'a', key: randomBytes(32) }])
   const signed = { token: randomBytes(32).toString('base64'), allowedOrigins: [], secure: true, clock: Date.now }
 
@@ -321,7 +321,7 @@ describe('Slow clients', () => {
     test('a client that does not finish its headers in time is cut off', async () => {
       const { took, said } = await drip('POST /encode HTTP/1.1\r\nhost: x\r\na: ')
       expect(said).toMatch(/^HTTP\/1\.1 408 /)
-      // Node’s default check would be 30 s later.
+      // Node's default check would be 30 s later.
       expect(took).toBeGreaterThan(patience.headersMs * 0.9)
       expect(took).toBeLessThan(patience.headersMs + 5000)
     })

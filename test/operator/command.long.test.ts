@@ -45,7 +45,7 @@ describe('npm run pinrail', () => {
   beforeAll(async () => {
     data = mkdtempSync(join(tmpdir(), 'pinrail-operator-'))
     const folder = await openDataFolder(data)
-    // No server listens at this port: a command that uses this folder’s database is refused.
+    // No server listens at this port: a command that uses this folder's database is refused.
     folder.remember({ ports: { ...DEFAULT_PORTS, postgres: 9 } })
     folder.release()
   })

@@ -12,7 +12,7 @@ const SIGNED = ['--operator', 'anna', '--reason', 'a drill']
 describe('The command settlement', () => {
   const world = useWorld()
 
-  /** As an operator types it, with the worker’s variables. */
+  /** As an operator types it, with the worker's variables. */
   async function settlement(...args: string[]): Promise<{ code: number; text: string }> {
     const lines: string[] = []
     const say = (line: string): void => void lines.push(line)

@@ -17,7 +17,7 @@ export type Image = {
   readonly folder: string
   /** Its variables; `/app` in them is the folder. */
   readonly env: Readonly<Record<string, string>>
-  /** The folder with the image’s additions to `/usr/local/bin`. */
+  /** The folder with the image's additions to `/usr/local/bin`. */
   readonly bin: string
   readonly user: string
   readonly command: readonly string[]
@@ -96,7 +96,7 @@ async function linkProgram([source = '', name = '']: readonly string[], { folder
   await symlink(source.replace(APP, folder), join(bin, basename(name)))
 }
 
-/** Without the caller’s environment: an image has only its own variables. */
+/** Without the caller's environment: an image has only its own variables. */
 export const inImage = ({ folder, env }: Pick<Image, 'folder' | 'env'>) => ({ cwd: folder, env: { ...env } })
 
 /** Copies files from the checkout into the image, and returns their names. */

@@ -59,7 +59,7 @@ describe('The repair of finality', () => {
     expect(await paused()).toBeNull()
   })
 
-  /** A thief with the treasury’s key takes a little. */
+  /** A thief with the treasury's key takes a little. */
   async function takeWithTheKey(): Promise<Hex> {
     await world.chain.setBalance({ address: world.treasury.address, value: parseEther('1') })
     const hash = await world.chain.sendRawTransaction({
@@ -169,7 +169,7 @@ describe('The repair of finality', () => {
     expect(await repairFinality(operation())).toBe(1)
     expect(said).toContainEqual(expect.stringMatching(/^WARNING: lane 0x\w+ cannot send nonce \d+ again/))
     expect(await state(queued)).toBe('queued')
-    // Four blocks without the lane’s lowest nonce, then one in which it is used up.
+    // Four blocks without the lane's lowest nonce, then one in which it is used up.
     await world.finalize(runner, 5)
     expect(await state(queued)).toBe('settled')
     expect(await world.balance(queued.recipient)).toBe(queued.micro)

@@ -167,7 +167,7 @@ describe('The status of settlement', () => {
   beforeAll(async () => {
     await world.reset()
     node = await startHostileNode(world.anvil.url)
-    // As the payments’ part does it.
+    // As the payments' part does it.
     world.hooks.onSettled = async (tx, settlements: readonly Settlement[]) =>
       void (await tx.query(`update payment set succeeded_at = now() where id = any($1)`, [
         settlements.map(({ paymentId }) => paymentId),

@@ -135,7 +135,7 @@ describe('a restored database', () => {
     return (rows[0] as { raw: Hex }).raw
   }
 
-  /** The transaction comes back from a stranger’s node and is mined. */
+  /** The transaction comes back from a stranger's node and is mined. */
   async function mineAgain(raw: Hex): Promise<void> {
     await world.chain.sendRawTransaction({ serializedTransaction: raw })
     await world.chain.mine({ blocks: 4 })

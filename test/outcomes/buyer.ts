@@ -51,9 +51,9 @@ export function createBuyer(link: string, country: string) {
       at = new URL(pressed.headers.get('location') ?? '', link).href
     },
     setCountry: (code: string) => post('country', { country: code, chosen: '' }),
-    /** Presses a button of a test payment’s bar. */
+    /** Presses a button of a test payment's bar. */
     play: (what: string) => post('sandbox', { do: what }),
-    /** Comes from the partner’s page, by the browser’s headers. */
+    /** Comes from the partner's page, by the browser's headers. */
     async comeFrom(url: string): Promise<void> {
       const page = await (await ask(link, { headers: { referer: url } })).text()
       at = new URL(/data-here="([^"]*)"/.exec(page)?.[1] ?? '', link).href
@@ -68,7 +68,7 @@ export function createBuyer(link: string, country: string) {
       const answer = await ask(`${link}/status${new URL(at).search}`)
       return (await answer.json()) as { status: string; key: string }
     },
-    /** The receipt’s text; null if the checkout leads back to the page. */
+    /** The receipt's text; null if the checkout leads back to the page. */
     async receipt(): Promise<string | null> {
       const answer = await ask(`${link}/receipt`)
       return answer.status === 200 ? answer.text() : null

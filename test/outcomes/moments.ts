@@ -3,7 +3,7 @@ import type { PlayedWay } from './ways.ts'
 
 /**
  * The content of a page at a moment, in addition to the rules for every page. `NAME` is the partner, `OTHER` the other
- * way’s.
+ * way's.
  */
 export type Moment = {
   readonly page: string | (Readonly<Partial<Record<PlayedWay['method'], string>>> & { readonly otherwise: string })
@@ -19,7 +19,7 @@ const PAYABLE = ['created', 'pending'] as const
 const MOVING = ['processing', 'settling'] as const
 const BACK = 'Back to Test Shop'
 
-/** The moments of the stories, by the buyer’s names for them. */
+/** The moments of the stories, by the buyer's names for them. */
 export const MOMENTS = {
   ready: { page: 'confirm', status: PAYABLE, title: 'Pay €49.99', heading: 'Pay', filled: '' },
   'an order is open': {

@@ -16,7 +16,7 @@ export type ReadPage = {
   readonly text: string
   /** Filled buttons; a good page has one at most. */
   readonly filled: readonly string[]
-  /** True if an element opens or continues an order: a form, a method, the partner’s own page. */
+  /** True if an element opens or continues an order: a form, a method, the partner's own page. */
   readonly asksToPay: boolean
   /** True if the page itself says when it is outdated. */
   readonly follows: boolean

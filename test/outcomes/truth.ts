@@ -3,7 +3,7 @@ import type { Attempt, PaymentWithAttempts } from '../../src/domain/payment/paym
 import type { ReadPage } from './page.ts'
 
 /**
- * Rules for every page of a payment, whatever its story: each rule reads the rows and the page, and none of the page’s
+ * Rules for every page of a payment, whatever its story: each rule reads the rows and the page, and none of the page's
  * own input. All of it is English as the buyer reads it.
  */
 export type Seen = { readonly row: PaymentWithAttempts; readonly page: ReadPage }

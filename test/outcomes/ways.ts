@@ -1,11 +1,11 @@
 import type { MethodName, ProviderName, ProviderUsed } from '../../src/domain/methods.ts'
 
-/** The ways to pay in which the stories are played: each of the picker’s, in a country where it is offered. */
+/** The ways to pay in which the stories are played: each of the picker's, in a country where it is offered. */
 export type PlayedWay = {
   readonly name: string
   readonly provider: ProviderUsed
   readonly method: MethodName
-  /** The buyer’s country, and one where the way is not offered; null: it is offered everywhere. */
+  /** The buyer's country, and one where the way is not offered; null: it is offered everywhere. */
   readonly country: string
   readonly elsewhere: string | null
   /** True if the merchant pins the payment to the partner; otherwise the buyer picks. */
@@ -59,7 +59,7 @@ function way(
   return { name, provider, method, ...rest }
 }
 
-/** The buyers’ names for the partners, as in the tests’ PARTNER_NAMES; no partner is between a buyer and a chain. */
+/** The buyers' names for the partners, as in the tests' PARTNER_NAMES; no partner is between a buyer and a chain. */
 const NAMES: Readonly<Record<ProviderUsed, string>> = {
   wallet_app: 'Velanto',
   card_partner: 'Cardora',

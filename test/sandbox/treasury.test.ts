@@ -151,7 +151,7 @@ describe('the top-up of the treasury', () => {
       for (const nonce of [...this.mined.keys()].slice(-transactions)) this.mined.delete(nonce)
     }
 
-    /** Uses a nonce as another transaction from the minter’s account does. */
+    /** Uses a nonce as another transaction from the minter's account does. */
     takeNonce(): void {
       this.mined.set(this.mined.size, 'other:0')
     }

@@ -26,7 +26,7 @@ import { compose, environmentOf, serviceOf } from './compose-file.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PASSWORD = 'development-only'
-/** The containers’ own names of hosts in the network. */
+/** The containers' own names of hosts in the network. */
 const HOSTS = [
   'postgres:5432',
   'temporal:7233',
@@ -95,7 +95,7 @@ type Parts = {
   readonly work: string
   readonly ports: ReadonlyMap<Host, number>
   readonly children: Child[]
-  /** The user of the image’s processes; null: the user who runs this, who is not root. */
+  /** The user of the image's processes; null: the user who runs this, who is not root. */
   readonly user: { uid: number; gid: number } | null
 }
 
@@ -189,7 +189,7 @@ async function startChain(system: Parts): Promise<void> {
   await start(system, spec)
 }
 
-/** Returns the output of the service `prepare`: the demo merchant’s key. */
+/** Returns the output of the service `prepare`: the demo merchant's key. */
 async function prepare(system: Parts): Promise<string> {
   const [, ...args] = serviceOf('prepare').command ?? []
   return run(process.execPath, args, { cwd: ROOT, env: variablesOf(system, 'prepare') })
@@ -228,7 +228,7 @@ const createSpec = (system: Parts, service: string) => ({
       : isHealthy(system, service),
 })
 
-/** True if the service’s own health check passes. */
+/** True if the service's own health check passes. */
 function isHealthy(system: Parts, service: string): Promise<boolean> {
   const [, , ...args] = (serviceOf(service).healthcheck?.test ?? []).map((part) => here(system, part, service))
   return new Promise((resolve) => execFile(process.execPath, args, (error) => resolve(error === null)))

@@ -165,7 +165,7 @@ describe('A chain that is behind the books', () => {
     await client.connect()
     try {
       await check()
-      // Only the block number matters here, and the table’s own rules require a whole payment.
+      // Only the block number matters here, and the table's own rules require a whole payment.
       await client.query('drop table payment cascade; create table payment (chain_id int, block_number bigint)')
       await client.query('insert into payment values (31337, 1000000), (137, 2000000)')
       await expect(check()).rejects.toThrow('a payment was settled in block 1000000')

@@ -306,7 +306,7 @@ describe('A worker that waits for hours', () => {
 })
 
 describe('Plans of statements', () => {
-  /** The cost of the engine’s statements must not grow with the number of settled payouts. */
+  /** The cost of the engine's statements must not grow with the number of settled payouts. */
 
   /** Enough rows that reading a whole table is dearer than any index. */
   const SETTLED = 20_000

@@ -75,7 +75,7 @@ function counted(db: Db): Db {
 const calls = (): number => nodes.reduce((sum, node) => sum + node.calls.length, 0)
 const settled = async (paymentId: string) => (await world.payout(paymentId)).state === 'settled'
 
-/** Reads each worker’s metrics. */
+/** Reads each worker's metrics. */
 async function scrape(pages: readonly Registry[]): Promise<void> {
   for (const page of pages) expect(await page.metrics()).toMatch(/^pinrail_treasury_usdc\{.*\} \d/m)
 }
@@ -89,7 +89,7 @@ test('two workers that have settled payouts, watch addresses, and serve metrics 
   const [queued] = await world.queue([{}])
   for (const worker of workers) worker.wake()
   await poll(() => settled(queued!.paymentId), { withinMs: 60_000, everyMs: 200, what: 'the payout to be settled' })
-  // Time without work: the earlier rounds end, and the envelope’s nonce becomes final.
+  // Time without work: the earlier rounds end, and the envelope's nonce becomes final.
   await delay(2 * IDLE_MS)
   // On a machine that is busy with other work an answer takes long, and another node is asked as well: the quietest of
   // three counts.

@@ -58,7 +58,7 @@ describe('payouts that are proved', () => {
     return { livemode: false, chainId: found[0].chain_id as number, token: found[0].token as Hex }
   }
 
-  /** Ends proved payouts, with the payments’ own hooks, and counts the statements of each round. */
+  /** Ends proved payouts, with the payments' own hooks, and counts the statements of each round. */
   async function apply(id: string, hooks: MoneyWorld['hooks'] = world.hooks) {
     let statements = 0
     const counted: Db = {
@@ -350,7 +350,7 @@ describe('a voided payout that is proved', () => {
 
 describe('a payout that a backup has forgotten', () => {
   /**
-   * A backup is from before the hand-over of a payment’s payout. In the time that it has forgotten the payout was
+   * A backup is from before the hand-over of a payment's payout. In the time that it has forgotten the payout was
    * signed and sent, and its transfer is final.
    */
 
@@ -605,7 +605,7 @@ describe('the order of locks', () => {
     return rows.length
   }
 
-  /** Changes that the engine or an operator’s command makes to a payout and reports to its payment. */
+  /** Changes that the engine or an operator's command makes to a payout and reports to its payment. */
   const TOLD: Readonly<Record<string, (id: string, journal: Journal) => Promise<unknown>>> = {
     'a signature after a hold': async (id, journal) => {
       const signature = {

@@ -23,7 +23,7 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /**
- * Collects the browser’s complaints about this page: policy violations, errors of scripts, failed requests. If an
+ * Collects the browser's complaints about this page: policy violations, errors of scripts, failed requests. If an
  * origin is given, a request to any other is a complaint too.
  */
 export function collectComplaints(page: Page, origin = ''): string[] {

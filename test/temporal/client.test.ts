@@ -15,7 +15,7 @@ import { outcomeOf } from '../../src/temporal/decisions.ts'
 import { makeCertificates, startTlsProxy } from './tls-proxy.ts'
 
 describe('Connections', () => {
-  /** The connections of api and worker, by the variables of Temporal’s own tools, to a server behind real TLS. */
+  /** The connections of api and worker, by the variables of Temporal's own tools, to a server behind real TLS. */
   const API_KEY = 'the-api-key-of-this-test'
   const folder = mkdtempSync(join(tmpdir(), 'pinrail-tls-'))
   const certificates = makeCertificates(folder)
@@ -74,7 +74,7 @@ describe('Connections', () => {
     return said.join(': ')
   }
 
-  /** In the words of either client. The api’s client hides the alert of TLS behind its deadline. */
+  /** In the words of either client. The api's client hides the alert of TLS behind its deadline. */
   const API_SAYS = {
     refused: /^(4 DEADLINE_EXCEEDED|14 UNAVAILABLE): /,
     unverified: /^(4 DEADLINE_EXCEEDED|14 UNAVAILABLE): /,

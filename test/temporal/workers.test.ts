@@ -22,7 +22,7 @@ const temporal = useTemporal()
 let database: TestDatabase
 
 /**
- * A system whose payloads are encrypted, and an operator with Temporal’s CLI: without the codec server, and with it.
+ * A system whose payloads are encrypted, and an operator with Temporal's CLI: without the codec server, and with it.
  */
 describe('encrypted payloads', () => {
   const CODEC_SERVER_TOKEN = randomBytes(32).toString('base64')
@@ -118,7 +118,7 @@ describe('encrypted payloads', () => {
     expect(await readHistory(id, ...withCodec())).toContain(note)
   }, 60_000)
 
-  /** As an operator types it, with only the worker’s variables. */
+  /** As an operator types it, with only the worker's variables. */
   async function pinrail(...args: string[]): Promise<{ code: number; text: string }> {
     let text = ''
     const add = (more: string): void => void (text += more)

@@ -37,7 +37,7 @@ export type Forgery = {
   readonly logs?: readonly ReceiptLog[]
   readonly status?: Hex
   readonly type?: Hex
-  /** Instead of the receipt’s own bytes. */
+  /** Instead of the receipt's own bytes. */
   readonly leaf?: Hex
   readonly number?: bigint
   readonly claims?: Partial<ReceiptClaims>
@@ -88,7 +88,7 @@ export function forge({
   })
 }
 
-/** The receipt with the issuer’s signature over its new content. */
+/** The receipt with the issuer's signature over its new content. */
 export const signed = (receipt: Omit<PaymentReceipt, 'signature'>): PaymentReceipt => ({
   ...receipt,
   signature: signer.sign(receipt.claims),

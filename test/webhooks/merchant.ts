@@ -3,10 +3,10 @@ import { type Receiver, startReceiver } from './listeners.ts'
 
 export type Received = { id: string; timestamp: string; signature: string; body: Buffer; genuine: boolean }
 
-/** A merchant’s receiver: verifies each webhook with the library and responds with `answer`. */
+/** A merchant's receiver: verifies each webhook with the library and responds with `answer`. */
 export type Merchant = Receiver & {
   readonly received: Received[]
-  /** The endpoint’s secret, once it is known. */
+  /** The endpoint's secret, once it is known. */
   secret: string
 }
 

@@ -4,7 +4,7 @@ export const PRIVATE_ADDRESSES = words(
   '0.0.0.0 0.1.2.3 0.255.255.255 ::',
   // Loopback
   '127.0.0.1 127.0.0.2 127.1.2.3 127.255.255.254 ::1',
-  // Azure’s platform, from the inside
+  // Azure's platform, from the inside
   '168.63.129.16 ::ffff:168.63.129.16',
   // Private (RFC 1918) and unique local
   '10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1 192.168.255.255',

@@ -7,7 +7,7 @@ import { newWebhookSecret, signedHeaders } from '../../src/webhooks/sign.ts'
 describe('signatures', () => {
   const body = Buffer.from('{"id":"evt_1","data":{"object":{"amount":"49.99","description":"Zażółć ⚡"}}}')
 
-  /** The specification’s computation, written a second time without the library. */
+  /** The specification's computation, written a second time without the library. */
   function expectedSignature(secret: string, content: string): string {
     const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
     return `v1,${createHmac('sha256', key).update(content).digest('base64')}`
@@ -150,7 +150,7 @@ describe('Secrets at rest', () => {
   const key = randomBytes(32).toString('base64')
   const box = createSecretBox(key)
 
-  /** The error of Node’s AES-GCM for a wrong tag. */
+  /** The error of Node's AES-GCM for a wrong tag. */
   const NOT_AUTHENTIC = 'unable to authenticate data'
 
   describe('Webhook secrets at rest', () => {

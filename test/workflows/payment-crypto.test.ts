@@ -146,7 +146,7 @@ describe('Payments in USDC', () => {
 describe('The rest of USDC', () => {
   useWorld()
 
-  /** USDC that the payment did not take: dust, in addition to another order’s money, or too much. */
+  /** USDC that the payment did not take: dust, in addition to another order's money, or too much. */
 
   async function lines(query: ReturnType<typeof sql>): Promise<string[]> {
     return (await many(world.db, z.object({ line: z.string() }), query)).map(({ line }) => line)

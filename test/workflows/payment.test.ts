@@ -197,7 +197,7 @@ describe('Long waits', () => {
       await decide(paymentId, 'give_back')
       await untilStatus(paymentId, 'refunded')
       expect((await world.read(paymentId)).sales).toMatchObject([{ state: 'asked', fill: null }])
-      // The converter’s clock follows after each jump.
+      // The converter's clock follows after each jump.
       for (let quarter = 0; quarter < 8; quarter++) await world.skip('15 minutes')
       expect(await result(paymentId)).toBe('refunded')
       expect(await world.read(paymentId)).toMatchObject({ payment: { usdc: null }, sales: [{ state: 'filled' }] })
@@ -305,7 +305,7 @@ describe('The end of a payment', () => {
       const { paymentId, attemptId } = await opened()
       await world.skip('24 hours')
       expect(await result(paymentId)).toBe('expired')
-      // By the partner’s clock it has expired at the moment of the question: either way it cannot be paid any more.
+      // By the partner's clock it has expired at the moment of the question: either way it cannot be paid any more.
       expect(['canceled', 'expired']).toContain((await world.orderAt('wallet_app', attemptId)).status)
       expect((await payment(paymentId)).closedAt).not.toBeNull()
     })
@@ -609,13 +609,13 @@ describe('Simulating a partner', () => {
       headers: { authorization: `Bearer ${world.secretKey}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
-    // The tests’ simulator sends its callbacks on request.
+    // The tests' simulator sends its callbacks on request.
     await world.sandbox.callbacks.flush()
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
 
   describe('A simulated test payment', () => {
-    // First: time is skipped here, and stops once others’ transfers run.
+    // First: time is skipped here, and stops once others' transfers run.
     test('a simulated payment is paid in the end if its partner was down', async () => {
       const id = await world.createPayment({ provider: 'card_partner' })
       expect((await simulate(id, { action: 'partner_down' })).status).toBe(202)
@@ -701,7 +701,7 @@ describe('Simulating a partner', () => {
     })
   })
 
-  /** A press of the checkout’s test bar, by a client that has the link. */
+  /** A press of the checkout's test bar, by a client that has the link. */
   async function press(id: string, fields: Record<string, string>): Promise<{ status: number; text: string }> {
     const { checkoutToken } = await payment(id)
     const response = await fetch(`${world.api}/c/${checkoutToken}/sandbox`, {

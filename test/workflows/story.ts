@@ -82,7 +82,7 @@ export async function open(paymentId: string): Promise<string> {
 }
 
 /**
- * Skips time in steps of five minutes, because the worker’s clock follows after each, until the payment waits for an
+ * Skips time in steps of five minutes, because the worker's clock follows after each, until the payment waits for an
  * operator.
  */
 export async function skipUntilReviewed(paymentId: string, reason: string) {

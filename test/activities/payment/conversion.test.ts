@@ -29,7 +29,7 @@ const LOST = { fault: 'timeout_after_effect', operation: 'convert' }
 const sales = async (id: string): Promise<string[]> =>
   (await world.state(id)).sales.map(({ number, state, units }) => `${number} ${state} ${units}`)
 
-/** Returns the converter’s own books, as `key minor`. */
+/** Returns the converter's own books, as `key minor`. */
 async function statement(id: string): Promise<{ sold: string[]; bought: bigint }> {
   const answer = await fetch(`${world.sandbox.url}/converter/sandbox/conversions`)
   const row = z.object({ key: z.string(), minor: z.string(), boughtMicroUsdc: z.string() })
@@ -43,7 +43,7 @@ async function statement(id: string): Promise<{ sold: string[]; bought: bigint }
   }
 }
 
-/** Whatever becomes of the payment, the books match the converter’s sales, and suspense is empty. */
+/** Whatever becomes of the payment, the books match the converter's sales, and suspense is empty. */
 async function expectStatement(id: string): Promise<void> {
   const { sold, bought } = await statement(id)
   const books = await world.books(id)

@@ -17,7 +17,7 @@ const PAYOUT = { token: ADDRESS, treasury: ADDRESS, recipient: ADDRESS, microUsd
 /** The status of the payment and of its payout. */
 const both = async (id: string) => [await world.standing(id), await world.payout(id)]
 
-/** The operator’s command about the payout. */
+/** The operator's command about the payout. */
 function run(name: PayoutChange, id: string): Promise<number> {
   const signed = { operator: 'anna', reason: 'a drill' }
   const settings = { PUBLIC_URL: 'http://127.0.0.1:9' }
@@ -159,7 +159,7 @@ describe('a payout that the engine or a command has stopped', () => {
 })
 
 /**
- * The database’s own guard behind the rules of the domain, which would not take the sale and would not hand over the
+ * The database's own guard behind the rules of the domain, which would not take the sale and would not hand over the
  * payout.
  */
 describe('The guard of the database', () => {

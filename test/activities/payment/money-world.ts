@@ -40,7 +40,7 @@ export const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
 
 export type MoneyWorld = Awaited<ReturnType<typeof createMoneyWorld>>
 
-/** The activities with the settlement engine’s real counter, and the steps of stories about money. */
+/** The activities with the settlement engine's real counter, and the steps of stories about money. */
 export async function createMoneyWorld() {
   const base = await createActivityWorld()
   const { db } = base.checkout
@@ -191,7 +191,7 @@ export async function createMoneyWorld() {
       const { status, statusReason } = (await loadPayment(db, id)).payment
       return statusReason === null ? status : `${status} ${statusReason}`
     },
-    /** The status of each order and the partner’s balance. */
+    /** The status of each order and the partner's balance. */
     held: async (id: string) => (await loadPayment(db, id)).attempts.map(({ status, held }) => `${status} ${held}`),
 
     /** The settlement engine has proved the payout on chain, or that it can never be paid. */

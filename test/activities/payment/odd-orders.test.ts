@@ -15,7 +15,7 @@ const read = (made: Made, order: Partial<PartnerOrder>, meanwhile?: () => Promis
 const has = (minor: string): Partial<PartnerOrder> => ({ status: 'paid', received: eur(minor) })
 /** An order of another amount than was requested, with as much money or less. */
 const changed = (minor: string, received = minor) => ({ ...has(received), amount: eur(minor) })
-/** The order is not the platform’s: the partner’s balance for it is unknown. */
+/** The order is not the platform's: the partner's balance for it is unknown. */
 const FOREIGN = { ...has('10000'), account: 'somebody else' }
 const step = async ({ id }: Made) => (await world.decide(id, 'hold'), (await world.decide(id, 'release')).payment.next)
 
@@ -132,7 +132,7 @@ describe('An order that differs from the request', () => {
   test('an order that was given back from elsewhere brings no money when the partner corrects it', async () => {
     for (const [order, status, waits] of [
       [changed('15000', '10000'), 'refunded', []],
-      // No sum of the foreign one was reported: the partner’s part of it goes back by hand too.
+      // No sum of the foreign one was reported: the partner's part of it goes back by hand too.
       [FOREIGN, 'pending', ['review excess']],
     ] as const) {
       const made = await opened(order)

@@ -109,7 +109,7 @@ describe('The routes of API keys', () => {
         expectProblem(refused, 400, 'validation_failed')
         expect(refused.body['param']).toBe(Object.keys(more)[0])
       }
-      // Neither rotating a key with those scopes nor repeating another key’s request gives them.
+      // Neither rotating a key with those scopes nor repeating another key's request gives them.
       const headers = { 'idempotency-key': 'make-free' }
       const free = await create({ name: 'made', scopes: ['payments:read'] }, { headers })
       expect(free.body).toMatchObject({ allowed_ips: null, expires_at: null })
@@ -277,7 +277,7 @@ describe('The routes of API keys', () => {
 
     test('a wallet cannot be a relayer, a treasury of any time or a deposit address, in any spelling', async () => {
       const own = await insertOwnAddresses(shop)
-      // Row-level security hides the payment from this merchant’s request.
+      // Row-level security hides the payment from this merchant's request.
       const other = await shop.asNewMerchant()
       for (const address of own) {
         const answer = await other.ask('PUT', '/v1/settings/wallet', { body: { address } })
@@ -295,7 +295,7 @@ describe('Authentication by a key', () => {
 
   const bearer = (text: string) => ({ key: null, headers: { authorization: text } })
   const list = (options: Parameters<Shop['ask']>[2]) => shop.ask('GET', '/v1/providers', options)
-  /** The response as a client reads it, except for the request’s own id. */
+  /** The response as a client reads it, except for the request's own id. */
   const shown = (answer: { status: number; text: string; headers: Headers }) => ({
     status: answer.status,
     text: answer.text.replace(/req_[0-9a-z]+/, 'req_'),
@@ -534,7 +534,7 @@ describe('The authentication matrix', () => {
   const THINGS = ['payment', 'link', 'endpoint', 'event', 'apiKey', 'channel'] as const
   type Things = Pick<Furnished, (typeof THINGS)[number]>
 
-  /** The path with ids of another owner’s objects. */
+  /** The path with ids of another owner's objects. */
   function swapped(path: string, things: Things): string {
     return THINGS.reduce((changed, thing) => changed.replace(victim[thing], things[thing]), path)
   }
@@ -547,7 +547,7 @@ describe('The authentication matrix', () => {
     ids.some((id) => rows[operationId]!.path.includes(id))
   const isAbout = (route: Route): boolean => isAmong(listThings(victim), route)
 
-  /** Writes the victim’s objects of live mode into the database: no process of this system would make them. */
+  /** Writes the victim's objects of live mode into the database: no process of this system would make them. */
   async function liveTwin(): Promise<Things> {
     const tenant = { ...victim.merchant.tenant, livemode: true }
     const { id: payment, endpointId: endpoint, eventId: event } = await plant(shop.db, tenant)

@@ -31,7 +31,7 @@ const PARTNER_PAGE = '<!doctype html><html lang="en"><title>Partner</title><main
 export type CheckoutWorld = Awaited<ReturnType<typeof createCheckoutWorld>>
 
 /**
- * The checkout on a real database and a real port, with a partner’s page on another origin. Instead of a workflow, the
+ * The checkout on a real database and a real port, with a partner's page on another origin. Instead of a workflow, the
  * functions that the workflow uses do its work; `answer` sets what it answers.
  */
 export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {

@@ -737,14 +737,14 @@ describe('Attempts after the first', () => {
   const APP = { provider: 'wallet_app', method: 'banking_app' } as const
   const CARD = { provider: 'card_partner', method: 'card' } as const
   const get = async (path: string) => (await supertest(world.url).get(path).set('x-country', 'DE').expect(200)).text
-  /** Returns the URL to which Continue leads: the partner’s page, or a page of the checkout. */
+  /** Returns the URL to which Continue leads: the partner's page, or a page of the checkout. */
   async function goOn(path: string, choice: typeof APP | typeof CARD = APP): Promise<string | undefined> {
     const pressed = await supertest(world.url).post(`${path}/continue`).set('x-country', 'DE').type('form').send(choice)
     return pressed.status === 200
       ? /<meta http-equiv="refresh" content="0;url=([^"]+)"/.exec(pressed.text)?.[1]
       : pressed.headers['location']
   }
-  /** The partner’s page of the order that the workflow opened then. */
+  /** The partner's page of the order that the workflow opened then. */
   const orderPage = (asked: number) => `${world.partnerUrl}/pay/${world.asked[asked]?.attemptId}`
 
   /** Writes this many attempts, all of them in that state. */

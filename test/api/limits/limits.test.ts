@@ -372,7 +372,7 @@ describe('Counters', () => {
         await one.exchange()
         await two.exchange()
       }
-      // Eight are allowed; the first process received two before it knew of the second one’s.
+      // Eight are allowed; the first process received two before it knew of the second one's.
       expect(passed).toBeLessThanOrEqual(10)
       expect(passed).toBeGreaterThanOrEqual(8)
       expect(ask(one) + ask(two)).toBe(0)

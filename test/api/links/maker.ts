@@ -26,7 +26,7 @@ export async function sendForm(shop: Pick<Shop, 'url'>, fields: Form = {}) {
 
 export type Made = { readonly path: string; readonly owner: string; readonly code: string }
 
-/** The paths that the page shows after making a link: the link’s page and its owner’s. */
+/** The paths that the page shows after making a link: the link's page and its owner's. */
 export function madeIn(html: string): Made {
   const code = /value="https?:\/\/[^"]+\/l\/([0-9A-Za-z]{10})"/.exec(html)?.[1]
   const token = /value="https?:\/\/[^"]+\/o\/([\w-]{43})"/.exec(html)?.[1]

@@ -16,7 +16,7 @@ test('an open page receives what happened while the process could not listen, as
   const page = await openStream(`${world.url}${payment.path}/live?knows=${await stampNow(payment.id)}`)
   await movePayment(world, payment.id, ['pending'])
   await page.next()
-  // Ends the process’s listening connection, which is opened again some seconds later.
+  // Ends the process's listening connection, which is opened again some seconds later.
   await world.db.query(
     "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'",
   )

@@ -32,7 +32,7 @@ export async function openAccount(shop: Shop, email: string): Promise<Account> {
   return { owner, tenant, key, keyId, pay }
 }
 
-/** The hidden field of the page’s forms that makes each count once. */
+/** The hidden field of the page's forms that makes each count once. */
 export async function onceIn(owner: Visitor, path: string): Promise<string> {
   return /name="once" value="([^"]+)"/.exec((await owner.get(path)).html)?.[1] ?? ''
 }

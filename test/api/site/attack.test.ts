@@ -423,7 +423,7 @@ describe('The matrix of pages', () => {
     for (const role of ROLES) visitors.set(role, await member(role, `${role}@shop.example`))
   })
 
-  /** A person with the role in the shop’s own account. */
+  /** A person with the role in the shop's own account. */
   async function member(role: Role, email: string): Promise<Visitor> {
     await signIn(shop, email)
     await execute(
@@ -462,7 +462,7 @@ describe('The matrix of pages', () => {
     ['/dashboard/events', 'event'],
     ['/dashboard/links', 'link'],
   ]
-  /** The path with ids of the shop’s own objects. */
+  /** The path with ids of the shop's own objects. */
   function fillOwnPath(path: string): string {
     if (path.startsWith('/dashboard/notifications')) return path.replace(':id', channel)
     const [, kind = 'payment'] = ID_OF.find(([start]) => path.startsWith(start)) ?? []
@@ -472,7 +472,7 @@ describe('The matrix of pages', () => {
     status === 403 || (status === 303 && to !== null && /^\/(?:sign-in|dashboard\/(?:confirm|welcome))/.test(to))
 
   /**
-   * Headers that a browser sends about a form of another site, or of a neighbor of the platform’s host; and a program
+   * Headers that a browser sends about a form of another site, or of a neighbor of the platform's host; and a program
    * that sends none.
    */
   const FOREIGN: readonly Record<string, string>[] = [

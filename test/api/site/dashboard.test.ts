@@ -587,7 +587,7 @@ describe('Mounting the pages', () => {
     }
   })
 
-  /** Requests only the page, by the owner’s browser. */
+  /** Requests only the page, by the owner's browser. */
   async function visiting(page: Page, owner: Visitor, work: (visitor: Visitor) => Promise<void>): Promise<void> {
     const publicUrl = 'http://127.0.0.1:4242'
     const cookies = createCookies(publicUrl)

@@ -87,7 +87,7 @@ describe('Signing up by a link', () => {
     await visitor.post('/sign-in', { email })
     const { code } = await linkIn(shop, email)
     expect((await new Visitor(shop).post('/sign-in/code', { code })).to).toContain('wrong=1')
-    // As a phone’s keyboard types and pastes it: digits of another script, blanks and invisible marks.
+    // As a phone's keyboard types and pastes it: digits of another script, blanks and invisible marks.
     const arabic = code.replace(/\d/g, (digit) => String.fromCodePoint(0x660 + Number(digit)))
     const spaced = `\u200f${arabic.slice(0, 3)}\u00a0${arabic.slice(3)}\u200b`
     expect((await visitor.post('/sign-in/code', { code: spaced })).to).toBe('/dashboard')

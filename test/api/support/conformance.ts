@@ -19,7 +19,7 @@ const PROBLEM = 'application/problem+json'
 
 /** Throws if the OpenAPI document does not promise the response. */
 export function createConformance(document: OpenApi): (seen: Seen) => void {
-  // Another test validates the document, and each validator is used a few times: this takes a third of the default’s
+  // Another test validates the document, and each validator is used a few times: this takes a third of the default's
   // time.
   const ajv = new Ajv({
     strict: false,

@@ -4,7 +4,7 @@ import { createSender } from '../../../src/webhooks/send.ts'
 import { bundleWorkflows } from '../../../src/worker/bundle.ts'
 import type { Shop } from './shop.ts'
 
-/** A worker that delivers what the shop’s API has started, until it is closed. */
+/** A worker that delivers what the shop's API has started, until it is closed. */
 export async function startDelivering(shop: Shop, testTargets: readonly string[]): Promise<{ close(): Promise<void> }> {
   const { db, secretBox, taskQueue, temporal } = shop
   const sender = createSender({ mode: 'test', testTargets, now: Date.now })

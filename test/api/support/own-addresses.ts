@@ -3,7 +3,7 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { checksumAddress } from '../../../src/evm/checksum.ts'
 import type { Shop } from './shop.ts'
 
-/** A relayer, a current and an earlier treasury, and a deposit address of another merchant’s payment. */
+/** A relayer, a current and an earlier treasury, and a deposit address of another merchant's payment. */
 const OWN = ['a1', 'b2', 'c3', 'd4'].map((byte): Hex => `0x${byte.repeat(20)}`)
 
 const spellings = (address: Hex): string[] => [address, checksumAddress(address), `0x${address.slice(2).toUpperCase()}`]

@@ -43,11 +43,11 @@ export type ShopOptions = {
   readonly port?: number
   /** Its database; a new one unless a test needs another. */
   readonly database?: TestDatabase
-  /** Changes of the app’s dependencies. */
+  /** Changes of the app's dependencies. */
   readonly deps?: (deps: ApiDeps) => Partial<ApiDeps>
 }
 
-/** The API on a port, with its own database and the run’s real Temporal server, where no worker runs the workflows. */
+/** The API on a port, with its own database and the run's real Temporal server, where no worker runs the workflows. */
 export async function openShop({
   temporalDown = false,
   mode = 'test',

@@ -15,7 +15,7 @@ import { NO_LIMITS } from '../support/limits.ts'
 import { type Answer, expectProblem, openShop, type Shop } from '../support/shop.ts'
 
 let now: number | null = null
-/** Temporal’s reaction to a delivery that is started; each group of tests sets it. */
+/** Temporal's reaction to a delivery that is started; each group of tests sets it. */
 let deliverNow: (of: { eventId: string; endpointId: string }) => Promise<boolean> = async () => true
 const limited = (sendsPerHour: number) =>
   createRequestLimits({ ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 1e6 }, sendsPerHour })

@@ -44,7 +44,7 @@ export async function openDashboard(browser: Browser) {
   }
 }
 
-/** A person with an account and payments in several states. Returns the session’s cookie and a request to confirm. */
+/** A person with an account and payments in several states. Returns the session's cookie and a request to confirm. */
 async function furnish(shop: Shop): Promise<{ session: string; asked: string }> {
   const email = `owner-${Math.random()}@shop.example`
   const owner = await signUp(shop, email)

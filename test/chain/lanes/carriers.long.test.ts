@@ -26,7 +26,7 @@ describe('A lane whose key was replaced', () => {
     for (let round = 0; round < 3; round++) await world.finalize(world.runner({ relayers: [other] }), 1)
   }
 
-  /** The removed relayer’s envelopes in the order of their nonces. */
+  /** The removed relayer's envelopes in the order of their nonces. */
   async function envelopes(): Promise<{ state: string; block: bigint | null }[]> {
     const { rows } = await world.db.query('select state, block_number from lane_tx where wallet = $1 order by nonce', [
       getWallet(removed),

@@ -128,7 +128,7 @@ describe('A forgotten nonce in a block that is too large for one answer', () => 
       return method === 'eth_getBlockByNumber' && params[1] === true ? { rewrite: crowded } : 'deliver'
     }
   }
-  /** The number of the first lane’s nonces that the restored journal does not know. */
+  /** The number of the first lane's nonces that the restored journal does not know. */
   async function unknown(): Promise<number> {
     const { rows } = await db.query('select next_nonce::int as next from lane where wallet = $1', [firstLane()])
     const count = await world.chain.getTransactionCount({ address: firstLane() })

@@ -27,7 +27,7 @@ describe('the nonces of a lane', () => {
     for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)
   }
 
-  /** Sends with the lane’s key without the engine. */
+  /** Sends with the lane's key without the engine. */
   async function sendAsRelayer(call: { to: Hex; data: Hex; gas: bigint; nonce?: number }): Promise<void> {
     const relayer = world.relayers[0]!
     const nonce = call.nonce ?? (await world.chain.getTransactionCount({ address: relayer.address }))
@@ -184,7 +184,7 @@ describe('the nonces of a lane', () => {
     const runner = world.runner()
     await runner.tick()
     const { lane: place } = await world.payout(queued[0]!.paymentId)
-    // Somebody else carries the authorization while the engine’s transaction is too cheap.
+    // Somebody else carries the authorization while the engine's transaction is too cheap.
     const signed = await readSigned(world.db, sql`p.payment_id = ${queued[0]!.paymentId}`, 1)
     const { target, calldata } = multicallCodec.encode(TOKEN.address, signed)
     const stranger = newAddress()

@@ -41,7 +41,7 @@ test('in a block with 24,000 transfers of nothing to the treasury a theft is det
   expect(await readState(queued!)).toBe('settled')
 })
 
-// The cursor of deposits stopped, because one buyer flooded his payment’s address.
+// The cursor of deposits stopped, because one buyer flooded his payment's address.
 test('in a block with 24,000 transfers of nothing to the address of one payment the deposit of another is found', async () => {
   const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
   const runner = world.runner({ deposits: { keys, wrongTokens: [] } })

@@ -161,7 +161,7 @@ describe('One bad node of three while an honest one is late', () => {
     await ticks(runner)
     const [queued] = await world.queue([{}])
     await ticks(runner)
-    // The last word of Multicall3’s result is the state of the last nonce.
+    // The last word of Multicall3's result is the state of the last nonce.
     const lie = (result: unknown): unknown => String(result).replace(/0$/, '1')
     for (const liar of [...nodes, ...nodes, ...nodes]) {
       await world.chain.request({ method: 'anvil_dropAllTransactions' } as never)

@@ -29,7 +29,7 @@ describe('payouts that somebody else carries', () => {
     expect(await attention()).toEqual([
       expect.objectContaining({ kind: 'used_without_log', subject: queued.paymentId }),
     ])
-    // A difference at the payment’s address has another cause.
+    // A difference at the payment's address has another cause.
     await world.db.query(`insert into settlement_finding select chain_id, token, 'deposit_difference', subject, 'more'
       from settlement_finding`)
     for (const node of nodes) node.behave = () => 'honest'

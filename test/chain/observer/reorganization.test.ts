@@ -128,7 +128,7 @@ describe('a reorganization', () => {
     const runner = world.runner()
     await runner.tick()
     const { lane, txHash } = await world.payout(queued[0]!.paymentId)
-    // Above the first attempt’s fee, below the policy’s cap.
+    // Above the first attempt's fee, below the policy's cap.
     for (let block = 0; block < 5; block++) {
       await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('100') })
       await world.chain.mine({ blocks: 1 })
@@ -167,7 +167,7 @@ describe('a reorganization', () => {
 })
 
 describe('gas in a replaced chain', () => {
-  /** A replaced chain’s changes to blocks that were read before. */
+  /** A replaced chain's changes to blocks that were read before. */
 
   const world = useWorld({ relayers: 1 })
 

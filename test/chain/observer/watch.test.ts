@@ -36,7 +36,7 @@ async function send({ chain }: World, from: LocalAccount, call: { to: Hex; data:
   return chain.sendRawTransaction({ serializedTransaction: raw })
 }
 
-/** A transfer that the treasury’s key signed for a payment, carried by a stranger. */
+/** A transfer that the treasury's key signed for a payment, carried by a stranger. */
 async function carryForPayment(world: World, payment: { paymentId: string; recipient: Hex; micro?: bigint }) {
   const { paymentId, recipient, micro = 4000n } = payment
   const treasury = world.treasury.address.toLowerCase() as Hex
@@ -434,7 +434,7 @@ describe('transfers that strangers and thieves make', () => {
 describe('the proof of a payout', () => {
   /**
    * A transfer with the nonce of a payment proves its payout only if it went to the recipient, with the amount. A thief
-   * with the key of the treasury can make others; the token then refuses the engine’s.
+   * with the key of the treasury can make others; the token then refuses the engine's.
    */
 
   const world = useWorld()
@@ -448,7 +448,7 @@ describe('the proof of a payout', () => {
     return payout
   }
 
-  /** The treasury’s key signs the payout with these changes, and a stranger carries it to the chain. */
+  /** The treasury's key signs the payout with these changes, and a stranger carries it to the chain. */
   async function carryChanged(payout: SignedPayout, changes: Partial<SignedPayout>): Promise<Hex> {
     const changed = { ...payout, ...changes }
     const signed = await signer().signTransfer(changed, 4_000_000_000)

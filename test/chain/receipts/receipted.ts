@@ -18,7 +18,7 @@ import { newAddress, newKey, TOKEN, type World } from '../world.ts'
 
 const TENANT = { merchantId: 'mer_1', livemode: false }
 
-/** The worker’s issuer of receipts, on a world. */
+/** The worker's issuer of receipts, on a world. */
 export function issuerOf(world: World, changes: Partial<ReceiptIssuerDeps> & { urls?: readonly string[] } = {}) {
   const { urls = [world.anvil.url], ...rest } = changes
   return createReceiptIssuer({
@@ -55,7 +55,7 @@ export const proveOn = (
 ) => proveInBlock(openRpc([url]), block, hashes)
 
 /**
- * Puts strangers’ transactions of every type into the pool: legacy, with an access list, with a priority fee; some
+ * Puts strangers' transactions of every type into the pool: legacy, with an access list, with a priority fee; some
  * fail.
  */
 export async function crowd(world: World, count: number): Promise<void> {
@@ -84,7 +84,7 @@ export async function signedPayout(world: World, paymentId: string): Promise<Sig
   return payout
 }
 
-/** Puts a stranger’s transaction into the pool that moves nothing by the payout’s nonce, and then the payout. */
+/** Puts a stranger's transaction into the pool that moves nothing by the payout's nonce, and then the payout. */
 export async function carryBehindItsNonce(world: World, payout: SignedPayout): Promise<void> {
   const stranger = accountOf(newKey())
   await world.chain.setBalance({ address: stranger.address, value: 10n ** 24n })

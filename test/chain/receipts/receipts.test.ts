@@ -184,7 +184,7 @@ test('a new key signs from its first receipt on; receipts of the earlier one sta
   expect(only.checks.find(({ result }) => result === 'fails')?.says).toMatch('is not among those given')
 })
 
-// Its receipt had the stranger’s logs, and failed every verification for good.
+// Its receipt had the stranger's logs, and failed every verification for good.
 test('a stranger who uses the nonce of a payout just before carrying it does not change its receipt', async () => {
   const [queued] = await world.queue([{}])
   await carryBehindItsNonce(world, await signedPayout(world, queued!.paymentId))

@@ -8,7 +8,7 @@ export const quantity = (value: bigint | number): string => `0x${value.toString(
 
 export const fakeHash = (number: bigint): string => `0x${'f'.repeat(48)}${number.toString(16).padStart(16, '0')}`
 
-/** The chain’s block as a node answers it. */
+/** The chain's block as a node answers it. */
 export const rawBlock = ({ chain }: World, number: bigint): Promise<Record<string, string>> =>
   chain.request({ method: HEADERS, params: [quantity(number), false] } as never)
 

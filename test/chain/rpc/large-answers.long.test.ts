@@ -296,7 +296,7 @@ describe('large receipts', () => {
   })
 
   describe('many receipts', () => {
-    // Calls that had waited for one call’s time limit were given up, and everything that was read with them.
+    // Calls that had waited for one call's time limit were given up, and everything that was read with them.
     test('receipts wait for their turn for longer than one call may take, and none of them fails', async () => {
       const node = connect(1000)
       await node.chainId()

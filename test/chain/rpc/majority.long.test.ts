@@ -23,7 +23,7 @@ describe('a majority of nodes', () => {
     method === 'eth_call' && JSON.stringify(params).includes(USDC_VIEWS.paused.slice(2))
 
   /**
-   * The token’s state with another value in one place: 0 is the pause, 1 the treasury on the blacklist, 2 its balance.
+   * The token's state with another value in one place: 0 is the pause, 1 the treasury on the blacklist, 2 its balance.
    */
   const tokenLie =
     (place: number, value: bigint) =>
@@ -99,7 +99,7 @@ describe('a majority of nodes', () => {
   const DELEGATED = 'in-flight transaction limit reached for delegated accounts'
   const LOST: Malice = { status: 502, text: 'bad gateway' }
   const refusedFor = (message: string): Malice => ({ error: { code: -32000, message } })
-  /** Each node’s answers when a transaction is sent. */
+  /** Each node's answers when a transaction is sent. */
   const answerSends = (malices: readonly Malice[]) => {
     for (const [index, malice] of malices.entries())
       nodes[index]!.behave = ({ method }) => (method === 'eth_sendRawTransaction' ? malice : 'honest')
@@ -172,7 +172,7 @@ describe('the newest block of a quorum', () => {
   /** The third node is honest, and later than the grace that slow ones have. */
   const SLOW = { afterMs: 300 } as const
 
-  // Its height was the quorum’s: nothing was signed or settled while it stood there.
+  // Its height was the quorum's: nothing was signed or settled while it stood there.
   test('a node that stands still sets neither the newest nor the final block while another is slow', async () => {
     const old = await rawBlock(world, 1n)
     nodes[0]!.behave = ({ method, params }) =>

@@ -448,7 +448,7 @@ describe('the calls of a node', () => {
       })
       const reads = await Promise.allSettled(Array.from({ length: 40 }, () => rpc.nodes[0]!.block(0)))
       const refused = reads.flatMap((read) => (read.status === 'rejected' ? [String(read.reason)] : []))
-      // Ten at once, less the one for the chain’s id, and those that fit into the time limit of a call.
+      // Ten at once, less the one for the chain's id, and those that fit into the time limit of a call.
       expect(reads.length - refused.length).toBeGreaterThanOrEqual(9)
       expect(reads.length - refused.length).toBeLessThanOrEqual(14)
       for (const why of refused) expect(why).toContain('budget')

@@ -63,7 +63,7 @@ async function run({ chain }: World, code: readonly string[], calls: readonly He
   }
 }
 
-/** Puts a stranger’s transaction with the batch into the pool. */
+/** Puts a stranger's transaction with the batch into the pool. */
 export async function carry({ chain }: World, { target, calldata }: { target: Hex; calldata: Hex }): Promise<void> {
   const stranger = accountOf(newKey())
   await chain.setBalance({ address: stranger.address, value: parseEther('10') })

@@ -32,7 +32,7 @@ describe('the token', () => {
     return holdReason === null ? state : `${state}(${holdReason})`
   }
 
-  /** The payout as the treasury has signed it: public in the engine’s call data. */
+  /** The payout as the treasury has signed it: public in the engine's call data. */
   async function signedPayout({ paymentId }: Queued): Promise<SignedPayout> {
     const [payout] = await readSigned(world.db, sql`p.payment_id = ${paymentId}`, 1)
     if (payout === undefined) throw new Error(`${paymentId} is not signed`)
@@ -143,7 +143,7 @@ describe('the token', () => {
     expect(await Promise.all(queued.map(state))).toEqual(['settled', 'settled'])
     const first = await world.payout(queued[0]!.paymentId)
     expect(first.txHash).toBe(hash)
-    // The gas of that sender, not the platform’s.
+    // The gas of that sender, not the platform's.
     expect(first.proof?.gasWei).toBeNull()
     expect((await world.payout(queued[1]!.paymentId)).proof?.gasWei).toBeGreaterThan(0n)
     for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)

@@ -187,7 +187,7 @@ export async function createBooksWorld() {
       await db.query('update partner_event set applied_at = now() where attempt_id = $1', [attemptId])
       return { id, attemptId }
     },
-    /** A final transfer to the payment’s address, of which the payment has been notified. */
+    /** A final transfer to the payment's address, of which the payment has been notified. */
     async deposit(id: string, micro: string): Promise<void> {
       block += 1
       await db.query(

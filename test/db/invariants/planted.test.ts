@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 type Planted = {
-  /** The cause, as the end of the test’s title. */
+  /** The cause, as the end of the test's title. */
   readonly when: string
   /** Plants the violation in the rows of a sound payment. */
   readonly plant: () => Promise<Ids>

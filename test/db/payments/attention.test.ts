@@ -33,7 +33,7 @@ async function paymentWith(facts: Partial<Attempt>, provider: Attempt['provider'
   return { id, attemptId }
 }
 
-/** The kinds of the payment’s entries in the view, with the details. */
+/** The kinds of the payment's entries in the view, with the details. */
 async function listed(id: string): Promise<{ kind: string; detail: string | null }[]> {
   const row = z.object({ kind: z.string(), detail: z.string().nullable() })
   return many(world.db, row, sql`select kind, detail from attention where payment_id = ${id} order by kind, detail`)

@@ -128,7 +128,7 @@ describe('PgBouncer in transaction mode', () => {
     url = pooled.href
     through = createDb({ url, livemode: false, pool: 4, pooled: true, lockTimeoutMs: 2000 })
   }, 30_000)
-  /** As an administrator does after a change of the user: RECONNECT, on the pooler’s own console. */
+  /** As an administrator does after a change of the user: RECONNECT, on the pooler's own console. */
   const reconnect = async (): Promise<void> => {
     const console = new URL(url)
     console.pathname = 'pgbouncer'

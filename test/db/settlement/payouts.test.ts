@@ -379,7 +379,7 @@ describe('payouts', () => {
   })
 })
 
-/** The work for each state of a payout, and the part of the treasury’s balance that it reserves. */
+/** The work for each state of a payout, and the part of the treasury's balance that it reserves. */
 describe('The work of a payout', () => {
   const TREASURY: Hex = `0x${'b'.repeat(40)}`
   const LANE: Hex = `0x${'e'.repeat(40)}`

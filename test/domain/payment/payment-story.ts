@@ -121,7 +121,7 @@ export const says = (report: Report, id = 'att_1'): Step => changesAttempt(id, (
 /** The partner has received this amount, in cents. */
 export const pays = (received = '10000', id = 'att_1'): Step => says({ status: 'paid', received }, id)
 
-/** The chain has these micro-USDC at the payment’s address. */
+/** The chain has these micro-USDC at the payment's address. */
 export const brings =
   (status: PartnerOrder['status'], ...micro: readonly string[]): Step =>
   (state) =>

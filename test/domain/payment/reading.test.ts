@@ -68,7 +68,7 @@ describe('A reading of an order that was paid', () => {
   test('a refund ends the order for good, and a payment that arrives after it is another one', () => {
     expect(reads(paid, { status: 'refunded' })).toMatchObject({ returned: true, paidAt: null })
     expect(reads(paid, { status: 'canceled' })).toMatchObject({ returned: false, paidAt: null })
-    // By the platform’s own decision, whatever status the partner gives it then.
+    // By the platform's own decision, whatever status the partner gives it then.
     expect(reads({ ...paid, back: 'asked' }, { status: 'canceled' })).toMatchObject({ returned: true, back: 'no' })
     expect(reads({ ...paid, back: 'wanted' }, { status: 'canceled' })).toMatchObject({ returned: false, back: 'no' })
     expect(reads({ ...paid, back: 'asked' }, { status: 'paid', received: '10000' })).toMatchObject({ back: 'asked' })

@@ -88,7 +88,7 @@ const STORIES: { readonly [move in keyof Move]: Story } = {
   'refunded to succeeded': [givenBack, paysOut()],
 }
 
-/** The contract’s table of states in reverse: the states from which each one can be entered. Merchants build on it. */
+/** The contract's table of states in reverse: the states from which each one can be entered. Merchants build on it. */
 const ENTERED_FROM: Readonly<Record<PaymentStatus, string>> = {
   created: '',
   pending: 'created processing under_review',

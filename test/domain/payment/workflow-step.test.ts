@@ -120,7 +120,7 @@ test('the next moment is the earliest one, and has its description', () => {
 
 describe('The scheduled readings of an order', () => {
   const payment = { ...processing, ...watched }
-  /** The times of the readings, in minutes after the order’s last change. */
+  /** The times of the readings, in minutes after the order's last change. */
   function listPolls(count: number, changedAt = T): number[] {
     const polls: number[] = []
     for (let polledAt = changedAt; polls.length < count; ) {

@@ -5,11 +5,11 @@ import pg from 'pg'
 import { run } from '../../../scripts/setup/run.ts'
 import { readMemory } from '../../../scripts/system/data-folder.ts'
 
-/** Backups of the drill: an administrator’s steps for a Postgres server and a Temporal server, by their own tools. */
+/** Backups of the drill: an administrator's steps for a Postgres server and a Temporal server, by their own tools. */
 
 type Named = { readonly system: { readonly info: { readonly database_url: string } }; readonly folder: string }
 
-/** Returns the folder of Postgres’ data. */
+/** Returns the folder of Postgres' data. */
 function getDataFolder(folder: string): string {
   const memory = readMemory(folder)
   if (memory === null) throw new Error(`${folder} remembers nothing`)
@@ -50,7 +50,7 @@ export async function putBack(folder: string, copy: string): Promise<void> {
   await run('cp', ['-a', copy, data])
 }
 
-/** Deletes all stored data of the folder’s Temporal server. The server must be down. */
+/** Deletes all stored data of the folder's Temporal server. The server must be down. */
 export async function loseTemporal(folder: string): Promise<void> {
   const names = ['temporal.db', 'temporal.db-wal', 'temporal.db-shm']
   await Promise.all(names.map((name) => rm(join(folder, name), { force: true })))

@@ -8,7 +8,7 @@ const ABI = parseAbi([
 ])
 const NONCE_PARAMETERS = parseAbiParameters('string, uint256, address, address, string')
 
-/** The chain’s facts about the treasury, from its first block. */
+/** The chain's facts about the treasury, from its first block. */
 export async function chainFacts(info: SystemInfo, treasury: string) {
   const client = createPublicClient({ transport: http(info.rpc_url) })
   const address = info.usdc_address as Hex

@@ -7,8 +7,8 @@ import { partnerFacts } from './partner-facts.ts'
 import { rowFacts } from './row-facts.ts'
 
 /**
- * The independent checker: reads the partners’ journals, the chain’s logs, the merchant’s inbox and Postgres, each with
- * its own tools and none of the service’s code, and compares them payment by payment.
+ * The independent checker: reads the partners' journals, the chain's logs, the merchant's inbox and Postgres, each with
+ * its own tools and none of the service's code, and compares them payment by payment.
  */
 
 export type Subject = { readonly id: string; readonly checkout_url: string }

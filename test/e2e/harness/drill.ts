@@ -15,7 +15,7 @@ import { chainFacts } from './chain-facts.ts'
 import { openAndLeave, startWorld, success, temporaryFolder, type World } from './world.ts'
 
 /**
- * The drill of docs/backup.md on a whole system: Temporal’s store is lost, the database goes back to a backup, both at
+ * The drill of docs/backup.md on a whole system: Temporal's store is lost, the database goes back to a backup, both at
  * once, and every secret is changed. Each time every payout is paid once at most, and losses are reported.
  */
 
@@ -140,7 +140,7 @@ async function restore(world: World, { copy, alsoTemporal }: { copy: string; als
   if (alsoTemporal) await world.system.children.get('temporal')?.start()
 }
 
-/** As an operator types it, with the worker’s variables. */
+/** As an operator types it, with the worker's variables. */
 async function pinrail(world: World, ...args: string[]): Promise<{ code: number; lines: string[] }> {
   const memory = readMemory(world.folder)
   if (memory === null) throw new Error(`${world.folder} remembers nothing`)

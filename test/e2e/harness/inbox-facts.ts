@@ -13,7 +13,7 @@ const eventSchema = z.object({
   data: z.object({ object: z.object({ id: z.string() }) }),
 })
 
-/** All requests to the merchant’s inbox, each signature computed again by the standard’s text. */
+/** All requests to the merchant's inbox, each signature computed again by the standard's text. */
 export async function inboxFacts(info: SystemInfo) {
   const response = await fetch(`${info.inbox_url}/deliveries`)
   const deliveries = z.array(deliverySchema).parse(await response.json())

@@ -4,7 +4,7 @@ import type { PaymentAnswer } from '../../../scripts/demo/merchant.ts'
 import { checkSucceeded, type Verdict } from './checker.ts'
 import type { World } from './world.ts'
 
-/** Finality, the treasury’s top-ups and their bookings come a few blocks later. */
+/** Finality, the treasury's top-ups and their bookings come a few blocks later. */
 const BOOKS_WITHIN_MS = 30_000
 
 /** Partners, chain, inbox and books agree that each of them was paid, settled and announced once. */

@@ -27,11 +27,11 @@ export type World = {
   /** The data folder, and the secrets that were made for it. */
   readonly folder: string
   readonly secrets: Secrets
-  /** Between the platform’s processes and the partners and the converter. */
+  /** Between the platform's processes and the partners and the converter. */
   readonly partners: Gate
   /** Between the worker and the chain. */
   readonly chain: Gate
-  /** The supervisor’s output: each death and each restart. */
+  /** The supervisor's output: each death and each restart. */
   readonly said: readonly string[]
   /** SIGKILL; resolves when the process has ended. It is started again at once, unless it must stay down. */
   readonly kill: (name: ChildName, options?: { stayDown?: boolean }) => Promise<void>
@@ -129,14 +129,14 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   }
 }
 
-/** Open to Postgres’ own user, so that all data is inside and is deleted with it. */
+/** Open to Postgres' own user, so that all data is inside and is deleted with it. */
 export function temporaryFolder(prefix = FOLDER_PREFIX): string {
   const folder = mkdtempSync(join(tmpdir(), prefix))
   chmodSync(folder, 0o755)
   return folder
 }
 
-/** Sets the inbox’s response; null: as usual. */
+/** Sets the inbox's response; null: as usual. */
 export async function inboxAnswers(world: Pick<World, 'system'>, behaviour: object | null): Promise<void> {
   await post(`${world.system.info.inbox_url}/behaviour`, behaviour)
 }
@@ -153,7 +153,7 @@ export async function post(url: string, body: unknown): Promise<unknown> {
   return text === '' ? null : JSON.parse(text)
 }
 
-/** Opens the partner’s order and leaves it there; returns the attempt. */
+/** Opens the partner's order and leaves it there; returns the attempt. */
 export async function openAndLeave(world: World, payment: PaymentAnswer, how: BuyerOptions = {}): Promise<string> {
   const { sandboxUrl } = world.system
   const left = await payAtCheckout(payment.checkout_url, { sandboxUrl, ...how, press: 'nothing' }).catch(
@@ -173,7 +173,7 @@ export async function attemptsOf(
   return rows
 }
 
-/** Uses the partner’s own control of an order, for the buyer or for a fault. */
+/** Uses the partner's own control of an order, for the buyer or for a fault. */
 export async function atPartner(world: World, attemptId: string, act: object, partner = 'wallet-app'): Promise<void> {
   await post(`${world.system.sandboxUrl}/${partner}/sandbox/orders/${attemptId}/act`, act)
 }

@@ -2,7 +2,7 @@ import { click, decide, engine, once, partner, simulator, wait } from '../story/
 import type { Found } from './story.ts'
 
 /**
- * Doubts about paid money that only the partner’s report resolves, and refunds that are refused or meant for another
+ * Doubts about paid money that only the partner's report resolves, and refunds that are refused or meant for another
  * order.
  */
 export const REFUSED: readonly Found[] = [

@@ -6,7 +6,7 @@ const paid = [click('wallet_app'), partner('pay')]
 const slowly = simulator('delay', 600)
 
 /**
- * The converter’s statement and the books agree, whatever becomes of the payment. The checks compare them after each
+ * The converter's statement and the books agree, whatever becomes of the payment. The checks compare them after each
  * step.
  */
 export const WHAT_WAS_SOLD: readonly Found[] = [

@@ -112,7 +112,7 @@ async function playThere(world: PaymentWorld, { steps, ...price }: Story): Promi
 
 /**
  * On the server time cannot be skipped while a payout is awaited. If the converter is asked again and again, skipping
- * an hour takes longer than its deadline; and a run that ends during a try stops the server’s time for good.
+ * an hour takes longer than its deadline; and a run that ends during a try stops the server's time for good.
  */
 function standsStill(step: Told, { status, payout }: View): boolean {
   if (step.do === 'simulator' && (step.fault === 'old_rates' || step.fault === 'delay')) return true

@@ -4,7 +4,7 @@ import type { Shop } from '../world/shop.ts'
 import { freeOf } from './checks/facts.ts'
 import type { Told } from './steps.ts'
 
-/** The operator’s view of a payment, and their decisions about it. */
+/** The operator's view of a payment, and their decisions about it. */
 
 type Decide = Extract<Told, { do: 'decide' }>
 

@@ -100,7 +100,7 @@ function fitAgain(order: SandboxOrder, asked: string, share: string): 'done' | '
   return 'done'
 }
 
-/** Writes into the simulators’ books what they have no action for. */
+/** Writes into the simulators' books what they have no action for. */
 function change(order: SandboxOrder, act: PartnerAct, share: string): 'done' | 'no' | 'ask' {
   const put = (fields: Partial<SandboxOrder>): 'done' => {
     Object.assign(order, { expectedMinor: null, confirmAt: null, ...fields })

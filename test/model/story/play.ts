@@ -17,7 +17,7 @@ const METHODS: Readonly<Record<ProviderUsed, MethodName>> = {
   crypto: 'usdc',
 }
 const HOUR_MS = 3_600_000
-/** Longer than any partner’s time for late money, including a postponed expiry. */
+/** Longer than any partner's time for late money, including a postponed expiry. */
 const DAYS_TO_END = 9
 
 /** Returns the next step; null: the story has no more steps. */

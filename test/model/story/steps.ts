@@ -4,7 +4,7 @@ import type { Say } from '../../../src/domain/payment/requests.ts'
 import type { EngineAct } from '../world/engine.ts'
 import type { Operation, Trouble } from '../world/parties.ts'
 
-/** The steps of a story. `of` counts the payment’s attempts from 0; a step that does not apply does nothing. */
+/** The steps of a story. `of` counts the payment's attempts from 0; a step that does not apply does nothing. */
 
 export type PartnerAct =
   | 'pay'
@@ -70,7 +70,7 @@ export type Step =
   | { readonly do: 'lose the run' }
   | { readonly do: 'cut the next activity'; readonly at: number }
   | { readonly do: 'continue as new' }
-  /** The activities’ clocks differ by this number of seconds from the server that fires timers. */
+  /** The activities' clocks differ by this number of seconds from the server that fires timers. */
   | { readonly do: 'clock'; readonly seconds: number }
   | { readonly do: 'wait'; readonly minutes: number }
 

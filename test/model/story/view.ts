@@ -7,12 +7,12 @@ import type { AttemptStatus, PaymentStatus } from '../../../src/domain/payment/p
 import { attemptsOf, orderOf } from '../world/books.ts'
 import type { Shop } from '../world/shop.ts'
 
-/** The state that draws a story’s next step: enough to draw what can cross with it. */
+/** The state that draws a story's next step: enough to draw what can cross with it. */
 
 export type OrderView = {
   readonly provider: ProviderUsed
   readonly status: AttemptStatus
-  /** The partner’s state; null: it has no order, or is the chain. */
+  /** The partner's state; null: it has no order, or is the chain. */
   readonly order: string | null
   /** True if it has more than the payment needs. */
   readonly excess: boolean

@@ -3,7 +3,7 @@ import { ActivityFailure, ApplicationFailure, WorkflowExecutionAlreadyStartedErr
 import { type Activities, copy, createActivities, type Handler, milliseconds, type Options, Run } from './activity.ts'
 import type { Timeline } from './timeline.ts'
 
-/** Replaces `@temporalio/workflow` and its server: the part that the payment’s workflows use, in virtual time. */
+/** Replaces `@temporalio/workflow` and its server: the part that the payment's workflows use, in virtual time. */
 
 type Workflow = (input: never) => Promise<unknown>
 type Definition = { readonly name: string }

@@ -5,7 +5,7 @@ import type { SandboxOrder } from '../../../src/sandbox/partners/order.ts'
 import type { Stage } from './stage.ts'
 import type { System } from './system.ts'
 
-/** The attempts of a payment, and the partner’s own books about them. */
+/** The attempts of a payment, and the partner's own books about them. */
 
 /** The parts of a shop that are read. */
 type Desk = { readonly db: Db; readonly stage: Stage; readonly paymentId: string }
@@ -34,7 +34,7 @@ export async function hasOrder(shop: Desk, attempt: Attempt): Promise<boolean> {
 export type Statement = { readonly bought: bigint; readonly sold: ReadonlyMap<string, bigint> }
 
 /**
- * Reads the converter’s own books: the USDC bought for the payment, and the money sold by currency. Open orders are in
+ * Reads the converter's own books: the USDC bought for the payment, and the money sold by currency. Open orders are in
  * neither.
  */
 export function readStatement(shop: Desk, orders: number): Statement {
@@ -82,7 +82,7 @@ export async function hasLessThanSold(
 }
 
 /**
- * The partner’s part of the buyer’s money by its own books; null: it does not report it, or is not done with the order.
+ * The partner's part of the buyer's money by its own books; null: it does not report it, or is not done with the order.
  */
 export function heldBy(order: SandboxOrder | null): bigint | null {
   const received = BigInt(order?.receivedMinor ?? '0')

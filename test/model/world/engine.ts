@@ -18,12 +18,12 @@ type Parts = {
   readonly system: System
   readonly now: () => number
   readonly isShort: () => Promise<boolean>
-  /** The time of the partner’s last report about an attempt. */
+  /** The time of the partner's last report about an attempt. */
   readonly heardAt: (attemptId: string) => number | null
 }
 
 export type Engine = {
-  /** Returns violations of the engine’s rules. */
+  /** Returns violations of the engine's rules. */
   act(paymentId: string, act: EngineAct): Promise<string | null>
   /** Micro-USDC that the chain has paid out; null: nothing. */
   paid(): string | null

@@ -106,12 +106,12 @@ export function createTroubles(timeline: Timeline) {
   let conflicts = 0
 
   return {
-    /** By the clock of the activities’ processes. */
+    /** By the clock of the activities' processes. */
     now: () => timeline.now() + offMs,
     setClock(seconds: number): void {
       offMs = seconds * 1000
     },
-    /** The time of the partner’s last report about the attempt; null: never. */
+    /** The time of the partner's last report about the attempt; null: never. */
     heardAt: (attemptId: string): number | null => heardLast.get(attemptId)?.at ?? null,
     /** True if an order could not be read or canceled at some time. */
     wasSilent: (): boolean => wasSilent,

@@ -15,7 +15,7 @@ import { BY_STATUS, SITUATIONS } from '../situations.ts'
 /** The languages with transcripts: the source, and one that is written from right to left. */
 export const KEPT = ['en', 'ar'] as const satisfies readonly Locale[]
 
-/** The path of a language’s transcript. `npm run transcripts` writes it. */
+/** The path of a language's transcript. `npm run transcripts` writes it. */
 export const transcriptFile = (locale: Locale): string =>
   fileURLToPath(new URL(`./transcripts/${locale}.txt`, import.meta.url))
 

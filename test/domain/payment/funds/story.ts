@@ -42,7 +42,7 @@ const ASSETS = ['EUR', 'INR', 'USDC'] as const
 const GROSS_OF_UNIT = 11_600n
 
 /**
- * `oddRead`: the last reading. A reading that reports the same again changes no decision. `timeOver`: its partner’s
+ * `oddRead`: the last reading. A reading that reports the same again changes no decision. `timeOver`: its partner's
  * time for late money is over.
  */
 type Truth = { word: Word; held: bigint; odd: boolean; oddRead: boolean; refunded: boolean; timeOver: boolean }
@@ -190,7 +190,7 @@ class FundsStory {
     this.#truth.set(id, { word: 'open', held: 0n, odd: false, oddRead: false, refunded: false, timeOver: false })
   }
 
-  /** Changes without a reading: a partner’s silence, and another token at an address. */
+  /** Changes without a reading: a partner's silence, and another token at an address. */
   #notice(id: string): void {
     this.#change(id, (account) =>
       account.asset === 'USDC'

@@ -10,7 +10,7 @@ export type Order = {
   readonly attempt: Attempt
   /** Null: the partner does not know it, or it is an address of the platform. */
   readonly order: SandboxOrder | null
-  /** The buyer’s money that is there, by the party that has it; null: the party does not report it. */
+  /** The buyer's money that is there, by the party that has it; null: the party does not report it. */
   readonly there: bigint | null
 }
 

@@ -78,7 +78,7 @@ function unread({ orders }: Facts): bigint {
 /** True if USDC without an owner is missing by less than the dust. */
 const isRest = (units: bigint): boolean => units < 0n && units > -DUST_MICRO
 
-/** The platform’s share: of the money that was sold, and of the USDC that was bought, paid out and kept. */
+/** The platform's share: of the money that was sold, and of the USDC that was bought, paid out and kept. */
 export function checkOurs(facts: Facts): string[] {
   const { row, paidOut, shop } = facts
   const { status, usdc } = row.payment
@@ -128,7 +128,7 @@ export function checkPayout(facts: Facts): string[] {
   return sold === null ? wrong : [...wrong, ...checkSold(facts, sold)]
 }
 
-/** Money of a closed payment that arrives after its partner’s time for late money does not belong to the payment. */
+/** Money of a closed payment that arrives after its partner's time for late money does not belong to the payment. */
 export function checkListening(facts: Facts): string[] {
   const sold = findSold(facts)
   const { paidAt } = facts.row.payment
@@ -137,7 +137,7 @@ export function checkListening(facts: Facts): string[] {
     : []
 }
 
-/** True if the attempt’s money arrived after the payment was closed, and after its partner’s time for late money. */
+/** True if the attempt's money arrived after the payment was closed, and after its partner's time for late money. */
 function isTooLate(
   { row: { payment }, notes }: Facts,
   { paidAt: at, provider }: Pick<Attempt, 'paidAt' | 'provider'>,
@@ -145,11 +145,11 @@ function isTooLate(
   const paidAt = Date.parse(at ?? '')
   const wasClosed = ['payment.expired', 'payment.canceled'].some((kind) => (notes.get(kind) ?? Infinity) <= paidAt)
   const end = Date.parse(payment.canceledAt ?? payment.expiresAt)
-  // By the reader’s clock, which can be wrong.
+  // By the reader's clock, which can be wrong.
   return wasClosed && paidAt > end + PROVIDERS[provider].listenHours * 3_600_000 + 60_000
 }
 
-/** An order of another amount is sold only by an operator’s decision. `sold` is the amount that was sold before. */
+/** An order of another amount is sold only by an operator's decision. `sold` is the amount that was sold before. */
 export async function checkOdd(facts: Facts, sold: number | null): Promise<string[]> {
   const { takenSale } = facts.row.payment
   const attempt = findSold(facts)?.attempt
@@ -162,7 +162,7 @@ export async function checkOdd(facts: Facts, sold: number | null): Promise<strin
   return isLater ? [] : ['an order of another amount was sold, and no operator has said so']
 }
 
-/** Too little money, and a fill far off the rate, are paid out only by an operator’s decision. */
+/** Too little money, and a fill far off the rate, are paid out only by an operator's decision. */
 function checkSold({ shop, row }: Facts, { sale, attempt }: NonNullable<ReturnType<typeof findSold>>): string[] {
   const isSettled = listDecided(shop).some(({ what }) => what === 'settle')
   if (isSettled || attempt.provider === 'crypto') return []

@@ -33,11 +33,11 @@ export function checkWithheld({ shop, row: { payment } }: Facts): string[] {
   return isHeld ? ['converted, and its partner had said that it holds the money back'] : []
 }
 
-/** The locked rate is one of the market’s last minutes. */
+/** The locked rate is one of the market's last minutes. */
 export function checkRate({ row }: Facts): string[] {
   const { rate, confirmed, providerUsed } = row.payment
   if (rate === null || confirmed === null || providerUsed === 'crypto') return []
-  // By the locking process’s clock, which can be wrong.
+  // By the locking process's clock, which can be wrong.
   const last = Date.parse(rate.lockedAt) + MINUTE_MS
   const first = last - 2 * MINUTE_MS - OLDEST_RATE_MS
   const moments = [first, last]
@@ -47,7 +47,7 @@ export function checkRate({ row }: Facts): string[] {
   return isOfNow ? [] : [`the locked rate ${rate.rate} is none of the last ten minutes`]
 }
 
-/** No payment expires before the end that the buyer reads, which can have been moved. By the writer’s clock. */
+/** No payment expires before the end that the buyer reads, which can have been moved. By the writer's clock. */
 export function checkExpiry({ row, notes }: Facts): string[] {
   const expired = notes.get('payment.expired')
   const isEarly = expired !== undefined && expired + MINUTE_MS < Date.parse(row.payment.expiresAt)
@@ -69,7 +69,7 @@ export async function checkDelay({ shop, row, notes }: Facts): Promise<string[]>
     [row.payment.id, new Date(marked)],
   )
   const { at, paid } = rows[0] as { at: Date | null; paid: Record<string, string> | null }
-  // The payment’s money can have been that of any order that was paid by then.
+  // The payment's money can have been that of any order that was paid by then.
   const ends = row.attempts.map(({ id, provider, paidAt }) => {
     const known = Date.parse(paidAt ?? '')
     const since = known <= marked ? known : Date.parse(paid?.[id] ?? '')

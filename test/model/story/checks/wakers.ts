@@ -31,7 +31,7 @@ export async function checkWakers({ shop, row, listed }: Facts): Promise<string[
   return wrong
 }
 
-/** Money at a partner that is neither settled nor returned is on the attention list, by the partner’s own books. */
+/** Money at a partner that is neither settled nor returned is on the attention list, by the partner's own books. */
 export function checkVisible(facts: Facts): string[] {
   const { row, listed, orders } = facts
   const sold = findSold(facts)

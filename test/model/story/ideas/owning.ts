@@ -30,7 +30,7 @@ const named = (random: Random, view: View): number | null =>
   view.attempts.length > 1 && random.chance(0.7) ? random.below(view.attempts.length) : null
 /** A give-back of a named attempt, or of none. */
 const back = (random: Random, view: View): Step => givesBack(random, named(random, view))
-/** The partner’s responses to a refund. */
+/** The partner's responses to a refund. */
 const answers = (random: Random): Step[] =>
   random.pick([[], [simulator('refund_pending')], [simulator('refund_pending', 1200)], [simulator('refund_refused')]])
 const takesBack = (random: Random, of: number): Step =>

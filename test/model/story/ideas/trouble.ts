@@ -18,7 +18,7 @@ export const TROUBLE: readonly Idea[] = [
       decide(random.pick(['hold', 'release', 'settle'])),
     ],
   },
-  // A partner’s response that arrives after its money was reversed, when another run has read on.
+  // A partner's response that arrives after its money was reversed, when another run has read on.
   {
     weight: (view) => (view.runs ? where(view, payable, 1) : 0),
     tell: (random, view) => {
