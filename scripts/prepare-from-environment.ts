@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { readMigrationUrl, readWorkerConfig } from '../src/config.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { prepareDevelopmentChain } from '../src/sandbox/chain.ts'
-import { addressOf } from './system/environment.ts'
+import { deriveAddress } from './system/environment.ts'
 import { TREASURY_START } from './system/prepare.ts'
 import { seedDemo } from './system/seed.ts'
 
@@ -22,8 +22,8 @@ if (!webhookSecret || !folder || !rpcUrl) throw new Error('INBOX_WEBHOOK_SECRET 
 
 await migrate(readMigrationUrl())
 await prepareDevelopmentChain(rpcUrl, {
-  treasury: addressOf(config.TREASURY_KEY.reveal()),
-  relayers: config.RELAYER_KEYS.reveal().split(',').map(addressOf),
+  treasury: deriveAddress(config.TREASURY_KEY.reveal()),
+  relayers: config.RELAYER_KEYS.reveal().split(',').map(deriveAddress),
   mintMicroUsdc: TREASURY_START,
 })
 const keyFile = join(folder, 'secret-key')

@@ -8,7 +8,13 @@ import { ensureTemporalServer, type TemporalServer } from './setup/temporal/temp
 import { anvilSpec, DEVELOPMENT_CHAIN_ID, keepWholeState } from './system/anvil.ts'
 import { APP_NAMES, type AppName, appSpec } from './system/apps.ts'
 import { type DataFolder, openDataFolder, readMemory } from './system/data-folder.ts'
-import { type Addresses, addressesOf, addressOf, environmentsOf, USDC_ADDRESS } from './system/environment.ts'
+import {
+  type Addresses,
+  createAddresses,
+  createEnvironments,
+  deriveAddress,
+  USDC_ADDRESS,
+} from './system/environment.ts'
 import { choosePorts, DEFAULT_PORTS, type Ports, withFreePorts } from './system/ports.ts'
 import { postgresSpec } from './system/postgres/server.ts'
 import { prepare, requireChainNotBehind, schemaFingerprint, TREASURY_START } from './system/prepare.ts'
@@ -126,7 +132,7 @@ class Starting {
       log: progress.line,
     })
     this.#folder.remember({ ports })
-    const addresses = addressesOf(ports, this.#folder.remembered.secrets, {
+    const addresses = createAddresses(ports, this.#folder.remembered.secrets, {
       ...this.#options,
       temporalAddress: temporal.kind === 'address' ? temporal.address : undefined,
     })
@@ -204,7 +210,7 @@ class Starting {
 
   #appStarter(ports: Ports, addresses: Addresses): (name: AppName) => Promise<void> {
     const dataFolder = this.#folder.path
-    const environments = environmentsOf({ addresses, ports, secrets: this.#folder.remembered.secrets, dataFolder })
+    const environments = createEnvironments({ addresses, ports, secrets: this.#folder.remembered.secrets, dataFolder })
     const urls: Partial<Record<AppName, string>> = {
       api: addresses.apiUrl,
       sandbox: addresses.sandboxUrl,
@@ -228,7 +234,7 @@ class Starting {
           webhookEncryptionKey: secrets.webhookEncryptionKey,
           webhookSecret: secrets.webhookSecret,
           webhookUrl: `${addresses.inboxUrl}/webhooks`,
-          wallet: addressOf(secrets.merchantKey),
+          wallet: deriveAddress(secrets.merchantKey),
           chainId: DEVELOPMENT_CHAIN_ID,
           secretKey,
           ...(this.#options.channels === true && { channelsAt: addresses.inboxUrl }),
@@ -238,8 +244,8 @@ class Starting {
             ? null
             : {
                 rpcUrl: addresses.rpcUrl,
-                treasury: addressOf(secrets.treasuryKey),
-                relayers: secrets.relayerKeys.map(addressOf),
+                treasury: deriveAddress(secrets.treasuryKey),
+                relayers: secrets.relayerKeys.map(deriveAddress),
                 mintMicroUsdc: TREASURY_START,
               },
       })
@@ -307,7 +313,7 @@ export function describeSystem({ addresses, secrets, secretKey, temporalUiUrl }:
     rpc_url: addresses.rpcUrl,
     chain_id: DEVELOPMENT_CHAIN_ID,
     usdc_address: USDC_ADDRESS,
-    merchant_wallet: addressOf(secrets.merchantKey),
+    merchant_wallet: deriveAddress(secrets.merchantKey),
     secret_key: secretKey,
     webhook_secret: secrets.webhookSecret,
     database_url: addresses.databaseUrl,
@@ -327,7 +333,7 @@ export function findRunning(dataFolder: string): Omit<System, 'children'> | null
   const { secrets, secretKey } = memory
   const ports = { ...DEFAULT_PORTS, ...memory.ports }
   const { DATABASE_URL: databaseUrl, POLYGON_RPC_URLS: rpcUrls, PUBLIC_URL: publicUrl } = process.env
-  const addresses = addressesOf(ports, secrets, { databaseUrl, rpcUrls, publicUrl: publicUrl || undefined })
+  const addresses = createAddresses(ports, secrets, { databaseUrl, rpcUrls, publicUrl: publicUrl || undefined })
   const info = describeSystem({ addresses, secrets, secretKey, temporalUiUrl: uiUrl(ports) })
   return { info, sandboxUrl: addresses.sandboxUrl, stop: async () => undefined }
 }

@@ -4,7 +4,7 @@ import { codecKeys, codecToken, retiredShape } from './config/keys.ts'
 import type { Problem } from './config/live.ts'
 import { MISTAKEN_TOKENS } from './config/mistaken-tokens.ts'
 import { mailboxShape, mailShape, origin, peopleShape } from './config/people.ts'
-import { ConfigurationError, type Environment, problemsOf, read, withFiles } from './config/read.ts'
+import { ConfigurationError, type Environment, findProblems, read, withFiles } from './config/read.ts'
 import { Secret } from './config/secret.ts'
 import { readTemporal, type TemporalSettings, temporalShape, temporalWorkerShape } from './config/temporal.ts'
 import { tracesShape } from './config/traces.ts'
@@ -310,7 +310,7 @@ const preflightSchema = apiSchema
 /** Returns everything that keeps api and worker from starting in live mode; an empty list if they start. */
 export function preflightProblems(env: Environment = process.env): Problem[] {
   const mode = env['PINRAIL_MODE'] === 'live' ? [] : [{ name: 'PINRAIL_MODE', must: 'must be live' }]
-  return [...mode, ...problemsOf(preflightSchema, { ...env, PINRAIL_MODE: 'live' })]
+  return [...mode, ...findProblems(preflightSchema, { ...env, PINRAIL_MODE: 'live' })]
 }
 
 /** Throws in live mode: whoever starts a simulator in a live system has mixed up two systems. */

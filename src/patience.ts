@@ -2,7 +2,7 @@
  * Returns the limits of a server for a slow client, in milliseconds: for its headers, and for the whole request. Node
  * checks for such clients every 30 s by default, so that a limit of ten seconds would take up to forty.
  */
-export function patienceOf({ headersMs, requestMs }: Patience) {
+export function createTimeouts({ headersMs, requestMs }: Patience) {
   return {
     headersTimeout: headersMs,
     requestTimeout: requestMs,

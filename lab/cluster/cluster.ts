@@ -8,10 +8,10 @@ import { type AppName, appSpec } from '../../scripts/system/apps.ts'
 import { type DataFolder, openDataFolder } from '../../scripts/system/data-folder.ts'
 import {
   type Addresses,
-  addressesOf,
-  addressOf,
+  createAddresses,
+  createEnvironments,
+  deriveAddress,
   type Environments,
-  environmentsOf,
 } from '../../scripts/system/environment.ts'
 import { choosePorts, freePort, type Ports, withFreePorts } from '../../scripts/system/ports.ts'
 import { prepare, TREASURY_START } from '../../scripts/system/prepare.ts'
@@ -121,7 +121,7 @@ type AppParts = {
 
 async function startApps({ folder, ports, databases, stage, temporalAddress }: AppParts): Promise<Cluster> {
   const { secrets } = folder.remembered
-  const addresses = addressesOf(ports, secrets, { databaseUrl: databases.url, temporalAddress })
+  const addresses = createAddresses(ports, secrets, { databaseUrl: databases.url, temporalAddress })
   const environments = clusterEnvironments({ folder, ports, databases, addresses })
   const { secretKey } = await prepareAll({ folder, databases, addresses })
   const apiPorts = await Promise.all(Array.from({ length: APIS }, () => freePort()))
@@ -169,7 +169,7 @@ type Known = { readonly folder: DataFolder; readonly databases: Databases; reado
 /** The environments of `npm start`, and what a pooler, a replica and a second process of each kind need. */
 function clusterEnvironments(of: Known & { readonly ports: Ports }): Environments {
   const { folder, ports, databases, addresses } = of
-  const plain = environmentsOf({ addresses, ports, secrets: folder.remembered.secrets, dataFolder: folder.path })
+  const plain = createEnvironments({ addresses, ports, secrets: folder.remembered.secrets, dataFolder: folder.path })
   const both = {
     DATABASE_POOLER: 'transaction',
     DATABASE_DIRECT_URL: databases.directUrl,
@@ -192,14 +192,14 @@ function prepareAll({ folder, databases, addresses }: Known): Promise<{ secretKe
       webhookEncryptionKey: secrets.webhookEncryptionKey,
       webhookSecret: secrets.webhookSecret,
       webhookUrl: `${addresses.inboxUrl}/webhooks`,
-      wallet: addressOf(secrets.merchantKey),
+      wallet: deriveAddress(secrets.merchantKey),
       chainId: DEVELOPMENT_CHAIN_ID,
       secretKey: null,
     },
     chain: {
       rpcUrl: addresses.rpcUrl,
-      treasury: addressOf(secrets.treasuryKey),
-      relayers: secrets.relayerKeys.map(addressOf),
+      treasury: deriveAddress(secrets.treasuryKey),
+      relayers: secrets.relayerKeys.map(deriveAddress),
       mintMicroUsdc: TREASURY_START,
     },
   })

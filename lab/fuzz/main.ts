@@ -3,7 +3,7 @@ import { startServices } from '../../scripts/test/services/services.ts'
 import { furnish } from '../../test/api/support/furnished.ts'
 import { openShop } from '../../test/api/support/shop.ts'
 import { createRandom } from '../../test/support/random.ts'
-import { type Document, type Made, requestsOf } from './requests.ts'
+import { createRequests, type Document, type Made } from './requests.ts'
 
 /** Maximum number of requests at the same time. */
 const AT_ONCE = 8
@@ -48,7 +48,7 @@ async function fuzz(seed: number, requests: number) {
     await shop.db.query("update payment set status = 'canceled', canceled_at = now() where id = $1", [ended])
     const document = JSON.parse((await shop.ask('GET', '/openapi.json')).text) as Document
     const before = await shop.count('payment')
-    const next = requestsOf(document, listIds(owned, other, ended))
+    const next = createRequests(document, listIds(owned, other, ended))
     const random = createRandom(seed)
     const found: Found = { wrong: [], statuses: new Map(), made: new Set() }
     const keys = { owner: owned.merchant.key, other: other.merchant.key, nobody: 'pinrail_test_nobody' }

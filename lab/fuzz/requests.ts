@@ -1,5 +1,5 @@
 import type { Random } from '../../test/support/random.ts'
-import { fitting, hostile, type Schema, spoiled, textOf } from './values.ts'
+import { fitting, hostile, type Schema, spoiled, toText } from './values.ts'
 
 /** Makes requests from the OpenAPI document: about half of them as it says, the others with an error. */
 
@@ -23,7 +23,7 @@ export type Made = {
 
 export type Ids = Readonly<Record<string, readonly string[]>>
 
-export function requestsOf(document: Document, ids: Ids): (random: Random) => Made {
+export function createRequests(document: Document, ids: Ids): (random: Random) => Made {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   )
@@ -60,9 +60,9 @@ function makeQuery(parameters: readonly Parameter[], random: Random): string {
   for (const { in: where, name, schema, required } of parameters) {
     if (where !== 'query' || !(required === true || random.chance(0.2))) continue
     const value = random.chance(0.7) ? fitting(schema, random) : hostile(random)
-    search.append(name, wellFormed(textOf(value)).slice(0, 3000))
+    search.append(name, wellFormed(toText(value)).slice(0, 3000))
   }
-  if (random.chance(0.03)) search.append(wellFormed(textOf(hostile(random))).slice(0, 100), 'x')
+  if (random.chance(0.03)) search.append(wellFormed(toText(hostile(random))).slice(0, 100), 'x')
   return search.size === 0 ? '' : `?${search.toString()}`
 }
 

@@ -102,7 +102,7 @@ export function hostile(random: Random): unknown {
   return random.pick(HOSTILE)
 }
 
-export function textOf(value: unknown): string {
+export function toText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
@@ -148,7 +148,7 @@ export function spoiled(value: unknown, random: Random): unknown {
   const entries = Object.entries(value)
   const place = random.below(entries.length + 2)
   const chosen = entries[place]
-  if (chosen === undefined) return { ...value, [textOf(hostile(random)).slice(0, 200)]: hostile(random) }
+  if (chosen === undefined) return { ...value, [toText(hostile(random)).slice(0, 200)]: hostile(random) }
   if (random.chance(0.2)) return Object.fromEntries(entries.filter((_, index) => index !== place))
   return { ...value, [chosen[0]]: spoiled(chosen[1], random) }
 }

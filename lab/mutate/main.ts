@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { Stryker } from '@stryker-mutator/core'
 import { transformFileSync } from '@swc/core'
 import type { Progress } from '../../scripts/setup/progress.mjs'
-import { explainedIn, type MutationReport, scoreOf, survivorsOf } from './survivors.ts'
+import { computeScore, listSurvivors, type MutationReport, parseExplained } from './survivors.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FOLDER = '.data/mutation'
@@ -50,7 +50,7 @@ export async function main(args: readonly string[], progress: Progress): Promise
   for (const file of files) {
     const report = await mutate(file)
     reports.push(report)
-    const { score, mutants } = scoreOf(report)
+    const { score, mutants } = computeScore(report)
     progress.line(`${file}: noticed ${score.toFixed(1)} % of ${mutants}`)
   }
   const report = { files: Object.assign({}, ...reports.map((one) => one.files)) } as MutationReport
@@ -58,15 +58,15 @@ export async function main(args: readonly string[], progress: Progress): Promise
 }
 
 async function judge(report: MutationReport, files: readonly string[], progress: Progress): Promise<number> {
-  const survivors = survivorsOf(report)
-  const explained = explainedIn(await readFile(PAGE, 'utf8')).filter(({ file }) => files.includes(file))
+  const survivors = listSurvivors(report)
+  const explained = parseExplained(await readFile(PAGE, 'utf8')).filter(({ file }) => files.includes(file))
   const isIn = (list: readonly { file: string; key: string }[], one: { file: string; key: string }): boolean =>
     list.some(({ file, key }) => file === one.file && key === one.key)
   const unexplained = survivors.filter((survivor) => !isIn(explained, survivor))
   const gone = explained.filter((known) => !isIn(survivors, known))
   for (const { file, line, key } of unexplained) progress.line(`NOT EXPLAINED ${file}:${line} - ${key}`)
   for (const { file, key } of gone) progress.line(`NO SURVIVOR ANY MORE, take it out of ${PAGE}: ${file} - ${key}`)
-  const { score, mutants } = scoreOf(report)
+  const { score, mutants } = computeScore(report)
   progress.line(`noticed ${score.toFixed(1)} % of ${mutants} mutants; at least ${MIN_SCORE} % must be`)
   progress.line(`${unexplained.length} survivors without explanation, ${gone.length} explanations without survivor`)
   return score >= MIN_SCORE && unexplained.length === 0 && gone.length === 0 ? 0 : 1

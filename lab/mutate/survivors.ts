@@ -20,7 +20,7 @@ type Survivor = { readonly file: string; readonly key: string; readonly line: nu
 const isNoticed = ({ status }: Mutant): boolean => status === 'Killed' || status === 'Timeout'
 const isUnnoticed = ({ status }: Mutant): boolean => status === 'Survived' || status === 'NoCoverage'
 
-export function survivorsOf(report: MutationReport): Survivor[] {
+export function listSurvivors(report: MutationReport): Survivor[] {
   return Object.entries(report.files).flatMap(([file, { source, mutants }]) =>
     mutants.filter(isUnnoticed).map(({ location, replacement }) => ({
       file,
@@ -44,7 +44,7 @@ const oneLine = (code: string): string => code.replaceAll('`', "'").replaceAll(/
  * Parses the page: one heading for each file, and under it one item for each survivor: code before → code after:
  * reason.
  */
-export function explainedIn(page: string): { readonly file: string; readonly key: string }[] {
+export function parseExplained(page: string): { readonly file: string; readonly key: string }[] {
   let file = ''
   return page.split('\n').flatMap((line) => {
     file = /^#+ `(src\/.*)`$/.exec(line)?.[1] ?? file
@@ -53,7 +53,7 @@ export function explainedIn(page: string): { readonly file: string; readonly key
   })
 }
 
-export function scoreOf(report: MutationReport): { readonly score: number; readonly mutants: number } {
+export function computeScore(report: MutationReport): { readonly score: number; readonly mutants: number } {
   const mutants = Object.values(report.files).flatMap((file) => file.mutants)
   const noticed = mutants.filter(isNoticed).length
   const all = noticed + mutants.filter(isUnnoticed).length

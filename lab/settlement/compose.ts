@@ -5,7 +5,7 @@ import { createTreasurySigner, type Token } from '../../src/chain/authorization.
 import { multicallCodec, type PayoutCodec } from '../../src/chain/codec.ts'
 import { SETTLEMENT_DEFAULTS, type SettlementDeps, type SettlementOptions } from '../../src/chain/context.ts'
 import { createDepositKeys } from '../../src/chain/deposits/deposit-keys.ts'
-import { accountOf as keyOf } from '../../src/chain/keys/private-key.ts'
+import { createKeyAccount as keyOf } from '../../src/chain/keys/private-key.ts'
 import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import type { Db } from '../../src/db/db.ts'
 import type { SettlementHooks } from '../../src/db/settlement/context.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { INVARIANTS } from '../../src/db/invariants/invariants.ts'
-import { DECISIONS, payloadOf } from '../../src/domain/payment/decision.ts'
+import { DECISIONS, describePayload } from '../../src/domain/payment/decision.ts'
 import { ANSWERS } from '../../src/domain/payment/funds/answer.ts'
 
 const PAGES = new URL('../../docs/', import.meta.url)
@@ -21,7 +21,7 @@ function withTable(file: string, name: string, table: string): string {
 }
 
 function decisionTable(): string {
-  const rows = ANSWERS.map((say) => `| \`${say}\` | ${DECISIONS[say]} | \`${payloadOf(say)}\` |`)
+  const rows = ANSWERS.map((say) => `| \`${say}\` | ${DECISIONS[say]} | \`${describePayload(say)}\` |`)
   return ['| update | what it does | payload |', '| --- | --- | --- |', ...rows, ''].join('\n')
 }
 

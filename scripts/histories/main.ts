@@ -74,7 +74,7 @@ async function keep(
   await mkdir(HISTORIES, { recursive: true })
   for (const { name, workflowId, run = 0, history: given } of recorded) {
     if (existsSync(historyFile(name)) && !again) continue
-    const history = given ?? (await stage.historyOf(workflowId, run))
+    const history = given ?? (await stage.readHistory(workflowId, run))
     await writeFile(historyFile(name), historyText(history))
     progress.line(`${name}: ${history.events?.length} events`)
   }

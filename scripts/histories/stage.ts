@@ -6,7 +6,7 @@ import { operatorUpdates } from '../../src/workflows/messages.ts'
 import type { TemporalService } from '../test/services/services.ts'
 import { startDevServer } from '../test/services/temporal.ts'
 import { createPaymentWorld } from './payment-world.ts'
-import { waitsOf } from './waits.ts'
+import { createWaits } from './waits.ts'
 
 /** A shop around the real Temporal server, with the steps of which scenarios consist. */
 export type Stage = Awaited<ReturnType<typeof openStage>>
@@ -16,7 +16,7 @@ export async function openStage(server?: TemporalService) {
   const env = await TestWorkflowEnvironment.createFromExistingServer({ address, namespace })
   let lagMs = 0
   const world = await createPaymentWorld(env, { clock: () => Date.now() - lagMs })
-  const waits = waitsOf(world)
+  const waits = createWaits(world)
   const handle = (id: string) => world.client.workflow.getHandle(id)
   const rest: Promise<unknown>[] = []
 

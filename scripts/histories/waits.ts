@@ -15,7 +15,7 @@ type Row = Awaited<ReturnType<PaymentWorld['read']>>['payment']
 const patiently = <T>(read: () => Promise<T>, holds: (value: T) => boolean) => until(read, holds, PATIENCE_MS)
 
 /** Waits for the facts of a scenario. It never waits for a time. */
-export function waitsOf(world: PaymentWorld) {
+export function createWaits(world: PaymentWorld) {
   const handle = (id: string) => world.client.workflow.getHandle(id)
   const untilRun = (workflowId: string, run: number) =>
     patiently(
@@ -58,7 +58,7 @@ export function waitsOf(world: PaymentWorld) {
         (started) => started,
       ),
 
-    deliveryOf: async (paymentId: string): Promise<string> => {
+    findDelivery: async (paymentId: string): Promise<string> => {
       const row = z.object({ event_id: z.string(), endpoint_id: z.string() })
       const query = sql`select event_id, endpoint_id from delivery join event on event.id = event_id where payment_id = ${paymentId}`
       const [found] = await patiently(
@@ -71,7 +71,7 @@ export function waitsOf(world: PaymentWorld) {
     untilRun,
 
     /** Returns the history of a run by its number, because a message after the end of a workflow starts another run. */
-    historyOf: async (workflowId: string, run: number) => {
+    readHistory: async (workflowId: string, run: number) => {
       const runs = await untilRun(workflowId, run)
       const oldestFirst = runs.toSorted((a, b) => a.startTime.getTime() - b.startTime.getTime())
       return world.client.workflow.getHandle(workflowId, oldestFirst[run]?.runId).fetchHistory()

@@ -30,7 +30,7 @@ const SYSTEM = { linux: 'unknown-linux-gnu', darwin: 'apple-darwin', win32: 'pc-
  * @param {{ platform: string, arch: string }} machine
  */
 export function shrink(nodeModules, { platform, arch } = process) {
-  const before = sizeOf(nodeModules)
+  const before = measureSize(nodeModules)
   const release = `${CPU[arch]}-${SYSTEM[platform]}`
   const releases = join(nodeModules, RELEASES)
   if (!existsSync(join(releases, release))) throw new Error(`${releases} must have a binary for ${release}`)
@@ -47,7 +47,7 @@ export function shrink(nodeModules, { platform, arch } = process) {
     for (const file of readdirSync(join(fonts, name, 'files')))
       if (!USED_FONT.test(file)) remove(join(fonts, name, 'files', file))
   removeUnread(nodeModules)
-  return { before, after: sizeOf(nodeModules) }
+  return { before, after: measureSize(nodeModules) }
 }
 
 /** @param {string} path */
@@ -74,7 +74,7 @@ function removeUnread(folder) {
  * @param {string} folder
  * @returns {number} megabytes on disk, in blocks as `du` counts
  */
-export function sizeOf(folder) {
+export function measureSize(folder) {
   /** @param {string} path @returns {number} */
   const blocks = (path) =>
     readdirSync(path, { withFileTypes: true }).reduce((sum, item) => {

@@ -87,11 +87,11 @@ export function isExecutable(path: string): boolean {
   }
 }
 
-export function messageOf(error: unknown): string {
+export function getMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
 /** Returns the first line, for places where a failure gets one. */
 export function firstLine(error: unknown): string {
-  return messageOf(error).split('\n', 1)[0] ?? ''
+  return getMessage(error).split('\n', 1)[0] ?? ''
 }

@@ -3,7 +3,7 @@ import type { Hex } from '../../src/domain/hex.ts'
 import { runPinrail } from '../../src/operator/command.ts'
 import { openStreams } from '../../src/operator/streams.ts'
 import { readMemory } from '../system/data-folder.ts'
-import { addressesOf, environmentsOf } from '../system/environment.ts'
+import { createAddresses, createEnvironments } from '../system/environment.ts'
 import { DEFAULT_PORTS } from '../system/ports.ts'
 
 /**
@@ -24,7 +24,7 @@ function readVariables(dataFolder: string): Record<string, string> {
   const memory = readMemory(dataFolder)
   if (memory === null) return {}
   const ports = { ...DEFAULT_PORTS, ...memory.ports }
-  const addresses = addressesOf(ports, memory.secrets, {})
-  const { worker } = environmentsOf({ addresses, ports, secrets: memory.secrets, dataFolder })
+  const addresses = createAddresses(ports, memory.secrets, {})
+  const { worker } = createEnvironments({ addresses, ports, secrets: memory.secrets, dataFolder })
   return { ...worker, TREASURIES: privateKeyToAddress(memory.secrets.treasuryKey as Hex) }
 }

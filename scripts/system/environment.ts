@@ -35,7 +35,7 @@ export type PartsGiven = {
   publicUrl?: string | undefined
 }
 
-export function addressesOf(ports: Ports, secrets: Secrets, given: PartsGiven): Addresses {
+export function createAddresses(ports: Ports, secrets: Secrets, given: PartsGiven): Addresses {
   const local = (port: number): string => `http://127.0.0.1:${port}`
   // Browsers make passkeys for a name only, so people reach the api under one.
   const apiUrl = `http://localhost:${ports.api}`
@@ -56,7 +56,7 @@ export type EnvironmentParts = { addresses: Addresses; ports: Ports; secrets: Se
 
 export type Environments = { api: Environment; worker: Environment; sandbox: Environment; inbox: Environment }
 
-export function environmentsOf({ addresses, ports, secrets, dataFolder }: EnvironmentParts): Environments {
+export function createEnvironments({ addresses, ports, secrets, dataFolder }: EnvironmentParts): Environments {
   const partners = {
     WALLET_APP_SECRET: secrets.walletApp,
     CARD_PARTNER_SECRET: secrets.cardPartner,
@@ -111,7 +111,7 @@ export function environmentsOf({ addresses, ports, secrets, dataFolder }: Enviro
       SANDBOX_DATA: `${dataFolder}/sandbox`,
       SANDBOX_CALLBACK_URL: addresses.apiUrl,
       SANDBOX_RPC_URL: addresses.rpcUrl,
-      SANDBOX_TREASURY: addressOf(secrets.treasuryKey),
+      SANDBOX_TREASURY: deriveAddress(secrets.treasuryKey),
     },
     inbox: {
       INBOX_PORT: String(ports.inbox),
@@ -158,6 +158,6 @@ function callersVariables(env: NodeJS.ProcessEnv): Environment {
   return Object.fromEntries(set) as Environment
 }
 
-export function addressOf(privateKey: string): string {
+export function deriveAddress(privateKey: string): string {
   return privateKeyToAddress(privateKey as `0x${string}`)
 }

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
-import { messageOf } from '../setup/run.ts'
+import { getMessage } from '../setup/run.ts'
 
 /** The addresses of this machine, either of which `localhost` may mean. */
 const HOSTS = ['127.0.0.1', '::1']
@@ -26,7 +26,7 @@ export async function withFreePorts<T>(start: () => Promise<T>, onRetry: () => v
     try {
       return await start()
     } catch (error) {
-      if (left === 0 || !IN_USE.test(messageOf(error))) throw error
+      if (left === 0 || !IN_USE.test(getMessage(error))) throw error
       onRetry()
     }
 }

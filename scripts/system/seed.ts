@@ -1,4 +1,4 @@
-import { API_SCOPES, createApiKey, digestOf, parseApiKey, sameDigest } from '../../src/api/auth/api-key.ts'
+import { API_SCOPES, createApiKey, digestApiKey, parseApiKey, sameDigest } from '../../src/api/auth/api-key.ts'
 import { findOrInsertPerson, insertMembership } from '../../src/db/accounts/people.ts'
 import type { Tenant } from '../../src/db/db.ts'
 import { createDb, type Db } from '../../src/db/db.ts'
@@ -102,7 +102,7 @@ async function seedKey(db: Db, demo: DemoMerchant): Promise<string> {
   const parsed = demo.secretKey === null ? null : parseApiKey(demo.secretKey)
   const stored = parsed === null ? null : await findApiKey(db, parsed.id)
   const works = stored !== null && stored.revokedAt === null && stored.expiresAt === null
-  if (parsed !== null && works && sameDigest(stored.digest, digestOf(parsed.text, demo.apiKeyPepper)))
+  if (parsed !== null && works && sameDigest(stored.digest, digestApiKey(parsed.text, demo.apiKeyPepper)))
     return parsed.text
   const key = createApiKey(false, demo.apiKeyPepper)
   await insertApiKey(db, DEMO, { ...key, name: 'Demo key', scopes: API_SCOPES })

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type JestResult, NONE, type Tally, tallyOf } from './tally.ts'
+import { countResults, type JestResult, NONE, type Tally } from './tally.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -35,7 +35,7 @@ export async function runJest(args: readonly string[], { env = {}, vmModules }: 
     })
     if (!existsSync(outputFile)) return { ...NONE, failed: 1 }
     const result = JSON.parse(readFileSync(outputFile, 'utf8')) as JestResult
-    return tallyOf({ ...result, success: result.success && code === 0 })
+    return countResults({ ...result, success: result.success && code === 0 })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -25,7 +25,7 @@ export type JestResult = {
 }
 
 /** Counts a file that could not run as one failure, and a run that failed without a failed test, or had no test. */
-export function tallyOf(result: JestResult): Tally {
+export function countResults(result: JestResult): Tally {
   const failed = result.numFailedTests + result.numRuntimeErrorTestSuites
   const seconds: Record<string, number> = {}
   for (const { name, startTime, endTime } of result.testResults) {

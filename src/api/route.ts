@@ -7,7 +7,7 @@ import { type Db, type Session, sessionIn } from '../db/db.ts'
 import type { ApiScope } from './auth/api-key.ts'
 import type { Authenticate, Caller } from './auth/auth.ts'
 import type { Answer } from './http/answer.ts'
-import { answerAhead, claimOf } from './http/idempotency.ts'
+import { answerAhead, createClaim } from './http/idempotency.ts'
 import { readJson } from './http/json-body.ts'
 import { type ProblemCode } from './http/problem-codes.ts'
 import { Problem } from './http/problems.ts'
@@ -258,7 +258,7 @@ function claimFor(route: Route, { idempotencyKey, body, params }: Call) {
   const path = route.path.replace(/\{(\w+)\}/g, (_match, name: string) =>
     encodeURIComponent((params as Record<string, string>)[name] ?? ''),
   )
-  return claimOf(`POST ${path}`, idempotencyKey, body)
+  return createClaim(`POST ${path}`, idempotencyKey, body)
 }
 
 function parse(schema: z.ZodType | undefined, value: unknown, where: 'body' | 'query' | 'path'): unknown {

@@ -3,7 +3,7 @@ import { decodeFunctionData } from 'viem/utils'
 import type { Hex } from '../domain/hex.ts'
 import type { SignedPayout } from '../domain/settlement/payout.ts'
 import { MULTICALL3 } from './token/contracts.ts'
-import { resultsOf, revertReason } from './token/results.ts'
+import { decodeResults, revertReason } from './token/results.ts'
 import { encodeAggregate3, word } from './token/words.ts'
 
 export type Authorization = Pick<
@@ -70,5 +70,5 @@ export const multicallCodec: PayoutCodec = {
     return deadlines.includes(null) || deadlines.length === 0 ? null : Math.max(...deadlines.map(Number))
   },
   decodeSimulation: (answer, items) =>
-    resultsOf(answer, items).map(({ success, returnData }) => (success ? null : revertReason(returnData))),
+    decodeResults(answer, items).map(({ success, returnData }) => (success ? null : revertReason(returnData))),
 }

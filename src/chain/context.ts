@@ -73,7 +73,7 @@ export function createMinutely(clock: () => Date): () => boolean {
 }
 
 /** Blocks behind the head for which a pruning node still has the state: Bor and geth retain 128. */
-export const KEPT_STATES = 100
+export const RETAINED_STATES = 100
 
 /**
  * Throws if the newest block of a quorum is below a block that was final: its balances still contain what was settled

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 import pg from 'pg'
 import { developmentSecret, isRegular } from './development.ts'
 import { missingNames } from './partner-names.ts'
-import { listOf, Secret } from './secret.ts'
+import { Secret, splitSecrets } from './secret.ts'
 
 /** A variable, and what it must be, for the person who has to correct it. */
 export type Problem = { readonly name: string; readonly must: string }
@@ -193,7 +193,8 @@ const WALLET_KEYS = new Set(['TREASURY_KEY', 'RETIRED_TREASURY_KEYS', 'RELAYER_K
 const noSharedSecrets: Rule = (settings) => {
   const first = new Map<string, string>()
   return Object.entries(settings).flatMap(([name, value]) => {
-    const secrets = value instanceof Secret && !WALLET_KEYS.has(name) ? new Set(listOf(value).map(normalizeSecret)) : []
+    const secrets =
+      value instanceof Secret && !WALLET_KEYS.has(name) ? new Set(splitSecrets(value).map(normalizeSecret)) : []
     const others = [...secrets].flatMap((secret) => first.get(secret) ?? [])
     for (const secret of secrets) first.set(secret, first.get(secret) ?? name)
     return others.slice(0, 1).flatMap((other) => problem(name, `must not be the same as ${other}`))

@@ -20,7 +20,7 @@ export class ConfigurationError extends Error {
 
 /** Reads the variables of the schema. Throws ConfigurationError with everything that is wrong with them. */
 export function read<T extends z.ZodObject>(schema: T, env: Environment): z.infer<T> {
-  const problems = problemsOf(schema, env)
+  const problems = findProblems(schema, env)
   if (problems.length > 0) throw new ConfigurationError(problems)
   return schema.parse(withFiles(schema, env).present)
 }
@@ -51,7 +51,7 @@ export function withFiles(schema: z.ZodObject, env: Environment): { present: Env
 /**
  * Returns everything that is wrong with the variables of the schema, in its order; an empty list if `read` succeeds.
  */
-export function problemsOf(schema: z.ZodObject, env: Environment): Problem[] {
+export function findProblems(schema: z.ZodObject, env: Environment): Problem[] {
   const { present, problems } = withFiles(schema, env)
   const unread = new Set(problems.map(({ name }) => name.replace(/_FILE$/, '')))
   const read = new Map<string, unknown>()

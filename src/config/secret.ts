@@ -19,7 +19,7 @@ export class Secret {
 }
 
 /** Returns the secrets of a comma-separated list; none if it is not set. */
-export const listOf = (list: Secret | undefined): string[] =>
+export const splitSecrets = (list: Secret | undefined): string[] =>
   (list?.reveal() ?? '')
     .split(',')
     .map((text) => text.trim())

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { z } from 'zod'
-import { type LimitOptions, limitsOf, settings } from './connection/limits.ts'
+import { type LimitOptions, settings, toLimits } from './connection/limits.ts'
 import { isSilent, openPool, SILENT_MS } from './connection/pool.ts'
 import { type Asking, askAlone, askOnce, createPrepared, keepsStalePlan } from './connection/prepared.ts'
 import { createReplica, doubting, type EitherDatabase } from './connection/replica.ts'
@@ -158,7 +158,7 @@ export async function execute(db: Queryable, statement: Statement): Promise<numb
 
 export function createDb(options: DbOptions): Db {
   const { livemode, pooled = false } = options
-  const limits = limitsOf(options)
+  const limits = toLimits(options)
   const connect = (url: string): Connection => (pooled ? { connectionString: url } : directConnection(url, limits))
   const main = connect(options.url)
   const max = options.pool ?? 10

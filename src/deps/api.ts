@@ -8,7 +8,7 @@ import { createSharedCounters } from '../api/limits/shared-counters.ts'
 import { createDownPartners, type DownPartnersOfProcess } from '../api/live/down-partners.ts'
 import { createOpenPages } from '../api/live/open-pages.ts'
 import { createLocate } from '../config/countries.ts'
-import { listOf } from '../config/secret.ts'
+import { splitSecrets } from '../config/secret.ts'
 import type { ApiConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import { addToLimits, forgetLimits } from '../db/limits.ts'
@@ -31,7 +31,15 @@ import { traceWorkflows } from '../temporal/traced.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { createLocalInbox } from './inbox.ts'
-import { type Composed, converterOf, loadStart, openDb, partnerNames, partnerSettings, ratesOf } from './shared.ts'
+import {
+  type Composed,
+  connectConverter,
+  connectRates,
+  loadStart,
+  openDb,
+  partnerNames,
+  partnerSettings,
+} from './shared.ts'
 import { createWriteBehind } from './write-behind.ts'
 
 /** Milliseconds that a claim waits for a concurrent one. Then the client gets 409. */
@@ -73,7 +81,7 @@ export async function composeApi(
   const db = await openDb(config, log, { lockTimeoutMs: API_LOCK_TIMEOUT_MS })
   const temporal = createTemporalClient(config)
   const settings = partnerSettings(config)
-  const rates = ratesOf(converterOf(config), clock)
+  const rates = connectRates(connectConverter(config), clock)
   const later = composeLater({ db, log })
   const registry = createRegistry(db.poolUse)
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-api' })
@@ -151,8 +159,11 @@ const readTolerances = (config: ApiConfig) => ({
 /** Retired secrets are still accepted. */
 const readSecrets = (config: ApiConfig) => ({
   pepper: config.API_KEY_PEPPER.reveal(),
-  retiredPeppers: listOf(config.RETIRED_API_KEY_PEPPERS),
-  secretBox: createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS)),
+  retiredPeppers: splitSecrets(config.RETIRED_API_KEY_PEPPERS),
+  secretBox: createSecretBox(
+    config.WEBHOOK_ENCRYPTION_KEY.reveal(),
+    splitSecrets(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS),
+  ),
 })
 
 const readAddress = (config: ApiConfig) => ({

@@ -26,10 +26,10 @@ export async function assertSameSeed(
   const shown = await readOldDeposit(db, scope)
   if (shown === null) return
   const { paymentId, address } = shown
-  if (keys.accountAt(paymentId, address) !== null) return
+  if (keys.findAccount(paymentId, address) !== null) return
   throw new Error(
     `DEPOSIT_SEED is not the one of before: the address of ${paymentId} was ${address} and would be ` +
-      `${keys.addressOf(paymentId)}. Write the seed of before to RETIRED_DEPOSIT_SEEDS`,
+      `${keys.deriveAddress(paymentId)}. Write the seed of before to RETIRED_DEPOSIT_SEEDS`,
   )
 }
 
@@ -38,7 +38,7 @@ export function createDepositBook({ db, chainId, token, watchDays, keys }: Depos
     read: (attemptId) => readDeposit(db, attemptId),
     open: async (deposit) => {
       if (keys === null) throw new Error('no addresses are opened here: CRYPTO_DEPOSITS is off')
-      const { addressOf } = keys
+      const { deriveAddress: addressOf } = keys
       await openDeposit(db, { ...deposit, chainId, token, watchSeconds: watchDays * 86_400, addressOf })
     },
   }

@@ -4,7 +4,7 @@ import type { DepositDeps, Funding } from '../chain/context.ts'
 import { createDepositKeys } from '../chain/deposits/deposit-keys.ts'
 import { openAccounts } from '../chain/keys/open.ts'
 import { isPublicAddress } from '../chain/keys/public-addresses.ts'
-import { listOf, type Secret } from '../config/secret.ts'
+import { type Secret, splitSecrets } from '../config/secret.ts'
 import type { WorkerConfig } from '../config.ts'
 import type { Hex } from '../domain/hex.ts'
 import type { Treasury } from '../domain/settlement/treasuries.ts'
@@ -34,7 +34,7 @@ type KeySettings = Pick<
 export async function openTreasuries(config: KeySettings): Promise<Treasuries> {
   const policy = {
     livemode: config.PINRAIL_MODE === 'live',
-    token: tokenOf(config),
+    token: getToken(config),
     // A payout above the daily limit could never be signed.
     maxMicroPerPayout: BigInt(Math.min(config.PAYOUT_MAX_USDC, config.PAYOUT_MAX_USDC_PER_DAY)) * 1_000_000n,
   }
@@ -77,11 +77,11 @@ export function openDepositKeys(
 ): DepositDeps | null {
   if (config.DEPOSIT_SEED === undefined) return null
   return {
-    keys: createDepositKeys(config.DEPOSIT_SEED.reveal(), config.CHAIN_ID, listOf(config.RETIRED_DEPOSIT_SEEDS)),
+    keys: createDepositKeys(config.DEPOSIT_SEED.reveal(), config.CHAIN_ID, splitSecrets(config.RETIRED_DEPOSIT_SEEDS)),
     wrongTokens: config.DEPOSIT_WRONG_TOKENS.map((token) => token.toLowerCase() as Hex),
   }
 }
 
-export function tokenOf(config: Pick<WorkerConfig, 'CHAIN_ID' | 'USDC_ADDRESS' | 'USDC_DOMAIN_NAME'>): Token {
+export function getToken(config: Pick<WorkerConfig, 'CHAIN_ID' | 'USDC_ADDRESS' | 'USDC_DOMAIN_NAME'>): Token {
   return { chainId: config.CHAIN_ID, address: config.USDC_ADDRESS.toLowerCase() as Hex, name: config.USDC_DOMAIN_NAME }
 }

@@ -8,7 +8,7 @@ import { createReconciliation } from '../worker/reconcile.ts'
 import { PER_ROUND, type Relay, STARTS_PER_ROUND } from '../worker/relay.ts'
 import { createRetention, MORE } from '../worker/retention.ts'
 import { createWorkLook, type WorkBells } from '../worker/work-look.ts'
-import { tokenOf } from './keys.ts'
+import { getToken } from './keys.ts'
 
 /** Rounds of one sweep between two looks that all sweeps share: ten seconds by default. */
 const LOOK_ROUNDS = 10
@@ -31,7 +31,7 @@ export function composeRetention(config: WorkerConfig, { db, log }: { db: Db; lo
   const tick = createRetention({
     db,
     now: Date.now,
-    scope: { chainId: config.CHAIN_ID, token: tokenOf(config).address },
+    scope: { chainId: config.CHAIN_ID, token: getToken(config).address },
     bytesDays: config.SETTLEMENT_BYTES_DAYS,
   })
   const everyMs = RETENTION_EVERY_MS
@@ -52,7 +52,7 @@ export function relayLoops(
       tick: () => relay.completeTransfers().then((count) => (count < PER_ROUND ? 0 : count)),
     },
     { ...onBell('starts', STARTS_PER_ROUND), everyMs, tick: relay.startPayments },
-    { ...onBell('news'), everyMs, tick: relay.tellPartnerNews },
+    { ...onBell('news'), everyMs, tick: relay.relayPartnerNews },
     { ...onBell('deliveries', DELIVERIES_PER_ROUND), everyMs, tick: sweep.tick },
     { name: 'orphans', everyMs: ORPHANS_EVERY_MS, tick: relay.adoptOrphans, log },
   ]

@@ -3,12 +3,12 @@ import type { WorkerConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import type { Logger } from '../log.ts'
 import { keepRoom, keepRoomBeside } from '../providers/around/crowded.ts'
-import { askPartner, tellStanding } from '../providers/around/standing.ts'
+import { askPartner, reportStanding } from '../providers/around/standing.ts'
 import { type Watching, watchConverter, watchPartners } from '../providers/around/watched.ts'
 import { createPartners } from '../providers/index.ts'
 import type { Loop } from '../worker/loop.ts'
 import { createPartnerWatch } from '../worker/partners/partner-watch.ts'
-import { converterOf, partnerSettings } from './shared.ts'
+import { connectConverter, partnerSettings } from './shared.ts'
 
 /** Milliseconds between two rounds while a partner is suspected or down. */
 const ASKED_EVERY_MS = 2500
@@ -27,8 +27,8 @@ export function composePartners(
     log,
   }
   return {
-    partners: tellStanding(keepRoom(measured), watch),
-    converter: keepRoomBeside(watchConverter(converterOf(config), watching)),
+    partners: reportStanding(keepRoom(measured), watch),
+    converter: keepRoomBeside(watchConverter(connectConverter(config), watching)),
     loop,
   }
 }

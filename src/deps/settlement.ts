@@ -12,7 +12,7 @@ import { createReceiptIssuer } from '../settlement/receipts/issue.ts'
 import { createReceiptSigner } from '../settlement/receipts/sign.ts'
 import { createSettlementRunner, type SettlementRunner } from '../settlement/runner.ts'
 import type { Loop } from '../worker/loop.ts'
-import { openFunding, openKeys, type Treasuries, tokenOf } from './keys.ts'
+import { getToken, openFunding, openKeys, type Treasuries } from './keys.ts'
 
 /** Milliseconds. The receipts of a full block have some megabytes, and nothing waits for them. */
 const RECEIPTS_TIMEOUT_MS = 20_000
@@ -42,7 +42,7 @@ export async function composeSettlement(
         warn: (about, message) => shared.log.warn(about, message),
       }),
       codec: multicallCodec,
-      token: tokenOf(config),
+      token: getToken(config),
       treasuries: shared.treasuries.signers,
       treasuryList: shared.treasuries.list,
       deposits: shared.deposits,
@@ -72,7 +72,7 @@ export function composeReceiptLoop(
     db,
     log,
     clock,
-    scope: { livemode: db.livemode, chainId: config.CHAIN_ID, token: tokenOf(config).address },
+    scope: { livemode: db.livemode, chainId: config.CHAIN_ID, token: getToken(config).address },
     rpc: connectRpc({
       urls: config.POLYGON_RPC_URLS.map((url) => url.reveal()),
       quorum: config.FINALITY_QUORUM,

@@ -96,12 +96,12 @@ export function partnerNames(config: Pick<ApiConfig, 'PARTNER_NAMES' | 'PINRAIL_
 
 type PartnerNames = Readonly<Record<ProviderUsed, PartnerName>>
 
-export function converterOf(config: Config): Converter {
+export function connectConverter(config: Config): Converter {
   return createConverter({ url: config.CONVERTER_URL, secret: config.CONVERTER_SECRET.reveal() })
 }
 
 /** `clock` is in Unix milliseconds. */
-export function ratesOf(converter: Converter, clock: () => number): ReturnType<typeof createRates> {
+export function connectRates(converter: Converter, clock: () => number): ReturnType<typeof createRates> {
   return createRates(converter, { refreshSeconds: RATES_REFRESH_SECONDS, clock })
 }
 

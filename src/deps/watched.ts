@@ -8,7 +8,7 @@ import { countAttention } from '../db/payments/attention.ts'
 import { watchBooks } from '../observe/metrics.ts'
 import { type SettlementSources, watchSettlement } from '../observe/settlement.ts'
 
-export function watched({
+export function createMonitoring({
   registry,
   db,
   workers,

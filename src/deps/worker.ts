@@ -5,7 +5,7 @@ import { createPaymentActivities } from '../activities/payment/payment.ts'
 import { createAnnounceActivities } from '../activities/webhooks/announce.ts'
 import { createWebhookDeliveryActivities } from '../activities/webhooks/webhook-delivery.ts'
 import type { DepositDeps } from '../chain/context.ts'
-import { listOf } from '../config/secret.ts'
+import { splitSecrets } from '../config/secret.ts'
 import type { WorkerConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import { createNotifier, listen, PAYMENTS_CHANNEL, PAYOUTS_CHANNEL } from '../db/notices.ts'
@@ -35,13 +35,13 @@ import { createWorkBells, ringFor, type WorkBells } from '../worker/work-look.ts
 import { createWorkers, type WorkerSettings } from '../worker/worker.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { assertSameSeed, createDepositBook } from './deposits.ts'
-import { openDepositKeys, openTreasuries, tokenOf } from './keys.ts'
+import { getToken, openDepositKeys, openTreasuries } from './keys.ts'
 import { composeLook, composeReconciliation, composeRetention, relayLoops } from './loops.ts'
 import { composeNotifications } from './notify/notifications.ts'
 import { composePartners } from './partners.ts'
 import { composeReceiptLoop, composeSettlement } from './settlement.ts'
-import { type Composed, loadStart, openDb, partnerSettings, ratesOf } from './shared.ts'
-import { watched } from './watched.ts'
+import { type Composed, connectRates, loadStart, openDb, partnerSettings } from './shared.ts'
+import { createMonitoring } from './watched.ts'
 
 export type WorkerParts = {
   readonly workers: Worker[]
@@ -110,7 +110,7 @@ export async function composeWorker(
     interceptor: traceActivities(tracing),
   })
   return {
-    ...watched({ registry, db, workers, temporal, settlement: settlement.figures }),
+    ...createMonitoring({ registry, db, workers, temporal, settlement: settlement.figures }),
     workers,
     settlement,
     relay,
@@ -188,11 +188,14 @@ function composeActivities(
   },
 ) {
   const settings = partnerSettings(config)
-  const rates = ratesOf(shared.calls.converter, shared.context.now)
+  const rates = connectRates(shared.calls.converter, shared.context.now)
   const delivery = {
     db: shared.db,
     sender: createSender({ mode: config.PINRAIL_MODE, testTargets: config.WEBHOOK_TEST_TARGETS, now: Date.now }),
-    secretBox: createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS)),
+    secretBox: createSecretBox(
+      config.WEBHOOK_ENCRYPTION_KEY.reveal(),
+      splitSecrets(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS),
+    ),
     now: Date.now,
   }
   const payment = createPaymentActivities({
@@ -204,7 +207,7 @@ function composeActivities(
         deposits: createDepositBook({
           db: shared.db,
           chainId: config.CHAIN_ID,
-          token: tokenOf(config).address,
+          token: getToken(config).address,
           watchDays: config.DEPOSIT_WATCH_DAYS,
           keys: config.CRYPTO_DEPOSITS ? (shared.deposits?.keys ?? null) : null,
         }),

@@ -46,6 +46,6 @@ export function isCurrency(value: string): value is Currency {
   return Object.hasOwn(CURRENCY_DECIMALS, value)
 }
 
-export function decimalsOf(currency: Currency): number {
+export function getDecimals(currency: Currency): number {
   return CURRENCY_DECIMALS[currency]
 }

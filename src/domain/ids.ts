@@ -36,7 +36,7 @@ const BASE_32 = '0123456789abcdefghjkmnpqrstvwxyz'
  * Returns when a payment's id was made, in Unix milliseconds: the first 48 bits of its UUIDv7 (RFC 9562, 5.7). No
  * backup and no database clock changes it. Null: it is not the id of a payment.
  */
-export function timeOfPayment(paymentId: string): number | null {
+export function readPaymentTime(paymentId: string): number | null {
   if (!isId('payment', paymentId)) return null
   const start = ID_PREFIXES.payment.length + 1
   return Array.from({ length: 10 }, (_digit, at) => BASE_32.indexOf(paymentId.charAt(start + at))).reduce(

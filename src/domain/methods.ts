@@ -125,16 +125,16 @@ export function isProviderName(value: string): value is ProviderName {
 }
 
 /** Without a provider, returns the currencies of all providers. */
-export function currenciesOf(provider: ProviderName | null): readonly Currency[] {
+export function listCurrencies(provider: ProviderName | null): readonly Currency[] {
   if (provider !== null) return PROVIDERS[provider].currencies
   return [...new Set(PROVIDER_NAMES.flatMap((name) => PROVIDERS[name].currencies))]
 }
 
-export function limitsOf(provider: ProviderName | null): { minimum: Money; maximum: Money } {
+export function getLimits(provider: ProviderName | null): { minimum: Money; maximum: Money } {
   return provider === null ? PICKER_LIMITS : PROVIDERS[provider]
 }
 
-export function chargeCurrencyOf(provider: ProviderUsed, currency: Currency): Currency {
+export function getChargeCurrency(provider: ProviderUsed, currency: Currency): Currency {
   return PROVIDERS[provider].chargeCurrency ?? currency
 }
 

@@ -1,4 +1,4 @@
-import { type Currency, decimalsOf } from './currencies.ts'
+import { type Currency, getDecimals } from './currencies.ts'
 
 /**
  * All arithmetic on money. Amounts are whole minor units (fiat) or whole micro-USDC: decimal text outside of this file,
@@ -32,7 +32,7 @@ export function parseAmount(
   const match = PLAIN_DECIMAL.exec(text)
   if (match === null) return { ok: false, problem: 'format' }
   const fraction = match[2] ?? ''
-  const decimals = decimalsOf(currency)
+  const decimals = getDecimals(currency)
   if (fraction.length > decimals) return { ok: false, problem: 'precision' }
   const minor = BigInt(`${match[1]}${fraction.padEnd(decimals, '0')}`)
   if (minor === 0n) return { ok: false, problem: 'zero' }
@@ -41,7 +41,7 @@ export function parseAmount(
 
 /** Formats major units with exactly the currency's decimals: `49.99`, `1200` for JPY. */
 export function formatAmount(money: Money): string {
-  return formatUnits(money.minor, decimalsOf(money.currency))
+  return formatUnits(money.minor, getDecimals(money.currency))
 }
 
 /** As people read it: `1,249.00`. */
@@ -92,7 +92,7 @@ function rateParts(rate: string): { units: bigint; scale: bigint } {
 /** Returns `floor(amount × rate)` in micro-USDC; `rate` is USDC for one major unit. */
 export function convertToMicroUsdc(money: Money, rate: string): MicroUsdc {
   const { units, scale } = rateParts(rate)
-  const divisor = scale * 10n ** BigInt(decimalsOf(money.currency))
+  const divisor = scale * 10n ** BigInt(getDecimals(money.currency))
   return ((BigInt(money.minor) * units * 10n ** BigInt(USDC_DECIMALS)) / divisor).toString()
 }
 
@@ -101,8 +101,8 @@ export function convertCurrency(money: Money, to: Currency, rates: { from: strin
   if (money.currency === to) return money
   const { units: fromUnits } = rateParts(rates.from)
   const { units: toUnits } = rateParts(rates.to)
-  const numerator = BigInt(money.minor) * fromUnits * 10n ** BigInt(decimalsOf(to))
-  const denominator = toUnits * 10n ** BigInt(decimalsOf(money.currency))
+  const numerator = BigInt(money.minor) * fromUnits * 10n ** BigInt(getDecimals(to))
+  const denominator = toUnits * 10n ** BigInt(getDecimals(money.currency))
   return { minor: (numerator / denominator).toString(), currency: to }
 }
 
@@ -115,8 +115,8 @@ export function roundToTwoDigits({ minor, currency }: Money, to: 'up' | 'down'):
 
 /** Compares `a × rateA` with `b × rateB` exactly, without rounding: -1 less, 0 equal, 1 more. */
 export function compareAt(a: Money, b: Money, rates: { a: string; b: string }): -1 | 0 | 1 {
-  const left = BigInt(a.minor) * rateParts(rates.a).units * 10n ** BigInt(decimalsOf(b.currency))
-  const right = BigInt(b.minor) * rateParts(rates.b).units * 10n ** BigInt(decimalsOf(a.currency))
+  const left = BigInt(a.minor) * rateParts(rates.a).units * 10n ** BigInt(getDecimals(b.currency))
+  const right = BigInt(b.minor) * rateParts(rates.b).units * 10n ** BigInt(getDecimals(a.currency))
   if (left === right) return 0
   return left < right ? -1 : 1
 }

@@ -1,7 +1,7 @@
 import type { Currency } from './currencies.ts'
 import {
-  chargeCurrencyOf,
-  limitsOf,
+  getChargeCurrency,
+  getLimits,
   type MethodName,
   PICKER_LIMITS,
   PROVIDER_NAMES,
@@ -21,7 +21,7 @@ export type RateTable = Readonly<Partial<Record<Currency, string>>>
 /** Returns the currencies whose rates are needed to compare an amount in `currency` with every limit. */
 export function ratesNeeded(currency: Currency): Currency[] {
   const limits = [PICKER_LIMITS, ...PROVIDER_NAMES.map((name) => PROVIDERS[name])]
-  const charged = PROVIDER_NAMES.map((name) => chargeCurrencyOf(name, currency))
+  const charged = PROVIDER_NAMES.map((name) => getChargeCurrency(name, currency))
   const compared = limits.flatMap(({ minimum, maximum }) => [minimum.currency, maximum.currency])
   return [...new Set([currency, ...compared, ...charged])]
 }
@@ -37,7 +37,7 @@ export type LimitCheck =
 
 /** Checks the limits of the provider, or those of the picker for null. An amount equal to a limit passes. */
 export function checkLimits(amount: Money, provider: ProviderName | null, rates: RateTable): LimitCheck {
-  const broken = brokenLimit(amount, limitsOf(provider), rates)
+  const broken = brokenLimit(amount, getLimits(provider), rates)
   if (broken === null) return { ok: true }
   const alternatives = PROVIDER_NAMES.filter(
     (name) =>
@@ -54,7 +54,7 @@ export function limitsIn(
   provider: ProviderName | null,
   rates: RateTable,
 ): { minimum: Money; maximum: Money } {
-  const { minimum, maximum } = limitsOf(provider)
+  const { minimum, maximum } = getLimits(provider)
   const shown = (limit: Money, to: 'up' | 'down'): Money => {
     if (limit.currency === currency) return limit
     const own = { from: getRate(limit.currency, rates), to: getRate(currency, rates) }
@@ -165,7 +165,7 @@ export function offersFor(query: OfferQuery): OfferAnswer {
 
 /** Without a country, the price's currency is the best guess about the buyer. */
 function byCurrency(ways: readonly Way[], { currency }: Money): Way[] {
-  const converts = ({ provider }: Way): number => Number(chargeCurrencyOf(provider, currency) !== currency)
+  const converts = ({ provider }: Way): number => Number(getChargeCurrency(provider, currency) !== currency)
   return ways.toSorted((a, b) => converts(a) - converts(b))
 }
 
@@ -193,7 +193,7 @@ function isOfferedIn({ countries }: Way, country: string | null): boolean {
 
 function toOffer({ provider, method }: Way, { amount, rates }: OfferQuery): Offer {
   const { estimatedSeconds, identityCheck } = PROVIDERS[provider]
-  const chargeCurrency = chargeCurrencyOf(provider, amount.currency)
+  const chargeCurrency = getChargeCurrency(provider, amount.currency)
   return {
     provider,
     method,

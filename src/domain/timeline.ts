@@ -120,7 +120,7 @@ const KINDS: Partial<Record<NoteReason, string>> = {
   'decision.give_back_outside': 'decision.give_back',
 }
 
-export function noteOf(reason: NoteReason, data: object = {}): Note {
+export function createNote(reason: NoteReason, data: object = {}): Note {
   const [actor, message] = NOTES[reason]
   return { kind: KINDS[reason] ?? reason, actor, message, data }
 }

@@ -1,4 +1,4 @@
-import { type Currency, decimalsOf, isCurrency } from './currencies.ts'
+import { type Currency, getDecimals, isCurrency } from './currencies.ts'
 import { type AmountProblem, type Money, parseAmount } from './money.ts'
 import { withoutCharacters } from './text.ts'
 
@@ -73,7 +73,7 @@ export function readTypedAmount(text: string, currency: Currency): TypedAmount {
   const names = [before, after].map(nameForm).filter((name) => name !== '')
   if (!names.every((name) => listSigns(currency).has(name)))
     return { ok: false, problem: names.some(isMoneySign) ? 'currency' : 'format' }
-  const read = readTypedNumber(number, decimalsOf(currency))
+  const read = readTypedNumber(number, getDecimals(currency))
   if (read.ok) return parseAmount(read.decimal, currency)
   if (read.problem === 'format') return read
   const grouped = parseAmount(read.grouped, currency)

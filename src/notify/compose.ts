@@ -1,9 +1,9 @@
 import { CURRENCIES, type Currency } from '../domain/currencies.ts'
 import { add, formatAmount } from '../domain/money.ts'
-import type { ChannelMessage, Recipient, Told } from '../domain/notification/message.ts'
+import type { ChannelMessage, NotifiedFact, Recipient } from '../domain/notification/message.ts'
 import { plainLine } from '../domain/text.ts'
 import { type Composed, link, type Part, typed, words } from './text.ts'
-import { type Speech, wordsOf } from './words/languages.ts'
+import { createSpeech, type Speech } from './words/languages.ts'
 
 export type Place = { readonly publicUrl: string; readonly testMode: boolean }
 
@@ -22,7 +22,7 @@ export function composeMessage(
   { language }: Pick<Recipient, 'language'>,
   place: Place,
 ): Composed {
-  const text = wordsOf(language)
+  const text = createSpeech(language)
   const account = `${plainLine(message.account)}${place.testMode ? ' (test)' : ''}`
   const again = message.repeated ? [[words(text.repeated)]] : []
   const [first, ...others] = message.told
@@ -35,13 +35,13 @@ export function composeMessage(
   return { title, lines: [...again, ...single(first, message, { text, place })] }
 }
 
-function getName({ kind, data }: Told, text: Speech): string {
+function getName({ kind, data }: NotifiedFact, text: Speech): string {
   const planned = kind === 'wallet.changed' && typeof data['at'] === 'string'
-  return text.nameOf(planned ? 'wallet.planned' : kind)
+  return text.translateName(planned ? 'wallet.planned' : kind)
 }
 
 function single(
-  told: Told,
+  told: NotifiedFact,
   { stopUrl }: ChannelMessage,
   { text, place: { publicUrl } }: { text: Speech; place: Place },
 ): Part[][] {
@@ -75,7 +75,7 @@ function single(
 const pathPart = (value: unknown): string => (/^[a-z]+_[0-9a-z]{26}$/.test(String(value)) ? String(value) : '')
 
 /** Only the USDC of a succeeded payment is certain to arrive: other payments may wait, or have lost their money. */
-function amountLine({ kind, data }: Told, text: Speech): Part[][] {
+function amountLine({ kind, data }: NotifiedFact, text: Speech): Part[][] {
   const amount = readAmount(data)
   if (amount === null) return []
   const settlement = data['settlement']
@@ -88,14 +88,14 @@ function amountLine({ kind, data }: Told, text: Speech): Part[][] {
 
 type Amount = { readonly minor: string; readonly currency: Currency }
 
-function readAmount({ amount_minor: minor, currency }: Told['data']): Amount | null {
+function readAmount({ amount_minor: minor, currency }: NotifiedFact['data']): Amount | null {
   const known = CURRENCIES.find((each) => each === currency)
   return known === undefined || !Number.isSafeInteger(minor) ? null : { minor: String(minor), currency: known }
 }
 
 /** Returns the number of each kind with their sums, then the newest by name. */
-function digest(told: readonly Told[], text: Speech): Part[][] {
-  const kinds = new Map<string, Told[]>()
+function digest(told: readonly NotifiedFact[], text: Speech): Part[][] {
+  const kinds = new Map<string, NotifiedFact[]>()
   for (const each of told) {
     const name = getName(each, text)
     kinds.set(name, [...(kinds.get(name) ?? []), each])
@@ -111,7 +111,7 @@ function digest(told: readonly Told[], text: Speech): Part[][] {
   return [...counted, ...(lines.length > 0 ? [[], ...lines] : []), ...(rest > 0 ? [[words(text.more(rest))]] : [])]
 }
 
-function composeLine(told: Told, text: Speech): Part[] {
+function composeLine(told: NotifiedFact, text: Speech): Part[] {
   const amount = readAmount(told.data)
   const reference = told.data['reference']
   return [
@@ -129,7 +129,7 @@ function countCharacters(lines: readonly Part[][]): number {
   return lines.flat().reduce((sum, part) => sum + (part.kind === 'link' ? part.url : part.text).length, lines.length)
 }
 
-function formatSums(told: readonly Told[]): string {
+function formatSums(told: readonly NotifiedFact[]): string {
   const sums = new Map<Currency, string>()
   for (const { data } of told) {
     const amount = readAmount(data)

@@ -1,5 +1,5 @@
 import { type Outcome, pauseSeconds } from '../domain/notification/channel.ts'
-import { commonOutcome, type Post, readJson, said } from './outcome.ts'
+import { commonOutcome, describeRefusal, type Post, readJson } from './outcome.ts'
 import { type Composed, markedText } from './text.ts'
 
 /** No preview of links (https://discord.com/developers/docs/resources/message#message-object-message-flags). */
@@ -30,7 +30,7 @@ export async function sendToDiscord(
   if (common !== null) return common
   const status = posted.status ?? 0
   const what = status === 400 ? 'message' : 'channel'
-  return { kind: 'refused', what, reason: said('Discord', answer['message'], status) }
+  return { kind: 'refused', what, reason: describeRefusal('Discord', answer['message'], status) }
 }
 
 const DISCORD = {

@@ -1,8 +1,8 @@
 import type { NotificationLanguage } from '../domain/notification/channel.ts'
 import { plainLine } from '../domain/text.ts'
-import { type Speech, wordsOf } from './words/languages.ts'
+import { createSpeech, type Speech } from './words/languages.ts'
 
-export type NoticeTold = {
+export type NoticeFacts = {
   readonly account: string
   readonly kind: string
   readonly data: Readonly<Record<string, unknown>>
@@ -12,17 +12,17 @@ export type NoticeTold = {
   readonly stopUrl: string | null
 }
 
-export function noticeMail(told: NoticeTold, language: NotificationLanguage): { subject: string; text: string } {
-  const words = wordsOf(language)
+export function noticeMail(told: NoticeFacts, language: NotificationLanguage): { subject: string; text: string } {
+  const words = createSpeech(language)
   const { account, kind, testMode } = told
   const isPlanned = kind === 'wallet.changed' && told.data['at'] !== null
-  const subject = words.nameOf(isPlanned ? 'wallet.planned' : kind)
+  const subject = words.translateName(isPlanned ? 'wallet.planned' : kind)
   const parts = isPlanned ? plannedWallet(told, words) : (PARTS[kind]?.(told, words) ?? other(told, words))
   return { subject: `${plainLine(account)}${testMode ? ' (test)' : ''}: ${subject}`, text: `${parts.join('\n\n')}\n` }
 }
 
 /** Paragraphs: what happened, what follows, and the page to go to. */
-type Parts = (told: NoticeTold, words: Speech) => string[]
+type Parts = (told: NoticeFacts, words: Speech) => string[]
 
 const PARTS: Readonly<Record<string, Parts>> = {
   'wallet.changed': (told, { mail }) => [
@@ -79,7 +79,7 @@ const HELD = { blacklisted: 'heldBlacklisted', refused: 'heldRefused', policy: '
   Record<string, 'heldBlacklisted' | 'heldRefused' | 'heldPolicy'>
 >
 
-function plannedWallet(told: NoticeTold, { mail, newWallet, takesEffect, stop }: Speech): string[] {
+function plannedWallet(told: NoticeFacts, { mail, newWallet, takesEffect, stop }: Speech): string[] {
   return [
     mail('walletAsked', readValues(told)),
     `${newWallet}: ${readValue(told, 'address')}\n${takesEffect}: ${readValue(told, 'at')}`,
@@ -89,21 +89,21 @@ function plannedWallet(told: NoticeTold, { mail, newWallet, takesEffect, stop }:
   ]
 }
 
-const channel = (told: NoticeTold, { mail }: Speech, what: string): string[] => [
+const channel = (told: NoticeFacts, { mail }: Speech, what: string): string[] => [
   what,
   mail('unexpected'),
   composeUrl(told, '/dashboard/notifications'),
 ]
 
 /** The mail for a link that was stopped or works again, and for each kind without an entry. */
-function other(told: NoticeTold, { nameOf }: Speech): string[] {
+function other(told: NoticeFacts, { translateName: nameOf }: Speech): string[] {
   const title = readValue(told, 'title')
   const link = readValue(told, 'link')
   const what = title === '' ? nameOf(told.kind) : `${nameOf(told.kind)}: ${title}`
   return [what, composeUrl(told, link === '' ? '/dashboard' : `/dashboard/links/${link}`)]
 }
 
-const composeUrl = ({ publicUrl }: NoticeTold, path: string): string => `${publicUrl}${path}`
+const composeUrl = ({ publicUrl }: NoticeFacts, path: string): string => `${publicUrl}${path}`
 
 const CHANNELS: Readonly<Record<string, string>> = {
   email: 'E-mail',
@@ -112,13 +112,13 @@ const CHANNELS: Readonly<Record<string, string>> = {
   slack: 'Slack',
 }
 
-function readValue({ data }: NoticeTold, name: string): string {
+function readValue({ data }: NoticeFacts, name: string): string {
   const value = data[name]
   const text = typeof value === 'string' ? plainLine(value) : ''
   return name === 'kind' ? (CHANNELS[text] ?? text) : text
 }
 
-function readValues(told: NoticeTold): Record<string, string> {
+function readValues(told: NoticeFacts): Record<string, string> {
   const values = Object.keys(told.data).map((name) => [name, readValue(told, name)])
   return { ...Object.fromEntries(values), account: plainLine(told.account) }
 }

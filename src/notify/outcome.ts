@@ -52,7 +52,7 @@ export function readJson(body: string): Readonly<Record<string, unknown>> {
 const LONGEST_REASON = 120
 
 /** Returns the service's text, short and in printable characters: pages and mails show it. */
-export function said(service: string, text: unknown, status: number): string {
+export function describeRefusal(service: string, text: unknown, status: number): string {
   const plain = (typeof text === 'string' ? text : '').replace(/[^\x20-\x7e]/g, '').slice(0, LONGEST_REASON)
   return plain === '' ? `${service} responded HTTP ${status}` : `${service} says "${plain}"`
 }

@@ -1,5 +1,5 @@
 import type { Outcome } from '../domain/notification/channel.ts'
-import { commonOutcome, type Post, said } from './outcome.ts'
+import { commonOutcome, describeRefusal, type Post } from './outcome.ts'
 import { type Composed, markedText } from './text.ts'
 
 /** Sends to an incoming webhook (https://api.slack.com/messaging/webhooks). */
@@ -25,7 +25,11 @@ export async function sendToSlack(
   const common = commonOutcome(posted)
   if (common !== null) return common
   const status = posted.status ?? 0
-  return { kind: 'refused', what: status === 400 ? 'message' : 'channel', reason: said('Slack', posted.body, status) }
+  return {
+    kind: 'refused',
+    what: status === 400 ? 'message' : 'channel',
+    reason: describeRefusal('Slack', posted.body, status),
+  }
 }
 
 const SLACK = {

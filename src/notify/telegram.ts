@@ -1,5 +1,5 @@
 import type { Outcome } from '../domain/notification/channel.ts'
-import { commonOutcome, type Post, readJson, said } from './outcome.ts'
+import { commonOutcome, describeRefusal, type Post, readJson } from './outcome.ts'
 import { type Composed, plainText } from './text.ts'
 
 /** The server and token of the bot; the token is a part of every URL of the Bot API. */
@@ -44,5 +44,9 @@ function refusal(status: number, answered: unknown): Outcome {
     return { kind: 'not_taken', reason: `Telegram refuses the bot (HTTP ${status})` }
   const isGone =
     status === 403 || /chat not found|chat_id|not enough rights|have no rights|deactivated/i.test(description)
-  return { kind: 'refused', what: isGone ? 'channel' : 'message', reason: said('Telegram', description, status) }
+  return {
+    kind: 'refused',
+    what: isGone ? 'channel' : 'message',
+    reason: describeRefusal('Telegram', description, status),
+  }
 }

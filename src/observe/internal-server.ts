@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { Registry } from 'prom-client'
-import { PATIENCE, type Patience, patienceOf } from '../patience.ts'
+import { createTimeouts, PATIENCE, type Patience } from '../patience.ts'
 import { createHealth, type HealthCheck } from './health.ts'
 
 /**
@@ -25,7 +25,7 @@ export function createInternalServer({
     },
     '/metrics': async () => ({ status: 200, type: registry.contentType, text: await registry.metrics() }),
   }
-  return createServer(patienceOf(patience), (request, response) => {
+  return createServer(createTimeouts(patience), (request, response) => {
     const page = pages[request.url?.split('?')[0] ?? '']
     const answer = page === undefined ? Promise.resolve(json(404, { status: 'no such page' })) : page()
     answer

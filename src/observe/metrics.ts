@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { onceEach, type Told, tell } from './told.ts'
+import { type MetricNumber, onceEach, registerNumbers } from './told.ts'
 
 /** The numbers of the books. Every process has the same, so one of them is enough. */
 export type Books = {
@@ -79,7 +79,7 @@ export function watchPages(registry: Registry, count: () => number): void {
 }
 
 /** Each number of the books: its source, and the column that has it. */
-const NUMBERS: Readonly<Record<string, Told<keyof Books>>> = {
+const NUMBERS: Readonly<Record<string, MetricNumber<keyof Books>>> = {
   pinrail_payments: {
     from: 'payments',
     value: 'count',
@@ -163,5 +163,5 @@ export function watchBooks(registry: Registry, sources: Books, withinMs?: number
       readable.set(answers.every(({ status }) => status === 'fulfilled') ? 1 : 0)
     },
   })
-  tell(registry, books, NUMBERS)
+  registerNumbers(registry, books, NUMBERS)
 }

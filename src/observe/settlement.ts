@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client'
-import { onceEach, type Sources, type Told, tell } from './told.ts'
+import { type MetricNumber, onceEach, registerNumbers, type Sources } from './told.ts'
 
 /**
  * The state of settlement for operators. Queue, cursor, lanes, parts and attention are the same from every worker;
@@ -9,7 +9,7 @@ export type SettlementSources = Sources<
   'queue' | 'cursor' | 'lanes' | 'parts' | 'attention' | 'treasuries' | 'gas' | 'nodes' | 'calls' | 'quorum'
 >
 
-const NUMBERS: Readonly<Record<string, Told<keyof SettlementSources>>> = {
+const NUMBERS: Readonly<Record<string, MetricNumber<keyof SettlementSources>>> = {
   pinrail_payouts: {
     from: 'queue',
     value: 'count',
@@ -155,5 +155,5 @@ const NUMBERS: Readonly<Record<string, Told<keyof SettlementSources>>> = {
 
 /** Reads the state on each request for metrics; balances at most twice a minute. */
 export function watchSettlement(registry: Registry, sources: SettlementSources): void {
-  tell(registry, onceEach(sources), NUMBERS)
+  registerNumbers(registry, onceEach(sources), NUMBERS)
 }

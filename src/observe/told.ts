@@ -5,7 +5,7 @@ export type Row = Readonly<Record<string, string | number | null>>
 export type Sources<Name extends string> = Readonly<Record<Name, () => Promise<readonly Row[]>>>
 
 /** One number: its source, the column that has it, and its labels. */
-export type Told<Name extends string> = {
+export type MetricNumber<Name extends string> = {
   readonly from: Name
   readonly value: string
   readonly help: string
@@ -18,10 +18,10 @@ export type Told<Name extends string> = {
  * Registers numbers that are read on each request for metrics. Without an answer there is no series, because an old
  * number would hide money. Each source is read once for all of its numbers on a page.
  */
-export function tell<Name extends string>(
+export function registerNumbers<Name extends string>(
   registry: Registry,
   sources: Sources<Name>,
-  numbers: Readonly<Record<string, Told<Name>>>,
+  numbers: Readonly<Record<string, MetricNumber<Name>>>,
 ): void {
   for (const [name, { from, value, help, labels, counts }] of Object.entries(numbers)) {
     const labelled = (row: Row) => Object.fromEntries(labels.map((label) => [label, String(row[label])]))

@@ -103,7 +103,7 @@ export function createTracing(tracer: Tracer, shutdown: () => Promise<void>): Tr
       })
     },
     ended(about) {
-      const caller = callerOf(about.caller)
+      const caller = parseCaller(about.caller)
       const parent = about.payment === null && caller !== null ? below(caller) : getParent(about)
       const links = caller === null ? [] : [{ context: caller }]
       const span = tracer.startSpan(about.name, { ...createOptions(about), links, startTime: about.startedAt }, parent)
@@ -123,7 +123,7 @@ export function traceOfPayment(paymentId: string): SpanContext {
 }
 
 /** Parses `traceparent` of W3C Trace Context; null if it is missing or cannot be read. */
-export function callerOf(traceparent: string | undefined): SpanContext | null {
+export function parseCaller(traceparent: string | undefined): SpanContext | null {
   const [, traceId, spanId] = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/.exec(traceparent ?? '') ?? []
   if (traceId === undefined || spanId === undefined) return null
   const context = { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true }

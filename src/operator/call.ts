@@ -89,7 +89,7 @@ export function signedBy({ options }: Call): Signed {
 
 const MOST_LINES = 1000
 
-export function limitOf({ options }: Call, usual: number): number {
+export function readLimit({ options }: Call, usual: number): number {
   return options.limit === undefined ? usual : wholeNumber('limit', options.limit, MOST_LINES)
 }
 
@@ -106,7 +106,10 @@ export function readSince(text: string): number {
   return time
 }
 
-export async function merchantOf({ db, subjects: [id = ''] }: Office): Promise<Tenant & { readonly name: string }> {
+export async function requireMerchant({
+  db,
+  subjects: [id = ''],
+}: Office): Promise<Tenant & { readonly name: string }> {
   const merchant = await findMerchant(db, id)
   if (merchant === null) throw new Refusal(`there is no merchant ${id}: see \`pinrail merchants list\``)
   return { merchantId: merchant.id, livemode: db.livemode, name: merchant.name }

@@ -12,7 +12,7 @@ import { holdPayout, type PayoutView, readPayout, releasePayout, requestVoid } f
 import type { Hex } from '../domain/hex.ts'
 import { formatUsdc } from '../domain/money.ts'
 import { plural } from '../domain/plural.ts'
-import { noteOf } from '../domain/timeline.ts'
+import { createNote } from '../domain/timeline.ts'
 import { Refusal } from './call.ts'
 
 export type Operation = {
@@ -77,7 +77,7 @@ async function voidPayout(tx: Tx, context: ChangeContext, paymentId: string): Pr
     // Also voids a payout that waits to be handed over again.
     const { payout, takenSale } = state.payment
     if (takenSale !== null && payout !== 'paid') set({ payout: 'voiding', stoppedFor: null })
-    note({ ...noteOf('payment.void_asked'), actor: 'operator' })
+    note({ ...createNote('payment.void_asked'), actor: 'operator' })
   }
   const { events } = await changePaymentIn(tx, context, { id: paymentId, work })
   await putOutbox(tx, 'complete_transfer', [{ subject: paymentId, payload: { events } }])

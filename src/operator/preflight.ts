@@ -2,7 +2,7 @@ import { openAccounts } from '../chain/keys/open.ts'
 import { isPublicAddress } from '../chain/keys/public-addresses.ts'
 import type { Problem } from '../config/live.ts'
 import type { Environment } from '../config/read.ts'
-import { listOf, Secret } from '../config/secret.ts'
+import { Secret, splitSecrets } from '../config/secret.ts'
 import { ENVIRONMENT, preflightProblems } from '../config.ts'
 import { assertSessionAt } from '../db/assert-session.ts'
 import { readTreasuries, whyKeysDiffer } from '../domain/settlement/treasuries.ts'
@@ -56,7 +56,7 @@ async function keyProblems(env: Environment): Promise<Problem[]> {
 /** The keys of treasuries must match the list. A single treasury needs no list. */
 function listProblems(env: Environment, keys: readonly { name: string; addresses: readonly string[] }[]): Problem[] {
   const ours = keys.filter(({ name }) => TREASURY_KEYS.includes(name)).flatMap(({ addresses }) => addresses)
-  const list = env['TREASURIES'] ? readTreasuries(listOf(new Secret(env['TREASURIES']))) : []
+  const list = env['TREASURIES'] ? readTreasuries(splitSecrets(new Secret(env['TREASURIES']))) : []
   const differing =
     typeof list === 'string' || (list.length === 0 && ours.length < 2) ? null : whyKeysDiffer(ours, list)
   return differing === null ? [] : [{ name: 'TREASURIES', must: differing.replace(/^TREASURIES /, '') }]

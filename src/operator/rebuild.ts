@@ -64,9 +64,9 @@ export async function rebuild(operation: Operation): Promise<number> {
     await markRestored(db, scope)
     await rewindCursor(context, lead.lease, first.value)
     const parts = { rpc, journal, lead, treasuries }
-    await readAnew(operation, parts)
+    await readFromCursor(operation, parts)
     await nameForgotten(db, scope, found.forgotten)
-    if ((await journal.queueForgotten()) > 0) await readAnew(operation, parts)
+    if ((await journal.queueForgotten()) > 0) await readFromCursor(operation, parts)
   } finally {
     await journal.releaseLead(owner)
   }
@@ -108,7 +108,7 @@ export async function takeLead(
 }
 
 /** Reads up to the final block, without keys. */
-export async function readAnew(
+export async function readFromCursor(
   { db, settings, say }: Operation,
   parts: { rpc: Rpc; journal: SettlementJournal; lead: Lead; treasuries: readonly Hex[] },
 ): Promise<void> {

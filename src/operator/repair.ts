@@ -3,9 +3,9 @@ import type { Rpc } from '../chain/rpc/rpc.ts'
 import { createSettlementJournal } from '../db/settlement/journal.ts'
 import {
   COMPARED_BLOCKS,
-  concludeGone,
+  concludeLost,
   endPause,
-  type Gone,
+  type LostTransfer,
   listProofBlocks,
   READ_AGAIN,
   type TakenBack,
@@ -15,7 +15,7 @@ import type { Hex } from '../domain/hex.ts'
 import { plural } from '../domain/plural.ts'
 import { REVERSAL_PAUSE } from '../domain/settlement/payout.ts'
 import type { Operation } from './payouts.ts'
-import { connectNodes, knownTreasuries, readAnew, takeLead } from './rebuild.ts'
+import { connectNodes, knownTreasuries, readFromCursor, takeLead } from './rebuild.ts'
 
 const TOGETHER = 20
 
@@ -60,7 +60,7 @@ export async function repairFinality(operation: Operation): Promise<number> {
     say(`${plural(takenBack.paymentIds.length, 'payout')} had a proof there; read again from block ${number + 1}`)
     // Throws for a block without a quorum: that one is not proved gone.
     const again = await takeLead(journal, { owner, start: cursor })
-    await readAnew(operation, { rpc, journal, lead: again, treasuries: await knownTreasuries(operation) })
+    await readFromCursor(operation, { rpc, journal, lead: again, treasuries: await knownTreasuries(operation) })
     return await conclude(operation, takenBack)
   } finally {
     await journal.releaseLead(owner)
@@ -99,7 +99,7 @@ async function agreedHash(rpc: Rpc, number: number): Promise<Hex> {
 async function conclude({ db, settings, hooks, say }: Operation, takenBack: TakenBack): Promise<number> {
   const scope = { livemode: db.livemode, chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
   const { gone, isPaused } = await db.transaction(async (tx) => {
-    const gone = await concludeGone(tx, scope)
+    const gone = await concludeLost(tx, scope)
     for (const one of gone) if ('movement' in one) await hooks.onTreasuryMovement(tx, one.movement)
     for (const one of gone) say(`WARNING: ${describe(one)}`)
     return { gone, isPaused: await endPause(tx, { db, scope, hooks }) }
@@ -118,7 +118,7 @@ function printTakenBack({ paymentIds, unsendable }: TakenBack, say: Operation['s
   for (const paymentId of paymentIds) say(`${paymentId} had its proof in a block that is gone`)
 }
 
-function describe(gone: Gone): string {
+function describe(gone: LostTransfer): string {
   if ('movement' in gone) {
     const { micro, direction, counterparty, txHash } = gone.movement
     return `${micro} micro-USDC ${direction} (${counterparty}) in ${txHash} is no longer on chain: booked back`

@@ -1,5 +1,5 @@
 import { listSettlementActions, type OperatorAction } from '../db/operator/actions.ts'
-import { limitOf, type Office, sayList } from './call.ts'
+import { type Office, readLimit, sayList } from './call.ts'
 
 const USUAL_LINES = 50
 
@@ -7,7 +7,7 @@ export const describeAct = ({ at, kind, operator, reason }: OperatorAction): str
   `${at}  ${kind} by ${operator}: ${reason}`
 
 export async function listSettlementActs(office: Office): Promise<number> {
-  const acts = await listSettlementActions(office.db, { subject: null, limit: limitOf(office, USUAL_LINES) })
+  const acts = await listSettlementActions(office.db, { subject: null, limit: readLimit(office, USUAL_LINES) })
   office.give('acts', acts)
   return sayList(office.say, {
     none: 'no operator has changed anything',

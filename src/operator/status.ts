@@ -16,7 +16,7 @@ import {
 } from '../db/settlement/watch/standing.ts'
 import { formatPol, formatUsdc } from '../domain/money.ts'
 import { plural } from '../domain/plural.ts'
-import { type Answer, answerOf } from '../domain/settlement/answer.ts'
+import { type Answer, summarizeStanding } from '../domain/settlement/answer.ts'
 import type { Standing } from '../domain/settlement/standing.ts'
 import { ageText } from '../domain/settlement/troubles.ts'
 import { columns } from './call.ts'
@@ -30,7 +30,7 @@ import { connectNodes } from './rebuild.ts'
 export async function showStatus(operation: Operation): Promise<number> {
   const { say, give = () => undefined } = operation
   const standing = await readStanding(operation)
-  const answer = answerOf(standing)
+  const answer = summarizeStanding(standing)
   give('settlement', { ...answer, ...standing })
   say(answer.text)
   const sections = [queueLines, partLines, chainLines, walletLines]

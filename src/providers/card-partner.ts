@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { MethodName } from '../domain/methods.ts'
 import type { Money } from '../domain/money.ts'
 import type { CallbackReading, FailureCode, OrderStatus, PartnerOrder, RawCallback } from '../domain/payment/partner.ts'
-import { type HttpAnswer, send, troubleOf, unclear } from './http.ts'
+import { findTrouble, type HttpAnswer, send, unclear } from './http.ts'
 import {
   type OpenedOrder,
   type OpenOrder,
@@ -147,7 +147,7 @@ function identity(settings: PartnerSettings): Record<string, string> {
 }
 
 function answered(answer: HttpAnswer): HttpAnswer {
-  const trouble = troubleOf(NAME, answer)
+  const trouble = findTrouble(NAME, answer)
   if (trouble !== null) throw trouble
   return answer
 }

@@ -1,7 +1,7 @@
 import { convertToMicroUsdc, type MicroUsdc } from '../domain/money.ts'
 import type { PartnerOrder } from '../domain/payment/partner.ts'
 import type { Deposit } from '../domain/settlement/deposit.ts'
-import { receivedMoney, statusOfDeposit, transferLink } from '../domain/settlement/deposit.ts'
+import { getDepositStatus, receivedMoney, transferLink } from '../domain/settlement/deposit.ts'
 import type { Rate } from './converter/converter.ts'
 import { PartnerError, type PaymentPartner } from './provider.ts'
 
@@ -60,7 +60,7 @@ function toOrder(deposit: Deposit, at: { now: number; tolerancePercent: number }
     attemptId: deposit.attemptId,
     reference: deposit.address,
     account: CRYPTO_ACCOUNT,
-    status: statusOfDeposit(deposit, at),
+    status: getDepositStatus(deposit, at),
     amount: deposit.asked,
     received: deposit.receivedMicro === '0' ? null : receivedMoney(deposit),
     failureCode: null,

@@ -53,7 +53,7 @@ export async function send(call: HttpCall, signal: AbortSignal): Promise<HttpAns
 const isAbortedEarly = ({ aborted, reason }: AbortSignal): boolean => aborted && reason?.name !== 'TimeoutError'
 
 /** A status that is neither an answer nor a clear refusal of the platform's account is `unknown`. */
-export function troubleOf(to: string, answer: HttpAnswer): PartnerError | null {
+export function findTrouble(to: string, answer: HttpAnswer): PartnerError | null {
   const { status } = answer
   if (status === 401 || status === 403)
     return new PartnerError('misconfigured', `${to}: refused our account or signature with ${status}`, {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { MethodName } from '../domain/methods.ts'
 import { formatAmount, type Money } from '../domain/money.ts'
 import type { CallbackReading, FailureCode, OrderStatus, PartnerOrder, RawCallback } from '../domain/payment/partner.ts'
-import { type HttpAnswer, send, troubleOf, unclear } from './http.ts'
+import { findTrouble, type HttpAnswer, send, unclear } from './http.ts'
 import {
   type OpenedOrder,
   type OpenOrder,
@@ -104,7 +104,7 @@ async function postSigned(
     'x-checksum': hmacSha256(settings.secret, body, 'base64'),
   }
   const answer = await send({ to: NAME, method: 'POST', url: `${settings.url}${request.path}`, headers, body }, signal)
-  const trouble = troubleOf(NAME, answer)
+  const trouble = findTrouble(NAME, answer)
   if (trouble !== null) throw trouble
   if (answer.status !== 200) throw unclear(NAME, `answered ${answer.status}`)
   if (!anyIsSame([answer.headers['x-checksum'] ?? ''], hmacSha256(settings.secret, answer.text, 'base64')))

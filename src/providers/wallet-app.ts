@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { formatAmount, type Money, parseAmount } from '../domain/money.ts'
 import type { CallbackReading, FailureCode, OrderStatus, PartnerOrder, RawCallback } from '../domain/payment/partner.ts'
-import { type HttpAnswer, send, troubleOf, unclear } from './http.ts'
+import { findTrouble, type HttpAnswer, send, unclear } from './http.ts'
 import type { OpenedOrder, OpenOrder, PartnerSettings, PaymentPartner, RefundResult } from './provider.ts'
 import { readAs, readCallbackBody, readCurrency, refused, shorten } from './reading.ts'
 import { anyIsSame, hmacSha256, isInWindow, parseTimestamp, sha256Hex } from './signature.ts'
@@ -106,7 +106,7 @@ async function sendSigned(settings: PartnerSettings, request: SignedRequest, sig
   }
   const call = { to: NAME, method: request.method, url: url.href, headers }
   const answer = await send(request.body === undefined ? call : { ...call, body }, signal)
-  const trouble = troubleOf(NAME, answer)
+  const trouble = findTrouble(NAME, answer)
   if (trouble !== null) throw trouble
   return answer
 }

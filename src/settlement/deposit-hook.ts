@@ -6,7 +6,7 @@ import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/pay
 import { deposited } from '../domain/ledger.ts'
 import { OTHER_TOKEN } from '../domain/payment/reading.ts'
 import { isDust, type RecordedDeposit } from '../domain/settlement/deposit.ts'
-import { noteOf } from '../domain/timeline.ts'
+import { createNote } from '../domain/timeline.ts'
 import type { Wake } from './settled.ts'
 
 /** Stores a final deposit like a partner's callback. After the relay, the payment reads its deposit. */
@@ -37,7 +37,7 @@ export function createDepositHook(context: ChangeContext, wake: Wake) {
 function noteDeposit(work: PaymentWork, deposit: RecordedDeposit): void {
   const { attemptId, txHash, units, token, sender } = deposit
   const data = { attempt_id: attemptId, tx_hash: txHash, units, token, sender }
-  work.note(noteOf(deposit.expected ? 'deposit.received' : 'deposit.other_token', data))
+  work.note(createNote(deposit.expected ? 'deposit.received' : 'deposit.other_token', data))
   if (deposit.expected || isDust(deposit)) return
   const known = work.state.attempts.find(({ id }) => id === attemptId)?.misfit?.received
   const before = known?.currency === token ? BigInt(known.minor) : 0n

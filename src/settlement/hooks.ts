@@ -14,7 +14,7 @@ import {
   type TreasuryMovement,
   type VoidProof,
 } from '../domain/settlement/payout.ts'
-import { noteOf } from '../domain/timeline.ts'
+import { createNote } from '../domain/timeline.ts'
 import { createDepositHook } from './deposit-hook.ts'
 import { createSettledHook, type Wake } from './settled.ts'
 
@@ -64,7 +64,7 @@ export function createSettlementHooks(context: ChangeContext, wake: Wake = () =>
     await changeAndRelay(tx, proof.paymentId, async (work) => {
       work.set({ payout: 'void', stoppedFor: null })
       work.note(
-        noteOf('payment.payout_voided', {
+        createNote('payment.payout_voided', {
           proof: proof.kind,
           tx_hash: proof.kind === 'cancelled' ? proof.txHash : null,
           block_number: String(proof.blockNumber),

@@ -12,7 +12,7 @@ export type Looks = {
   /**
    * Returns true if the part that looks for all others did so recently: it has woken those that have something to do.
    */
-  areTaken(): boolean
+  isRecentlyTaken(): boolean
   /** Outdates earlier looks, after a change that only a later one shows. */
   forget(): void
 }
@@ -43,7 +43,7 @@ export function createLooks(engine: Pick<SettlementEngine, 'look' | 'lead'>, out
     async lead() {
       return fresh()?.lead ?? engine.lead()
     },
-    areTaken: () => performance.now() - takenAt < outdatedMs,
+    isRecentlyTaken: () => performance.now() - takenAt < outdatedMs,
     forget() {
       changedAt = performance.now()
     },

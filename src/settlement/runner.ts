@@ -154,7 +154,7 @@ function createParts({ engine, looks, bells, clock, waitingMs }: Parts): Part[] 
       name: 'deposits',
       bell: bells.deposits,
       async work(isWoken) {
-        const lead = isWoken || !looks.areTaken() ? await looks.lead() : null
+        const lead = isWoken || !looks.isRecentlyTaken() ? await looks.lead() : null
         if (lead !== null) await engine.readDeposits(lead)
         return IDLE
       },
@@ -164,7 +164,7 @@ function createParts({ engine, looks, bells, clock, waitingMs }: Parts): Part[] 
       name: 'signing',
       bell: bells.signing,
       async work(isWoken) {
-        const lead = isWoken || !looks.areTaken() ? await looks.lead() : null
+        const lead = isWoken || !looks.isRecentlyTaken() ? await looks.lead() : null
         if (lead?.work.sign !== true) return IDLE
         const progress = await engine.authorize(lead).catch((error: unknown) => {
           bells.sending.ring()
@@ -183,7 +183,7 @@ function createParts({ engine, looks, bells, clock, waitingMs }: Parts): Part[] 
       name: 'sending',
       bell: bells.sending,
       async work(isWoken) {
-        const found = isWoken || !looks.areTaken() ? await looks.share() : null
+        const found = isWoken || !looks.isRecentlyTaken() ? await looks.share() : null
         if (found === null) return IDLE
         const now = clock().getTime()
         const isDue = !isRecent(lookedAt, now, LANES_MS)

@@ -15,7 +15,7 @@ import { withPaidOut } from '../domain/payment/funds/funds.ts'
 import { toFunds } from '../domain/payment/funds/stored-funds.ts'
 import type { PaymentWithAttempts } from '../domain/payment/payment-object.ts'
 import type { Settlement } from '../domain/settlement/payout.ts'
-import { noteOf } from '../domain/timeline.ts'
+import { createNote } from '../domain/timeline.ts'
 
 /** Called after a commit that left work to a sweep. */
 export type Wake = (sweep: 'transfers' | 'receipts' | 'news') => void
@@ -109,7 +109,7 @@ function recordSettlement(settlement: Settlement): LockedWork {
     const { transfer } = work.state.payment
     if (transfer !== null) {
       // The block in which it was final has left the chain, and it is booked already.
-      if (!isSamePlace(transfer, settlement)) work.note(noteOf('payment.transfer_replaced', createFact(settlement)))
+      if (!isSamePlace(transfer, settlement)) work.note(createNote('payment.transfer_replaced', createFact(settlement)))
       return work.set({ transfer: createTransfer(settlement) })
     }
     await bookAll(tx, listBookings(settlement), work.at)

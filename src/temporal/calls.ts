@@ -13,7 +13,7 @@ import { ApplicationFailure } from '@temporalio/common'
 /** Runs one call of the client. Rejects if it takes longer than `ms` milliseconds. */
 export type Within = <T>(ms: number, call: () => Promise<T>) => Promise<T>
 
-export function deadlinesOf(client: Client): Within {
+export function createDeadlines(client: Client): Within {
   return (ms, call) => client.connection.withDeadline(Date.now() + ms, call)
 }
 

@@ -1,7 +1,7 @@
 import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client'
 import type { Decision, DecisionAnswer, Say } from '../domain/payment/requests.ts'
 import { operatorUpdates } from '../workflows/messages.ts'
-import { deadlinesOf, UPDATE_DEADLINE_MS, unavailable, workflowEnded } from './calls.ts'
+import { createDeadlines, UPDATE_DEADLINE_MS, unavailable, workflowEnded } from './calls.ts'
 
 /** The outcome of an operator's decision. `unknown`: it might have been carried out anyway. */
 export type DecisionOutcome =
@@ -14,10 +14,10 @@ export async function sendDecision(
 ): Promise<DecisionOutcome> {
   const { workflowId, say, decision } = request
   try {
-    const answer = await deadlinesOf(client)(UPDATE_DEADLINE_MS, () =>
+    const answer = await createDeadlines(client)(UPDATE_DEADLINE_MS, () =>
       client.workflow.getHandle(workflowId).executeUpdate(operatorUpdates[say], { args: [decision] }),
     )
-    return outcomeOf(answer)
+    return toOutcome(answer)
   } catch (error) {
     if (error instanceof WorkflowNotFoundError)
       return { kind: 'not_running', message: `no workflow ${workflowId} is running` }
@@ -30,7 +30,7 @@ export async function sendDecision(
 }
 
 /** `unknown` for a retry that cannot see whether the earlier try carried the decision out. */
-export function outcomeOf({ unsure, ...answer }: DecisionAnswer): DecisionOutcome {
+export function toOutcome({ unsure, ...answer }: DecisionAnswer): DecisionOutcome {
   return unsure === true ? { kind: 'unknown', message: answer.message } : { kind: 'done', ...answer }
 }
 

@@ -43,7 +43,7 @@ export async function missingSearchAttributes(
 const WORKFLOW_TASKS = 1
 
 /** Each identity has its build, if it has one. */
-export async function pollersOf(
+export async function listPollers(
   { workflowService }: Pick<Services, 'workflowService'>,
   { namespace, queue }: { namespace: string; queue: string },
 ): Promise<string[]> {

@@ -9,7 +9,7 @@ import type { payment } from '../workflows/payment.ts'
 import { paymentPriority } from '../workflows/priority.ts'
 import * as attributes from '../workflows/search-attributes.ts'
 
-import { askRun, deadlinesOf, SIGNAL_DEADLINE_MS, START_DEADLINE_MS, signalRun, startOnce } from './calls.ts'
+import { askRun, createDeadlines, SIGNAL_DEADLINE_MS, START_DEADLINE_MS, signalRun, startOnce } from './calls.ts'
 
 /** Starts, signals, updates and completions of payment workflows, for API and worker. */
 
@@ -48,7 +48,7 @@ export type PaymentWorkflowsDeps = {
 
 export function createPaymentWorkflows(deps: PaymentWorkflowsDeps): PaymentWorkflows {
   const { client, taskQueue, load } = deps
-  const within = deadlinesOf(client)
+  const within = createDeadlines(client)
   const handle = (paymentId: string) => client.workflow.getHandle(paymentWorkflowId(paymentId))
   const takeOver = async (paymentId: string) => startOptions(await load(paymentId), { taskQueue, resume: true })
   return {

@@ -1,5 +1,5 @@
 import { ApplicationFailure, log, type WorkflowInterceptors } from '@temporalio/workflow'
-import { refusalOf } from './refused-message.ts'
+import { findRefusal } from './refused-message.ts'
 
 /**
  * No message from outside can stop a workflow. Part of the workflow bundle. An update and a query are answered with the
@@ -11,13 +11,13 @@ export const interceptors = (): WorkflowInterceptors => ({
     {
       execute: (input, next) => refused(input.args) ?? next(input),
       validateUpdate: (input, next) => {
-        const failure = failureOf(input.args)
+        const failure = findFailure(input.args)
         if (failure !== null) throw failure
         next(input)
       },
       handleQuery: (input, next) => refused(input.args) ?? next(input),
       handleSignal: (input, next) => {
-        const why = refusalOf(input.args)
+        const why = findRefusal(input.args)
         if (why === null) return next(input)
         log.warn(`the signal ${input.signalName} changes nothing: ${why}`)
         return Promise.resolve()
@@ -26,12 +26,12 @@ export const interceptors = (): WorkflowInterceptors => ({
   ],
 })
 
-function failureOf(args: readonly unknown[]): ApplicationFailure | null {
-  const why = refusalOf(args)
+function findFailure(args: readonly unknown[]): ApplicationFailure | null {
+  const why = findRefusal(args)
   return why === null ? null : ApplicationFailure.nonRetryable(why, 'PayloadRefused')
 }
 
 function refused(args: readonly unknown[]): Promise<never> | null {
-  const failure = failureOf(args)
+  const failure = findFailure(args)
   return failure === null ? null : Promise.reject(failure)
 }

@@ -6,7 +6,7 @@ const NAME = 'pinrail.refused'
 export const refusedMessage = (why: string): RefusedMessage => ({ [NAME]: why })
 
 /** Returns why one of the arguments was refused; null if none was. */
-export function refusalOf(args: readonly unknown[]): string | null {
+export function findRefusal(args: readonly unknown[]): string | null {
   for (const arg of args)
     if (typeof arg === 'object' && arg !== null && NAME in arg && typeof arg[NAME] === 'string') return arg[NAME]
   return null

@@ -14,7 +14,7 @@ export function toHex(bytes) {
 }
 
 /** @param {unknown} text @param {string} name of the text, for a person */
-export function bytesOf(text, name) {
+export function parseBytes(text, name) {
   // A pattern that matches millions of digits as a whole can use up the stack of the engine.
   const isHex = typeof text === 'string' && /^0x[0-9a-f]{2}/.test(text) && !/[^0-9a-f]/.test(text.slice(2))
   if (!isHex || text.length % 2 !== 0)
@@ -162,7 +162,7 @@ export function leafBytes(item) {
 }
 
 /** Parses a whole number without leading zeros. @param {Item | undefined} item */
-export function quantityOf(item) {
+export function parseQuantity(item) {
   const bytes = leafBytes(item)
   if (bytes.length > 32 || bytes[0] === 0) throw new Wrong('a number must have no leading zeros and at most 32 bytes')
   return bytes.length === 0 ? 0n : BigInt(toHex(bytes))
@@ -189,13 +189,13 @@ export function parseJson(text) {
 }
 
 /** @param {unknown} value @param {string} name @returns {Readonly<Record<string, unknown>>} */
-export function objectOf(value, name) {
+export function asObject(value, name) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Wrong(`${name} must be an object`)
   return /** @type {Record<string, unknown>} */ (value)
 }
 
 /** @param {Readonly<Record<string, unknown>>} claims @param {string} name */
-export function wholeOf(claims, name) {
+export function readWhole(claims, name) {
   const value = claims[name]
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
     throw new Wrong(`claims.${name} must be a whole number`)
@@ -203,7 +203,7 @@ export function wholeOf(claims, name) {
 }
 
 /** @param {Readonly<Record<string, unknown>>} claims @param {string} name */
-export function addressOf(claims, name) {
+export function readAddress(claims, name) {
   const value = claims[name]
   if (typeof value !== 'string' || !/^0x[0-9a-f]{40}$/.test(value))
     throw new Wrong(`claims.${name} must be an address in lower case`)

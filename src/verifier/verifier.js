@@ -1,17 +1,17 @@
 import {
-  addressOf,
-  bytesOf,
+  asObject,
   decodeRlp,
   fromBase64,
   indexKey,
   keccak256,
   leafBytes,
-  objectOf,
+  parseBytes,
   parseJson,
-  quantityOf,
+  parseQuantity,
+  readAddress,
+  readWhole,
   toHex,
   Wrong,
-  wholeOf,
 } from './reading.js'
 
 /**
@@ -97,17 +97,17 @@ export async function verifyReceipt(text, trusted = {}) {
 /** @param {string} text @returns {Receipt} */
 function readReceipt(text) {
   if (text.length > MOST.text) throw new Wrong(`the receipt must have at most ${MOST.text} characters`)
-  const { format, claims, proof, signature } = objectOf(parseJson(text), 'the receipt')
+  const { format, claims, proof, signature } = asObject(parseJson(text), 'the receipt')
   if (format !== FORMAT) throw new Wrong(`format must be ${FORMAT}`)
-  const { header, nodes, logs } = objectOf(proof, 'proof')
+  const { header, nodes, logs } = asObject(proof, 'proof')
   if (!Array.isArray(nodes) || nodes.length === 0 || nodes.length > MOST.nodes)
     throw new Wrong(`proof.nodes must be a list of 1 to ${MOST.nodes} nodes`)
   return {
-    claims: objectOf(claims, 'claims'),
-    header: bytesOf(header, 'proof.header'),
-    nodes: nodes.map((node, index) => bytesOf(node, `proof.nodes[${index}]`)),
+    claims: asObject(claims, 'claims'),
+    header: parseBytes(header, 'proof.header'),
+    nodes: nodes.map((node, index) => parseBytes(node, `proof.nodes[${index}]`)),
     logs,
-    signature: objectOf(signature, 'signature'),
+    signature: asObject(signature, 'signature'),
   }
 }
 
@@ -115,11 +115,16 @@ function readReceipt(text) {
 function checkNonce(claims) {
   const { payment, nonce } = claims
   if (typeof payment !== 'string' || !/^[\w-]{1,100}$/.test(payment)) throw new Wrong('claims.payment must be an id')
-  const head = [160n, BigInt(wholeOf(claims, 'chain_id')), addressOf(claims, 'token'), addressOf(claims, 'treasury')]
+  const head = [
+    160n,
+    BigInt(readWhole(claims, 'chain_id')),
+    readAddress(claims, 'token'),
+    readAddress(claims, 'treasury'),
+  ]
   const domain = textWords('pinrail.payout.v1')
   const words = [...head, 160n + BigInt(domain.length * 32), ...domain, ...textWords(payment)]
   const derived = keccak256(
-    bytesOf(`0x${words.map((word) => BigInt(word).toString(16).padStart(64, '0')).join('')}`, 'the nonce'),
+    parseBytes(`0x${words.map((word) => BigInt(word).toString(16).padStart(64, '0')).join('')}`, 'the nonce'),
   )
   if (derived !== nonce) throw new Wrong(`claims.nonce must be that of ${payment}, ${derived}`)
   return `the nonce belongs to ${payment}`
@@ -138,7 +143,7 @@ function checkHeader(claims, encoded) {
   const hash = keccak256(encoded)
   if (hash !== claims['block_hash'])
     throw new Wrong(`claims.block_hash must be the hash of the header, ${String(hash)}`)
-  if (number !== BigInt(wholeOf(claims, 'block_number')))
+  if (number !== BigInt(readWhole(claims, 'block_number')))
     throw new Wrong(`claims.block_number must be ${String(number)}`)
   if (`${String(claims['block_time'])}` !== new Date(Number(time) * 1000).toISOString())
     throw new Wrong('claims.block_time must be the time of the header')
@@ -152,7 +157,7 @@ function readHeader(encoded) {
     throw new Wrong('the header must have its fields')
   const root = leafBytes(fields[5])
   if (root.length !== 32) throw new Wrong('the header must have a receiptsRoot of 32 bytes')
-  return { receiptsRoot: toHex(root), number: quantityOf(fields[8]), time: quantityOf(fields[11]) }
+  return { receiptsRoot: toHex(root), number: parseQuantity(fields[8]), time: parseQuantity(fields[11]) }
 }
 
 /**
@@ -160,7 +165,7 @@ function readHeader(encoded) {
  * @param {Fields} claims @param {{ header: Uint8Array, nodes: Uint8Array[] }} proof
  */
 function checkProof(claims, { header, nodes }) {
-  let path = indexKey(wholeOf(claims, 'tx_index'))
+  let path = indexKey(readWhole(claims, 'tx_index'))
   let wanted = readHeader(header).receiptsRoot
   for (const [at, encoded] of nodes.entries()) {
     if (keccak256(encoded) !== wanted) throw new Wrong(`proof.nodes[${at}] must have the hash ${wanted}`)
@@ -207,9 +212,9 @@ function checkTransfer(claims, { leaf, logs }) {
     throw new Wrong('a receipt has status, gas, bloom and logs')
   if (toHex(leafBytes(receipt[0])) !== '0x01') throw new Wrong('the transaction must have succeeded')
   const all = receipt[3].map(readLog)
-  const word = (/** @type {string} */ name) => `0x${addressOf(claims, name).slice(2).padStart(64, '0')}`
+  const word = (/** @type {string} */ name) => `0x${readAddress(claims, name).slice(2).padStart(64, '0')}`
   const used = [AUTHORIZATION_USED, word('treasury'), String(claims['nonce'])].join()
-  const token = addressOf(claims, 'token')
+  const token = readAddress(claims, 'token')
   const at = all.findIndex(({ address, topics }) => address === token && topics.join() === used)
   const [authorization, transfer] = [all[at], all[at + 1]]
   if (authorization === undefined || transfer?.address !== token)
@@ -226,7 +231,7 @@ function checkTransfer(claims, { leaf, logs }) {
 function sameLogs(shown, proved) {
   if (!Array.isArray(shown) || shown.length !== proved.length) return false
   return proved.every(({ address, topics, data }, index) => {
-    const log = objectOf(shown[index], 'a log')
+    const log = asObject(shown[index], 'a log')
     const named = Array.isArray(log['topics']) && log['topics'].every((topic) => typeof topic === 'string')
     return named && log['address'] === address && log['data'] === data && String(log['topics']) === topics.join()
   })
@@ -273,10 +278,10 @@ function checkBlock({ block_hash: hash, block_number: number }, trusted) {
  */
 async function checkSignature(claims, { signature, keys }) {
   const { protected: head, payload, signature: value } = signature
-  const stated = objectOf(parseJson(new TextDecoder().decode(fromBase64(payload, 'payload'))), 'the signed payload')
+  const stated = asObject(parseJson(new TextDecoder().decode(fromBase64(payload, 'payload'))), 'the signed payload')
   const names = new Set([...Object.keys(stated), ...Object.keys(claims)])
   for (const name of names) if (stated[name] !== claims[name]) throw new Wrong(`claims.${name} must be what was signed`)
-  const { alg, kid, crit } = objectOf(
+  const { alg, kid, crit } = asObject(
     parseJson(new TextDecoder().decode(fromBase64(head, 'protected'))),
     'the signature’s header',
   )

@@ -4,7 +4,7 @@ import { deleteOutbox, type OutboxRow, readOutbox, takeOutbox } from '../db/outb
 import { takeUnread } from '../db/payments/partner-events.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
 import { loadPayments } from '../db/payments/payments.ts'
-import { snapshotOf } from '../domain/payment/snapshot.ts'
+import { toSnapshot } from '../domain/payment/snapshot.ts'
 import type { Logger } from '../log.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
 import { adoptOrphans, createWalk } from './orphans.ts'
@@ -16,7 +16,7 @@ export type Relay = {
   /** For payouts that are settled, stopped or voided: completes the waiting activity, or signals the workflow. */
   readonly completeTransfers: () => Promise<number>
   /** Repeats callbacks of partners until an activity has applied a reading of the order. */
-  readonly tellPartnerNews: () => Promise<number>
+  readonly relayPartnerNews: () => Promise<number>
   /** Starts a workflow for every open payment without one, after a terminated run or a lost Temporal store. */
   readonly adoptOrphans: () => Promise<number>
 }
@@ -70,12 +70,12 @@ export function createRelay(deps: RelayDeps): Relay {
       return sendAll(db, rows, async ({ subject, payload }) => {
         const payment = payments.get(subject)
         if (payment === undefined) throw new Error(`no payment ${subject}`)
-        const changed = { payment: snapshotOf(payment), events: readEvents(payload) }
+        const changed = { payment: toSnapshot(payment), events: readEvents(payload) }
         if (!(await workflows.completeTransfer(subject, changed))) await workflows.tellRowChanged(subject)
       })
     },
 
-    tellPartnerNews: async () => {
+    relayPartnerNews: async () => {
       const news = await takeUnread(db, { minAgeMs: graceMs, limit: PER_ROUND })
       return forEach(news, (unread) => workflows.tellPartnerNews(unread.payment_id, unread.attempt_id))
     },

@@ -9,7 +9,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow'
-import { payloadOf, whyRefused } from '../domain/payment/decision.ts'
+import { describePayload, whyRefused } from '../domain/payment/decision.ts'
 import { ANSWERS } from '../domain/payment/funds/answer.ts'
 import { isOpen, type PaymentStatus } from '../domain/payment/payment.ts'
 import type {
@@ -194,7 +194,7 @@ class PaymentRun {
     })
     for (const say of ANSWERS)
       setHandler(messages.operatorUpdates[say], (decision) => this.#inbox.ask(() => this.#decide(say, decision)), {
-        description: `Operator: ${say}. Give ${payloadOf(say)}`,
+        description: `Operator: ${say}. Give ${describePayload(say)}`,
         // An old snapshot must not refuse a decision about a newer row: then only the form is checked here, and the
         // rest in its turn.
         validator: (decision) =>

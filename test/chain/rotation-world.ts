@@ -3,7 +3,7 @@ import { parseEther } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { createTreasurySigner, type TreasurySigner } from '../../src/chain/authorization.ts'
 import { multicallCodec } from '../../src/chain/codec.ts'
-import { accountOf } from '../../src/chain/keys/private-key.ts'
+import { createKeyAccount } from '../../src/chain/keys/private-key.ts'
 import type { Db } from '../../src/db/db.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { firstPaymentId } from '../../src/domain/ids.ts'
@@ -26,7 +26,7 @@ export const idAt = (milliseconds: number): string =>
 
 /** After this number of minutes no earlier signature is valid, by any clock. */
 export const MINUTES_UNTIL_DEAD = 56
-/** The same after a restore, when the signer's clock is unknown. */
+/** The same after a restore, when the signer’s clock is unknown. */
 export const MINUTES_UNTIL_SURE = 56
 
 /** The date of the successor: payments of these tests without a given id are older. */
@@ -68,13 +68,13 @@ export type Rotation = {
   found(payout: Queued): Promise<{ state: string; holdReason: string | null; holdDetail: string | null }>
   /** Lets time pass on chain, and for rows that rest in the database. */
   pass(minutes: number, db?: Db): Promise<void>
-  /** Signs with the treasury's key for a payment; a stranger carries it. */
+  /** Signs with the treasury’s key for a payment; a stranger carries it. */
   carry(from: LocalAccount, payout: Queued, cancel?: boolean): Promise<Hex>
 }
 
 /** A rotation for the tests of a `describe`, restored before each of them. */
 export function useRotation(): Rotation {
-  const [old, successor] = [accountOf(newKey()), accountOf(newKey())]
+  const [old, successor] = [createKeyAccount(newKey()), createKeyAccount(newKey())]
   const world = useWorld({ relayers: 2, treasury: old })
   const reset = async (): Promise<void> => {
     await world.reset()
@@ -138,7 +138,7 @@ async function carry(
   }
   const signer = signerOf(from)
   const signed = cancel ? await signer.signCancellation(payout) : await signer.signTransfer(payout, 4_000_000_000)
-  const stranger = accountOf(newKey())
+  const stranger = createKeyAccount(newKey())
   await world.chain.setBalance({ address: stranger.address, value: parseEther('100') })
   const { target, calldata } = multicallCodec.encode(TOKEN.address, [{ ...payout, signed }])
   const raw = await stranger.signTransaction({

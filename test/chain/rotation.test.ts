@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
-import { addressOf as addressOfKey } from '../../scripts/system/environment.ts'
+import { deriveAddress as addressOfKey } from '../../scripts/system/environment.ts'
 import { poll } from '../../scripts/system/waiting.ts'
-import { accountOf } from '../../src/chain/keys/private-key.ts'
+import { createKeyAccount } from '../../src/chain/keys/private-key.ts'
 import { readWorkerConfig } from '../../src/config.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
 import { acknowledgeTransfers } from '../../src/db/settlement/operator.ts'
@@ -13,7 +13,7 @@ import { listSettlementAttention, readTakeOvers, readWanting } from '../../src/d
 import { openTreasuries } from '../../src/deps/keys.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { firstPaymentId } from '../../src/domain/ids.ts'
-import { answerOf } from '../../src/domain/settlement/answer.ts'
+import { summarizeStanding } from '../../src/domain/settlement/answer.ts'
 import { payoutNonce } from '../../src/evm/payout-nonce.ts'
 import { readStanding } from '../../src/operator/status.ts'
 import { mintUsdc } from '../../src/sandbox/chain.ts'
@@ -52,9 +52,9 @@ describe('a rotation by the variables of a worker', () => {
   let world: World
   beforeAll(async () => {
     const created = await createWorld()
-    world = { ...created, treasury: accountOf(oldKey) }
+    world = { ...created, treasury: createKeyAccount(oldKey) }
     for (const key of [oldKey, newTreasuryKey])
-      await mintUsdc(world.chain, { to: accountOf(key).address, micro: 1_000_000_000n })
+      await mintUsdc(world.chain, { to: createKeyAccount(key).address, micro: 1_000_000_000n })
   })
   afterAll(() => world.stop())
 
@@ -73,7 +73,9 @@ describe('a rotation by the variables of a worker', () => {
     await runner.assertReady()
     await world.db.transaction((tx) => requestVoid(tx, unwanted!.paymentId))
     await runner.tick()
-    const [after] = await queueAll({ ...world, treasury: accountOf(newTreasuryKey) }, [{ paymentId: newPaymentId() }])
+    const [after] = await queueAll({ ...world, treasury: createKeyAccount(newTreasuryKey) }, [
+      { paymentId: newPaymentId() },
+    ])
     await world.finalize(runner, 3)
     for (const { paymentId, recipient, micro } of [before!, after!]) {
       expect(await state(paymentId)).toBe('settled')
@@ -97,7 +99,7 @@ describe('a rotation by the variables of a worker', () => {
 describe('the list of treasuries', () => {
   const rotation = useRotation()
   const { world, old, successor } = rotation
-  const third = accountOf(newKey())
+  const third = createKeyAccount(newKey())
   const stamp = (list: ReturnType<typeof createList>, keys: readonly Hex[] = []) =>
     createSettlementJournal({ db: world.db, scope, hooks: world.hooks }).stampTreasuries({ list, keys })
   const stamped = async () =>
@@ -154,7 +156,7 @@ describe('the list of treasuries', () => {
     const queued = rotation.queueOn(old, [{ paymentId: newPaymentId() }])
     await expect(queued).rejects.toThrow('TREASURIES of this process is not the list of the database')
     await expect(rotation.queueOn(successor, [{}])).rejects.toThrow(`treasury ${addressOf(old)} pays`)
-    const next = accountOf(newKey())
+    const next = createKeyAccount(newKey())
     const paymentId = idAt(Date.UTC(2041, 0, 1) + 5)
     let stamping: Promise<string | null> = Promise.resolve(null)
     await world.db.transaction(async (tx) => {
@@ -192,7 +194,7 @@ describe('the list of treasuries', () => {
     const balance = await world.balance(old.address)
     await rotation.queueOn(old, [{ micro: balance / 2n + 1n }, { micro: balance / 2n + 1n }])
     await world.finalize(runner, 2)
-    const { troubles } = answerOf(await readStanding({ db: world.db, settings: settingsOf(world) }))
+    const { troubles } = summarizeStanding(await readStanding({ db: world.db, settings: settingsOf(world) }))
     expect(troubles.map(({ todo }) => todo)).toEqual([expect.stringContaining(`to the treasury ${addressOf(old)}.`)])
   })
 })

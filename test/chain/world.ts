@@ -6,7 +6,7 @@ import { encodeFunctionData } from 'viem/utils'
 import { createTreasurySigner, type Token } from '../../src/chain/authorization.ts'
 import { multicallCodec } from '../../src/chain/codec.ts'
 import { SETTLEMENT_DEFAULTS, type SettlementDeps, type SettlementOptions } from '../../src/chain/context.ts'
-import { accountOf } from '../../src/chain/keys/private-key.ts'
+import { createKeyAccount } from '../../src/chain/keys/private-key.ts'
 import { GWEI } from '../../src/chain/lanes/fees.ts'
 import { connectRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
 import { Secret } from '../../src/config/secret.ts'
@@ -117,8 +117,8 @@ export function useWorld(setup: WorldSetup = {}): World {
 export async function createWorld(setup: WorldSetup = {}): Promise<World> {
   const [anvil, database] = await Promise.all([takeChain(setup.anvil), takeDatabase()])
   const chain = connectDevelopmentChain(anvil.url)
-  const treasury = setup.treasury ?? accountOf(newKey())
-  const relayers = Array.from({ length: setup.relayers ?? 1 }, () => accountOf(newKey()))
+  const treasury = setup.treasury ?? createKeyAccount(newKey())
+  const relayers = Array.from({ length: setup.relayers ?? 1 }, () => createKeyAccount(newKey()))
   const heard: Heard = { settled: [], held: [], released: [], voided: [], movements: [], gas: [], deposits: [] }
   const fund = async () => {
     for (const { address } of relayers) await chain.setBalance({ address, value: GAS_MONEY })
@@ -275,12 +275,12 @@ export async function insertPayments(
 }
 
 /**
- * A transfer of one micro-USDC by the treasury's own first transaction, which no payout authorized. Returns its hash.
+ * A transfer of one micro-USDC by the treasury’s own first transaction, which no payout authorized. Returns its hash.
  */
 export const stealUsdc = (world: World): Promise<Hex> =>
   transferUsdc(world, { from: world.treasury, to: newAddress(), micro: 1n })
 
-/** A transfer by the wallet's own first transaction. Returns its hash. */
+/** A transfer by the wallet’s own first transaction. Returns its hash. */
 export async function transferUsdc(
   world: World,
   { from, to, micro }: { from: LocalAccount; to: Hex; micro: bigint },
@@ -300,7 +300,7 @@ export async function transferUsdc(
   return world.chain.sendRawTransaction({ serializedTransaction: raw })
 }
 
-/** The settings of an operator's command on this world. */
+/** The settings of an operator’s command on this world. */
 export const settingsOf = (world: World, wrongTokens: Hex[] = []): OperatorConfig => ({
   DATABASE_URL: world.databaseUrl,
   POLYGON_RPC_URLS: [new Secret(world.anvil.url)],

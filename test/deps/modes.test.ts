@@ -86,7 +86,7 @@ describe('The entrances of a system', () => {
 
   const untouched = async (): Promise<void> => expect(await storedOf(shop.db, other)).toBe(stored)
 
-  /** The response as a client reads it, except for its own input and the request's own id. */
+  /** The response as a client reads it, except for its own input and the request’s own id. */
   async function seen(method: string, path: (of: Planted) => string, of: Planted, options: Options = {}) {
     const body = options.body?.(of)
     const answer = await shop.ask(method, path(of), { ...options, ...(body !== undefined && { body }) })
@@ -207,7 +207,7 @@ describe('The entrances of a system', () => {
     test.each<[string, () => Promise<number>]>([
       ['a start that is not made', () => parts().relay.startPayments()],
       ['news of a payout', () => parts().relay.completeTransfers()],
-      ['news of a partner', () => parts().relay.tellPartnerNews()],
+      ['news of a partner', () => parts().relay.relayPartnerNews()],
       ['a delivery that is overdue', () => parts().sweep.tick()],
     ])('the worker skips %s of the other mode', async (_what, round) => {
       expect(await round()).toBe(1)

@@ -7,9 +7,9 @@ import {
   isId,
   notificationWorkflowId,
   paymentWorkflowId,
+  readPaymentTime,
   refundKey,
   SETTLE_ACTIVITY_ID,
-  timeOfPayment,
   typeId,
 } from '../../src/domain/ids.ts'
 import { newId } from '../../src/ids.ts'
@@ -66,13 +66,13 @@ test.each([
 
 test('a payment’s id contains its creation time, to the millisecond, and no other id does', () => {
   const before = Date.now()
-  const made = timeOfPayment(newId('payment'))
+  const made = readPaymentTime(newId('payment'))
   expect(made).toBeGreaterThanOrEqual(before)
   expect(made).toBeLessThanOrEqual(Date.now())
   // The UUID of RFC 9562, appendix A.6, with the time 2022-02-22T19:22:22Z.
-  expect(timeOfPayment('pay_01fwhe4ydgfk1sh6w1b60krjv9')).toBe(0x01_7f_22_e2_79_b0)
-  expect(timeOfPayment('pay_7zzzzzzzzzfk1sh6w1b60krjv9')).toBe(2 ** 48 - 1)
-  expect([timeOfPayment('mer_01fwhe4ydgfk1sh6w1b60krjv9'), timeOfPayment('pay_1'), timeOfPayment('')]).toEqual([
+  expect(readPaymentTime('pay_01fwhe4ydgfk1sh6w1b60krjv9')).toBe(0x01_7f_22_e2_79_b0)
+  expect(readPaymentTime('pay_7zzzzzzzzzfk1sh6w1b60krjv9')).toBe(2 ** 48 - 1)
+  expect([readPaymentTime('mer_01fwhe4ydgfk1sh6w1b60krjv9'), readPaymentTime('pay_1'), readPaymentTime('')]).toEqual([
     null,
     null,
     null,

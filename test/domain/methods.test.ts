@@ -2,11 +2,11 @@ import { describe, expect, test } from '@jest/globals'
 import { COUNTRY_CODES, isCountry } from '../../src/domain/countries.ts'
 import { CURRENCIES, isCurrency } from '../../src/domain/currencies.ts'
 import {
-  chargeCurrencyOf,
-  currenciesOf,
   EEA,
+  getChargeCurrency,
+  getLimits,
   isProviderName,
-  limitsOf,
+  listCurrencies,
   PROVIDER_NAMES,
   PROVIDERS,
   type ProviderName,
@@ -20,7 +20,7 @@ const EU = 'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT
 const EU_AND_US = `${EU} US`
 const EEA_CODES = `${EU} IS LI NO`
 
-/** The promise to merchants: the contract's table of methods, compared with the code's. */
+/** The promise to merchants: the contract’s table of methods, compared with the code’s. */
 const PROMISED: Record<ProviderUsed, { countries: string | null; currencies: string; limits: string }> = {
   wallet_app: {
     countries: EEA_CODES,
@@ -38,7 +38,7 @@ const PROMISED: Record<ProviderUsed, { countries: string | null; currencies: str
 }
 
 const limitsText = (provider: ProviderName | null) => {
-  const { minimum, maximum } = limitsOf(provider)
+  const { minimum, maximum } = getLimits(provider)
   return `${minimum.minor} ${minimum.currency} to ${maximum.minor} ${maximum.currency}`
 }
 const everybody = Object.keys(PROMISED) as ProviderUsed[]
@@ -65,22 +65,22 @@ describe('The providers', () => {
 
   test.each(PROVIDER_NAMES)('%s has the promised limits', (provider) => {
     expect(limitsText(provider)).toBe(PROMISED[provider].limits)
-    expect(currenciesOf(provider)).toBe(PROVIDERS[provider].currencies)
+    expect(listCurrencies(provider)).toBe(PROVIDERS[provider].currencies)
   })
 
   test('crypto has the limits of the picker', () => {
     const { minimum, maximum } = PROVIDERS.crypto
-    expect({ minimum, maximum }).toEqual(limitsOf(null))
+    expect({ minimum, maximum }).toEqual(getLimits(null))
     expect(limitsText(null)).toBe(PROMISED.crypto.limits)
   })
 
   test('without a pin the currencies are those of all partners, each once', () => {
-    expect([...currenciesOf(null)].sort()).toEqual([...CURRENCIES].sort())
+    expect([...listCurrencies(null)].sort()).toEqual([...CURRENCIES].sort())
   })
 
   test('only UPI is charged in another currency than the price', () => {
     for (const provider of everybody)
-      expect([provider, chargeCurrencyOf(provider, 'EUR')]).toEqual([
+      expect([provider, getChargeCurrency(provider, 'EUR')]).toEqual([
         provider,
         provider === 'local_partner' ? 'INR' : 'EUR',
       ])

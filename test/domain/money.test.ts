@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import * as iso from 'dinero.js/currencies'
 import fc from 'fast-check'
-import { CURRENCIES, type Currency, decimalsOf } from '../../src/domain/currencies.ts'
+import { CURRENCIES, type Currency, getDecimals } from '../../src/domain/currencies.ts'
 import {
   add,
   atMost,
@@ -27,7 +27,7 @@ const minor = fc.bigInt({ min: 1n, max: 10n ** 12n - 1n })
 describe('Currencies', () => {
   test('every currency has the decimals of ISO 4217', () => {
     const table = iso as unknown as Record<string, { code: string; exponent: number } | undefined>
-    for (const code of CURRENCIES) expect([code, decimalsOf(code)]).toEqual([code, table[code]?.exponent])
+    for (const code of CURRENCIES) expect([code, getDecimals(code)]).toEqual([code, table[code]?.exponent])
   })
 })
 
@@ -49,7 +49,7 @@ describe('Amounts', () => {
     ['0.01', 'USD', '1'],
     ['0.29', 'USD', '29'],
     ['1.1', 'USD', '110'],
-  ] as const)('the amount %s %s is %s minor units', (text, code, units) => {
+  ] as const)('%s %s is %s minor units', (text, code, units) => {
     expect(parseAmount(text, code)).toEqual({ ok: true, money: { minor: units, currency: code } })
   })
 
@@ -71,7 +71,7 @@ describe('Amounts', () => {
     ['1.0', 'JPY', 'precision'],
     ['0', 'EUR', 'zero'],
     ['0.00', 'EUR', 'zero'],
-  ] as const)('the amount %p %s is refused: %s', (text, code, problem) => {
+  ] as const)('%p %s is refused: %s', (text, code, problem) => {
     expect(parseAmount(text, code)).toEqual({ ok: false, problem })
   })
 
@@ -150,7 +150,7 @@ describe('Conversion', () => {
         const rate = `${Math.floor(rateMillionths / 1_000_000)}.${String(rateMillionths % 1_000_000).padStart(6, '0')}`
         const micro = BigInt(convertToMicroUsdc({ minor: units.toString(), currency: code }, rate))
         const exact = units * BigInt(rateMillionths)
-        const scale = 10n ** BigInt(decimalsOf(code))
+        const scale = 10n ** BigInt(getDecimals(code))
         expect(micro * scale <= exact).toBe(true)
         expect((micro + 1n) * scale > exact).toBe(true)
       }),
@@ -214,7 +214,7 @@ describe('The received amount', () => {
     ['9899', 'underpaid'],
     ['10001', 'overpaid'],
     ['0', 'underpaid'],
-  ])('a receipt of %s of 10000 is %s with a tolerance of 1 %%', (received, verdict) => {
+  ])('%s of 10000 is %s with a tolerance of 1 %%', (received, verdict) => {
     expect(compareReceived(asked, received, 1)).toBe(verdict)
   })
   test('without tolerance one unit short is underpaid', () => {
@@ -230,7 +230,7 @@ describe('A difference of at most some percent', () => {
     ['10201', false],
     ['10000', true],
     ['0', false],
-  ])('the amount %s differs from 10000 by at most 2 %%: %s', (amount, isWithin) => {
+  ])('%s against 10000 with 2 %%: %s', (amount, isWithin) => {
     expect(isWithinPercent(amount, '10000', 2)).toBe(isWithin)
   })
   test('with 0 % no difference is allowed, and for zero no amount', () => {

@@ -3,15 +3,15 @@ import {
   type Actor,
   attemptNote,
   because,
+  createNote,
   type MoveReason,
   moveNote,
   type NoteReason,
-  noteOf,
   observedSentence,
   offerNote,
 } from '../../src/domain/timeline.ts'
 
-/** The actor of each entry: a merchant's timeline must not attribute the system's actions to a person. */
+/** The actor of each entry: a merchant’s timeline must not attribute the system’s actions to a person. */
 const MOVES: Record<Actor, readonly MoveReason[]> = {
   merchant: ['created', 'canceled'],
   buyer: ['opened'],
@@ -112,20 +112,20 @@ describe('The timeline’s texts', () => {
 
   test.each(byActor(NOTES))('the timeline names the actor of %s: %s', (reason, actor) => {
     const data = { figure: '1' }
-    expect(noteOf(reason, data)).toMatchObject({
+    expect(createNote(reason, data)).toMatchObject({
       actor,
       message: expect.stringMatching(/^[A-Z][\w ,:;.’-]{8,}\w$/),
       data,
     })
-    expect(noteOf(reason).data).toEqual({})
+    expect(createNote(reason).data).toEqual({})
   })
 
   test('the timeline keeps the kinds by which stored entries are found', () => {
-    expect(noteOf('payment.converted').kind).toBe('payment.converted')
-    expect(noteOf('attempt.sent').kind).toBe('attempt.open')
-    expect(noteOf('attempt.refused').kind).toBe('attempt.declined')
-    expect(noteOf('decision.give_back_outside').kind).toBe('decision.give_back')
-    expect(noteOf('deposit.other_token').kind).toBe('deposit.received')
+    expect(createNote('payment.converted').kind).toBe('payment.converted')
+    expect(createNote('attempt.sent').kind).toBe('attempt.open')
+    expect(createNote('attempt.refused').kind).toBe('attempt.declined')
+    expect(createNote('decision.give_back_outside').kind).toBe('decision.give_back')
+    expect(createNote('deposit.other_token').kind).toBe('deposit.received')
     expect(moveNote('settling', because('payout_resumed'))).toEqual({
       kind: 'payment.settling',
       actor: 'system',

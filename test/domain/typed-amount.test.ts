@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { CURRENCIES, type Currency, decimalsOf } from '../../src/domain/currencies.ts'
+import { CURRENCIES, type Currency, getDecimals } from '../../src/domain/currencies.ts'
 import { formatAmount, grouped, groupedAmount } from '../../src/domain/money.ts'
 import { asciiDigits, readTypedAmount, readTypedNumber } from '../../src/domain/typed-amount.ts'
 import { LOCALES } from '../../src/web/messages/locales.ts'
@@ -42,7 +42,7 @@ describe('An amount in euros', () => {
     ['４９．９０', '49.90'],
     ['৪৯.৯০', '49.90'],
     ['4\u200b9.90', '49.90'],
-  ])('the typed amount %j is read as %s', (text, amount) => {
+  ])('%j is read as %s', (text, amount) => {
     expect(eur(text)).toBe(amount)
   })
 
@@ -79,7 +79,7 @@ describe('An amount in euros', () => {
     ['5 bananas', 'format'],
     [`${' '.repeat(5000)}5`, 'format'],
     ['9'.repeat(40), 'format'],
-  ])('the typed amount %j is refused: %s', (text, problem) => {
+  ])('%j is refused: %s', (text, problem) => {
     expect(eur(text)).toBe(problem)
   })
 
@@ -141,7 +141,7 @@ test('an amount in any script, with any grouping of its language, is read with i
   const languages = ['en', 'de', 'de-CH', 'fr', 'hi', 'en-IN', 'ar-EG', 'fa', 'bn', 'sv', 'pl', 'pt-BR', 'ja']
   fc.assert(
     fc.property(money, fc.constantFrom(...languages), (amount, language) => {
-      const decimals = decimalsOf(amount.currency)
+      const decimals = getDecimals(amount.currency)
       const format = new Intl.NumberFormat(language, {
         minimumFractionDigits: decimals,
         maximumFractionDigits: decimals,

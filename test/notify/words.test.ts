@@ -7,7 +7,7 @@ import { composeMessage } from '../../src/notify/compose.ts'
 import { sendToDiscord } from '../../src/notify/discord.ts'
 import { noticeMail } from '../../src/notify/notice-mail.ts'
 import { plainText } from '../../src/notify/text.ts'
-import { WORDS, wordsOf } from '../../src/notify/words/languages.ts'
+import { createSpeech, WORDS } from '../../src/notify/words/languages.ts'
 import { LOCALES } from '../../src/web/messages/locales.ts'
 
 describe('The words of notifications', () => {
@@ -49,7 +49,7 @@ describe('The words of notifications', () => {
   )
 
   test.each(NOTIFICATION_LANGUAGES)('the words in %s count with digits that everybody reads', (language) => {
-    expect(wordsOf(language).many(137)).toContain('137')
+    expect(createSpeech(language).many(137)).toContain('137')
   })
 
   /** Every notice, with its data. */
@@ -79,7 +79,7 @@ describe('The words of notifications', () => {
           { ...told, kind: kind === 'wallet.planned' ? 'wallet.changed' : kind },
           language,
         )
-        expect(subject).toBe(`Ann’s Shop (test): ${wordsOf(language).nameOf(kind)}`)
+        expect(subject).toBe(`Ann’s Shop (test): ${createSpeech(language).translateName(kind)}`)
         expect(subject).not.toContain(WORDS[language].other)
         for (const [name, value] of Object.entries(data)) {
           const isShown =
@@ -104,7 +104,8 @@ describe('The words of notifications', () => {
   )
 
   test('a notice of an unknown kind has general words', () => {
-    for (const kind of ['constructor', 'something.new']) expect(wordsOf('de').nameOf(kind)).toBe('Etwas ist geschehen')
+    for (const kind of ['constructor', 'something.new'])
+      expect(createSpeech('de').translateName(kind)).toBe('Etwas ist geschehen')
   })
 
   test.each([
@@ -123,8 +124,8 @@ describe('The words of notifications', () => {
       const { text } = plainText(
         composeMessage(message, { language }, { publicUrl: 'https://pay.example', testMode: false }),
       )
-      expect(text).toContain(wordsOf(language).nameOf(kind))
-      expect(text).not.toContain(wordsOf(language).other)
+      expect(text).toContain(createSpeech(language).translateName(kind))
+      expect(text).not.toContain(createSpeech(language).other)
       expect(text.endsWith(`https://pay.example${path}`)).toBe(true)
     }
   })

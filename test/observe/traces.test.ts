@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals'
 import { SpanStatusCode } from '@opentelemetry/api'
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { createCallDurations, createRegistry } from '../../src/observe/metrics.ts'
-import { callerOf, createTracing, traceOfPayment } from '../../src/observe/traces.ts'
+import { createTracing, parseCaller, traceOfPayment } from '../../src/observe/traces.ts'
 import { watchPartners } from '../../src/providers/around/watched.ts'
 import { PartnerError, type PaymentPartner } from '../../src/providers/provider.ts'
 
@@ -58,7 +58,7 @@ test.each([
   `00-${'0'.repeat(32)}-${'b'.repeat(16)}-01`,
   `00-${'A'.repeat(32)}-${'b'.repeat(16)}-01`,
 ])('an invalid traceparent is ignored: %s', (header) => {
-  expect(callerOf(header)).toBeNull()
+  expect(parseCaller(header)).toBeNull()
 })
 
 test('each call to a partner is counted by its result; a call that a partner does not support is still absent', async () => {

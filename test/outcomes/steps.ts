@@ -17,7 +17,7 @@ const HOUR = 3600
 const OTHER_TOKEN = `0x${'27'.repeat(20)}` as const
 
 export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scene) {
-  /** The buyer's current way. */
+  /** The buyer’s current way. */
   let going = way
   let knows = ''
 
@@ -128,7 +128,7 @@ export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scen
     'pay late': async () => payLate(await newest()),
     'pay when nobody listens': async () => {
       await payLate(await newest())
-      await world.relay.tellPartnerNews()
+      await world.relay.relayPartnerNews()
       await until(read, ({ attempts }) => attempts.some(({ status }) => status === 'paid'))
     },
     'give it back': async () => {
@@ -158,7 +158,7 @@ export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scen
   return {
     take: (step: Step) => STEPS[step](),
     going: () => going,
-    /** True if the payment is in the moment's state, and its workflow is over. */
+    /** True if the payment is in the moment’s state, and its workflow is over. */
     isOver: (name: MomentName, { payment }: PaymentWithAttempts) =>
       (MOMENTS[name] as Moment).status.includes(payment.status) && payment.closedAt !== null,
   }

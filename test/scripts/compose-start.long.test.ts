@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { JOURNEYS, travel } from '../../scripts/demo/journey.ts'
 import { createMerchant } from '../../scripts/demo/merchant.ts'
-import { sizeOf } from '../../scripts/image/shrink.mjs'
+import { measureSize } from '../../scripts/image/shrink.mjs'
 import { USDC_ADDRESS } from '../../scripts/system/environment.ts'
 import { until } from '../../scripts/test/until.ts'
 import { environmentOf } from './compose-file.ts'
@@ -26,7 +26,7 @@ test('the owner of the schema is neither superuser nor able to create roles', as
 
 test('the image has at most 200 MB of packages, for one machine, without TypeScript, types and source maps', () => {
   const packages = join(composed.image.folder, 'node_modules')
-  expect(sizeOf(packages)).toBeLessThan(200)
+  expect(measureSize(packages)).toBeLessThan(200)
   const files = readdirSync(packages, { recursive: true, encoding: 'utf8' })
   expect(files.length).toBeGreaterThan(5000)
   expect(files.filter((file) => /\.(?:map|[cm]?tsx?)$/.test(file) || /^@?typescript(?:\/|$)/.test(file))).toEqual([])

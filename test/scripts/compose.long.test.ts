@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import { addressOf, DEMO_EMAIL, environmentsOf } from '../../scripts/system/environment.ts'
+import { createEnvironments, DEMO_EMAIL, deriveAddress } from '../../scripts/system/environment.ts'
 import { DEFAULT_PORTS } from '../../scripts/system/ports.ts'
 import { generateSecrets } from '../../scripts/system/secrets.ts'
 import {
@@ -55,7 +55,7 @@ describe('docker-compose.yml', () => {
     // Ports and the token keep their defaults, and no test waits for Ctrl-C or measures here.
     const own = ['API_PORT', 'SANDBOX_PORT', 'INBOX_PORT', 'USDC_ADDRESS', 'API_DRAIN_MS', 'WORKER_SHUTDOWN_GRACE_MS']
     const needless = new Set([...own, 'API_REQUESTS_PER_SECOND'])
-    const missing = Object.entries(environmentsOf(parts)).flatMap(([name, environment]) =>
+    const missing = Object.entries(createEnvironments(parts)).flatMap(([name, environment]) =>
       Object.keys(environment).filter((key) => !needless.has(key) && !(key in environmentOf(name))),
     )
     expect(missing).toEqual([])
@@ -69,7 +69,9 @@ describe('docker-compose.yml', () => {
 
   test('the encryption key is 32 bytes and the treasury address belongs to its key', () => {
     expect(Buffer.from(environmentOf('api')['WEBHOOK_ENCRYPTION_KEY'] ?? '', 'base64')).toHaveLength(32)
-    expect(environmentOf('sandbox')['SANDBOX_TREASURY']).toBe(addressOf(environmentOf('worker')['TREASURY_KEY'] ?? ''))
+    expect(environmentOf('sandbox')['SANDBOX_TREASURY']).toBe(
+      deriveAddress(environmentOf('worker')['TREASURY_KEY'] ?? ''),
+    )
   })
 
   test('docker-compose.yml publishes every port on this machine only', () => {

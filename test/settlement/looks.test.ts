@@ -42,16 +42,16 @@ describe('Reads that parts share', () => {
 
   test('a shared read counts as current until it is outdated', async () => {
     const { answers, looks } = createAsked()
-    expect(looks.areTaken()).toBe(false)
+    expect(looks.isRecentlyTaken()).toBe(false)
     const taken = looks.take()
-    expect(looks.areTaken()).toBe(false)
+    expect(looks.isRecentlyTaken()).toBe(false)
     answers[0]?.(newLook())
     await taken
-    expect(looks.areTaken()).toBe(true)
+    expect(looks.isRecentlyTaken()).toBe(true)
     const outdated = createAsked(0)
     const late = outdated.looks.take()
     outdated.answers[0]?.(newLook())
     await late
-    expect(outdated.looks.areTaken()).toBe(false)
+    expect(outdated.looks.isRecentlyTaken()).toBe(false)
   })
 })

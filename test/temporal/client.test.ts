@@ -9,13 +9,13 @@ import { TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
 import { startDevServer } from '../../scripts/test/services/temporal.ts'
 import { readTemporal } from '../../src/config/temporal.ts'
 import { readApiConfig, readWorkerConfig } from '../../src/config.ts'
-import { deadlinesOf } from '../../src/temporal/calls.ts'
+import { createDeadlines } from '../../src/temporal/calls.ts'
 import { createTemporalClient } from '../../src/temporal/connect.ts'
-import { outcomeOf } from '../../src/temporal/decisions.ts'
+import { toOutcome } from '../../src/temporal/decisions.ts'
 import { makeCertificates, startTlsProxy } from './tls-proxy.ts'
 
 describe('Connections', () => {
-  /** The connections of api and worker, by the variables of Temporal's own tools, to a server behind real TLS. */
+  /** The connections of api and worker, by the variables of Temporal’s own tools, to a server behind real TLS. */
   const API_KEY = 'the-api-key-of-this-test'
   const folder = mkdtempSync(join(tmpdir(), 'pinrail-tls-'))
   const certificates = makeCertificates(folder)
@@ -74,7 +74,7 @@ describe('Connections', () => {
     return said.join(': ')
   }
 
-  /** In the words of either client. The api's client hides the alert of TLS behind its deadline. */
+  /** In the words of either client. The api’s client hides the alert of TLS behind its deadline. */
   const API_SAYS = {
     refused: /^(4 DEADLINE_EXCEEDED|14 UNAVAILABLE): /,
     unverified: /^(4 DEADLINE_EXCEEDED|14 UNAVAILABLE): /,
@@ -90,7 +90,7 @@ describe('Connections', () => {
   describe.each([
     ['the api', asApi, API_SAYS],
     ['the worker', asWorker, WORKER_SAYS],
-  ])('The connection of %s', (_who, use, says) => {
+  ])('%s', (_who, use, says) => {
     test('a connection shows its certificate, and is refused without one and with that of another authority', async () => {
       const { address, seen } = await proxy({ mutual: true })
       const tls = { TEMPORAL_ADDRESS: address, TEMPORAL_TLS_SERVER_CA_CERT_PATH: certificates.path('authority.pem') }
@@ -204,7 +204,7 @@ describe('A connection that is closed', () => {
       TEMPORAL_ADDRESS: server.address,
     })
     const temporal = createTemporalClient(config)
-    const within = deadlinesOf(temporal.client)
+    const within = createDeadlines(temporal.client)
     const call = within(1000, () => temporal.client.workflow.getHandle('pay_1').describe()).then(
       () => 'answered',
       () => 'failed',
@@ -220,12 +220,12 @@ describe('A connection that is closed', () => {
 
 describe('Decisions over a connection', () => {
   test('a decision that may have been carried out before is not reported as done', () => {
-    expect(outcomeOf({ status: 'processing', message: 'approve: recorded' })).toEqual({
+    expect(toOutcome({ status: 'processing', message: 'approve: recorded' })).toEqual({
       kind: 'done',
       status: 'processing',
       message: 'approve: recorded',
     })
-    expect(outcomeOf({ status: 'processing', message: 'approve: tried before', unsure: true })).toEqual({
+    expect(toOutcome({ status: 'processing', message: 'approve: tried before', unsure: true })).toEqual({
       kind: 'unknown',
       message: 'approve: tried before',
     })

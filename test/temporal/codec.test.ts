@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { defaultPayloadConverter, type Payload } from '@temporalio/common'
 import { createPayloadCodec, createWorkerCodec, parseCodecKeys } from '../../src/temporal/codec.ts'
 import { createCodecServer } from '../../src/temporal/codec-server.ts'
-import { refusalOf } from '../../src/temporal/refused-message.ts'
+import { findRefusal } from '../../src/temporal/refused-message.ts'
 
 describe('the codec', () => {
   const key = (id: string) => ({ id, key: randomBytes(32) })
@@ -65,7 +65,7 @@ describe('the codec', () => {
         await expect(worker.decode([bad], result)).rejects.toThrow('refused a payload')
         await expect(worker.decode([bad])).rejects.toThrow('refused a payload')
         const [refused] = await worker.decode([bad], message)
-        expect(refusalOf([decodeValue(refused)])).toMatch(/^refused a payload/)
+        expect(findRefusal([decodeValue(refused)])).toMatch(/^refused a payload/)
       },
     )
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { renderToString } from 'preact-render-to-string'
 import { moneyFacts } from '../../src/web/checkout/after/receipt-lines.tsx'
-import { amountsOf } from '../../src/web/checkout/amounts.ts'
+import { getAmounts } from '../../src/web/checkout/amounts.ts'
 import type { Checkout } from '../../src/web/checkout/checkout.ts'
 import { renderCheckout, renderReceipt } from '../../src/web/checkout/page.tsx'
 import { renderWebhook, type WebhookView } from '../../src/web/dashboard/developers/webhooks/webhook.tsx'
@@ -33,7 +33,7 @@ describe('The words about a payment', () => {
   test('a payment with too little money reads “Paid in part”, with what is missing and what happens next', () => {
     const changes = { status: 'under_review', statusReason: 'too_little' } as const
     const { payment, ...money } = aCheckout({ payment: changes, attempts: [anAttempt('paid', { held: '2000' })] })
-    const amounts = amountsOf({ payment, ...money })
+    const amounts = getAmounts({ payment, ...money })
     expect(statusLook(payment).word).toBe('Paid in part')
     expect(nextStep(payment, amounts)).toMatch(
       /paid 20\.00 EUR, and 29\.99 EUR is missing.*missing 29\.99 EUR.*continues automatically/,
@@ -47,7 +47,7 @@ describe('The words about a payment', () => {
     const payment = { status: 'succeeded' } as const
     const wordsWith = (changes: CheckoutChanges) => {
       const checkout = aCheckout({ payment, ...changes })
-      return nextStep(checkout.payment, amountsOf(checkout))
+      return nextStep(checkout.payment, getAmounts(checkout))
     }
     expect(wordsWith({ attempts: [anAttempt('paid'), second] })).toMatch(
       /final in your wallet\. Another payment of 49\.99 EUR.*returns it/,
@@ -61,7 +61,7 @@ describe('The words about a payment', () => {
 
   test('money on top of the price is explained: that it is in the wallet, and what to do with it', () => {
     const checkout = aCheckout(SITUATIONS['more than the price'])
-    const text = nextStep(checkout.payment, amountsOf(checkout))
+    const text = nextStep(checkout.payment, getAmounts(checkout))
     expect(text).toMatch(/paid 24\.86 EUR more than was asked\. It reached your wallet with the rest\. Return it/)
     expect(text).not.toContain('Nothing is left to do')
   })
@@ -71,7 +71,7 @@ describe('The words about a payment', () => {
       payment: { status: 'under_review', statusReason: 'too_little' },
       attempts: [anAttempt('paid', { held: '2000' })],
     })
-    const merchant = nextStep(checkout.payment, amountsOf(checkout))
+    const merchant = nextStep(checkout.payment, getAmounts(checkout))
     const buyer = renderCheckout(checkout, words)
     for (const text of [merchant, buyer]) {
       expect(text).toMatch(/(Pinrail accepts|Our team will accept) it or returns? it to /)
@@ -127,7 +127,7 @@ describe('The buyer’s receipt', () => {
     const usdc = aUsdcAttempt({ id: 'att_2', status: 'paid', held: '29150000' })
     const held = paidWith({ attempts: [anAttempt('paid'), usdc] })
     expect(shown(held)).toEqual(['Held for you: 29.15 USDC'])
-    expect(nextStep(held.payment, amountsOf(held))).toContain('Another payment of 29.150000 USDC')
+    expect(nextStep(held.payment, getAmounts(held))).toContain('Another payment of 29.150000 USDC')
     const page = renderCheckout(held, words)
     expect(page).toContain('We are holding the other 29.15 USDC for you')
     expect(page).not.toMatch(/€24\.99|your bank/)

@@ -3,7 +3,7 @@ import { PAYMENT_STATUSES } from '../../src/domain/payment/payment.ts'
 import type { Payment } from '../../src/domain/payment/payment-object.ts'
 import { liveStatus } from '../../src/web/checkout/live.ts'
 import { renderReceipt } from '../../src/web/checkout/page.tsx'
-import { viewOf } from '../../src/web/checkout/view.ts'
+import { getView } from '../../src/web/checkout/view.ts'
 import { wordsIn } from '../../src/web/messages/words.ts'
 import { aCheckout, anAttempt, aUpiAttempt, type CheckoutChanges, TX_HASH, UPI_INTENT } from './fixtures.ts'
 import { filledButton, html, read, textOf, titleOf } from './reading.ts'
@@ -43,7 +43,7 @@ describe('While the buyer is at the partner', () => {
   test('an order that is not open yet does not block the buyer, who can continue', () => {
     const attempts = [anAttempt('opening', { redirectUrl: null })]
     const checkout = aCheckout({ payment: { status: 'pending', provider: 'wallet_app' }, attempts })
-    expect(viewOf(checkout).page).toBe('confirm')
+    expect(getView(checkout).page).toBe('confirm')
   })
 })
 

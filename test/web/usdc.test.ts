@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { codeOf, pathOf } from '../../src/web/look/code.ts'
+import { drawQr, encodeQr } from '../../src/web/look/code.ts'
 import { anAttempt, aUsdcAttempt, type CheckoutChanges } from './fixtures.ts'
 import { html, read, titleOf } from './reading.ts'
 import { SITUATIONS } from './situations.ts'
@@ -22,9 +22,9 @@ test('the page of a USDC payment shows the exact amount, the address, the networ
 
 test('a second code has only the address, for wallets that cannot read a link', () => {
   const page = html(SITUATIONS['an address for USDC'])
-  const address = codeOf('0x00000000000000000000000000000000000000A1')
+  const address = encodeQr('0x00000000000000000000000000000000000000A1')
   expect(page).toContain('aria-label="Code with only the address"')
-  expect(page).toContain(pathOf(address))
+  expect(page).toContain(drawQr(address))
 })
 
 test('a buyer who has sent a part is asked for the rest, in every form, and not led to another method', () => {

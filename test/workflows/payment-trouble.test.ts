@@ -216,9 +216,9 @@ describe('A payment in trouble', () => {
       await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
       await world.pay('wallet_app', attemptId)
       await world.storeCallbackOnly('wallet_app', attemptId)
-      await world.relay.tellPartnerNews()
+      await world.relay.relayPartnerNews()
       await settled(paymentId)
-      expect(await world.relay.tellPartnerNews()).toBe(0)
+      expect(await world.relay.relayPartnerNews()).toBe(0)
     })
   })
 
@@ -287,10 +287,10 @@ describe('Callbacks whose order cannot be read', () => {
     return (await handle(paymentId).query<{ currentDetails?: string }, []>(query)).currentDetails
   }
 
-  /** The relay's next round, as if the time of every repeat had come. */
+  /** The relay’s next round, as if the time of every repeat had come. */
   async function relayRound(): Promise<void> {
     await world.db.query('update partner_event set due_at = now() where applied_at is null')
-    await world.relay.tellPartnerNews()
+    await world.relay.relayPartnerNews()
   }
 
   const unread = async (attemptId: string): Promise<number> => {
@@ -581,7 +581,7 @@ describe('Decisions about a payment', () => {
       await expect(settle(version - 1)).rejects.toMatchObject({
         cause: { message: expect.stringContaining('has changed since you looked') },
       })
-      // Newer than the run's version: the row is asked, and does not have that version.
+      // Newer than the run’s version: the row is asked, and does not have that version.
       const decision = { operator: 'ada', reason: 'x', version: version + 1 }
       expect(await sendDecision(world.client, { workflowId: paymentId, say: 'settle', decision })).toEqual({
         kind: 'refused',

@@ -19,7 +19,7 @@ export type PageOptions = {
   readonly knows: string
   /** An address of this machine to connect from. */
   readonly from: string
-  readonly heard: (stamp: string) => void
+  readonly onStamp: (stamp: string) => void
   /** Called if it was refused forever, as a browser takes any status but 200. */
   readonly refused: (status: string) => void
 }
@@ -68,7 +68,7 @@ export function openPage(options: PageOptions): OpenPage {
       const id = /^id: (.+)$/m.exec(block)?.[1]
       if (id === undefined) continue
       stamp = id
-      options.heard(id)
+      options.onStamp(id)
     }
   }
 

@@ -52,7 +52,7 @@ export class Watched {
         url,
         knows,
         from,
-        heard: () => {
+        onStamp: () => {
           if (isPaid && !isShown)
             void isDone(url).then((done) => {
               if (!done || isShown) return

@@ -1,5 +1,5 @@
 import type { Progress } from '../../../scripts/setup/progress.mjs'
-import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { createKeyAccount } from '../../../src/chain/keys/private-key.ts'
 import { type Stage, startStage } from '../../settlement/stage.ts'
 import { measureSizes } from './filled.ts'
 import { measureGas } from './gas.ts'
@@ -58,7 +58,7 @@ export async function main(args: readonly string[], progress: Progress): Promise
 
 /** Returns the milliseconds of one signature, which is the speed of this machine now: for comparing two machines. */
 async function measureSignature(): Promise<number> {
-  const account = accountOf(`0x${'11'.repeat(32)}`)
+  const account = createKeyAccount(`0x${'11'.repeat(32)}`)
   const signAll = async (): Promise<void> => {
     for (let made = 0; made < SIGNATURES; made++) await account.sign?.({ hash: `0x${'22'.repeat(32)}` })
   }

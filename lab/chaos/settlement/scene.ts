@@ -40,7 +40,7 @@ export class Scene {
 
   #start(index: number): void {
     this.#processes[index]?.start({
-      ...this.#side.keysOf(index),
+      ...this.#side.getKeys(index),
       databaseUrl: this.url,
       rpcUrls: this.#nodes.map(({ url }) => url),
       token: this.#stage.token,

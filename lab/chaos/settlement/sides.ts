@@ -23,7 +23,7 @@ export type Side = {
   queue(db: Db, owed: readonly Owed[]): Promise<void>
   countPaid(db: Db): Promise<number>
   isDrained(db: Db): Promise<boolean>
-  keysOf(index: number): PayerKeys
+  getKeys(index: number): PayerKeys
 }
 
 const count = async (db: Db, text: string, values: readonly unknown[] = []): Promise<number> =>
@@ -47,7 +47,7 @@ export function engineSide(stage: Stage, firstId: string): Side {
     name: 'pinrail',
     script: 'engine.ts',
     payers: operator.treasuries,
-    deposits: bought.map(({ paymentId }) => keys.addressOf(paymentId)),
+    deposits: bought.map(({ paymentId }) => keys.deriveAddress(paymentId)),
     operator,
     async prepare(db) {
       await operator.fundSuccessor()
@@ -61,7 +61,7 @@ export function engineSide(stage: Stage, firstId: string): Side {
         )
         await openDeposit(db, {
           attemptId,
-          addressOf: keys.addressOf,
+          addressOf: keys.deriveAddress,
           chainId: stage.chain.chain.id,
           token: stage.token,
           askedMicro: '5000000',
@@ -79,7 +79,7 @@ export function engineSide(stage: Stage, firstId: string): Side {
         `select count(*) from lane_tx where state in ('reserved', 'signed', 'broadcast') and wallet <> all ($1)`,
         [operator.removed()],
       )) === 0,
-    keysOf: () => ({ ...operator.keys(), depositSeed: DEPOSIT_SEED }),
+    getKeys: () => ({ ...operator.keys(), depositSeed: DEPOSIT_SEED }),
   }
 }
 
@@ -114,7 +114,7 @@ export function controlSide(stage: Stage): Side {
     },
     countPaid: (db) => count(db, `select count(*) from plain where state = 'paid'`),
     isDrained: async () => true,
-    keysOf: (index) => ({
+    getKeys: (index) => ({
       treasuryKey: stage.treasuryKey,
       retiredTreasuryKeys: [],
       treasuryList: [],

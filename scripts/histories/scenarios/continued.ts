@@ -11,7 +11,7 @@ export const CONTINUED: Readonly<Record<string, Scenario>> = {
       const stage = await openStage(server)
       try {
         const workflowId = await continuedAfterRequest(stage)
-        return [{ name: 'continued-after-a-request', workflowId, history: await stage.historyOf(workflowId, 0) }]
+        return [{ name: 'continued-after-a-request', workflowId, history: await stage.readHistory(workflowId, 0) }]
       } finally {
         await stage.close()
       }

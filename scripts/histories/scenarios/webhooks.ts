@@ -34,7 +34,7 @@ export const WEBHOOKS: Readonly<Record<string, Scenario>> = {
 }
 
 /** Makes a payment whose announcement the endpoint refuses. Returns the workflow of its delivery. */
-async function announced({ world, open, settled, deliveryOf }: Stage) {
+async function announced({ world, open, settled, findDelivery: deliveryOf }: Stage) {
   const paymentId = await world.createPayment()
   await world.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
   await settled(paymentId)

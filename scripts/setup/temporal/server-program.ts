@@ -21,7 +21,7 @@ export type ServerProgram = {
   /** Tried in this order. */
   readonly sources: readonly Source[]
   /** Returns why the program at this path cannot be used, or null. */
-  readonly problemOf: (path: string) => Promise<string | null>
+  readonly findProblem: (path: string) => Promise<string | null>
 }
 
 export type Found = { readonly path: string; readonly origin: string }
@@ -52,7 +52,9 @@ function findCached(server: ServerProgram): Found | null {
   const source = server.sources.find(
     (each) => isExecutable(getPath(server, each)) && (each.runsWith === undefined || which(each.runsWith) !== null),
   )
-  return source === undefined ? null : { path: getPath(server, source), origin: `the copy in ${getPath(server, source)}` }
+  return source === undefined
+    ? null
+    : { path: getPath(server, source), origin: `the copy in ${getPath(server, source)}` }
 }
 
 async function make(server: ServerProgram, progress: Progress, step: Step): Promise<Found> {
@@ -62,7 +64,7 @@ async function make(server: ServerProgram, progress: Progress, step: Step): Prom
       await placeInCache(source.cacheName, async (draft) => {
         await mkdir(draft)
         await source.make(draft, step)
-        const problem = await server.problemOf(join(draft, 'bin', server.name))
+        const problem = await server.findProblem(join(draft, 'bin', server.name))
         if (problem !== null) throw new Error(problem)
       })
       return { path: getPath(server, source), origin: source.how }

@@ -31,7 +31,7 @@ export const TEMPORAL: ServerProgram = {
     },
     { how: 'built from tools/temporal', cacheName, make: buildTemporal },
   ],
-  problemOf,
+  findProblem: problemOf,
 }
 
 /**

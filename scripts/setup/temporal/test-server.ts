@@ -42,7 +42,7 @@ export const TEST_SERVER: ServerProgram = {
       make: makeByMaven,
     },
   ],
-  problemOf,
+  findProblem: problemOf,
 }
 
 /** Returns the path of the program that starts the time-skipping server. Gets it if it is not in the user's cache. */

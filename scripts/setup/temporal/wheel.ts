@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Step } from '../progress.mjs'
-import { messageOf, run, which } from '../run.ts'
+import { getMessage, run, which } from '../run.ts'
 
 const POLL_MS = 500
 
@@ -31,7 +31,7 @@ export async function installWheel({ requirements, bytes }: Wheel, folder: strin
       env: { ...process.env, TMPDIR: temporary, PIP_USER: '0', PIP_REQUIRE_VIRTUALENV: '0' },
     })
   } catch (error) {
-    throw new Error(reasonIn(messageOf(error), requirements), { cause: error })
+    throw new Error(reasonIn(getMessage(error), requirements), { cause: error })
   } finally {
     clearInterval(timer)
     await rm(temporary, { recursive: true, force: true })

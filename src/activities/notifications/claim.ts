@@ -11,13 +11,13 @@ import {
   type LockedChannel,
   lockChannel,
   type OpenMessage,
+  readFacts,
   readQueue,
-  readTold,
   restChannel,
   resumeMessage,
 } from '../../db/notifications/messages.ts'
 import { isChatOfOne } from '../../domain/notification/channel.ts'
-import type { ChannelMessage, Recipient, Told } from '../../domain/notification/message.ts'
+import type { ChannelMessage, NotifiedFact, Recipient } from '../../domain/notification/message.ts'
 import { DIGEST_SIZE, whatNext } from '../../domain/notification/pace.ts'
 import { type QuietHours, quietUntil } from '../../domain/notification/quiet.ts'
 
@@ -71,7 +71,7 @@ export async function claimNext(
     return rest(tx, channelId)
   }
   if ('ms' in message) return { kind: 'wait', ms: message.ms }
-  const told = message.kind === 'test' ? [] : await readTold(tx, message.id)
+  const told = message.kind === 'test' ? [] : await readFacts(tx, message.id)
   return {
     kind: 'send',
     channel,
@@ -109,7 +109,7 @@ export async function giveUp(
 ): Promise<void> {
   await breakChannel(tx, channel.id, { reason, now })
   const { id, kind, name } = channel
-  await leaveNotice(tx, tenantOf(tx, channel), { kind: 'channel.broken', data: { channel: id, kind, name, reason } })
+  await leaveNotice(tx, getTenant(tx, channel), { kind: 'channel.broken', data: { channel: id, kind, name, reason } })
 }
 
 async function rest(tx: Tx, channelId: string): Promise<Claim> {
@@ -151,7 +151,7 @@ async function begin(
   await beginMessage(tx, {
     id,
     channelId: channel.id,
-    tenant: tenantOf(tx, channel),
+    tenant: getTenant(tx, channel),
     kind: next.digest ? 'digest' : 'single',
     urgent: rows.every(({ urgent }) => urgent),
     ids: next.ids,
@@ -162,7 +162,7 @@ async function begin(
   return { id, kind: next.digest ? 'digest' : 'single', tries: 0, unanswered: 0, created_at: at }
 }
 
-export const tenantOf = (tx: Tx, { merchant_id: merchantId }: LockedChannel): Tenant => ({
+export const getTenant = (tx: Tx, { merchant_id: merchantId }: LockedChannel): Tenant => ({
   merchantId,
   livemode: tx.livemode,
 })
@@ -175,13 +175,13 @@ function readQuietHours({ quiet_from: from, quiet_to: to, quiet_zone: zone }: Lo
 async function stopLink(
   { publicUrl }: ClaimDeps,
   tx: Tx,
-  { channel, told, now }: { channel: LockedChannel; told: readonly Told[]; now: number },
+  { channel, told, now }: { channel: LockedChannel; told: readonly NotifiedFact[]; now: number },
 ): Promise<string | null> {
   const nextAt = told[0]?.kind === 'wallet.changed' ? told[0].data['at'] : null
   if (channel.member_id === null || typeof nextAt !== 'string' || Date.parse(nextAt) <= now) return null
   const token = randomBytes(32).toString('base64url')
   const digest = createHash('sha256').update(token).digest()
-  await insertWalletStop(tx, { ...tenantOf(tx, channel), personId: channel.member_id, nextAt, digest })
+  await insertWalletStop(tx, { ...getTenant(tx, channel), personId: channel.member_id, nextAt, digest })
   return `${publicUrl}/wallet/stop/${token}`
 }
 

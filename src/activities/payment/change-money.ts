@@ -10,7 +10,7 @@ import {
 import { nextEffect } from '../../domain/payment/funds/next.ts'
 import { toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
-import { noteOf } from '../../domain/timeline.ts'
+import { createNote } from '../../domain/timeline.ts'
 import type { PaymentDeps, PayoutDesk } from './payment-deps.ts'
 
 type MoneyChange = { readonly id: string; readonly work: Work; readonly known?: PaymentWithAttempts }
@@ -56,5 +56,5 @@ async function voidPayout(work: PaymentWork, tx: Tx, payouts: PayoutDesk): Promi
   if (asked === 'none' && (await payouts.open(tx, id)) === null)
     return work.set({ payout: 'none', stoppedFor: null, takenSale: null, usdc: null })
   work.set({ payout: 'voiding', stoppedFor: null })
-  work.note(noteOf('payment.void_asked'))
+  work.note(createNote('payment.void_asked'))
 }

@@ -3,11 +3,11 @@ import type { Tx } from '../../db/db.ts'
 import { putOutbox } from '../../db/outbox.ts'
 import { findDecision, insertDecision, isProofUsed } from '../../db/payments/decisions.ts'
 import { answerWith, type Changed, type PaymentWork } from '../../db/payments/payment-changes.ts'
-import { answerOf, CHANGED_SINCE, PAYOUT_SIGNED, PROOF_USED } from '../../domain/payment/decision.ts'
+import { CHANGED_SINCE, PAYOUT_SIGNED, PROOF_USED, toAnswer } from '../../domain/payment/decision.ts'
 import { withAnswer } from '../../domain/payment/funds/answer.ts'
 import { toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import type { Decision, Say } from '../../domain/payment/requests.ts'
-import { snapshotOf } from '../../domain/payment/snapshot.ts'
+import { toSnapshot } from '../../domain/payment/snapshot.ts'
 import { changeMoneyIn } from './change-money.ts'
 import { decisionRefused } from './give-back.ts'
 import type { PaymentDeps } from './payment-deps.ts'
@@ -61,7 +61,7 @@ type CarryingOut = { readonly work: PaymentWork; readonly tx: Tx; readonly order
 async function carryOut({ payouts }: PaymentDeps, { work, tx, order }: CarryingOut): Promise<void> {
   const { say, operator, reason, proof } = order
   const { state } = work
-  const answer = answerOf(say, order, snapshotOf(state))
+  const answer = toAnswer(say, order, toSnapshot(state))
   if (typeof answer === 'string') throw decisionRefused(answer)
   if (proof !== undefined && (await isProofUsed(tx, proof))) throw decisionRefused(PROOF_USED)
   const before = toFunds(state)

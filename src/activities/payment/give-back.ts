@@ -5,7 +5,7 @@ import { refundKey } from '../../domain/ids.ts'
 import { nextEffect } from '../../domain/payment/funds/next.ts'
 import { toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
-import { noteOf } from '../../domain/timeline.ts'
+import { createNote } from '../../domain/timeline.ts'
 import type { RefundResult } from '../../providers/provider.ts'
 import { changeMoney } from './change-money.ts'
 import { askQuietly, callSignal } from './partner-calls.ts'
@@ -47,7 +47,7 @@ async function begin(
   if (mayBeForgotten && (await payouts.open(tx, payment.id)) !== null) {
     await payouts.void(tx, payment.id)
     work.set({ payout: 'voiding' })
-    work.note(noteOf('payment.void_asked'))
+    work.note(createNote('payment.void_asked'))
     return
   }
   work.setAttempt(attemptId, { back: 'asked' })
@@ -69,7 +69,7 @@ export function recordRefund(work: PaymentWork, asked: Attempt, result: RefundRe
   if (result.kind !== 'refused') return
   // Money that the partner refused to give back continues only if it is still there.
   work.setAttempt(id, { back: 'no', confirmedAt: null })
-  work.note(noteOf('refund.refused', { attempt_id: id, provider, reason: result.reason }))
+  work.note(createNote('refund.refused', { attempt_id: id, provider, reason: result.reason }))
 }
 
 export const decisionRefused = (why: string): ApplicationFailure =>

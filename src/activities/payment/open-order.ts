@@ -8,10 +8,10 @@ import {
   type Written,
 } from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
-import { chargeCurrencyOf } from '../../domain/methods.ts'
+import { getChargeCurrency } from '../../domain/methods.ts'
 import { convertCurrency, type Money } from '../../domain/money.ts'
 import { derive } from '../../domain/payment/derived.ts'
-import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
+import { canStillBePaid, isOpen } from '../../domain/payment/payment.ts'
 import { type Attempt, checkoutUrl, type Payment } from '../../domain/payment/payment-object.ts'
 import {
   type OpenAttemptAnswer,
@@ -19,7 +19,7 @@ import {
   planOpening,
   readyToReuse,
 } from '../../domain/payment/requests.ts'
-import { noteOf } from '../../domain/timeline.ts'
+import { createNote } from '../../domain/timeline.ts'
 import type { OpenedOrder } from '../../providers/provider.ts'
 import { changeMoney } from './change-money.ts'
 import { callSignal } from './partner-calls.ts'
@@ -39,7 +39,7 @@ export async function openPartnerOrder(
   if (plan.kind === 'too_many_attempts') return { ...unchanged(before), answer: { kind: plan.kind } }
 
   const reused = plan.kind === 'reuse' ? plan.attempt : null
-  const others = before.attempts.filter((attempt) => mayStillBePaid(attempt.status) && attempt.id !== reused?.id)
+  const others = before.attempts.filter((attempt) => canStillBePaid(attempt.status) && attempt.id !== reused?.id)
   const { state: known, news } = await cancelAndRead(deps, before, { attempts: others, silence: 'at once' })
   const attemptId = reused?.id ?? request.attemptId
   const asked = reused?.asked ?? (await amountToCharge(deps, before.payment, request))
@@ -97,7 +97,7 @@ async function recordOpened(
       const early = attempt?.status === 'opening'
       if (opened.kind === 'declined') {
         if (early) work.setAttempt(attemptId, { status: 'declined', failureCode: opened.failureCode })
-        work.note(noteOf('attempt.refused', { attempt_id: attemptId, failure_code: opened.failureCode }))
+        work.note(createNote('attempt.refused', { attempt_id: attemptId, failure_code: opened.failureCode }))
         return
       }
       const { reference, redirectUrl, intentUri } = opened
@@ -107,7 +107,7 @@ async function recordOpened(
         redirectUrl,
         intentUri,
       })
-      work.note(noteOf('attempt.sent', { attempt_id: attemptId, partner_reference: reference }))
+      work.note(createNote('attempt.sent', { attempt_id: attemptId, partner_reference: reference }))
     },
   })
   const answer: OpenAttemptAnswer =
@@ -121,7 +121,7 @@ async function amountToCharge(deps: PaymentDeps, payment: Payment, request: Open
   const pinned = payment.provider !== null && payment.fallback === 'none' && payment.provider !== request.provider
   if (pinned)
     throw ApplicationFailure.nonRetryable(`${payment.id} is pinned to ${payment.provider}`, 'MethodNotAllowed')
-  const currency = chargeCurrencyOf(request.provider, payment.amount.currency)
+  const currency = getChargeCurrency(request.provider, payment.amount.currency)
   if (currency === payment.amount.currency) return payment.amount
   const [from, to] = await Promise.all([deps.rates.current(payment.amount.currency), deps.rates.current(currency)])
   return convertCurrency(payment.amount, currency, { from: from.rate, to: to.rate })

@@ -65,7 +65,11 @@ export async function askInTime<Answer>(ask: (signal: AbortSignal) => Promise<An
   }
 }
 
-export async function newsOf(deps: PaymentDeps, asked: AskedAttempt, order: PartnerOrder | null): Promise<OrderNews> {
+export async function describeNews(
+  deps: PaymentDeps,
+  asked: AskedAttempt,
+  order: PartnerOrder | null,
+): Promise<OrderNews> {
   const mayTake = order !== null && order.received !== null && asked.attempt.rate === null
   return { asked, order, rate: mayTake ? await rateToLock(deps, asked.attempt, order) : null }
 }

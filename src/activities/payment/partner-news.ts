@@ -2,17 +2,17 @@ import { newsApplied } from '../../db/payments/partner-events.ts'
 import type { PaymentWork } from '../../db/payments/payment-changes.ts'
 import { isWorth } from '../../domain/payment/funds/account.ts'
 import { toAccount } from '../../domain/payment/funds/stored-funds.ts'
-import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
+import { canStillBePaid, isOpen } from '../../domain/payment/payment.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import { withReading } from '../../domain/payment/reading.ts'
 import type { OrderNews } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
 /** `known`: nothing new. `nothing`: no answer, or one that might be older than the stored reading. */
-export type Heard = 'news' | 'known' | 'nothing'
+export type ReadingResult = 'news' | 'known' | 'nothing'
 
 /** A callback without a usable answer stays unread, and the order is read again. */
-export function applyOrder(work: PaymentWork, deps: PaymentDeps, news: OrderNews): Heard {
+export function applyOrder(work: PaymentWork, deps: PaymentDeps, news: OrderNews): ReadingResult {
   const { order, asked, rate } = news
   const attempt = work.state.attempts.find(({ id }) => id === asked.attempt.id)
   if (attempt === undefined || order === null) return 'nothing'
@@ -31,6 +31,6 @@ function failIfHopeless(work: PaymentWork, read: Attempt): void {
   const { payment, attempts } = work.state
   const isOnlyWay = payment.provider !== null && payment.fallback === 'none'
   const isRefused = read.failureCode === 'verification_failed' && read.status === 'declined'
-  const isNothingElse = attempts.every((attempt) => !mayStillBePaid(attempt.status) && !isWorth(toAccount(attempt)))
+  const isNothingElse = attempts.every((attempt) => !canStillBePaid(attempt.status) && !isWorth(toAccount(attempt)))
   if (isRefused && isOnlyWay && isNothingElse && isOpen(payment.status)) work.set({ closedAs: 'failed' })
 }

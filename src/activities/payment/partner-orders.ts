@@ -11,13 +11,13 @@ import { isBackAnyway, isWorth } from '../../domain/payment/funds/account.ts'
 import { findOwnAccount } from '../../domain/payment/funds/funds.ts'
 import { toAccount, toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
-import { isOpen, mayStillBePaid } from '../../domain/payment/payment.ts'
+import { canStillBePaid, isOpen } from '../../domain/payment/payment.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
-import { snapshotOf } from '../../domain/payment/snapshot.ts'
-import { because, noteOf } from '../../domain/timeline.ts'
+import { toSnapshot } from '../../domain/payment/snapshot.ts'
+import { because, createNote } from '../../domain/timeline.ts'
 import { changeMoney } from './change-money.ts'
 import { callRefund, recordRefund } from './give-back.ts'
-import { askInTime, askQuietly, callSignal, newsOf, type OrderNews, toAsk } from './partner-calls.ts'
+import { askInTime, askQuietly, callSignal, describeNews, type OrderNews, toAsk } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
@@ -40,7 +40,7 @@ export async function readPartnerOrder(
       ? callCancel(deps, attempt, signal)
       : deps.partners[attempt.provider].readOrder({ attemptId }, signal),
   )
-  const news = await newsOf(deps, toAsk(before, attempt), order)
+  const news = await describeNews(deps, toAsk(before, attempt), order)
   const work = (work: PaymentWork) => {
     applyOrder(work, deps, news)
     if (refund !== null) recordRefund(work, attempt, refund)
@@ -63,13 +63,17 @@ export async function cancelAndRead(
     work: ({ state, setAttempt }) => {
       // One of them might have ended since it was read.
       for (const { id, status } of state.attempts)
-        if (mayStillBePaid(status) && cancelable.some((one) => one.id === id)) setAttempt(id, { cancelAsked: true })
+        if (canStillBePaid(status) && cancelable.some((one) => one.id === id)) setAttempt(id, { cancelAsked: true })
     },
   })
   const asked = state.attempts.filter(({ id }) => attempts.some((one) => one.id === id))
   const news = await Promise.all(
     asked.map(async (attempt) =>
-      newsOf(deps, toAsk(before, attempt), await askQuietly(() => callCancel(deps, attempt, callSignal()), silence)),
+      describeNews(
+        deps,
+        toAsk(before, attempt),
+        await askQuietly(() => callCancel(deps, attempt, callSignal()), silence),
+      ),
     ),
   )
   return { state, news }
@@ -92,7 +96,7 @@ export type ClosingOrder = { readonly paymentId: string; readonly as: CloseAs; r
 
 export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, now }: ClosingOrder): Promise<Changed> {
   const before = await loadPayment(deps.db, paymentId)
-  const attempts = before.attempts.filter((attempt) => mayStillBePaid(attempt.status))
+  const attempts = before.attempts.filter((attempt) => canStillBePaid(attempt.status))
   // The moment was moved, for example by a buyer who takes more time, and the workflow does not know it yet.
   const isMoved = (state: PaymentWithAttempts) => getClosingMoment(state, as) > now
   if (isMoved(before)) return unchanged(before)
@@ -112,7 +116,7 @@ export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, now }: Clo
 }
 
 function getClosingMoment(state: PaymentWithAttempts, as: CloseAs): number {
-  const { expiresAt, listenUntil } = snapshotOf(state)
+  const { expiresAt, listenUntil } = toSnapshot(state)
   if (as === 'canceled') return 0
   return as === 'expired' ? expiresAt : (listenUntil ?? 0)
 }
@@ -125,7 +129,7 @@ function hasUnsold({ state }: PaymentWork): boolean {
 /** Requests to these orders that were not carried out are dropped. */
 function endListening(work: PaymentWork): void {
   work.set({ listenEnded: true })
-  work.note(noteOf('payment.listening_ended'))
+  work.note(createNote('payment.listening_ended'))
   for (const attempt of work.state.attempts)
     work.setAttempt(attempt.id, {
       cancelAsked: false,
@@ -158,7 +162,7 @@ async function isAnyCheckRunning(deps: PaymentDeps, attempts: readonly Attempt[]
 async function postponeExpiry(deps: PaymentDeps, paymentId: string): Promise<Changed> {
   const work = ({ state: { payment }, note, set }: PaymentWork) => {
     if (payment.expiryPostponed || !isOpen(payment.status)) return
-    note(noteOf('payment.expiry_postponed'))
+    note(createNote('payment.expiry_postponed'))
     set({ expiresAt: new Date(Date.parse(payment.expiresAt) + POSTPONE_MS).toISOString(), expiryPostponed: true })
   }
   return answerWith(await changePayment(deps.db, deps.context, { id: paymentId, work }))

@@ -2,8 +2,8 @@ import { answerWith, type Changed, changePayment } from '../../db/payments/payme
 import { loadPayment } from '../../db/payments/payments.ts'
 import { listUntried } from '../../db/webhooks/deliveries.ts'
 import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
-import { snapshotOf } from '../../domain/payment/snapshot.ts'
-import { noteOf } from '../../domain/timeline.ts'
+import { toSnapshot } from '../../domain/payment/snapshot.ts'
+import { createNote } from '../../domain/timeline.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
 export async function loadChanged(deps: PaymentDeps, paymentId: string): Promise<Changed> {
@@ -22,14 +22,14 @@ export async function markPassedTime(deps: PaymentDeps, { paymentId, now }: Pass
   const written = await changePayment(deps.db, deps.context, {
     id: paymentId,
     work: ({ state, at, note, set, setAttempt }) => {
-      const { delayedAt, silentAt } = snapshotOf(state)
+      const { delayedAt, silentAt } = toSnapshot(state)
       if (delayedAt !== null && delayedAt <= now) {
         set({ delayedAt: at })
-        note(noteOf('payment.settlement_delayed'))
+        note(createNote('payment.settlement_delayed'))
       }
       if (silentAt === null || silentAt > now) return
       for (const { id, status } of state.attempts) if (status === 'confirming') setAttempt(id, { silent: true })
-      note(noteOf('payment.silent'))
+      note(createNote('payment.silent'))
     },
   })
   return answerWith(written)

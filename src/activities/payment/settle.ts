@@ -6,11 +6,11 @@ import { conversionKey } from '../../domain/ids.ts'
 import { nextEffect } from '../../domain/payment/funds/next.ts'
 import { findOpenSale, toFunds, toMoney } from '../../domain/payment/funds/stored-funds.ts'
 import type { Attempt, PaymentWithAttempts, StoredSale } from '../../domain/payment/payment-object.ts'
-import { noteOf } from '../../domain/timeline.ts'
+import { createNote } from '../../domain/timeline.ts'
 import type { Conversion, EndedConversion } from '../../providers/converter/converter.ts'
 import { isPartnerError, notYet, waitAfter } from '../failure.ts'
 import { changeMoney } from './change-money.ts'
-import { callSignal, newsOf, noAnswer, rateToLock, toAsk } from './partner-calls.ts'
+import { callSignal, describeNews, noAnswer, rateToLock, toAsk } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 import { answerWithUntried } from './payment-row.ts'
@@ -65,7 +65,7 @@ async function confirm(deps: PaymentDeps, { id, paymentId, provider }: Attempt):
   const attempt = before.attempts.find((one) => one.id === id) as Attempt
   const order = await deps.partners[provider].readOrder({ attemptId: id }, callSignal())
   if (order === null) throw notYet('the partner does not know the order', LONGEST_WAIT_SECONDS)
-  const news = await newsOf(deps, toAsk(before, attempt), order)
+  const news = await describeNews(deps, toAsk(before, attempt), order)
   return change(deps, before, (work) => {
     const reading = applyOrder(work, deps, news)
     if (reading === 'known') work.setAttempt(id, { confirmedAt: work.at })
@@ -178,7 +178,7 @@ async function lockRate(deps: PaymentDeps, state: PaymentWithAttempts, attempt: 
   return change(deps, state, (work) => {
     if (work.state.attempts.find(({ id }) => id === attempt.id)?.rate !== null) return
     work.setAttempt(attempt.id, { rate: { rate: rate.rate, source: rate.source, lockedAt: work.at } })
-    work.note(noteOf('payment.rate_locked', { rate: rate.rate }))
+    work.note(createNote('payment.rate_locked', { rate: rate.rate }))
   })
 }
 

@@ -27,13 +27,13 @@ const askedSchema = z.object({
   body: z.record(z.string(), z.union([z.string(), z.array(z.string()), file])),
 })
 
-export type Asked = z.output<typeof askedSchema>
+export type ConfirmableRequest = z.output<typeof askedSchema>
 
 /** Returns the id of the stored request, which works only in this session. */
-export async function keepAsked(
+export async function storeConfirmableRequest(
   { db, secretBox, clock }: ConfirmationDeps,
   sessionId: string,
-  request: Asked,
+  request: ConfirmableRequest,
 ): Promise<string> {
   const id = randomBytes(16).toString('base64url')
   const body = Object.entries(request.body).map(([name, value]) => [
@@ -47,11 +47,11 @@ export async function keepAsked(
 }
 
 /** Returns null if this session made no such request, or if it has expired. */
-export async function findAsked(
+export async function findConfirmableRequest(
   { secretBox, clock }: Omit<ConfirmationDeps, 'db'>,
   db: Queryable,
   { id, sessionId }: { readonly id: unknown; readonly sessionId: string },
-): Promise<Asked | null> {
+): Promise<ConfirmableRequest | null> {
   if (typeof id !== 'string' || !/^[\w-]{22}$/.test(id)) return null
   const sealed = await findConfirmation(db, { id, sessionId, now: new Date(clock()).toISOString() })
   return sealed === null ? null : askedSchema.parse(JSON.parse(secretBox.open(sealed, id)))
@@ -62,7 +62,7 @@ export const CONFIRMED = 'confirmed'
 /** Returns the next URL. With 307 the browser posts again to the form's path, which then reads only the stored form. */
 export function afterConfirming(
   id: string | null,
-  found: Asked | null,
+  found: ConfirmableRequest | null,
 ): { readonly status: number; readonly to: string } {
   if (id === null || found === null) return { status: 303, to: '/dashboard' }
   return found.method === 'get'

@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import { leaveNotice } from '../../db/accounts/account-notices.ts'
 import { writeAuditEverywhere } from '../../db/accounts/audit.ts'
-import { emailOf, listMemberships } from '../../db/accounts/people.ts'
+import { listMemberships, readPersonEmail } from '../../db/accounts/people.ts'
 import {
   confirmSession,
   endSessions,
@@ -56,7 +56,7 @@ export async function openSession(
   const memberships = await listMemberships(tx, personId)
   const userAgent = (request.get('user-agent') ?? '').slice(0, LONGEST_AGENT)
   if (await isNewDevice(tx, personId, userAgent)) {
-    const data = { person: personId, email: await emailOf(tx, personId), ip: request.ip ?? '' }
+    const data = { person: personId, email: await readPersonEmail(tx, personId), ip: request.ip ?? '' }
     for (const { merchantId } of memberships)
       await leaveNotice(tx, { merchantId, livemode: tx.livemode }, { kind: 'sign_in.new', data })
   }

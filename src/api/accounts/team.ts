@@ -4,7 +4,7 @@ import { insertInvitation, listInvitations, listMembers, type Member } from '../
 import type { Db, Tx } from '../../db/db.ts'
 import { lockMerchant } from '../../db/merchants/merchants.ts'
 import { maskEmail } from '../../domain/account/email.ts'
-import { may, type Role } from '../../domain/account/roles.ts'
+import { hasAbility, type Role } from '../../domain/account/roles.ts'
 import { invitationMail, type MailDeps, queueMail } from './mails.ts'
 
 export type TeamDeps = MailDeps & { readonly db: Db; readonly clock: () => number; readonly publicUrl: string }
@@ -97,7 +97,7 @@ async function lockTeam(tx: Tx, { merchantId, by }: TeamActor): Promise<Member[]
   const members = await listMembers(tx, merchantId)
   if ('key' in by) return members
   const own = members.find(({ personId }) => personId === by.person)
-  if (own === undefined || !may(own.role, 'own')) throw new TeamRefused('forbidden_role')
+  if (own === undefined || !hasAbility(own.role, 'own')) throw new TeamRefused('forbidden_role')
   return members
 }
 

@@ -44,7 +44,7 @@ export function createApiKey(
   const id = randomText(12)
   const body = `pinrail_${livemode ? 'live' : 'test'}_${id}${randomText(32)}`
   const text = `${body}${checksum(body)}`
-  return { id, text, digest: digestOf(text, pepper), last4: text.slice(-4), pepperId: pepperIdOf(pepper) }
+  return { id, text, digest: digestApiKey(text, pepper), last4: text.slice(-4), pepperId: derivePepperId(pepper) }
 }
 
 /** Makes no query. Null if it cannot be a key. */
@@ -56,12 +56,12 @@ export function parseApiKey(text: string): ParsedApiKey | null {
 }
 
 /** HMAC-SHA-256 with the pepper: a leaked table alone is not enough to check guesses. Costs microseconds. */
-export function digestOf(text: string, pepper: string): Buffer {
+export function digestApiKey(text: string, pepper: string): Buffer {
   return createHmac('sha256', pepper).update(text).digest()
 }
 
 /** Names a pepper without revealing it: the beginning of a digest of a long random text. */
-export function pepperIdOf(pepper: string): string {
+export function derivePepperId(pepper: string): string {
   return createHash('sha256').update('pinrail.pepper').update(pepper).digest('hex').slice(0, 8)
 }
 

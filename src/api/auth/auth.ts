@@ -4,8 +4,8 @@ import type { Queryable, Tenant } from '../../db/db.ts'
 import { findApiKey, type NewDigest, type StoredApiKey } from '../../db/merchants/api-keys.ts'
 import { Problem } from '../http/problems.ts'
 import type { RequestLimits } from '../limits/request-limits.ts'
-import { type ApiScope, digestOf, parseApiKey, pepperIdOf, sameDigest } from './api-key.ts'
-import { blockListOf } from './key-limits.ts'
+import { type ApiScope, derivePepperId, digestApiKey, parseApiKey, sameDigest } from './api-key.ts'
+import { createBlockList } from './key-limits.ts'
 
 /** `keyId` is null for a person of the account. */
 export type Caller = Tenant & { readonly keyId: string | null; readonly scopes: readonly string[] }
@@ -46,7 +46,7 @@ type Cached = {
 export function createAuthenticate(deps: AuthDeps): Authenticate {
   const cache = new Map<string, Cached>()
   const peppers = [deps.pepper, ...deps.retiredPeppers]
-  const pepperId = pepperIdOf(deps.pepper)
+  const pepperId = derivePepperId(deps.pepper)
 
   return async (request, scope, known) => {
     const now = deps.clock()
@@ -55,7 +55,7 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
     const found = await find(parsed.id, now)
     const stored = found?.key.digest ?? NO_DIGEST
     // Compares with every pepper, so that the time reveals nothing.
-    const [isCurrent, ...byRetired] = peppers.map((pepper) => sameDigest(digestOf(parsed.text, pepper), stored))
+    const [isCurrent, ...byRetired] = peppers.map((pepper) => sameDigest(digestApiKey(parsed.text, pepper), stored))
     const isProved = isCurrent === true || byRetired.includes(true)
     if (found === null || !isProved || found.key.livemode !== parsed.livemode) return refuse(request)
     const caller = toCaller(found.key)
@@ -63,7 +63,7 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
     if (!isUsable(found.key, now)) return refuse(request)
     if (found.useIsNews) deps.onKeyUsed(parsed.id)
     if (isCurrent !== true)
-      deps.onOldPepper({ id: parsed.id, from: stored, digest: digestOf(parsed.text, deps.pepper), pepperId })
+      deps.onOldPepper({ id: parsed.id, from: stored, digest: digestApiKey(parsed.text, deps.pepper), pepperId })
     found.useIsNews = false
     const { key, allowed } = found
     if (allowed !== null && !isAllowed(allowed, request.ip ?? ''))
@@ -92,7 +92,7 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
     const useIsNews = key.lastUsedAt === null || now - Date.parse(key.lastUsedAt) > USED_MS
     const fresh = {
       key,
-      allowed: key.allowedIps === null ? null : blockListOf(key.allowedIps),
+      allowed: key.allowedIps === null ? null : createBlockList(key.allowedIps),
       until: now + CACHE_MS,
       useIsNews,
     }

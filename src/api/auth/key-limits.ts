@@ -17,11 +17,11 @@ export function liesWithin(inner: KeyLimits['allowedIps'], outer: KeyLimits['all
 function contains(outer: string, inner: string): boolean {
   const [network, entry] = [readNetwork(outer), readNetwork(inner)]
   if (network.family !== entry.family || network.prefix > entry.prefix) return false
-  return blockListOf([outer]).check(entry.address, entry.family)
+  return createBlockList([outer]).check(entry.address, entry.family)
 }
 
 /** Addresses and networks (`192.0.2.7`, `2001:db8::/32`). */
-export function blockListOf(entries: readonly string[]): BlockList {
+export function createBlockList(entries: readonly string[]): BlockList {
   const list = new BlockList()
   for (const entry of entries) {
     const { address, prefix, family } = readNetwork(entry)

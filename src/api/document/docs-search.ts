@@ -1,4 +1,4 @@
-import { slugOf } from '../../web/docs/markdown.ts'
+import { createSlug } from '../../web/docs/markdown.ts'
 import type { Found } from '../../web/docs/search.tsx'
 
 type Section = { readonly path: string; readonly page: string; readonly heading: string; readonly text: string }
@@ -38,7 +38,7 @@ export function createDocsSearch(pages: readonly SearchedPage[]): (query: string
 
 const normalize = (text: string): string => text.normalize('NFKC').toLowerCase()
 
-function splitPage({ path, title, markdown, anchorOf = slugOf }: SearchedPage): Section[] {
+function splitPage({ path, title, markdown, anchorOf = createSlug }: SearchedPage): Section[] {
   const [intro = '', ...parts] = markdown().split(/^## /m)
   return [
     { path, page: title, heading: title, text: intro },

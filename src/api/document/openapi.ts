@@ -210,7 +210,7 @@ function withExamples(path: z.ZodObject, template: string): z.ZodObject {
 
 const hasCursor = (query: Route['query']): boolean => query instanceof z.ZodObject && 'starting_after' in query.shape
 
-export function refusalsOf(route: Route): { own: readonly ProblemCode[]; common: readonly ProblemCode[] } {
+export function listRefusals(route: Route): { own: readonly ProblemCode[]; common: readonly ProblemCode[] } {
   const own: ProblemCode[] = [
     ...(route.method === 'post' ? (['idempotency_key_reused', 'idempotency_key_in_use'] as const) : []),
     ...(route.problems ?? []),
@@ -224,7 +224,7 @@ export function refusalsOf(route: Route): { own: readonly ProblemCode[]; common:
 }
 
 function createProblems(route: Route): ZodOpenApiOperationObject['responses'] {
-  const { own, common } = refusalsOf(route)
+  const { own, common } = listRefusals(route)
   const codes = new Set([...common, ...own])
   const byStatus = new Map<number, ProblemCode[]>()
   for (const code of codes) {

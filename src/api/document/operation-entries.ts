@@ -2,7 +2,7 @@ import type { ApiCall } from '../../web/docs/code/call.ts'
 import type { OperationEntry } from '../../web/docs/reference.tsx'
 import { PROBLEMS, type ProblemCode } from '../http/problem-codes.ts'
 import type { Route } from '../route.ts'
-import { refusalsOf } from './openapi.ts'
+import { listRefusals } from './openapi.ts'
 import { fieldsReader } from './reference-fields.ts'
 
 export function operationEntries(
@@ -12,7 +12,7 @@ export function operationEntries(
   const fields = fieldsReader(JSON.parse(openApi))
   return routes.map((route) => {
     const { operationId, tag, method, path, summary, description, scope } = route
-    const { own, common } = refusalsOf(route)
+    const { own, common } = listRefusals(route)
     return {
       operationId,
       tag,

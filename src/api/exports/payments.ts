@@ -1,5 +1,5 @@
 import type { Session, Tenant } from '../../db/db.ts'
-import type { PageOf } from '../../db/pages.ts'
+import type { ListPage } from '../../db/pages.ts'
 import { listPayments, type PaymentFilters } from '../../db/payments/payment-list.ts'
 import { formatAmount } from '../../domain/money.ts'
 import { type Payment, type PaymentObject, renderPayment } from '../../domain/payment/payment-object.ts'
@@ -28,7 +28,7 @@ async function* exportChunks(
 ): AsyncIterable<string> {
   let after: string | null = null
   for (let isFirst = true; ; isFirst = false) {
-    const page: PageOf = { limit: PER_READ, after, before: null }
+    const page: ListPage = { limit: PER_READ, after, before: null }
     const { rows, hasMore } = await db.transaction(async (tx) => {
       const found = await listPayments(tx, tenant, { filters, page })
       if (found === null) throw new Error('the last payment of a page is gone')

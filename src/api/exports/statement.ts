@@ -6,7 +6,7 @@ import { csvFile, type ExportFile } from './file.ts'
 /** A month by days, `2026-11`, or a year by months, `2026`. */
 export const STATEMENT_PERIOD = /^20\d\d(?:-(?:0[1-9]|1[0-2]))?$/
 
-export function spanOf(period: string): StatementSpan {
+export function parseStatementPeriod(period: string): StatementSpan {
   const isMonth = period.length > 4
   const from = isMonth ? `${period}-01T00:00:00.000Z` : `${period}-01-01T00:00:00.000Z`
   return { from, to: monthsAfter(from, isMonth ? 1 : 12), by: isMonth ? 'day' : 'month' }
@@ -18,7 +18,7 @@ export function statementFile(period: string, form: 'csv' | 'excel', lines: read
 
 async function* toCsv(lines: readonly StatementLine[]): AsyncIterable<string> {
   yield csvLine(['period', 'payments', 'converted_usdc', 'fee_usdc', 'received_usdc'])
-  for (const line of [...lines, sumOf(lines)]) {
+  for (const line of [...lines, sumStatement(lines)]) {
     const { period, payments, converted_usdc, fee_usdc, received_usdc } = shownLine(line)
     yield csvLine([period, payments, converted_usdc, fee_usdc, received_usdc])
   }
@@ -34,7 +34,7 @@ export function shownLine({ period, payments, gross_micro, fee_micro, net_micro 
   }
 }
 
-export function sumOf(lines: readonly StatementLine[]): StatementLine {
+export function sumStatement(lines: readonly StatementLine[]): StatementLine {
   const sum = (of: (line: StatementLine) => string): string =>
     lines.reduce((total, line) => total + BigInt(of(line)), 0n).toString()
   return {

@@ -15,7 +15,7 @@ const LONGEST_ROUTE = 300
  * Null without a key. Sorted keys of the validated request: the order of fields and omitted defaults make no
  * difference.
  */
-export function claimOf(route: string, key: string | null, request: unknown): Claim | null {
+export function createClaim(route: string, key: string | null, request: unknown): Claim | null {
   if (key === null) return null
   const fingerprint = createHash('sha256').update(route).update(canonical(request)).digest()
   return { route: route.slice(0, LONGEST_ROUTE), key, fingerprint }

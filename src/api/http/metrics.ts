@@ -3,7 +3,7 @@ import type { Request, RequestHandler } from 'express'
 import type { Histogram } from 'prom-client'
 import { isId } from '../../domain/ids.ts'
 import type { Logger } from '../../log.ts'
-import { callerOf, type Tracing } from '../../observe/traces.ts'
+import { parseCaller, type Tracing } from '../../observe/traces.ts'
 
 export type AccessDeps = {
   readonly durations: Histogram<'method' | 'route' | 'status'>
@@ -34,11 +34,11 @@ export function accessLog({ durations, tracing, log }: AccessDeps): RequestHandl
     const logResponse = (status: number): void => {
       // The time that a page was open is not the time that it waited.
       if (String(response.getHeader('content-type')).startsWith('text/event-stream')) return
-      const route = routeOf(request)
+      const route = getRoutePattern(request)
       const method = route === 'unmatched' ? 'other' : request.method
       const seconds = end({ method, route, status: String(status) })
       const caller = request.get('traceparent')
-      const trace = callerOf(caller)?.traceId
+      const trace = parseCaller(caller)?.traceId
       const payment = about.payment ?? paymentIn(request)
       log.info(
         {
@@ -66,7 +66,7 @@ export function accessLog({ durations, tracing, log }: AccessDeps): RequestHandl
 }
 
 /** The pattern, because the path may contain a person's address or the key to a payment. */
-export function routeOf(request: Request): string {
+export function getRoutePattern(request: Request): string {
   const path = (request.route as { path?: unknown } | undefined)?.path
   return typeof path === 'string' ? path : 'unmatched'
 }

@@ -4,7 +4,7 @@ import { TooSlow } from '../../db/db.ts'
 import type { Money } from '../../domain/money.ts'
 import type { Logger } from '../../log.ts'
 import { API_HEADERS } from '../../web/page-headers.ts'
-import { routeOf } from './metrics.ts'
+import { getRoutePattern } from './metrics.ts'
 import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
 import { noteAnswer } from './request-log.ts'
 
@@ -48,7 +48,10 @@ export function problemHandler({ publicUrl, log }: ProblemSettings): ErrorReques
     }
     const problem = asProblem(error)
     if (PROBLEMS[problem.code].status >= 500)
-      log.error({ err: error, request_id: response.locals['requestId'], route: routeOf(request) }, 'request failed')
+      log.error(
+        { err: error, request_id: response.locals['requestId'], route: getRoutePattern(request) },
+        'request failed',
+      )
     sendProblem(response, problem, { publicUrl, instance: request.originalUrl.split('?')[0] ?? '/' })
   }
 }

@@ -46,8 +46,8 @@ export function requestLog({ onRequest, clock }: RequestLogDeps): RequestHandler
       const isWhole = !['GET', 'HEAD'].includes(method) || status >= 400
       const body: unknown = request.body
       const bodies = {
-        sent: body === undefined || !isWhole ? null : kept(body),
-        answered: answered === undefined || !isWhole ? null : kept(parseOrText(answered)),
+        sent: body === undefined || !isWhole ? null : redactBody(body),
+        answered: answered === undefined || !isWhole ? null : redactBody(parseOrText(answered)),
       }
       const isKept = mayKeep(account, (bodies.sent?.length ?? 0) + (bodies.answered?.length ?? 0))
       onRequest({
@@ -107,7 +107,7 @@ function parseOrText(text: string): unknown {
 }
 
 /** Secrets are removed even if they have a wrong type. */
-export function kept(body: unknown): string {
+export function redactBody(body: unknown): string {
   const text = JSON.stringify(body, (name, value: unknown) =>
     SECRET_NAMES.has(name) && value !== null ? HIDDEN : value,
   )

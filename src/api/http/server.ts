@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { PATIENCE, type Patience, patienceOf } from '../../patience.ts'
+import { createTimeouts, PATIENCE, type Patience } from '../../patience.ts'
 import { answerHeaders } from '../../web/page-headers.ts'
 import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
 import { PROBLEM_TYPE, Problem, problemText } from './problems.ts'
@@ -29,7 +29,7 @@ const PARSER_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> 
  */
 export function createApiServer(app: RequestListener, settings: ServerSettings): Server {
   const limits = {
-    ...patienceOf(settings.patience ?? PATIENCE),
+    ...createTimeouts(settings.patience ?? PATIENCE),
     // Longer than proxies and clients keep an idle connection (usually 60 s), so that they close it first. Otherwise a
     // request would sometimes be sent into a connection that the server is closing.
     keepAliveTimeout: 72_000,

@@ -3,8 +3,8 @@ export type Counter = {
   /** Counts unless the points of this window are used up. The last cost can exceed them. */
   readonly take: (key: string, cost?: number) => Taken
   /** Returns counts of heavily used keys that the other processes do not have yet. */
-  readonly untold: () => Told[]
-  readonly learn: (told: Told, total: number) => void
+  readonly untold: () => CountReport[]
+  readonly learn: (told: CountReport, total: number) => void
 }
 
 /** `resetMs`: until the window ends. `refused`: refusals of this process in this window. */
@@ -16,7 +16,7 @@ export type Taken = {
 }
 
 /** `endsAt`: Unix milliseconds. */
-export type Told = { readonly key: string; readonly endsAt: number; readonly count: number }
+export type CountReport = { readonly key: string; readonly endsAt: number; readonly count: number }
 
 export type CounterSettings = {
   readonly points: number

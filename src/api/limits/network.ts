@@ -1,5 +1,5 @@
 /** IPv4 also as `::ffff:192.0.2.7`. Of IPv6 the first 56 bits: one customer's network. */
-export function networkOf(address: string): string {
+export function getNetwork(address: string): string {
   const v4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   return v4 ?? ipv6Prefix(address)
 }

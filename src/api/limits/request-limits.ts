@@ -2,7 +2,7 @@ import type { Tenant } from '../../db/db.ts'
 import { Problem } from '../http/problems.ts'
 import { type Counter, createCounter, type Taken } from './counter.ts'
 import { PROMPT_REFUSALS } from './hold.ts'
-import { isOwnMachine, networkOf } from './network.ts'
+import { getNetwork, isOwnMachine } from './network.ts'
 
 /**
  * Each limit throws `rate_limited` (429). The headers are those of the IETF draft `RateLimit header fields`. No request
@@ -85,15 +85,16 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
       )
       return headers
     },
-    countRefusal: (address) => take(counters.refusals.take(networkOf(address)), 'Too many requests with invalid keys.'),
+    countRefusal: (address) =>
+      take(counters.refusals.take(getNetwork(address)), 'Too many requests with invalid keys.'),
     countSignIn: (source) => take(counters.signIns.take(source), 'Too many attempts to sign in.'),
     countPress: (address, linkId) => {
       // The address first: a refused address uses up nothing of the link's limit.
-      take(counters.presses.take(networkOf(address)), 'Too many payments were started from your network.')
+      take(counters.presses.take(getNetwork(address)), 'Too many payments were started from your network.')
       take(counters.linkPresses.take(linkId), 'Too many payments of this link were started.')
     },
     countForm: (address) =>
-      take(counters.forms.take(networkOf(address)), 'Too many links or reports from your network.'),
+      take(counters.forms.take(getNetwork(address)), 'Too many links or reports from your network.'),
     countSend: ({ merchantId, livemode }) =>
       take(counters.sends.take(`${livemode} ${merchantId}`), 'Too many test events and redeliveries.'),
     countPerson: (personId, what) => {
@@ -103,10 +104,10 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
     countVisit: (address, kind) => {
       if (isOwnMachine(address)) return
       const counter = kind === 'look' ? counters.networkLooks : counters.networkActs
-      take(counter.take(networkOf(address)), 'Too many requests from your network.')
+      take(counter.take(getNetwork(address)), 'Too many requests from your network.')
     },
     countPaper: (address) => {
-      if (!isOwnMachine(address)) take(counters.papers.take(networkOf(address)), 'Too many receipt downloads.')
+      if (!isOwnMachine(address)) take(counters.papers.take(getNetwork(address)), 'Too many receipt downloads.')
     },
     countLink: (token, kind) => {
       const counter = kind === 'look' ? counters.linkLooks : counters.linkActs

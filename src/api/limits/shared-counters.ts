@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { Counted } from '../../db/limits.ts'
-import type { Counter, Told } from './counter.ts'
+import type { Counter, CountReport } from './counter.ts'
 
 /**
  * Lets processes count together. Each counts in memory, so that no request waits. A few times a second, each process
@@ -59,6 +59,6 @@ async function exchange({ counters, secret, add }: SharedCountersDeps): Promise<
   for (const { counter, one, counted } of pending) counter.learn(one, totals.get(counted.key) ?? one.count)
 }
 
-function storedAs({ key, endsAt, count }: Told, name: string, secret: string): Counted {
+function storedAs({ key, endsAt, count }: CountReport, name: string, secret: string): Counted {
   return { key: createHmac('sha256', secret).update(`${name} ${key}`).digest('base64url'), endsAt, count }
 }

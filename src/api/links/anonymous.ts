@@ -8,7 +8,7 @@ import { checkReceivingWallet, type WalletDeps } from '../accounts/receiving-wal
 import { digestOfToken } from '../accounts/tokens.ts'
 import { Problem } from '../http/problems.ts'
 import type { RequestLimits } from '../limits/request-limits.ts'
-import { errorsOfForm, readBody } from './link-form.ts'
+import { explainToForm, readBody } from './link-form.ts'
 import { type LinkMakerDeps, makeLink } from './make-link.ts'
 
 /**
@@ -99,6 +99,6 @@ async function orErrors<T extends object>(draft: LinkDraft, work: () => Promise<
 }
 
 function errorsOrThrow(draft: LinkDraft, error: unknown): Errors {
-  if (error instanceof Problem && error.extras.param !== undefined) return { errors: errorsOfForm(error, draft) }
+  if (error instanceof Problem && error.extras.param !== undefined) return { errors: explainToForm(error, draft) }
   throw error
 }

@@ -1,14 +1,14 @@
-import { type Currency, decimalsOf, isCurrency } from '../../domain/currencies.ts'
-import { isProviderName, limitsOf, PROVIDER_NAMES, PROVIDERS, type ProviderName } from '../../domain/methods.ts'
+import { type Currency, getDecimals, isCurrency } from '../../domain/currencies.ts'
+import { getLimits, isProviderName, PROVIDER_NAMES, PROVIDERS, type ProviderName } from '../../domain/methods.ts'
 import { formatAmount, formatUsdc, groupedAmount, type Money } from '../../domain/money.ts'
 import { checkLimits, limitsIn } from '../../domain/offers.ts'
-import { type PriceRates, priceOf } from '../../domain/payment/price.ts'
+import { type PriceRates, quotePrice } from '../../domain/payment/price.ts'
 import { readTypedAmount } from '../../domain/typed-amount.ts'
 import type { Hint, LinkDraft } from '../../web/links/link-draft.ts'
 import { type RateBook, readRates } from '../routes/prices.ts'
 
 /** The limits, the reason why the amount cannot be charged, or what the merchant receives. */
-export async function hintOfAmount(rates: RateBook, draft: LinkDraft): Promise<Hint> {
+export async function createAmountHint(rates: RateBook, draft: LinkDraft): Promise<Hint> {
   const { kind, currency } = draft
   const provider = isProviderName(draft.provider) ? draft.provider : null
   if (!isCurrency(currency)) return { tone: 'problem', text: 'Choose a currency.' }
@@ -22,7 +22,7 @@ export async function hintOfAmount(rates: RateBook, draft: LinkDraft): Promise<H
   const now = await readRates(rates, currency).catch(() => null)
   const read = kind === 'open' ? null : readTypedAmount(draft.amount, currency)
   if (read?.ok !== true || now === null) return { tone: 'quiet', text: limitsText(currency, provider, now) }
-  const answer = priceOf({ text: formatAmount(read.money), currency, provider, rates: now })
+  const answer = quotePrice({ text: formatAmount(read.money), currency, provider, rates: now })
   if (!answer.ok && 'limit' in answer.refusal) {
     const isLeast = answer.refusal.code === 'amount_too_small'
     const { minimum, maximum } = limitsIn(currency, provider, now.table)
@@ -38,7 +38,7 @@ export async function hintOfAmount(rates: RateBook, draft: LinkDraft): Promise<H
 export function amountProblem(written: string, currency: Currency): string | null {
   const read = readTypedAmount(written, currency)
   if (read.ok) return null
-  const decimals = decimalsOf(currency)
+  const decimals = getDecimals(currency)
   switch (read.problem) {
     case 'ambiguous':
       return `“${written.trim()}” can be read in two ways. For ${text(read.grouped)}, enter ${formatAmount(read.grouped)}.`
@@ -62,7 +62,7 @@ const text = (money: Money): string => `${groupedAmount(money)} ${money.currency
 
 /** Without rates, the limits in the method's own currency. */
 function limitsText(currency: Currency, provider: ProviderName | null, now: PriceRates | null): string {
-  const { minimum, maximum } = now === null ? limitsOf(provider) : limitsIn(currency, provider, now.table)
+  const { minimum, maximum } = now === null ? getLimits(provider) : limitsIn(currency, provider, now.table)
   const who = provider === null ? 'It can be' : `${PROVIDERS[provider].label} accepts`
   return `${who} ${text(minimum)} to ${text(maximum)}.`
 }

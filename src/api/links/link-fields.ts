@@ -10,7 +10,7 @@ import {
   safeText,
 } from '../routes/v1/fields.ts'
 import { since } from '../routes/v1/lists.ts'
-import { said } from '../routes/v1/patterns.ts'
+import { extendJsonSchema } from '../routes/v1/patterns.ts'
 import { ALWAYS, hasTooManyDecimals, isTaken, metadata, NOT_TAKEN, url } from '../routes/v1/payments/payment-schemas.ts'
 
 /** The fields of a link. The API and the forms read them by the same rules. */
@@ -77,7 +77,7 @@ export const createLinkBody = AMOUNTS.reduce(
       message: 'must not have amount where the amount is fixed',
     }),
 ).meta(
-  said({
+  extendJsonSchema({
     ...amountsByCurrency(...AMOUNTS),
     not: {
       anyOf: [
@@ -104,5 +104,5 @@ export const updateLinkBody = z
     inactive_message: changeable.inactive_message.nullable().optional(),
   })
   .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
-  .meta(said({ minProperties: 1 }))
+  .meta(extendJsonSchema({ minProperties: 1 }))
 export type UpdateLinkBody = z.output<typeof updateLinkBody>

@@ -7,7 +7,7 @@ import { readTypedAmount, readTypedNumber } from '../../domain/typed-amount.ts'
 import type { LinkDraft } from '../../web/links/link-draft.ts'
 import type { Problem } from '../http/problems.ts'
 import { explain, mustBe } from '../http/validation.ts'
-import { errorsOf } from '../routes/dashboard/operations.ts'
+import { toFieldErrors } from '../routes/dashboard/operations.ts'
 import { amountProblem, limitText } from './hints.ts'
 import { type CreateLinkBody, createLinkBody } from './link-fields.ts'
 
@@ -37,7 +37,7 @@ export const linkForm = z.object({
 export const EMPTY_DRAFT: LinkDraft = linkForm.parse({ currency: 'EUR' })
 
 /** Empty fields are omitted, except for a fixed amount. */
-export function bodyOf(draft: LinkDraft): Record<string, unknown> {
+export function toLinkBody(draft: LinkDraft): Record<string, unknown> {
   const { kind, expires_at: day, max_payments: most } = draft
   const amount = (name: (typeof AMOUNTS)[number]) => plainAmount(draft[name], draft.currency)
   const given = (name: keyof LinkDraft, value: unknown = oneLine(draft[name])): Record<string, unknown> =>
@@ -85,17 +85,17 @@ const oneLine = (written: string): string => written.replace(/\s*\r?\n\s*/g, ' '
 
 /** Validates by the rules of the API. Throws a Problem. */
 export function readBody(draft: LinkDraft): CreateLinkBody {
-  const value = bodyOf(draft)
+  const value = toLinkBody(draft)
   const result = createLinkBody.safeParse(value, { error: mustBe })
   if (result.success) return result.data
   throw explain(result.error, { schema: createLinkBody, where: 'body', value })
 }
 
-export function errorsOfForm(problem: Problem, draft: LinkDraft): Record<string, string> {
+export function explainToForm(problem: Problem, draft: LinkDraft): Record<string, string> {
   const { limit, param: field = 'title' } = problem.extras
   const provider = isProviderName(draft.provider) ? draft.provider : null
   if (limit !== undefined) return { [field]: limitText(problem.code === 'amount_too_small', limit, provider) }
-  const refused = errorsOf(problem, 'title')
+  const refused = toFieldErrors(problem, 'title')
   const { currency } = draft
   const typed = AMOUNTS.flatMap((name) => {
     const why = name in refused && isCurrency(currency) ? amountProblem(draft[name], currency) : null

@@ -8,11 +8,11 @@ import { findBounds, linkStatus, linkUrl, type PaymentLink } from '../../domain/
 import { formatAmount, isMore, type Money } from '../../domain/money.ts'
 import type { NewPayment } from '../../domain/payment/new-payment.ts'
 import { checkoutUrl } from '../../domain/payment/payment-object.ts'
-import { type Price, priceOf, whyUnpriceable } from '../../domain/payment/price.ts'
+import { type Price, quotePrice, whyUnpriceable } from '../../domain/payment/price.ts'
 import { readTypedAmount } from '../../domain/typed-amount.ts'
 import type { PaymentWorkflows } from '../../temporal/payments.ts'
 import type { WrongAmount } from '../../web/links/link-page.tsx'
-import { type Claim, claimOf, readReplay } from '../http/idempotency.ts'
+import { type Claim, createClaim, readReplay } from '../http/idempotency.ts'
 import type { OpenPayments } from '../limits/open-payments.ts'
 import { type RateBook, readRates } from '../routes/prices.ts'
 import { type DraftDeps, draftPayment, type StartDeps, startWorkflows } from '../routes/v1/payments/draft.ts'
@@ -111,7 +111,7 @@ function claimOfPress(link: PaymentLink, { press, amount, reference }: Press): C
   const key = createHash('sha256')
     .update(JSON.stringify([press, amount, reference]))
     .digest('base64url')
-  const claim = claimOf(pressRoute(link.id), key, null)
+  const claim = createClaim(pressRoute(link.id), key, null)
   if (claim === null) throw new Error('a press has a key')
   return claim
 }
@@ -161,7 +161,7 @@ async function priceFor({ rates }: PressDeps, link: PaymentLink, text: string): 
   if (hopeless !== null) return { kind: 'amount', why: 'format', amount: null }
   const now = await readRates(rates, currency).catch(() => null)
   if (now === null) return { kind: 'unavailable' }
-  const answer = priceOf({ ...question, rates: now })
+  const answer = quotePrice({ ...question, rates: now })
   const { minimum, maximum } = findBounds(link, now.table)
   if (!answer.ok && answer.refusal.code === 'amount_too_small')
     return { kind: 'amount', why: 'too_small', amount: minimum }

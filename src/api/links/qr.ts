@@ -1,5 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib'
-import { codeOf, pathOf } from '../../web/look/code.ts'
+import { drawQr, encodeQr } from '../../web/look/code.ts'
 import { newest } from '../../web/newest.ts'
 
 /** Pixels of a module: about 400 for the whole code, which prints sharply at 3 cm. */
@@ -15,13 +15,13 @@ export const qrSvg = (text: string): string => keptSvg(text, () => makeSvg(text)
 export const qrPng = (text: string): Buffer => keptPng(text, () => makePng(text))
 
 function makeSvg(text: string): string {
-  const code = codeOf(text)
+  const code = encodeQr(text)
   const { size } = code
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" width="${size * SCALE}" height="${size * SCALE}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path d="${pathOf(code)}"/></svg>`
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" width="${size * SCALE}" height="${size * SCALE}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path d="${drawQr(code)}"/></svg>`
 }
 
 function makePng(text: string): Buffer {
-  const { data, size } = codeOf(text)
+  const { data, size } = encodeQr(text)
   const side = size * SCALE
   const rowBytes = Math.ceil(side / 8)
   const pixels = Buffer.alloc(side * (rowBytes + 1))

@@ -56,7 +56,10 @@ export function languageCookie(locale: Locale, checkoutUrl: string): string {
 export const DEVICES = ['desktop', 'ios', 'android'] as const satisfies readonly Device[]
 
 /** Null for each that the bar of a test payment does not simulate. */
-export function playedBuyer(request: Request): { readonly device: Device | null; readonly down: ProviderUsed | null } {
+export function readSimulatedBuyer(request: Request): {
+  readonly device: Device | null
+  readonly down: ProviderUsed | null
+} {
   const [device, down] = [readCookie(request, DEVICE_COOKIE), readCookie(request, DOWN_COOKIE)]
   return {
     device: DEVICES.find((name) => name === device) ?? null,
@@ -91,7 +94,7 @@ export function hasDeviceWallet(userAgent: string | undefined): boolean | null {
 }
 
 /** An iPad identifies as a Mac, and gets the page for one. */
-export function deviceOf(userAgent: string | undefined): Device {
+export function detectDevice(userAgent: string | undefined): Device {
   if (/Android/.test(userAgent ?? '')) return 'android'
   return /iPhone|iPad|iPod/.test(userAgent ?? '') ? 'ios' : 'desktop'
 }

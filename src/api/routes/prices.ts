@@ -7,7 +7,7 @@ import {
   type PriceQuestion,
   type PriceRates,
   type PriceRefusal,
-  priceOf,
+  quotePrice,
   whyUnpriceable,
 } from '../../domain/payment/price.ts'
 import { Problem } from '../http/problems.ts'
@@ -24,7 +24,7 @@ export async function requirePrice(rates: RateBook, question: Omit<PriceQuestion
   const hopeless = whyUnpriceable(question)
   if (hopeless !== null) throw toProblem(hopeless, question)
   const now = await readRates(rates, question.currency)
-  const answer = priceOf({ ...question, rates: now })
+  const answer = quotePrice({ ...question, rates: now })
   if (answer.ok) return answer.price
   throw toProblem(answer.refusal, { ...question, table: now.table })
 }

@@ -1,7 +1,7 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { DepositLog, WatchKind } from '../../domain/settlement/deposit.ts'
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
-import { isRecent, KEPT_STATES, type SettlementDeps } from '../context.ts'
+import { isRecent, RETAINED_STATES, type SettlementDeps } from '../context.ts'
 import { createBlockMemo } from '../lanes/block-memo.ts'
 import { readBlockTimes } from '../observer/block-times.ts'
 import type { Place } from '../observer/endings.ts'
@@ -124,7 +124,7 @@ function createAddressWatch(deps: SettlementDeps, kind: WatchKind) {
   return {
     async compare(lease: Lease, place: Place): Promise<boolean> {
       const { cursor, head } = place
-      const isNew = deposits !== null && cursor.hash !== compared && head.number - cursor.number <= KEPT_STATES
+      const isNew = deposits !== null && cursor.hash !== compared && head.number - cursor.number <= RETAINED_STATES
       const addresses = isNew && pace.isDue() ? await compareAt(lease, place, false) : null
       if (addresses !== null) {
         compared = cursor.hash
@@ -144,7 +144,7 @@ function createAddressWatch(deps: SettlementDeps, kind: WatchKind) {
         const to = Math.min(cursor.number, from + reader.size() - 1)
         const logs = await reader.ask(addresses, from, to)
         if (logs === null) {
-          stall.goesOn(`no quorum shows the logs of block ${from} and those after it`)
+          stall.persists(`no quorum shows the logs of block ${from} and those after it`)
           return isFound
         }
         isFound ||= logs.length > 0

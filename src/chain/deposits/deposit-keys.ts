@@ -3,7 +3,7 @@ import type { LocalAccount } from 'viem/accounts'
 import { encodeAbiParameters } from 'viem/utils'
 import type { Hex } from '../../domain/hex.ts'
 import { keccak256 } from '../../evm/keccak.ts'
-import { accountOf as accountOfKey } from '../keys/private-key.ts'
+import { createKeyAccount as accountOfKey } from '../keys/private-key.ts'
 
 /** Order of the group of secp256k1 (SEC 2, 2.4.1): private keys are 1 to n − 1. */
 const GROUP_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
@@ -16,9 +16,9 @@ const MIN_SEED_BYTES = 32
 
 export type DepositKeys = {
   /** Lower case. */
-  readonly addressOf: (paymentId: string) => Hex
+  readonly deriveAddress: (paymentId: string) => Hex
   /** Returns the account with this address, also of a retired seed; null if no seed here derives it. */
-  readonly accountAt: (paymentId: string, address: Hex) => LocalAccount | null
+  readonly findAccount: (paymentId: string, address: Hex) => LocalAccount | null
 }
 
 /**
@@ -38,8 +38,8 @@ export function createDepositKeys(seed: string, chainId: number, retired: readon
   }
   const getAddress = (account: LocalAccount): Hex => account.address.toLowerCase() as Hex
   return {
-    addressOf: (paymentId) => getAddress(derive(paymentId, secrets[0] ?? Buffer.alloc(0))),
-    accountAt: (paymentId, address) =>
+    deriveAddress: (paymentId) => getAddress(derive(paymentId, secrets[0] ?? Buffer.alloc(0))),
+    findAccount: (paymentId, address) =>
       secrets.map((secret) => derive(paymentId, secret)).find((account) => getAddress(account) === address) ?? null,
   }
 }

@@ -4,7 +4,7 @@ import type { Authorization } from '../codec.ts'
 /**
  * Returns the authorization of a sweep. It differs from a payout's: it goes from the deposit address to the treasury.
  */
-export const authorizationOf = (sweep: Sweep): Authorization => ({
+export const createSweepAuthorization = (sweep: Sweep): Authorization => ({
   paymentId: sweep.paymentId,
   treasury: sweep.address,
   recipient: sweep.treasury,

@@ -8,7 +8,7 @@ import type { LaneRound } from '../lanes/round.ts'
 import type { ChainView } from '../lanes/sender.ts'
 import { simulate } from '../simulate.ts'
 import { type DepositKeys, sweepNonce } from './deposit-keys.ts'
-import { authorizationOf } from './sweep-authorization.ts'
+import { createSweepAuthorization } from './sweep-authorization.ts'
 
 /** Maximum number of sweeps signed in one round. With its key derivation, a sweep takes about as long as a payout. */
 const SIGNED_AT_ONCE = 100
@@ -92,7 +92,7 @@ async function signSweep(
   { keys, treasury, validBefore }: { keys: DepositKeys; treasury: Hex; validBefore: number },
   unswept: Unswept,
 ): Promise<Sweep> {
-  const account = keys.accountAt(unswept.paymentId, unswept.address)
+  const account = keys.findAccount(unswept.paymentId, unswept.address)
   if (account === null) throw new Error(`the key of ${unswept.address} follows from no deposit seed that is here`)
   const authNonce = sweepNonce({ ...unswept, chainId: token.chainId, token: token.address })
   const signature = await signTransferAuthorization(account, token, {
@@ -108,7 +108,7 @@ async function signSweep(
 /** Returns the sweeps that the token would accept, so that no gas is spent on others. */
 async function preflight(deps: SettlementDeps, sweeps: readonly Sweep[]): Promise<Sweep[]> {
   const good: Sweep[] = []
-  for (const { item, reason } of await simulate(deps, sweeps, authorizationOf)) {
+  for (const { item, reason } of await simulate(deps, sweeps, createSweepAuthorization)) {
     if (reason === null) good.push(item)
     else if (/authorization is used or canceled/.test(reason)) await deps.journal.abandonSweep(item)
   }

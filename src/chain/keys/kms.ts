@@ -30,7 +30,7 @@ const toWord = (value: bigint): string => value.toString(16).padStart(64, '0')
  * Creates an account of a key in a key management service. Signing throws the service's refusal, or an error if it does
  * not answer within `deadlineMs` milliseconds; the caller tries again in the next round.
  */
-export async function accountOfKeyService(service: KeyService, deadlineMs = DEADLINE_MS): Promise<LocalAccount> {
+export async function createServiceAccount(service: KeyService, deadlineMs = DEADLINE_MS): Promise<LocalAccount> {
   const info = Buffer.from(await service.publicKey())
   // The key is the last 65 bytes of the structure: 04 and both coordinates.
   const point = info.subarray(-65)

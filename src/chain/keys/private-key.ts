@@ -8,7 +8,7 @@ import { accountSigningBy } from './account.ts'
  * JavaScript implementation 0.53 ms, with equal results (RFC 6979, low s). Signing limits how many payouts a second one
  * process can authorize.
  */
-export function accountOf(privateKey: Hex): LocalAccount {
+export function createKeyAccount(privateKey: Hex): LocalAccount {
   const { address, publicKey } = privateKeyToAccount(privateKey)
   const key = Buffer.from(privateKey.slice(2), 'hex')
   const sign = async (hash: Hex): Promise<Hex> => {

@@ -31,7 +31,7 @@ const REFUSALS: readonly (readonly [RegExp, Meaning])[] = [
   [/Pausable: paused/, 'token'],
 ]
 
-export function meaningOf(reason: string): Meaning {
+export function findMeaning(reason: string): Meaning {
   return REFUSALS.find(([pattern]) => pattern.test(reason))?.[1] ?? 'refused'
 }
 
@@ -96,7 +96,7 @@ async function preflight(deps: SettlementDeps, batch: readonly SignedPayout[], r
   const good: SignedPayout[] = []
   const looks = new Map<Hex, ReturnType<Rests['look']>>()
   for (const { item, reason } of await simulate(deps, batch, (payout) => payout)) {
-    const meaning = reason === null ? null : meaningOf(reason)
+    const meaning = reason === null ? null : findMeaning(reason)
     // "Used" means that the transfer or the cancellation is on chain.
     if (meaning === 'wait') continue
     if (reason === null || meaning === null) good.push(item)

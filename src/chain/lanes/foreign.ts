@@ -1,5 +1,5 @@
 import type { Hex } from '../../domain/hex.ts'
-import { KEPT_STATES, type SettlementDeps } from '../context.ts'
+import { RETAINED_STATES, type SettlementDeps } from '../context.ts'
 import { isNoAnswer, isTooLarge, NodeFailure } from '../rpc/failure.ts'
 import type { RpcNode, Transaction } from '../rpc/node.ts'
 import type { Rpc } from '../rpc/rpc.ts'
@@ -94,7 +94,7 @@ async function findOldest(
   { final, head }: Used,
 ): Promise<{ low: number; mayBeLower: boolean }> {
   const farthest = Math.max(0, final - SEARCHED_BLOCKS)
-  const kept = Math.min(final, Math.max(farthest, head - KEPT_STATES))
+  const kept = Math.min(final, Math.max(farthest, head - RETAINED_STATES))
   let mayBeLower = false
   for (const low of new Set([farthest, kept])) {
     const read = (node: RpcNode): Promise<number> => node.transactionCount(wallet, low)

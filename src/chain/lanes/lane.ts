@@ -2,7 +2,7 @@ import type { LocalAccount } from 'viem/accounts'
 import type { Hex } from '../../domain/hex.ts'
 import type { LaneBooks } from '../../domain/settlement/lead.ts'
 import { type Envelope, type Lane, LeaseLostError } from '../../domain/settlement/payout.ts'
-import { createMinutely, KEPT_STATES, type SettlementDeps } from '../context.ts'
+import { createMinutely, RETAINED_STATES, type SettlementDeps } from '../context.ts'
 import { type BlockMemo, createBlockMemo } from './block-memo.ts'
 import { chooseFees } from './fees.ts'
 import { createRound, type LaneRound } from './round.ts'
@@ -72,7 +72,7 @@ export async function advanceLane(
 
 /** Opens the lane of a wallet that sends for the first time, after the nonces that final blocks have used. */
 async function openLane({ journal, rpc, token }: SettlementDeps, wallet: Hex, view: ChainView): Promise<LaneBooks> {
-  const { number } = view.head.number - view.cursor.number > KEPT_STATES ? view.head : view.cursor
+  const { number } = view.head.number - view.cursor.number > RETAINED_STATES ? view.head : view.cursor
   const nextNonce = await rpc.demand(`how many nonces ${wallet} has used`, (node) =>
     node.transactionCount(wallet, number),
   )

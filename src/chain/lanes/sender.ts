@@ -15,7 +15,7 @@ import type {
 import { keccak256 } from '../../evm/keccak.ts'
 import type { Authorization } from '../codec.ts'
 import { isRecent, type SettlementDeps } from '../context.ts'
-import { authorizationOf } from '../deposits/sweep-authorization.ts'
+import { createSweepAuthorization } from '../deposits/sweep-authorization.ts'
 import type { Block, FeeHistory } from '../rpc/node.ts'
 import type { SendOutcome } from '../rpc/send-outcome.ts'
 import { atMost, bumpFees, cheaper, chooseFees, type Fees, isOverdue, leastPrice } from './fees.ts'
@@ -61,7 +61,7 @@ export async function sendBatch(sender: Sender, payouts: readonly SignedPayout[]
  */
 export async function sendSweeps(sender: Sender, sweeps: readonly Sweep[]): Promise<number> {
   const paymentIds = sweeps.map(({ paymentId }) => paymentId)
-  const encode = (free: readonly Sweep[]): Sending => encodeBatch(sender.deps, free.map(authorizationOf))
+  const encode = (free: readonly Sweep[]): Sending => encodeBatch(sender.deps, free.map(createSweepAuthorization))
   return dispatch(sender, await sender.deps.journal.reserveSweeps(sender.lane, { paymentIds, encode }))
 }
 

@@ -1,6 +1,6 @@
 import type { TreasuryBooks } from '../../db/settlement/balance.ts'
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
-import { KEPT_STATES, type SettlementDeps } from '../context.ts'
+import { RETAINED_STATES, type SettlementDeps } from '../context.ts'
 import { createBlockMemo } from '../lanes/block-memo.ts'
 import { balanceReads, readToken } from '../token/token-state.ts'
 import type { Place } from './endings.ts'
@@ -50,7 +50,7 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
 
   /** Returns true if the treasuries can be compared at the cursor: nodes that prune have no state of older blocks. */
   const isComparable = ({ cursor, head }: Place): boolean =>
-    deps.treasuries.length > 0 && head.number - cursor.number <= KEPT_STATES
+    deps.treasuries.length > 0 && head.number - cursor.number <= RETAINED_STATES
 
   return {
     /** Makes the next comparison read the books again. */

@@ -1,7 +1,7 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { LaneBooks, Lead } from '../../domain/settlement/lead.ts'
 import type { Lane } from '../../domain/settlement/payout.ts'
-import { KEPT_STATES, laneWallets, type SettlementDeps } from '../context.ts'
+import { laneWallets, RETAINED_STATES, type SettlementDeps } from '../context.ts'
 import { createJudge, type Doubts } from '../lanes/trust.ts'
 import type { Block } from '../rpc/node.ts'
 import { readBlockTimes } from './block-times.ts'
@@ -33,7 +33,7 @@ export function createEndings(deps: SettlementDeps, scope: Scope, doubts: Doubts
   let lookedAt = Number.NEGATIVE_INFINITY
 
   async function readUsed(books: readonly LaneBooks[], { cursor, head }: Place): Promise<Used | null> {
-    const isFinal = head.number - cursor.number <= KEPT_STATES
+    const isFinal = head.number - cursor.number <= RETAINED_STATES
     const isDue = cursor.number - lookedAt >= LOOK_BLOCKS
     const wallets = books
       .filter(({ lane, envelopes }) => isDue || envelopes.length > 0 || doubts.has(lane.wallet))

@@ -39,7 +39,7 @@ export function createFinalReader({ rpc, journal, log, clock }: SettlementDeps) 
       const final = await read(lease, start)
       isAnswered = typeof final !== 'string'
       if (typeof final !== 'string') stall.ends()
-      else stall.goesOn(final)
+      else stall.persists(final)
       return typeof final === 'string' ? null : final
     },
   }

@@ -57,7 +57,7 @@ export function createLogReader(deps: SettlementDeps, scope: Scope) {
     while (read < cursor.number && performance.now() < until) {
       const to = Math.min(cursor.number, read + range.size())
       if (!(await readRange(lease, read + 1, to))) {
-        stall.goesOn(`no quorum shows the logs of block ${read + 1} and those after it`)
+        stall.persists(`no quorum shows the logs of block ${read + 1} and those after it`)
         return read
       }
       read = to

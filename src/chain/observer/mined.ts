@@ -37,7 +37,7 @@ export function createMinedWatch(deps: SettlementDeps, balance: BalanceWatch) {
     ]
     const state = await rpc.agreed((node) => readToken(node, token.address, { reads, at: head.number }))
     if (state === null) {
-      stall.goesOn(`no quorum gives the state of the token at block ${head.number}`)
+      stall.persists(`no quorum gives the state of the token at block ${head.number}`)
       return null
     }
     stall.ends()

@@ -1,5 +1,5 @@
 import type { Lease } from '../../domain/settlement/payout.ts'
-import { isRecent, KEPT_STATES, type SettlementDeps } from '../context.ts'
+import { isRecent, RETAINED_STATES, type SettlementDeps } from '../context.ts'
 import type { Place } from './endings.ts'
 import type { NonceWatch } from './nonces.ts'
 
@@ -24,7 +24,7 @@ export function createReconciliation(deps: SettlementDeps, nonces: NonceWatch) {
     if (isRecent(comparedAt, now, EVERY_MS)) return
     await recallForgotten()
     // Nodes that prune no longer have the state of that block.
-    if (head.number - cursor.number > KEPT_STATES) return
+    if (head.number - cursor.number > RETAINED_STATES) return
     const used = await nonces.findUsed(cursor)
     if (used === null) return
     comparedAt = now

@@ -11,7 +11,7 @@ export function createStall({ log, clock }: Pick<SettlementDeps, 'log' | 'clock'
     ends(): void {
       since = null
     },
-    goesOn(why: string): void {
+    persists(why: string): void {
       const now = clock().getTime()
       // Also if the clock was set back.
       since = Math.min(since ?? now, now)

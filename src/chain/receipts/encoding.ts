@@ -1,7 +1,6 @@
 import { toRlp } from 'viem/utils'
 import type { Hex } from '../../domain/hex.ts'
-import { fieldsOf, hexOf, listOf, quantityOf } from '../rpc/answers.ts'
-
+import { parseFields, parseHex, parseList, parseQuantity } from '../rpc/answers.ts'
 
 /** A header in the bytes that hash to the block's hash. */
 export type RawHeader = { readonly encoded: Hex; readonly receiptsRoot: Hex; readonly timestamp: number }
@@ -42,42 +41,44 @@ const LATER_FIELDS = [
   ['requestsHash', 32],
 ] as const
 
-export function rawHeaderOf(value: unknown): RawHeader {
-  const block = fieldsOf(value)
+export function parseRawHeader(value: unknown): RawHeader {
+  const block = parseFields(value)
   const later = LATER_FIELDS.filter(([name]) => block[name] !== undefined && block[name] !== null)
   const items = [...FIELDS, ...later].map(([name, kind]) =>
-    kind === 'quantity' ? minimal(quantityOf(block[name])) : hexOf(block[name], kind === 'bytes' ? undefined : kind),
+    kind === 'quantity'
+      ? minimal(parseQuantity(block[name]))
+      : parseHex(block[name], kind === 'bytes' ? undefined : kind),
   )
   return {
     encoded: toRlp(items),
-    receiptsRoot: hexOf(block['receiptsRoot'], 32),
-    timestamp: Number(quantityOf(block['timestamp'])),
+    receiptsRoot: parseHex(block['receiptsRoot'], 32),
+    timestamp: Number(parseQuantity(block['timestamp'])),
   }
 }
 
-export function rawReceiptOf(value: unknown): RawReceipt {
-  const receipt = fieldsOf(value)
-  const logs = listOf(receipt['logs'], parseRawLog)
+export function parseRawReceipt(value: unknown): RawReceipt {
+  const receipt = parseFields(value)
+  const logs = parseList(receipt['logs'], parseRawLog)
   const payload = toRlp([
-    minimal(quantityOf(receipt['status'])),
-    minimal(quantityOf(receipt['cumulativeGasUsed'])),
-    hexOf(receipt['logsBloom'], 256),
+    minimal(parseQuantity(receipt['status'])),
+    minimal(parseQuantity(receipt['cumulativeGasUsed'])),
+    parseHex(receipt['logsBloom'], 256),
     logs.map(({ address, topics, data }) => [address, [...topics], data]),
   ])
-  const type = quantityOf(receipt['type'] ?? '0x0')
+  const type = parseQuantity(receipt['type'] ?? '0x0')
   return {
-    txHash: hexOf(receipt['transactionHash'], 32),
+    txHash: parseHex(receipt['transactionHash'], 32),
     encoded: type === 0n ? payload : `${minimal(type)}${payload.slice(2)}`,
     logs,
   }
 }
 
 function parseRawLog(value: unknown): RawLog {
-  const log = fieldsOf(value)
+  const log = parseFields(value)
   return {
-    address: hexOf(log['address'], 20),
-    topics: listOf(log['topics'], (topic) => hexOf(topic, 32)),
-    data: hexOf(log['data']),
+    address: parseHex(log['address'], 20),
+    topics: parseList(log['topics'], (topic) => parseHex(topic, 32)),
+    data: parseHex(log['data']),
   }
 }
 

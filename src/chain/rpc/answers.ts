@@ -43,12 +43,12 @@ export type FeeHistory = { readonly nextBaseFee: bigint; readonly tips: readonly
 
 type Fields = Readonly<Record<string, unknown>>
 
-export function fieldsOf(value: unknown): Fields {
+export function parseFields(value: unknown): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('no object')
   return value as Fields
 }
 
-export function listOf<T>(value: unknown, parse: (item: unknown) => T): T[] {
+export function parseList<T>(value: unknown, parse: (item: unknown) => T): T[] {
   if (!Array.isArray(value)) throw new Error('no list')
   return value.map(parse)
 }
@@ -56,7 +56,7 @@ export function listOf<T>(value: unknown, parse: (item: unknown) => T): T[] {
 const HEX = /^0x(?:[0-9a-f]{2})*$/
 
 /** Parses bytes in hex, lower-case; of a fixed length if `bytes` is given. */
-export function hexOf(value: unknown, bytes?: number): Hex {
+export function parseHex(value: unknown, bytes?: number): Hex {
   if (typeof value !== 'string') throw new Error('no hex')
   const hex = value.toLowerCase()
   if (!HEX.test(hex) || (bytes !== undefined && hex.length !== 2 + 2 * bytes))
@@ -65,71 +65,71 @@ export function hexOf(value: unknown, bytes?: number): Hex {
 }
 
 /** Parses a quantity in wei or gas. */
-export function quantityOf(value: unknown): bigint {
+export function parseQuantity(value: unknown): bigint {
   if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value)) throw new Error('no quantity')
   return BigInt(value)
 }
 
 /** Parses a count or a place in the chain. */
-export function numberOf(value: unknown): number {
-  const number = Number(quantityOf(value))
+export function parseNumber(value: unknown): number {
+  const number = Number(parseQuantity(value))
   if (!Number.isSafeInteger(number)) throw new Error('a number beyond every block')
   return number
 }
 
-export function blockOf(value: unknown): Block {
-  const { number, hash, parentHash, timestamp } = fieldsOf(value)
+export function parseBlock(value: unknown): Block {
+  const { number, hash, parentHash, timestamp } = parseFields(value)
   return {
-    number: numberOf(number),
-    hash: hexOf(hash, 32),
-    parentHash: hexOf(parentHash, 32),
-    timestamp: numberOf(timestamp),
+    number: parseNumber(number),
+    hash: parseHex(hash, 32),
+    parentHash: parseHex(parentHash, 32),
+    timestamp: parseNumber(timestamp),
   }
 }
 
-export function logOf(value: unknown): Log {
-  const log = fieldsOf(value)
+export function parseLog(value: unknown): Log {
+  const log = parseFields(value)
   if (log['removed'] === true) throw new Error('a removed log')
   return {
-    address: hexOf(log['address'], 20),
-    topics: listOf(log['topics'], (topic) => hexOf(topic, 32)),
-    data: hexOf(log['data']),
-    blockNumber: numberOf(log['blockNumber']),
-    blockHash: hexOf(log['blockHash'], 32),
-    txHash: hexOf(log['transactionHash'], 32),
-    logIndex: numberOf(log['logIndex']),
+    address: parseHex(log['address'], 20),
+    topics: parseList(log['topics'], (topic) => parseHex(topic, 32)),
+    data: parseHex(log['data']),
+    blockNumber: parseNumber(log['blockNumber']),
+    blockHash: parseHex(log['blockHash'], 32),
+    txHash: parseHex(log['transactionHash'], 32),
+    logIndex: parseNumber(log['logIndex']),
   }
 }
 
-export function receiptOf(value: unknown): Receipt {
-  const receipt = fieldsOf(value)
+export function parseReceipt(value: unknown): Receipt {
+  const receipt = parseFields(value)
   return {
-    txHash: hexOf(receipt['transactionHash'], 32),
-    from: hexOf(receipt['from'], 20),
-    blockNumber: numberOf(receipt['blockNumber']),
-    blockHash: hexOf(receipt['blockHash'], 32),
-    gasUsed: quantityOf(receipt['gasUsed']),
-    gasPrice: quantityOf(receipt['effectiveGasPrice']),
-    logs: listOf(receipt['logs'], logOf),
+    txHash: parseHex(receipt['transactionHash'], 32),
+    from: parseHex(receipt['from'], 20),
+    blockNumber: parseNumber(receipt['blockNumber']),
+    blockHash: parseHex(receipt['blockHash'], 32),
+    gasUsed: parseQuantity(receipt['gasUsed']),
+    gasPrice: parseQuantity(receipt['effectiveGasPrice']),
+    logs: parseList(receipt['logs'], parseLog),
   }
 }
 
-export function transactionOf(value: unknown): Transaction {
-  const { hash, from, nonce, to, input } = fieldsOf(value)
+export function parseTransaction(value: unknown): Transaction {
+  const { hash, from, nonce, to, input } = parseFields(value)
   return {
-    hash: hexOf(hash, 32),
-    from: hexOf(from, 20),
-    nonce: numberOf(nonce),
-    to: to === null || to === undefined ? null : hexOf(to, 20),
-    input: hexOf(input),
+    hash: parseHex(hash, 32),
+    from: parseHex(from, 20),
+    nonce: parseNumber(nonce),
+    to: to === null || to === undefined ? null : parseHex(to, 20),
+    input: parseHex(input),
   }
 }
 
-export function feeHistoryOf(value: unknown): FeeHistory {
-  const { baseFeePerGas, reward } = fieldsOf(value)
-  const baseFees = listOf(baseFeePerGas, quantityOf)
+export function parseFeeHistory(value: unknown): FeeHistory {
+  const { baseFeePerGas, reward } = parseFields(value)
+  const baseFees = parseList(baseFeePerGas, parseQuantity)
   return {
     nextBaseFee: baseFees.at(-1) ?? 0n,
-    tips: listOf(reward ?? [], (tips) => listOf(tips, quantityOf)[0] ?? 0n),
+    tips: parseList(reward ?? [], (tips) => parseList(tips, parseQuantity)[0] ?? 0n),
   }
 }

@@ -4,7 +4,6 @@ import { type Asked, gather, type Standing } from './gather.ts'
 import type { RpcNode, Sent } from './node.ts'
 import type { SendOutcome } from './send-outcome.ts'
 
-
 type Electorate = Asked & { readonly quorum: number }
 
 /** Returns the first answer of any node. Throws if none answers. */

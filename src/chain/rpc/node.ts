@@ -1,21 +1,21 @@
 import type { Hex } from '../../domain/hex.ts'
 import { keccak256 } from '../../evm/keccak.ts'
 import { createRate } from '../../limits/rate.ts'
-import { type RawHeader, type RawReceipt, rawHeaderOf } from '../receipts/encoding.ts'
+import { parseRawHeader, type RawHeader, type RawReceipt } from '../receipts/encoding.ts'
 import {
   type Block,
-  blockOf,
   type FeeHistory,
-  feeHistoryOf,
-  fieldsOf,
-  hexOf,
   type Log,
-  numberOf,
-  quantityOf,
+  parseBlock,
+  parseFeeHistory,
+  parseFields,
+  parseHex,
+  parseNumber,
+  parseQuantity,
+  parseReceipt,
+  parseTransaction,
   type Receipt,
-  receiptOf,
   type Transaction,
-  transactionOf,
 } from './answers.ts'
 import { lacksMethod, NodeFailure } from './failure.ts'
 import { createHealth, type Health, type HealthOptions } from './health.ts'
@@ -101,10 +101,10 @@ function asNode(parts: Parts, signal?: AbortSignal): RpcNode {
     health,
     ...readers(transport, signal),
     until: (other) => asNode(parts, other),
-    chainId: () => read('eth_chainId', [], numberOf),
+    chainId: () => read('eth_chainId', [], parseNumber),
     async block(tag) {
       const block = await read('eth_getBlockByNumber', [at(tag), false], (answer) =>
-        answer === null ? null : asAsked(tag, blockOf(answer)),
+        answer === null ? null : asAsked(tag, parseBlock(answer)),
       )
       if (block === null) throw unknownBlock(name, tag)
       if (tag === 'latest') health.sawHead(block.number)
@@ -114,19 +114,19 @@ function asNode(parts: Parts, signal?: AbortSignal): RpcNode {
       transport.read({
         method: 'eth_getTransactionReceipt',
         params: [txHash],
-        parse: (answer) => (answer === null ? null : receiptOf(answer)),
+        parse: (answer) => (answer === null ? null : parseReceipt(answer)),
         indivisible: true,
       }),
     transaction: (txHash) =>
-      read('eth_getTransactionByHash', [txHash], (answer) => (answer === null ? null : transactionOf(answer))),
-    rawHeader: (number) => read('eth_getBlockByNumber', [quantity(number), false], rawHeaderOf),
-    transactionCount: (wallet, tag) => read('eth_getTransactionCount', [wallet, at(tag)], numberOf),
-    balance: (wallet, tag) => read('eth_getBalance', [wallet, at(tag)], quantityOf),
-    code: (address) => read('eth_getCode', [address, 'latest'], (answer) => hexOf(answer)),
+      read('eth_getTransactionByHash', [txHash], (answer) => (answer === null ? null : parseTransaction(answer))),
+    rawHeader: (number) => read('eth_getBlockByNumber', [quantity(number), false], parseRawHeader),
+    transactionCount: (wallet, tag) => read('eth_getTransactionCount', [wallet, at(tag)], parseNumber),
+    balance: (wallet, tag) => read('eth_getBalance', [wallet, at(tag)], parseQuantity),
+    code: (address) => read('eth_getCode', [address, 'latest'], (answer) => parseHex(answer)),
     call: ({ gas, ...call }, { parse, at: tag = 'latest' }) =>
       read('eth_call', [gas === undefined ? call : { ...call, gas: quantity(gas) }, at(tag)], parse),
     feeHistory: (blocks) =>
-      read('eth_feeHistory', [quantity(blocks), 'latest', [50]], feeHistoryOf).catch((failure: unknown) => {
+      read('eth_feeHistory', [quantity(blocks), 'latest', [50]], parseFeeHistory).catch((failure: unknown) => {
         if (!lacksMethod(failure)) throw failure
         return readGasPrice(read)
       }),
@@ -139,8 +139,8 @@ type Read = <T>(method: string, params: readonly unknown[], parse: (answer: unkn
 /** Without a history, a gas price is the base fee and the tip of now. */
 async function readGasPrice(read: Read): Promise<FeeHistory> {
   const [price, baseFee] = await Promise.all([
-    read('eth_gasPrice', [], quantityOf),
-    read('eth_getBlockByNumber', ['latest', false], (answer) => quantityOf(fieldsOf(answer)['baseFeePerGas'])),
+    read('eth_gasPrice', [], parseQuantity),
+    read('eth_getBlockByNumber', ['latest', false], (answer) => parseQuantity(parseFields(answer)['baseFeePerGas'])),
   ])
   return { nextBaseFee: baseFee, tips: [price > baseFee ? price - baseFee : 0n] }
 }
@@ -153,7 +153,7 @@ function asAsked(tag: BlockTag, block: Block): Block {
 async function send(transport: NodeTransport, raw: Hex): Promise<Sent> {
   const method = 'eth_sendRawTransaction'
   try {
-    const hash = await transport.read({ method, params: [raw], parse: (answer) => hexOf(answer, 32), alone: true })
+    const hash = await transport.read({ method, params: [raw], parse: (answer) => parseHex(answer, 32), alone: true })
     if (hash === keccak256(raw)) return { outcome: 'accepted', answer: hash }
     return { outcome: 'unknown', answer: `the node answers another hash: ${hash}` }
   } catch (failure) {

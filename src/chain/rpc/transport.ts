@@ -1,7 +1,7 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { Rate } from '../../limits/rate.ts'
 import { createSlots, type Slots } from '../../limits/slots.ts'
-import { numberOf } from './answers.ts'
+import { parseNumber } from './answers.ts'
 import { connectClients } from './clients.ts'
 import { createFailure, createRedaction, isCutOff, isTooLarge, NodeFailure, unawaited } from './failure.ts'
 import type { Health } from './health.ts'
@@ -84,7 +84,7 @@ export function connectTransport(url: string, options: TransportOptions): NodeTr
    * Admits a node only after it has reported that it serves this chain: at its first call, and again after a silence.
    */
   async function admit(): Promise<void> {
-    const served = await ask({ method: 'eth_chainId', params: [], parse: numberOf })
+    const served = await ask({ method: 'eth_chainId', params: [], parse: parseNumber })
     admittedOnce = served === chainId
     if (admittedOnce) return health.leaveOut(null)
     const why = `serves chain ${served}, not ${chainId}`

@@ -1,7 +1,7 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { RpcNode } from '../rpc/node.ts'
 import { MULTICALL3, USDC_VIEWS } from './contracts.ts'
-import { wordsOf } from './results.ts'
+import { decodeWords } from './results.ts'
 import { type Call3, encodeAggregate3, word } from './words.ts'
 
 /** Selector of Multicall3's `getEthBalance(address)`. */
@@ -30,7 +30,7 @@ export async function readFunds(
     ...treasuries.map((wallet) => read(token, USDC_VIEWS.balanceOf, wallet)),
     ...lanes.map((wallet) => read(MULTICALL3, GET_ETH_BALANCE, wallet)),
   ]
-  const parse = (answer: unknown): bigint[] => wordsOf(answer, calls.length)
+  const parse = (answer: unknown): bigint[] => decodeWords(answer, calls.length)
   const values = await node.call({ to: MULTICALL3, data: encodeAggregate3(calls) }, { parse })
   return { micro: values.slice(0, treasuries.length), wei: values.slice(treasuries.length) }
 }

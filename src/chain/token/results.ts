@@ -1,5 +1,5 @@
 import type { Hex } from '../../domain/hex.ts'
-import { hexOf } from '../rpc/answers.ts'
+import { parseHex } from '../rpc/answers.ts'
 import { word } from './words.ts'
 
 /**
@@ -23,10 +23,10 @@ const MAX_RETURNED = 1024
 const WORD = 64
 
 /** Throws for anything else than the results of `count` calls. */
-export function resultsOf(answer: unknown, count: number): Result[] {
+export function decodeResults(answer: unknown, count: number): Result[] {
   if (typeof answer !== 'string' || answer.length > 2 + 2 * MAX_BYTES)
     throw new RangeError('more bytes than results have')
-  const data = hexOf(answer).slice(2)
+  const data = parseHex(answer).slice(2)
   const wordAt = (place: number): string => data.slice(place, place + WORD)
   const demand = (isSo: boolean): void => {
     if (!isSo) throw new RangeError(`not the results of ${count} calls`)
@@ -51,8 +51,8 @@ export function resultsOf(answer: unknown, count: number): Result[] {
 }
 
 /** Returns the words of `count` calls that each return one word. Throws if one has failed. */
-export function wordsOf(answer: unknown, count: number): bigint[] {
-  return resultsOf(answer, count).map(({ success, returnData }) => {
+export function decodeWords(answer: unknown, count: number): bigint[] {
+  return decodeResults(answer, count).map(({ success, returnData }) => {
     if (!success || returnData.length !== 2 + WORD)
       throw new Error(`a contract does not answer as USDC does: ${returnData.slice(0, 80)}`)
     return BigInt(returnData)

@@ -2,7 +2,7 @@ import type { Hex } from '../../domain/hex.ts'
 import type { Payout } from '../../domain/settlement/payout.ts'
 import type { RpcNode } from '../rpc/node.ts'
 import { MULTICALL3, USDC_VIEWS } from './contracts.ts'
-import { resultsOf, wordsOf } from './results.ts'
+import { decodeResults, decodeWords } from './results.ts'
 import { type Call3, encodeAggregate3, word } from './words.ts'
 
 export type TokenRead = { readonly view: keyof typeof USDC_VIEWS; readonly args: readonly Hex[] }
@@ -28,7 +28,7 @@ export async function readToken(
       const callData: Hex = `${USDC_VIEWS[view]}${args.map(word).join('')}`
       return { target: token, allowFailure: false, callData }
     })
-    const parse = (answer: unknown): bigint[] => wordsOf(answer, part.length)
+    const parse = (answer: unknown): bigint[] => decodeWords(answer, part.length)
     values.push(...(await node.call({ to: MULTICALL3, data: encodeAggregate3(calls) }, { parse, at })))
   }
   return values
@@ -48,7 +48,7 @@ export async function readBalances(
       return { target: token, allowFailure: true, callData: `${USDC_VIEWS.balanceOf}${word(wallet)}` }
     })
     const parse = (answer: unknown): bigint[] =>
-      resultsOf(answer, calls.length).map(({ success, returnData }) =>
+      decodeResults(answer, calls.length).map(({ success, returnData }) =>
         success && returnData.length === 66 ? BigInt(returnData) : 0n,
       )
     values.push(...(await node.call({ to: MULTICALL3, data: encodeAggregate3(calls) }, { parse, at })))

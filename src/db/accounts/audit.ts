@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { newId } from '../../ids.ts'
 import { execute, many, one, type Queryable, sql, type Tx } from '../db.ts'
-import { cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
+import { cutPage, hasCursors, type ListPage, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 
 export type AuditNote = {
@@ -97,10 +97,10 @@ export type AuditFilters = {
 }
 
 /** Newest first. Null if a cursor is no entry of the account. */
-export async function pageOfAudit(
+export async function listAuditPage(
   db: Queryable,
   merchantId: string,
-  { filters: { action, actor, from, before }, page }: { filters: AuditFilters; page: PageOf },
+  { filters: { action, actor, from, before }, page }: { filters: AuditFilters; page: ListPage },
 ): Promise<{ rows: AuditEntry[]; hasMore: boolean } | null> {
   const list = sql`from audit_entry where merchant_id = ${merchantId}`
   if (!(await hasCursors(db, page, { id: sql`public_id`, list }))) return null

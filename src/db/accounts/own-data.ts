@@ -68,7 +68,7 @@ export async function accountsThatNeed(db: Queryable, personId: string): Promise
 
 const chatRow = z.object({ id: z.string(), sealed: z.string() })
 
-export function chatsOf(db: Queryable, personId: string): Promise<z.output<typeof chatRow>[]> {
+export function listChats(db: Queryable, personId: string): Promise<z.output<typeof chatRow>[]> {
   const chats = sql`select id, sealed from channel
       where person_id = ${personId} and kind = 'telegram' and removed_at is null`
   return many(db, chatRow, chats)

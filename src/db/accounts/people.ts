@@ -14,7 +14,7 @@ export async function findOrInsertPerson(tx: Tx, person: Person): Promise<Person
   return one(tx, personRow, sql`select id, email from person where email = ${person.email}`)
 }
 
-export async function emailOf(db: Queryable, id: string): Promise<string> {
+export async function readPersonEmail(db: Queryable, id: string): Promise<string> {
   return (await one(db, personRow, sql`select id, email from person where id = ${id}`)).email
 }
 

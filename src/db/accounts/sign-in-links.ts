@@ -104,7 +104,7 @@ export function useLink(
 
 const emailRow = z.object({ email: z.string() })
 
-export async function addressOfBrowser(db: Queryable, browserDigest: Uint8Array): Promise<string | null> {
+export async function findBrowserAddress(db: Queryable, browserDigest: Uint8Array): Promise<string | null> {
   const row = await maybeOne(db, emailRow, sql`select email from sign_in_link where browser_digest = ${browserDigest}`)
   return row?.email ?? null
 }

@@ -15,7 +15,7 @@ export type Limits = {
   readonly lock_timeout: number
 }
 
-export const limitsOf = ({ statementTimeoutMs, lockTimeoutMs, idleInTransactionMs }: LimitOptions): Limits => ({
+export const toLimits = ({ statementTimeoutMs, lockTimeoutMs, idleInTransactionMs }: LimitOptions): Limits => ({
   // A longer statement is a bug or waits for a lock. The caller must try again, so that it does not use up the pool.
   statement_timeout: statementTimeoutMs ?? 15_000,
   // A transaction of this code sends its next statement within milliseconds. A machine that is lost during a

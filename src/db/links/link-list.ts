@@ -1,7 +1,7 @@
 import type { PaymentLink } from '../../domain/link/link.ts'
 import { storedReference } from '../../domain/text.ts'
 import { many, type Queryable, type Statement, sql, type Tenant } from '../db.ts'
-import { byId, containing, cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
+import { byId, containing, cutPage, hasCursors, type ListPage, pageClause } from '../pages.ts'
 import { linkColumns, linkRow } from './links.ts'
 
 export type LinkFilters = {
@@ -15,7 +15,7 @@ export type LinkFilters = {
 export async function listLinks(
   db: Queryable,
   tenant: Tenant,
-  { filters, page }: { filters: LinkFilters; page: PageOf },
+  { filters, page }: { filters: LinkFilters; page: ListPage },
 ): Promise<{ rows: PaymentLink[]; hasMore: boolean } | null> {
   const list = sql`from payment_link where merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
   if (!(await hasCursors(db, page, { id: sql`id`, list }))) return null

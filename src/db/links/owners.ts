@@ -136,7 +136,7 @@ const totalsRow = z.object({
 export type LinkTotals = z.output<typeof totalsRow>
 
 /** Whichever account the payments are booked with: those that succeeded, and those with money. */
-export function totalsOfLink(db: Queryable, linkId: string): Promise<LinkTotals> {
+export function readLinkTotals(db: Queryable, linkId: string): Promise<LinkTotals> {
   return one(
     db,
     totalsRow,
@@ -152,7 +152,7 @@ export function totalsOfLink(db: Queryable, linkId: string): Promise<LinkTotals>
  * Lists payments of the link, the newest first, whichever account they are booked with: the present owner also sees
  * those from before the link was added to the account. The caller must have checked who owns the link.
  */
-export async function listPaymentsOf(
+export async function listLinkPayments(
   db: Queryable,
   linkId: string,
   { limit, after }: { limit: number; after: string | null },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { execute, many, maybeOne, one, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
-import { cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
+import { cutPage, hasCursors, type ListPage, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 
 const keyRow = z
@@ -70,7 +70,7 @@ export function insertApiKey(db: Queryable, tenant: Tenant, key: NewApiKey): Pro
 export async function listApiKeys(
   db: Queryable,
   tenant: Tenant,
-  page: PageOf,
+  page: ListPage,
 ): Promise<{ rows: StoredApiKey[]; hasMore: boolean } | null> {
   const list = sql`from api_key where ${ownedBy(tenant)}`
   if (!(await hasCursors(db, page, { id: sql`id`, list }))) return null

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { execute, many, maybeOne, one, type Queryable, type Statement, sql, type Tenant } from '../db.ts'
-import { cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
+import { cutPage, hasCursors, type ListPage, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 
 /** Requests with the keys of an account, for the account's people. */
@@ -69,7 +69,7 @@ const source = sql`api_request left join api_key on api_key.id = key_id`
 export async function listRequests(
   db: Queryable,
   tenant: Tenant,
-  { search, page }: { search: RequestSearch; page: PageOf },
+  { search, page }: { search: RequestSearch; page: ListPage },
 ): Promise<{ rows: ListedRequest[]; hasMore: boolean } | null> {
   const { id, path, key, errors = false } = search
   const column = sql`api_request.id`

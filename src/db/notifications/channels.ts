@@ -54,7 +54,7 @@ export function listChannels(db: Queryable, tenant: Tenant): Promise<Channel[]> 
 }
 
 /** That of the person's e-mail channel, else that of the account's first channel, else English. */
-export async function languageOf(
+export async function readLanguage(
   tx: Tx,
   { merchantId, personId }: { merchantId: string; personId: string },
 ): Promise<NotificationLanguage> {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CHANNEL_KINDS, NOTIFICATION_LANGUAGES } from '../../domain/notification/channel.ts'
-import type { Told } from '../../domain/notification/message.ts'
+import type { NotifiedFact } from '../../domain/notification/message.ts'
 import type { Recent, Waiting } from '../../domain/notification/pace.ts'
 import { execute, many, maybeOne, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
@@ -147,10 +147,10 @@ export async function resumeMessage(tx: Tx, id: string, mineUntil: string): Prom
 
 const toldRow = z
   .object({ kind: z.string(), created_at: time, data: z.record(z.string(), z.unknown()).nullable() })
-  .transform(({ kind, created_at: at, data }): Told => ({ kind, at, data: data ?? {} }))
+  .transform(({ kind, created_at: at, data }): NotifiedFact => ({ kind, at, data: data ?? {} }))
 
 /** Reads the facts of the message, oldest first. A fact that is no longer stored has only its kind. */
-export function readTold(tx: Tx, messageId: string): Promise<Told[]> {
+export function readFacts(tx: Tx, messageId: string): Promise<NotifiedFact[]> {
   return many(
     tx,
     toldRow,

@@ -41,7 +41,7 @@ export function findMerchant(db: Queryable, id: string): Promise<{ id: string; n
 const ownerRow = z.object({ merchant_id: z.string() })
 
 /** Null also for an endpoint of the other mode. */
-export async function ownerOfEndpoint(db: Queryable, id: string): Promise<Tenant | null> {
+export async function findEndpointOwner(db: Queryable, id: string): Promise<Tenant | null> {
   const row = await maybeOne(
     db,
     ownerRow,

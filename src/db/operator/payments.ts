@@ -88,7 +88,7 @@ function matching(text: string): Statement {
 
 const entryRow = z.object({ kind: z.string(), detail: z.string().nullable(), since: time })
 
-export function attentionOf(db: Queryable, paymentId: string): Promise<z.output<typeof entryRow>[]> {
+export function listPaymentAttention(db: Queryable, paymentId: string): Promise<z.output<typeof entryRow>[]> {
   return many(
     db,
     entryRow,

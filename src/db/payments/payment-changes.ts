@@ -5,9 +5,9 @@ import { advance, bookingBetween, withFunds } from '../../domain/payment/funds/s
 import { isClosed, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Attempt, Derived, Payment, PaymentWithAttempts, StoredSale } from '../../domain/payment/payment-object.ts'
 import { renderChargeback, renderPayment } from '../../domain/payment/payment-object.ts'
-import { EXTENSION_MS, mayBeExtended } from '../../domain/payment/requests.ts'
-import { nextStep, type PaymentSnapshot, snapshotOf } from '../../domain/payment/snapshot.ts'
-import { type Note, noteOf } from '../../domain/timeline.ts'
+import { canBeExtended, EXTENSION_MS } from '../../domain/payment/requests.ts'
+import { nextStep, type PaymentSnapshot, toSnapshot } from '../../domain/payment/snapshot.ts'
+import { createNote, type Note } from '../../domain/timeline.ts'
 import { isWebhookEventType } from '../../domain/webhook.ts'
 import type { Queryable, Statement, Tx } from '../db.ts'
 import { completeLinks, lockLinks } from '../links/completed.ts'
@@ -37,7 +37,7 @@ export type Changed = { readonly payment: PaymentSnapshot; readonly events: read
 
 export type Written = { readonly state: PaymentWithAttempts; readonly events: readonly string[] }
 
-export const answerWith = ({ state, events }: Written): Changed => ({ payment: snapshotOf(state), events })
+export const answerWith = ({ state, events }: Written): Changed => ({ payment: toSnapshot(state), events })
 
 export const unchanged = (state: PaymentWithAttempts): Changed => answerWith({ state, events: [] })
 
@@ -154,10 +154,10 @@ async function writeDrafts(tx: Tx, context: ChangeContext, drafts: readonly Draf
 export async function extendPayment(db: Queryable, context: ChangeContext, id: string): Promise<boolean> {
   let isExtended = false
   const work: Work = ({ state: { payment }, note, set }) => {
-    isExtended = mayBeExtended(payment, context.now())
+    isExtended = canBeExtended(payment, context.now())
     if (!isExtended) return
     const expiresAt = new Date(Date.parse(payment.expiresAt) + EXTENSION_MS).toISOString()
-    note(noteOf('payment.expiry_extended', { expires_at: expiresAt }))
+    note(createNote('payment.expiry_extended', { expires_at: expiresAt }))
     set({ expiresAt, expiryExtended: true })
   }
   await changePayment(db, context, { id, work })

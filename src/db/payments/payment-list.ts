@@ -2,7 +2,7 @@ import { isId } from '../../domain/ids.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { storedReference } from '../../domain/text.ts'
 import { many, type Queryable, type Statement, sql, type Tenant } from '../db.ts'
-import { byId, containing, cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
+import { byId, containing, cutPage, hasCursors, type ListPage, pageClause } from '../pages.ts'
 import { attemptRow, paymentRow } from './payment-rows.ts'
 
 export type PaymentFilters = {
@@ -23,7 +23,7 @@ export type PaymentFilters = {
 export async function listPayments(
   db: Queryable,
   tenant: Tenant,
-  { filters, page }: { filters: PaymentFilters; page: PageOf },
+  { filters, page }: { filters: PaymentFilters; page: ListPage },
 ): Promise<{ rows: Pick<PaymentWithAttempts, 'payment' | 'attempts'>[]; hasMore: boolean } | null> {
   const list = sql`from payment where merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
   const { words, ...known } = searchIn(filters)
@@ -74,7 +74,7 @@ const SHORT_AMONG = 10_000
 const HAS_THREE = /[\p{L}\p{N}]{3}/u
 
 /** The ids of the page, and of one more payment. */
-function matchingWords(words: string, { tx_hash: txHash, ...filters }: Known, page: PageOf): Statement {
+function matchingWords(words: string, { tx_hash: txHash, ...filters }: Known, page: ListPage): Statement {
   const { after, before, limit } = page
   const rest = JSON.stringify({
     ...filters,

@@ -3,7 +3,7 @@ import type { ChangeEntries } from '../../domain/payment/change-entries.ts'
 import type { PaymentStatus } from '../../domain/payment/payment.ts'
 import { dataForMerchant, type Note, observedSentence } from '../../domain/timeline.ts'
 import { execute, many, maybeOne, type Queryable, type Statement, sql, type Tenant } from '../db.ts'
-import { cutPage, type PageOf } from '../pages.ts'
+import { cutPage, type ListPage } from '../pages.ts'
 import { time } from './payment-rows.ts'
 
 /** A note about an existing payment; `at` is ISO 8601. */
@@ -100,7 +100,7 @@ export type TimelineEntry = z.output<typeof timelineRow>
 /** The microsecond, the kind of row, the number among those, and for a try its delivery. */
 export const TIMELINE_ID = /^tle_(\d{16})_([012])_(\d{1,15})(_evt_[0-9a-z]{26}_we_[0-9a-z]{26})?$/
 
-type Asked = { readonly paymentId: string; readonly page: PageOf; readonly reader: 'merchant' | 'operator' }
+type Asked = { readonly paymentId: string; readonly page: ListPage; readonly reader: 'merchant' | 'operator' }
 
 /** With the events and their tries, a page at a time, oldest first. */
 export async function readTimeline(

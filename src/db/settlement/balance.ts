@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import type { BalanceDifference, Lease, TreasuryMovement } from '../../domain/settlement/payout.ts'
 import { execute, many, one, sql, type Tx } from '../db.ts'
-import { type JournalContext, ours, type SettlementScope } from './context.ts'
+import { isInScope, type JournalContext, type SettlementScope } from './context.ts'
 import { changeCursor, fence } from './cursor.ts'
 import { hex } from './payouts.ts'
 import { seen, sendable } from './queue.ts'
@@ -54,14 +54,14 @@ export async function readTreasuryBooks(context: JournalContext, given: readonly
             where chain_id = ${chainId} and token = ${token} and kind <> 'cancel' and (applied_at is null
               or payment_id is null and auth_nonce is not null and known_as = 'payout')) stored,
           -- Booked, taken back by a repair of finality, and not paid again yet.
-          (select coalesce(sum(p.micro_usdc), 0) as micro from payout p where ${ours(context)}
+          (select coalesce(sum(p.micro_usdc), 0) as micro from payout p where ${isInScope(context)}
             and p.state not in ('settled', 'voided')
             and p.payment_id in (select f.payment_id from finality_reversal f)) taken_back,
           -- By the indexes of what is on its way: a long queue is not looked through.
           (select coalesce(sum(micro_usdc), 0) as micro from (
-            select p.micro_usdc from payout p where ${ours(context)} and ${sendable} and p.lane_wallet is null
-            union all select p.micro_usdc from payout p where ${ours(context)} and p.lane_wallet is not null
-            union all select p.micro_usdc from payout p where ${ours(context)} and ${seen} and p.state = 'mined'
+            select p.micro_usdc from payout p where ${isInScope(context)} and ${sendable} and p.lane_wallet is null
+            union all select p.micro_usdc from payout p where ${isInScope(context)} and p.lane_wallet is not null
+            union all select p.micro_usdc from payout p where ${isInScope(context)} and ${seen} and p.state = 'mined'
               and p.lane_wallet is null) sent) signed,
           (select array_agg(address::text) as known, count(opened_number) as opened from treasury
             where chain_id = ${chainId} and token = ${token}) t,

@@ -32,7 +32,7 @@ export type SettlementHooks = {
 export type JournalContext = { readonly db: Db; readonly scope: SettlementScope; readonly hooks: SettlementHooks }
 
 /** The payouts (alias `p`) that this engine handles. */
-export const ours = ({ scope }: JournalContext): Statement =>
+export const isInScope = ({ scope }: JournalContext): Statement =>
   sql`p.chain_id = ${scope.chainId} and p.token = ${scope.token} and p.livemode = ${scope.livemode}`
 
 export type LeaseAsk = { readonly owner: string; readonly leaseMs: number }

@@ -42,7 +42,7 @@ export const cursorRow = z.object({
 export const CURSOR_COLUMNS = sql`scanned_number as number, scanned_hash as hash, first_number as first, logs_number as logs,
   deposits_number as deposits, pause`
 
-export const cursorOf = ({ number, hash, first, logs, deposits, pause }: z.output<typeof cursorRow>): ChainCursor => ({
+export const toCursor = ({ number, hash, first, logs, deposits, pause }: z.output<typeof cursorRow>): ChainCursor => ({
   number,
   hash,
   firstNumber: first,
@@ -57,7 +57,7 @@ export async function readCursor(context: JournalContext): Promise<ChainCursor |
     cursorRow,
     sql`select ${CURSOR_COLUMNS} from chain_cursor where ${here(context)}`,
   )
-  return row === null ? null : cursorOf(row)
+  return row === null ? null : toCursor(row)
 }
 
 export async function openCursor(

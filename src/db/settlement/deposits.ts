@@ -7,7 +7,7 @@ import type { JournalContext } from './context.ts'
 import { changeCursor, fence } from './cursor.ts'
 import { fenced, nextEnvelope } from './lanes.ts'
 import { hex } from './payouts.ts'
-import { cameAgain, countAlike, toldIndex } from './watch/moved.ts'
+import { countAlike, deleteReturned, firstIndex } from './watch/moved.ts'
 
 /** A sweep of less than 0.01 USDC costs more than it is worth. */
 const MIN_SWEEP_MICRO = 10_000
@@ -102,7 +102,7 @@ export async function insertDeposits(tx: Tx, context: JournalContext, found: Fou
         stored as (
           insert into deposit_log (chain_id, tx_hash, log_index, told_index, payment_id, token, sender, units, block_number,
             block_hash, finalized_at, applied_at)
-          select ${chainId}, g."txHash", g."logIndex", ${toldIndex('deposit_log', chainId)}, d.payment_id, g.token, g.sender, g.units,
+          select ${chainId}, g."txHash", g."logIndex", ${firstIndex('deposit_log', chainId)}, d.payment_id, g.token, g.sender, g.units,
             g."blockNumber", g."blockHash", g.at, null
           from jsonb_to_recordset(${JSON.stringify(logs)}::jsonb) as g("txHash" text, "logIndex" int, address text,
               token text, sender text, units numeric, "blockNumber" bigint, "blockHash" text, at timestamptz, nth int)
@@ -111,7 +111,7 @@ export async function insertDeposits(tx: Tx, context: JournalContext, found: Fou
               and (gone.tx_hash, gone.token, gone.sender, gone.recipient, gone.units, gone.nth)
                 = (g."txHash", g.token, g.sender, g.address, g.units, g.nth)
           on conflict do nothing returning payment_id, token, units, chain_id, tx_hash, told_index),
-        came_again as (${cameAgain('deposit_log')})
+        came_again as (${deleteReturned('deposit_log')})
         -- Summed up on the deposit, so that a sweep finds the few with money without reading the logs.
         update deposit d set unswept_micro = d.unswept_micro + c.units
         from (select payment_id, token, sum(units) as units from stored group by 1, 2) c

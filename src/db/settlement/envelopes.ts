@@ -44,7 +44,7 @@ export const envelopeList = sql`
     order by t.nonce), '[]') as envelopes
   from lane_tx t where t.chain_id = l.chain_id and t.wallet = l.wallet and t.state in ('reserved', 'signed', 'broadcast')`
 
-export const envelopeOf = (row: z.infer<typeof envelopeRow>): Envelope => ({
+export const toEnvelope = (row: z.infer<typeof envelopeRow>): Envelope => ({
   nonce: row.nonce,
   ageMs: row.age_ms,
   target: row.target,

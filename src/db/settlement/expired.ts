@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import type { Lease, VoidProof } from '../../domain/settlement/payout.ts'
 import { execute, many, sql } from '../db.ts'
-import { attempt, type FailedHook, type JournalContext, lockPaymentsFirst, ours } from './context.ts'
+import { attempt, type FailedHook, isInScope, type JournalContext, lockPaymentsFirst } from './context.ts'
 import { fence } from './cursor.ts'
 import { hex } from './payouts.ts'
 import { onLostTreasury, rested } from './queue.ts'
@@ -56,7 +56,7 @@ export async function readExpiring(
           exists (select 1 from treasury_log l where l.kind = 'out' and (l.auth_nonce, l.treasury, l.token, l.chain_id)
               = (p.auth_nonce, p.treasury, p.token, p.chain_id)
             and (l.counterparty, l.micro_usdc) <> (p.recipient, p.micro_usdc)) as is_stolen
-        from payout p where ${ours(context)} and ${rested}
+        from payout p where ${isInScope(context)} and ${rested}
           and (p.state = 'voiding' and p.treasury <> all(${[...ask.keys]}::text[]) or ${onLostTreasury})
         order by p.rests_until nulls first, p.created_at limit ${ask.limit}`,
   )
@@ -82,7 +82,7 @@ export async function rest(
     sql`with waiting as (select p.payment_id, w.seconds
             from jsonb_to_recordset(${JSON.stringify(waiting)}::jsonb) as w("paymentId" text, seconds int)
             join payout p on p.payment_id = w."paymentId"
-            where ${ours(context)} and p.state not in ('settled', 'voided') for update of p skip locked)
+            where ${isInScope(context)} and p.state not in ('settled', 'voided') for update of p skip locked)
         update payout p set rests_until = now() + w.seconds * interval '1 second' from waiting w where p.payment_id = w.payment_id`,
   )
 }
@@ -122,7 +122,7 @@ export function moveDead(
             from jsonb_to_recordset(${JSON.stringify(found.dead)}::jsonb)
               as g("paymentId" text, treasury text, "authNonce" text, "to" text, "toNonce" text, "validBefore" bigint)
             join payout p on p.payment_id = g."paymentId" and p.treasury = g.treasury
-            where ${ours(context)} and p.state not in ('settled', 'voided'))
+            where ${isInScope(context)} and p.state not in ('settled', 'voided'))
           insert into payout_takeover (payment_id, from_treasury, from_nonce, to_treasury, to_nonce, block_number, block_hash,
             block_time, valid_before, signatures)
           select payment_id, treasury, "authNonce", "to", "toNonce", ${block.number}, ${block.hash}, ${block.timestamp}, dead,

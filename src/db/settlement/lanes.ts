@@ -9,7 +9,7 @@ import {
   type TopUpRefusal,
 } from '../../domain/settlement/payout.ts'
 import { execute, many, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
-import { type JournalContext, ours } from './context.ts'
+import { isInScope, type JournalContext } from './context.ts'
 import { concludeEnvelopes, type EnvelopesEnded, readUnsharedGas } from './envelopes.ts'
 import { storeLogs } from './logs.ts'
 import { hex } from './payouts.ts'
@@ -139,7 +139,7 @@ export function reserve(
     const rows = await many(
       tx,
       payoutStateRow,
-      sql`select p.payment_id, p.state from payout p where ${ours(context)} and p.payment_id = any(${asked}) and p.lane_wallet is null
+      sql`select p.payment_id, p.state from payout p where ${isInScope(context)} and p.payment_id = any(${asked}) and p.lane_wallet is null
             and p.state in ('authorized', 'voiding') for update of p skip locked`,
     )
     const states = new Map(rows.map((row) => [row.payment_id, row.state]))

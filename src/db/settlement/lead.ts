@@ -2,10 +2,10 @@ import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import type { Lead } from '../../domain/settlement/lead.ts'
 import { maybeOne, type Statement, sql } from '../db.ts'
-import { type JournalContext, type LeaseAsk, ours } from './context.ts'
-import { CURSOR_COLUMNS, cursorOf, cursorRow, here } from './cursor.ts'
+import { isInScope, type JournalContext, type LeaseAsk } from './context.ts'
+import { CURSOR_COLUMNS, cursorRow, here, toCursor } from './cursor.ts'
 import { worthSweeping } from './deposits.ts'
-import { envelopeList, envelopeOf, envelopeRow } from './envelopes.ts'
+import { envelopeList, envelopeRow, toEnvelope } from './envelopes.ts'
 import { hex } from './payouts.ts'
 import { onLostTreasury, payable, rested, seen, sendable } from './queue.ts'
 
@@ -77,19 +77,19 @@ function selectWork(context: JournalContext, treasuries: readonly Hex[]): Statem
   const { chainId } = context.scope
   const cancellation = sql`select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'cancel'`
   const keyed = sql`p.treasury = any(${[...treasuries]}::text[])`
-  const voiding = sql`select 1 from payout p where ${ours(context)} and p.state = 'voiding' and ${rested}`
+  const voiding = sql`select 1 from payout p where ${isInScope(context)} and p.state = 'voiding' and ${rested}`
   return sql`
     -- In the order of its index, or a queue that has become short is looked for in the whole table.
-    exists (select 1 from (select 1 from payout p where ${ours(context)} and ${payable} and ${keyed} and not ${onLostTreasury}
+    exists (select 1 from (select 1 from payout p where ${isInScope(context)} and ${payable} and ${keyed} and not ${onLostTreasury}
         order by p.recipient limit 1) next)
       or exists (${voiding} and ${keyed} and not exists (${cancellation})) as sign,
-    exists (select 1 from payout p where ${ours(context)} and ${sendable} and p.lane_wallet is null
+    exists (select 1 from payout p where ${isInScope(context)} and ${sendable} and p.lane_wallet is null
       and (p.state <> 'voiding' or exists (${cancellation}))) as send,
     exists (select 1 from deposit d where ${worthSweeping(context)}) as sweep,
-    exists (select 1 from payout p where ${ours(context)} and p.lane_wallet is not null)
-      or exists (select 1 from payout p where ${ours(context)} and ${seen}) as sent,
+    exists (select 1 from payout p where ${isInScope(context)} and p.lane_wallet is not null)
+      or exists (select 1 from payout p where ${isInScope(context)} and ${seen}) as sent,
     exists (${voiding}) or exists (select 1 from treasury t where ${here(context)} and t.lost_at is not null and exists (
-      select 1 from payout p where ${ours(context)} and p.treasury = t.address and p.state not in ('settled', 'voided')
+      select 1 from payout p where ${isInScope(context)} and p.treasury = t.address and p.state not in ('settled', 'voided')
         and ${rested})) as voiding,
     exists (select 1 from treasury_log where ${here(context)} and applied_at is null)
       or exists (select 1 from deposit_log where chain_id = ${chainId} and applied_at is null)
@@ -102,10 +102,10 @@ function toLead({ scope }: JournalContext, owner: string, row: z.output<typeof s
   const lease = { owner, epoch: row.epoch }
   return {
     lease,
-    cursor: cursorOf(row),
+    cursor: toCursor(row),
     lanes: row.lanes.map(({ wallet, next_nonce, status, envelopes }) => ({
       lane: { chainId: scope.chainId, wallet, lease, nextNonce: next_nonce, status },
-      envelopes: envelopes.map(envelopeOf),
+      envelopes: envelopes.map(toEnvelope),
     })),
     work: workRow.parse(row),
   }

@@ -5,8 +5,8 @@ import { execute, many, sql, type Tx } from '../db.ts'
 import type { JournalContext, SettlementScope } from './context.ts'
 import { fence } from './cursor.ts'
 import { hex } from './payouts.ts'
-import { explain, type Known, keyOf } from './watch/known.ts'
-import { cameAgain, countAlike, toldIndex } from './watch/moved.ts'
+import { explain, getLogKey, type Known } from './watch/known.ts'
+import { countAlike, deleteReturned, firstIndex } from './watch/moved.ts'
 
 /** Stores logs of a range of final blocks; known logs change nothing. Returns the unknown transfers. */
 export function recordLogs(context: JournalContext, lease: Lease, found: FinalLogs): Promise<TreasuryLog[]> {
@@ -25,7 +25,9 @@ export async function storeLogs(tx: Tx, { scope }: JournalContext, found: FinalL
   if (found.logs.length === 0) return []
   const known = await explain(tx, scope, found)
   const fresh = await insertLogs(tx, scope, { found, known })
-  const unknown = found.logs.filter((log) => log.kind === 'out' && fresh.has(keyOf(log)) && !known.has(keyOf(log)))
+  const unknown = found.logs.filter(
+    (log) => log.kind === 'out' && fresh.has(getLogKey(log)) && !known.has(getLogKey(log)),
+  )
   if (unknown[0] !== undefined)
     await execute(
       tx,
@@ -54,7 +56,7 @@ async function insertLogs(
   const alikeBefore = countAlike()
   const logs = found.logs.map((log) => {
     const { txHash, kind, treasury, counterparty, microUsdc } = log
-    const why = known.get(keyOf(log))
+    const why = known.get(getLogKey(log))
     // Null: it is ended by its nonce. For the others the first index matters.
     const nth =
       kind === 'cancel' || why?.as === 'payout' ? null : alikeBefore([txHash, kind, treasury, counterparty, microUsdc])
@@ -69,7 +71,7 @@ async function insertLogs(
     sql`with stored as (
           insert into treasury_log (chain_id, tx_hash, log_index, told_index, token, treasury, kind, counterparty, micro_usdc,
             auth_nonce, block_number, block_hash, gas_share, finalized_at, known_as, nonce_of, applied_at)
-          select ${scope.chainId}, g."txHash", g."logIndex", ${toldIndex('treasury_log', scope.chainId)}, ${scope.token}, g.treasury, g.kind,
+          select ${scope.chainId}, g."txHash", g."logIndex", ${firstIndex('treasury_log', scope.chainId)}, ${scope.token}, g.treasury, g.kind,
             g.counterparty, g."microUsdc", g."authNonce", g."blockNumber", g."blockHash", g."gasShare",
             g.at, g."knownAs", g."nonceOf", case when g."isTold" then null else now() end
           from jsonb_to_recordset(${JSON.stringify(logs)}::jsonb) as g("txHash" text, "logIndex" int, treasury text,
@@ -80,10 +82,10 @@ async function insertLogs(
               and (gone.sender, gone.recipient) = (case g.kind when 'in' then g.counterparty else g.treasury end,
                 case g.kind when 'in' then g.treasury else g.counterparty end)
           on conflict do nothing returning chain_id, tx_hash, log_index, told_index),
-        came_again as (${cameAgain('treasury_log')})
+        came_again as (${deleteReturned('treasury_log')})
         select tx_hash, log_index from stored`,
   )
-  return new Set(rows.map((row) => keyOf({ txHash: row.tx_hash, logIndex: row.log_index })))
+  return new Set(rows.map((row) => getLogKey({ txHash: row.tx_hash, logIndex: row.log_index })))
 }
 
 const nonceRow = z.object({ nonce: hex })

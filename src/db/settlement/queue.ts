@@ -9,7 +9,7 @@ import {
   type SignedPayout,
 } from '../../domain/settlement/payout.ts'
 import { execute, many, one, type Queryable, type Statement, sql, type Tx } from '../db.ts'
-import { type FailedHook, type JournalContext, ours } from './context.ts'
+import { type FailedHook, isInScope, type JournalContext } from './context.ts'
 import { hex } from './payouts.ts'
 import { delayHook } from './proven.ts'
 
@@ -129,7 +129,7 @@ async function payableBetween(
   context: JournalContext,
   { keys, limit, after, upTo }: { keys: readonly Hex[]; limit: number; after: string; upTo: string | null },
 ): Promise<Payout[]> {
-  const waiting = sql`from payout p where ${ours(context)} and ${payable} and p.treasury = any(${[...keys]}::text[])
+  const waiting = sql`from payout p where ${isInScope(context)} and ${payable} and p.treasury = any(${[...keys]}::text[])
     and not ${onLostTreasury}`
   const next = (previous: Statement): Statement =>
     sql`select p.recipient ${waiting} and p.recipient > ${previous} order by p.recipient limit 1`
@@ -162,7 +162,7 @@ export async function countWaiting(context: JournalContext, resting: readonly He
   const row = await one(
     context.db,
     countRow,
-    sql`select count(*) from payout p where ${ours(context)} and ${sendable} and p.state = 'authorized'
+    sql`select count(*) from payout p where ${isInScope(context)} and ${sendable} and p.state = 'authorized'
           and p.treasury <> all(${[...resting]}::text[])`,
   )
   return row.count
@@ -175,7 +175,7 @@ export async function readUncancelled(
   const rows = await many(
     context.db,
     payoutRow,
-    sql`select ${payoutColumns} from payout p where ${ours(context)} and p.state = 'voiding' and ${rested}
+    sql`select ${payoutColumns} from payout p where ${isInScope(context)} and p.state = 'voiding' and ${rested}
           and p.treasury = any(${[...ask.keys]}::text[]) and not exists (
             select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'cancel')
         order by p.rests_until nulls first, p.created_at limit ${ask.limit}`,
@@ -188,7 +188,11 @@ export function readAssignable(
   { limit, resting }: { limit: number; resting: readonly Hex[] },
 ): Promise<SignedPayout[]> {
   const isAwake = sql`(p.state = 'voiding' or p.treasury <> all(${[...resting]}::text[]))`
-  return readSigned(context.db, sql`${ours(context)} and ${sendable} and p.lane_wallet is null and ${isAwake}`, limit)
+  return readSigned(
+    context.db,
+    sql`${isInScope(context)} and ${sendable} and p.lane_wallet is null and ${isAwake}`,
+    limit,
+  )
 }
 
 /** `unchanged`: stopped for this reason already, locked by another transaction, or waiting for another try. */
@@ -214,7 +218,7 @@ export async function hold(
 }
 
 async function holdIn(tx: Tx, context: JournalContext, held: Parameters<typeof hold>[1]): Promise<boolean> {
-  const mayBeHeld = sql`${ours(context)} and p.payment_id = ${held.paymentId} and p.lane_wallet is null
+  const mayBeHeld = sql`${isInScope(context)} and p.payment_id = ${held.paymentId} and p.lane_wallet is null
     and (p.state in ('queued', 'authorized')
       or ${passing} and p.hold_reason <> ${held.reason})
     and (p.hook_retry_at is null or p.hook_retry_at <= now())`
@@ -237,6 +241,6 @@ export async function requeue(context: JournalContext, paymentIds: readonly stri
   await execute(
     context.db,
     sql`update payout p set state = 'queued', updated_at = now()
-        where ${ours(context)} and payment_id = any(${[...paymentIds]}) and state = 'authorized' and lane_wallet is null`,
+        where ${isInScope(context)} and payment_id = any(${[...paymentIds]}) and state = 'authorized' and lane_wallet is null`,
   )
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { storedReference } from '../../domain/text.ts'
 import { many, maybeOne, one, type Queryable, type Statement, sql, type Tenant } from '../db.ts'
-import { cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
+import { cutPage, hasCursors, type ListPage, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 
 const listRow = z.object({
@@ -48,7 +48,7 @@ const listed = sql`select event.id, event.sequence, event.type, event.payment_id
 export async function listEventRows(
   db: Queryable,
   tenant: Tenant,
-  { search, page }: { search: EventSearch; page: PageOf },
+  { search, page }: { search: EventSearch; page: ListPage },
 ): Promise<{ rows: ListedEvent[]; hasMore: boolean } | null> {
   const own = sql`${owned(tenant, sql`event`)} and event.sequence is not null`
   const { id, payment, types, reference, undelivered = false } = search

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { newId } from '../../ids.ts'
 import { execute, many, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
-import { between, byId, cutPage, hasCursors, type PageOf, pageClause } from '../pages.ts'
+import { between, byId, cutPage, hasCursors, type ListPage, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 
 const bodyRow = z.object({ body: z.instanceof(Buffer) })
@@ -12,7 +12,7 @@ export type EventFilters = { readonly type?: string | undefined; readonly paymen
 export async function listEvents(
   db: Queryable,
   tenant: Tenant,
-  { filters, page, afterSequence }: { filters: EventFilters; page: PageOf; afterSequence: number | null },
+  { filters, page, afterSequence }: { filters: EventFilters; page: ListPage; afterSequence: number | null },
 ): Promise<{ rows: Buffer[]; hasMore: boolean } | null> {
   const list = sql`from event where ${ownedBy(tenant)} and sequence is not null`
   if (!(await hasCursors(db, page, { id: sql`id`, list }))) return null
@@ -115,7 +115,7 @@ export const TRIES_SHOWN = 20
 export async function listDeliveries(
   db: Queryable,
   tenant: Tenant,
-  question: { endpointId: string; filters: DeliveryFilters; page: PageOf },
+  question: { endpointId: string; filters: DeliveryFilters; page: ListPage },
 ): Promise<{ rows: DeliveryEntry[]; hasMore: boolean } | null> {
   const { endpointId, filters, page } = question
   const list = sql`from delivery join event on event.id = delivery.event_id

@@ -1,4 +1,4 @@
-import { listOf } from '../../config/secret.ts'
+import { splitSecrets } from '../../config/secret.ts'
 import type { WorkerConfig } from '../../config.ts'
 import type { Db } from '../../db/db.ts'
 import { newId } from '../../ids.ts'
@@ -18,7 +18,10 @@ export function composeMail(
 ): { loops: Loop[]; close: () => void } {
   if (config.SMTP_URL === undefined) return { loops: [], close: () => undefined }
   const sender = createMailSender({ url: config.SMTP_URL.reveal(), from: config.MAIL_FROM })
-  const box = createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS))
+  const box = createSecretBox(
+    config.WEBHOOK_ENCRYPTION_KEY.reveal(),
+    splitSecrets(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS),
+  )
   const deps: MailRoundDeps = {
     db,
     log,

@@ -3,7 +3,7 @@ import {
   createNotificationActivities,
   type NotificationActivities,
 } from '../../activities/notifications/tell-channel.ts'
-import { listOf } from '../../config/secret.ts'
+import { splitSecrets } from '../../config/secret.ts'
 import type { WorkerConfig } from '../../config.ts'
 import type { Db } from '../../db/db.ts'
 import { newId } from '../../ids.ts'
@@ -36,7 +36,10 @@ export function composeNotifications(
   deps: { db: Db; log: Logger; clock: () => number; client: Pick<Client, 'workflow'>; bells: WorkBells },
 ): Notifications {
   const { db, log, clock, client, bells } = deps
-  const box = createSecretBox(config.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS))
+  const box = createSecretBox(
+    config.WEBHOOK_ENCRYPTION_KEY.reveal(),
+    splitSecrets(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS),
+  )
   const mail =
     config.SMTP_URL === undefined ? null : createMailSender({ url: config.SMTP_URL.reveal(), from: config.MAIL_FROM })
   const mails = composeMail(config, deps)

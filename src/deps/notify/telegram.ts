@@ -7,7 +7,7 @@ import type { Tx } from '../../db/db.ts'
 import { listChannels, mendChannel } from '../../db/notifications/channels.ts'
 import { insertTestMessage } from '../../db/notifications/messages.ts'
 import { seeBot } from '../../db/notifications/telegram.ts'
-import { may } from '../../domain/account/roles.ts'
+import { hasAbility } from '../../domain/account/roles.ts'
 import { DEFAULT_NOTIFICATION_EVENTS } from '../../domain/notification/channel.ts'
 import type { Bot } from '../../notify/telegram.ts'
 import type { Loop } from '../../worker/loop.ts'
@@ -94,7 +94,7 @@ function askBy({ apiUrl, token }: Bot, dispatcher: Agent): AskBot {
 export async function linkChat(deps: ChannelDeps, tx: Tx, linked: LinkedChat): Promise<boolean> {
   const { merchantId, personId, chat, name } = linked
   const member = (await listMembers(tx, merchantId)).find((one) => one.personId === personId)
-  if (member === undefined || !may(member.role, 'develop')) return false
+  if (member === undefined || !hasAbility(member.role, 'develop')) return false
   const tenant = { merchantId, livemode: tx.livemode }
   const at = new Date(deps.clock()).toISOString()
   const same = (await listChannels(tx, tenant)).find(

@@ -13,6 +13,6 @@ const ABILITIES: Readonly<Record<Role, readonly Ability[]>> = {
   viewer: ['look'],
 }
 
-export function may(role: Role, ability: Ability): boolean {
+export function hasAbility(role: Role, ability: Ability): boolean {
   return ABILITIES[role].includes(ability)
 }

@@ -80,7 +80,7 @@ export function linkStatus(link: Judged, now: string): LinkStatus {
 }
 
 /** An open or paid payment occupies a place of a link with a limit: its buyer is led to it instead of to a new one. */
-export function holdsPlace(status: PaymentStatus): boolean {
+export function occupiesPlace(status: PaymentStatus): boolean {
   return !['expired', 'failed', 'canceled', 'refunded'].includes(status)
 }
 

@@ -1,4 +1,4 @@
-import { attemptNote, because, type MoveReason, moveNote, type Note, noteOf } from '../timeline.ts'
+import { attemptNote, because, createNote, type MoveReason, moveNote, type Note } from '../timeline.ts'
 import { freeUnits } from './funds/account.ts'
 import { type Funds, findOwnAccount, findSoldAccount, getLoss } from './funds/funds.ts'
 import { toAccount, toFunds } from './funds/stored-funds.ts'
@@ -131,7 +131,7 @@ const whyRefunded = ({ attempts }: PaymentWithAttempts): MoveReason =>
     : 'refunded_through_partner'
 
 const decisionNote = ({ say, data }: Extract<Cause, { say: Say }>): Note =>
-  noteOf(say === 'give_back' && data.outside ? 'decision.give_back_outside' : `decision.${say}`, data)
+  createNote(say === 'give_back' && data.outside ? 'decision.give_back_outside' : `decision.${say}`, data)
 
 type AttemptChange = { readonly note: Note; readonly data: object }
 
@@ -153,12 +153,13 @@ function describeAttempt(
     ...(units !== 0n && { asset: account.asset, units: units.toString(), held, free: freeUnits(account).toString() }),
     ...(misfit !== null && { misfit }),
   }
-  if (attempt.back !== known.back && attempt.back === 'asked') return { note: noteOf('refund.requested', data), data }
+  if (attempt.back !== known.back && attempt.back === 'asked')
+    return { note: createNote('refund.requested', data), data }
   if (status !== known.status) return { note: attemptNote(status, isOpen(after.payment.status), data), data }
   if (JSON.stringify(misfit) !== JSON.stringify(known.misfit) && misfit !== null)
-    return { note: noteOf('payment.misfit', data), data }
+    return { note: createNote('payment.misfit', data), data }
   if (units === 0n) return null
-  return { note: noteOf(units > 0n ? 'payment.money_came' : 'payment.money_went', data), data }
+  return { note: createNote(units > 0n ? 'payment.money_came' : 'payment.money_went', data), data }
 }
 
 function noteSales(before: PaymentWithAttempts, after: PaymentWithAttempts): Note[] {
@@ -172,13 +173,13 @@ function noteSales(before: PaymentWithAttempts, after: PaymentWithAttempts): Not
   return [
     ...ended.map(({ state, reference, fill }) =>
       state === 'ended'
-        ? noteOf('payment.conversion_ended')
-        : noteOf('payment.sold', { reference, filled_micro: fill?.toString() }),
+        ? createNote('payment.conversion_ended')
+        : createNote('payment.sold', { reference, filled_micro: fill?.toString() }),
     ),
     // The fill is in the sale. The timeline is for the merchant, and shows the merchant's figure.
     ...(taken === undefined || usdc === null
       ? []
-      : [noteOf('payment.converted', { gross_micro: usdc.gross, reference: taken.reference })]),
+      : [createNote('payment.converted', { gross_micro: usdc.gross, reference: taken.reference })]),
   ]
 }
 
@@ -202,7 +203,7 @@ export function listLossChanges(before: PaymentWithAttempts, after: PaymentWithA
 
 const noteLosses = (before: PaymentWithAttempts, after: PaymentWithAttempts): Note[] =>
   listLossChanges(before, after).map(({ attempt, units, lost }) =>
-    noteOf(units > 0n ? 'payment.chargeback' : 'payment.chargeback_won', {
+    createNote(units > 0n ? 'payment.chargeback' : 'payment.chargeback_won', {
       attempt_id: attempt.id,
       asset: toAccount(attempt).asset,
       units: (units > 0n ? units : -units).toString(),

@@ -42,7 +42,7 @@ const ONLY_OUTSIDE = 'A proof belongs to money that the buyer got from elsewhere
 const ONLY_BACK = '"attempt", "outside" and "proof" belong to give_back'
 
 /** For an operator in the Temporal UI. Operator and reason go to the timeline. */
-export function payloadOf(say: Say): string {
+export function describePayload(say: Say): string {
   const version = say === 'hold' ? '' : ', "version"'
   return `{"operator", "reason"${version}${say === 'give_back' ? ', "attempt", "outside", "proof"' : ''}}`
 }
@@ -77,7 +77,7 @@ export function whyRefused(say: Say, decision: Decision, payment: Known | null):
 }
 
 /** Returns the answer that the decision means, or as a text why it is refused. */
-export function answerOf(say: Say, decision: Decision, payment: Known): Answer | string {
+export function toAnswer(say: Say, decision: Decision, payment: Known): Answer | string {
   const offered = findOffered(say, decision, payment)
   if (typeof offered === 'string') return offered
   if (offered.say !== 'give_back') return { say: offered.say }

@@ -118,11 +118,11 @@ const WORDS: Readonly<Record<AttemptStatus, Word>> = {
   refunded: 'over',
 }
 
-export const wordOf = (status: AttemptStatus): Word => WORDS[status]
+export const getWord = (status: AttemptStatus): Word => WORDS[status]
 
 /** True if an order can still bring money: it is neither over nor paid. */
-export function mayStillBePaid(status: AttemptStatus): boolean {
-  return wordOf(status) !== 'over' && wordOf(status) !== 'paid'
+export function canStillBePaid(status: AttemptStatus): boolean {
+  return getWord(status) !== 'over' && getWord(status) !== 'paid'
 }
 
 export type AttemptView = {

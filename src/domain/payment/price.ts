@@ -1,5 +1,5 @@
 import type { Currency } from '../currencies.ts'
-import { currenciesOf, type ProviderName } from '../methods.ts'
+import { listCurrencies, type ProviderName } from '../methods.ts'
 import { type AmountProblem, convertToMicroUsdc, type MicroUsdc, type Money, parseAmount, splitFee } from '../money.ts'
 import { checkLimits, type LimitCheck, type RateTable } from '../offers.ts'
 
@@ -45,11 +45,11 @@ export function whyUnpriceable(question: Unrated): PriceRefusal | null {
 function readAmount({ text, currency, provider }: Unrated): { amount: Money } | { refusal: PriceRefusal } {
   const parsed = parseAmount(text, currency)
   if (!parsed.ok) return { refusal: { code: 'amount', problem: parsed.problem } }
-  if (!currenciesOf(provider).includes(currency)) return { refusal: { code: 'currency_not_supported' } }
+  if (!listCurrencies(provider).includes(currency)) return { refusal: { code: 'currency_not_supported' } }
   return { amount: parsed.money }
 }
 
-export function priceOf({ rates, ...question }: PriceQuestion): PriceAnswer {
+export function quotePrice({ rates, ...question }: PriceQuestion): PriceAnswer {
   const read = readAmount(question)
   if ('refusal' in read) return { ok: false, refusal: read.refusal }
   const { amount } = read

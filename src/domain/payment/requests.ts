@@ -1,7 +1,7 @@
 import type { MethodName, ProviderUsed } from '../methods.ts'
 import type { Answer } from './funds/answer.ts'
 import type { FailureCode } from './partner.ts'
-import { isOpen, mayStillBePaid, type PaymentStatus } from './payment.ts'
+import { canStillBePaid, isOpen, type PaymentStatus } from './payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from './payment-object.ts'
 
 /** The requests to a payment and their answers: the payloads of the workflow's messages. */
@@ -50,7 +50,7 @@ export function planOpening(
 export type OpenedAttempt = Attempt & { readonly redirectUrl: string }
 
 export function isOpened(attempt: Attempt): attempt is OpenedAttempt {
-  return mayStillBePaid(attempt.status) && attempt.redirectUrl !== null
+  return canStillBePaid(attempt.status) && attempt.redirectUrl !== null
 }
 
 /**
@@ -66,7 +66,7 @@ export function readyToReuse(
   const plan = planOpening({ attempts }, choice)
   if (!isOpen(payment.status) || plan.kind !== 'reuse') return null
   const { attempt } = plan
-  const isNewest = attempts.findLast(({ status }) => mayStillBePaid(status))?.id === attempt.id
+  const isNewest = attempts.findLast(({ status }) => canStillBePaid(status))?.id === attempt.id
   return isNewest && attempt.status !== 'opening' && isOpened(attempt) ? attempt : null
 }
 
@@ -100,7 +100,7 @@ export const EXTENDABLE_MS = 5 * 60_000
 type Extendable = Pick<Payment, 'status' | 'expiresAt' | 'expiryExtended'>
 
 /** `now` is in Unix milliseconds. */
-export function mayBeExtended({ status, expiresAt, expiryExtended }: Extendable, now: number): boolean {
+export function canBeExtended({ status, expiresAt, expiryExtended }: Extendable, now: number): boolean {
   // oxlint-disable-next-line no-restricted-globals -- reads what it is given, not the clock
   const left = Date.parse(expiresAt) - now
   return isOpen(status) && !expiryExtended && left > 0 && left <= EXTENDABLE_MS

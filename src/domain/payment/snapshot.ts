@@ -7,8 +7,8 @@ import { hasMoney, toAccount, toFunds } from './funds/stored-funds.ts'
 import {
   type AttemptView,
   type ClosedStatus,
+  canStillBePaid,
   isClosed,
-  mayStillBePaid,
   type PaymentException,
   type PaymentStatus,
 } from './payment.ts'
@@ -112,10 +112,10 @@ export function whyNotCancelable(payment: Pick<PaymentSnapshot, 'status' | 'hasM
 
 /** Their partner orders must be canceled and read before the payment is closed or another order is opened. */
 export function unfinishedAttempts(payment: Pick<PaymentSnapshot, 'attempts'>): AttemptView[] {
-  return payment.attempts.filter((attempt) => mayStillBePaid(attempt.status))
+  return payment.attempts.filter((attempt) => canStillBePaid(attempt.status))
 }
 
-export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
+export function toSnapshot(state: PaymentWithAttempts): PaymentSnapshot {
   const { payment, attempts } = state
   const funds = toFunds(state)
   const effect = nextEffect(funds)
@@ -147,7 +147,7 @@ export function snapshotOf(state: PaymentWithAttempts): PaymentSnapshot {
 
 /** An order can bring money until its end, and a partner can take unpaid money back without a callback. */
 function isWatched({ listenEnded, payout, paidAttemptId }: Payment, { id, status, back, held }: Attempt): boolean {
-  const mayCome = mayStillBePaid(status) && !listenEnded
+  const mayCome = canStillBePaid(status) && !listenEnded
   const mayGo = held !== '0' && !(payout === 'paid' && id === paidAttemptId)
   return mayCome || mayGo || back === 'asked'
 }
@@ -174,7 +174,7 @@ function listenUntil(payment: Payment, attempts: readonly Attempt[]): number | n
   const ended = unixMs(payment.succeededAt ?? payment.failedAt ?? payment.canceledAt ?? payment.expiresAt)
   const ends = attempts.flatMap((attempt) => {
     const isBack = isBackAnyway(toAccount(attempt))
-    if (!isBack && (payment.listenEnded || !mayStillBePaid(attempt.status))) return []
+    if (!isBack && (payment.listenEnded || !canStillBePaid(attempt.status))) return []
     const since = isBack ? Math.max(ended, unixMs(attempt.updatedAt)) : ended
     return since + PROVIDERS[attempt.provider].listenHours * 3_600_000
   })

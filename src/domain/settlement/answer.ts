@@ -1,6 +1,6 @@
 import { formatUsdc } from '../money.ts'
 import type { Standing, Trouble } from './standing.ts'
-import { ageText, isStopped, payoutsText, troublesOf } from './troubles.ts'
+import { ageText, findTroubles, isStopped, payoutsText } from './troubles.ts'
 
 export type Answer = {
   readonly text: string
@@ -11,8 +11,8 @@ export type Answer = {
 /** A payout takes some seconds; a longer wait needs an explanation. */
 const LONG_SECONDS = 600
 
-export function answerOf(standing: Standing): Answer {
-  const found = troublesOf(standing)
+export function summarizeStanding(standing: Standing): Answer {
+  const found = findTroubles(standing)
   const troubles = [...found, ...findUnexplained(standing, found)].toSorted((a, b) => Number(b.stops) - Number(a.stops))
   const [first] = troubles
   const waits = sumPayouts(standing.queue.filter((entry) => !isStopped(entry)))

@@ -49,7 +49,7 @@ export function receivedMoney(deposit: Pick<Deposit, 'asked' | 'askedMicro' | 'r
  * until the payment expires, and then counts as underpaid. Another token is reported only while the right one is
  * awaited. `now` is in Unix seconds.
  */
-export function statusOfDeposit(
+export function getDepositStatus(
   deposit: Deposit,
   at: { readonly now: number; readonly tolerancePercent: number },
 ): 'open' | 'paid' | 'wrong_asset' {

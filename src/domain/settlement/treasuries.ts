@@ -1,5 +1,5 @@
 import type { Hex } from '../hex.ts'
-import { firstPaymentId, timeOfPayment } from '../ids.ts'
+import { firstPaymentId, readPaymentTime } from '../ids.ts'
 
 /** The wallets that pay, as an append-only list. The payment's id alone determines which of them pays a payment. */
 
@@ -41,7 +41,7 @@ export function readTreasuries(entries: readonly string[]): readonly Treasury[] 
 }
 
 // oxlint-disable-next-line no-restricted-globals -- writes what it is given, not the clock
-const dateText = (id: string): string => new Date(timeOfPayment(id) ?? 0).toISOString().replace('.000Z', 'Z')
+const dateText = (id: string): string => new Date(readPaymentTime(id) ?? 0).toISOString().replace('.000Z', 'Z')
 
 export const treasuriesText = (list: readonly Treasury[]): string =>
   list.map(({ address, firstId }) => (firstId === null ? address : `${address}@${dateText(firstId)}`)).join(',')
@@ -66,7 +66,7 @@ const ROOM_MS = 600_000
 
 /** Returns why a treasury cannot begin so early, for people. `paymentId`: the newest payment. */
 export function whyTooEarly({ address, firstId }: Treasury, paymentId: string): string {
-  const later = firstPaymentId(Math.ceil(((timeOfPayment(paymentId) ?? 0) + ROOM_MS) / 60_000) * 60_000)
+  const later = firstPaymentId(Math.ceil(((readPaymentTime(paymentId) ?? 0) + ROOM_MS) / 60_000) * 60_000)
   return (
     `treasury ${address} must pay only payments that are still to be made, and ${paymentId} was made at ` +
     `${dateText(paymentId)}, after its date ${dateText(firstId ?? '')}. Write a later date into TREASURIES: ` +

@@ -36,7 +36,7 @@ function transferAct(reason: string): string {
   )
 }
 
-export function troublesOf(standing: Standing): Trouble[] {
+export function findTroubles(standing: Standing): Trouble[] {
   const checks = [
     findPause,
     findAttended,

@@ -51,7 +51,7 @@ const NAMES = ['account', 'address', 'title', 'wallet', 'name', 'kind', 'key', '
 const NOTHING = Object.fromEntries(NAMES.map((name) => [name, '']))
 
 /** Returns the texts of a language, with functions that fill in values. */
-export function wordsOf(language: NotificationLanguage) {
+export function createSpeech(language: NotificationLanguage) {
   const { happened, mail, many, more, ...rest } = WORDS[language]
   const formatText = (text: string, values: Readonly<Record<string, string | number>>): string =>
     String(new IntlMessageFormat(text, FORMATS[language] ?? language, undefined, { ignoreTag: true }).format(values))
@@ -63,8 +63,8 @@ export function wordsOf(language: NotificationLanguage) {
     /** Returns a sentence of a mail. A value that is not given leaves its place empty. */
     mail: (key: MailKey, values: Readonly<Record<string, string>> = {}): string =>
       formatText(mail[key], { ...NOTHING, ...values }),
-    nameOf: (kind: string): string => (Object.hasOwn(happened, kind) ? happened[kind as Happened] : rest.other),
+    translateName: (kind: string): string => (Object.hasOwn(happened, kind) ? happened[kind as Happened] : rest.other),
   }
 }
 
-export type Speech = ReturnType<typeof wordsOf>
+export type Speech = ReturnType<typeof createSpeech>

@@ -11,7 +11,7 @@ import {
 } from '../../db/merchants/api-keys.ts'
 import { lockMerchant } from '../../db/merchants/merchants.ts'
 import { recordAction } from '../../db/operator/actions.ts'
-import { merchantOf, type Office, Refusal, sayList, signedBy, UsageError, wholeNumber } from '../call.ts'
+import { type Office, Refusal, requireMerchant, sayList, signedBy, UsageError, wholeNumber } from '../call.ts'
 
 /** The API's limit for an account. */
 const MOST_KEYS = 25
@@ -35,7 +35,7 @@ export async function readKeys(db: Queryable, tenant: Tenant): Promise<KeyLine[]
 }
 
 export async function listKeys(office: Office): Promise<number> {
-  const keys = await readKeys(office.db, await merchantOf(office))
+  const keys = await readKeys(office.db, await requireMerchant(office))
   office.give('keys', keys)
   return sayList(office.say, {
     none: 'no key',
@@ -60,7 +60,7 @@ export async function createKey(office: Office): Promise<number> {
       'API_KEY_PEPPER must be set to the pepper of the API, which refuses keys made with another one',
     )
   const wanted = readWanted(options)
-  const merchant = await merchantOf(office)
+  const merchant = await requireMerchant(office)
   const { id, text, ...made } = createApiKey(db.livemode, settings.API_KEY_PEPPER.reveal())
   await db.transaction(async (tx) => {
     await lockMerchant(tx, merchant.merchantId)

@@ -2,13 +2,13 @@ import { leaveNotice } from '../../db/accounts/account-notices.ts'
 import { findLinkAnywhere, listReported, resumeLink, stopLink } from '../../db/links/reports.ts'
 import { recordAction } from '../../db/operator/actions.ts'
 import type { PaymentLink } from '../../domain/link/link.ts'
-import { columns, limitOf, type Office, Refusal, signedBy } from '../call.ts'
+import { columns, type Office, Refusal, readLimit, signedBy } from '../call.ts'
 
 const USUAL_LINES = 50
 
 export async function listReports(office: Office): Promise<number> {
   const { db, say, give } = office
-  const links = await listReported(db, limitOf(office, USUAL_LINES))
+  const links = await listReported(db, readLimit(office, USUAL_LINES))
   give('links', links)
   if (links.length === 0) {
     say('nobody has reported a link')

@@ -6,7 +6,7 @@ import { listEndpoints } from '../../db/webhooks/webhook-endpoints.ts'
 import { nameProblem } from '../../domain/account/name.ts'
 import { isSafeText, isVisible, storedText } from '../../domain/text.ts'
 import { newId } from '../../ids.ts'
-import { limitOf, merchantOf, type Office, sayList, signedBy, UsageError } from '../call.ts'
+import { type Office, readLimit, requireMerchant, sayList, signedBy, UsageError } from '../call.ts'
 import { describeAct } from '../settlement-acts.ts'
 import { readKeys } from './keys.ts'
 import { describeWallet } from './wallets.ts'
@@ -16,7 +16,7 @@ const LONGEST_NAME = 100
 const SHOWN_ACTIONS = 20
 
 export async function listAccounts(office: Office): Promise<number> {
-  const merchants = await listMerchants(office.db, { text: office.options.name, limit: limitOf(office, USUAL_LINES) })
+  const merchants = await listMerchants(office.db, { text: office.options.name, limit: readLimit(office, USUAL_LINES) })
   office.give('merchants', merchants)
   return sayList(office.say, {
     none: 'no merchant',
@@ -47,7 +47,7 @@ export async function createAccount(office: Office): Promise<number> {
 
 export async function showAccount(office: Office): Promise<number> {
   const { db, say, give } = office
-  const merchant = await merchantOf(office)
+  const merchant = await requireMerchant(office)
   const [wallet, keys, endpoints, actions] = await Promise.all([
     readWalletSetting(db, merchant),
     readKeys(db, merchant),

@@ -10,7 +10,7 @@ import {
 import { recordAction } from '../../db/operator/actions.ts'
 import { checkWallet, WALLET_WAIT_SECONDS } from '../../domain/wallet.ts'
 import { checksumAddress } from '../../evm/checksum.ts'
-import { merchantOf, type Office, Refusal, signedBy } from '../call.ts'
+import { type Office, Refusal, requireMerchant, signedBy } from '../call.ts'
 
 export function describeWallet(wallet: WalletSetting | null): string[] {
   if (wallet === null) return ['no wallet: payments cannot be created']
@@ -29,14 +29,14 @@ async function show(office: Office, tenant: { merchantId: string; livemode: bool
 }
 
 export async function showWallet(office: Office): Promise<number> {
-  return (await show(office, await merchantOf(office))) === null ? 1 : 0
+  return (await show(office, await requireMerchant(office))) === null ? 1 : 0
 }
 
 /** Existing payments keep the wallet that they were made with. */
 export async function changeWallet(office: Office): Promise<number> {
   const { db, settings, subjects } = office
   const signed = signedBy(office)
-  const merchant = await merchantOf(office)
+  const merchant = await requireMerchant(office)
   const check = checkWallet(subjects[1] ?? '', { checksum: checksumAddress, token: settings.USDC_ADDRESS })
   if (!check.ok) throw new Refusal(`the address ${check.message}`)
   const { address } = check
@@ -56,7 +56,7 @@ export async function changeWallet(office: Office): Promise<number> {
 export async function keepWallet(office: Office): Promise<number> {
   const { db, say } = office
   const signed = signedBy(office)
-  const merchant = await merchantOf(office)
+  const merchant = await requireMerchant(office)
   const dropped = await db.transaction(async (tx) => {
     if (!(await dropPlannedWallet(tx, merchant))) return false
     await recordAction(tx, merchant, { ...signed, kind: 'wallet.kept', data: {} })

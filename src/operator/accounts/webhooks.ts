@@ -1,5 +1,5 @@
 import type { Tenant } from '../../db/db.ts'
-import { listFailingEndpoints, ownerOfEndpoint } from '../../db/operator/accounts.ts'
+import { findEndpointOwner, listFailingEndpoints } from '../../db/operator/accounts.ts'
 import { recordAction } from '../../db/operator/actions.ts'
 import {
   type DeliveryEntry,
@@ -18,7 +18,7 @@ import { plural } from '../../domain/plural.ts'
 import { createTemporalClient } from '../../temporal/connect.ts'
 import { createDeliveryWorkflows } from '../../temporal/deliveries.ts'
 import { DELIVERIES_QUEUE } from '../../workflows/queues.ts'
-import { limitOf, merchantOf, type Office, Refusal, readSince, sayList, signedBy, UsageError } from '../call.ts'
+import { type Office, Refusal, readLimit, readSince, requireMerchant, sayList, signedBy, UsageError } from '../call.ts'
 
 const USUAL_LINES = 20
 const MOST_FAILING = 200
@@ -28,7 +28,7 @@ const REPLAYABLE_MS = 30 * 86_400_000
 const MOST_STARTED = 500
 
 export async function listWebhooks(office: Office): Promise<number> {
-  const endpoints = await listEndpoints(office.db, await merchantOf(office))
+  const endpoints = await listEndpoints(office.db, await requireMerchant(office))
   office.give(
     'webhooks',
     endpoints.map(({ secrets: _secrets, ...endpoint }) => endpoint),
@@ -73,7 +73,7 @@ export async function listFailing(office: Office): Promise<number> {
 export async function showDeliveries(office: Office): Promise<number> {
   const { db, options, say, give } = office
   const { tenant, endpoint } = await findOwned(office)
-  const page = { limit: limitOf(office, USUAL_LINES), after: null, before: null }
+  const page = { limit: readLimit(office, USUAL_LINES), after: null, before: null }
   const filters = { status: options.status }
   const rows = (await listDeliveries(db, tenant, { endpointId: endpoint.id, filters, page }))?.rows ?? []
   give('deliveries', rows)
@@ -174,7 +174,7 @@ async function switchWebhook(office: Office, enabled: boolean): Promise<number> 
 }
 
 async function findOwned({ db, subjects: [id = ''] }: Office): Promise<{ tenant: Tenant; endpoint: WebhookEndpoint }> {
-  const tenant = await ownerOfEndpoint(db, id)
+  const tenant = await findEndpointOwner(db, id)
   const endpoint = tenant && (await findEndpoint(db, tenant, id))
   if (tenant === null || endpoint === null)
     throw new Refusal(`there is no webhook endpoint ${id}: see \`pinrail webhooks list <merchant>\``)

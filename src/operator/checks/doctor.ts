@@ -4,9 +4,9 @@ import { countViolations, readAge } from '../../db/invariants/violations.ts'
 import { compareSchema, readWaiting } from '../../db/operator/health.ts'
 import { countAttention } from '../../db/payments/attention.ts'
 import { plural } from '../../domain/plural.ts'
-import { answerOf } from '../../domain/settlement/answer.ts'
+import { summarizeStanding } from '../../domain/settlement/answer.ts'
 import { createTemporalClient } from '../../temporal/connect.ts'
-import { missingSearchAttributes, pollersOf } from '../../temporal/namespace.ts'
+import { listPollers, missingSearchAttributes } from '../../temporal/namespace.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../../workflows/queues.ts'
 import type { Office } from '../call.ts'
 import { readStanding } from '../status.ts'
@@ -125,7 +125,7 @@ function lookAtTemporal({ settings }: Office, temporal: ReturnType<typeof create
   const queue = (name: string): Look => ({
     part: `workers of ${name}`,
     look: async () => {
-      const pollers = await pollersOf(connection, { namespace, queue: name })
+      const pollers = await listPollers(connection, { namespace, queue: name })
       if (pollers.length === 0) throw new Failure(`no worker polls the queue ${name}: start one`)
       return pollers.join(', ')
     },
@@ -158,7 +158,7 @@ function lookAtChain({ db, settings: given }: Office): Look[] {
     {
       part: 'settlement',
       look: async () => {
-        const { text, troubles } = answerOf(await readStanding(asking))
+        const { text, troubles } = summarizeStanding(await readStanding(asking))
         const message = troubles.map(({ what, todo }) => `${what}. ${todo}`).join(' ')
         if (troubles.some(({ stops }) => stops)) throw new Failure(message)
         if (troubles.length > 0) throw new Warning(message)

@@ -1,5 +1,5 @@
-import { pepperIdOf } from '../../api/auth/api-key.ts'
-import { listOf } from '../../config/secret.ts'
+import { derivePepperId } from '../../api/auth/api-key.ts'
+import { splitSecrets } from '../../config/secret.ts'
 import type { Tx } from '../../db/db.ts'
 import {
   countPeppers,
@@ -22,7 +22,7 @@ export async function showSecrets(office: Office): Promise<number> {
   const { db, settings, say, give } = office
   if (settings.API_KEY_PEPPER === undefined) throw new UsageError('API_KEY_PEPPER must be set')
   const box = openBox(office)
-  const current = pepperIdOf(settings.API_KEY_PEPPER.reveal())
+  const current = derivePepperId(settings.API_KEY_PEPPER.reveal())
   const peppers = await countPeppers(db)
   const keys = peppers.filter(({ pepper_id }) => pepper_id !== current).reduce((sum, one) => sum + one.keys, 0)
   const endpoints = (await every((page) => listSealed(db, page))).filter((endpoint) => !isCurrent(box, endpoint)).length
@@ -121,5 +121,8 @@ async function every<T extends { readonly id: string }>(read: (page: Page) => Pr
 
 function openBox({ settings }: Office): SecretBox {
   if (settings.WEBHOOK_ENCRYPTION_KEY === undefined) throw new UsageError('WEBHOOK_ENCRYPTION_KEY must be set')
-  return createSecretBox(settings.WEBHOOK_ENCRYPTION_KEY.reveal(), listOf(settings.RETIRED_WEBHOOK_ENCRYPTION_KEYS))
+  return createSecretBox(
+    settings.WEBHOOK_ENCRYPTION_KEY.reveal(),
+    splitSecrets(settings.RETIRED_WEBHOOK_ENCRYPTION_KEYS),
+  )
 }

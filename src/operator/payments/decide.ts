@@ -6,7 +6,7 @@ import { CHANGED_SINCE } from '../../domain/payment/decision.ts'
 import { ANSWERS } from '../../domain/payment/funds/answer.ts'
 import { describeNextStep } from '../../domain/payment/operator-texts.ts'
 import type { Decision } from '../../domain/payment/requests.ts'
-import { snapshotOf } from '../../domain/payment/snapshot.ts'
+import { toSnapshot } from '../../domain/payment/snapshot.ts'
 import { createTemporalClient } from '../../temporal/connect.ts'
 import { type DecisionOutcome, sendDecision } from '../../temporal/decisions.ts'
 import { type Office, Refusal, signedBy, UsageError } from '../call.ts'
@@ -39,7 +39,7 @@ export async function decidePayment(office: Office): Promise<number> {
     give('status', outcome.status)
     give('message', outcome.message)
     print(
-      `${known} is ${outcome.status}: ${outcome.message}. ${describeNextStep(snapshotOf(await loadPayment(db, known)))}`,
+      `${known} is ${outcome.status}: ${outcome.message}. ${describeNextStep(toSnapshot(await loadPayment(db, known)))}`,
     )
     print(`Look again with \`pinrail payments explain ${known}\`.`)
     return 0

@@ -1,6 +1,6 @@
 import type { Tenant } from '../../db/db.ts'
 import { listSettlementActions } from '../../db/operator/actions.ts'
-import { attentionOf, readSaleTimes, searchPayments } from '../../db/operator/payments.ts'
+import { listPaymentAttention, readSaleTimes, searchPayments } from '../../db/operator/payments.ts'
 import { listDecisions, type StoredDecision } from '../../db/payments/decisions.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import { readTimeline, type TimelineEntry } from '../../db/payments/timeline.ts'
@@ -8,7 +8,7 @@ import { readParts } from '../../db/settlement/parts.ts'
 import { type PayoutView, readPayout } from '../../db/settlement/payouts.ts'
 import { describeCommand, describeNextStep } from '../../domain/payment/operator-texts.ts'
 import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
-import { type PaymentSnapshot, snapshotOf } from '../../domain/payment/snapshot.ts'
+import { type PaymentSnapshot, toSnapshot } from '../../domain/payment/snapshot.ts'
 import { getFailure, type PartStanding } from '../../domain/settlement/part.ts'
 import { type Office, Refusal } from '../call.ts'
 import { describeAct } from '../settlement-acts.ts'
@@ -27,7 +27,7 @@ export async function explainPayment(office: Office): Promise<number> {
   const [payout, parts, attention, acts, timeline, decisions, askedAt] = await Promise.all([
     readPayout(db, id),
     readParts(db, scope),
-    attentionOf(db, id),
+    listPaymentAttention(db, id),
     listSettlementActions(db, { subject: id, limit: MOST_ENTRIES }),
     readTimeline(db, tenant, {
       paymentId: id,
@@ -37,7 +37,7 @@ export async function explainPayment(office: Office): Promise<number> {
     listDecisions(db, id),
     readSaleTimes(db, id),
   ])
-  const snapshot = snapshotOf(state)
+  const snapshot = toSnapshot(state)
   give('payment', payment)
   give('version', payment.version)
   give('next_step', snapshot.next)

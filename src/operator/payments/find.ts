@@ -1,5 +1,5 @@
 import { searchPayments } from '../../db/operator/payments.ts'
-import { limitOf, type Office, sayList } from '../call.ts'
+import { type Office, readLimit, sayList } from '../call.ts'
 
 const USUAL_LINES = 20
 
@@ -7,7 +7,7 @@ const USUAL_LINES = 20
 export async function findPayments(office: Office): Promise<number> {
   const { db, subjects, options, say, give } = office
   const [text] = subjects
-  const search = { text, merchantId: options.merchant, status: options.status, limit: limitOf(office, USUAL_LINES) }
+  const search = { text, merchantId: options.merchant, status: options.status, limit: readLimit(office, USUAL_LINES) }
   const payments = await searchPayments(db, search)
   give('payments', payments)
   return sayList(say, {

@@ -11,7 +11,7 @@ type Reports = {
   readonly opened: (provider: ProviderName) => Promise<void>
 }
 
-export function tellStanding(
+export function reportStanding(
   partners: Record<ProviderName, PaymentPartner>,
   { failed, opened }: Reports,
 ): Record<ProviderName, PaymentPartner> {

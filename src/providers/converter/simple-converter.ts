@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isCurrency } from '../../domain/currencies.ts'
-import { type HttpAnswer, type HttpCall, send, troubleOf, unclear } from '../http.ts'
+import { findTrouble, type HttpAnswer, type HttpCall, send, unclear } from '../http.ts'
 import { readAs } from '../reading.ts'
 import type { Conversion, Converter, EndedConversion, Rate } from './converter.ts'
 
@@ -41,7 +41,7 @@ export function createConverter(settings: { readonly url: string; readonly secre
   const authorization = `Bearer ${settings.secret}`
   const call = async (request: Omit<HttpCall, 'to'>, signal: AbortSignal): Promise<HttpAnswer> => {
     const answer = await send({ to: NAME, ...request, headers: { authorization, ...request.headers } }, signal)
-    const trouble = troubleOf(NAME, answer)
+    const trouble = findTrouble(NAME, answer)
     if (trouble !== null) throw trouble
     if (answer.status !== 200) throw unclear(NAME, `answered ${answer.status}`)
     return answer

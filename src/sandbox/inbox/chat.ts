@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { plural } from '../../domain/plural.ts'
 import { html, page } from '../html.ts'
 import { openJournal } from '../journal.ts'
-import { whenOf } from './deliveries-page.ts'
+import { formatTime } from './deliveries-page.ts'
 import { createLive, LIVE_SCRIPT_PATH, showLive } from './live.ts'
 
 const messageSchema = z.object({ received_at: z.iso.datetime(), from: z.enum(['Slack', 'Discord']), text: z.string() })
@@ -30,7 +30,7 @@ export async function openChat({ dataFile }: { readonly dataFile: string }): Pro
   const live = createLive()
   const keep = async (from: ChatMessage['from'], text: string): Promise<void> => {
     await journal.append({ received_at: new Date().toISOString(), from, text })
-    live.tell()
+    live.notify()
   }
   const router = Router()
   router.post('/services/:team/:app/:secret', async (request, response) => {
@@ -66,7 +66,7 @@ function chatPage(messages: readonly ChatMessage[]): string {
   const first = Math.max(0, messages.length - SHOWN)
   const items = messages.slice(first).map(
     ({ from, text, received_at: at }, index) => html`<li id="message-${(first + index).toString()}">
-<p class="soft">${from} · ${whenOf(at)}</p>
+<p class="soft">${from} · ${formatTime(at)}</p>
 <p class="mail">${text}</p>
 </li>`,
   )

@@ -40,7 +40,7 @@ function renderItem(delivery: InboxDelivery, place: number): Html {
   return html`<li id="delivery-${place.toString()}">
 <p class="line"><b>${type}</b> ${renderVerdict(delivery)}</p>
 <p>${about}</p>
-<p class="soft">${whenOf(delivery.received_at)} · responded ${answered} · <code>${delivery.headers['webhook-id'] ?? 'no id'}</code></p>
+<p class="soft">${formatTime(delivery.received_at)} · responded ${answered} · <code>${delivery.headers['webhook-id'] ?? 'no id'}</code></p>
 <details><summary>Body</summary><pre tabindex="0">${indented(delivery.body)}</pre></details>
 <details><summary>Headers</summary><pre tabindex="0">${Object.entries(delivery.headers)
     .map(([name, value]) => `${name}: ${value}`)
@@ -57,7 +57,7 @@ function renderVerdict({ verified, problem }: InboxDelivery): Html {
 const when = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
 
 /** Formats a time for people; the JSON has milliseconds. */
-export const whenOf = (iso: string): string => `${when.format(new Date(iso))} UTC`
+export const formatTime = (iso: string): string => `${when.format(new Date(iso))} UTC`
 
 const eventSchema = z.object({
   type: z.string(),

@@ -71,7 +71,7 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
     const status = chooseStatus(special, problem)
     const delivery = { received_at: new Date().toISOString(), path: request.path, headers, body, status }
     await journal.append({ ...delivery, verified: problem === null, problem })
-    live.tell()
+    live.notify()
     options.log.debug({ id: headers['webhook-id'], status, problem }, 'webhook received')
     if (special?.answer === 'hang') return
     if (special?.answer === 'close') return void response.socket?.destroy()

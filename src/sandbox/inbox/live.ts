@@ -6,7 +6,7 @@ const MAX_PAGES = 20
 export type Live = {
   /** The pages' stream of server-sent events, each without content: the page then reads what is new. */
   readonly watch: (request: Request, response: Response) => void
-  readonly tell: () => void
+  readonly notify: () => void
 }
 
 export function createLive(): Live {
@@ -20,7 +20,7 @@ export function createLive(): Live {
       response.set({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
       response.flushHeaders()
     },
-    tell: () => {
+    notify: () => {
       for (const page of pages) page.write('data:\n\n')
     },
   }

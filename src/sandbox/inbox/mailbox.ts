@@ -7,7 +7,7 @@ import { plural } from '../../domain/plural.ts'
 import type { Logger } from '../../log.ts'
 import { type Html, html, page } from '../html.ts'
 import { openJournal } from '../journal.ts'
-import { whenOf } from './deliveries-page.ts'
+import { formatTime } from './deliveries-page.ts'
 import { createLive, LIVE_SCRIPT_PATH, showLive } from './live.ts'
 
 const mailSchema = z.object({
@@ -51,7 +51,7 @@ export async function openMailbox(options: {
       const chunks: Buffer[] = []
       for await (const chunk of stream) chunks.push(chunk)
       await journal.append(await readMail(Buffer.concat(chunks), to))
-      live.tell()
+      live.notify()
       return undefined
     } catch {
       return new Error('the mail could not be kept')
@@ -97,7 +97,7 @@ function mailPage(mails: readonly ReceivedMail[]): string {
   const items = mails.slice(first).map(
     (mail, index) => html`<li id="mail-${(first + index).toString()}">
 <p class="line"><b>${mail.subject}</b></p>
-<p class="soft">to ${mail.to.join(', ')} · ${whenOf(mail.received_at)}</p>
+<p class="soft">to ${mail.to.join(', ')} · ${formatTime(mail.received_at)}</p>
 <p class="mail">${linked(mail.text)}</p>
 </li>`,
   )

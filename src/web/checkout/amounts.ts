@@ -8,7 +8,7 @@ import {
   getShortage,
 } from '../../domain/payment/funds/funds.ts'
 import { toFunds, toMoney } from '../../domain/payment/funds/stored-funds.ts'
-import { isClosed, isOpen, wordOf } from '../../domain/payment/payment.ts'
+import { getWord, isClosed, isOpen } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 
 /**
@@ -25,22 +25,22 @@ export type Amounts = {
   /** The received and the missing part of the price of an underpaid payment; null for any other payment. */
   readonly short: { readonly received: Money; readonly missing: Money } | null
   /** Money that has arrived and that does not go to the merchant. */
-  readonly surplus: readonly Beside[]
+  readonly surplus: readonly OtherMoney[]
   /** Money that went back to the buyer and was not the payment's own. */
-  readonly returned: readonly Beside[]
+  readonly returned: readonly OtherMoney[]
   /** The attempt whose money pays the payment; null until it is known. */
   readonly counted: Attempt | null
 }
 
 /** Money of an attempt that does not go to the merchant. `micro` is the amount in micro-USDC; null for fiat money. */
-export type Beside = { readonly attempt: Attempt; readonly amount: Money; readonly micro: MicroUsdc | null }
+export type OtherMoney = { readonly attempt: Attempt; readonly amount: Money; readonly micro: MicroUsdc | null }
 
-export type MoneyOf = PaymentWithAttempts & {
+export type PaymentMoney = PaymentWithAttempts & {
   /** The units that the partners have given back, by attempt id, in the unit of `held`. */
   readonly givenBack: ReadonlyMap<string, bigint>
 }
 
-export function amountsOf(state: MoneyOf): Amounts {
+export function getAmounts(state: PaymentMoney): Amounts {
   const { payment, attempts } = state
   const funds = toFunds(state)
   const counted = findCountedAttempt(payment, attempts)
@@ -58,7 +58,7 @@ export function amountsOf(state: MoneyOf): Amounts {
 }
 
 /** Returns the units of an attempt's money that the buyer has not got back. Dust counts as zero. */
-export function heldOf(state: PaymentWithAttempts, attemptId: string): bigint {
+export function getAttemptUnits(state: PaymentWithAttempts, attemptId: string): bigint {
   const account = findAccount(toFunds(state), attemptId)
   return account === undefined || isDust(account) ? 0n : freeUnits(account)
 }
@@ -66,7 +66,7 @@ export function heldOf(state: PaymentWithAttempts, attemptId: string): bigint {
 const findAccount = ({ accounts }: Funds, attemptId: string): Account | undefined =>
   accounts.find(({ id }) => id === attemptId)
 
-function listMoney({ attempts }: MoneyOf, getUnits: (attempt: Attempt) => bigint): readonly Beside[] {
+function listMoney({ attempts }: PaymentMoney, getUnits: (attempt: Attempt) => bigint): readonly OtherMoney[] {
   return attempts.flatMap((attempt) => {
     const units = getUnits(attempt)
     const micro = attempt.provider === 'crypto' ? units.toString() : null
@@ -83,7 +83,7 @@ function getSurplus(payment: Payment, funds: Funds, account: Account | undefined
   return isThere && !isOwn ? getExcess(funds, account) : 0n
 }
 
-function getReturned({ payment, givenBack }: MoneyOf, funds: Funds, { id, outside }: Attempt): bigint {
+function getReturned({ payment, givenBack }: PaymentMoney, funds: Funds, { id, outside }: Attempt): bigint {
   const isOwn = id === payment.paidAttemptId && findSoldAccount(funds) === null
   if (isOwn) return 0n
   return outside === '0' ? (givenBack.get(id) ?? 0n) : BigInt(outside)
@@ -91,7 +91,7 @@ function getReturned({ payment, givenBack }: MoneyOf, funds: Funds, { id, outsid
 
 function findCountedAttempt(payment: Payment, attempts: readonly Attempt[]): Attempt | null {
   const named = attempts.find(({ id }) => id === payment.paidAttemptId)
-  return named ?? attempts.find(({ status }) => wordOf(status) === 'paid') ?? null
+  return named ?? attempts.find(({ status }) => getWord(status) === 'paid') ?? null
 }
 
 function subtractMoney(paid: Money, asked: Money): Money | null {
@@ -100,7 +100,7 @@ function subtractMoney(paid: Money, asked: Money): Money | null {
   return isZero(minor) || minor.startsWith('-') ? null : { minor, currency: paid.currency }
 }
 
-function readChargedBack({ attempts }: MoneyOf, funds: Funds): Money | null {
+function readChargedBack({ attempts }: PaymentMoney, funds: Funds): Money | null {
   const sold = findSoldAccount(funds)
   const attempt = attempts.find(({ id }) => id === sold?.id)
   const missing = sold === null ? 0n : getShortage(funds, sold)
@@ -108,13 +108,13 @@ function readChargedBack({ attempts }: MoneyOf, funds: Funds): Money | null {
 }
 
 /** The buyer can complete a part of the price of an open payment. After that, an operator decides. */
-function findShort(state: MoneyOf, funds: Funds): Amounts['short'] {
+function findShort(state: PaymentMoney, funds: Funds): Amounts['short'] {
   const { payment, attempts } = state
   const own = payment.statusReason === 'too_little' ? findOwnAccount(funds)?.id : undefined
-  const isShort = ({ id }: Attempt) => (isOpen(payment.status) ? heldOf(state, id) > 0n : id === own)
+  const isShort = ({ id }: Attempt) => (isOpen(payment.status) ? getAttemptUnits(state, id) > 0n : id === own)
   const attempt = attempts.find(isShort)
   if (attempt === undefined) return null
-  const received = toMoney(attempt, heldOf(state, attempt.id))
+  const received = toMoney(attempt, getAttemptUnits(state, attempt.id))
   const missing = subtractMoney(attempt.asked, received)
   return missing === null ? null : { received, missing }
 }

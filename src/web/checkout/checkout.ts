@@ -5,15 +5,15 @@ import { isOpen } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
 import { isOpened, type OpenedAttempt } from '../../domain/payment/requests.ts'
 import type { Hex } from '../look/colour.ts'
-import { heldOf, type MoneyOf } from './amounts.ts'
+import { getAttemptUnits, type PaymentMoney } from './amounts.ts'
 
 export type Checkout = {
   readonly payment: Payment
   /** Oldest first. */
   readonly attempts: readonly Attempt[]
   /** Only `amountsOf` and `paidAttempt` read `sales` and `givenBack`. */
-  readonly sales: MoneyOf['sales']
-  readonly givenBack: MoneyOf['givenBack']
+  readonly sales: PaymentMoney['sales']
+  readonly givenBack: PaymentMoney['givenBack']
   /** The USDC that has arrived at the deposit address of an open payment; null without USDC or without an address. */
   readonly received: MicroUsdc | null
   readonly shop: Shop
@@ -87,7 +87,7 @@ export type Asked = {
 }
 
 /** Returns the newest attempt whose order is open at a partner; null if there is none. */
-export function openedAttempt(attempts: readonly Attempt[]): OpenedAttempt | null {
+export function findOpenedAttempt(attempts: readonly Attempt[]): OpenedAttempt | null {
   return attempts.findLast(isOpened) ?? null
 }
 
@@ -95,10 +95,10 @@ export function openedAttempt(attempts: readonly Attempt[]): OpenedAttempt | nul
  * Returns the attempt through which money of an open payment has arrived; null if there is none. The buyer completes
  * that attempt: the page shows no other offer, and the API opens no other order.
  */
-export function paidAttempt(checkout: Checkout): Attempt | null {
+export function findPaidAttempt(checkout: Checkout): Attempt | null {
   const { payment, attempts, received } = checkout
   const isPaid = ({ id, provider }: Attempt) =>
-    heldOf(checkout, id) > 0n || (provider === 'crypto' && received !== null)
+    getAttemptUnits(checkout, id) > 0n || (provider === 'crypto' && received !== null)
   return isOpen(payment.status) ? (attempts.find(isPaid) ?? null) : null
 }
 
@@ -113,12 +113,12 @@ export function isSameWay(a: Choice, b: Choice): boolean {
 /** True for methods that are paid from the checkout by a code or an app link; others are paid at the partner's page. */
 export const isPaidHere = ({ method }: Pick<Choice, 'method'>): boolean => method === 'upi' || method === 'usdc'
 
-export function pathOf(path: string, { provider, method }: Choice): string {
+export function getChoicePath(path: string, { provider, method }: Choice): string {
   return `${path}?method=${provider}.${method}`
 }
 
 /** Returns the path of the current page. The URLs of its other views and of its status begin with it. */
-export function herePath({ frame, path }: Pick<Checkout, 'frame' | 'path'>): string {
+export function getPagePath({ frame, path }: Pick<Checkout, 'frame' | 'path'>): string {
   return frame?.path ?? path
 }
 
@@ -126,16 +126,16 @@ export function herePath({ frame, path }: Pick<Checkout, 'frame' | 'path'>): str
 export type ViewLink = { readonly href: string; readonly target: '_self' | undefined }
 
 export function pickLink(checkout: Checkout): ViewLink {
-  return { href: `${herePath(checkout)}?step=pick`, target: viewTarget(checkout) }
+  return { href: `${getPagePath(checkout)}?step=pick`, target: viewTarget(checkout) }
 }
 
 export function wayLink(checkout: Checkout, choice: Choice): ViewLink {
-  return { href: pathOf(herePath(checkout), choice), target: viewTarget(checkout) }
+  return { href: getChoicePath(getPagePath(checkout), choice), target: viewTarget(checkout) }
 }
 
 const viewTarget = ({ frame }: Checkout): ViewLink['target'] => (frame === null ? undefined : '_self')
 
 /** True if the timeline records that this page was opened: the provider that the merchant pinned is not offered. */
-export function tellsOpening({ payment, offered }: Checkout): boolean {
+export function recordsOpening({ payment, offered }: Checkout): boolean {
   return isOpen(payment.status) && offered.pinnedRefused !== null
 }

@@ -1,6 +1,6 @@
 import { minutesLeft } from './before/closing.tsx'
-import { type Checkout, herePath } from './checkout.ts'
-import { isMoneyHeld, mayMoneyCome, type View, viewOf } from './view.ts'
+import { type Checkout, getPagePath } from './checkout.ts'
+import { canMoneyArrive, getView, hasSurplus, type View } from './view.ts'
 
 /** Seconds between two status requests of a page: few while the buyer waits, more if changes are rare. */
 const POLL_RETURNING = 1
@@ -20,12 +20,12 @@ export type LiveStatus = {
 }
 
 export function liveStatus(checkout: Checkout): LiveStatus {
-  const view = viewOf(checkout)
+  const view = getView(checkout)
   return {
     status: checkout.payment.status,
-    key: keyOf(checkout, view),
+    key: getPageKey(checkout, view),
     poll: pollSeconds(checkout, view) ?? null,
-    url: urlOf(checkout, view),
+    url: getPageUrl(checkout, view),
     partner_url: 'attempt' in view && 'redirectUrl' in view.attempt ? view.attempt.redirectUrl : null,
   }
 }
@@ -40,16 +40,16 @@ export function pollSeconds(checkout: Checkout, view: View): number | undefined 
   if (view.page === 'returning') return POLL_RETURNING
   if (isWaiting(view)) return POLL_WAITING
   const isOver = view.page === 'done' || view.page === 'closed'
-  return isOver && !mayMoneyCome(checkout) && !isMoneyHeld(checkout) ? undefined : POLL_IDLE
+  return isOver && !canMoneyArrive(checkout) && !hasSurplus(checkout) ? undefined : POLL_IDLE
 }
 
 /** Changes with each change of the payment that its page can show. `readStamps` computes the same text in SQL. */
-export function stampOf({ payment, attempts }: Pick<Checkout, 'payment' | 'attempts'>): string {
+export function getStamp({ payment, attempts }: Pick<Checkout, 'payment' | 'attempts'>): string {
   return [payment.version, attempts.length, attempts.at(-1)?.status].filter((part) => part !== undefined).join('-')
 }
 
 /** Changes with each change that an open page must show. */
-export function keyOf(checkout: Checkout, view: View): string {
+export function getPageKey(checkout: Checkout, view: View): string {
   const { payment, attempts } = checkout
   const attempt = attempts.at(-1)
   const slow = view.page === 'returning' && view.slow
@@ -74,9 +74,9 @@ function listDown({ offered }: Checkout, { page }: View): string | false {
 }
 
 /** The query keeps the buyer's choice on the pages that offer one, and the time of the return from the partner. */
-export function urlOf(checkout: Checkout, { page }: View): string {
+export function getPageUrl(checkout: Checkout, { page }: View): string {
   const { cameBackAt, asked } = checkout
-  const path = herePath(checkout)
+  const path = getPagePath(checkout)
   if (page === 'returning' && cameBackAt !== null) return `${path}?back=${Math.floor(Date.parse(cameBackAt) / 1000)}`
   const query = new URLSearchParams()
   const isChoice = ['country', 'pick', 'confirm', 'open_elsewhere', 'no_more_tries'].includes(page)

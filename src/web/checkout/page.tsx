@@ -3,7 +3,7 @@ import { renderPage } from '../layout.tsx'
 import type { LanguageChange } from '../look/languages.tsx'
 import type { Tone } from '../look/parts.tsx'
 import type { Words } from '../messages/words.ts'
-import { Closed, NoMoreTries, toneOfClosed } from './after/closed.tsx'
+import { Closed, getClosedTone, NoMoreTries } from './after/closed.tsx'
 import { Done } from './after/done.tsx'
 import { Receipt } from './after/receipt.tsx'
 import { ClosingNote } from './before/closing.tsx'
@@ -14,8 +14,8 @@ import { Down } from './before/down.tsx'
 import { NotOffered } from './before/not-offered.tsx'
 import { OpenElsewhere } from './before/open-elsewhere.tsx'
 import { Pick } from './before/pick.tsx'
-import { type Checkout, herePath, tellsOpening } from './checkout.ts'
-import { isWaiting, keyOf, pollSeconds, stampOf, urlOf } from './live.ts'
+import { type Checkout, getPagePath, recordsOpening } from './checkout.ts'
+import { getPageKey, getPageUrl, getStamp, isWaiting, pollSeconds } from './live.ts'
 import { Checking } from './meanwhile/checking.tsx'
 import { Finish, type HandedOver, Handoff } from './meanwhile/finish.tsx'
 import { OfflineLine } from './meanwhile/offline.tsx'
@@ -26,22 +26,22 @@ import { Usdc } from './meanwhile/usdc.tsx'
 import { Verification } from './meanwhile/verification.tsx'
 import { Panel } from './panel.tsx'
 import { SandboxBar } from './sandbox-bar.tsx'
-import { titleOf } from './title.ts'
-import { type View, viewOf } from './view.ts'
+import { getPageTitle } from './title.ts'
+import { getView, type View } from './view.ts'
 
 /** Seconds after which a waiting page loads again without JavaScript. */
 const REFRESH_SECONDS = 3
 
 export function renderCheckout(checkout: Checkout, words: Words): string {
-  const view = viewOf(checkout)
-  const here = checkout.isAddressOld ? urlOf(checkout, view) : undefined
+  const view = getView(checkout)
+  const here = checkout.isAddressOld ? getPageUrl(checkout, view) : undefined
   return renderPage({
     words,
-    title: titleOf(checkout, words, view),
+    title: getPageTitle(checkout, words, view),
     testMode: !checkout.payment.livemode,
     ...(checkout.sandbox !== null && { tools: <SandboxBar checkout={checkout} words={words} /> }),
     brand: checkout.shop.brand,
-    languages: languageChange(checkout, urlOf(checkout, view)),
+    languages: languageChange(checkout, getPageUrl(checkout, view)),
     ...(isWaiting(view) && { refresh: { seconds: REFRESH_SECONDS, url: here } }),
     ...(checkout.frame !== null && { wholePage: checkout.path }),
     children: (
@@ -52,12 +52,12 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
           class={`card ${pageTone(view)}`}
           tabIndex={-1}
           data-page={view.page}
-          data-key={keyOf(checkout, view)}
-          data-status={`${herePath(checkout)}/status`}
+          data-key={getPageKey(checkout, view)}
+          data-status={`${getPagePath(checkout)}/status`}
           data-poll={pollSeconds(checkout, view)}
-          data-live={`${checkout.path}/live?knows=${stampOf(checkout)}`}
+          data-live={`${checkout.path}/live?knows=${getStamp(checkout)}`}
           data-here={here}
-          data-opened={tellsOpening(checkout) ? `${checkout.path}/opened` : undefined}
+          data-opened={recordsOpening(checkout) ? `${checkout.path}/opened` : undefined}
           {...frameData(checkout)}
         >
           <OfflineLine words={words} view={view} />
@@ -72,7 +72,7 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
 export function renderHandoff(checkout: Checkout, words: Words, order: HandedOver): string {
   return renderPage({
     words,
-    title: titleOf(checkout, words, { page: 'handoff', order }),
+    title: getPageTitle(checkout, words, { page: 'handoff', order }),
     testMode: !checkout.payment.livemode,
     brand: checkout.shop.brand,
     goTo: order.redirectUrl,
@@ -115,7 +115,7 @@ function isPaidHere({ page }: View): boolean {
 }
 
 function pageTone(view: View): Tone {
-  if (view.page === 'closed') return toneOfClosed(view.as)
+  if (view.page === 'closed') return getClosedTone(view.as)
   if (view.page === 'done') return 'success'
   if (view.page === 'declined') return 'problem'
   const waits = ['checking', 'down', 'verification', 'open_elsewhere', 'no_more_tries']

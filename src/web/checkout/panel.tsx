@@ -5,10 +5,10 @@ import { logoPath } from '../look/logo.ts'
 import { Fact, Facts } from '../look/parts.tsx'
 import { Time } from '../look/time.tsx'
 import type { Words } from '../messages/words.ts'
-import { amountsOf } from './amounts.ts'
-import { type Checkout, paidAttempt, type Shop } from './checkout.ts'
+import { getAmounts } from './amounts.ts'
+import { type Checkout, findPaidAttempt, type Shop } from './checkout.ts'
 import { countryName, ShopMail, type Shown } from './shown.tsx'
-import { isMoneyHeld, mayMoneyCome, type View, wasReturned } from './view.ts'
+import { canMoneyArrive, hasSurplus, type View, wasReturned } from './view.ts'
 
 export function Panel({ checkout, words, view }: Shown & { view: View | null }) {
   const { t } = words
@@ -92,7 +92,7 @@ function Details({ checkout, words, view }: Shown & { view: View | null }) {
             <Time at={payment.paidAt} style="day" words={words} />
           </Fact>
         )}
-        {mayPay && !isAskedHere && paidAttempt(checkout) === null && (
+        {mayPay && !isAskedHere && findPaidAttempt(checkout) === null && (
           <Fact name={t('panel.from')}>
             {country ?? t('country.not_known')} <a href={countryPath(checkout, view)}>{t('country.change')}</a>
           </Fact>
@@ -125,7 +125,7 @@ type Sum = { readonly label: Label; readonly amount: Money; readonly dim: boolea
 
 /** The label must be true: no "paid" before the payment, no "not charged" if money arrived or can still arrive. */
 function findSum(checkout: Checkout, view: View | null): Sum {
-  const { price, paid } = amountsOf(checkout)
+  const { price, paid } = getAmounts(checkout)
   const { status, payout } = checkout.payment
   // The partner reversed the money. It is not known yet if the merchant is paid anyway.
   if (payout === 'voiding') return { label: 'sum.price', amount: price, dim: false }
@@ -138,11 +138,11 @@ function findSum(checkout: Checkout, view: View | null): Sum {
   if (status === 'succeeded') return { label: 'sum.paid', amount: price, dim: false }
   if (view?.page !== 'closed')
     return {
-      label: status === 'under_review' || paidAttempt(checkout) !== null ? 'sum.price' : 'sum.pay',
+      label: status === 'under_review' || findPaidAttempt(checkout) !== null ? 'sum.price' : 'sum.pay',
       amount: price,
       dim: false,
     }
-  const isElsewhere = isMoneyHeld(checkout) || mayMoneyCome(checkout) || wasReturned(checkout)
+  const isElsewhere = hasSurplus(checkout) || canMoneyArrive(checkout) || wasReturned(checkout)
   return isElsewhere
     ? { label: 'sum.price', amount: price, dim: false }
     : { label: 'sum.not_charged', amount: price, dim: true }

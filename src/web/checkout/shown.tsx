@@ -3,7 +3,7 @@ import type { Attempt } from '../../domain/payment/payment-object.ts'
 import { FillLink, OutlineLink } from '../look/parts.tsx'
 import type { Stop } from '../look/rail.tsx'
 import type { Words } from '../messages/words.ts'
-import type { Beside } from './amounts.ts'
+import type { OtherMoney } from './amounts.ts'
 import type { Checkout, Choice } from './checkout.ts'
 import type { View } from './view.ts'
 
@@ -11,7 +11,7 @@ export type Shown = { readonly checkout: Checkout; readonly words: Words }
 
 export type ShownView<Page extends View['page']> = Shown & { readonly view: Extract<View, { page: Page }> }
 
-export function partnerOf({ partners }: Pick<Checkout, 'partners'>, { provider }: Pick<Choice | Attempt, 'provider'>) {
+export function getPartner({ partners }: Pick<Checkout, 'partners'>, { provider }: Pick<Choice | Attempt, 'provider'>) {
   return partners[provider]
 }
 
@@ -42,7 +42,7 @@ export function webAddress(href: string | null): string | null {
 }
 
 /** Formats the amount in its currency, and USDC as a wallet shows it. */
-export function besideText({ amount, micro }: Beside, { money }: Words): string {
+export function formatOtherMoney({ amount, micro }: OtherMoney, { money }: Words): string {
   return micro === null ? money(amount) : `${shortUsdc(micro)} USDC`
 }
 

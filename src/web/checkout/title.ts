@@ -1,17 +1,17 @@
 import type { Words } from '../messages/words.ts'
-import { amountsOf } from './amounts.ts'
+import { getAmounts } from './amounts.ts'
 import type { Checkout } from './checkout.ts'
 import type { HandedOver } from './meanwhile/finish.tsx'
 import { payingPartner } from './meanwhile/progress.tsx'
-import { partnerOf } from './shown.tsx'
+import { getPartner } from './shown.tsx'
 import type { View } from './view.ts'
 
 type Titled = View | { readonly page: 'handoff'; readonly order: HandedOver }
 
 /** Returns the title of the tab. It begins with the state, because a tab shows little more. */
-export function titleOf(checkout: Checkout, words: Words, view: Titled): string {
+export function getPageTitle(checkout: Checkout, words: Words, view: Titled): string {
   const { t } = words
-  const { price, paid } = amountsOf(checkout)
+  const { price, paid } = getAmounts(checkout)
   const names = { amount: words.money(paid ?? price), merchant: checkout.shop.name }
   const state = stateText(checkout, words, view)
   return state === null ? t('title.pay', names) : t('title.state', { ...names, state })
@@ -30,19 +30,19 @@ function stateText(checkout: Checkout, { t }: Words, view: Titled): string | nul
     case 'not_offered':
       return t('title.not_offered')
     case 'down':
-      return t('down.heading', { partner: partnerOf(checkout, view.refusal).name })
+      return t('down.heading', { partner: getPartner(checkout, view.refusal).name })
     case 'no_more_tries':
       return t('title.tries')
     case 'declined':
       return t('title.declined')
     case 'open_elsewhere':
-      return t('elsewhere.heading', { partner: partnerOf(checkout, view.attempt).name })
+      return t('elsewhere.heading', { partner: getPartner(checkout, view.attempt).name })
     case 'handoff':
-      return t('finish.heading', { partner: partnerOf(checkout, view.order).name })
+      return t('finish.heading', { partner: getPartner(checkout, view.order).name })
     case 'finish':
-      return t('finish.heading', { partner: partnerOf(checkout, view.attempt).name })
+      return t('finish.heading', { partner: getPartner(checkout, view.attempt).name })
     case 'returning':
-      return t('title.checking_with', { partner: partnerOf(checkout, view.attempt).name })
+      return t('title.checking_with', { partner: getPartner(checkout, view.attempt).name })
     case 'verification':
       return t('title.verification')
     case 'progress':
@@ -52,7 +52,7 @@ function stateText(checkout: Checkout, { t }: Words, view: Titled): string | nul
     case 'checking':
       return t('title.checking')
     case 'done':
-      return amountsOf(checkout).surplus.length > 0 ? t('title.twice') : t('title.done')
+      return getAmounts(checkout).surplus.length > 0 ? t('title.twice') : t('title.done')
     case 'closed':
       return t(`title.${view.as}`)
   }

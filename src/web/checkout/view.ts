@@ -1,11 +1,11 @@
 import { isZero, type MicroUsdc, subtract } from '../../domain/money.ts'
 import type { Offer, Refusal } from '../../domain/offers.ts'
-import { mayStillBePaid, type PaymentStatus } from '../../domain/payment/payment.ts'
+import { canStillBePaid, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import { isOpened, MAX_ATTEMPTS, type OpenedAttempt, planOpening } from '../../domain/payment/requests.ts'
 import { readTransferLink, type TransferRequest } from '../../domain/settlement/deposit.ts'
-import { amountsOf } from './amounts.ts'
-import { type Checkout, type Choice, findOffer, isSameWay, openedAttempt, paidAttempt } from './checkout.ts'
+import { getAmounts } from './amounts.ts'
+import { type Checkout, type Choice, findOffer, findOpenedAttempt, findPaidAttempt, isSameWay } from './checkout.ts'
 
 export type View =
   | { readonly page: 'country' }
@@ -61,14 +61,14 @@ const VIEWS: Readonly<Record<PaymentStatus, (checkout: Checkout) => View>> = {
   refunded: () => ({ page: 'closed', as: 'refunded' }),
 }
 
-export function viewOf(checkout: Checkout): View {
-  const paid = paidAttempt(checkout)
+export function getView(checkout: Checkout): View {
+  const paid = findPaidAttempt(checkout)
   if (paid !== null) return isOpened(paid) ? pay(checkout, paid) : { page: 'checking' }
   return VIEWS[checkout.payment.status](checkout)
 }
 
 function payOrChoose(checkout: Checkout): View {
-  const attempt = openedAttempt(checkout.attempts)
+  const attempt = findOpenedAttempt(checkout.attempts)
   const { step, choice } = checkout.asked
   if (attempt === null || step !== null) return choose(checkout)
   if (choice === null || isSameWay(attempt, choice)) return pay(checkout, attempt)
@@ -164,8 +164,8 @@ function progress({ payment }: Checkout): View {
 }
 
 /** True if money has arrived that does not go to the merchant. A payment that ended without a payout can have some. */
-export function isMoneyHeld(checkout: Checkout): boolean {
-  return amountsOf(checkout).surplus.length > 0
+export function hasSurplus(checkout: Checkout): boolean {
+  return getAmounts(checkout).surplus.length > 0
 }
 
 export function wasReturned({ attempts }: Pick<Checkout, 'attempts'>): boolean {
@@ -173,19 +173,19 @@ export function wasReturned({ attempts }: Pick<Checkout, 'attempts'>): boolean {
 }
 
 /** True if money can still arrive through an attempt of a payment that is over. */
-export function mayMoneyCome({ attempts }: Pick<Checkout, 'attempts'>): boolean {
-  return attempts.some(({ status }) => mayStillBePaid(status))
+export function canMoneyArrive({ attempts }: Pick<Checkout, 'attempts'>): boolean {
+  return attempts.some(({ status }) => canStillBePaid(status))
 }
 
 /**
  * True if money that arrives now goes to the merchant automatically. After a failure, or when the platform no longer
  * reads the orders, an operator decides.
  */
-export function lateMoneyCounts({ payment }: Pick<Checkout, 'payment'>): boolean {
+export function isLateMoneyCounted({ payment }: Pick<Checkout, 'payment'>): boolean {
   return payment.status !== 'failed' && !payment.listenEnded
 }
 
 /** Returns the path on which the buyer continues an attempt. An attempt that is not opened yet is requested again. */
-export function goOnPath(path: string, attempt: Attempt): string {
+export function getContinuePath(path: string, attempt: Attempt): string {
   return isOpened(attempt) ? path : `${path}?method=${attempt.provider}.${attempt.method}`
 }

@@ -1,4 +1,4 @@
-import { may } from '../../domain/account/roles.ts'
+import { hasAbility } from '../../domain/account/roles.ts'
 import { CurrencyField, HowPaid, ReferenceField } from '../links/maker/link-form.tsx'
 import { curlText } from '../site/curl.ts'
 import { ErrorSummary, Field, FormEnd, type FormErrors, PostForm } from '../site/form.tsx'
@@ -27,7 +27,7 @@ export type NewPaymentView = {
 
 /** A link to the form, for roles that can create payments. */
 export function NewPayment({ frame: { role } }: { frame: Frame }) {
-  if (role === null || !may(role, 'sell')) return null
+  if (role === null || !hasAbility(role, 'sell')) return null
   return (
     <a class="btn fill" href="/dashboard/payments/new">
       <SiteIcon name="plus" />

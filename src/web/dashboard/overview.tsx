@@ -3,7 +3,7 @@ import type { Payment } from '../../domain/payment/payment-object.ts'
 import { plural } from '../../domain/plural.ts'
 import { SiteIcon } from '../site/icons.tsx'
 import { Moment, momentText, spanText } from '../site/moment.tsx'
-import { Card, Copy, Fact, Facts, Head, shortened } from '../site/parts.tsx'
+import { Card, Copy, Fact, Facts, Head, shorten } from '../site/parts.tsx'
 import { Chart, type DayReceived } from './chart.tsx'
 import { FirstSteps, type FirstView } from './first-steps.tsx'
 import { type Frame, renderFramed } from './frame.tsx'
@@ -144,7 +144,7 @@ function Attention({ waiting, now }: { waiting: readonly Waiting[]; now: string 
             <div class="grow">
               <a class="row-link" href={`/dashboard/payments/${paymentId}`}>
                 <b>
-                  {fiatText(amount)} {amount.currency}, {order ?? shortened(paymentId, 12, 5)}
+                  {fiatText(amount)} {amount.currency}, {order ?? shorten(paymentId, 12, 5)}
                 </b>
               </a>
               <p class="soft">{what}</p>
@@ -171,7 +171,7 @@ function Side({ view: { wallet, webhooks } }: { view: OverviewView }) {
             {wallet === null ? (
               <span class="soft">Not set</span>
             ) : (
-              <Copy value={wallet} short={shortened(wallet, 6, 4)} />
+              <Copy value={wallet} short={shorten(wallet, 6, 4)} />
             )}
           </Fact>
           <Fact name="Network">Polygon, USDC</Fact>

@@ -3,7 +3,7 @@ import { formatUsdc, grouped, groupedAmount, type MicroUsdc, type Money } from '
 import { isClosed, isOpen, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Payment } from '../../domain/payment/payment-object.ts'
 import { merchantText } from '../../domain/payment/reviews.ts'
-import type { Amounts, Beside } from '../checkout/amounts.ts'
+import type { Amounts, OtherMoney } from '../checkout/amounts.ts'
 import type { Tone } from '../look/parts.tsx'
 import { SiteIcon } from '../site/icons.tsx'
 import { momentText } from '../site/moment.tsx'
@@ -88,7 +88,7 @@ type Sums = Pick<Amounts, 'short' | 'surplus' | 'returned' | 'extra'>
 
 /** Describes the state of a payment and the next step, in one or two sentences. */
 export function nextStep(payment: Payment, { short, surplus, returned, extra }: Sums): string {
-  const text = ({ amount, micro }: Beside): string =>
+  const text = ({ amount, micro }: OtherMoney): string =>
     micro === null ? moneyText(amount) : `${usdcText(micro, 6)} USDC`
   if (short !== null) return describePart(payment, short)
   const now = [describeStatus(payment), ...describeEnd(payment)].join(' ')

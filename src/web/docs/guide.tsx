@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { CodeBlock, CodeTabs } from './code/code.tsx'
 import type { Language } from './code/languages.ts'
 import { Anchor, type DocsFrame, inLanguage, renderDocs } from './docs-page.tsx'
-import { exampleOf, type Guide, headingsOf, slugOf } from './markdown.ts'
+import { createSlug, findExample, type Guide, listHeadings } from './markdown.ts'
 
 type View = { readonly frame: DocsFrame; readonly guide: Guide; readonly origin: string }
 
@@ -12,7 +12,7 @@ export function renderGuide({ frame, guide, origin }: View): string {
     frame,
     title: guide.title,
     lead: guide.lead.replaceAll('`', ''),
-    headings: headingsOf(guide),
+    headings: listHeadings(guide),
     aside: true,
     children: <Blocks tokens={guide.tokens} language={frame.language} origin={origin} />,
   })
@@ -26,7 +26,7 @@ function Blocks({ tokens, language, origin }: BlocksProps) {
   return tokens.map((token) => {
     if (token.type === 'heading') heading = (token as Tokens.Heading).text
     if (token.type !== 'code') return <Block token={token} language={language} />
-    const code = exampleOf(token as Tokens.Code, origin)
+    const code = findExample(token as Tokens.Code, origin)
     const { lang = '', text } = token as Tokens.Code
     if (code === null) return <CodeBlock name={NAMES[lang] ?? lang} text={text} label={heading} />
     const label = lang === 'call' ? (text.split('\n')[0] ?? heading) : heading
@@ -49,7 +49,7 @@ function Block({ token, language }: { token: Token; language: Language }): Compo
       return null
     case 'heading': {
       const { text, tokens, depth } = token as Tokens.Heading
-      const id = slugOf(text)
+      const id = createSlug(text)
       const content = <Anchor id={id}>{inline(tokens)}</Anchor>
       return depth === 2 ? <h2 id={id}>{content}</h2> : <h3 id={id}>{content}</h3>
     }

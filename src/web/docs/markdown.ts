@@ -16,22 +16,22 @@ export function readGuide(text: string): Guide {
   return { title: (title as Tokens.Heading).text, lead: (lead as Tokens.Paragraph).text, tokens }
 }
 
-export function headingsOf({ tokens }: Guide): Heading[] {
+export function listHeadings({ tokens }: Guide): Heading[] {
   return tokens.flatMap((token) =>
     token.type === 'heading' && (token as Tokens.Heading).depth === 2
-      ? [{ id: slugOf((token as Tokens.Heading).text), text: (token as Tokens.Heading).text }]
+      ? [{ id: createSlug((token as Tokens.Heading).text), text: (token as Tokens.Heading).text }]
       : [],
   )
 }
 
-export const slugOf = (text: string): string =>
+export const createSlug = (text: string): string =>
   text
     .toLowerCase()
     .replace(/[^\w]+/g, '-')
     .replace(/^-|-$/g, '')
 
 /** Returns the example of a fenced block; null if the block is only text. */
-export function exampleOf({ lang, text }: Tokens.Code, origin: string): Code | null {
+export function findExample({ lang, text }: Tokens.Code, origin: string): Code | null {
   if (lang === 'call') return callCode(readCall(text, origin))
   return lang === 'verify' ? VERIFY_CODE : null
 }
@@ -40,7 +40,7 @@ export function exampleOf({ lang, text }: Tokens.Code, origin: string): Code | n
 export function plainMarkdown(text: string, origin: string): string {
   return lexer(text)
     .map((token) => {
-      const code = token.type === 'code' ? exampleOf(token as Tokens.Code, origin) : null
+      const code = token.type === 'code' ? findExample(token as Tokens.Code, origin) : null
       return code === null ? token.raw : `${fenced(code)}\n`
     })
     .join('')

@@ -4,8 +4,8 @@ import { encode } from 'uqr'
 const QUIET_ZONE = 4
 
 /** Encodes a QR code: its modules by row, with the quiet zone, and the number of modules of a side. */
-export const codeOf = (text: string) => encode(text, { ecc: 'M', border: QUIET_ZONE })
+export const encodeQr = (text: string) => encode(text, { ecc: 'M', border: QUIET_ZONE })
 
 /** Returns the dark modules as an SVG path; a module is one unit wide. */
-export const pathOf = ({ data }: ReturnType<typeof codeOf>): string =>
+export const drawQr = ({ data }: ReturnType<typeof encodeQr>): string =>
   data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('')

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { formatAmount, type Money } from '../../domain/money.ts'
 import type { Words } from '../messages/words.ts'
 import { newest } from '../newest.ts'
-import { codeOf, pathOf } from './code.ts'
+import { drawQr, encodeQr } from './code.ts'
 import { Icon, type IconName } from './icons.tsx'
 
 /** The colour of a state, for its pin, its current stop and its notes. The button keeps the merchant's colour. */
@@ -164,8 +164,8 @@ const codes = newest<{ readonly modules: number; readonly path: string }>(500)
 /** A QR code as one path, black on white in every scheme. `name` describes its content for screen readers. */
 export function Qr({ text, name, size = 'usual' }: { text: string; name: string; size?: 'usual' | 'large' | 'small' }) {
   const { modules, path } = codes(text, () => {
-    const code = codeOf(text)
-    return { modules: code.size, path: pathOf(code) }
+    const code = encodeQr(text)
+    return { modules: code.size, path: drawQr(code) }
   })
   return (
     <div class={`plate ${size}`}>

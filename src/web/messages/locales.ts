@@ -53,14 +53,14 @@ export function localeFor(acceptLanguage: string | undefined): Locale {
   const wanted = (acceptLanguage ?? '').split(',', MAX_RANGES).flatMap((range) => {
     const [tag = '', ...parameters] = range.trim().toLowerCase().split(';')
     const locale = tag.split('-')[0] ?? ''
-    const quality = qualityOf(parameters)
+    const quality = readQuality(parameters)
     return isLocale(locale) && quality > 0 ? [{ locale, quality }] : []
   })
   // The sort is stable: of two that are wanted alike, the first counts.
   return wanted.sort((a, b) => b.quality - a.quality)[0]?.locale ?? 'en'
 }
 
-function qualityOf(parameters: readonly string[]): number {
+function readQuality(parameters: readonly string[]): number {
   const text = parameters.map((each) => /^\s*q=([01](?:\.\d{0,3})?)\s*$/.exec(each)?.[1]).find(Boolean)
   return parameters.length === 0 ? 1 : Number(text ?? 0)
 }

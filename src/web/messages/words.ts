@@ -1,9 +1,9 @@
-import { type Currency, decimalsOf } from '../../domain/currencies.ts'
+import { type Currency, getDecimals } from '../../domain/currencies.ts'
 import { formatAmount, type Money } from '../../domain/money.ts'
 import { newest } from '../newest.ts'
 import { LANGUAGES, type Locale } from './locales.ts'
 import { type Translate, type TranslateRich, translator } from './translate.ts'
-import { type Zone, zoneOf } from './zone.ts'
+import { getZone, type Zone } from './zone.ts'
 
 /** How a moment is written: 14:03, 14:03:12, 22 Nov, 14:09, or 22 November 2026 at 14:09. */
 export type TimeStyle = 'time' | 'seconds' | 'day' | 'long'
@@ -38,16 +38,16 @@ const TIME_STYLES: Readonly<Record<TimeStyle, Intl.DateTimeFormatOptions>> = {
 export function wordsIn(locale: Locale, country: string | null = null): Words {
   const { formats, amounts = formats } = LANGUAGES[locale]
   const { t, rich } = translator(locale)
-  const zone = zoneOf(country)
-  const nameOf = (code: string): string => regionsOf(formats).of(code) ?? code
+  const zone = getZone(country)
+  const nameRegion = (code: string): string => getRegions(formats).of(code) ?? code
   // A zone is called after the country whose clocks all show it.
-  const place = zone === 'UTC' || country === null ? 'UTC' : nameOf(country)
+  const place = zone === 'UTC' || country === null ? 'UTC' : nameRegion(country)
   return {
     locale,
     t,
     rich,
     money: (money) => formatMoney(amounts, money),
-    country: nameOf,
+    country: nameRegion,
     list: (names) => new Intl.ListFormat(formats, { type: 'conjunction' }).format(names),
     currency: (code) => currencyName(locale, code),
     about: (seconds) =>
@@ -59,7 +59,7 @@ export function wordsIn(locale: Locale, country: string | null = null): Words {
 /** One for each language: it holds all names. */
 const regions = new Map<string, Intl.DisplayNames>()
 
-function regionsOf(formats: string): Intl.DisplayNames {
+function getRegions(formats: string): Intl.DisplayNames {
   const found = regions.get(formats) ?? new Intl.DisplayNames(formats, { type: 'region' })
   regions.set(formats, found)
   return found
@@ -88,7 +88,7 @@ function currencyName(locale: Locale, currency: Currency): string {
 
 /** With the decimals of ISO 4217, not those of Intl. Formats decimal text, so no digit is lost. */
 function formatMoney(amounts: string, money: Money): string {
-  const decimals = decimalsOf(money.currency)
+  const decimals = getDecimals(money.currency)
   const { currency } = money
   const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
   const made = () => new Intl.NumberFormat(amounts, { style: 'currency', currency, ...digits })

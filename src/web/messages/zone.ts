@@ -10,7 +10,7 @@ const DAYS = [new Date(Date.UTC(2026, 0, 15)), new Date(Date.UTC(2026, 6, 15))]
 const known = new Map<string, Zone>()
 
 /** The time zone of a country in which all clocks show the same; UTC for the others and for an unknown country. */
-export function zoneOf(country: string | null): Zone {
+export function getZone(country: string | null): Zone {
   if (country === null) return 'UTC'
   const found = known.get(country) ?? onlyZone(country)
   known.set(country, found)

@@ -11,7 +11,7 @@ const MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
  * Splits a line into runs of one direction, from left to right (Unicode Bidirectional Algorithm). `own`: the first
  * letter sets the direction of the line.
  */
-export function runsOf(line: string, base: 'ltr' | 'rtl', own: boolean): Run[] {
+export function splitRuns(line: string, base: 'ltr' | 'rtl', own: boolean): Run[] {
   const { levels } = bidi.getEmbeddingLevels(line, own ? findDirection(line, base) : base)
   const mirrored = bidi.getMirroredCharactersMap(line, levels)
   const runs: { text: string; level: number }[] = []

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { create, type Font, type GlyphRun } from 'fontkit'
 import { newest } from '../newest.ts'
-import { sfntOf } from './woff.ts'
+import { unpackFont } from './woff.ts'
 
 /**
  * The faces of a sheet: Noto Sans, one file for each part of Unicode. They cover every language of the checkout, and
@@ -29,7 +29,7 @@ function loadFace(name: FaceName, weight: Weight): Face {
   const key = `${name}-${weight}`
   const known = loaded.get(key)
   if (known !== undefined) return known
-  const font = create(sfntOf(readFileSync(require.resolve(`@fontsource/${FACES[name]}-${weight}-normal.woff`))))
+  const font = create(unpackFont(readFileSync(require.resolve(`@fontsource/${FACES[name]}-${weight}-normal.woff`))))
   if ('fonts' in font) throw new Error(`${key} must be one font`)
   const face = { key, font: cacheLayouts(font, key) }
   loaded.set(key, face)
@@ -63,7 +63,7 @@ const JOINERS = /[\p{M}\u200c\u200d]/u
 export type FaceRun = { readonly face: Face; readonly text: string }
 
 /** Splits a text by faces, in the order of reading. A run keeps its face while it can: also for digits in Arabic. */
-export function byFace(text: string, weight: Weight): FaceRun[] {
+export function splitByFace(text: string, weight: Weight): FaceRun[] {
   const runs: { face: Face; text: string }[] = []
   for (const character of text) {
     const last = runs.at(-1)

@@ -1,5 +1,5 @@
 import { moneyFacts, paidAt, paidWith, receiptStatus, statementName } from '../checkout/after/receipt-lines.tsx'
-import { amountsOf } from '../checkout/amounts.ts'
+import { getAmounts } from '../checkout/amounts.ts'
 import type { Checkout } from '../checkout/checkout.ts'
 import type { Words } from '../messages/words.ts'
 
@@ -29,7 +29,7 @@ export type ReceiptPaper = {
 export function receiptPaper(checkout: Checkout, words: Words): ReceiptPaper {
   const { t } = words
   const { payment, shop } = checkout
-  const { price, paid, extra } = amountsOf(checkout)
+  const { price, paid, extra } = getAmounts(checkout)
   const isTest = !payment.livemode
   const { description, reference, transfer } = payment
   const statement = statementName(checkout)

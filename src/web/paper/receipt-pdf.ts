@@ -1,5 +1,5 @@
 import PDFDocument from 'pdfkit'
-import { codeOf } from '../look/code.ts'
+import { encodeQr } from '../look/code.ts'
 import { LANGUAGES, type Locale } from '../messages/locales.ts'
 import type { Words } from '../messages/words.ts'
 import { newest } from '../newest.ts'
@@ -70,7 +70,7 @@ function collectBytes(document: PDFKit.PDFDocument): Promise<Buffer> {
 function draw(document: PDFKit.PDFDocument, { placed, rules, code }: Sheet): void {
   for (const rule of rules) drawRule(document, rule)
   for (const each of placed) drawText(document, each)
-  const { data, size } = codeOf(code.text)
+  const { data, size } = encodeQr(code.text)
   const module = code.side / size
   for (const [y, row] of data.entries())
     for (const [x, isDark] of row.entries())

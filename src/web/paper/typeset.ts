@@ -1,5 +1,5 @@
-import { runsOf } from './bidi.ts'
-import { byFace, type Face, type FaceRun, settable, type Weight } from './fonts.ts'
+import { splitRuns } from './bidi.ts'
+import { type Face, type FaceRun, settable, splitByFace, type Weight } from './fonts.ts'
 
 export type Style = { readonly size: number; readonly weight: Weight; readonly colour: string }
 
@@ -43,8 +43,8 @@ export function setBlock(block: Block): { readonly placed: Placed[]; readonly he
 }
 
 function setLine({ own = false, style, x, width, align, base }: Block, line: string, baseline: number): Placed[] {
-  const runs = runsOf(line, base, own).flatMap(({ text, rtl }) => {
-    const parts = byFace(text, style.weight)
+  const runs = splitRuns(line, base, own).flatMap(({ text, rtl }) => {
+    const parts = splitByFace(text, style.weight)
     return rtl ? parts.toReversed().map(reverseText) : parts
   })
   const widths = runs.map((run) => measureRun(run, style.size))
@@ -67,7 +67,7 @@ function reverseText({ face, text }: FaceRun): FaceRun {
 /** Breaks a text between words, and a word that is wider than the column between characters. */
 function breakLines({ text, style, width }: Block): string[] {
   const measure = (part: string): number =>
-    byFace(part, style.weight).reduce((sum, run) => sum + measureRun(run, style.size), 0)
+    splitByFace(part, style.weight).reduce((sum, run) => sum + measureRun(run, style.size), 0)
   const space = measure(' ')
   const lines: string[] = []
   let line = { text: '', width: 0 }

@@ -10,7 +10,7 @@ const SFNT_ENTRY = 16
  * Returns the font in a WOFF file. fontkit also reads WOFF, but it unpacks a whole table for each letter, which takes
  * seconds a page.
  */
-export function sfntOf(woff: Buffer): Buffer {
+export function unpackFont(woff: Buffer): Buffer {
   if (woff.toString('latin1', 0, 4) !== 'wOFF') throw new Error('must be a WOFF file')
   const tables = Array.from({ length: woff.readUInt16BE(12) }, (_table, nth) => {
     const at = WOFF_HEAD + nth * WOFF_ENTRY

@@ -165,6 +165,6 @@ export function Curl({
   )
 }
 
-export function shortened(text: string, head = 10, tail = 4): string {
+export function shorten(text: string, head = 10, tail = 4): string {
   return text.length <= head + tail + 1 ? text : `${text.slice(0, head)}…${text.slice(-tail)}`
 }

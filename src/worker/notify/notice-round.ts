@@ -4,7 +4,7 @@ import { countUntried, insertMail } from '../../db/accounts/mail.ts'
 import { listMembers } from '../../db/accounts/people.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { insertWalletStop } from '../../db/merchants/wallet-stops.ts'
-import { languageOf } from '../../db/notifications/channels.ts'
+import { readLanguage } from '../../db/notifications/channels.ts'
 import type { NotificationLanguage } from '../../domain/notification/channel.ts'
 
 export type NoticeRoundDeps = {
@@ -60,7 +60,7 @@ async function writeMails(deps: NoticeRoundDeps, tx: Tx, notice: Notice): Promis
     if (about !== undefined && personId !== about) continue
     const stopUrl = nextAt === null ? null : await stopLink(deps, tx, { merchantId, personId, nextAt })
     const testMode = !tx.livemode
-    const language = await languageOf(tx, { merchantId, personId })
+    const language = await readLanguage(tx, { merchantId, personId })
     const mail = { to, ...deps.noticeMail({ ...notice, testMode, publicUrl: deps.publicUrl, stopUrl }, language) }
     const id = deps.newMailId()
     const sealed = deps.seal(JSON.stringify(mail), id)

@@ -14,7 +14,7 @@ import { createNotifier, listen as listenFor, PAYMENTS_CHANNEL } from '../../../
 import { changePayment, type PaymentWork, type Work } from '../../../src/db/payments/payment-changes.ts'
 import { insertPayment, readPaymentByToken, readStamps } from '../../../src/db/payments/payments.ts'
 import type { Currency } from '../../../src/domain/currencies.ts'
-import { chargeCurrencyOf } from '../../../src/domain/methods.ts'
+import { getChargeCurrency } from '../../../src/domain/methods.ts'
 import { convertCurrency, convertToMicroUsdc, splitFee } from '../../../src/domain/money.ts'
 import { withPaidOut } from '../../../src/domain/payment/funds/funds.ts'
 import { toFunds } from '../../../src/domain/payment/funds/stored-funds.ts'
@@ -31,7 +31,7 @@ const PARTNER_PAGE = '<!doctype html><html lang="en"><title>Partner</title><main
 export type CheckoutWorld = Awaited<ReturnType<typeof createCheckoutWorld>>
 
 /**
- * The checkout on a real database and a real port, with a partner's page on another origin. Instead of a workflow, the
+ * The checkout on a real database and a real port, with a partner’s page on another origin. Instead of a workflow, the
  * functions that the workflow uses do its work; `answer` sets what it answers.
  */
 export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
@@ -113,7 +113,7 @@ export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
       id,
       work: (work) => {
         const { payment } = work.state
-        const currency = chargeCurrencyOf(request.provider, payment.amount.currency)
+        const currency = getChargeCurrency(request.provider, payment.amount.currency)
         const rates = { from: getRate(payment.amount.currency), to: getRate(currency) }
         work.addAttempt({
           id: request.attemptId,

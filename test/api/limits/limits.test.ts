@@ -9,7 +9,7 @@ import { createApiServer } from '../../../src/api/http/server.ts'
 import { createBackground } from '../../../src/api/limits/background.ts'
 import { createCounter } from '../../../src/api/limits/counter.ts'
 import { holding, PROMPT_REFUSALS } from '../../../src/api/limits/hold.ts'
-import { networkOf } from '../../../src/api/limits/network.ts'
+import { getNetwork } from '../../../src/api/limits/network.ts'
 import { createOpenPayments } from '../../../src/api/limits/open-payments.ts'
 import { createRequestLimits, type RequestLimitSettings } from '../../../src/api/limits/request-limits.ts'
 import { createSharedCounters } from '../../../src/api/limits/shared-counters.ts'
@@ -328,7 +328,7 @@ describe('Counters', () => {
       const limits = createRequestLimits(SETTINGS)
       for (const own of ['127.0.0.1', '::ffff:127.0.0.1', '::1'])
         expect(passing(100, () => limits.countVisit(own, 'look'))).toBe(100)
-      expect(networkOf('2001:db8:1:2ff::1')).toBe(networkOf('2001:db8:1:200:9::'))
+      expect(getNetwork('2001:db8:1:2ff::1')).toBe(getNetwork('2001:db8:1:200:9::'))
     })
   })
 
@@ -372,7 +372,7 @@ describe('Counters', () => {
         await one.exchange()
         await two.exchange()
       }
-      // Eight are allowed; the first process received two before it knew of the second one's.
+      // Eight are allowed; the first process received two before it knew of the second one’s.
       expect(passed).toBeLessThanOrEqual(10)
       expect(passed).toBeGreaterThanOrEqual(8)
       expect(ask(one) + ask(two)).toBe(0)

@@ -6,7 +6,7 @@ import { endSessions } from '../../../src/db/accounts/sessions.ts'
 import { execute, many, sql } from '../../../src/db/db.ts'
 import { lockMerchant } from '../../../src/db/merchants/merchants.ts'
 import { insertChannel } from '../../../src/db/notifications/channels.ts'
-import { type Ability, may, ROLES, type Role } from '../../../src/domain/account/roles.ts'
+import { type Ability, hasAbility, ROLES, type Role } from '../../../src/domain/account/roles.ts'
 import {
   ABSOLUTE_MS,
   CODE_TRIES,
@@ -423,7 +423,7 @@ describe('The matrix of pages', () => {
     for (const role of ROLES) visitors.set(role, await member(role, `${role}@shop.example`))
   })
 
-  /** A person with the role in the shop's own account. */
+  /** A person with the role in the shop’s own account. */
   async function member(role: Role, email: string): Promise<Visitor> {
     await signIn(shop, email)
     await execute(
@@ -462,7 +462,7 @@ describe('The matrix of pages', () => {
     ['/dashboard/events', 'event'],
     ['/dashboard/links', 'link'],
   ]
-  /** The path with ids of the shop's own objects. */
+  /** The path with ids of the shop’s own objects. */
   function fillOwnPath(path: string): string {
     if (path.startsWith('/dashboard/notifications')) return path.replace(':id', channel)
     const [, kind = 'payment'] = ID_OF.find(([start]) => path.startsWith(start)) ?? []
@@ -472,7 +472,7 @@ describe('The matrix of pages', () => {
     status === 403 || (status === 303 && to !== null && /^\/(?:sign-in|dashboard\/(?:confirm|welcome))/.test(to))
 
   /**
-   * Headers that a browser sends about a form of another site, or of a neighbor of the platform's host; and a program
+   * Headers that a browser sends about a form of another site, or of a neighbor of the platform’s host; and a program
    * that sends none.
    */
   const FOREIGN: readonly Record<string, string>[] = [
@@ -607,7 +607,7 @@ describe('The matrix of pages', () => {
       for (const { method, path, needs } of pages) {
         if (needs === 'person') continue
         const at = fillPath(path)
-        const allowed = may(role, needs as Ability)
+        const allowed = hasAbility(role, needs as Ability)
         if (allowed && method === 'post') continue
         const answer = method === 'get' ? await visitor.get(at) : await visitor.post(at, { _form })
         if (allowed && isRefused(answer)) shut.push(`${role} ${method} ${path}: ${answer.status} ${answer.to}`)

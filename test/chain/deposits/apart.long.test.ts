@@ -49,7 +49,7 @@ describe('the reading of many addresses', () => {
       [opened.map(({ attemptId }) => attemptId), opened.map(({ paymentId }) => paymentId)],
     )
     for (const { attemptId } of opened) await awaitDeposit(world.db, keys, attemptId)
-    return opened.map(({ paymentId }) => keys.addressOf(paymentId))
+    return opened.map(({ paymentId }) => keys.deriveAddress(paymentId))
   }
 
   const cursors = async (): Promise<{ payouts: number; deposits: number }> =>

@@ -5,7 +5,11 @@ import { insertPayments, newAddress, TOKEN } from '../world.ts'
 
 /** Payments at whose addresses 5 USDC are awaited. */
 
-export const awaitDeposit = (db: Db, { addressOf }: Pick<DepositKeys, 'addressOf'>, attemptId: string) =>
+export const awaitDeposit = (
+  db: Db,
+  { deriveAddress: addressOf }: Pick<DepositKeys, 'deriveAddress'>,
+  attemptId: string,
+) =>
   openDeposit(db, {
     attemptId,
     addressOf,
@@ -18,7 +22,7 @@ export const awaitDeposit = (db: Db, { addressOf }: Pick<DepositKeys, 'addressOf
   })
 
 /** A payment `pay_NAME` with its attempt `att_NAME`. */
-export async function addAwaited(db: Db, keys: Pick<DepositKeys, 'addressOf'>, name: string) {
+export async function addAwaited(db: Db, keys: Pick<DepositKeys, 'deriveAddress'>, name: string) {
   const paymentId = `pay_${name}`
   await insertPayments(db, [{ paymentId, recipient: newAddress() }])
   await db.query(
@@ -27,5 +31,5 @@ export async function addAwaited(db: Db, keys: Pick<DepositKeys, 'addressOf'>, n
     [`att_${name}`, paymentId],
   )
   await awaitDeposit(db, keys, `att_${name}`)
-  return { paymentId, address: keys.addressOf(paymentId) }
+  return { paymentId, address: keys.deriveAddress(paymentId) }
 }

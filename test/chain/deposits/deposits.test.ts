@@ -22,16 +22,18 @@ describe('the keys of deposit addresses', () => {
   const keys = createDepositKeys(SEED, 137)
 
   test('a deposit address follows from seed, chain and payment alone, and never changes', () => {
-    expect(keys.addressOf('pay_1')).toBe(createDepositKeys(SEED, 137).addressOf('pay_1'))
-    expect(keys.accountAt('pay_1', keys.addressOf('pay_1'))?.address.toLowerCase()).toBe(keys.addressOf('pay_1'))
+    expect(keys.deriveAddress('pay_1')).toBe(createDepositKeys(SEED, 137).deriveAddress('pay_1'))
+    expect(keys.findAccount('pay_1', keys.deriveAddress('pay_1'))?.address.toLowerCase()).toBe(
+      keys.deriveAddress('pay_1'),
+    )
     const others = [
-      keys.addressOf('pay_2'),
-      createDepositKeys(SEED, 80_002).addressOf('pay_1'),
-      createDepositKeys(Buffer.alloc(32, 6).toString('base64'), 137).addressOf('pay_1'),
+      keys.deriveAddress('pay_2'),
+      createDepositKeys(SEED, 80_002).deriveAddress('pay_1'),
+      createDepositKeys(Buffer.alloc(32, 6).toString('base64'), 137).deriveAddress('pay_1'),
     ]
-    expect(new Set([keys.addressOf('pay_1'), ...others]).size).toBe(4)
+    expect(new Set([keys.deriveAddress('pay_1'), ...others]).size).toBe(4)
     // Money can be waiting at addresses that were shown: this derivation cannot change.
-    expect(keys.addressOf('pay_1')).toBe('0xf068528a8849c4ab4de4df0b13519442956ded42')
+    expect(keys.deriveAddress('pay_1')).toBe('0xf068528a8849c4ab4de4df0b13519442956ded42')
   })
 
   test('a short seed is refused', () => {
@@ -42,7 +44,7 @@ describe('the keys of deposit addresses', () => {
     const sweep = {
       chainId: 137,
       token: `0x${'c'.repeat(40)}`,
-      address: keys.addressOf('pay_1'),
+      address: keys.deriveAddress('pay_1'),
       paymentId: 'pay_1',
       index: 0,
     } as const
@@ -51,21 +53,21 @@ describe('the keys of deposit addresses', () => {
       sweepNonce({ ...sweep, index: 1 }),
       sweepNonce({ ...sweep, paymentId: 'pay_2' }),
       sweepNonce({ ...sweep, chainId: 1 }),
-      sweepNonce({ ...sweep, address: keys.addressOf('pay_2') }),
+      sweepNonce({ ...sweep, address: keys.deriveAddress('pay_2') }),
     ]
     expect(new Set(nonces).size).toBe(5)
   })
 
   test('an address of a retired seed keeps its key, and new ones follow from the new seed', () => {
     const rotated = createDepositKeys(Buffer.alloc(32, 9).toString('base64'), 137, [SEED])
-    const old = keys.addressOf('pay_1')
-    expect(rotated.addressOf('pay_1')).not.toBe(old)
-    expect(rotated.accountAt('pay_1', old)?.address.toLowerCase()).toBe(old)
-    expect(rotated.accountAt('pay_1', rotated.addressOf('pay_1'))?.address.toLowerCase()).toBe(
-      rotated.addressOf('pay_1'),
+    const old = keys.deriveAddress('pay_1')
+    expect(rotated.deriveAddress('pay_1')).not.toBe(old)
+    expect(rotated.findAccount('pay_1', old)?.address.toLowerCase()).toBe(old)
+    expect(rotated.findAccount('pay_1', rotated.deriveAddress('pay_1'))?.address.toLowerCase()).toBe(
+      rotated.deriveAddress('pay_1'),
     )
-    expect(rotated.accountAt('pay_2', old)).toBeNull()
-    expect(createDepositKeys(Buffer.alloc(32, 9).toString('base64'), 137).accountAt('pay_1', old)).toBeNull()
+    expect(rotated.findAccount('pay_2', old)).toBeNull()
+    expect(createDepositKeys(Buffer.alloc(32, 9).toString('base64'), 137).findAccount('pay_1', old)).toBeNull()
   })
 })
 
@@ -102,7 +104,7 @@ describe('deposits', () => {
     )
     const deposit = {
       attemptId,
-      addressOf: keys.addressOf,
+      addressOf: keys.deriveAddress,
       chainId: TOKEN.chainId,
       token: TOKEN.address,
       askedMicro: ASKED,
@@ -111,7 +113,7 @@ describe('deposits', () => {
       watchSeconds: 3600,
     }
     await openDeposit(world.db, deposit)
-    return { paymentId, attemptId, address: keys.addressOf(paymentId), deposit }
+    return { paymentId, attemptId, address: keys.deriveAddress(paymentId), deposit }
   }
 
   const received = async (attemptId: string) => {
@@ -393,7 +395,10 @@ describe('deposits', () => {
     await expect(assertSameSeed(world.db, other.keys, scope)).rejects.toThrow('DEPOSIT_SEED is not the one of before')
     // One address of the wrong seed, shown since, does not make it the right one.
     const { paymentId: late } = await openPayment()
-    await world.db.query('update deposit set address = $2 where payment_id = $1', [late, other.keys.addressOf(late)])
+    await world.db.query('update deposit set address = $2 where payment_id = $1', [
+      late,
+      other.keys.deriveAddress(late),
+    ])
     await expect(assertSameSeed(world.db, other.keys, scope)).rejects.toThrow('DEPOSIT_SEED is not the one of before')
     await assertSameSeed(world.db, keys, scope)
     await assertSameSeed(world.db, other.keys, { ...scope, livemode: true })

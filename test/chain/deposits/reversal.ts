@@ -1,7 +1,7 @@
 import { type Hex, parseEther } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { encodeFunctionData } from 'viem/utils'
-import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { createKeyAccount } from '../../../src/chain/keys/private-key.ts'
 import { mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { newAddress, newKey, TOKEN, type World } from '../world.ts'
 
@@ -11,7 +11,7 @@ import { newAddress, newKey, TOKEN, type World } from '../world.ts'
 export async function transfersOf(
   { chain }: World,
   payments: readonly { to: Hex; micro: bigint }[],
-  payer: LocalAccount = accountOf(newKey()),
+  payer: LocalAccount = createKeyAccount(newKey()),
 ): Promise<Hex[]> {
   const { address } = payer
   await chain.setBalance({ address, value: parseEther('1') })

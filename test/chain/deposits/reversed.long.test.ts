@@ -4,7 +4,7 @@ import type { LocalAccount } from 'viem/accounts'
 import { createTreasurySigner, signTransferAuthorization } from '../../../src/chain/authorization.ts'
 import { multicallCodec } from '../../../src/chain/codec.ts'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
-import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { createKeyAccount } from '../../../src/chain/keys/private-key.ts'
 import { Secret } from '../../../src/config/secret.ts'
 import { readBalances } from '../../../src/db/ledger.ts'
 import { readDeposit } from '../../../src/db/payments/deposits.ts'
@@ -319,7 +319,7 @@ describe('A replaced chain before its repair', () => {
 
   // It was reported as removed and booked back.
   test('a transfer between treasuries is not reported as removed if the new chain has it too', async () => {
-    const successor = accountOf(newKey())
+    const successor = createKeyAccount(newKey())
     const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
     const treasuries = [successor, world.treasury].map((account) => createTreasurySigner(account, policy))
     const treasuryList = listAfterWords(world.treasury, successor)
@@ -352,7 +352,7 @@ describe('A replaced chain before its repair', () => {
         return { paymentId: '', treasury: from, recipient: to, microUsdc: '2000000', authNonce: nonce, signed }
       }),
     )
-    const carrier = accountOf(newKey())
+    const carrier = createKeyAccount(newKey())
     await world.chain.setBalance({ address: carrier.address, value: parseEther('1') })
     const { target, calldata } = multicallCodec.encode(TOKEN.address, items)
     return carrier.signTransaction({
@@ -369,7 +369,7 @@ describe('A replaced chain before its repair', () => {
 
   // The new chain has the first where the second had been: neither books nor payment recorded it.
   test('a transaction that pays one payment more than on the chain before is reported and booked for both', async () => {
-    const [poor, rich] = [accountOf(newKey()), accountOf(newKey())]
+    const [poor, rich] = [createKeyAccount(newKey()), createKeyAccount(newKey())]
     const names = ['first', 'second']
     const awaited = []
     for (const name of names) awaited.push(await addAwaited(world.db, keys, name))

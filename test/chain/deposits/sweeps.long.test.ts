@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { encodeFunctionData } from 'viem/utils'
 import { createTreasurySigner } from '../../../src/chain/authorization.ts'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
-import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { createKeyAccount } from '../../../src/chain/keys/private-key.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { repairFinality } from '../../../src/operator/repair.ts'
@@ -86,7 +86,7 @@ describe('sweeps', () => {
   })
 
   test('a sweep that was signed to a treasury whose key is lost goes to the current one', async () => {
-    const successor = accountOf(newKey())
+    const successor = createKeyAccount(newKey())
     const lost = world.treasury.address.toLowerCase() as Hex
     const { paymentId, address } = await paidDeposit()
     await signOnly()
@@ -176,7 +176,7 @@ describe('sweeps', () => {
     const { paymentId, address } = await paidDeposit()
     await signOnly().catch(() => undefined)
     expect((await getSweep(paymentId)).state).toBe('signed')
-    const treasuries = [createTreasurySigner(accountOf(newKey()), policy)]
+    const treasuries = [createTreasurySigner(createKeyAccount(newKey()), policy)]
     const other = createDepositKeys(Buffer.alloc(32, 9).toString('base64'), TOKEN.chainId)
     const runner = world.runner({ deposits: { keys: other, wrongTokens: [] }, hooks, treasuries })
     for (let round = 0; round < 3; round++) {

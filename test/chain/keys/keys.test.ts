@@ -13,9 +13,9 @@ import { createTreasurySigner, PolicyRefusal } from '../../../src/chain/authoriz
 import { decidePayouts } from '../../../src/chain/authorizer.ts'
 import { multicallCodec } from '../../../src/chain/codec.ts'
 import { awsKeyService, googleKeyService } from '../../../src/chain/keys/key-services.ts'
-import { accountOfKeyService } from '../../../src/chain/keys/kms.ts'
+import { createServiceAccount } from '../../../src/chain/keys/kms.ts'
 import { openAccount } from '../../../src/chain/keys/open.ts'
-import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { createKeyAccount } from '../../../src/chain/keys/private-key.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import type { Payout } from '../../../src/domain/settlement/payout.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
@@ -46,7 +46,7 @@ describe('authorizations', () => {
   test('the WebAssembly signer signs exactly as viem does', async () => {
     for (let round = 0; round < 20; round++) {
       const key = newKey()
-      const [ours, theirs] = [accountOf(key), privateKeyToAccount(key)]
+      const [ours, theirs] = [createKeyAccount(key), privateKeyToAccount(key)]
       expect(ours.address).toBe(theirs.address)
       const hash = newKey()
       expect(await ours.sign?.({ hash })).toBe(await theirs.sign({ hash }))
@@ -421,7 +421,7 @@ describe('errors of a key service', () => {
   const hash: Hex = `0x${createHash('sha256').update('payout').digest('hex')}`
 
   const answering = (signature: readonly number[]): Promise<LocalAccount> =>
-    accountOfKeyService({ publicKey: async () => point, signDigest: async () => Uint8Array.from(signature) })
+    createServiceAccount({ publicKey: async () => point, signDigest: async () => Uint8Array.from(signature) })
 
   test('the packages of key services are declared, at a version, and installed only where they are needed', async () => {
     const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
@@ -450,7 +450,7 @@ describe('errors of a key service', () => {
       ['a compressed key', Buffer.concat([Buffer.alloc(40), Buffer.of(2), point.subarray(1)])],
     ])('a key service is refused if it answers %s as the public key', async (_what, publicKey) => {
       const service = { publicKey: async () => publicKey, signDigest: async () => new Uint8Array() }
-      await expect(accountOfKeyService(service)).rejects.toThrow(NO_KEY)
+      await expect(createServiceAccount(service)).rejects.toThrow(NO_KEY)
     })
 
     const NO_SIGNATURE = 'the key service answered no ECDSA signature'
@@ -483,17 +483,17 @@ describe('errors of a key service', () => {
         return new Uint8Array()
       }
       const publicKey = async () => point
-      const account = await accountOfKeyService({ publicKey, signDigest })
+      const account = await createServiceAccount({ publicKey, signDigest })
       await Promise.allSettled(Array.from({ length: 60 }, async () => account.sign?.({ hash })))
       expect(most).toBe(25)
       const silent = { publicKey, signDigest: () => new Promise<never>(() => undefined) }
-      await expect((await accountOfKeyService(silent, 20)).sign?.({ hash })).rejects.toThrow(
+      await expect((await createServiceAccount(silent, 20)).sign?.({ hash })).rejects.toThrow(
         'the key service did not answer within 20 ms',
       )
     })
 
     test('a key service that does not answer is named with the reason', async () => {
-      const account = await accountOfKeyService({
+      const account = await createServiceAccount({
         publicKey: async () => point,
         signDigest: async () => {
           throw new Error('ThrottlingException: rate exceeded')

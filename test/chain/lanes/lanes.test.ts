@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parseGwei } from 'viem'
 import { encodeFunctionData } from 'viem/utils'
 import { multicallCodec } from '../../../src/chain/codec.ts'
-import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { createKeyAccount } from '../../../src/chain/keys/private-key.ts'
 import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
 import { sql } from '../../../src/db/db.ts'
 import { releaseLane } from '../../../src/db/settlement/operator.ts'
@@ -27,7 +27,7 @@ describe('the nonces of a lane', () => {
     for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)
   }
 
-  /** Sends with the lane's key without the engine. */
+  /** Sends with the lane’s key without the engine. */
   async function sendAsRelayer(call: { to: Hex; data: Hex; gas: bigint; nonce?: number }): Promise<void> {
     const relayer = world.relayers[0]!
     const nonce = call.nonce ?? (await world.chain.getTransactionCount({ address: relayer.address }))
@@ -184,7 +184,7 @@ describe('the nonces of a lane', () => {
     const runner = world.runner()
     await runner.tick()
     const { lane: place } = await world.payout(queued[0]!.paymentId)
-    // Somebody else carries the authorization while the engine's transaction is too cheap.
+    // Somebody else carries the authorization while the engine’s transaction is too cheap.
     const signed = await readSigned(world.db, sql`p.payment_id = ${queued[0]!.paymentId}`, 1)
     const { target, calldata } = multicallCodec.encode(TOKEN.address, signed)
     const stranger = newAddress()
@@ -322,7 +322,7 @@ describe('a pause', () => {
 
   // The round that had begun sent every signed payout.
   test('a pause also stops the round that has begun: it sends neither payouts nor gas money', async () => {
-    const funding = { account: accountOf(newKey()), wei: 20n * POL, maxWeiPerDay: 120n * POL }
+    const funding = { account: createKeyAccount(newKey()), wei: 20n * POL, maxWeiPerDay: 120n * POL }
     await world.chain.setBalance({ address: funding.account.address, value: 1000n * POL })
     await world.chain.setBalance({ address: world.relayers[1]!.address, value: 1n })
     const [queued] = await world.queue([{}])

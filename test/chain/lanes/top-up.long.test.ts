@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { createKeyAccount } from '../../../src/chain/keys/private-key.ts'
 import { GWEI } from '../../../src/chain/lanes/fees.ts'
 import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 /** Each test has its own funding wallet, and a relayer that cannot pay for a batch. */
-let account: ReturnType<typeof accountOf>
+let account: ReturnType<typeof createKeyAccount>
 const runner = (url = world.anvil.url) => world.runner({ funding: { account, wei, maxWeiPerDay }, url })
 const balance = (address: Hex) => world.chain.getBalance({ address })
 const sent = async () => {
@@ -36,7 +36,7 @@ const sent = async () => {
 }
 beforeEach(async () => {
   proxy.decide = () => 'deliver'
-  account = accountOf(newKey())
+  account = createKeyAccount(newKey())
   await world.db.query(`update lane_tx set created_at = now() - interval '25 hours' where kind = 'topup'`)
   await world.chain.setBalance({ address: account.address, value: 1000n * POL })
   await world.chain.setBalance({ address: relayer, value: GWEI })
@@ -150,7 +150,7 @@ test('another funding wallet does not wait for the transfers that the old one co
   await runner(proxy.url).tick()
   expect(await sent()).toMatchObject([{ state: 'signed' }])
   proxy.decide = () => 'deliver'
-  account = accountOf(newKey())
+  account = createKeyAccount(newKey())
   await world.chain.setBalance({ address: account.address, value: 1000n * POL })
   await world.finalize(runner())
   expect(await sent()).toMatchObject([{ state: 'finalized' }])
@@ -192,7 +192,7 @@ test('a funding wallet that cannot pay is shown, and stops no payout of a relaye
 
 // It asked for more than it had, which no node accepted, and its nonce blocked all gas money forever.
 test('while gas is dear a relayer gets the wallet’s balance, and the next one waits until there is more', async () => {
-  const second = accountOf(newKey())
+  const second = createKeyAccount(newKey())
   await world.chain.setBalance({ address: account.address, value: 25n * POL })
   await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 260n * GWEI })
   await world.chain.mine({ blocks: 1 })
@@ -253,7 +253,7 @@ test('the funding wallet is neither the treasury nor a relayer', async () => {
 })
 
 test('gas money that a restored journal has forgotten, to a relayer whose key was removed since, stops nothing', async () => {
-  const removed = accountOf(newKey())
+  const removed = createKeyAccount(newKey())
   const funding = { account, wei, maxWeiPerDay }
   await world.finalize(world.runner({ funding, relayers: [...world.relayers, removed] }))
   expect(await balance(removed.address)).toBeGreaterThanOrEqual(wei)

@@ -3,7 +3,7 @@ import { parseEther } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { signTransferAuthorization } from '../../../src/chain/authorization.ts'
 import { multicallCodec } from '../../../src/chain/codec.ts'
-import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { createKeyAccount } from '../../../src/chain/keys/private-key.ts'
 import { createBalanceWatch } from '../../../src/chain/observer/balance.ts'
 import { createNonceWatch } from '../../../src/chain/observer/nonces.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
@@ -151,7 +151,7 @@ describe('the balance of the treasury', () => {
       recipient: newAddress(),
     }))
     await insertPayments(world.db, [big!, small!])
-    const stranger = accountOf(newKey())
+    const stranger = createKeyAccount(newKey())
     // The quote is 5,000 micro-USDC, and a fill may be 2 % above it.
     await take(stranger, { to: small!.recipient, micro: 5100n, nonce: deriveNonce(small!.paymentId) })
     await world.finalize(engine)
@@ -190,7 +190,7 @@ describe('the balance of the treasury', () => {
     await insertPayments(world.db, [payment])
     const engine = runner()
     await world.finalize(engine)
-    const hash = await take(accountOf(newKey()), {
+    const hash = await take(createKeyAccount(newKey()), {
       to: payment.recipient,
       micro: 7000n,
       nonce: deriveNonce(payment.paymentId),
@@ -253,7 +253,11 @@ describe('the balance of the treasury', () => {
     await insertPayments(world.db, [payment])
     const engine = runner()
     await world.finalize(engine)
-    await take(accountOf(newKey()), { to: payment.recipient, micro: 4000n, nonce: deriveNonce(payment.paymentId) })
+    await take(createKeyAccount(newKey()), {
+      to: payment.recipient,
+      micro: 4000n,
+      nonce: deriveNonce(payment.paymentId),
+    })
     await world.finalize(engine)
     expect((await balances()).get('suspense')).toBe('4000')
     await queueAll(world, [{ ...payment, micro: 4000n }])
@@ -274,7 +278,7 @@ describe('the balance of the treasury', () => {
       const isShown = (log: unknown) => !JSON.stringify(log).includes(thief.slice(2))
       node.behave = ({ method }) =>
         method === 'eth_getLogs' ? { lie: (logs) => (logs as object[]).filter(isShown) } : 'honest'
-      await take(accountOf(newKey()), { to: thief, micro: 7_000_000n })
+      await take(createKeyAccount(newKey()), { to: thief, micro: 7_000_000n })
       await world.finalize(engine)
       const [queued] = await world.queue([{}])
       expect(await pause()).toEqual({ pause: 'the treasuries hold 7 USDC less than the books say' })
@@ -304,7 +308,7 @@ describe('the balance of the treasury', () => {
       const engine = runner({ url: node.url })
       await world.finalize(engine)
       node.behave = ({ method }) => (method === 'eth_getLogs' ? { lie: () => [] } : 'honest')
-      const hash = await take(accountOf(newKey()), { to: newAddress(), micro: 7_000_000n })
+      const hash = await take(createKeyAccount(newKey()), { to: newAddress(), micro: 7_000_000n })
       await world.finalize(engine)
       expect(await acknowledge(operation(), 'balance')).toBe(0)
       node.behave = () => 'honest'
@@ -325,7 +329,7 @@ describe('the balance of the treasury', () => {
     const [queued] = await world.queue([{ micro: 3_000_000n }])
     await engine.tick()
     await world.finalize(engine)
-    await take(accountOf(newKey()), { to: newAddress(), micro: 7_000_000n })
+    await take(createKeyAccount(newKey()), { to: newAddress(), micro: 7_000_000n })
     await engine.tick()
     expect(await pause()).toEqual({ pause: 'the treasuries hold 7 USDC less than the books say' })
     await world.chain.request({ method: 'anvil_reorg', params: [1, []] } as never)
@@ -360,7 +364,7 @@ describe('the balance of the treasury', () => {
   test('a top-up that hides a theft of the same amount hides it for 256 final blocks at most', async () => {
     const engine = runner()
     await world.finalize(engine)
-    const hash = await take(accountOf(newKey()), { to: newAddress(), micro: 7_000_000n })
+    const hash = await take(createKeyAccount(newKey()), { to: newAddress(), micro: 7_000_000n })
     await mintUsdc(world.chain, { to: world.treasury.address, micro: 7_000_000n })
     await world.finalize(engine)
     expect(await pause()).toEqual({ pause: null })

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
-import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { createKeyAccount } from '../../../src/chain/keys/private-key.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import type { HostileNode, Malice } from '../../support/hostile-node.ts'
 import { addAwaited } from '../deposits/awaited.ts'
@@ -153,7 +153,7 @@ test.each([
   ],
   ['one node holds the newest block down, and another is late', holdDown],
 ])('gas money is sent once if %s', async (_, misbehave) => {
-  const account = accountOf(newKey())
+  const account = createKeyAccount(newKey())
   const relayer = world.relayers[0]!
   await world.chain.setBalance({ address: account.address, value: 10n ** 21n })
   await world.chain.setBalance({ address: relayer.address, value: 10n ** 9n })

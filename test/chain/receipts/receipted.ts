@@ -2,7 +2,7 @@ import { parseGwei } from 'viem'
 import { RECEIPT_KEY } from '../../../scripts/test/environment.ts'
 import { signTransferAuthorization } from '../../../src/chain/authorization.ts'
 import { multicallCodec } from '../../../src/chain/codec.ts'
-import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { createKeyAccount } from '../../../src/chain/keys/private-key.ts'
 import { proveInBlock } from '../../../src/chain/receipts/block-proofs.ts'
 import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
 import { sql } from '../../../src/db/db.ts'
@@ -18,7 +18,7 @@ import { newAddress, newKey, TOKEN, type World } from '../world.ts'
 
 const TENANT = { merchantId: 'mer_1', livemode: false }
 
-/** The worker's issuer of receipts, on a world. */
+/** The worker’s issuer of receipts, on a world. */
 export function issuerOf(world: World, changes: Partial<ReceiptIssuerDeps> & { urls?: readonly string[] } = {}) {
   const { urls = [world.anvil.url], ...rest } = changes
   return createReceiptIssuer({
@@ -55,11 +55,11 @@ export const proveOn = (
 ) => proveInBlock(openRpc([url]), block, hashes)
 
 /**
- * Puts strangers' transactions of every type into the pool: legacy, with an access list, with a priority fee; some
+ * Puts strangers’ transactions of every type into the pool: legacy, with an access list, with a priority fee; some
  * fail.
  */
 export async function crowd(world: World, count: number): Promise<void> {
-  const stranger = accountOf(newKey())
+  const stranger = createKeyAccount(newKey())
   await world.chain.setBalance({ address: stranger.address, value: 10n ** 24n })
   for (let nonce = 0; nonce < count; nonce++) {
     const common = { chainId: TOKEN.chainId, nonce, gas: 200_000n, value: 0n }
@@ -84,9 +84,9 @@ export async function signedPayout(world: World, paymentId: string): Promise<Sig
   return payout
 }
 
-/** Puts a stranger's transaction into the pool that moves nothing by the payout's nonce, and then the payout. */
+/** Puts a stranger’s transaction into the pool that moves nothing by the payout’s nonce, and then the payout. */
 export async function carryBehindItsNonce(world: World, payout: SignedPayout): Promise<void> {
-  const stranger = accountOf(newKey())
+  const stranger = createKeyAccount(newKey())
   await world.chain.setBalance({ address: stranger.address, value: 10n ** 24n })
   const [from, to] = [stranger.address.toLowerCase() as Hex, newAddress()]
   const { authNonce: nonce } = payout

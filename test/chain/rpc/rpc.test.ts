@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { createTestClient, http } from 'viem'
-import { hexOf } from '../../../src/chain/rpc/answers.ts'
+import { parseHex } from '../../../src/chain/rpc/answers.ts'
 import { NodeFailure } from '../../../src/chain/rpc/failure.ts'
 import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
 import { classifySendError } from '../../../src/chain/rpc/send-outcome.ts'
@@ -225,7 +225,7 @@ describe('the calls of a node', () => {
         [
           rpc.newest(),
           rpc.any((node) => node.balance(`0x${'1'.repeat(40)}`, 'latest')),
-          rpc.nodes[0]!.call({ to: raw, data: raw }, { parse: hexOf }),
+          rpc.nodes[0]!.call({ to: raw, data: raw }, { parse: parseHex }),
         ].map((read) =>
           read.then(
             () => 'answered',
@@ -448,7 +448,7 @@ describe('the calls of a node', () => {
       })
       const reads = await Promise.allSettled(Array.from({ length: 40 }, () => rpc.nodes[0]!.block(0)))
       const refused = reads.flatMap((read) => (read.status === 'rejected' ? [String(read.reason)] : []))
-      // Ten at once, less the one for the chain's id, and those that fit into the time limit of a call.
+      // Ten at once, less the one for the chain’s id, and those that fit into the time limit of a call.
       expect(reads.length - refused.length).toBeGreaterThanOrEqual(9)
       expect(reads.length - refused.length).toBeLessThanOrEqual(14)
       for (const why of refused) expect(why).toContain('budget')

@@ -1,7 +1,7 @@
 import { parseEther } from 'viem'
 import { encodeFunctionData, parseAbi } from 'viem/utils'
 import { multicallCodec } from '../../../src/chain/codec.ts'
-import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { createKeyAccount } from '../../../src/chain/keys/private-key.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { newAddress, newKey, TOKEN, type World } from '../world.ts'
@@ -49,7 +49,7 @@ const NOISY_CARRIER = [
 async function run({ chain }: World, code: readonly string[], calls: readonly Hex[]): Promise<void> {
   const to = newAddress()
   await chain.setCode({ address: to, bytecode: `0x${code.join('').replaceAll(' ', '')}` })
-  const stranger = accountOf(newKey())
+  const stranger = createKeyAccount(newKey())
   await chain.setBalance({ address: stranger.address, value: parseEther('1000') })
   for (const [nonce, data] of calls.entries()) {
     const serializedTransaction = await stranger.signTransaction({
@@ -63,9 +63,9 @@ async function run({ chain }: World, code: readonly string[], calls: readonly He
   }
 }
 
-/** Puts a stranger's transaction with the batch into the pool. */
+/** Puts a stranger’s transaction with the batch into the pool. */
 export async function carry({ chain }: World, { target, calldata }: { target: Hex; calldata: Hex }): Promise<void> {
-  const stranger = accountOf(newKey())
+  const stranger = createKeyAccount(newKey())
   await chain.setBalance({ address: stranger.address, value: parseEther('10') })
   const call = { ...DEAR, nonce: 0, to: target, data: calldata, gas: 8_000_000n }
   await chain.sendRawTransaction({ serializedTransaction: await stranger.signTransaction(call) })
@@ -79,7 +79,7 @@ const transfer = (to: Hex, micro: bigint): Hex =>
 /** Puts a transfer to each into the pool, by one wallet whose money is minted before. */
 export async function sendUsdc(world: World, recipients: readonly Hex[], micro: bigint): Promise<void> {
   const { chain } = world
-  const buyer = accountOf(newKey())
+  const buyer = createKeyAccount(newKey())
   await chain.setBalance({ address: buyer.address, value: parseEther('10') })
   await mintUsdc(chain, { to: buyer.address, micro: micro * BigInt(recipients.length) })
   for (const [nonce, to] of recipients.entries()) {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { encodeFunctionData } from 'viem/utils'
 import { createTreasurySigner, type TreasurySigner } from '../../../src/chain/authorization.ts'
-import { accountOf } from '../../../src/chain/keys/private-key.ts'
+import { createKeyAccount } from '../../../src/chain/keys/private-key.ts'
 import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { requestVoid } from '../../../src/db/settlement/payouts.ts'
@@ -193,7 +193,7 @@ describe('A key service that refuses sometimes', () => {
 
   const world = useWorld({ relayers: 2 })
 
-  /** The world's treasury behind a service that decides about each call by its number. */
+  /** The world’s treasury behind a service that decides about each call by its number. */
   function treasuryThat(refuses: (call: number) => boolean): TreasurySigner & { calls(): number } {
     const signer = createTreasurySigner(world.treasury, policy)
     let calls = 0
@@ -306,7 +306,7 @@ describe('A key service that refuses sometimes', () => {
   })
 
   test('a treasury whose key refuses does not keep another treasury from signing', async () => {
-    const other = accountOf(newKey())
+    const other = createKeyAccount(newKey())
     await mintUsdc(world.chain, { to: other.address, micro: 1_000_000_000n })
     const refused = await world.queue([{}])
     const treasuries = [createTreasurySigner(other, policy), treasuryThat(() => true)]
@@ -326,7 +326,7 @@ describe('A key service that refuses sometimes', () => {
 
   test('a treasury that is on the blacklist rests, and its long queue keeps no other treasury from paying', async () => {
     await world.reset()
-    const other = accountOf(newKey())
+    const other = createKeyAccount(newKey())
     await mintUsdc(world.chain, { to: other.address, micro: 1_000_000_000n })
     const admin = (functionName: 'blacklist' | 'unBlacklist') =>
       asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: [world.treasury.address] }))

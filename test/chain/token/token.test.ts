@@ -6,7 +6,7 @@ import { createTreasurySigner } from '../../../src/chain/authorization.ts'
 import { multicallCodec } from '../../../src/chain/codec.ts'
 import type { RpcNode } from '../../../src/chain/rpc/node.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
-import { resultsOf, revertReason, wordsOf } from '../../../src/chain/token/results.ts'
+import { decodeResults, decodeWords, revertReason } from '../../../src/chain/token/results.ts'
 import { readToken } from '../../../src/chain/token/token-state.ts'
 import { word } from '../../../src/chain/token/words.ts'
 import { sql } from '../../../src/db/db.ts'
@@ -32,7 +32,7 @@ describe('the token', () => {
     return holdReason === null ? state : `${state}(${holdReason})`
   }
 
-  /** The payout as the treasury has signed it: public in the engine's call data. */
+  /** The payout as the treasury has signed it: public in the engine’s call data. */
   async function signedPayout({ paymentId }: Queued): Promise<SignedPayout> {
     const [payout] = await readSigned(world.db, sql`p.payment_id = ${paymentId}`, 1)
     if (payout === undefined) throw new Error(`${paymentId} is not signed`)
@@ -143,7 +143,7 @@ describe('the token', () => {
     expect(await Promise.all(queued.map(state))).toEqual(['settled', 'settled'])
     const first = await world.payout(queued[0]!.paymentId)
     expect(first.txHash).toBe(hash)
-    // The gas of that sender, not the platform's.
+    // The gas of that sender, not the platform’s.
     expect(first.proof?.gasWei).toBeNull()
     expect((await world.payout(queued[1]!.paymentId)).proof?.gasWei).toBeGreaterThan(0n)
     for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)
@@ -468,7 +468,7 @@ describe('the results of Multicall3', () => {
     test.each([2, 40])(
       'results that share their bytes, %s of them, are refused before anything is copied, however small',
       (count) => {
-        expect(() => resultsOf(shared(count, 32), count)).toThrow(`not the results of ${count} calls`)
+        expect(() => decodeResults(shared(count, 32), count)).toThrow(`not the results of ${count} calls`)
         expect(() => multicallCodec.decodeSimulation(shared(count, 1000), count)).toThrow(`not the results of ${count}`)
       },
     )
@@ -484,7 +484,7 @@ describe('the results of Multicall3', () => {
     ['a length beyond the end', encode([six, six]).replaceAll(word(32), word(2n ** 255n))],
     ['a success that is neither', encode([six, six]).replaceAll(word(1), word(3))],
   ])('%s instead of two results is refused', (_what, answer) => {
-    expect(() => resultsOf(answer, 2)).toThrow()
+    expect(() => decodeResults(answer, 2)).toThrow()
   })
 
   test.each([1, 2, 3, 100, 400])('results of any lengths, %s of them, are read unchanged', (count) => {
@@ -495,7 +495,7 @@ describe('the results of Multicall3', () => {
         returnData: `0x${'5a'.repeat((index * 7) % 100)}`,
       }),
     )
-    expect(resultsOf(encode(items), count)).toEqual(items)
+    expect(decodeResults(encode(items), count)).toEqual(items)
   })
 
   test.each<[string, Item]>([
@@ -503,13 +503,13 @@ describe('the results of Multicall3', () => {
     ['gives nothing', { success: true, returnData: '0x' }],
     ['gives two words', { success: true, returnData: `0x${word(6)}${word(6)}` }],
   ])('a read of the token that %s is no number', (_what, item) => {
-    expect(wordsOf(encode([six, six]), 2)).toEqual([6n, 6n])
-    expect(() => wordsOf(encode([six, item]), 2)).toThrow('does not answer as USDC does')
+    expect(decodeWords(encode([six, six]), 2)).toEqual([6n, 6n])
+    expect(() => decodeWords(encode([six, item]), 2)).toThrow('does not answer as USDC does')
   })
 
   test('a long result is cut to a kilobyte', () => {
     const long: Item = { success: false, returnData: `0x${'41'.repeat(5000)}` }
-    const [kept, next] = resultsOf(encode([long, six]), 2)
+    const [kept, next] = decodeResults(encode([long, six]), 2)
     expect(kept).toEqual({ success: false, returnData: `0x${'41'.repeat(1024)}` })
     expect(next).toEqual(six)
   })

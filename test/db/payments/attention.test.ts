@@ -8,7 +8,7 @@ import { CURRENCIES } from '../../../src/domain/currencies.ts'
 import { PROVIDERS, USED_PROVIDER_NAMES } from '../../../src/domain/methods.ts'
 import { formatAmount } from '../../../src/domain/money.ts'
 import type { Attempt } from '../../../src/domain/payment/payment-object.ts'
-import { snapshotOf } from '../../../src/domain/payment/snapshot.ts'
+import { toSnapshot } from '../../../src/domain/payment/snapshot.ts'
 import { newId } from '../../../src/ids.ts'
 import { type CheckoutWorld, createCheckoutWorld } from '../../api/checkout/checkout-world.ts'
 
@@ -33,7 +33,7 @@ async function paymentWith(facts: Partial<Attempt>, provider: Attempt['provider'
   return { id, attemptId }
 }
 
-/** The kinds of the payment's entries in the view, with the details. */
+/** The kinds of the payment’s entries in the view, with the details. */
 async function listed(id: string): Promise<{ kind: string; detail: string | null }[]> {
   const row = z.object({ kind: z.string(), detail: z.string().nullable() })
   return many(world.db, row, sql`select kind, detail from attention where payment_id = ${id} order by kind, detail`)
@@ -151,7 +151,7 @@ describe('The attention list', () => {
     async (provider) => {
       const { db } = world
       const { id, attemptId } = await paymentWith({ status: 'confirming' }, provider)
-      const silentAt = async () => snapshotOf(await loadPayment(db, id)).silentAt ?? 0
+      const silentAt = async () => toSnapshot(await loadPayment(db, id)).silentAt ?? 0
       const confirmedAt = Date.parse((await loadPayment(db, id)).attempts[0]?.updatedAt ?? '')
       expect((await silentAt()) - confirmedAt).toBe(PROVIDERS[provider].listenHours * 3_600_000)
       /** Lists the kinds after this number of minutes of silence. */

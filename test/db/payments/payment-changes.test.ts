@@ -12,7 +12,7 @@ import {
 import { insertPayment, loadPayment } from '../../../src/db/payments/payments.ts'
 import type { PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
 import { withReading } from '../../../src/domain/payment/reading.ts'
-import { noteOf } from '../../../src/domain/timeline.ts'
+import { createNote } from '../../../src/domain/timeline.ts'
 import { newId } from '../../../src/ids.ts'
 import { addEndpoint, type Seeded, seedDatabase } from '../../webhooks/seed.ts'
 
@@ -104,7 +104,7 @@ describe('Two changes of one payment', () => {
       others.map((attempt) =>
         change((work) => {
           adds(attempt)(work)
-          work.note(noteOf('payment.silent'))
+          work.note(createNote('payment.silent'))
         }, known),
       ),
     )
@@ -173,7 +173,7 @@ describe('A change of a payment', () => {
   test('a change writes nothing of attempt, sale, books, timeline and event for another version', async () => {
     const news = await leaveNews()
     const known = await load()
-    await change((work) => work.note(noteOf('payment.silent')))
+    await change((work) => work.note(createNote('payment.silent')))
     const before = await readRows()
     changed.length = 0
     let runs = 0
@@ -190,7 +190,7 @@ describe('A change of a payment', () => {
 
   test('a change of a set writes nothing if one of several payments has another version', async () => {
     const known = await load()
-    await change((work) => work.note(noteOf('payment.silent')))
+    await change((work) => work.note(createNote('payment.silent')))
     const before = await readRows()
     const writing = seeded.db.transaction((tx) => changePaymentsIn(tx, context, [{ before: known, work: pays }]))
     await expect(writing).rejects.toThrow('some of 1 payments have changed without their lock')

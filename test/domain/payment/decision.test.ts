@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals'
-import { answerOf, payloadOf, whyMalformed, whyRefused } from '../../../src/domain/payment/decision.ts'
+import { describePayload, toAnswer, whyMalformed, whyRefused } from '../../../src/domain/payment/decision.ts'
 import { ANSWERS, type Say } from '../../../src/domain/payment/funds/answer.ts'
 import type { Decision } from '../../../src/domain/payment/requests.ts'
-import { newPaymentSnapshot, snapshotOf } from '../../../src/domain/payment/snapshot.ts'
+import { newPaymentSnapshot, toSnapshot } from '../../../src/domain/payment/snapshot.ts'
 import { after, attempt, handed, opened, pays, sets, settled } from './payment-story.ts'
 
 const signed = { operator: 'ada', reason: 'looked at it' }
 /** Has the version of the payments in this file. */
 const looked = { ...signed, version: 1 }
-const tooLittle = snapshotOf(after(opened(attempt()), pays('3000')))
+const tooLittle = toSnapshot(after(opened(attempt()), pays('3000')))
 const card = attempt({ id: 'att_2', provider: 'card_partner', method: 'card' })
-const twice = snapshotOf(after(opened(attempt(), card), pays(), pays('10000', 'att_2')))
+const twice = toSnapshot(after(opened(attempt(), card), pays(), pays('10000', 'att_2')))
 
 describe('A decision is refused', () => {
   test.each([undefined, {}, { operator: 'ada' }, { operator: ' ', reason: 'x' }, { operator: 'ada', reason: ' ' }])(
@@ -29,7 +29,7 @@ describe('A decision is refused', () => {
     for (const version of [undefined, null, '7', 6.5])
       expect(whyMalformed(say, { ...signed, version } as Decision) === null).toBe(say === 'hold')
     expect(whyMalformed(say, looked)).toBeNull()
-    expect(payloadOf(say).includes('version')).toBe(say !== 'hold')
+    expect(describePayload(say).includes('version')).toBe(say !== 'hold')
   })
 
   test.each(ANSWERS)('the decision %s is refused with an attempt or a proof, except for a give-back', (say) => {
@@ -58,7 +58,7 @@ describe('A decision is refused', () => {
     expect(whyRefused('write_off', looked, tooLittle)).toBe(
       'The payment is under_review, and write_off changes nothing. Decide with settle, or give_back --attempt att_1, or give_back --attempt att_1 --outside, or hold',
     )
-    expect(whyRefused('settle', looked, snapshotOf(settled))).toBe(
+    expect(whyRefused('settle', looked, toSnapshot(settled))).toBe(
       'The payment is succeeded, and settle changes nothing. There is nothing to decide',
     )
     expect(whyRefused('give_back', { ...looked, attempt: 'att_9', outside: true }, tooLittle)).toContain(
@@ -68,8 +68,8 @@ describe('A decision is refused', () => {
 
   test('a release of a payment without a hold, and a hold of a payment that has ended, are refused', () => {
     expect(whyRefused('release', looked, tooLittle)).toBe('Nothing is held')
-    expect(whyRefused('hold', signed, snapshotOf(settled))).toBe('A succeeded payment cannot be held')
-    expect(whyRefused('hold', signed, snapshotOf(after(handed, sets({ held: true }))))).toContain('is held already')
+    expect(whyRefused('hold', signed, toSnapshot(settled))).toBe('A succeeded payment cannot be held')
+    expect(whyRefused('hold', signed, toSnapshot(after(handed, sets({ held: true }))))).toContain('is held already')
     expect(whyRefused('hold', signed, newPaymentSnapshot('pay_1', 0))).toBeNull()
   })
 
@@ -82,16 +82,16 @@ describe('A decision is refused', () => {
 })
 
 describe('The answer that a decision means', () => {
-  test.each<[Say, Partial<Decision>, ReturnType<typeof answerOf>]>([
+  test.each<[Say, Partial<Decision>, ReturnType<typeof toAnswer>]>([
     ['settle', {}, { say: 'settle' }],
     ['give_back', {}, { say: 'give_back', accountId: 'att_1' }],
     ['give_back', { attempt: 'att_1', outside: true }, { say: 'give_back', accountId: 'att_1', outside: true }],
     ['hold', {}, { say: 'hold' }],
   ])('the decision %s with %j means its answer', (say, fields, answer) => {
-    expect(answerOf(say, { ...looked, ...fields }, tooLittle)).toEqual(answer)
+    expect(toAnswer(say, { ...looked, ...fields }, tooLittle)).toEqual(answer)
   })
 
   test('a decision is refused if it is not offered', () => {
-    expect(answerOf('release', looked, tooLittle)).toBe('Nothing is held')
+    expect(toAnswer('release', looked, tooLittle)).toBe('Nothing is held')
   })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { isTooLate } from '../../../src/domain/payment/late-money.ts'
-import { snapshotOf } from '../../../src/domain/payment/snapshot.ts'
+import { toSnapshot } from '../../../src/domain/payment/snapshot.ts'
 import { AT, after, attempt, decides, opened, payment, pays, says, sets, setsAttempt } from './payment-story.ts'
 
 const HOUR = 3_600_000
@@ -31,7 +31,7 @@ test('money of one partner that is too late goes back, and leaves money of anoth
 
 test('an order that does not fit, and whose money is too late, cannot be settled', () => {
   const odd = says({ status: 'paid', received: '10000', amount: { minor: '20000', currency: 'EUR' } })
-  const listSaid = (state: typeof expired) => snapshotOf(state).answers.map(({ say }) => say)
+  const listSaid = (state: typeof expired) => toSnapshot(state).answers.map(({ say }) => say)
   expect(listSaid(after(expired, odd))).toEqual(['give_back', 'give_back'])
   const inTime = after(opened(attempt()), odd)
   expect(listSaid(inTime)).toContain('settle')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Currency } from '../../../src/domain/currencies.ts'
 import type { ProviderName } from '../../../src/domain/methods.ts'
-import { priceOf, whyUnpriceable } from '../../../src/domain/payment/price.ts'
+import { quotePrice, whyUnpriceable } from '../../../src/domain/payment/price.ts'
 
 const table = { USD: '1', EUR: '1.25', INR: '0.0125', JPY: '0.008' } as const
 const question = (text: string, currency: Currency, provider: ProviderName | null = null) => ({
@@ -10,7 +10,7 @@ const question = (text: string, currency: Currency, provider: ProviderName | nul
   provider,
 })
 const price = (text: string, currency: Currency, provider: ProviderName | null = null) =>
-  priceOf({ ...question(text, currency, provider), rates: { table, rate: '1.25', source: 'market' } })
+  quotePrice({ ...question(text, currency, provider), rates: { table, rate: '1.25', source: 'market' } })
 
 describe('The price of a payment', () => {
   test('a price is the amount, the rate, and the resulting micro-USDC', () => {

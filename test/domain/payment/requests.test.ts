@@ -2,10 +2,10 @@ import { describe, expect, test } from '@jest/globals'
 import { ATTEMPT_STATUSES, PAYMENT_STATUSES } from '../../../src/domain/payment/payment.ts'
 import type { Attempt } from '../../../src/domain/payment/payment-object.ts'
 import {
+  canBeExtended,
   EXTENDABLE_MS,
   EXTENSION_MS,
   MAX_ATTEMPTS,
-  mayBeExtended,
   planOpening,
   readyToReuse,
 } from '../../../src/domain/payment/requests.ts'
@@ -85,7 +85,7 @@ describe('An open order is answered from the row', () => {
 describe('More time', () => {
   const END = Date.UTC(2026, 0, 2)
   const may = (msBefore: number, fields: Parameters<typeof aPayment>[0] = {}) =>
-    mayBeExtended(
+    canBeExtended(
       aPayment({ status: 'pending', expiresAt: new Date(END).toISOString(), expiryExtended: false, ...fields }),
       END - msBefore,
     )

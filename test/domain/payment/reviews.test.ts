@@ -5,7 +5,7 @@ import { ASKS, STOPS } from '../../../src/domain/payment/funds/review.ts'
 import type { PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
 import { OTHER_TOKEN } from '../../../src/domain/payment/reading.ts'
 import { merchantText, type ReviewReason } from '../../../src/domain/payment/reviews.ts'
-import { snapshotOf } from '../../../src/domain/payment/snapshot.ts'
+import { toSnapshot } from '../../../src/domain/payment/snapshot.ts'
 import {
   AT,
   after,
@@ -178,7 +178,7 @@ describe('A review names the facts with their amounts, and the possible decision
     const isOfPayment = ['payout_stopped', 'unexpected_payout', 'held'].includes(reason)
     expect(state.payment.reviews).toEqual([{ reason, attemptId: isOfPayment ? null : 'att_1', text }])
     expect(state.payment.reviewSince).toBe(AT)
-    expect(describeOffered(snapshotOf(state).answers)).toEqual(answers)
+    expect(describeOffered(toSnapshot(state).answers)).toEqual(answers)
   })
 
   test.each(REVIEWS)('the review %s names only existing decisions', (_reason, _state, text) => {
@@ -212,15 +212,15 @@ describe('A review names the facts with their amounts, and the possible decision
       after(two, pays(), fills(), sets({ payout: 'void' }), returned, late),
     ]
     for (const state of states) {
-      expect(snapshotOf(state)).toMatchObject({ next: 'await_partner', reviews: [] })
-      expect(snapshotOf(after(state, sets({ listenEnded: true }))).reviews).toMatchObject([{ reason: 'excess' }])
+      expect(toSnapshot(state)).toMatchObject({ next: 'await_partner', reviews: [] })
+      expect(toSnapshot(after(state, sets({ listenEnded: true }))).reviews).toMatchObject([{ reason: 'excess' }])
     }
   })
 
   test('a payment does not end as failed while another order is being confirmed', () => {
     const both = after(two, says({ status: 'on_hold' }), says({ status: 'confirming' }, 'att_2'))
-    expect(snapshotOf(both)).toMatchObject({ next: 'review', answers: [{ say: 'hold' }] })
-    expect(snapshotOf(both).silentAt).not.toBeNull()
+    expect(toSnapshot(both)).toMatchObject({ next: 'review', answers: [{ say: 'hold' }] })
+    expect(toSnapshot(both).silentAt).not.toBeNull()
     const silent = after(both, setsAttempt({ silent: true }, 'att_2'))
     expect(after(silent, decides({ say: 'write_off' })).payment.status).toBe('failed')
   })
@@ -228,7 +228,7 @@ describe('A review names the facts with their amounts, and the possible decision
   test('a sale that hangs has a review also if other money must be sold', () => {
     const hanging = after(two, pays('10000', 'att_2'), pays(), sets({ stuck: 'att_2' }))
     expect(hanging.payment).toMatchObject({ paidAttemptId: 'att_1', statusReason: 'sale_stuck' })
-    expect(snapshotOf(hanging).next).toBe('end_sale')
+    expect(toSnapshot(hanging).next).toBe('end_sale')
     const ended = { ...hanging, sales: hanging.sales.map((sale) => ({ ...sale, state: 'ended' as const })) }
     expect(after(ended, sets({ stuck: null })).payment.status).toBe('processing')
   })
@@ -242,11 +242,11 @@ describe('A review names the facts with their amounts, and the possible decision
       setsAttempt({ back: 'asked' }),
       outside,
     )
-    expect(snapshotOf(asked)).toMatchObject({ status: 'refunded', next: 'await_partner', reviews: [] })
+    expect(toSnapshot(asked)).toMatchObject({ status: 'refunded', next: 'await_partner', reviews: [] })
     const more = after(asked, pays('15000'))
     expect(more.payment.reviews).toMatchObject([{ reason: 'excess' }])
     expect(after(more, outside).payment.reviews).toEqual([])
-    expect(snapshotOf(after(asked, sets({ listenEnded: true }))).next).toBe('await_partner')
+    expect(toSnapshot(after(asked, sets({ listenEnded: true }))).next).toBe('await_partner')
   })
 
   test('a payment that needs no operator has no review, and the first reason is remembered', () => {

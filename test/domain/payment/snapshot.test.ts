@@ -3,7 +3,7 @@ import type { Attempt, PaymentWithAttempts } from '../../../src/domain/payment/p
 import {
   newPaymentSnapshot,
   type PaymentSnapshot,
-  snapshotOf,
+  toSnapshot,
   unfinishedAttempts,
   whyNotCancelable,
 } from '../../../src/domain/payment/snapshot.ts'
@@ -32,12 +32,12 @@ const EXPIRES = CREATED + 24 * HOUR
 const iso = (ms: number): string => new Date(ms).toISOString()
 const upi = (fields: Partial<Attempt> = {}) =>
   attempt({ id: 'att_2', provider: 'local_partner', method: 'upi', silentAfterHours: 72, ...fields })
-const seen = (state: PaymentWithAttempts, ...steps: readonly Step[]) => snapshotOf(after(state, ...steps))
+const seen = (state: PaymentWithAttempts, ...steps: readonly Step[]) => toSnapshot(after(state, ...steps))
 const one = opened(attempt())
 
 describe('The snapshot of a row', () => {
   test('the snapshot of a new payment is the one that a first run begins with', () => {
-    expect(snapshotOf(stateOf())).toEqual(newPaymentSnapshot('pay_1', EXPIRES))
+    expect(toSnapshot(stateOf())).toEqual(newPaymentSnapshot('pay_1', EXPIRES))
   })
 
   test('the snapshot of a settled payment names its attempts, its money and its transfer', () => {
@@ -61,14 +61,14 @@ describe('The snapshot of a row', () => {
   })
 
   test('a settlement that is marked, over, or without money is not late', () => {
-    expect(snapshotOf(handed).delayedAt).toBe(Date.parse(AT) + HOUR / 4)
+    expect(toSnapshot(handed).delayedAt).toBe(Date.parse(AT) + HOUR / 4)
     expect(seen(handed, sets({ delayedAt: AT })).delayedAt).toBeNull()
-    expect([snapshotOf(settled).delayedAt, snapshotOf(one).delayedAt]).toEqual([null, null])
+    expect([toSnapshot(settled).delayedAt, toSnapshot(one).delayedAt]).toEqual([null, null])
   })
 
   test('the snapshot names the attempt to be given back until its partner was asked', () => {
     const back = after(one, pays(), decides({ say: 'give_back', accountId: 'att_1' }))
-    expect(snapshotOf(back)).toMatchObject({ next: 'give_back', nextAttemptId: 'att_1' })
+    expect(toSnapshot(back)).toMatchObject({ next: 'give_back', nextAttemptId: 'att_1' })
     expect(seen(back, setsAttempt({ back: 'asked' }), fills()).nextAttemptId).toBeNull()
   })
 
@@ -91,7 +91,7 @@ describe('The orders with scheduled readings', () => {
     ['no order that nobody listens to', after(one, sets({ closedAs: 'expired', listenEnded: true })), []],
     ['a give-back that was asked for', after(settled, setsAttempt({ back: 'asked' })), ['att_1']],
   ])('an order has scheduled readings or not: %s', (_what, state, watched) => {
-    expect(snapshotOf(state).watched.map(({ id }) => id)).toEqual(watched)
+    expect(toSnapshot(state).watched.map(({ id }) => id)).toEqual(watched)
   })
 })
 
@@ -118,7 +118,7 @@ describe('A partner that is confirming', () => {
   test('a confirming partner is not awaited once it is silent, or other money is there', () => {
     expect(seen(one, confirms, setsAttempt({ silent: true })).silentAt).toBeNull()
     expect(seen(opened(attempt(), upi()), confirms, pays('10000', 'att_2')).silentAt).toBeNull()
-    expect(snapshotOf(one).silentAt).toBeNull()
+    expect(toSnapshot(one).silentAt).toBeNull()
   })
 })
 
@@ -133,9 +133,9 @@ describe('The time for late money', () => {
   })
 
   test('the time for late money lasts as long as the slowest partner with an unfinished order takes', () => {
-    expect(snapshotOf(opened(attempt(), upi())).listenUntil).toBe(EXPIRES + 72 * HOUR)
-    expect(snapshotOf(opened(attempt(), upi({ status: 'declined' }))).listenUntil).toBe(EXPIRES + 24 * HOUR)
-    expect(snapshotOf(opened(attempt({ status: 'declined' }))).listenUntil).toBeNull()
+    expect(toSnapshot(opened(attempt(), upi())).listenUntil).toBe(EXPIRES + 72 * HOUR)
+    expect(toSnapshot(opened(attempt(), upi({ status: 'declined' }))).listenUntil).toBe(EXPIRES + 24 * HOUR)
+    expect(toSnapshot(opened(attempt({ status: 'declined' }))).listenUntil).toBeNull()
     expect(seen(one, sets({ listenEnded: true })).listenUntil).toBeNull()
   })
 
@@ -168,6 +168,6 @@ describe('A cancellation by the merchant', () => {
       attempt({ id: 'b' }),
       attempt({ id: 'c', status: 'paid' }),
     )
-    expect(unfinishedAttempts(snapshotOf(orders)).map(({ id }) => id)).toEqual(['b'])
+    expect(unfinishedAttempts(toSnapshot(orders)).map(({ id }) => id)).toEqual(['b'])
   })
 })

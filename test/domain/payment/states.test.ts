@@ -3,14 +3,14 @@ import { FAILURE_CODES, ORDER_STATUSES } from '../../../src/domain/payment/partn
 import {
   ATTEMPT_STATUSES,
   canMove,
+  canStillBePaid,
   findPath,
+  getWord,
   isClosed,
   isOpen,
-  mayStillBePaid,
   PAYMENT_STATUSES,
   type PaymentStatus,
   TRANSITIONS,
-  wordOf,
 } from '../../../src/domain/payment/payment.ts'
 import type { PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
 import {
@@ -88,7 +88,7 @@ const STORIES: { readonly [move in keyof Move]: Story } = {
   'refunded to succeeded': [givenBack, paysOut()],
 }
 
-/** The contract's table of states in reverse: the states from which each one can be entered. Merchants build on it. */
+/** The contract’s table of states in reverse: the states from which each one can be entered. Merchants build on it. */
 const ENTERED_FROM: Readonly<Record<PaymentStatus, string>> = {
   created: '',
   pending: 'created processing under_review',
@@ -142,11 +142,11 @@ describe('The states of a payment', () => {
 
 describe('The states of an attempt', () => {
   test('each state of an attempt means that money can come, is there, or is over', () => {
-    const saying = (word: string) => ATTEMPT_STATUSES.filter((status) => wordOf(status) === word).join(' ')
+    const saying = (word: string) => ATTEMPT_STATUSES.filter((status) => getWord(status) === word).join(' ')
     expect(saying('open')).toBe('opening open verification_required')
     expect([saying('confirming'), saying('withheld'), saying('paid')]).toEqual(['confirming', 'on_hold', 'paid'])
     expect(saying('over')).toBe('declined canceled expired refunded')
-    expect(ATTEMPT_STATUSES.filter(mayStillBePaid).join(' ')).toBe(
+    expect(ATTEMPT_STATUSES.filter(canStillBePaid).join(' ')).toBe(
       'opening open verification_required confirming on_hold',
     )
   })

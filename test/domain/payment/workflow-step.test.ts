@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { newPaymentSnapshot, type PaymentSnapshot, snapshotOf } from '../../../src/domain/payment/snapshot.ts'
+import { newPaymentSnapshot, type PaymentSnapshot, toSnapshot } from '../../../src/domain/payment/snapshot.ts'
 import {
   nextMoment,
   nextStep,
@@ -55,7 +55,7 @@ describe('The next step of a payment', () => {
   })
 
   test('a give-back names its attempt', () => {
-    const back = snapshotOf(after(opened(attempt()), pays(), decides({ say: 'give_back', accountId: 'att_1' })))
+    const back = toSnapshot(after(opened(attempt()), pays(), decides({ say: 'give_back', accountId: 'att_1' })))
     expect(stepAt(back, Date.parse(AT))).toEqual({ do: 'give_back', attemptId: 'att_1' })
   })
 
@@ -66,7 +66,7 @@ describe('The next step of a payment', () => {
     ['a payment that is settled', settled, 'done'],
     ['an order that its partner confirms', after(opened(attempt()), says({ status: 'confirming' })), 'wait'],
   ])('%s leads to its step if nothing else is due', (_what, state, step) => {
-    expect(stepAt(snapshotOf(state), Date.parse(AT)).do).toBe(step)
+    expect(stepAt(toSnapshot(state), Date.parse(AT)).do).toBe(step)
   })
 })
 
@@ -120,7 +120,7 @@ test('the next moment is the earliest one, and has its description', () => {
 
 describe('The scheduled readings of an order', () => {
   const payment = { ...processing, ...watched }
-  /** The times of the readings, in minutes after the order's last change. */
+  /** The times of the readings, in minutes after the order’s last change. */
   function listPolls(count: number, changedAt = T): number[] {
     const polls: number[] = []
     for (let polledAt = changedAt; polls.length < count; ) {

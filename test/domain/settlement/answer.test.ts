@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
-import { answerOf } from '../../../src/domain/settlement/answer.ts'
+import { summarizeStanding } from '../../../src/domain/settlement/answer.ts'
 import type { Standing } from '../../../src/domain/settlement/standing.ts'
 import { CHAIN, CURSOR, FUNDING, held, OPEN_LANE, QUEUED, WELL } from './well.ts'
 
 const IDLE: Partial<Standing> = { queue: [], settled: { count: 0, secondsAgo: 50 } }
 
-const answer = (fields: Partial<Standing>) => answerOf({ ...WELL, ...fields })
+const answer = (fields: Partial<Standing>) => summarizeStanding({ ...WELL, ...fields })
 
 describe('The question if money is moving', () => {
   test('money is moving in a healthy settlement', () => {

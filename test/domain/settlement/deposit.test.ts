@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { convertToMicroUsdc } from '../../../src/domain/money.ts'
 import {
   type Deposit,
+  getDepositStatus,
   readTransferLink,
   receivedMoney,
-  statusOfDeposit,
   transferLink,
 } from '../../../src/domain/settlement/deposit.ts'
 
@@ -28,7 +28,7 @@ const deposit = (changes: Partial<Deposit> = {}): Deposit => ({
   ...changes,
 })
 const status = (changes: Partial<Deposit>, now = EXPIRY - 1) =>
-  statusOfDeposit(deposit(changes), { now, tolerancePercent: 1 })
+  getDepositStatus(deposit(changes), { now, tolerancePercent: 1 })
 
 describe('A deposit', () => {
   test('a deposit of the requested amount is paid, and worth exactly the price', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Hex } from '../../../src/domain/hex.ts'
-import { firstPaymentId, timeOfPayment } from '../../../src/domain/ids.ts'
+import { firstPaymentId, readPaymentTime } from '../../../src/domain/ids.ts'
 import {
   appendedTreasuries,
   getTreasury,
@@ -34,7 +34,7 @@ describe('The treasury of a payment', () => {
       [JANUARY, C],
       [JANUARY + 10 ** 12, C],
     ] as const) {
-      expect(timeOfPayment(idAt(time))).toBe(time)
+      expect(readPaymentTime(idAt(time))).toBe(time)
       for (const rest of ['0'.repeat(16), 'z'.repeat(16)]) expect(getTreasury(idAt(time, rest), LIST)).toBe(payer)
     }
   })

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
 import { ABANDONED, describeTransfer, type TreasuryLog } from '../../../src/domain/settlement/payout.ts'
 import type { Standing } from '../../../src/domain/settlement/standing.ts'
-import { ageText, troublesOf } from '../../../src/domain/settlement/troubles.ts'
+import { ageText, findTroubles } from '../../../src/domain/settlement/troubles.ts'
 import { CHAIN, CURSOR, FUNDING, held, LANE, OPEN_LANE, part, QUEUED, TREASURY, WELL } from './well.ts'
 
 const kinds = (fields: Partial<Standing>) =>
-  troublesOf({ ...WELL, ...fields }).map(({ kind, stops }) => (stops ? `${kind}!` : kind))
+  findTroubles({ ...WELL, ...fields }).map(({ kind, stops }) => (stops ? `${kind}!` : kind))
 const only = (fields: Partial<Standing>) => {
-  const [trouble, ...others] = troublesOf({ ...WELL, ...fields })
+  const [trouble, ...others] = findTroubles({ ...WELL, ...fields })
   expect(others).toEqual([])
   return trouble
 }
@@ -56,7 +56,7 @@ describe('The chain', () => {
 
   test('the chain is not read any more', () => {
     const stuck = (fields: object, final: number | null = 1005) =>
-      troublesOf({ ...WELL, cursor: { ...CURSOR, ageSeconds: 120, ...fields }, chain: { ...CHAIN, final } })
+      findTroubles({ ...WELL, cursor: { ...CURSOR, ageSeconds: 120, ...fields }, chain: { ...CHAIN, final } })
     expect(stuck({ ageSeconds: 119.9 })).toEqual([])
     expect(stuck({ isObserved: false })).toEqual([
       {
@@ -167,7 +167,7 @@ describe('The lanes', () => {
       stops: false,
       what: `lane ${LANE} has too little gas money (0.1 POL)`,
     })
-    expect(troublesOf({ ...WELL, lanes: [broke, { ...funding, status: 'paused_gas' }] }).at(-1)).toMatchObject({
+    expect(findTroubles({ ...WELL, lanes: [broke, { ...funding, status: 'paused_gas' }] }).at(-1)).toMatchObject({
       stops: false,
       todo: `Send POL to ${FUNDING}: it supplies the other lanes with gas money.`,
     })

@@ -5,7 +5,7 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { deliveredEvents, finalState, JOURNEYS, until } from '../../../scripts/demo/journey.ts'
 import type { PaymentAnswer } from '../../../scripts/demo/merchant.ts'
 import { readMemory } from '../../../scripts/system/data-folder.ts'
-import { addressesOf, environmentsOf } from '../../../scripts/system/environment.ts'
+import { createAddresses, createEnvironments } from '../../../scripts/system/environment.ts'
 import { DEFAULT_PORTS } from '../../../scripts/system/ports.ts'
 import { removeLeftovers } from '../../../scripts/test/services/leftovers.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
@@ -15,7 +15,7 @@ import { chainFacts } from './chain-facts.ts'
 import { openAndLeave, startWorld, success, temporaryFolder, type World } from './world.ts'
 
 /**
- * The drill of docs/backup.md on a whole system: Temporal's store is lost, the database goes back to a backup, both at
+ * The drill of docs/backup.md on a whole system: Temporal’s store is lost, the database goes back to a backup, both at
  * once, and every secret is changed. Each time every payout is paid once at most, and losses are reported.
  */
 
@@ -140,14 +140,19 @@ async function restore(world: World, { copy, alsoTemporal }: { copy: string; als
   if (alsoTemporal) await world.system.children.get('temporal')?.start()
 }
 
-/** As an operator types it, with the worker's variables. */
+/** As an operator types it, with the worker’s variables. */
 async function pinrail(world: World, ...args: string[]): Promise<{ code: number; lines: string[] }> {
   const memory = readMemory(world.folder)
   if (memory === null) throw new Error(`${world.folder} remembers nothing`)
   const ports = { ...DEFAULT_PORTS, ...memory.ports }
-  const parts = { addresses: addressesOf(ports, memory.secrets, {}), ports, secrets: memory.secrets, dataFolder: '' }
+  const parts = {
+    addresses: createAddresses(ports, memory.secrets, {}),
+    ports,
+    secrets: memory.secrets,
+    dataFolder: '',
+  }
   const treasury = privateKeyToAddress(memory.secrets.treasuryKey as Hex)
-  const env = { ...environmentsOf(parts).worker, TREASURIES: treasury }
+  const env = { ...createEnvironments(parts).worker, TREASURIES: treasury }
   let text = ''
   const add = (more: string): void => void (text += more)
   const code = await runPinrail({ args, env }, { out: add, err: add })

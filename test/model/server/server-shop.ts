@@ -83,7 +83,7 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
     while (hasNews) {
       await skip(RELAY_MS)
       await db.query(MAKE_DUE)
-      hasNews = (await relay.tellPartnerNews()) > 0
+      hasNews = (await relay.relayPartnerNews()) > 0
       await settle()
       await settleTransfers()
     }

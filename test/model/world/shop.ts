@@ -175,7 +175,7 @@ export async function openShop(
       void inTurn('relay: news', async () => {
         repeating = false
         await db.query("update partner_event set due_at = now() - interval '1 hour' where applied_at is null")
-        const passedOn = await relay.tellPartnerNews()
+        const passedOn = await relay.relayPartnerNews()
         wait = passedOn === 0 ? 3000 : Math.min(wait * 2, 1_800_000)
         if (passedOn > 0) repeatNews()
       })

@@ -18,7 +18,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 test.each([TEMPORAL, TEST_SERVER])(
   'the last source of the $title builds a program that runs',
-  async ({ sources, name, problemOf }) => {
+  async ({ sources, name, findProblem: problemOf }) => {
     await sources.at(-1)?.make(folder, STEP)
     expect(await problemOf(join(folder, 'bin', name))).toBeNull()
   },

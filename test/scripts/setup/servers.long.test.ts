@@ -57,7 +57,7 @@ describe('The source of a server', () => {
     title: 'Server',
     name: 'server',
     sources,
-    problemOf: async (path) => ((await run(path, [])) === 'usable' ? null : 'it is not usable'),
+    findProblem: async (path) => ((await run(path, [])) === 'usable' ? null : 'it is not usable'),
   })
   beforeEach(() => void lines.splice(0))
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { addressesOf, unusedVariables, withCallersVariables } from '../../../scripts/system/environment.ts'
+import { createAddresses, unusedVariables, withCallersVariables } from '../../../scripts/system/environment.ts'
 import { DEFAULT_PORTS } from '../../../scripts/system/ports.ts'
 import type { Secrets } from '../../../scripts/system/secrets.ts'
 
-const addresses = (publicUrl?: string) => addressesOf(DEFAULT_PORTS, {} as Secrets, { publicUrl })
+const addresses = (publicUrl?: string) => createAddresses(DEFAULT_PORTS, {} as Secrets, { publicUrl })
 
 describe('The variables of npm start', () => {
   test('the api’s URL for people has a host name, with which browsers make passkeys', () => {
@@ -26,7 +26,7 @@ describe('The variables of npm start', () => {
     expect(withCallersVariables(ours, {})).toEqual(ours)
   })
 
-  test('a variable without effect, because the start sets it, is listed', () => {
+  test('a variable that the start sets itself is refused by name', () => {
     expect(unusedVariables({ API_PORT: '5000', PUBLIC_URL: 'https://shop.example', LOG_LEVEL: 'warn' })).toEqual([
       'API_PORT',
     ])

@@ -1,19 +1,19 @@
 import { describe, expect, test } from '@jest/globals'
-import { tallyOf } from '../../../scripts/test/tally.ts'
+import { countResults } from '../../../scripts/test/tally.ts'
 
 const RESULT = { success: true, numPassedTests: 3, numFailedTests: 0, numRuntimeErrorTestSuites: 0, testResults: [] }
 
 describe('The tally of a test run', () => {
   test('the tally counts passed and failed tests, and a file that could not run', () => {
-    expect(tallyOf(RESULT)).toEqual({ passed: 3, failed: 0, seconds: {} })
+    expect(countResults(RESULT)).toEqual({ passed: 3, failed: 0, seconds: {} })
     const failed = { ...RESULT, success: false, numFailedTests: 2, numRuntimeErrorTestSuites: 1 }
-    expect(tallyOf(failed)).toMatchObject({ passed: 3, failed: 3 })
+    expect(countResults(failed)).toMatchObject({ passed: 3, failed: 3 })
   })
 
   test.each([
     ['in which no test ran', { numPassedTests: 0 }],
     ['that failed otherwise', { success: false }],
   ])('the tally lists a failed test: %s', (_what, changes) => {
-    expect(tallyOf({ ...RESULT, ...changes }).failed).toBe(1)
+    expect(countResults({ ...RESULT, ...changes }).failed).toBe(1)
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { renderReceipt } from '../../../src/web/checkout/page.tsx'
 import { LANGUAGES, LOCALES, type Locale } from '../../../src/web/messages/locales.ts'
 import { wordsIn } from '../../../src/web/messages/words.ts'
-import { runsOf } from '../../../src/web/paper/bidi.ts'
+import { splitRuns } from '../../../src/web/paper/bidi.ts'
 import { receiptPaper } from '../../../src/web/paper/receipt-paper.ts'
 import { receiptPdf } from '../../../src/web/paper/receipt-pdf.ts'
 import { MARGIN, receiptSheet, SHEET } from '../../../src/web/paper/receipt-sheet.ts'
@@ -139,12 +139,12 @@ test('the same receipt is made once, and another one separately', async () => {
 
 test('a line of both directions is drawn from left to right, with brackets that open to their own side', () => {
   const arabic = 'بطاقة (تجربة) لدى Velanto 49.99'
-  expect(runsOf(arabic, 'rtl', false)).toEqual([
+  expect(splitRuns(arabic, 'rtl', false)).toEqual([
     { text: 'Velanto 49.99', rtl: false },
     { text: 'بطاقة )تجربة( لدى ', rtl: true },
   ])
-  expect(runsOf('Velanto', 'rtl', true)).toEqual([{ text: 'Velanto', rtl: false }])
-  expect(runsOf('\u2066قطار\u2069', 'ltr', false)).toEqual([{ text: 'قطار', rtl: true }])
+  expect(splitRuns('Velanto', 'rtl', true)).toEqual([{ text: 'Velanto', rtl: false }])
+  expect(splitRuns('\u2066قطار\u2069', 'ltr', false)).toEqual([{ text: 'قطار', rtl: true }])
 })
 
 test('a logo that could not be read once is in the next file', async () => {

@@ -6,7 +6,7 @@ import { insertMerchant } from '../../../src/db/merchants/merchants.ts'
 import { listDown, listStandings } from '../../../src/db/partners/standing.ts'
 import type { ProviderName } from '../../../src/domain/methods.ts'
 import { newId } from '../../../src/ids.ts'
-import { askPartner, tellStanding } from '../../../src/providers/around/standing.ts'
+import { askPartner, reportStanding } from '../../../src/providers/around/standing.ts'
 import { createPartners } from '../../../src/providers/index.ts'
 import { createPartnerWatch } from '../../../src/worker/partners/partner-watch.ts'
 import { type ActivityWorld, createActivityWorld, perform } from '../../activities/payment/world.ts'
@@ -48,7 +48,7 @@ function startProcess({ on = db, secret }: { on?: Db; secret?: string } = {}) {
       return askPartner(partners[name])
     },
   })
-  const activities = world.activities({ partners: { ...world.deps.partners, ...tellStanding(partners, watch) } })
+  const activities = world.activities({ partners: { ...world.deps.partners, ...reportStanding(partners, watch) } })
   return { watch, activities, questions: () => questions }
 }
 type Process = ReturnType<typeof startProcess>
@@ -166,7 +166,7 @@ describe('Failures that do not take a partner down', () => {
     const asked = { minor: '4999', currency: 'EUR' } as const
     await world.checkout.change(id, (work) => work.addAttempt({ id: attemptId, ...CARD, asked }))
     const nothing = world.sandbox.newOrder('card_partner', { attemptId, amount: { ...asked, minor: '0' } })
-    const partners = tellStanding(world.sandbox.partners(), process.watch)
+    const partners = reportStanding(world.sandbox.partners(), process.watch)
     await expect(partners.card_partner.openOrder(nothing, AbortSignal.timeout(5000))).rejects.toThrow('answered 400')
     expect(await listStandings(db)).toEqual([])
   })

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LocalAccount } from 'viem/accounts'
-import { accountOf } from '../../../../src/chain/keys/private-key.ts'
+import { createKeyAccount } from '../../../../src/chain/keys/private-key.ts'
 import { createDb } from '../../../../src/db/db.ts'
 import type { Hex } from '../../../../src/domain/hex.ts'
 import { composeEngine } from '../../../settlement/compose.ts'
@@ -27,7 +27,7 @@ process.on('message', () => {
 
 /** Returns a key at a service that refuses now and then. */
 function sometimesRefusing(key: Hex): LocalAccount {
-  const account = accountOf(key)
+  const account = createKeyAccount(key)
   const refusing =
     <A extends unknown[], T>(sign: (...args: A) => Promise<T>) =>
     async (...args: A): Promise<T> => {

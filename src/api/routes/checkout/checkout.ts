@@ -15,11 +15,11 @@ import { findAsset } from '../../../web/assets.ts'
 import {
   type Checkout,
   findOffer,
+  findOpenedAttempt,
+  findPaidAttempt,
+  getChoicePath,
   isPaidHere,
-  openedAttempt,
-  paidAttempt,
-  pathOf,
-  tellsOpening,
+  recordsOpening,
 } from '../../../web/checkout/checkout.ts'
 import { liveStatus } from '../../../web/checkout/live.ts'
 import { renderCheckout, renderHandoff, renderReceipt } from '../../../web/checkout/page.tsx'
@@ -117,7 +117,7 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
 
 async function showCheckout(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const checkout = await loadCheckout(deps, request)
-  const opened = openedAttempt(checkout.attempts)
+  const opened = findOpenedAttempt(checkout.attempts)
   // Only once: a redirected browser sends the same referrer again.
   const mayBeBack = opened !== null && request.query['back'] === undefined && isOpen(checkout.payment.status)
   const { successUrl, cancelUrl } = checkout.payment
@@ -130,7 +130,7 @@ async function showCheckout(deps: CheckoutDeps, request: Request, response: Resp
 /** The page's script sends this: a chat that fetches a link for its preview writes nothing. */
 async function noteOpening(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const checkout = await loadCheckout(deps, request)
-  if (tellsOpening(checkout)) await noteOffer(deps, checkout, null)
+  if (recordsOpening(checkout)) await noteOffer(deps, checkout, null)
   response.status(204).end()
 }
 
@@ -186,12 +186,12 @@ async function sendStatus(deps: CheckoutDeps, request: Request, response: Respon
 async function openAttempt(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const choice = parseForm(continueForm, request)
   const checkout = await loadCheckout(deps, request)
-  if (!isOpen(checkout.payment.status) || paidAttempt(checkout) !== null) {
+  if (!isOpen(checkout.payment.status) || findPaidAttempt(checkout) !== null) {
     response.redirect(303, checkout.path)
     return
   }
   const offer = findOffer(checkout.offered, choice)
-  const chosen = pathOf(checkout.path, choice)
+  const chosen = getChoicePath(checkout.path, choice)
   if (offer === null || planOpening(checkout, choice).kind === 'too_many_attempts') {
     // The page then shows that this way to pay is not possible, or that there were too many attempts.
     response.redirect(303, chosen)
@@ -235,7 +235,7 @@ async function chooseCountry(deps: CheckoutDeps, request: Request, response: Res
   const { url, path } = await loadCheckout(deps, request)
   const choice = readChoice(chosen)
   response.set('set-cookie', countryCookie(country, url))
-  response.redirect(303, choice === null ? path : pathOf(path, choice))
+  response.redirect(303, choice === null ? path : getChoicePath(path, choice))
 }
 
 async function chooseLanguage(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {

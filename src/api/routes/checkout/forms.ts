@@ -23,7 +23,7 @@ export function parseForm<T extends z.ZodType>(schema: T, request: Request): z.o
 }
 
 /** Reads `?step=` and `?method=<provider>.<method>`. Ignores anything else. */
-export function askedFor({ query }: Request): Asked {
+export function readPageChoice({ query }: Request): Asked {
   const step = query['step']
   return { step: step === 'pick' || step === 'country' ? step : null, choice: readChoice(query['method']) }
 }

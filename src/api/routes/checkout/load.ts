@@ -7,12 +7,12 @@ import { isOpen } from '../../../domain/payment/payment.ts'
 import { checkoutUrl, type Payment } from '../../../domain/payment/payment-object.ts'
 import { isDust } from '../../../domain/settlement/deposit.ts'
 import type { Logger } from '../../../log.ts'
-import { type Checkout, openedAttempt, type PartnerNames } from '../../../web/checkout/checkout.ts'
-import { buyerCountry, type CountryDeps, deviceOf, hasDeviceWallet, playedBuyer } from '../buyer.ts'
+import { type Checkout, findOpenedAttempt, type PartnerNames } from '../../../web/checkout/checkout.ts'
+import { buyerCountry, type CountryDeps, detectDevice, hasDeviceWallet, readSimulatedBuyer } from '../buyer.ts'
 import { linkToken, PageProblem } from '../page-problem.ts'
 import { type RateBook, readRates } from '../prices.ts'
 import type { SimulateDeps } from '../v1/payments/simulate-outcome.ts'
-import { askedFor } from './forms.ts'
+import { readPageChoice } from './forms.ts'
 
 export type LoadDeps = CountryDeps & {
   readonly db: Queryable
@@ -50,7 +50,7 @@ async function findCheckout({ db }: LoadDeps, request: Request): Promise<StoredC
 
 async function toCheckout(deps: LoadDeps, request: Request, found: StoredCheckout): Promise<Checkout> {
   const { payment, attempts, sales, shop, givenBack } = found
-  const played = deps.simulating === null || payment.livemode ? null : playedBuyer(request)
+  const played = deps.simulating === null || payment.livemode ? null : readSimulatedBuyer(request)
   const country = buyerCountry(request, deps)
   const rates = isOpen(payment.status) ? await ratesFor(deps, payment) : null
   const offered = offersFor({
@@ -76,7 +76,7 @@ async function toCheckout(deps: LoadDeps, request: Request, found: StoredCheckou
     partners: deps.partners,
     offered,
     country,
-    device: played?.device ?? deviceOf(request.get('user-agent')),
+    device: played?.device ?? detectDevice(request.get('user-agent')),
     sandbox: played && {
       open: request.query['sandbox'] !== undefined,
       note: null,
@@ -84,7 +84,7 @@ async function toCheckout(deps: LoadDeps, request: Request, found: StoredCheckou
       isDown: played.down !== null,
       walletUrl: deps.simulatedWalletUrl,
     },
-    asked: askedFor(request),
+    asked: readPageChoice(request),
     frame: null,
     isAddressOld: false,
     cameBackAt: cameBackAt(request, { attempts, now: deps.clock() }),
@@ -114,7 +114,7 @@ function cameBackAt(
   { query }: Request,
   { attempts, now }: { attempts: Checkout['attempts']; now: number },
 ): string | null {
-  const opened = openedAttempt(attempts)
+  const opened = findOpenedAttempt(attempts)
   const at = typeof query['back'] === 'string' && /^\d{10}$/.test(query['back']) ? Number(query['back']) * 1000 : null
   if (opened === null || at === null || at > now || at < Date.parse(opened.createdAt) - 1000) return null
   return new Date(at).toISOString()

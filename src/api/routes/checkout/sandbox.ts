@@ -10,7 +10,7 @@ import { Problem } from '../../http/problems.ts'
 import { countryCookie, DEVICES, deviceCookie, downCookie, languageCookie } from '../buyer.ts'
 import { PageProblem } from '../page-problem.ts'
 import { type SimulateDeps, simulateOutcome } from '../v1/payments/simulate-outcome.ts'
-import { skipTimeOf } from '../v1/payments/skip-time.ts'
+import { skipPaymentTime } from '../v1/payments/skip-time.ts'
 import { parseForm } from './forms.ts'
 
 /** Anybody with the link of a test payment can act as its partner and its buyer. A live payment has no bar. */
@@ -64,7 +64,7 @@ async function play(
   { payment }: Checkout,
   wanted: Exclude<BarAction, { country: string }>,
 ): Promise<void> {
-  if ('skip' in wanted) return skipTimeOf(simulating, payment.id, Number(wanted.skip))
+  if ('skip' in wanted) return skipPaymentTime(simulating, payment.id, Number(wanted.skip))
   const read = async () => {
     const found = await readPaymentByToken(simulating.db, payment.checkoutToken)
     if (found === null) throw new PageProblem('not_found')

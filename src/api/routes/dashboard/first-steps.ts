@@ -4,7 +4,7 @@ import type { Db } from '../../../db/db.ts'
 import { readWallet } from '../../../db/merchants/wallets.ts'
 import { listPayments } from '../../../db/payments/payment-list.ts'
 import { listEndpoints } from '../../../db/webhooks/webhook-endpoints.ts'
-import { may } from '../../../domain/account/roles.ts'
+import { hasAbility } from '../../../domain/account/roles.ts'
 import { isConfirmed } from '../../../domain/account/session.ts'
 import { checkoutUrl } from '../../../domain/payment/payment-object.ts'
 import { DEFAULT_EVENT_TYPES } from '../../../domain/webhook.ts'
@@ -14,7 +14,7 @@ import { arePasskeysPossible, creationOptions, type PasskeyDeps } from '../../ac
 import { Problem } from '../../http/problems.ts'
 import type { LocalInbox } from '../v1/webhooks/endpoints.ts'
 import { sellScopes } from './developers/keys.ts'
-import { change, errorsOf, type WithRoutes } from './operations.ts'
+import { change, toFieldErrors, type WithRoutes } from './operations.ts'
 import { definePage, type Page, type PageCall } from './page.ts'
 import { walletChange } from './settings/wallet.ts'
 
@@ -41,7 +41,10 @@ export function firstStepsPages(deps: FirstStepsDeps, show: ShowOverview): Page[
         if ((await readWallet(call.db, tenant)) !== null) return { to: HOME, done: null }
         const isTest = form.test !== undefined && !tenant.livemode
         const address = isTest ? testWallet(tenant.merchantId) : form.address.trim()
-        const errors = await collectErrors(() => change(deps, call, { name: 'setWallet', body: { address } }), 'address')
+        const errors = await collectErrors(
+          () => change(deps, call, { name: 'setWallet', body: { address } }),
+          'address',
+        )
         if (errors === null) return { to: HOME, done: 'wallet_saved' }
         return { status: 400, html: await show(call, { address: form.address.slice(0, 100), errors }) }
       },
@@ -89,7 +92,7 @@ async function collectErrors(work: () => Promise<unknown>, field: string): Promi
     return null
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    return errorsOf(error, field)
+    return toFieldErrors(error, field)
   }
 }
 
@@ -119,6 +122,6 @@ export async function readFirstSteps(
       canAdd && !done.passkey ? await creationOptions(deps, deps.db, { sessionId: session.id, person }) : null,
     checkout: token === undefined ? null : checkoutUrl(deps.publicUrl, token),
     publicUrl: deps.publicUrl,
-    may: { own: may(role, 'own'), develop: may(role, 'develop'), sell: may(role, 'sell') },
+    may: { own: hasAbility(role, 'own'), develop: hasAbility(role, 'develop'), sell: hasAbility(role, 'sell') },
   }
 }

@@ -4,11 +4,17 @@ import express, { type Request, type RequestHandler, type Response, Router } fro
 import { writeAudit, writeAuditHourly } from '../../../db/accounts/audit.ts'
 import { listMemberships, type Membership } from '../../../db/accounts/people.ts'
 import { sessionIn } from '../../../db/db.ts'
-import { may } from '../../../domain/account/roles.ts'
+import { hasAbility } from '../../../domain/account/roles.ts'
 import { isConfirmed } from '../../../domain/account/session.ts'
 import { FRAMED_HEADERS, FRAMING_HEADERS, PAGE_HEADERS } from '../../../web/page-headers.ts'
 import type { OperatorPages } from '../../../web/site/document.tsx'
-import { type Asked, CONFIRMED, type ConfirmationDeps, findAsked, keepAsked } from '../../accounts/confirmations.ts'
+import {
+  CONFIRMED,
+  type ConfirmableRequest,
+  type ConfirmationDeps,
+  findConfirmableRequest,
+  storeConfirmableRequest,
+} from '../../accounts/confirmations.ts'
 import { findSignedIn, type SessionDeps, type SignedIn } from '../../accounts/sessions.ts'
 import { formToken, sameText } from '../../accounts/tokens.ts'
 import { readUpload } from '../../images/upload.ts'
@@ -67,13 +73,13 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
     throw new SiteProblem('forbidden_form')
   if (page.needs !== 'person') {
     if (account === undefined) return response.redirect(303, '/dashboard/welcome')
-    if (!may(account.role, page.needs)) {
+    if (!hasAbility(account.role, page.needs)) {
       await logRefusal(deps, { page, request, signedIn, account })
       throw new SiteProblem('forbidden_role')
     }
   }
   if (page.fresh !== undefined && !isConfirmed(signedIn.session, deps.clock())) {
-    const id = await keepAsked(deps, signedIn.session.id, toAsked(page.fresh, page, request))
+    const id = await storeConfirmableRequest(deps, signedIn.session.id, toAsked(page.fresh, page, request))
     return response.redirect(303, `/dashboard/confirm?asked=${id}`)
   }
   const context = { page, request, signedIn, memberships, account, csrf }
@@ -114,13 +120,17 @@ async function takeKept(
 ): Promise<boolean> {
   const id = request.query[CONFIRMED]
   if (page.method === 'get' || id === undefined) return true
-  const asked = await findAsked(deps, deps.db, { id, sessionId: signedIn.session.id })
+  const asked = await findConfirmableRequest(deps, deps.db, { id, sessionId: signedIn.session.id })
   if (asked?.method !== 'post' || asked.path !== request.path) return false
   request.body = asked.body
   return true
 }
 
-function toAsked({ what, back }: Fresh, { method }: Page, { params, body, path, originalUrl }: Request): Asked {
+function toAsked(
+  { what, back }: Fresh,
+  { method }: Page,
+  { params, body, path, originalUrl }: Request,
+): ConfirmableRequest {
   const fields = readTexts({ ...body, ...params })
   return {
     method,

@@ -4,7 +4,7 @@ import { readWallet } from '../../../db/merchants/wallets.ts'
 import { type PaymentDraft, renderNewPayment } from '../../../web/dashboard/new-payment.tsx'
 import { Problem } from '../../http/problems.ts'
 import { plainAmount } from '../../links/link-form.ts'
-import { act, errorsOf, type WithRoutes } from './operations.ts'
+import { act, toFieldErrors, type WithRoutes } from './operations.ts'
 import { definePage, type Page, type PageCall } from './page.ts'
 
 export type NewPaymentDeps = WithRoutes & { readonly publicUrl: string }
@@ -52,7 +52,7 @@ export function newPaymentPages(deps: NewPaymentDeps): Page[] {
           return { to: `/dashboard/payments/${z.object({ id: z.string() }).parse(made.body).id}`, done: 'payment_made' }
         } catch (error) {
           if (!(error instanceof Problem)) throw error
-          return { status: 400, html: await show(call, { draft, errors: errorsOf(error, 'amount') }) }
+          return { status: 400, html: await show(call, { draft, errors: toFieldErrors(error, 'amount') }) }
         }
       },
     }),

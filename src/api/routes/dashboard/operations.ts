@@ -1,6 +1,6 @@
 import { writeAudit } from '../../../db/accounts/audit.ts'
 import type { Session as DbSession, Tx } from '../../../db/db.ts'
-import { scopesOf } from '../../auth/role-scopes.ts'
+import { getRoleScopes } from '../../auth/role-scopes.ts'
 import type { Problem } from '../../http/problems.ts'
 import { explain, mustBe } from '../../http/validation.ts'
 import type { Route } from '../../route.ts'
@@ -12,7 +12,7 @@ import type { PageCall } from './page.ts'
  */
 export type WithRoutes = { readonly routes: readonly Route[] }
 
-export type Asked = {
+export type OperationRequest = {
   readonly name: string
   readonly params?: Readonly<Record<string, string>>
   readonly body?: unknown
@@ -30,13 +30,13 @@ type Answered = {
 }
 
 /** For a route that waits for something outside the database. The log has it even if the response is lost. */
-export async function act(deps: WithRoutes, call: PageCall, asked: Asked): Promise<Answered> {
+export async function act(deps: WithRoutes, call: PageCall, asked: OperationRequest): Promise<Answered> {
   await note(call.db, call, asked)
   return handle(findRoute(deps, asked.name), { call, db: call.db, asked })
 }
 
 /** For a route whose work is in the database. The change and its log entry are one transaction. */
-export function change(deps: WithRoutes, call: PageCall, asked: Asked): Promise<Answered> {
+export function change(deps: WithRoutes, call: PageCall, asked: OperationRequest): Promise<Answered> {
   return call.db.transaction(async (tx) => {
     const answered = await handle(findRoute(deps, asked.name), { call, db: joining(tx), asked })
     if (!answered.isReplay) await note(tx, call, asked)
@@ -49,7 +49,7 @@ function joining(tx: Tx): DbSession {
 }
 
 /** Errors by field of the form. `other` gets an error without a field. */
-export function errorsOf(problem: Problem, other: string): Record<string, string> {
+export function toFieldErrors(problem: Problem, other: string): Record<string, string> {
   const { errors = [] } = problem.extras
   if (errors.length === 0) return { [other]: problem.message }
   return Object.fromEntries(
@@ -70,7 +70,7 @@ function findRoute({ routes }: WithRoutes, name: string): Route {
 
 async function handle(
   route: Route,
-  { call, db, asked }: { call: PageCall; db: DbSession; asked: Asked },
+  { call, db, asked }: { call: PageCall; db: DbSession; asked: OperationRequest },
 ): Promise<Answered> {
   const { params = {}, body = {}, query = {} } = asked
   const parsed = (schema: Route['body'], value: unknown, where: 'body' | 'query' | 'path'): unknown => {
@@ -80,7 +80,7 @@ async function handle(
     throw explain(result.error, { schema, where, value })
   }
   const answer = await route.handle({
-    caller: { ...call.tenant, keyId: null, scopes: scopesOf(call.role) },
+    caller: { ...call.tenant, keyId: null, scopes: getRoleScopes(call.role) },
     db,
     body: parsed(route.body, body, 'body'),
     query: parsed(route.query, query, 'query'),
@@ -93,7 +93,7 @@ async function handle(
   return { status: answer.status, body: JSON.parse(text) as Record<string, unknown>, isReplay }
 }
 
-async function note(db: DbSession | Tx, { tenant, person, ip }: PageCall, asked: Asked): Promise<void> {
+async function note(db: DbSession | Tx, { tenant, person, ip }: PageCall, asked: OperationRequest): Promise<void> {
   const { name: action, params = {}, body = {}, noted = body } = asked
   const data = { ...params, ...(typeof noted === 'object' ? noted : {}) }
   await writeAudit(db, { merchantId: tenant.merchantId, actor: person.id, action, data, ip })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { writeAudit } from '../../../db/accounts/audit.ts'
-import { accountsThatNeed, chatsOf, deletePerson, readOwnData } from '../../../db/accounts/own-data.ts'
+import { accountsThatNeed, deletePerson, listChats, readOwnData } from '../../../db/accounts/own-data.ts'
 import { listMemberships, lockPerson } from '../../../db/accounts/people.ts'
 import { lockMerchant } from '../../../db/merchants/merchants.ts'
 import { readEmail } from '../../../domain/account/email.ts'
@@ -57,7 +57,7 @@ export function ownDataPages(deps: OwnDeps): Page[] {
           if (still.length > 0) return still
           for (const { merchantId } of memberships)
             await writeAudit(tx, { merchantId, actor: person.id, action: 'member.left', data: {}, ip })
-          const chats = (await chatsOf(tx, person.id)).filter((chat) => isTheirsAlone(deps, chat))
+          const chats = (await listChats(tx, person.id)).filter((chat) => isTheirsAlone(deps, chat))
           await deletePerson(tx, { ...person, chats: chats.map(({ id }) => id) })
           return []
         })

@@ -14,7 +14,7 @@ import {
   renderConfirm,
   renderPasskeyOffer,
 } from '../../../web/sign-in/sign-in.tsx'
-import { type Asked, afterConfirming, findAsked } from '../../accounts/confirmations.ts'
+import { afterConfirming, type ConfirmableRequest, findConfirmableRequest } from '../../accounts/confirmations.ts'
 import { sendLink } from '../../accounts/links.ts'
 import {
   arePasskeysPossible,
@@ -147,9 +147,9 @@ function confirmPages(deps: OwnDeps): Page[] {
   const asking = async (
     { signedIn: { session } }: PersonCall,
     id: string | undefined,
-    work: (asked: Asked & { readonly id: string }) => Promise<PageAnswer>,
+    work: (asked: ConfirmableRequest & { readonly id: string }) => Promise<PageAnswer>,
   ): Promise<PageAnswer> => {
-    const asked = await findAsked(deps, deps.db, { id, sessionId: session.id })
+    const asked = await findConfirmableRequest(deps, deps.db, { id, sessionId: session.id })
     return asked === null || id === undefined ? { to: '/dashboard', done: null } : work({ ...asked, id })
   }
   return [

@@ -2,10 +2,10 @@ import { readGivenBack } from '../../../db/payments/given-back.ts'
 import { readPayment } from '../../../db/payments/payments.ts'
 import { readTimeline } from '../../../db/payments/timeline.ts'
 import { listEndpoints } from '../../../db/webhooks/webhook-endpoints.ts'
-import { may } from '../../../domain/account/roles.ts'
+import { hasAbility } from '../../../domain/account/roles.ts'
 import { isId } from '../../../domain/ids.ts'
-import { snapshotOf, whyNotCancelable } from '../../../domain/payment/snapshot.ts'
-import { amountsOf } from '../../../web/checkout/amounts.ts'
+import { toSnapshot, whyNotCancelable } from '../../../domain/payment/snapshot.ts'
+import { getAmounts } from '../../../web/checkout/amounts.ts'
 import { renderPaymentPage } from '../../../web/dashboard/payment/payment.tsx'
 import { GROUPS, type Group } from '../../../web/dashboard/payment/timeline.tsx'
 import { Problem } from '../../http/problems.ts'
@@ -63,11 +63,12 @@ async function show({ publicUrl }: PaymentPageDeps, call: PageCall, problem: str
     frame: call.frame,
     payment,
     attempts,
-    amounts: amountsOf({ ...found, givenBack: await readGivenBack(db, found.attempts) }),
+    amounts: getAmounts({ ...found, givenBack: await readGivenBack(db, found.attempts) }),
     endpoints: new Map(endpoints.map(({ id, url }) => [id, new URL(url).host])),
     timeline: timeline.rows,
     show: (Object.keys(GROUPS) as Group[]).find((group) => group === query['show']) ?? 'all',
-    cancelable: may(role, 'sell') && payment.status !== 'canceled' && whyNotCancelable(snapshotOf(found)) === null,
+    cancelable:
+      hasAbility(role, 'sell') && payment.status !== 'canceled' && whyNotCancelable(toSnapshot(found)) === null,
     problem,
     publicUrl,
   })

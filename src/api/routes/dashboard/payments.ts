@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { countByStatus } from '../../../db/merchants/overview.ts'
-import type { PageOf } from '../../../db/pages.ts'
+import type { ListPage } from '../../../db/pages.ts'
 import { listPayments, type PaymentFilters } from '../../../db/payments/payment-list.ts'
 import { isCurrency } from '../../../domain/currencies.ts'
 import { isId } from '../../../domain/ids.ts'
@@ -129,7 +129,7 @@ async function list({ publicUrl, clock }: PaymentListDeps, call: Pick<PageCall, 
 function selectPage(
   sort: PaymentsQuery['sort'],
   { after, before }: { after: string | null; before: string | null },
-): PageOf {
+): ListPage {
   if (sort === 'newest') return { limit: PER_PAGE, after: before === null ? after : null, before }
   // Every id is greater than the empty one, so the oldest payments are before it.
   return before === null

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { listAudit } from '../../../db/accounts/audit.ts'
 import { deleteMembership, endInvitation, listInvitations, listMembers, setRole } from '../../../db/accounts/people.ts'
 import { readEmail } from '../../../domain/account/email.ts'
-import { may, ROLES } from '../../../domain/account/roles.ts'
+import { hasAbility, ROLES } from '../../../domain/account/roles.ts'
 import type { Done } from '../../../web/dashboard/done.ts'
 import { renderTeam } from '../../../web/dashboard/team.tsx'
 import { changeTeam, invite, type TeamActor, type TeamDeps, TeamRefused } from '../../accounts/team.ts'
@@ -120,7 +120,7 @@ async function show(
       who: names.get(actor) ?? (actor.startsWith('key_') ? 'An API key' : 'A former member'),
     }
   })
-  return renderTeam({ frame, members, invitations, audit: lines, owns: may(own, 'own'), now, email, errors })
+  return renderTeam({ frame, members, invitations, audit: lines, owns: hasAbility(own, 'own'), now, email, errors })
 }
 
 type TeamWork = { readonly done: Done; readonly work: Parameters<typeof changeTeam>[2] }

@@ -19,7 +19,7 @@ export type LinkViewDeps = {
 type Buyer = { readonly country: string | null; readonly userAgent: string | undefined }
 
 /** Each view has its own press. */
-export async function viewOfLink(
+export async function createLinkView(
   deps: LinkViewDeps,
   shown: Pick<LinkView, 'link' | 'amount' | 'reference' | 'wrong'>,
   buyer: Buyer,
@@ -28,7 +28,7 @@ export async function viewOfLink(
   const url = linkUrl(deps.publicUrl, link.code)
   const [shop, offers, bounds] = await Promise.all([
     readShop(deps.db, link.merchantId),
-    offersOfLink(deps, link, buyer),
+    findLinkOffers(deps, link, buyer),
     boundsNow(deps, link),
   ])
   return {
@@ -53,7 +53,7 @@ export async function boundsNow(
 }
 
 /** If the buyer decides the amount, no way to pay is refused because of it. */
-export async function offersOfLink(
+export async function findLinkOffers(
   { rates, crypto, down }: Pick<LinkViewDeps, 'rates' | 'crypto' | 'down'>,
   { price, provider }: Pick<PaymentLink, 'price' | 'provider'>,
   { country, userAgent }: Buyer,

@@ -11,12 +11,12 @@ import { FRAMED_HEADERS, FRAMING_HEADERS, PAGE_HEADERS } from '../../../web/page
 import type { OperatorPages } from '../../../web/site/document.tsx'
 import { checkReceivingWallet } from '../../accounts/receiving-wallet.ts'
 import { type AnonymousDeps, makeAnonymousLink, shortWallet } from '../../links/anonymous.ts'
-import { hintOfAmount } from '../../links/hints.ts'
+import { createAmountHint } from '../../links/hints.ts'
 import { draftLink, EMPTY_DRAFT, linkForm } from '../../links/link-form.ts'
 import { onlyMethods, setHeaders } from '../../route.ts'
 import { fromOurPage } from '../from-our-page.ts'
 import { SiteProblem, siteProblemHandler } from '../site-problem.ts'
-import { type PreviewDeps, previewOf } from './preview.ts'
+import { type PreviewDeps, renderPreview } from './preview.ts'
 
 export type MakerDeps = AnonymousDeps &
   PreviewDeps & { readonly publicUrl: string; readonly log: Logger; readonly operatorPages: OperatorPages }
@@ -63,7 +63,7 @@ async function show(deps: MakerDeps, response: Response, { draft, errors }: Fill
 }
 
 async function hintsFor(deps: MakerDeps, draft: LinkDraft): Promise<Hints> {
-  return { amount: await hintOfAmount(deps.rates, draft), wallet: await hintOfWallet(deps, draft.wallet.trim()) }
+  return { amount: await createAmountHint(deps.rates, draft), wallet: await hintOfWallet(deps, draft.wallet.trim()) }
 }
 
 async function hintOfWallet(deps: MakerDeps, text: string): Promise<Hints['wallet']> {
@@ -105,7 +105,7 @@ async function preview(deps: MakerDeps, request: Request, response: Response): P
   const name = wallet === null ? 'Your wallet' : shortWallet(wallet)
   const shop = { name, brand: null, supportEmail: null, logo: null }
   response.set(FRAMED_HEADERS).type('html')
-  response.send(await previewOf(deps, request, { link, shop }))
+  response.send(await renderPreview(deps, request, { link, shop }))
 }
 
 /** The form for a person who received a link and wants to report it. */

@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import type { Db } from '../../../db/db.ts'
 import { readPaymentByToken } from '../../../db/payments/payments.ts'
-import { holdsPlace, linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
+import { linkStatus, linkUrl, occupiesPlace, type PaymentLink } from '../../../domain/link/link.ts'
 import { checkoutUrl } from '../../../domain/payment/payment-object.ts'
 
 /**
@@ -33,6 +33,6 @@ export async function ownPlace(deps: Deps, link: PaymentLink, request: Request):
   const isFull = linkStatus(link, new Date(deps.clock()).toISOString()) === 'sold_out'
   if (link.maxPayments > 1 && !isFull) return null
   const found = await readPaymentByToken(deps.db, token)
-  if (found?.payment.paymentLink !== link.id || !holdsPlace(found.payment.status)) return null
+  if (found?.payment.paymentLink !== link.id || !occupiesPlace(found.payment.status)) return null
   return new URL(checkoutUrl(deps.publicUrl, token)).pathname
 }

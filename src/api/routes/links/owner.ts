@@ -1,7 +1,7 @@
 import { type Request, type Response, Router } from 'express'
 import type { Db } from '../../../db/db.ts'
 import { updateLink } from '../../../db/links/links.ts'
-import { findOwnedLink, issueTicket, type OwnedLink, totalsOfLink } from '../../../db/links/owners.ts'
+import { findOwnedLink, issueTicket, type OwnedLink, readLinkTotals } from '../../../db/links/owners.ts'
 import { listPayments } from '../../../db/payments/payment-list.ts'
 import { linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
 import type { Logger } from '../../../log.ts'
@@ -75,7 +75,7 @@ async function show(
   const tenant = toTenant(link)
   const page = { limit: SHOWN, after: null, before: null }
   const [totals, payments] = await Promise.all([
-    totalsOfLink(db, link.id),
+    readLinkTotals(db, link.id),
     listPayments(db.lists(tenant), tenant, { filters: { paymentLink: link.id }, page }),
   ])
   const view = {

@@ -2,18 +2,18 @@ import type { Request } from 'express'
 import { type LinkView, renderLinkPage } from '../../../web/links/link-page.tsx'
 import { wordsIn } from '../../../web/messages/words.ts'
 import { buyerCountry, buyerLocale, type CountryDeps } from '../buyer.ts'
-import { boundsNow, type LinkViewDeps, offersOfLink } from './link-view.ts'
+import { boundsNow, findLinkOffers, type LinkViewDeps } from './link-view.ts'
 
 export type PreviewDeps = Pick<LinkViewDeps, 'rates' | 'crypto' | 'down'> & CountryDeps
 
 /** Nothing in the preview can be pressed. */
-export async function previewOf(
+export async function renderPreview(
   deps: PreviewDeps,
   request: Request,
   { link, shop }: Pick<LinkView, 'link' | 'shop'>,
 ): Promise<string> {
   const country = buyerCountry(request, deps).code
-  const offers = await offersOfLink(deps, link, { country, userAgent: request.get('user-agent') })
+  const offers = await findLinkOffers(deps, link, { country, userAgent: request.get('user-agent') })
   const bounds = await boundsNow(deps, link)
   const words = wordsIn(buyerLocale(request), country)
   const view = {

@@ -7,7 +7,7 @@ import { REPORT_REASONS } from '../../../domain/link/report.ts'
 import { formatAmount } from '../../../domain/money.ts'
 import { readTypedAmount } from '../../../domain/typed-amount.ts'
 import type { Logger } from '../../../log.ts'
-import { pathOf } from '../../../web/checkout/checkout.ts'
+import { getChoicePath } from '../../../web/checkout/checkout.ts'
 import { type LinkView, renderLinkPage, type WrongAmount } from '../../../web/links/link-page.tsx'
 import { renderReport, renderReported } from '../../../web/links/report-page.tsx'
 import { type Words, wordsIn } from '../../../web/messages/words.ts'
@@ -22,7 +22,7 @@ import { fromOurPage } from '../from-our-page.ts'
 import { PageProblem } from '../page-problem.ts'
 import { referenceText, textAsSent } from '../v1/fields.ts'
 import { LinkProblem, linkProblemHandler } from './link-problem.ts'
-import { type LinkViewDeps, viewOfLink } from './link-view.ts'
+import { createLinkView, type LinkViewDeps } from './link-view.ts'
 import { ownPlace, placeCookie } from './own-place.ts'
 
 /** GET never creates anything: chats fetch links. */
@@ -95,7 +95,7 @@ type Filled = Pick<LinkView, 'link' | 'amount' | 'reference' | 'wrong'>
 
 async function send(deps: PublicLinkDeps, { request, response }: At, shown: Filled): Promise<void> {
   const country = buyerCountry(request, deps).code
-  const view = await viewOfLink(deps, shown, { country, userAgent: request.get('user-agent') })
+  const view = await createLinkView(deps, shown, { country, userAgent: request.get('user-agent') })
   const words = wordsIn(buyerLocale(request), country)
   sendPage(response, words, renderLinkPage(view, words))
 }
@@ -128,7 +128,7 @@ async function press(deps: PublicLinkDeps, request: Request, response: Response)
     response.append('set-cookie', languageCookie(buyerLocale(request), checkout))
     if (link.maxPayments !== null) response.append('set-cookie', placeCookie(deps, link, answer.path))
     const choice = readChoice(form.way)
-    response.redirect(303, choice === null ? answer.path : pathOf(answer.path, choice))
+    response.redirect(303, choice === null ? answer.path : getChoicePath(answer.path, choice))
     return
   }
   const wrong: WrongAmount | null = answer.kind === 'amount' ? answer : null

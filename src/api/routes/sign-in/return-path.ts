@@ -5,7 +5,7 @@ const LONGEST = 1000
  * Returns the overview unless `to` is a page of the dashboard. A browser treats `//host` and `/\host` as another site,
  * so the rest of the path is checked too.
  */
-export function pathOfOurs(to: unknown): string {
+export function readReturnPath(to: unknown): string {
   const home = '/dashboard'
   if (typeof to !== 'string' || to.length > LONGEST || !/^\/dashboard(?:[/?][\x21-\x7e]*)?$/.test(to)) return home
   if (to.includes('\\') || to.includes('//')) return home

@@ -2,7 +2,7 @@ import express, { type Request, type Response, Router } from 'express'
 import { z } from 'zod'
 import { writeFailedSignIn } from '../../../db/accounts/audit.ts'
 import { findOrInsertPerson } from '../../../db/accounts/people.ts'
-import { addressOfBrowser, findLink, KNOWN_BROWSER } from '../../../db/accounts/sign-in-links.ts'
+import { findBrowserAddress, findLink, KNOWN_BROWSER } from '../../../db/accounts/sign-in-links.ts'
 import type { Queryable, Tx } from '../../../db/db.ts'
 import { readEmail } from '../../../domain/account/email.ts'
 import { KNOWN_BROWSER_SECONDS, LINK_MS } from '../../../domain/account/session.ts'
@@ -17,20 +17,20 @@ import {
   type SentView,
   type SignInView,
 } from '../../../web/sign-in/sign-in.tsx'
-import { afterConfirming, findAsked } from '../../accounts/confirmations.ts'
+import { afterConfirming, findConfirmableRequest } from '../../accounts/confirmations.ts'
 import type { Cookies } from '../../accounts/cookies.ts'
 import { isKnownBrowser, knownBrowserToken } from '../../accounts/known-browser.ts'
 import { type LinkDeps, type Proof, type SignInLink, sendLink, spendLink } from '../../accounts/links.ts'
 import { arePasskeysPossible, readPasskeyAnswer, requestOptions } from '../../accounts/passkeys.ts'
 import { confirm, findSignedIn, openSession, type SessionDeps } from '../../accounts/sessions.ts'
 import { digestOfToken } from '../../accounts/tokens.ts'
-import { networkOf } from '../../limits/network.ts'
+import { getNetwork } from '../../limits/network.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
 import { onlyMethods, setHeaders } from '../../route.ts'
 import { fromOurPage } from '../from-our-page.ts'
 import { SiteProblem } from '../site-problem.ts'
 import type { LocalInbox } from '../v1/webhooks/endpoints.ts'
-import { pathOfOurs } from './return-path.ts'
+import { readReturnPath } from './return-path.ts'
 
 export type SignInDeps = SessionDeps &
   LinkDeps & {
@@ -77,7 +77,7 @@ export function createSignInRouter(deps: SignInDeps): Router {
 }
 
 async function show(deps: SignInDeps, request: Request, response: Response): Promise<void> {
-  const to = pathOfOurs(request.query['to'])
+  const to = readReturnPath(request.query['to'])
   if ((await findSignedIn(deps, request)) !== null) return response.redirect(303, to)
   const problem = passkeyProblem(request.query['passkey'])
   response.type('html').send(await signInPage(deps, { to, email: '', errors: {}, problem }))
@@ -98,7 +98,7 @@ async function signInPage(
 
 async function ask(deps: SignInDeps, request: Request, response: Response): Promise<void> {
   const form = readFields(request)
-  const to = pathOfOurs(form.to)
+  const to = readReturnPath(form.to)
   const email = readEmail(form.email)
   if (email === null) {
     const errors = { email: 'Enter the whole address, such as you@shop.example.' }
@@ -108,7 +108,7 @@ async function ask(deps: SignInDeps, request: Request, response: Response): Prom
   }
   countTry(deps, request)
   const isKnown = deps.cookies.read(request, 'known') === knownBrowserToken(deps.pepper, email)
-  const askedFrom = isKnown ? KNOWN_BROWSER : networkOf(request.ip ?? '')
+  const askedFrom = isKnown ? KNOWN_BROWSER : getNetwork(request.ip ?? '')
   const browser = await sendLink(deps, email, { confirms: null, to, askedFrom })
   const sent = afterAsking(deps.cookies, { browser, email })
   for (const cookie of sent.cookies) response.append('set-cookie', cookie)
@@ -118,7 +118,7 @@ async function ask(deps: SignInDeps, request: Request, response: Response): Prom
 /** A browser with an earlier sign-in has its own limit: others in its network do not use it up. */
 function countTry({ limits, cookies, pepper }: SignInDeps, request: Request): void {
   const known = cookies.read(request, 'known')
-  limits.countSignIn(isKnownBrowser(pepper, known) ? known : networkOf(request.ip ?? ''))
+  limits.countSignIn(isKnownBrowser(pepper, known) ? known : getNetwork(request.ip ?? ''))
 }
 
 /**
@@ -139,7 +139,7 @@ function sentTo({ cookies, inbox }: SignInDeps, request: Request): SentView {
   const { to, wrong, many, confirm } = request.query
   const sent = cookies.read(request, 'sent')
   return {
-    to: pathOfOurs(to),
+    to: readReturnPath(to),
     wrong: wrong !== undefined,
     tooMany: many !== undefined,
     email: sent === null ? null : readEmail(Buffer.from(sent, 'base64url').toString('utf8')),
@@ -164,7 +164,9 @@ async function showLink(deps: SignInDeps, request: Request, response: Response):
   const action = `/sign-in/link/${encodeURIComponent(token)}`
   response
     .type('html')
-    .send(renderLink({ email: link.email, action, to: pathOfOurs(request.query['to']), confirms: asked?.what ?? null }))
+    .send(
+      renderLink({ email: link.email, action, to: readReturnPath(request.query['to']), confirms: asked?.what ?? null }),
+    )
 }
 
 async function byLink(deps: SignInDeps, request: Request, response: Response): Promise<void> {
@@ -179,7 +181,7 @@ async function byCode(deps: SignInDeps, request: Request, response: Response): P
   countTry(deps, request)
   const done = await spend(deps, request, { code: asciiDigits(code).replace(/\D/g, '') })
   const asked = ASKED.test(confirm) ? `&confirm=${confirm}` : ''
-  const sent = `/sign-in/sent?wrong=1${asked}&to=${encodeURIComponent(pathOfOurs(to))}`
+  const sent = `/sign-in/sent?wrong=1${asked}&to=${encodeURIComponent(readReturnPath(to))}`
   if (done === null) {
     response.redirect(303, sent)
     return logWrongCode(deps, request)
@@ -197,7 +199,7 @@ async function byPasskey(deps: SignInDeps, request: Request, response: Response)
     return { signedIn: { email, cookie: await openSession(deps, { tx, request }, { personId, how: 'passkey' }) } }
   })
   if (typeof done === 'string')
-    return response.redirect(303, `/sign-in?passkey=${done}&to=${encodeURIComponent(pathOfOurs(to))}`)
+    return response.redirect(303, `/sign-in?passkey=${done}&to=${encodeURIComponent(readReturnPath(to))}`)
   go(deps, response, { ...done, to })
 }
 
@@ -225,7 +227,7 @@ const ASKED = /^[\w-]{22}$/
 
 /** Null if the link signs in, or the request has expired. */
 async function readAsked(deps: SignInDeps, db: Queryable, { sessionId, confirmationId: id }: SignInLink) {
-  return sessionId === null ? null : findAsked(deps, db, { id, sessionId })
+  return sessionId === null ? null : findConfirmableRequest(deps, db, { id, sessionId })
 }
 
 /** Null if the proof is invalid. A link that confirms a session does so only in that session. */
@@ -243,7 +245,7 @@ async function logWrongCode({ db, cookies }: SignInDeps, request: Request): Prom
   const browser = cookies.read(request, 'browser')
   if (browser === null) return
   await db.transaction(async (tx) => {
-    const email = await addressOfBrowser(tx, digestOfToken(browser))
+    const email = await findBrowserAddress(tx, digestOfToken(browser))
     if (email !== null) await writeFailedSignIn(tx, { email }, { how: 'code', ip: request.ip ?? '' })
   })
 }
@@ -268,7 +270,7 @@ function go({ cookies, pepper }: SignInDeps, response: Response, done: Done & { 
     response.append('set-cookie', cookies.set('known', known, KNOWN_BROWSER_SECONDS))
   }
   response.append('set-cookie', cookies.clear('browser'))
-  const { status, to } = signedIn === null ? done.next : { status: 303, to: pathOfOurs(done.to) }
+  const { status, to } = signedIn === null ? done.next : { status: 303, to: readReturnPath(done.to) }
   response.redirect(status, to)
 }
 

@@ -16,11 +16,11 @@ import { API_SCOPES, type ApiScope, createApiKey, NETWORK } from '../../auth/api
 import type { Caller } from '../../auth/auth.ts'
 import { endsWithin, type KeyLimits, liesWithin, NO_LIMITS } from '../../auth/key-limits.ts'
 import { API_KEY, API_KEY_WITH_SECRET } from '../../document/examples.ts'
-import { answerOnce, claimOf, sealedWith } from '../../http/idempotency.ts'
+import { answerOnce, createClaim, sealedWith } from '../../http/idempotency.ts'
 import { Problem } from '../../http/problems.ts'
 import { defineRoute, NOTHING, type Route, WHOLE } from '../../route.ts'
 import { idPath, moment, safeText } from './fields.ts'
-import { listAnswer, listOf, noCursor, pageOf, pageQuery } from './lists.ts'
+import { listAnswer, listSchema, noCursor, pageQuery, readPage } from './lists.ts'
 import { requireTestKey, type StepUp } from './step-up.ts'
 
 export type ApiKeyRouteDeps = StepUp & {
@@ -98,7 +98,7 @@ function createRoute(deps: ApiKeyRouteDeps): Route {
       const limits = await readLimits(db, caller)
       // The stored response of another key may contain a key that this one cannot make.
       const asked = limits === NO_LIMITS ? body : { body, limits }
-      const claim = claimOf('POST /v1/api_keys', idempotencyKey, asked)
+      const claim = createClaim('POST /v1/api_keys', idempotencyKey, asked)
       const keeping = sealedWith(deps.secretBox, caller, claim)
       return answerOnce(db, { tenant: caller, claim, keeping }, async (tx) => {
         const { name, scopes, allowed_ips: allowedIps = limits.allowedIps, expires_in: expiresIn } = body
@@ -122,9 +122,9 @@ function listRoute(): Route {
     summary: 'List the API keys, newest first',
     scope: 'keys:read',
     query: z.strictObject(pageQuery('key')),
-    answers: { 200: listOf(keyObject) },
+    answers: { 200: listSchema(keyObject) },
     handle: async ({ caller, db, query }) => {
-      const page = pageOf(query)
+      const page = readPage(query)
       const bare = { ...page, after: page.after && bareId(page.after), before: page.before && bareId(page.before) }
       const found = await listApiKeys(db, caller, bare)
       if (found === null) throw noCursor(page)
@@ -160,7 +160,7 @@ function rotateRoute(deps: ApiKeyRouteDeps): Route {
           'not_possible_now',
           'The key works from more IP addresses or for longer than the key that makes the request.',
         )
-      const claim = claimOf(`POST /v1/api_keys/${id}/rotate`, idempotencyKey, body)
+      const claim = createClaim(`POST /v1/api_keys/${id}/rotate`, idempotencyKey, body)
       const keeping = sealedWith(deps.secretBox, caller, claim)
       return answerOnce(db, { tenant: caller, claim, keeping }, async (tx) => {
         const old = await findOwn(tx, caller, id)

@@ -3,7 +3,7 @@ import { readEmbedding, setEmbedding } from '../../../db/merchants/embedding.ts'
 import { MOST_ORIGINS, readOrigin } from '../../../domain/account/origin.ts'
 import { Problem } from '../../http/problems.ts'
 import { defineRoute, type Route } from '../../route.ts'
-import { ORIGIN, said } from './patterns.ts'
+import { extendJsonSchema, ORIGIN } from './patterns.ts'
 import { requireTestKey, type StepUp } from './step-up.ts'
 
 /** A program must send an origin as documented, without a path. */
@@ -17,7 +17,7 @@ const embeddingBody = z.strictObject({
       z
         .string()
         .max(253)
-        .meta(said({ pattern: ORIGIN })),
+        .meta(extendJsonSchema({ pattern: ORIGIN })),
     )
     .max(MOST_ORIGINS)
     .meta({ description: 'The whole list: it replaces the previous one. Empty: nobody can embed.' }),

@@ -7,7 +7,7 @@ import { Problem } from '../../http/problems.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { idPath, moment } from './fields.ts'
 import { linkObject } from './links/link-object.ts'
-import { cursorOf, listOf, noCursor, pageOf, pageQuery, wholeNumber } from './lists.ts'
+import { cursorSchema, listSchema, noCursor, pageQuery, readPage, wholeNumber } from './lists.ts'
 import { paymentObject } from './payments/payment-schemas.ts'
 import { endpointObject } from './webhooks/endpoint-schemas.ts'
 
@@ -44,7 +44,7 @@ const listQuery = z.strictObject({
     .optional()
     .meta({ description: 'Oldest first, beginning after this sequence: for pulling what was missed.' }),
   type: z.enum(WEBHOOK_EVENT_TYPES).optional(),
-  payment: cursorOf('payment').optional(),
+  payment: cursorSchema('payment').optional(),
 })
 
 export function eventRoutes(): Route[] {
@@ -56,11 +56,11 @@ export function eventRoutes(): Route[] {
     summary: 'List events, or pull those that were missed',
     scope: 'events:read',
     query: listQuery,
-    answers: { 200: listOf(eventObject) },
+    answers: { 200: listSchema(eventObject) },
     example: { query: { after_sequence: '0', limit: '50' } },
     handle: async ({ caller, db, query }) => {
       const { type, payment, after_sequence: afterSequence = null } = query
-      const page = pageOf(query)
+      const page = readPage(query)
       const found = await listEvents(db, caller, { filters: { type, payment }, page, afterSequence })
       if (found === null) throw noCursor(page)
       // Concatenated as text: the events must be the bytes that were signed.

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { TIMELINE_ID } from '../../../db/payments/timeline.ts'
 import { typeId } from '../../../domain/ids.ts'
 import { Problem } from '../../http/problems.ts'
-import { MOMENT, SEARCHED, said } from './patterns.ts'
+import { extendJsonSchema, MOMENT, SEARCHED } from './patterns.ts'
 
 /** A cursor is the id of an item, so new items do not shift the pages. */
 
@@ -12,7 +12,7 @@ export const wholeNumber = ({ pattern, must, ...bounds }: WholeNumber) =>
     .string()
     .regex(pattern, must)
     .transform(Number)
-    .meta(said({ type: 'integer', pattern: undefined, ...bounds }))
+    .meta(extendJsonSchema({ type: 'integer', pattern: undefined, ...bounds }))
 
 type WholeNumber = {
   readonly pattern: RegExp
@@ -42,7 +42,7 @@ const CURSORS = {
 } as const
 type Listed = keyof typeof CURSORS
 
-export function cursorOf(kind: Listed) {
+export function cursorSchema(kind: Listed) {
   const words = {
     payment: 'a payment',
     link: 'a payment link',
@@ -55,7 +55,7 @@ export function cursorOf(kind: Listed) {
 }
 
 export function pageQuery(kind: Listed, otherwise = 20) {
-  const cursor = cursorOf(kind).optional()
+  const cursor = cursorSchema(kind).optional()
   return {
     limit: limit(otherwise),
     starting_after: cursor.meta({ description: 'Items after the one with this id.' }),
@@ -71,7 +71,7 @@ export type Page = {
   readonly before: string | null
 }
 
-export function pageOf(query: Cursors & { limit: number }): Page {
+export function readPage(query: Cursors & { limit: number }): Page {
   return { limit: query.limit, after: query.starting_after ?? null, before: query.ending_before ?? null }
 }
 
@@ -80,7 +80,7 @@ export function noCursor(page: Page): Problem {
   return new Problem('resource_missing', `${param}: the list has no item with this id.`, { param })
 }
 
-export function listOf<T extends z.ZodType>(item: T) {
+export function listSchema<T extends z.ZodType>(item: T) {
   return z.strictObject({ object: z.literal('list'), data: z.array(item), has_more: z.boolean() })
 }
 

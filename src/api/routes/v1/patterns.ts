@@ -7,7 +7,7 @@ import { characterClass } from '../../../domain/text.ts'
  */
 
 /** Adds to the JSON Schema of a value what its zod schema does not express. */
-export const said = (more: object) => ({
+export const extendJsonSchema = (more: object) => ({
   override: ({ jsonSchema }: { jsonSchema: object }) => void Object.assign(jsonSchema, more),
 })
 

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { decimalsOf } from '../../../domain/currencies.ts'
+import { getDecimals } from '../../../domain/currencies.ts'
 import { PROVIDERS, type Provider, USED_PROVIDER_NAMES } from '../../../domain/methods.ts'
 import { formatAmount, type Money } from '../../../domain/money.ts'
 import { PROVIDER } from '../../document/examples.ts'
 import { defineRoute, type Route } from '../../route.ts'
-import { listOf } from './lists.ts'
+import { listSchema } from './lists.ts'
 
 const limit = z.strictObject({ amount: z.string(), currency: z.string() })
 
@@ -24,7 +24,7 @@ const providerObject = z
   })
   .meta({ id: 'Provider', examples: [PROVIDER] })
 
-const providerList = listOf(providerObject)
+const providerList = listSchema(providerObject)
 
 /** `crypto` is listed only if buyers can pay in USDC. */
 export function providerRoutes({ crypto }: { readonly crypto: boolean }): Route[] {
@@ -51,7 +51,7 @@ function render(provider: Provider): z.input<typeof providerObject> {
     label: provider.label,
     methods: [...provider.methods],
     countries: provider.countries === null ? null : [...provider.countries],
-    currencies: provider.currencies.map((code) => ({ code, decimals: decimalsOf(code) })),
+    currencies: provider.currencies.map((code) => ({ code, decimals: getDecimals(code) })),
     charge_currency: provider.chargeCurrency,
     minimum: money(provider.minimum),
     maximum: money(provider.maximum),

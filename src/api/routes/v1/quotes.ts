@@ -15,7 +15,7 @@ import { QUOTE, ROUTE_PREVIEW } from '../../document/examples.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { amountProblem, QUOTE_MS, type RateBook, readRates, requirePrice } from '../prices.ts'
 import { amountsByCurrency, amountText, currency, currencyCode, moment, usdcAmount } from './fields.ts'
-import { said } from './patterns.ts'
+import { extendJsonSchema } from './patterns.ts'
 
 export type QuoteDeps = {
   readonly rates: RateBook
@@ -53,7 +53,7 @@ const previewBody = z
       .optional(),
     device_wallet: z.boolean().optional().meta({ description: 'True if the buyer’s device has a built-in wallet.' }),
   })
-  .meta(said(amountsByCurrency('amount')))
+  .meta(extendJsonSchema(amountsByCurrency('amount')))
 
 const offerObject = z.strictObject({
   provider: z.enum(USED_PROVIDER_NAMES),

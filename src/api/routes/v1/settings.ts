@@ -12,7 +12,7 @@ import {
   type WalletSetting,
 } from '../../../db/merchants/wallets.ts'
 import { WALLET_WAIT_SECONDS, walletProofText } from '../../../domain/wallet.ts'
-import { signerOf } from '../../../evm/signed-message.ts'
+import { recoverSigner } from '../../../evm/signed-message.ts'
 import { checkReceivingWallet, type WalletDeps } from '../../accounts/receiving-wallet.ts'
 import type { Caller } from '../../auth/auth.ts'
 import { WALLET_SETTING } from '../../document/examples.ts'
@@ -148,7 +148,7 @@ function plannedChangeIn(wallet: WalletSetting | null): z.output<typeof plannedC
 }
 
 async function isSignedBy(address: string, signature: string, tenant: Tenant): Promise<boolean> {
-  return (await signerOf(walletProofText(tenant), signature)) === address.toLowerCase()
+  return (await recoverSigner(walletProofText(tenant), signature)) === address.toLowerCase()
 }
 
 /**

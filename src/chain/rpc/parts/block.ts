@@ -1,11 +1,10 @@
 import type { Hex } from '../../../domain/hex.ts'
-import { fieldsOf, hexOf, listOf, numberOf, type Transaction, transactionOf } from '../answers.ts'
+import { parseFields, parseHex, parseList, parseNumber, parseTransaction, type Transaction } from '../answers.ts'
 import { isNoAnswer, isTooLarge, lacksMethod, NodeFailure } from '../failure.ts'
 import { pause } from '../pause.ts'
 import { LARGE_AT_ONCE, quantity } from '../transport.ts'
 import { createRoom, transactionGas } from './room.ts'
 import { deadline, inTurn, type Source } from './source.ts'
-
 
 export const unknownBlock = (name: string, tag: number | string): NodeFailure =>
   new NodeFailure(name, { kind: 'refused', answer: `does not know block ${tag}` })
@@ -18,9 +17,9 @@ export async function readBlock({ transport, name }: Source, number: number): Pr
     params: [quantity(number), false],
     parse(answer): BlockParts | null {
       if (answer === null) return null
-      const { hash, number: reported, transactions } = fieldsOf(answer)
-      if (numberOf(reported) !== number) throw new RangeError(`another block than ${number}`)
-      return { number, hash: hexOf(hash, 32), transactions: listOf(transactions, (one) => hexOf(one, 32)) }
+      const { hash, number: reported, transactions } = parseFields(answer)
+      if (parseNumber(reported) !== number) throw new RangeError(`another block than ${number}`)
+      return { number, hash: parseHex(hash, 32), transactions: parseList(transactions, (one) => parseHex(one, 32)) }
     },
   })
   if (block === null) throw unknownBlock(name, number)
@@ -41,20 +40,20 @@ export async function readReceipts<T>(source: Source, number: number, reading: R
     .read({
       method: 'eth_getBlockReceipts',
       params: [quantity(number)],
-      parse: (answer) => (answer === null ? null : listOf(answer, parse)),
+      parse: (answer) => (answer === null ? null : parseList(answer, parse)),
       large: true,
     })
     .catch(async (failure: unknown) => {
       if (!lacksMethod(failure) && !isSplit(failure)) throw failure
       const { transactions } = block ?? (await readBlock(source, number))
-      return readReceiptsOf(source, transactions, parse)
+      return readEachReceipt(source, transactions, parse)
     })
   // A node returns null for a block that it does not have, or whose receipts are not there yet.
   if (receipts === null) throw unknownBlock(source.name, number)
   return receipts
 }
 
-export function readReceiptsOf<T>(
+export function readEachReceipt<T>(
   source: Source,
   hashes: readonly Hex[],
   parse: (receipt: unknown) => T,
@@ -82,7 +81,8 @@ export async function readTransactions(source: Source, number: number, from: Hex
     const sent = await transport.read({
       method: 'eth_getBlockByNumber',
       params: [quantity(number), true],
-      parse: (answer) => (answer === null ? null : sentBy(listOf(fieldsOf(answer)['transactions'], transactionOf))),
+      parse: (answer) =>
+        answer === null ? null : sentBy(parseList(parseFields(answer)['transactions'], parseTransaction)),
       large: true,
     })
     if (sent === null) throw unknownBlock(name, number)
@@ -107,7 +107,7 @@ async function readSentOneByOne(
       params: [hash],
       parse(answer) {
         if (answer === null) return null
-        const found = sentBy([transactionOf(ofTransaction(hash, 'hash', answer))])
+        const found = sentBy([parseTransaction(ofTransaction(hash, 'hash', answer))])
         if (!found.every((one) => room.takes(transactionGas(one))))
           throw new RangeError('more bytes of transactions than a block can have')
         return found
@@ -122,7 +122,7 @@ async function readSentOneByOne(
 
 /** Returns the answer if it is about the requested transaction. Throws otherwise. */
 function ofTransaction(hash: Hex, field: 'hash' | 'transactionHash', answer: unknown): unknown {
-  if (hexOf(fieldsOf(answer)[field], 32) !== hash) throw new RangeError(`another transaction than ${hash}`)
+  if (parseHex(parseFields(answer)[field], 32) !== hash) throw new RangeError(`another transaction than ${hash}`)
   return answer
 }
 

@@ -1,8 +1,8 @@
 import type { Hex } from '../../../domain/hex.ts'
-import { fieldsOf, hexOf, type Log, listOf, logOf } from '../answers.ts'
+import { type Log, parseFields, parseHex, parseList, parseLog } from '../answers.ts'
 import { isCutOff, maySplit, NodeFailure } from '../failure.ts'
 import { quantity } from '../transport.ts'
-import { type BlockParts, readBlock, readReceipts, readReceiptsOf } from './block.ts'
+import { type BlockParts, readBlock, readEachReceipt, readReceipts } from './block.ts'
 import { createMatcher, type LogFilter } from './filter.ts'
 import { createRoom, logGas, type Room } from './room.ts'
 import { type AssertTime, deadline, inTurn, type Source } from './source.ts'
@@ -52,7 +52,7 @@ async function askLogs({ transport }: Source, filter: LogFilter): Promise<Log[]>
   return transport.read({
     method: 'eth_getLogs',
     params: [{ address, topics, fromBlock: quantity(fromBlock), toBlock: quantity(toBlock) }],
-    parse: (answer) => listOf(answer, logOf).map((log) => within(filter, log)),
+    parse: (answer) => parseList(answer, parseLog).map((log) => within(filter, log)),
     alone: true,
   })
 }
@@ -96,7 +96,7 @@ async function readByReceipts(source: Reading, filter: LogFilter, refusal: unkno
     // Erigon leaves out the state-sync transaction of a block (0xPolygon/erigon#64), and returns its receipt on
     // request.
     const missing = block.transactions.filter((hash) => !found.has(hash))
-    await readReceiptsOf(source, missing, parse)
+    await readEachReceipt(source, missing, parse)
     // Each once, and no others: Erigon listed that transaction's logs twice, under two hashes (0xPolygon/erigon#97).
     return [...new Set(block.transactions)].flatMap((hash) => found.get(hash) ?? [])
   })
@@ -115,10 +115,10 @@ type Fitting = {
  */
 function createParser({ number, hash }: BlockParts, { isMatch, found, room }: Fitting): (receipt: unknown) => void {
   return (receipt) => {
-    const { transactionHash, blockHash, logs } = fieldsOf(receipt)
-    const txHash = hexOf(transactionHash, 32)
-    if (hexOf(blockHash, 32) !== hash) throw new RangeError(`a receipt of another block than ${hash}`)
-    const fitting = listOf(logs, logOf).filter(isMatch)
+    const { transactionHash, blockHash, logs } = parseFields(receipt)
+    const txHash = parseHex(transactionHash, 32)
+    if (parseHex(blockHash, 32) !== hash) throw new RangeError(`a receipt of another block than ${hash}`)
+    const fitting = parseList(logs, parseLog).filter(isMatch)
     const isHere = (log: Log): boolean => log.blockNumber === number && log.blockHash === hash && log.txHash === txHash
     if (!fitting.every(isHere)) throw new RangeError(`logs of another block than ${hash}, or of another transaction`)
     if (!fitting.every((log) => room.takes(logGas(log)))) throw new RangeError('more logs than a block can have')

@@ -1,6 +1,6 @@
 import type { Hex } from '../../../domain/hex.ts'
 import { createSlots } from '../../../limits/slots.ts'
-import { type RawReceipt, rawReceiptOf } from '../../receipts/encoding.ts'
+import { parseRawReceipt, type RawReceipt } from '../../receipts/encoding.ts'
 import type { Log, Transaction } from '../answers.ts'
 import { isTooLarge } from '../failure.ts'
 import type { NodeTransport } from '../transport.ts'
@@ -38,7 +38,7 @@ export function createPartReaders(
 function readRawReceipts(source: Source, number: number): Promise<RawReceipt[]> {
   const room = createRoom()
   const parse = (answer: unknown): RawReceipt => {
-    const receipt = rawReceiptOf(answer)
+    const receipt = parseRawReceipt(answer)
     if (!receipt.logs.every((log) => room.takes(logGas(log)))) throw new RangeError('more logs than a block can have')
     return receipt
   }

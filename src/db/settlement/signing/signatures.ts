@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Hex } from '../../../domain/hex.ts'
 import type { PayoutSignature } from '../../../domain/settlement/payout.ts'
 import { execute, many, one, sql, type Tx } from '../../db.ts'
-import { attempt, type FailedHook, type JournalContext, ours } from '../context.ts'
+import { attempt, type FailedHook, isInScope, type JournalContext } from '../context.ts'
 import { here } from '../cursor.ts'
 import { hex } from '../payouts.ts'
 import { onLostTreasury, passing, seen, sendable } from '../queue.ts'
@@ -20,7 +20,7 @@ export async function readReserved(
   treasury: Hex,
   block: number,
 ): Promise<{ micro: bigint; final: number }> {
-  const mine = sql`${ours(context)} and p.treasury = ${treasury}`
+  const mine = sql`${isInScope(context)} and p.treasury = ${treasury}`
   const row = await one(
     context.db,
     reservedRow,
@@ -104,7 +104,7 @@ export function storeSignatures(
             as g(payment_id text, treasury text, kind text, valid_before bigint, signature text)
             join payout p on p.payment_id = g.payment_id and p.treasury = g.treasury
             -- A payout may have been voided or taken over since it was read: no signature is stored after the proof that there is none.
-            where ${ours(context)} and (g.kind = 'cancel' or ${signable} and not ${onLostTreasury}) for update of p),
+            where ${isInScope(context)} and (g.kind = 'cancel' or ${signable} and not ${onLostTreasury}) for update of p),
           -- Every one is kept: after the latest valid_before an unused nonce is proved dead.
           kept as (insert into payout_signature (payment_id, seq, kind, valid_before, signature)
             select g.payment_id, coalesce((select max(seq) + 1 from payout_signature s where s.payment_id = g.payment_id), 1),

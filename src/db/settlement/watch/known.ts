@@ -20,7 +20,7 @@ export const unclaimed = sql`(l.kind = 'out' and l.payment_id is null and (l.kno
 /** Payments that are searched for nonces without a payout: such nonces exist only after a backup was restored. */
 const SEARCHED_PAYMENTS = 200_000
 
-export const keyOf = (log: { txHash: string; logIndex: number }): string => `${log.txHash}:${log.logIndex}`
+export const getLogKey = (log: { txHash: string; logIndex: number }): string => `${log.txHash}:${log.logIndex}`
 
 /**
  * Returns why each log is known: a payout with that treasury, recipient and amount; a movement; the nonce of a payment,
@@ -40,7 +40,7 @@ export async function explain(db: Queryable, scope: SettlementScope, scan: Logs)
     left -= BigInt(log.microUsdc ?? 0)
     // Many small ones are worth as much as a large one.
     if (isPlausible && left >= 0n)
-      known.set(keyOf(log), payment === undefined ? { as: 'own_lane' } : { as: 'payment', nonceOf: payment.id })
+      known.set(getLogKey(log), payment === undefined ? { as: 'own_lane' } : { as: 'payment', nonceOf: payment.id })
   }
   return known
 }
@@ -79,10 +79,10 @@ async function explainByPayouts(
     const payout = authNonce === null ? undefined : payouts.get(authNonce)
     if (payout !== undefined) {
       if (payout.treasury === log.treasury && (log.kind === 'cancel' || isAsAgreed(payout, log)))
-        known.set(keyOf(log), { as: 'payout' })
+        known.set(getLogKey(log), { as: 'payout' })
     } else if (log.kind === 'in' || scan.treasuries.some((treasury) => treasury === log.counterparty))
-      known.set(keyOf(log), { as: 'movement' })
-    else if (authNonce !== null && log.kind === 'cancel') known.set(keyOf(log), { as: 'own_lane' })
+      known.set(getLogKey(log), { as: 'movement' })
+    else if (authNonce !== null && log.kind === 'cancel') known.set(getLogKey(log), { as: 'own_lane' })
     else if (authNonce !== null) forgotten.push({ ...log, authNonce })
   }
   return { known, forgotten }

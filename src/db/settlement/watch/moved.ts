@@ -22,12 +22,12 @@ export const remember = (storedAs: StoredAs, removed: Statement): Statement => s
 const BEYOND_LOGS = 1_000_000
 
 /** `gone` is the log's row from before the reversal. A new log might have the index of one that has moved. */
-export const toldIndex = (storedAs: StoredAs, chainId: number): Statement => sql`
+export const firstIndex = (storedAs: StoredAs, chainId: number): Statement => sql`
   coalesce(gone.told_index, case when exists (select 1 from gone_transfer o where o.chain_id = ${chainId}
     and o.stored_as = ${storedAs} and o.tx_hash = g."txHash") then g."logIndex" + ${BEYOND_LOGS}::int end)`
 
 /** Deletes logs that are stored again. `stored` returns chain_id, tx_hash and told_index of the newly stored logs. */
-export const cameAgain = (storedAs: StoredAs): Statement => sql`
+export const deleteReturned = (storedAs: StoredAs): Statement => sql`
   delete from gone_transfer g using stored s where s.told_index is not null and g.stored_as = ${storedAs}
     and (g.chain_id, g.tx_hash, g.told_index) = (s.chain_id, s.tx_hash, s.told_index)`
 

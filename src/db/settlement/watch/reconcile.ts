@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Hex } from '../../../domain/hex.ts'
 import { execute, many, sql } from '../../db.ts'
-import { type JournalContext, ours } from '../context.ts'
+import { isInScope, type JournalContext } from '../context.ts'
 import { hex } from '../payouts.ts'
 
 const openNonceRow = z.object({ payment_id: z.string(), treasury: hex, auth_nonce: hex, micro: z.string() })
@@ -15,7 +15,7 @@ export async function readOpenNonces(
     context.db,
     openNonceRow,
     sql`select p.payment_id, p.treasury, p.auth_nonce, p.micro_usdc::text as micro from payout p
-        where ${ours(context)} and p.state not in ('settled', 'voided') and p.payment_id > ${ask.after}
+        where ${isInScope(context)} and p.state not in ('settled', 'voided') and p.payment_id > ${ask.after}
           and not exists (select 1 from treasury_log l where l.chain_id = p.chain_id and l.token = p.token
             and l.treasury = p.treasury and l.auth_nonce = p.auth_nonce)
         order by p.payment_id limit ${ask.limit}`,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Hex } from '../../../domain/hex.ts'
 import { type Lease, REVERSAL_PAUSE, type TreasuryMovement } from '../../../domain/settlement/payout.ts'
 import { execute, many, type Queryable, sql, type Tx } from '../../db.ts'
-import { type JournalContext, ours, type SettlementScope } from '../context.ts'
+import { isInScope, type JournalContext, type SettlementScope } from '../context.ts'
 import { fence, here } from '../cursor.ts'
 import { hex } from '../payouts.ts'
 import { knownIndex, remember } from './moved.ts'
@@ -68,7 +68,7 @@ export async function takeBack(
         select payment_id, tx_hash, log_index, block_hash from treasury_log
           where ${here(context)} and block_hash = ${gone} and payment_id is not null
         union all select v.payment_id, v.block_hash, 0, v.block_hash from void_proof v
-          join payout p using (payment_id) where ${ours(context)} and v.block_hash = ${gone}
+          join payout p using (payment_id) where ${isInScope(context)} and v.block_hash = ${gone}
         on conflict do nothing returning payment_id`,
   )
   const paymentIds = ended.map((row) => row.payment_id)
@@ -79,7 +79,7 @@ export async function takeBack(
     tx,
     sql`update payout p set state = case state when 'settled' then 'queued' else 'voiding' end, updated_at = now(),
           mined_number = null
-        where ${ours(context)} and payment_id = any(${paymentIds}) and state in ('settled', 'voided')
+        where ${isInScope(context)} and payment_id = any(${paymentIds}) and state in ('settled', 'voided')
           -- One that was voided and paid after all may have lost the transfer alone.
           and not exists (select 1 from void_proof v where v.payment_id = p.payment_id)`,
   )
@@ -166,7 +166,7 @@ async function removeDeposits(tx: Tx, { scope }: JournalContext, gone: readonly 
   )
 }
 
-export type Gone =
+export type LostTransfer =
   | { readonly movement: TreasuryMovement }
   | { readonly paymentId: string; readonly units: string; readonly token: Hex; readonly txHash: Hex }
 
@@ -183,7 +183,7 @@ const goneRow = z.object({
 })
 
 /** Ends the wait for transfers that the new chain, read again, has not shown. Returns each of them once. */
-export async function concludeGone(tx: Tx, { chainId, token, livemode }: SettlementScope): Promise<Gone[]> {
+export async function concludeLost(tx: Tx, { chainId, token, livemode }: SettlementScope): Promise<LostTransfer[]> {
   const rows = await many(
     tx,
     goneRow,
@@ -197,7 +197,7 @@ export async function concludeGone(tx: Tx, { chainId, token, livemode }: Settlem
         order by g.block_number, g.told_index`,
   )
   return rows.flatMap(
-    ({ direction, payment_id: paymentId, sender, recipient, units, tx_hash: txHash, ...row }): Gone[] => {
+    ({ direction, payment_id: paymentId, sender, recipient, units, tx_hash: txHash, ...row }): LostTransfer[] => {
       if (direction === null) return paymentId === null ? [] : [{ paymentId, units, token: row.token, txHash }]
       const [treasury, counterparty] = direction === 'in' ? [recipient, sender] : [sender, recipient]
       const place = { chainId, txHash, logIndex: row.told_index, blockNumber: row.block_number }

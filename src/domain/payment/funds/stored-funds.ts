@@ -1,7 +1,7 @@
 import type { Booking } from '../../ledger.ts'
 import { convertToMicroUsdc, type Money, splitFee } from '../../money.ts'
 import { isTooLate } from '../late-money.ts'
-import { wordOf } from '../payment.ts'
+import { getWord } from '../payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts, StoredSale } from '../payment-object.ts'
 import { type Account, isOnChain, isWorth } from './account.ts'
 import { type Funds, getLoss, type TakenSale } from './funds.ts'
@@ -41,7 +41,7 @@ export function toAccount(attempt: Attempt): Account {
     id: attempt.id,
     asset: attempt.provider === 'crypto' ? 'USDC' : attempt.asked.currency,
     asked: BigInt(attempt.provider === 'crypto' ? (attempt.askedMicro ?? '0') : attempt.asked.minor),
-    word: wordOf(attempt.status),
+    word: getWord(attempt.status),
     held: BigInt(attempt.held),
     outside: BigInt(attempt.outside),
     odd: misfit !== null && !isToken && misfitAnswer !== 'dismissed',

@@ -4,10 +4,10 @@ import { Rail } from '../../look/rail.tsx'
 import { Time } from '../../look/time.tsx'
 import type { MessageKey } from '../../messages/translate.ts'
 import type { Words } from '../../messages/words.ts'
-import { amountsOf } from '../amounts.ts'
+import { getAmounts } from '../amounts.ts'
 import type { Checkout } from '../checkout.ts'
-import { backStop, bankTime, besideText, ShopLink, ShopMail, type Shown, type ShownView } from '../shown.tsx'
-import { goOnPath, isMoneyHeld, lateMoneyCounts, mayMoneyCome, wasReturned } from '../view.ts'
+import { backStop, bankTime, formatOtherMoney, ShopLink, ShopMail, type Shown, type ShownView } from '../shown.tsx'
+import { canMoneyArrive, getContinuePath, hasSurplus, isLateMoneyCounted, wasReturned } from '../view.ts'
 
 type As = ShownView<'closed'>['view']['as']
 
@@ -18,7 +18,7 @@ const LOOKS = {
   refunded: { icon: 'back', heading: 'refunded.heading', tone: 'quiet' },
 } as const satisfies Record<As, { icon: IconName; heading: MessageKey; tone: Tone }>
 
-export function toneOfClosed(as: As): Tone {
+export function getClosedTone(as: As): Tone {
   return LOOKS[as].tone
 }
 
@@ -48,8 +48,8 @@ export function Closed({ checkout, words, view: { as } }: ShownView<'closed'>) {
 
 /** Finds the state of the buyer's money. Money that has arrived comes first, then money that can still arrive. */
 function findMoney(checkout: Checkout): 'held' | 'may come' | 'returned' | 'none' {
-  if (isMoneyHeld(checkout)) return 'held'
-  if (mayMoneyCome(checkout)) return 'may come'
+  if (hasSurplus(checkout)) return 'held'
+  if (canMoneyArrive(checkout)) return 'may come'
   return wasReturned(checkout) ? 'returned' : 'none'
 }
 
@@ -69,20 +69,20 @@ function ClosedNote({ checkout, words }: Shown) {
     </Note>
   ) : (
     <Note tone="wait" icon="help" strong={t('closed.last_minute')}>
-      {t(lateMoneyCounts(checkout) ? 'closed.late_counts' : 'closed.late_safe')}
+      {t(isLateMoneyCounted(checkout) ? 'closed.late_counts' : 'closed.late_safe')}
     </Note>
   )
 }
 
 function Held({ checkout, words }: Shown) {
   const { t } = words
-  const { surplus } = amountsOf(checkout)
+  const { surplus } = getAmounts(checkout)
   return (
     <>
       <Facts>
         {surplus.map((held) => (
           <Fact key={held.attempt.id} name={t('checking.received')}>
-            {besideText(held, words)}
+            {formatOtherMoney(held, words)}
           </Fact>
         ))}
         <Fact name={t('done.payment')}>
@@ -143,7 +143,7 @@ export function NoMoreTries({ checkout, words, view: { goOn } }: ShownView<'no_m
         {t('tries.safe')}
       </Note>
       {goOn !== null && (
-        <FillLink href={goOnPath(checkout.path, goOn)} icon="arrow">
+        <FillLink href={getContinuePath(checkout.path, goOn)} icon="arrow">
           {t('pick.keep')}
         </FillLink>
       )}

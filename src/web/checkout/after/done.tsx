@@ -3,14 +3,23 @@ import { Icon } from '../../look/icons.tsx'
 import { CopyButton, Fold, Head, Note, OutlineLink } from '../../look/parts.tsx'
 import { Rail } from '../../look/rail.tsx'
 import { Time } from '../../look/time.tsx'
-import { type Amounts, amountsOf } from '../amounts.ts'
+import { type Amounts, getAmounts } from '../amounts.ts'
 import { moneyStops, payingPartner } from '../meanwhile/progress.tsx'
-import { backStop, bankTime, besideText, methodName, partnerOf, ShopLink, ShopMail, type Shown } from '../shown.tsx'
+import {
+  backStop,
+  bankTime,
+  formatOtherMoney,
+  getPartner,
+  methodName,
+  ShopLink,
+  ShopMail,
+  type Shown,
+} from '../shown.tsx'
 import { Lines, ReceiptFacts } from './receipt-lines.tsx'
 
 export function Done({ checkout, words }: Shown) {
   const { t } = words
-  const amounts = amountsOf(checkout)
+  const amounts = getAmounts(checkout)
   const { payment } = checkout
   const isTest = !payment.livemode
   return (
@@ -55,7 +64,11 @@ function toHead({ checkout, words }: Shown, { price, paid, extra, surplus }: Amo
   if (second !== undefined)
     return {
       title: t('done.twice.heading'),
-      lead: t('done.twice.lead', { merchant, amount: words.money(paid ?? price), other: besideText(second, words) }),
+      lead: t('done.twice.lead', {
+        merchant,
+        amount: words.money(paid ?? price),
+        other: formatOtherMoney(second, words),
+      }),
     }
   if (extra !== null && paid !== null)
     return {
@@ -63,7 +76,7 @@ function toHead({ checkout, words }: Shown, { price, paid, extra, surplus }: Amo
       lead: t('done.over.lead', {
         partner: payingPartner(checkout),
         amount: words.money(paid),
-        price: words.money(amountsOf(checkout).counted?.asked ?? price),
+        price: words.money(getAmounts(checkout).counted?.asked ?? price),
       }),
     }
   return { title: t('done.heading'), lead: t('done.lead', { merchant }) }
@@ -83,7 +96,7 @@ function DoneNote({ checkout, words, amounts }: Shown & { amounts: Amounts }) {
   const [back] = amounts.returned
   if (back !== undefined && amounts.surplus.length === 0)
     return (
-      <Note tone="quiet" icon="back" strong={`${t('receipt.returned')}: ${besideText(back, words)}`}>
+      <Note tone="quiet" icon="back" strong={`${t('receipt.returned')}: ${formatOtherMoney(back, words)}`}>
         {bankTime([back.attempt], t('refunded.text'))}
       </Note>
     )
@@ -115,7 +128,7 @@ function Both({ checkout, words, amounts: { counted, paid, price, surplus } }: S
               checkout={checkout}
               words={words}
               attempt={held.attempt}
-              amount={besideText(held, words)}
+              amount={formatOtherMoney(held, words)}
             />
           ))}
         </ul>
@@ -155,7 +168,7 @@ function Part({ checkout, words, attempt, amount, counts = false }: PartProps) {
         <span class="cost">{amount}</span>
       </span>
       <span class="hint">
-        {partnerOf(checkout, attempt).name}, <Time at={attempt.updatedAt} style="time" words={words} />
+        {getPartner(checkout, attempt).name}, <Time at={attempt.updatedAt} style="time" words={words} />
       </span>
     </li>
   )

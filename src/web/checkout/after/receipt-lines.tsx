@@ -3,13 +3,13 @@ import { subtract } from '../../../domain/money.ts'
 import { Amount, Fact, Facts } from '../../look/parts.tsx'
 import { Time } from '../../look/time.tsx'
 import type { Words } from '../../messages/words.ts'
-import { amountsOf, type Beside } from '../amounts.ts'
+import { getAmounts, type OtherMoney } from '../amounts.ts'
 import type { Checkout } from '../checkout.ts'
-import { besideText, methodName, partnerOf, type Shown } from '../shown.tsx'
+import { formatOtherMoney, getPartner, methodName, type Shown } from '../shown.tsx'
 
 export function Lines({ checkout, words }: Shown) {
   const { t } = words
-  const { price, paid, extra } = amountsOf(checkout)
+  const { price, paid, extra } = getAmounts(checkout)
   return (
     <dl class="lines">
       <div>
@@ -74,12 +74,10 @@ export function ReceiptFacts({ checkout, words, children }: Shown & { children?:
 /** Lists an accepted amount below the price, a chargeback, and money that goes back or went back to the buyer. */
 export function moneyFacts(checkout: Checkout, words: Words): { name: string; value: string }[] {
   const { t, money } = words
-  const { paid, counted, chargedBack, surplus, returned } = amountsOf(checkout)
-  const describe = (other: Beside): string => {
-    const way = besideText(other, words)
-    return other.micro === null
-      ? t('receipt.with_at', { way, partner: partnerOf(checkout, other.attempt).name })
-      : way
+  const { paid, counted, chargedBack, surplus, returned } = getAmounts(checkout)
+  const describe = (other: OtherMoney): string => {
+    const way = formatOtherMoney(other, words)
+    return other.micro === null ? t('receipt.with_at', { way, partner: getPartner(checkout, other.attempt).name }) : way
   }
   const isLess =
     counted !== null &&
@@ -94,7 +92,7 @@ export function moneyFacts(checkout: Checkout, words: Words): { name: string; va
 }
 
 export function receiptStatus(checkout: Checkout, { t }: Words): string {
-  if (amountsOf(checkout).chargedBack !== null) return t('receipt.charged_back')
+  if (getAmounts(checkout).chargedBack !== null) return t('receipt.charged_back')
   return t(checkout.payment.livemode ? 'receipt.status.done' : 'receipt.status.test')
 }
 
@@ -104,15 +102,15 @@ export function paidAt({ payment }: Pick<Checkout, 'payment'>): string {
 
 /** Returns the name on the buyer's statement; null if there is no statement, as for USDC. */
 export function statementName(checkout: Checkout): string | null {
-  const { counted } = amountsOf(checkout)
-  return counted === null || counted.provider === 'crypto' ? null : partnerOf(checkout, counted).statement
+  const { counted } = getAmounts(checkout)
+  return counted === null || counted.provider === 'crypto' ? null : getPartner(checkout, counted).statement
 }
 
 export function paidWith(checkout: Checkout, words: Words): string {
-  const { counted } = amountsOf(checkout)
+  const { counted } = getAmounts(checkout)
   const { methodUsed } = checkout.payment
   if (counted === null) return methodUsed === null ? '–' : methodName({ method: methodUsed }, words)
   const way = methodName(counted, words)
   if (counted.provider === 'crypto') return way
-  return words.t('receipt.with_at', { way, partner: partnerOf(checkout, counted).name })
+  return words.t('receipt.with_at', { way, partner: getPartner(checkout, counted).name })
 }

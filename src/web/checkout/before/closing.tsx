@@ -1,5 +1,5 @@
 import { isOpen } from '../../../domain/payment/payment.ts'
-import { mayBeExtended } from '../../../domain/payment/requests.ts'
+import { canBeExtended } from '../../../domain/payment/requests.ts'
 import { Icon } from '../../look/icons.tsx'
 import { Note } from '../../look/parts.tsx'
 import type { Stop } from '../../look/rail.tsx'
@@ -29,7 +29,7 @@ export function ClosingNote({ checkout, words }: Shown) {
       <Note tone="wait" icon="clock" strong={words.t('closing.left', { minutes })} role="status">
         {words.rich('closing.at', { time: <Time at={payment.expiresAt} style="time" words={words} /> })}
       </Note>
-      {frame === null && mayBeExtended(payment, Date.parse(now)) && (
+      {frame === null && canBeExtended(payment, Date.parse(now)) && (
         <form method="post" action={`${path}/extend`}>
           <button type="submit" class="button">
             <Icon name="clock" />

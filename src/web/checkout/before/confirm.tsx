@@ -5,14 +5,14 @@ import { Aside, Fact, Facts, Head, PostButton, QuietLink } from '../../look/part
 import { Rail, type Stop } from '../../look/rail.tsx'
 import { pickLink } from '../checkout.ts'
 import { ContinueOnPhone } from '../phone.tsx'
-import { partnerOf, type Shown, type ShownView } from '../shown.tsx'
+import { getPartner, type Shown, type ShownView } from '../shown.tsx'
 import { ClosingNote, isClosing } from './closing.tsx'
 import { UnpaidNote } from './unpaid.tsx'
 
 export function Confirm({ checkout, words, view }: ShownView<'confirm'>) {
   const { t } = words
   const { offer, unpaid } = view
-  const partner = partnerOf(checkout, offer)
+  const partner = getPartner(checkout, offer)
   const amount = words.money(offer.charge ?? checkout.payment.amount)
   return (
     <>
@@ -76,7 +76,7 @@ function buttonText(
 
 function listPlan(checkout: Shown['checkout'], words: Shown['words'], { method, ...offer }: Offer): Stop[] {
   const { t } = words
-  const partner = partnerOf(checkout, offer).name
+  const partner = getPartner(checkout, offer).name
   const about = words.about(offer.estimatedSeconds.p50)
   const stops: Stop[] = [
     { state: 'now', name: t(`plan.${method}`, { partner }), why: t(`plan.${method}.why`, { about, partner }) },

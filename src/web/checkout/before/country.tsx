@@ -1,7 +1,7 @@
 import { COUNTRY_CODES } from '../../../domain/countries.ts'
 import { Icon } from '../../look/icons.tsx'
 import { Head, QuietLink } from '../../look/parts.tsx'
-import { pathOf } from '../checkout.ts'
+import { getChoicePath } from '../checkout.ts'
 import { countryPath } from '../panel.tsx'
 import { countryName, type Shown } from '../shown.tsx'
 
@@ -36,7 +36,9 @@ export function Country({ checkout, words }: Shown) {
           </button>
         </p>
       </form>
-      <QuietLink href={choice === null ? checkout.path : pathOf(checkout.path, choice)}>{t('country.keep')}</QuietLink>
+      <QuietLink href={choice === null ? checkout.path : getChoicePath(checkout.path, choice)}>
+        {t('country.keep')}
+      </QuietLink>
     </>
   )
 }

@@ -1,12 +1,12 @@
 import { Head, PostButton, QuietLink } from '../../look/parts.tsx'
 import { pickLink } from '../checkout.ts'
-import { partnerOf, type ShownView } from '../shown.tsx'
+import { getPartner, type ShownView } from '../shown.tsx'
 
 /** The page after a partner declined an attempt. The filled button is the next best offer, else the same one again. */
 export function Declined({ checkout, words, view }: ShownView<'declined'>) {
   const { t } = words
   const { attempt, again, instead } = view
-  const partner = partnerOf(checkout, attempt).name
+  const partner = getPartner(checkout, attempt).name
   const failure = attempt.failureCode ?? 'declined'
   const action = `${checkout.path}/continue`
   const next = instead ?? again

@@ -1,10 +1,10 @@
 import { Aside, Head } from '../../look/parts.tsx'
-import { partnerOf, ShopLink, type ShownView } from '../shown.tsx'
+import { getPartner, ShopLink, type ShownView } from '../shown.tsx'
 
 /** The page shown while every usable partner is down. It continues automatically when a partner is back. */
 export function Down({ checkout, words, view }: ShownView<'down'>) {
   const { t } = words
-  const { name: partner } = partnerOf(checkout, view.refusal)
+  const { name: partner } = getPartner(checkout, view.refusal)
   return (
     <>
       <Head icon="clock" title={t('down.heading', { partner })} lead={t('down.lead', { partner })} live />

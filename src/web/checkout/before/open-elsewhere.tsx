@@ -1,12 +1,12 @@
 import { FillLink, Head, PostButton, QuietLink } from '../../look/parts.tsx'
 import { Rail } from '../../look/rail.tsx'
 import { pickLink } from '../checkout.ts'
-import { partnerOf, type ShownView } from '../shown.tsx'
+import { getPartner, type ShownView } from '../shown.tsx'
 
 export function OpenElsewhere({ checkout, words, view }: ShownView<'open_elsewhere'>) {
   const { t } = words
   const { attempt, instead } = view
-  const partner = partnerOf(checkout, attempt).name
+  const partner = getPartner(checkout, attempt).name
   return (
     <>
       <Head icon="twice" title={t('elsewhere.heading', { partner })} lead={t('elsewhere.lead')} live />

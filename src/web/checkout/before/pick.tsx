@@ -1,8 +1,8 @@
 import type { Offer } from '../../../domain/offers.ts'
 import { Icon } from '../../look/icons.tsx'
 import { Aside, Note } from '../../look/parts.tsx'
-import { openedAttempt, wayLink } from '../checkout.ts'
-import { methodName, partnerOf, type Shown, type ShownView } from '../shown.tsx'
+import { findOpenedAttempt, wayLink } from '../checkout.ts'
+import { getPartner, methodName, type Shown, type ShownView } from '../shown.tsx'
 import { CountryLine } from './country.tsx'
 import { DownLines, RefusedNote, WhyNot } from './refused.tsx'
 import { UnpaidNote } from './unpaid.tsx'
@@ -43,9 +43,9 @@ export function Pick({ checkout, words, view }: ShownView<'pick'>) {
 /** Shows one note at most. An open order matters more than an unpaid one, and that more than a refused offer. */
 function PickNote({ checkout, words, view }: ShownView<'pick'>) {
   const { t } = words
-  const opened = openedAttempt(checkout.attempts)
+  const opened = findOpenedAttempt(checkout.attempts)
   if (opened !== null) {
-    const { name: partner } = partnerOf(checkout, opened)
+    const { name: partner } = getPartner(checkout, opened)
     return (
       <Note tone="wait" icon="twice" strong={t('pick.open_at', { partner })}>
         {t('pick.open_closes')} <a href={checkout.path}>{t('pick.keep')}</a>

@@ -3,7 +3,7 @@ import type { Offer, Refusal } from '../../../domain/offers.ts'
 import { Aside, Fact, Facts, Fold, Note } from '../../look/parts.tsx'
 import type { Words } from '../../messages/words.ts'
 import { isSameWay } from '../checkout.ts'
-import { countryName, methodName, partnerOf, type Shown, type ShownView } from '../shown.tsx'
+import { countryName, getPartner, methodName, type Shown, type ShownView } from '../shown.tsx'
 
 export function RefusedNote({ checkout, words, view }: ShownView<'pick'>) {
   const { t } = words
@@ -29,7 +29,7 @@ function OtherCurrencyNote({ checkout, words, offer }: Shown & { offer: Offer })
   const { t } = words
   const currency = words.currency(offer.chargeCurrency)
   const country = countryName(checkout, words)
-  const { name: partner } = partnerOf(checkout, offer)
+  const { name: partner } = getPartner(checkout, offer)
   return (
     <Note tone="brand" icon="globe" strong={t('confirm.charged_in', { currency })}>
       {country !== null && t('why.converted', { partner, country, currency })}
@@ -42,7 +42,7 @@ function DownNote({ checkout, words, refusal }: Shown & { refusal: Refusal }) {
   const { t } = words
   return (
     <Note tone="wait" icon="clock" strong={downSentence(refusal, words)}>
-      {t('down.back', { partner: partnerOf(checkout, refusal).name })} {t('refused.others')}
+      {t('down.back', { partner: getPartner(checkout, refusal).name })} {t('refused.others')}
     </Note>
   )
 }
@@ -56,7 +56,7 @@ export function DownLines({ checkout, words }: Shown) {
   if (down.length === 0) return null
   const sentences = [...new Set(down.map(({ provider }) => provider))].map((provider) => {
     const ways = down.filter((each) => each.provider === provider).map((each) => methodName(each, words))
-    const { name: partner } = partnerOf(checkout, { provider })
+    const { name: partner } = getPartner(checkout, { provider })
     return `${words.t('down.heading', { partner })} (${words.list(ways)}).`
   })
   return <Aside icon="clock">{sentences.join(' ')}</Aside>
@@ -92,7 +92,7 @@ export function WhyNot({ checkout, words }: Shown) {
       {converted !== null && (
         <p>
           {t('why.converted', {
-            partner: partnerOf(checkout, converted).name,
+            partner: getPartner(checkout, converted).name,
             country,
             currency: words.currency(converted.chargeCurrency),
           })}

@@ -1,7 +1,7 @@
 import { Amount, CopyButton, Fact, Facts, Head, OutlineLink } from '../../look/parts.tsx'
 import { Rail, type Stop } from '../../look/rail.tsx'
 import type { Words } from '../../messages/words.ts'
-import { amountsOf } from '../amounts.ts'
+import { getAmounts } from '../amounts.ts'
 import type { Checkout } from '../checkout.ts'
 import { backStop, ShopLink, type Shown } from '../shown.tsx'
 import { payingPartner } from './progress.tsx'
@@ -9,7 +9,7 @@ import { payingPartner } from './progress.tsx'
 export function Checking({ checkout, words }: Shown) {
   const { t } = words
   const { payment, shop, url } = checkout
-  const { short } = amountsOf(checkout)
+  const { short } = getAmounts(checkout)
   return (
     <>
       <Head icon="search" title={t('checking.heading')} lead={t('checking.lead')} live />
@@ -47,7 +47,7 @@ export function Checking({ checkout, words }: Shown) {
 function listStops(checkout: Checkout, words: Words): Stop[] {
   const { t } = words
   const { payment, shop } = checkout
-  const { paid, counted } = amountsOf(checkout)
+  const { paid, counted } = getAmounts(checkout)
   const isBack = payment.payout === 'void' || payment.statusReason === 'giving_back'
   const looking: Stop = {
     state: 'now',

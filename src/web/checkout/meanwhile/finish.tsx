@@ -3,12 +3,12 @@ import { FillLink, Head, OutlineLink, QuietLink } from '../../look/parts.tsx'
 import { Rail } from '../../look/rail.tsx'
 import { pickLink } from '../checkout.ts'
 import { ContinueOnPhone } from '../phone.tsx'
-import { partnerOf, type Shown, type ShownView } from '../shown.tsx'
+import { getPartner, type Shown, type ShownView } from '../shown.tsx'
 
 /** The page of an order that is open at the partner. It has no filled button: the next step is at the partner. */
 export function Finish({ checkout, words, view: { attempt } }: ShownView<'finish'>) {
   const { t } = words
-  const partner = partnerOf(checkout, attempt).name
+  const partner = getPartner(checkout, attempt).name
   const amount = words.money(attempt.asked)
   return (
     <>
@@ -46,7 +46,7 @@ export type HandedOver = Pick<OpenedAttempt, 'provider' | 'redirectUrl'>
 /** The page that redirects to the partner. The button is for browsers that do not redirect. */
 export function Handoff({ checkout, words, order }: Shown & { order: HandedOver }) {
   const { t } = words
-  const partner = partnerOf(checkout, order).name
+  const partner = getPartner(checkout, order).name
   return (
     <>
       <Head icon="out" title={t('handoff.heading', { partner })} lead={t('handoff.lead')} busy />

@@ -2,14 +2,14 @@ import { explorerUrl, type Payment } from '../../../domain/payment/payment-objec
 import { Head, Note } from '../../look/parts.tsx'
 import { Rail, type Stop, type StopState } from '../../look/rail.tsx'
 import type { Words } from '../../messages/words.ts'
-import { amountsOf } from '../amounts.ts'
-import { type Checkout, paidAttempt } from '../checkout.ts'
-import { partnerOf, ShopLink, type ShownView } from '../shown.tsx'
+import { getAmounts } from '../amounts.ts'
+import { type Checkout, findPaidAttempt } from '../checkout.ts'
+import { getPartner, ShopLink, type ShownView } from '../shown.tsx'
 
 /** The page after the buyer paid. The buyer has nothing left to do, so no control looks like paying. */
 export function Progress({ checkout, words, view }: ShownView<'progress'>) {
   const { t } = words
-  const { paid } = amountsOf(checkout)
+  const { paid } = getAmounts(checkout)
   const stops: Stop[] =
     view.now === 'confirming'
       ? confirmingStops(checkout, words)
@@ -39,8 +39,8 @@ export function Progress({ checkout, words, view }: ShownView<'progress'>) {
 
 /** Returns the partner's name of the counted or paid attempt, else of the newest one. */
 export function payingPartner(checkout: Checkout): string {
-  const attempt = amountsOf(checkout).counted ?? paidAttempt(checkout) ?? checkout.attempts.at(-1)
-  return attempt === undefined ? checkout.partners.wallet_app.name : partnerOf(checkout, attempt).name
+  const attempt = getAmounts(checkout).counted ?? findPaidAttempt(checkout) ?? checkout.attempts.at(-1)
+  return attempt === undefined ? checkout.partners.wallet_app.name : getPartner(checkout, attempt).name
 }
 
 function confirmingStops(checkout: Checkout, { t }: Words): Stop[] {
@@ -62,7 +62,7 @@ function confirmingStops(checkout: Checkout, { t }: Words): Stop[] {
 export function moneyStops(checkout: Checkout, words: Words, now: 1 | 2 | 3): Stop[] {
   const { t } = words
   const { payment } = checkout
-  const { paid } = amountsOf(checkout)
+  const { paid } = getAmounts(checkout)
   const stopState = (index: number): StopState => (index < now ? 'past' : index === now ? 'now' : 'todo')
   const amount = paid === null ? null : words.money(paid)
   return [

@@ -1,7 +1,7 @@
 import { Head, Note, OutlineLink, QuietLink } from '../../look/parts.tsx'
 import { Rail } from '../../look/rail.tsx'
 import { pickLink } from '../checkout.ts'
-import { partnerOf, type ShownView } from '../shown.tsx'
+import { getPartner, type ShownView } from '../shown.tsx'
 
 /**
  * The page of a buyer who is back before the partner has confirmed the order. No control looks like paying again: the
@@ -10,7 +10,7 @@ import { partnerOf, type ShownView } from '../shown.tsx'
 export function Returning({ checkout, words, view }: ShownView<'returning'>) {
   const { t } = words
   const { attempt, since, slow } = view
-  const partner = partnerOf(checkout, attempt).name
+  const partner = getPartner(checkout, attempt).name
   return (
     <>
       <Head

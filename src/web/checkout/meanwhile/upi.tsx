@@ -3,7 +3,7 @@ import { CopyField, FillLink, Fold, Head, Qr, QuietLink } from '../../look/parts
 import { Rail } from '../../look/rail.tsx'
 import type { MessageKey } from '../../messages/translate.ts'
 import { untilEnd } from '../before/closing.tsx'
-import { partnerOf, type Shown, type ShownView } from '../shown.tsx'
+import { getPartner, type Shown, type ShownView } from '../shown.tsx'
 import { OtherWay } from './finish.tsx'
 import { UPI_APPS } from './upi-apps.ts'
 
@@ -39,7 +39,7 @@ export function Upi({ checkout, words, view }: ShownView<'upi'>) {
           <p>{t('upi.no_camera.text')}</p>
           <CopyField label={t('phone.link')} value={checkout.url} words={words} />
           <QuietLink href={view.attempt.redirectUrl}>
-            {t('upi.partner_page', { partner: partnerOf(checkout, view.attempt).name })}
+            {t('upi.partner_page', { partner: getPartner(checkout, view.attempt).name })}
           </QuietLink>
         </Fold>
       )}

@@ -2,13 +2,13 @@ import { Aside, FillLink, Head } from '../../look/parts.tsx'
 import { Rail } from '../../look/rail.tsx'
 import { Time } from '../../look/time.tsx'
 import { ContinueOnPhone } from '../phone.tsx'
-import { partnerOf, type ShownView } from '../shown.tsx'
+import { getPartner, type ShownView } from '../shown.tsx'
 import { OtherWay } from './finish.tsx'
 
 /** The page shown while the partner checks the buyer's identity. The payment stays open during the check. */
 export function Verification({ checkout, words, view: { attempt } }: ShownView<'verification'>) {
   const { t } = words
-  const partner = partnerOf(checkout, attempt).name
+  const partner = getPartner(checkout, attempt).name
   return (
     <>
       <Head

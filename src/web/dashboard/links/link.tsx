@@ -9,7 +9,7 @@ import { ContactSupport } from '../../site/document.tsx'
 import { PostButton } from '../../site/form.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
 import { Moment } from '../../site/moment.tsx'
-import { Card, Copy, Curl, Fact, Facts, Head, Note, shortened } from '../../site/parts.tsx'
+import { Card, Copy, Curl, Fact, Facts, Head, Note, shorten } from '../../site/parts.tsx'
 import { RowLink } from '../../site/table.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 import { Pager } from '../pager.tsx'
@@ -118,7 +118,7 @@ function About({ link }: { link: PaymentLink }) {
     <Card id="about" title="About this link">
       <Facts>
         <Fact name="Id">
-          <Copy value={link.id} short={shortened(link.id)} />
+          <Copy value={link.id} short={shorten(link.id)} />
         </Fact>
         {description !== null && <Fact name="Description">{description}</Fact>}
         {reference !== null && <Fact name="Reference">{reference}</Fact>}
@@ -134,7 +134,7 @@ function About({ link }: { link: PaymentLink }) {
         {inactiveMessage !== null && <Fact name="Message while paused">{inactiveMessage}</Fact>}
         {link.prefill.length > 0 && <Fact name="Prefilled from the URL">{link.prefill.join(', ')}</Fact>}
         <Fact name="Pays to">
-          {wallet === null ? 'The wallet of the account' : <Copy value={wallet} short={shortened(wallet, 6, 4)} />}
+          {wallet === null ? 'The wallet of the account' : <Copy value={wallet} short={shorten(wallet, 6, 4)} />}
         </Fact>
       </Facts>
     </Card>

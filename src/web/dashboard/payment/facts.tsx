@@ -3,7 +3,7 @@ import { isCurrency } from '../../../domain/currencies.ts'
 import { METHOD_LABELS, type MethodName, PROVIDERS, type ProviderUsed } from '../../../domain/methods.ts'
 import { explorerUrl, type Payment } from '../../../domain/payment/payment-object.ts'
 import { momentText } from '../../site/moment.tsx'
-import { shortened } from '../../site/parts.tsx'
+import { shorten } from '../../site/parts.tsx'
 import { fiatText, usdcText } from '../payment-words.tsx'
 
 /** The payment of the entries, and the hosts of the account's endpoints by id. */
@@ -59,7 +59,7 @@ function readKind(kind: string, data: Data, { payment, endpoints }: About): Fact
 
 function readKey(data: Data): Fact[] {
   const key = text(data, 'key')
-  return key === '' ? [] : [link(`/dashboard/keys/${key}`, `Key ${shortened(key)}`)]
+  return key === '' ? [] : [link(`/dashboard/keys/${key}`, `Key ${shorten(key)}`)]
 }
 
 /** The amounts of the merchant. The converter's fill is internal to the platform. */
@@ -117,7 +117,7 @@ function moneyText(asset: string, units: string): string {
 function readChain(data: Data, { payment }: About): Fact[] {
   const [hash, block] = [text(data, 'tx_hash'), text(data, 'block_number')]
   const explorer = payment.transfer?.txHash === hash ? explorerUrl(payment) : null
-  const short = code(shortened(hash))
+  const short = code(shorten(hash))
   return [
     ...(block === '' ? [] : [`Block ${Number(block).toLocaleString('en')}`]),
     ...(hash === '' ? [] : [explorer === null ? short : link(explorer, short)]),

@@ -9,11 +9,11 @@ import {
   type Payment,
 } from '../../../domain/payment/payment-object.ts'
 import type { Amounts } from '../../checkout/amounts.ts'
-import { stampOf } from '../../checkout/live.ts'
+import { getStamp } from '../../checkout/live.ts'
 import { PostButton } from '../../site/form.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
 import { momentText } from '../../site/moment.tsx'
-import { Amount, Card, Copy, Curl, Fact, Facts, Head, Note, shortened } from '../../site/parts.tsx'
+import { Amount, Card, Copy, Curl, Fact, Facts, Head, Note, shorten } from '../../site/parts.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 import {
   Fiat,
@@ -52,7 +52,7 @@ export function renderPaymentPage(view: PaymentView): string {
   return renderFramed({
     frame,
     title: `${fiatText(amount)} ${amount.currency}`,
-    follow: `${new URL(checkoutUrl(publicUrl, payment.checkoutToken)).pathname}/live?knows=${stampOf(view)}`,
+    follow: `${new URL(checkoutUrl(publicUrl, payment.checkoutToken)).pathname}/live?knows=${getStamp(view)}`,
     children: (
       <>
         <Head
@@ -280,14 +280,14 @@ function Ids({ payment, attempts }: { payment: Payment; attempts: readonly Attem
     <Card id="ids" title="Ids">
       <Facts>
         <Fact name="Payment">
-          <Copy value={id} short={shortened(id, 12, 5)} />
+          <Copy value={id} short={shorten(id, 12, 5)} />
         </Fact>
         <Fact name="Wallet">
-          <Copy value={destination} short={shortened(destination, 6, 4)} />
+          <Copy value={destination} short={shorten(destination, 6, 4)} />
         </Fact>
         {transfer !== null && (
           <Fact name="Transaction">
-            <Copy value={transfer.txHash} short={shortened(transfer.txHash)} />
+            <Copy value={transfer.txHash} short={shorten(transfer.txHash)} />
           </Fact>
         )}
         {attempts.flatMap(({ partnerReference: reference }) =>
@@ -295,7 +295,7 @@ function Ids({ payment, attempts }: { payment: Payment; attempts: readonly Attem
             ? []
             : [
                 <Fact key={reference} name="Partner order">
-                  <Copy value={reference} short={shortened(reference)} />
+                  <Copy value={reference} short={shorten(reference)} />
                 </Fact>,
               ],
         )}

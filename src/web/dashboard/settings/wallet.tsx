@@ -3,7 +3,7 @@ import { plural } from '../../../domain/plural.ts'
 import { curlText } from '../../site/curl.ts'
 import { SiteIcon } from '../../site/icons.tsx'
 import { Moment, Recent } from '../../site/moment.tsx'
-import { Card, Curl, Head, shortened } from '../../site/parts.tsx'
+import { Card, Curl, Head, shorten } from '../../site/parts.tsx'
 import { RowLink, Table } from '../../site/table.tsx'
 import { renderFramed } from '../frame.tsx'
 import { Usdc } from '../payment-words.tsx'
@@ -111,7 +111,7 @@ function Payouts({ view: { payouts, now } }: { view: WalletView }) {
               <RowLink href={`/dashboard/payments/${id}`}>{usdc === null ? '–' : <Usdc micro={usdc.net} />}</RowLink>
             ),
           },
-          { name: 'For', place: 'c', cell: ({ reference, id }) => reference ?? shortened(id) },
+          { name: 'For', place: 'c', cell: ({ reference, id }) => reference ?? shorten(id) },
           {
             name: 'Final',
             place: 'd',

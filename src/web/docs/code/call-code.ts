@@ -1,4 +1,4 @@
-import { type ApiCall, hasVariable, piecesOf } from './call.ts'
+import { type ApiCall, hasVariable, splitUrl } from './call.ts'
 import { CALL_LANGUAGES, type CallLanguage, type Code } from './languages.ts'
 import { literal } from './literal.ts'
 
@@ -28,7 +28,7 @@ function listHeaders({ headers, body }: ApiCall): [string, string][] {
 function curlCode(call: ApiCall): string {
   const { method, url, body } = call
   const quote = hasVariable(url) ? '"' : "'"
-  const address = piecesOf(url)
+  const address = splitUrl(url)
     .map(({ text, variable }) => (variable === null ? text : `${text}$${variable}`))
     .join('')
   // Without -g, curl reads brackets as a range of URLs.
@@ -45,7 +45,7 @@ function curlCode(call: ApiCall): string {
 function typescriptCode(call: ApiCall): string {
   const { method, url, body } = call
   const address = hasVariable(url)
-    ? `\`${piecesOf(url)
+    ? `\`${splitUrl(url)
         .map(({ text, variable }) => (variable === null ? text : `${text}\${process.env.${variable}}`))
         .join('')}\``
     : `'${url}'`
@@ -65,7 +65,7 @@ function typescriptCode(call: ApiCall): string {
 function pythonCode(call: ApiCall): string {
   const { method, url, body } = call
   const address = hasVariable(url)
-    ? `f"${piecesOf(url)
+    ? `f"${splitUrl(url)
         .map(({ text, variable }) => (variable === null ? text : `${text}{os.environ['${variable}']}`))
         .join('')}"`
     : `"${url}"`
@@ -90,7 +90,7 @@ function pythonCode(call: ApiCall): string {
 
 function goCode(call: ApiCall): string {
   const { method, url, body } = call
-  const address = piecesOf(url)
+  const address = splitUrl(url)
     .map(({ text, variable }) => `"${text}"${variable === null ? '' : ` + os.Getenv("${variable}")`}`)
     .join(' + ')
     .replace(/ \+ ""$/, '')
@@ -122,7 +122,7 @@ function goCode(call: ApiCall): string {
 
 function phpCode(call: ApiCall): string {
   const { method, url, body } = call
-  const address = piecesOf(url)
+  const address = splitUrl(url)
     .map(({ text, variable }) => `'${text}'${variable === null ? '' : ` . getenv('${variable}')`}`)
     .join(' . ')
     .replace(/ \. ''$/, '')

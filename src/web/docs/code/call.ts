@@ -13,7 +13,7 @@ export type Piece = { readonly text: string; readonly variable: string | null }
 const VARIABLE = /\{([A-Z_]+)\}/
 
 /** Splits a URL into pieces, so that each language can insert its variables. */
-export function piecesOf(url: string): Piece[] {
+export function splitUrl(url: string): Piece[] {
   const parts = url.split(VARIABLE)
   return parts.flatMap((text, index) => (index % 2 === 1 ? [] : [{ text, variable: parts[index + 1] ?? null }]))
 }

@@ -1,4 +1,4 @@
-import { currenciesOf, PROVIDER_NAMES, PROVIDERS } from '../../../domain/methods.ts'
+import { listCurrencies, PROVIDER_NAMES, PROVIDERS } from '../../../domain/methods.ts'
 import { groupedAmount } from '../../../domain/money.ts'
 import { Field, type FormErrors } from '../../site/form.tsx'
 import { Fold } from '../../site/parts.tsx'
@@ -213,7 +213,7 @@ export function CurrencyField({ currency, errors }: { currency: string; errors: 
     <Field name="currency" label="Currency" errors={errors}>
       {(attributes) => (
         <select {...attributes}>
-          {currenciesOf(null)
+          {listCurrencies(null)
             .toSorted()
             .map((code) => (
               <option key={code} value={code} selected={code === currency}>

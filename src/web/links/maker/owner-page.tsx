@@ -3,7 +3,7 @@ import type { Payment } from '../../../domain/payment/payment-object.ts'
 import { ContactSupport, renderDoor, renderSite } from '../../site/document.tsx'
 import { SiteIcon } from '../../site/icons.tsx'
 import { Moment } from '../../site/moment.tsx'
-import { Card, Copy, Fold, Head, Note, shortened } from '../../site/parts.tsx'
+import { Card, Copy, Fold, Head, Note, shorten } from '../../site/parts.tsx'
 import { LinkPayments } from './link-payments.tsx'
 import { LinkState, priceText, Stats, type Totals } from './link-words.tsx'
 
@@ -37,7 +37,7 @@ export function renderOwner(view: OwnerView): string {
           lead={
             <>
               {priceText(link)} · created <Moment at={link.createdAt} /> · pays to{' '}
-              <Copy value={link.wallet ?? ''} short={shortened(link.wallet ?? '', 6, 4)} />
+              <Copy value={link.wallet ?? ''} short={shorten(link.wallet ?? '', 6, 4)} />
             </>
           }
           actions={

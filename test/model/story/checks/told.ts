@@ -1,6 +1,6 @@
 import { type Currency, isCurrency } from '../../../../src/domain/currencies.ts'
 import { formatAmount, formatUsdc } from '../../../../src/domain/money.ts'
-import { type AttemptStatus, isClosed, type PaymentStatus, wordOf } from '../../../../src/domain/payment/payment.ts'
+import { type AttemptStatus, getWord, isClosed, type PaymentStatus } from '../../../../src/domain/payment/payment.ts'
 import { isWebhookEventType } from '../../../../src/domain/webhook.ts'
 import { assetOf, type Facts, findSold, lastThere } from './facts.ts'
 import { lossOf } from './money.ts'
@@ -56,9 +56,9 @@ export async function checkClosing({ shop, row, orders }: Facts): Promise<string
   const ends = rows as { id: string; at: Date; said: AttemptStatus | null }[]
   const isEarly = ends.some(({ id, at, said }) => {
     const isPaid = orders.some(({ attempt, order }) => attempt.id === id && order?.status === 'paid')
-    // By the closing process's clock, which can be wrong.
+    // By the closing process’s clock, which can be wrong.
     const isBefore = (shop.paidSince.get(id) ?? Infinity) + MINUTE_MS < at.getTime()
-    return isPaid && isBefore && wordOf(said ?? 'opening') !== 'over'
+    return isPaid && isBefore && getWord(said ?? 'opening') !== 'over'
   })
   return isEarly && !shop.troubles.wasSilent() && !shop.hasLost() ? ['closed, and a partner had been paid before'] : []
 }
@@ -97,7 +97,7 @@ function checkPrices(events: readonly Event[], facts: Facts): string[] {
   })
 }
 
-/** The events about losses sum to the loss by the partners' own books. */
+/** The events about losses sum to the loss by the partners’ own books. */
 function checkChargebacks(events: readonly Event[], facts: Facts): string[] {
   const sold = findSold(facts)
   const order = facts.orders.find(({ attempt }) => attempt.id === sold?.attempt.id)
@@ -123,7 +123,7 @@ function checkChargebacks(events: readonly Event[], facts: Facts): string[] {
   return total === units(lost) ? [] : [`${lost} are lost, the events of it add up to ${total}`]
 }
 
-/** The exception that the merchant reads agrees with the partners' money. */
+/** The exception that the merchant reads agrees with the partners’ money. */
 function checkException(facts: Facts): string[] {
   const { exception, status } = facts.row.payment
   const sold = findSold(facts)

@@ -1,6 +1,6 @@
 import { listDeliveries, readEvent } from '../../../../db/webhooks/event-log.ts'
 import type { WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.ts'
-import { may } from '../../../../domain/account/roles.ts'
+import { hasAbility } from '../../../../domain/account/roles.ts'
 import { isId } from '../../../../domain/ids.ts'
 import { renderDelivery } from '../../../../web/dashboard/developers/webhooks/delivery.tsx'
 import type { TryShown } from '../../../../web/dashboard/developers/webhooks/delivery-words.tsx'
@@ -84,7 +84,7 @@ async function show(deps: DeliveryPageDeps, call: PageCall, problem: string | nu
   const { publicUrl } = deps
   const { stored, endpoint, delivery, body } = await find(call)
   const chosen = delivery.log.find(({ number }) => String(number) === call.query['try']) ?? delivery.log.at(-1) ?? null
-  const mayChange = may(call.role, 'develop')
+  const mayChange = hasAbility(call.role, 'develop')
   const sent = sentHeaders(deps, { id: delivery.event, body, tried: chosen, endpoint: stored })
   return renderDelivery({ frame: call.frame, endpoint, delivery, body, sent, chosen, mayChange, problem, publicUrl })
 }

@@ -6,7 +6,7 @@ import {
   readEventRow,
 } from '../../../../db/webhooks/event-list.ts'
 import { readEvent } from '../../../../db/webhooks/event-log.ts'
-import { may } from '../../../../domain/account/roles.ts'
+import { hasAbility } from '../../../../domain/account/roles.ts'
 import { isId } from '../../../../domain/ids.ts'
 import { WEBHOOK_EVENT_TYPES } from '../../../../domain/webhook.ts'
 import { renderEvent } from '../../../../web/dashboard/developers/events/event.tsx'
@@ -51,7 +51,7 @@ export function eventPages(deps: EventPageDeps): Page[] {
             attempts: row.attempts,
             lastAt: row.last_attempt_at,
           })),
-          mayChange: may(role, 'develop'),
+          mayChange: hasAbility(role, 'develop'),
           now: new Date(deps.clock()).toISOString(),
           publicUrl: deps.publicUrl,
         })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { findOwnApiKey, listApiKeys, type StoredApiKey } from '../../../../db/merchants/api-keys.ts'
-import { may, type Role } from '../../../../domain/account/roles.ts'
+import { hasAbility, type Role } from '../../../../domain/account/roles.ts'
 import {
   KEY_DAYS,
   KEY_PRESETS,
@@ -13,10 +13,10 @@ import {
 import { isInUse, type KeyShown } from '../../../../web/dashboard/developers/key-words.tsx'
 import { renderKey, renderKeys } from '../../../../web/dashboard/developers/keys.tsx'
 import { API_SCOPES, NETWORK } from '../../../auth/api-key.ts'
-import { scopesOf } from '../../../auth/role-scopes.ts'
+import { getRoleScopes } from '../../../auth/role-scopes.ts'
 import { Problem } from '../../../http/problems.ts'
 import { SiteProblem } from '../../site-problem.ts'
-import { change, errorsOf, type WithRoutes } from '../operations.ts'
+import { change, toFieldErrors, type WithRoutes } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
 
 export type KeyPageDeps = WithRoutes & { readonly clock: () => number; readonly publicUrl: string }
@@ -74,7 +74,7 @@ function listPages(deps: KeyPageDeps): Page[] {
         const all = (found?.rows ?? []).map(shown)
         const { now } = common(deps)
         const keys = [...all.filter((key) => isInUse(key, now)), ...all.filter((key) => !isInUse(key, now))]
-        return { html: renderKeys({ ...common(deps), frame, keys, mayChange: may(role, 'develop') }) }
+        return { html: renderKeys({ ...common(deps), frame, keys, mayChange: hasAbility(role, 'develop') }) }
       },
     }),
   ]
@@ -83,7 +83,7 @@ function listPages(deps: KeyPageDeps): Page[] {
 function newPages(deps: KeyPageDeps): Page[] {
   const path = '/dashboard/keys/new'
   const show = ({ frame, role }: PageCall, draft: KeyDraft, errors: Record<string, string>): string =>
-    renderNewKey({ ...common(deps), scopes: scopesOf(role), frame, draft, errors, once: randomUUID() })
+    renderNewKey({ ...common(deps), scopes: getRoleScopes(role), frame, draft, errors, once: randomUUID() })
   return [
     definePage({
       method: 'get',
@@ -167,12 +167,12 @@ const common = ({ clock, publicUrl }: KeyPageDeps) => ({
 
 /** Limited to the scopes of the maker. */
 export const sellScopes = (role: Role): readonly string[] =>
-  scopesOf(role).filter((one) => PRESET_SCOPES.sell.includes(one))
+  getRoleScopes(role).filter((one) => PRESET_SCOPES.sell.includes(one))
 
 function scopesFor({ preset, scope }: z.output<typeof newForm>, role: Role): readonly string[] {
   if (preset === 'own') return scope
   const wanted = PRESET_SCOPES[preset]
-  return scopesOf(role).filter((one) => wanted.includes(one))
+  return getRoleScopes(role).filter((one) => wanted.includes(one))
 }
 
 async function orErrors<T extends object>(work: () => Promise<T>): Promise<T | { errors: Record<string, string> }> {
@@ -180,7 +180,7 @@ async function orErrors<T extends object>(work: () => Promise<T>): Promise<T | {
     return await work()
   } catch (error) {
     if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
-    return { errors: errorsOf(error, 'name') }
+    return { errors: toFieldErrors(error, 'name') }
   }
 }
 
@@ -201,7 +201,7 @@ async function findOwn({ db, tenant, params }: Pick<PageCall, 'db' | 'tenant' | 
 
 async function show(deps: KeyPageDeps, call: PageCall, problem: string | null): Promise<string> {
   const apiKey = shown(await findOwn(call))
-  const mayChange = may(call.role, 'develop')
+  const mayChange = hasAbility(call.role, 'develop')
   return renderKey({ ...common(deps), frame: call.frame, apiKey, mayChange, once: randomUUID(), problem })
 }
 

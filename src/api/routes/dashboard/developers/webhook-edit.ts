@@ -4,9 +4,9 @@ import { renderDeleteWebhook, renderEditWebhook } from '../../../../web/dashboar
 import type { EndpointDraft } from '../../../../web/dashboard/developers/webhooks/webhook-form.tsx'
 import { Problem } from '../../../http/problems.ts'
 import { findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
-import { change, errorsOf } from '../operations.ts'
+import { change, toFieldErrors } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
-import { healthOf, shownEndpoint, type WebhookPageDeps } from './webhook-views.ts'
+import { readEndpointHealth, shownEndpoint, type WebhookPageDeps } from './webhook-views.ts'
 
 export const endpointForm = z.object({
   url: z.string().max(5000).default(''),
@@ -14,12 +14,12 @@ export const endpointForm = z.object({
   event: z.union([z.string().transform((one) => [one]), z.array(z.string())]).default([]),
 })
 
-export const pathOf = (params: Readonly<Record<string, string>>): string =>
+export const endpointPath = (params: Readonly<Record<string, string>>): string =>
   `/dashboard/webhooks/${encodeURIComponent(params['id'] ?? '')}`
 
 export const atHost = (url: string): string => (URL.canParse(url.trim()) ? ` at ${new URL(url.trim()).hostname}` : '')
 
-export function bodyOf({ url, description, event }: z.output<typeof endpointForm>) {
+export function toEndpointBody({ url, description, event }: z.output<typeof endpointForm>) {
   return {
     url: url.trim(),
     description: description.trim() === '' ? null : description.trim(),
@@ -62,19 +62,19 @@ function editPages(deps: WebhookPageDeps): Page[] {
       method: 'post',
       path,
       needs: 'develop',
-      fresh: { what: ({ url = '' }) => `a change to a webhook endpoint${atHost(url)}`, back: pathOf },
+      fresh: { what: ({ url = '' }) => `a change to a webhook endpoint${atHost(url)}`, back: endpointPath },
       form: endpointForm,
       handle: async (call) => {
         const { id } = await findOwnEndpoint(call.db, call.tenant, call.params['id'] ?? '')
         const { url, description, event: events } = call.form
         try {
-          await change(deps, call, { name: 'updateWebhookEndpoint', params: { id }, body: bodyOf(call.form) })
+          await change(deps, call, { name: 'updateWebhookEndpoint', params: { id }, body: toEndpointBody(call.form) })
         } catch (error) {
           if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
           const draft = { url, description, events }
-          return { status: 400, html: await show(call, { draft, errors: errorsOf(error, 'url') }) }
+          return { status: 400, html: await show(call, { draft, errors: toFieldErrors(error, 'url') }) }
         }
-        return { to: pathOf(call.params), done: 'endpoint_saved' }
+        return { to: endpointPath(call.params), done: 'endpoint_saved' }
       },
     }),
   ]
@@ -89,7 +89,7 @@ function deletePages(deps: WebhookPageDeps): Page[] {
       needs: 'develop',
       handle: async ({ db, tenant, params, frame }) => {
         const endpoint = shownEndpoint(await findOwnEndpoint(db, tenant, params['id'] ?? ''))
-        const health = await healthOf(deps, { db, tenant }, endpoint.id)
+        const health = await readEndpointHealth(deps, { db, tenant }, endpoint.id)
         return { html: renderDeleteWebhook({ frame, endpoint, health, publicUrl: deps.publicUrl }) }
       },
     }),
@@ -97,7 +97,7 @@ function deletePages(deps: WebhookPageDeps): Page[] {
       method: 'post',
       path,
       needs: 'develop',
-      fresh: { what: 'the removal of a webhook endpoint', back: pathOf },
+      fresh: { what: 'the removal of a webhook endpoint', back: endpointPath },
       handle: async (call) => {
         const { id, url } = await findOwnEndpoint(call.db, call.tenant, call.params['id'] ?? '')
         // Logs the URL too: afterwards nothing else shows which endpoint it was.

@@ -2,7 +2,7 @@ import type { Session, Tenant } from '../../../../db/db.ts'
 import { readHealth, triesByHour } from '../../../../db/webhooks/endpoint-health.ts'
 import { type DeliveryEntry, listDeliveries } from '../../../../db/webhooks/event-log.ts'
 import type { WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.ts'
-import { may } from '../../../../domain/account/roles.ts'
+import { hasAbility } from '../../../../domain/account/roles.ts'
 import { isId } from '../../../../domain/ids.ts'
 import { isOverloaded, nextDelaySeconds, type SendError } from '../../../../domain/webhook.ts'
 import type { DeliveryShown } from '../../../../web/dashboard/developers/webhooks/delivery-words.tsx'
@@ -34,7 +34,7 @@ const VIEW_STATUS: Readonly<Record<DeliveryView, string | undefined>> = {
 export const iso = ({ clock }: Pick<WebhookPageDeps, 'clock'>, before = 0): string =>
   new Date(clock() - before).toISOString()
 
-export async function healthOf(
+export async function readEndpointHealth(
   deps: WebhookPageDeps,
   { db, tenant }: { db: Session; tenant: Tenant },
   endpointId: string,
@@ -64,7 +64,7 @@ export async function showEndpoint(deps: WebhookPageDeps, call: PageCall, proble
   const filters = { status: VIEW_STATUS[show] }
   const { found, health } = await call.inTurn(async (lists) => ({
     found: await listDeliveries(lists, tenant, { endpointId: endpoint.id, filters, page }),
-    health: await healthOf(deps, { db: lists, tenant }, endpoint.id),
+    health: await readEndpointHealth(deps, { db: lists, tenant }, endpoint.id),
   }))
   if (found === null) throw new SiteProblem('not_found')
   const last = found.rows.at(-1)
@@ -79,7 +79,7 @@ export async function showEndpoint(deps: WebhookPageDeps, call: PageCall, proble
     deliveries: found.rows.map(shownDelivery),
     show,
     older,
-    mayChange: may(role, 'develop'),
+    mayChange: hasAbility(role, 'develop'),
     language: isLanguage(query['lang']) ? query['lang'] : 'typescript',
     problem,
     now: iso(deps),

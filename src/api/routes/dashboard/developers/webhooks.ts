@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { listEndpoints, type WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.ts'
-import { may } from '../../../../domain/account/roles.ts'
+import { hasAbility } from '../../../../domain/account/roles.ts'
 import { DEFAULT_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from '../../../../domain/webhook.ts'
 import {
   type EndpointDraft,
@@ -13,10 +13,17 @@ import { renderWebhooks } from '../../../../web/dashboard/developers/webhooks/we
 import type { Done } from '../../../../web/dashboard/done.ts'
 import { Problem } from '../../../http/problems.ts'
 import { findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
-import { act, change, errorsOf } from '../operations.ts'
+import { act, change, toFieldErrors } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
-import { atHost, bodyOf, editWebhookPages, endpointForm, pathOf } from './webhook-edit.ts'
-import { healthOf, iso, REPLAYABLE_MS, showEndpoint, shownEndpoint, type WebhookPageDeps } from './webhook-views.ts'
+import { atHost, editWebhookPages, endpointForm, endpointPath, toEndpointBody } from './webhook-edit.ts'
+import {
+  iso,
+  REPLAYABLE_MS,
+  readEndpointHealth,
+  showEndpoint,
+  shownEndpoint,
+  type WebhookPageDeps,
+} from './webhook-views.ts'
 
 const once = z
   .string()
@@ -41,11 +48,11 @@ function listPages(deps: WebhookPageDeps): Page[] {
           for (const endpoint of found)
             shown.push({
               endpoint: shownEndpoint(endpoint),
-              health: await healthOf(deps, { db: lists, tenant }, endpoint.id),
+              health: await readEndpointHealth(deps, { db: lists, tenant }, endpoint.id),
             })
           return shown
         })
-        const mayChange = may(role, 'develop')
+        const mayChange = hasAbility(role, 'develop')
         const html = renderWebhooks({ frame, endpoints, mayChange, now: iso(deps), publicUrl: deps.publicUrl })
         return { html }
       },
@@ -79,14 +86,14 @@ function newPages(deps: WebhookPageDeps): Page[] {
       form: newForm,
       handle: async (call) => {
         const { url, description, event, once: key } = call.form
-        const { description: named, ...rest } = bodyOf(call.form)
+        const { description: named, ...rest } = toEndpointBody(call.form)
         const body = { ...rest, ...(named !== null && { description: named }) }
         try {
           const made = await change(deps, call, { name: 'createWebhookEndpoint', body, once: key })
           return { html: await showSecret(call, made.body) }
         } catch (error) {
           if (!(error instanceof Problem)) throw error
-          return { status: 400, html: show(call, { url, description, events: event }, errorsOf(error, 'url')) }
+          return { status: 400, html: show(call, { url, description, events: event }, toFieldErrors(error, 'url')) }
         }
       },
     }),
@@ -113,7 +120,7 @@ function onePages(deps: WebhookPageDeps): Page[] {
           if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
           return { status: 409, html: await showEndpoint(deps, call, error.message) }
         }
-        return { to: pathOf(call.params), done }
+        return { to: endpointPath(call.params), done }
       },
     })
   const redeliver = (call: PageCall, id: string) =>
@@ -159,7 +166,7 @@ function secretPages(deps: WebhookPageDeps): Page[] {
       method: 'post',
       path,
       needs: 'develop',
-      fresh: { what: 'a new signing secret for a webhook endpoint', back: pathOf },
+      fresh: { what: 'a new signing secret for a webhook endpoint', back: endpointPath },
       form: z.object({
         overlap: z
           .string()

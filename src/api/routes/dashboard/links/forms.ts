@@ -7,9 +7,9 @@ import { formatAmount, type Money } from '../../../../domain/money.ts'
 import { renderEditLink, renderNewLink } from '../../../../web/dashboard/links/link-edit.tsx'
 import type { LinkDraft } from '../../../../web/links/link-draft.ts'
 import { Problem } from '../../../http/problems.ts'
-import { hintOfAmount } from '../../../links/hints.ts'
-import { bodyOf, draftLink, EMPTY_DRAFT, errorsOfForm, linkForm } from '../../../links/link-form.ts'
-import { previewOf } from '../../links/preview.ts'
+import { createAmountHint } from '../../../links/hints.ts'
+import { draftLink, EMPTY_DRAFT, explainToForm, linkForm, toLinkBody } from '../../../links/link-form.ts'
+import { renderPreview } from '../../links/preview.ts'
 import { change } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
 import { findOwn, type LinkPageDeps } from './own.ts'
@@ -27,7 +27,7 @@ type Errors = Readonly<Record<string, string>>
 
 function newPages(deps: LinkPageDeps): Page[] {
   const show = async ({ frame, db, tenant }: PageCall, draft: LinkDraft, errors: Errors): Promise<string> => {
-    const hint = await hintOfAmount(deps.rates, draft)
+    const hint = await createAmountHint(deps.rates, draft)
     const hasWallet = (await readWallet(db, tenant)) !== null
     return renderNewLink({ frame, draft, errors, hint, once: randomUUID(), hasWallet, publicUrl: deps.publicUrl })
   }
@@ -49,7 +49,7 @@ function newPages(deps: LinkPageDeps): Page[] {
       form: linkForm.extend({ once }),
       handle: async (call) => {
         const { once: key, ...draft } = call.form
-        const asked = { name: 'createPaymentLink', body: bodyOf(draft), once: key }
+        const asked = { name: 'createPaymentLink', body: toLinkBody(draft), once: key }
         const made = await orErrors(draft, () => change(deps, call, asked))
         if ('errors' in made) return { status: 400, html: await show(call, draft, made.errors), frame: 'holds' }
         return { to: `/dashboard/links/${z.object({ id: z.string() }).parse(made.body).id}`, done: 'link_made' }
@@ -63,7 +63,7 @@ function newPages(deps: LinkPageDeps): Page[] {
         const draft = linkForm.safeParse({ ...request.query }).data ?? EMPTY_DRAFT
         const link = draftLink(draft, { livemode: tenant.livemode, wallet: null, anonymous: false })
         const shop = await readShop(db, tenant.merchantId)
-        return { html: await previewOf(deps, request, { link, shop }), frame: 'held' }
+        return { html: await renderPreview(deps, request, { link, shop }), frame: 'held' }
       },
     }),
   ]
@@ -108,7 +108,7 @@ async function orErrors<T extends object>(draft: LinkDraft, work: () => Promise<
     return await work()
   } catch (error) {
     if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
-    return { errors: errorsOfForm(error, draft) }
+    return { errors: explainToForm(error, draft) }
   }
 }
 
@@ -123,7 +123,7 @@ const CHANGEABLE = [
 
 /** Empty fields are cleared. An unchanged expiry day keeps its hour. */
 function readChanges(link: PaymentLink, draft: LinkDraft): Record<string, unknown> {
-  const { title, prefill, ...given } = bodyOf(draft)
+  const { title, prefill, ...given } = toLinkBody(draft)
   const changes: Record<string, unknown> = { title, prefill }
   for (const name of CHANGEABLE) changes[name] = given[name] ?? null
   if (draft.expires_at.trim() === toDraft(link).expires_at) delete changes['expires_at']

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listLinks } from '../../../../db/links/link-list.ts'
-import { listPaymentsOf, totalsOfLink } from '../../../../db/links/owners.ts'
-import { may } from '../../../../domain/account/roles.ts'
+import { listLinkPayments, readLinkTotals } from '../../../../db/links/owners.ts'
+import { hasAbility } from '../../../../domain/account/roles.ts'
 import { isId } from '../../../../domain/ids.ts'
 import type { PaymentLink } from '../../../../domain/link/link.ts'
 import { renderLink } from '../../../../web/dashboard/links/link.tsx'
@@ -81,7 +81,7 @@ async function list({ clock, publicUrl }: LinkPageDeps, { db, tenant, query: ask
     links,
     newer: (before === null ? after !== null : hasMore) ? at('before', links[0]?.id) : null,
     older: (before === null ? hasMore : true) ? at('after', links.at(-1)?.id) : null,
-    mayChange: may(role, 'sell'),
+    mayChange: hasAbility(role, 'sell'),
     now: new Date(clock()).toISOString(),
     publicUrl,
   })
@@ -94,8 +94,8 @@ async function show({ db, clock, publicUrl }: LinkPageDeps, call: PageCall, link
   const after = paymentCursor.safeParse(query['after']).data ?? null
   // The page already has its turn. Payments from before the claim belong to no account, so they are not read as its.
   const { totals, payments, hasMore } = await db.transaction(async (tx) => ({
-    totals: await totalsOfLink(tx, link.id),
-    ...(await listPaymentsOf(tx, link.id, { limit: PER_PAGE, after })),
+    totals: await readLinkTotals(tx, link.id),
+    ...(await listLinkPayments(tx, link.id, { limit: PER_PAGE, after })),
   }))
   const last = payments.at(-1)?.id
   return renderLink({
@@ -104,7 +104,7 @@ async function show({ db, clock, publicUrl }: LinkPageDeps, call: PageCall, link
     totals,
     payments,
     older: hasMore && last !== undefined ? `/dashboard/links/${link.id}?after=${last}` : null,
-    mayChange: may(role, 'sell'),
+    mayChange: hasAbility(role, 'sell'),
     now: new Date(clock()).toISOString(),
     publicUrl,
   })

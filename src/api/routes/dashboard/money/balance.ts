@@ -1,7 +1,13 @@
 import { receivedByDay } from '../../../../db/merchants/overview.ts'
 import { readComing, readStatement } from '../../../../db/merchants/statement.ts'
 import { CHART_SPANS, type ChartSpan, renderBalance } from '../../../../web/dashboard/money/balance.tsx'
-import { monthsAfter, STATEMENT_PERIOD, spanOf, statementFile, sumOf } from '../../../exports/statement.ts'
+import {
+  monthsAfter,
+  parseStatementPeriod,
+  STATEMENT_PERIOD,
+  statementFile,
+  sumStatement,
+} from '../../../exports/statement.ts'
 import { SiteProblem } from '../../site-problem.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
 
@@ -30,7 +36,7 @@ export function balancePages({ clock }: BalancePageDeps): Page[] {
         if (!STATEMENT_PERIOD.test(period)) throw new SiteProblem('not_found')
         const format = query['for'] === 'excel' ? 'excel' : 'csv'
         return {
-          file: statementFile(period, format, await readStatement(db, tenant, spanOf(period))),
+          file: statementFile(period, format, await readStatement(db, tenant, parseStatementPeriod(period))),
           exported: { action: 'exportStatement', data: { format, period } },
         }
       },
@@ -50,7 +56,7 @@ async function show({ db, tenant, frame, query }: PageCall, now: string): Promis
   const coming = await readComing(db, tenant)
   const bars = await readBars({ db, tenant }, span, now)
   const months = Array.from({ length: MONTHS }, (_, back) => monthsAfter(month, -back).slice(0, 7))
-  const [sum, thisMonth] = [sumOf(lines), sumOf(ofMonth)]
+  const [sum, thisMonth] = [sumStatement(lines), sumStatement(ofMonth)]
   return renderBalance({
     frame,
     by,

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { readShop } from '../../../../db/merchants/merchants.ts'
-import { may } from '../../../../domain/account/roles.ts'
+import { hasAbility } from '../../../../domain/account/roles.ts'
 import { type BrandDraft, renderBrand } from '../../../../web/dashboard/settings/brand.tsx'
 import { isHex } from '../../../../web/look/colour.ts'
 import { Problem } from '../../../http/problems.ts'
 import { REFUSALS } from '../../../images/image.ts'
 import { draftLink, EMPTY_DRAFT } from '../../../links/link-form.ts'
-import { type PreviewDeps, previewOf } from '../../links/preview.ts'
+import { type PreviewDeps, renderPreview } from '../../links/preview.ts'
 import { SiteProblem } from '../../site-problem.ts'
-import { capitalized, change, errorsOf, type WithRoutes } from '../operations.ts'
+import { capitalized, change, toFieldErrors, type WithRoutes } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
 
 export type BrandPageDeps = WithRoutes & PreviewDeps & { readonly publicUrl: string }
@@ -44,7 +44,7 @@ export function brandPages(deps: BrandPageDeps): Page[] {
         const link = draftLink(draft, { livemode: tenant.livemode, wallet: null, anonymous: false })
         const stored = await readShop(db, tenant.merchantId)
         const shop = { ...stored, name: name.slice(0, 100), brand: colorIn(color) }
-        return { html: await previewOf(deps, request, { link, shop }), frame: 'held' }
+        return { html: await renderPreview(deps, request, { link, shop }), frame: 'held' }
       },
     }),
     definePage({
@@ -69,7 +69,7 @@ export function brandPages(deps: BrandPageDeps): Page[] {
           await change(deps, call, { name: 'setBrand', body: { ...given, ...picture }, noted })
         } catch (error) {
           if (!(error instanceof Problem)) throw error
-          const wrong = { draft: { name, color, support_email: email }, errors: errorsOf(error, 'name') }
+          const wrong = { draft: { name, color, support_email: email }, errors: toFieldErrors(error, 'name') }
           return { status: 400, html: await show(deps, call, wrong), frame: 'holds' }
         }
         return { to: '/dashboard/brand', done: 'brand_saved' }
@@ -100,7 +100,7 @@ async function show(
     brand: wrong === null ? shop.brand : colorIn(draft.color),
     errors: wrong?.errors ?? (tooLarge ? { logo: capitalized(REFUSALS.too_large) } : {}),
     logo: shop.logo,
-    mayChange: may(role, 'own'),
+    mayChange: hasAbility(role, 'own'),
     publicUrl,
   })
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { readEmbedding } from '../../../../db/merchants/embedding.ts'
 import { readOrigin } from '../../../../domain/account/origin.ts'
-import { may } from '../../../../domain/account/roles.ts'
+import { hasAbility } from '../../../../domain/account/roles.ts'
 import { EMBED_SCRIPT } from '../../../../web/assets.ts'
 import { renderEmbedding } from '../../../../web/dashboard/settings/embedding.tsx'
 import { Problem } from '../../../http/problems.ts'
-import { change, errorsOf, type WithRoutes } from '../operations.ts'
+import { change, toFieldErrors, type WithRoutes } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
 
 export type EmbeddingPageDeps = WithRoutes & { readonly publicUrl: string }
@@ -35,7 +35,7 @@ export function embeddingPages(deps: EmbeddingPageDeps): Page[] {
           await change(deps, call, { name: 'setEmbedding', body: { origins } })
         } catch (error) {
           if (!(error instanceof Problem)) throw error
-          return { status: 400, html: await show(deps, call, { written, errors: errorsOf(error, 'origins') }) }
+          return { status: 400, html: await show(deps, call, { written, errors: toFieldErrors(error, 'origins') }) }
         }
         return { to: '/dashboard/embedding', done: 'embedding_saved' }
       },
@@ -56,7 +56,7 @@ async function show(
     origins,
     written: wrong?.written ?? origins.join('\n'),
     errors: wrong?.errors ?? {},
-    mayChange: may(role, 'develop'),
+    mayChange: hasAbility(role, 'develop'),
     publicUrl,
     script: EMBED_SCRIPT,
   })

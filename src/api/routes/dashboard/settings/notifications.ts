@@ -10,7 +10,7 @@ import {
   updateChannel,
 } from '../../../../db/notifications/channels.ts'
 import { findBotName } from '../../../../db/notifications/telegram.ts'
-import { may } from '../../../../domain/account/roles.ts'
+import { hasAbility } from '../../../../domain/account/roles.ts'
 import { isId } from '../../../../domain/ids.ts'
 import {
   DEFAULT_NOTIFICATION_EVENTS,
@@ -66,7 +66,7 @@ function newPages(deps: NotificationPageDeps): Page[] {
       handle: async ({ db, tenant, frame, role }) => {
         const [channels, waiting] = [await listChannels(db, tenant), await countWaiting(db, tenant)]
         const bot = await findBotName(deps.db, iso(deps))
-        return { html: renderNotifications({ frame, channels, waiting, mayChange: may(role, 'develop'), bot }) }
+        return { html: renderNotifications({ frame, channels, waiting, mayChange: hasAbility(role, 'develop'), bot }) }
       },
     }),
     definePage({
@@ -219,7 +219,7 @@ async function show(
   const messages = await listMessages(db, tenant, { channelId: channel.id, limit: SHOWN })
   const waiting = (await countWaiting(db, tenant)).get(channel.id) ?? 0
   const bot = channel.kind === 'telegram' ? await findBotName(deps.db, iso(deps)) : null
-  return renderChannel({ frame, channel, messages, waiting, errors, mayChange: may(role, 'develop'), bot })
+  return renderChannel({ frame, channel, messages, waiting, errors, mayChange: hasAbility(role, 'develop'), bot })
 }
 
 function readQuiet(form: {

@@ -5,14 +5,14 @@ import type { Db } from '../../../../db/db.ts'
 import { countByStatus, countPaidTo } from '../../../../db/merchants/overview.ts'
 import { readWalletSetting, type WalletSetting } from '../../../../db/merchants/wallets.ts'
 import { listPayments } from '../../../../db/payments/payment-list.ts'
-import { may } from '../../../../domain/account/roles.ts'
+import { hasAbility } from '../../../../domain/account/roles.ts'
 import { walletProofText } from '../../../../domain/wallet.ts'
 import { renderWallet } from '../../../../web/dashboard/settings/wallet.tsx'
 import { renderWalletChange } from '../../../../web/dashboard/settings/wallet-change.tsx'
 import type { WalletEntry, WalletShown, WalletView } from '../../../../web/dashboard/settings/wallet-view.ts'
 import { Problem } from '../../../http/problems.ts'
 import { shortWallet } from '../../../links/anonymous.ts'
-import { change, errorsOf, type WithRoutes } from '../operations.ts'
+import { change, toFieldErrors, type WithRoutes } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
 
 export type WalletPageDeps = WithRoutes & {
@@ -91,7 +91,7 @@ async function changeTo(deps: WalletPageDeps, call: PageCall<Draft>): Promise<Re
     return null
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    return errorsOf(error, 'address')
+    return toFieldErrors(error, 'address')
   }
 }
 
@@ -145,7 +145,7 @@ async function readView(deps: WalletPageDeps, { db, tenant, frame, role, inTurn 
     payouts: (payouts?.rows ?? []).map(({ payment }) => payment),
     history,
     inFlight: IN_FLIGHT.reduce((sum, status) => sum + (counts.get(status) ?? 0), 0),
-    mayChange: may(role, 'own'),
+    mayChange: hasAbility(role, 'own'),
     now: new Date(deps.clock()).toISOString(),
     publicUrl: deps.publicUrl,
   }

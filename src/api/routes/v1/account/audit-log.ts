@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { type AuditEntry, pageOfAudit } from '../../../../db/accounts/audit.ts'
+import { type AuditEntry, listAuditPage } from '../../../../db/accounts/audit.ts'
 import { AUDIT_ENTRY } from '../../../document/account-examples.ts'
 import { defineRoute, type Route } from '../../../route.ts'
 import { moment } from '../fields.ts'
-import { listAnswer, listOf, noCursor, pageOf, pageQuery, since } from '../lists.ts'
+import { listAnswer, listSchema, noCursor, pageQuery, readPage, since } from '../lists.ts'
 
 const entryObject = z
   .strictObject({
@@ -40,13 +40,13 @@ export function auditRoutes(): Route[] {
     summary: 'List who changed what and from where, newest first',
     scope: 'audit:read',
     query,
-    answers: { 200: listOf(entryObject) },
+    answers: { 200: listSchema(entryObject) },
     example: { query: { limit: '10', action: 'member.invited' } },
     handle: async ({ caller, db, query: asked }) => {
-      const page = pageOf(asked)
+      const page = readPage(asked)
       const { action, actor } = asked
       const filters = { action, actor, from: asked['created[gte]'], before: asked['created[lt]'] }
-      const found = await pageOfAudit(db, caller.merchantId, { filters, page })
+      const found = await listAuditPage(db, caller.merchantId, { filters, page })
       if (found === null) throw noCursor(page)
       return listAnswer(found.rows.map(shown), found.hasMore)
     },

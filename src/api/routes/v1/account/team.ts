@@ -11,12 +11,12 @@ import { maskEmail, readEmail } from '../../../../domain/account/email.ts'
 import { ROLES, type Role } from '../../../../domain/account/roles.ts'
 import { changeTeam, invite, type TeamActor, type TeamDeps, TeamRefused } from '../../../accounts/team.ts'
 import type { Caller } from '../../../auth/auth.ts'
-import { scopesOf } from '../../../auth/role-scopes.ts'
+import { getRoleScopes } from '../../../auth/role-scopes.ts'
 import { INVITATION, MEMBER } from '../../../document/account-examples.ts'
 import { Problem } from '../../../http/problems.ts'
 import { type Call, defineRoute, type Route } from '../../../route.ts'
 import { idPath, moment } from '../fields.ts'
-import { listAnswer, listOf } from '../lists.ts'
+import { listAnswer, listSchema } from '../lists.ts'
 import { requireTestKey, type StepUp } from '../step-up.ts'
 
 export type TeamRouteDeps = TeamDeps & StepUp
@@ -70,7 +70,7 @@ function memberRoutes(deps: TeamRouteDeps): Route[] {
     tag: 'Team',
     summary: 'List the people of the account, oldest first',
     scope: 'members:read',
-    answers: { 200: listOf(memberObject) },
+    answers: { 200: listSchema(memberObject) },
     handle: async ({ caller }) => listAnswer((await listMembers(deps.db, caller.merchantId)).map(shown), false),
   })
   const update = defineRoute({
@@ -139,7 +139,7 @@ function invitationRoutes(deps: TeamRouteDeps): Route[] {
     tag: 'Team',
     summary: 'List the open invitations, oldest first',
     scope: 'members:read',
-    answers: { 200: listOf(invitationObject) },
+    answers: { 200: listSchema(invitationObject) },
     handle: async ({ caller: { merchantId } }) => {
       const open = await listInvitations(deps.db, { merchantId }, new Date(deps.clock()).toISOString())
       return listAnswer(open.map(shownInvitation), false)
@@ -203,7 +203,7 @@ const withdrawnObject = z
 
 /** As for keys: otherwise a key could make itself a person with more rights than its own. */
 function requireRole({ scopes }: Caller, wanted: Role): void {
-  const missing = scopesOf(wanted).find((scope) => !scopes.includes(scope))
+  const missing = getRoleScopes(wanted).find((scope) => !scopes.includes(scope))
   if (missing === undefined) return
   throw new Problem('insufficient_scope', `This key lacks the scope ${missing}, which the role ${wanted} includes.`, {
     members: { required_scope: missing },

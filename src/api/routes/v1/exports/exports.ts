@@ -4,10 +4,16 @@ import { STATEMENT } from '../../../document/account-examples.ts'
 import { PAYMENT } from '../../../document/examples.ts'
 import { EXPORT_FORMATS } from '../../../exports/file.ts'
 import { type PaymentExportDeps, paymentsFile } from '../../../exports/payments.ts'
-import { STATEMENT_PERIOD, shownLine, spanOf, statementFile, sumOf } from '../../../exports/statement.ts'
+import {
+  parseStatementPeriod,
+  STATEMENT_PERIOD,
+  shownLine,
+  statementFile,
+  sumStatement,
+} from '../../../exports/statement.ts'
 import { defineRoute, type Route } from '../../../route.ts'
 import { moment, usdcAmount } from '../fields.ts'
-import { paymentFilterQuery, paymentFiltersOf } from '../payments/payment-list.ts'
+import { paymentFilterQuery, readPaymentFilters } from '../payments/payment-list.ts'
 import { paymentObject } from '../payments/payment-schemas.ts'
 
 export type ExportRouteDeps = PaymentExportDeps
@@ -55,7 +61,7 @@ export function exportRoutes(deps: ExportRouteDeps): Route[] {
     problems: ['list_too_slow'],
     example: { query: { format: 'json', status: 'succeeded', 'created[gte]': '2026-01-01T00:00:00Z' } },
     handle: async ({ caller, db, query }) => {
-      const wanted = { filters: paymentFiltersOf(query), form: query.format }
+      const wanted = { filters: readPaymentFilters(query), form: query.format }
       return { status: 200, body: '', file: paymentsFile(deps, { db, tenant: caller }, wanted) }
     },
   })
@@ -79,12 +85,12 @@ export function exportRoutes(deps: ExportRouteDeps): Route[] {
     problems: ['list_too_slow'],
     example: { query: { period: '2026-11' } },
     handle: async ({ caller, db, query }) => {
-      const span = spanOf(query.period)
+      const span = parseStatementPeriod(query.period)
       const lines = await readStatement(db, caller, span)
       if (query.format !== 'json')
         return { status: 200, body: '', file: statementFile(query.period, query.format, lines) }
       const { livemode } = caller
-      const sum = shownLine(sumOf(lines))
+      const sum = shownLine(sumStatement(lines))
       return { status: 200, body: { object: 'statement', livemode, ...span, lines: lines.map(shownLine), sum } }
     },
   })

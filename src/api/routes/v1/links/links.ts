@@ -7,13 +7,13 @@ import { readWallet } from '../../../../db/merchants/wallets.ts'
 import { recordEvents } from '../../../../db/webhooks/events.ts'
 import { isId } from '../../../../domain/ids.ts'
 import { type PaymentLink, renderLink } from '../../../../domain/link/link.ts'
-import { answerOnce, claimOf } from '../../../http/idempotency.ts'
+import { answerOnce, createClaim } from '../../../http/idempotency.ts'
 import { Problem } from '../../../http/problems.ts'
 import { createLinkBody, type UpdateLinkBody, updateLinkBody } from '../../../links/link-fields.ts'
 import { type LinkMakerDeps, makeLink, requireFuture } from '../../../links/make-link.ts'
 import { defineRoute, NOTHING, type Route, WHOLE } from '../../../route.ts'
 import { idPath } from '../fields.ts'
-import { listAnswer, listOf, noCursor, pageOf, pageQuery, searched } from '../lists.ts'
+import { listAnswer, listSchema, noCursor, pageQuery, readPage, searched } from '../lists.ts'
 import { refuseLocalUrl } from '../payments/payment-create.ts'
 import { linkObject } from './link-object.ts'
 
@@ -42,7 +42,7 @@ function createRoute(deps: LinkRouteDeps): Route {
     problems: ['amount_too_small', 'amount_too_large', 'currency_not_supported', 'wallet_not_configured'],
     example: { body: { title: 'October tasting box', amount: 64, currency: 'EUR', max_payments: 50 } },
     handle: ({ caller, db, body, idempotencyKey }) => {
-      const claim = claimOf('POST /v1/payment_links', idempotencyKey, body)
+      const claim = createClaim('POST /v1/payment_links', idempotencyKey, body)
       return answerOnce(db, { tenant: caller, claim }, async (tx) => {
         const { livemode, keyId } = caller
         const createdVia = keyId === null ? 'dashboard' : 'api'
@@ -75,11 +75,11 @@ function readRoutes(deps: LinkRouteDeps): Route[] {
     summary: 'List payment links, newest first',
     scope: 'payments:read',
     query: listQuery,
-    answers: { 200: listOf(linkObject) },
+    answers: { 200: listSchema(linkObject) },
     example: { query: { active: 'true' } },
     handle: async ({ caller, db, query }) => {
       const { active, reference, search } = query
-      const page = pageOf(query)
+      const page = readPage(query)
       const found = await listLinks(db, caller, { filters: { active, reference, search }, page })
       if (found === null) throw noCursor(page)
       return listAnswer(

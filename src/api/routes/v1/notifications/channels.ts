@@ -23,11 +23,11 @@ import {
   testChannel,
   type WantedChannel,
 } from '../../../accounts/channels.ts'
-import { answerOnce, claimOf } from '../../../http/idempotency.ts'
+import { answerOnce, createClaim } from '../../../http/idempotency.ts'
 import { Problem } from '../../../http/problems.ts'
 import { type Call, defineRoute, type Route } from '../../../route.ts'
 import { idPath } from '../fields.ts'
-import { listAnswer, listOf } from '../lists.ts'
+import { listAnswer, listSchema } from '../lists.ts'
 import { requireTestKey, type StepUp } from '../step-up.ts'
 import {
   channelObject,
@@ -71,7 +71,7 @@ function createRoute(deps: ChannelRouteDeps): Route {
       const { kind, events, language, quiet_hours: quiet } = body
       const place = kind === 'email' ? await readMailbox(deps, caller, body) : readChat(deps, kind, body)
       const wanted: WantedChannel = { kind, events, language, quiet, ...place }
-      const claim = claimOf('POST /v1/notification_channels', idempotencyKey, body)
+      const claim = createClaim('POST /v1/notification_channels', idempotencyKey, body)
       return answerOnce(db, { tenant: caller, claim }, async (tx) => {
         const channel = await addChannel(deps, tx, { by: toActor(call), wanted })
         if (channel === null)
@@ -116,7 +116,7 @@ function readRoutes(deps: ChannelRouteDeps): Route[] {
     tag: 'Notifications',
     summary: 'List the channels, oldest first',
     scope: 'notifications:read',
-    answers: { 200: listOf(channelObject) },
+    answers: { 200: listSchema(channelObject) },
     handle: async ({ caller, db }) => {
       const waiting = await countWaiting(db, caller)
       const channels = await listChannels(db, caller)
@@ -146,7 +146,7 @@ function readRoutes(deps: ChannelRouteDeps): Route[] {
     summary: `List the latest ${SHOWN_MESSAGES} messages of a channel, and whether they arrived`,
     scope: 'notifications:read',
     params: idPath,
-    answers: { 200: listOf(messageObject) },
+    answers: { 200: listSchema(messageObject) },
     handle: async ({ caller, db, params }) => {
       const { id } = await find(db, caller, params.id)
       const latest = await listMessages(db, caller, { channelId: id, limit: SHOWN_MESSAGES + 1 })

@@ -5,7 +5,7 @@ import { type PaymentObject, renderPayment } from '../../../../domain/payment/pa
 import type { Caller } from '../../../auth/auth.ts'
 import { CREATED_PAYMENT } from '../../../document/examples.ts'
 import type { Answer } from '../../../http/answer.ts'
-import { type Claim, claimOf, readReplay, refuseWhileRunning, stillRunning } from '../../../http/idempotency.ts'
+import { type Claim, createClaim, readReplay, refuseWhileRunning, stillRunning } from '../../../http/idempotency.ts'
 import { Problem } from '../../../http/problems.ts'
 import type { OpenPayments } from '../../../limits/open-payments.ts'
 import { defineRoute, type Route } from '../../../route.ts'
@@ -52,7 +52,7 @@ export function paymentCreateRoute(deps: PaymentCreateDeps): Route {
       },
     },
     handle: async ({ caller, db, body, idempotencyKey }) => {
-      const asked = { db, caller, claim: claimOf(ROUTE, idempotencyKey, body), wallets }
+      const asked = { db, caller, claim: createClaim(ROUTE, idempotencyKey, body), wallets }
       for (;;) {
         const answer = await createOnce(deps, asked, body)
         if (answer !== 'other_wallet') return answer

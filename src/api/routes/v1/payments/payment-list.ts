@@ -10,7 +10,7 @@ import { TIMELINE_ENTRY } from '../../../document/examples.ts'
 import { Problem } from '../../../http/problems.ts'
 import { defineRoute, type Route } from '../../../route.ts'
 import { idPath, moment } from '../fields.ts'
-import { listAnswer, listOf, noCursor, pageOf, pageQuery, searched, since } from '../lists.ts'
+import { listAnswer, listSchema, noCursor, pageQuery, readPage, searched, since } from '../lists.ts'
 import { paymentObject } from './payment-schemas.ts'
 import type { PaymentRouteDeps } from './payments.ts'
 
@@ -45,7 +45,7 @@ const listQuery = z.strictObject({ ...pageQuery('payment'), ...paymentFilterQuer
 
 type FilterQuery = Partial<Record<keyof typeof paymentFilterQuery, string | undefined>>
 
-export function paymentFiltersOf(query: FilterQuery): PaymentFilters {
+export function readPaymentFilters(query: FilterQuery): PaymentFilters {
   const { status, provider, currency, reference, tx_hash, search, payment_link: paymentLink } = query
   return {
     status: status?.split(','),
@@ -82,11 +82,11 @@ export function paymentListRoutes({ publicUrl }: Pick<PaymentRouteDeps, 'publicU
     summary: 'List payments, newest first',
     scope: 'payments:read',
     query: listQuery,
-    answers: { 200: listOf(paymentObject) },
+    answers: { 200: listSchema(paymentObject) },
     example: { query: { limit: '10', status: 'created,pending', 'created[gte]': '2026-01-01T00:00:00Z' } },
     handle: async ({ caller, db, query }) => {
-      const page = pageOf(query)
-      const found = await listPayments(db, caller, { filters: paymentFiltersOf(query), page })
+      const page = readPage(query)
+      const found = await listPayments(db, caller, { filters: readPaymentFilters(query), page })
       if (found === null) throw noCursor(page)
       const { rows, hasMore } = found
       return listAnswer(
@@ -106,13 +106,13 @@ export function paymentListRoutes({ publicUrl }: Pick<PaymentRouteDeps, 'publicU
     scope: 'payments:read',
     params: idPath,
     query: z.strictObject(pageQuery('entry', 100)),
-    answers: { 200: listOf(timelineEntry) },
+    answers: { 200: listSchema(timelineEntry) },
     handle: async ({ caller, db, params, query }) => {
       const found = isId('payment', params.id) ? await readPayment(db, caller, params.id) : null
       if (found === null) throw new Problem('resource_missing', 'There is no such payment.')
       const { rows, hasMore } = await readTimeline(db, caller, {
         paymentId: params.id,
-        page: pageOf(query),
+        page: readPage(query),
         reader: 'merchant',
       })
       return listAnswer(rows, hasMore)

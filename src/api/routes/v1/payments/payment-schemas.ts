@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Currency, isCurrency } from '../../../../domain/currencies.ts'
-import { currenciesOf, isProviderName, PROVIDER_NAMES, USED_PROVIDER_NAMES } from '../../../../domain/methods.ts'
+import { isProviderName, listCurrencies, PROVIDER_NAMES, USED_PROVIDER_NAMES } from '../../../../domain/methods.ts'
 import { parseAmount } from '../../../../domain/money.ts'
 import { PAYMENT_STATUSES } from '../../../../domain/payment/payment.ts'
 import { isSafeText } from '../../../../domain/text.ts'
@@ -19,7 +19,7 @@ import {
   textAsSent,
   usdcAmount,
 } from '../fields.ts'
-import { RETURN_URL, said, textPattern } from '../patterns.ts'
+import { extendJsonSchema, RETURN_URL, textPattern } from '../patterns.ts'
 
 export const url = z
   .string()
@@ -47,7 +47,7 @@ export const metadata = z
     'must have keys of 1 to 40 characters, without control characters',
   )
   .meta(
-    said({
+    extendJsonSchema({
       maxProperties: 50,
       propertyNames: { type: 'string', minLength: 1, maxLength: 40, pattern: textPattern('line') },
     }),
@@ -84,7 +84,7 @@ export const createPaymentBody = createPaymentFields
     error: ({ input }) => decimalsAllowed((input as { currency: Currency }).currency),
   })
   .refine(({ provider, currency }) => isTaken(provider, currency), NOT_TAKEN)
-  .meta(said(amountsByCurrency('amount')))
+  .meta(extendJsonSchema(amountsByCurrency('amount')))
 export type CreatePaymentBody = z.output<typeof createPaymentBody>
 
 export function hasTooManyDecimals(amount: unknown, currency: unknown): boolean {
@@ -97,7 +97,7 @@ export function hasTooManyDecimals(amount: unknown, currency: unknown): boolean 
 export function isTaken(provider: unknown, currency: unknown): boolean {
   if (typeof provider !== 'string' || !isProviderName(provider)) return true
   if (typeof currency !== 'string' || !isCurrency(currency)) return true
-  return currenciesOf(provider).includes(currency)
+  return listCurrencies(provider).includes(currency)
 }
 
 function notTaken(provider: unknown): string {

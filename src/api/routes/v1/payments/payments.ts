@@ -6,7 +6,7 @@ import {
   type PaymentWithAttempts,
   renderPayment,
 } from '../../../../domain/payment/payment-object.ts'
-import { snapshotOf, whyNotCancelable } from '../../../../domain/payment/snapshot.ts'
+import { toSnapshot, whyNotCancelable } from '../../../../domain/payment/snapshot.ts'
 import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
 import { CANCELED_PAYMENT } from '../../../document/examples.ts'
 import { Problem } from '../../../http/problems.ts'
@@ -81,7 +81,7 @@ async function load(db: Session, caller: Tenant, { id }: { id: string }): Promis
 
 /** Reads all facts about the money: the object of the API does not show a part of the price. */
 function refuseUnlessCancelable(state: PaymentWithAttempts): void {
-  const why = whyNotCancelable(snapshotOf(state))
+  const why = whyNotCancelable(toSnapshot(state))
   if (why !== null)
     throw new Problem('payment_not_cancelable', `Too late to cancel: ${why}.`, {
       members: { payment_status: state.payment.status },

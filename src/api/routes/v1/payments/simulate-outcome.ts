@@ -1,12 +1,12 @@
 import { setTimeout as later } from 'node:timers/promises'
 import { type MethodName, PROVIDERS, type ProviderName } from '../../../../domain/methods.ts'
-import { isOpen, mayStillBePaid } from '../../../../domain/payment/payment.ts'
+import { canStillBePaid, isOpen } from '../../../../domain/payment/payment.ts'
 import type { Attempt, PaymentWithAttempts } from '../../../../domain/payment/payment-object.ts'
 import { MAX_ATTEMPTS } from '../../../../domain/payment/requests.ts'
 import type { SimulatedAction } from '../../../../domain/simulation.ts'
 import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
 import { Problem } from '../../../http/problems.ts'
-import { type SkipTimeDeps, skipTimeOf } from './skip-time.ts'
+import { type SkipTimeDeps, skipPaymentTime } from './skip-time.ts'
 
 /** Returns the order's status if the order does not allow the action. */
 export type Simulate = (
@@ -65,7 +65,7 @@ async function act({ simulate }: SimulateDeps, { provider, attemptId }: Order, w
 
 function openOrder(deps: SimulateDeps, { payment, attempts }: PaymentWithAttempts): Promise<Order> {
   const last = attempts.at(-1)
-  if (last !== undefined && (mayStillBePaid(last.status) || !isOpen(payment.status))) return simulated(last)
+  if (last !== undefined && (canStillBePaid(last.status) || !isOpen(payment.status))) return simulated(last)
   const provider = payment.provider ?? 'card_partner'
   return open(deps, payment, provider)
 }
@@ -98,7 +98,7 @@ const LOOK_MS = 200
 async function letExpire(deps: SimulateDeps, read: () => Promise<PaymentWithAttempts>): Promise<void> {
   const { payment } = await read()
   const seconds = Math.max(1, Math.ceil((Date.parse(payment.expiresAt) - deps.clock()) / 1000))
-  await skipTimeOf(deps, payment.id, seconds)
+  await skipPaymentTime(deps, payment.id, seconds)
   for (let look = 0; look < LOOKS; look++) {
     if (!isOpen((await read()).payment.status)) return
     await later(LOOK_MS)

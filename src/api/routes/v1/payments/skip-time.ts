@@ -44,7 +44,7 @@ export function skipTimeRoutes(deps: SkipTimeDeps): Route[] {
       handle: async ({ caller, db, params: { id }, body: { seconds } }) => {
         const read = () => (isId('payment', id) ? readPayment(db, caller, id) : null)
         if (caller.livemode || (await read()) === null) throw missing()
-        await skipTimeOf(deps, id, seconds)
+        await skipPaymentTime(deps, id, seconds)
         const after = await read()
         if (after === null) throw missing()
         return { status: 202, body: renderPayment(after.payment, after.attempts, deps.publicUrl) }
@@ -54,7 +54,7 @@ export function skipTimeRoutes(deps: SkipTimeDeps): Route[] {
 }
 
 /** The caller must have checked that the payment belongs to the merchant. Throws in live mode. */
-export async function skipTimeOf(deps: SkipTimeDeps, paymentId: string, seconds: number): Promise<void> {
+export async function skipPaymentTime(deps: SkipTimeDeps, paymentId: string, seconds: number): Promise<void> {
   const { db, workflows, skipDeliveryTime } = deps
   if (skipDeliveryTime === null) throw missing()
   await db.transaction((tx) => moveIntoPast(tx, { paymentId, seconds }))

@@ -9,12 +9,12 @@ import {
 import type { WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.ts'
 import { isId } from '../../../../domain/ids.ts'
 import type { DeliveryWorkflows } from '../../../../temporal/deliveries.ts'
-import { answerOnce, claimOf } from '../../../http/idempotency.ts'
+import { answerOnce, createClaim } from '../../../http/idempotency.ts'
 import { Problem } from '../../../http/problems.ts'
 import type { RequestLimits } from '../../../limits/request-limits.ts'
 import { defineRoute, NOTHING, type Route, WHOLE } from '../../../route.ts'
 import { idPath } from '../fields.ts'
-import { cursorOf, listAnswer, listOf, noCursor, pageOf, pageQuery, since } from '../lists.ts'
+import { cursorSchema, listAnswer, listSchema, noCursor, pageQuery, readPage, since } from '../lists.ts'
 import { deliveryObject, redeliveryObject, testEventObject } from './endpoint-schemas.ts'
 import { findOwnEndpoint } from './endpoints.ts'
 
@@ -47,13 +47,13 @@ function listRoute(): Route {
     query: z.strictObject({
       ...pageQuery('event'),
       status: z.enum(['pending', 'delivered', 'exhausted', 'disabled']).optional(),
-      event: cursorOf('event').optional(),
+      event: cursorSchema('event').optional(),
     }),
-    answers: { 200: listOf(deliveryObject) },
+    answers: { 200: listSchema(deliveryObject) },
     handle: async ({ caller, db, params, query }) => {
       const { id } = await findOwnEndpoint(db, caller, params.id)
       const filters = { status: query.status, event: query.event }
-      const page = pageOf(query)
+      const page = readPage(query)
       const found = await listDeliveries(db, caller, { endpointId: id, filters, page })
       if (found === null) throw noCursor(page)
       return listAnswer(found.rows.map(renderDelivery), found.hasMore)
@@ -76,7 +76,7 @@ function testRoute({ clock, deliveries, limits }: DeliveryRouteDeps): Route {
     problems: ['not_possible_now'],
     handle: async ({ caller, db, params, idempotencyKey }) => {
       const endpoint = requireEnabled(await findOwnEndpoint(db, caller, params.id))
-      const claim = claimOf(`POST /v1/webhook_endpoints/${endpoint.id}/test`, idempotencyKey, {})
+      const claim = createClaim(`POST /v1/webhook_endpoints/${endpoint.id}/test`, idempotencyKey, {})
       const { merchantId } = caller
       let event = ''
       const answer = await answerOnce(db, { tenant: caller, claim }, async (tx) => {

@@ -4,7 +4,7 @@ import { ALL_EVENT_TYPES, DEFAULT_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from '../..
 import { DELETED_ENDPOINT, ENDPOINT, ENDPOINT_WITH_SECRET } from '../../../document/endpoint-examples.ts'
 import { DELIVERY, REDELIVERY, TEST_EVENT } from '../../../document/examples.ts'
 import { moment, safeText } from '../fields.ts'
-import { endpointUrl, said } from '../patterns.ts'
+import { endpointUrl, extendJsonSchema } from '../patterns.ts'
 
 const eventTypes = z
   .array(z.enum([...WEBHOOK_EVENT_TYPES, ALL_EVENT_TYPES]), 'must be a list of event types')
@@ -36,7 +36,7 @@ export const updateEndpointBody = (mode: 'test' | 'live') =>
       enabled: z.boolean().optional().meta({ description: 'Enabling it resets its record of failures.' }),
     })
     .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
-    .meta(said({ minProperties: 1 }))
+    .meta(extendJsonSchema({ minProperties: 1 }))
 
 export const rotateSecretBody = z.strictObject({
   overlap: z

@@ -15,11 +15,11 @@ import { renderEndpoint } from '../../../../domain/webhook.ts'
 import { checkEndpointUrl, type TargetRules, urlRefusal } from '../../../../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../../../../webhooks/secret-box.ts'
 import { newWebhookSecret } from '../../../../webhooks/sign.ts'
-import { answerOnce, claimOf, sealedWith } from '../../../http/idempotency.ts'
+import { answerOnce, createClaim, sealedWith } from '../../../http/idempotency.ts'
 import { Problem } from '../../../http/problems.ts'
 import { defineRoute, NOTHING, type Route, WHOLE } from '../../../route.ts'
 import { idPath } from '../fields.ts'
-import { listAnswer, listOf } from '../lists.ts'
+import { listAnswer, listSchema } from '../lists.ts'
 import { requireTestKey, type StepUp } from '../step-up.ts'
 import {
   createEndpointBody,
@@ -72,7 +72,7 @@ function createRoute(deps: EndpointRouteDeps): Route {
     example: { body: { url: 'https://shop.example/webhooks', enabled_events: ['payment.succeeded'] } },
     handle: async ({ caller, db, body, idempotencyKey }) => {
       requireSendable(deps.webhookTargets, body.url)
-      const claim = claimOf('POST /v1/webhook_endpoints', idempotencyKey, body)
+      const claim = createClaim('POST /v1/webhook_endpoints', idempotencyKey, body)
       return answerOnce(db, { tenant: caller, claim, keeping: sealedWith(secretBox, caller, claim) }, async (tx) => {
         await lockMerchant(tx, caller.merchantId)
         if ((await listEndpoints(tx, caller)).length >= MOST_ENDPOINTS)
@@ -103,7 +103,7 @@ function readRoutes(): Route[] {
     tag: 'Webhooks',
     summary: 'List the webhook endpoints, oldest first',
     scope: 'webhooks:read',
-    answers: { 200: listOf(endpointObject) },
+    answers: { 200: listSchema(endpointObject) },
     handle: async ({ caller, db }) => listAnswer((await listEndpoints(db, caller)).map(renderEndpoint), false),
   })
   const read = defineRoute({
@@ -200,7 +200,7 @@ function rotateRoute(deps: EndpointRouteDeps): Route {
     example: { body: { overlap: 3600 } },
     handle: async ({ caller, db, params: { id }, body, idempotencyKey }) => {
       requireTestKey(deps, caller, 'webhooks')
-      const claim = claimOf(`POST /v1/webhook_endpoints/${id}/rotate_secret`, idempotencyKey, body)
+      const claim = createClaim(`POST /v1/webhook_endpoints/${id}/rotate_secret`, idempotencyKey, body)
       await findOwnEndpoint(db, caller, id)
       return answerOnce(db, { tenant: caller, claim, keeping: sealedWith(secretBox, caller, claim) }, async (tx) => {
         const secret = newWebhookSecret()

@@ -2,7 +2,7 @@ import { plural } from '../../../../domain/plural.ts'
 import { curlText } from '../../../site/curl.ts'
 import { PostButton } from '../../../site/form.tsx'
 import { Moment, Recent } from '../../../site/moment.tsx'
-import { Card, Copy, Curl, Fact, Facts, Head, shortened } from '../../../site/parts.tsx'
+import { Card, Copy, Curl, Fact, Facts, Head, shorten } from '../../../site/parts.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
 import { type DeliveryShown, DeliveryState } from '../webhooks/delivery-words.tsx'
 import { bareUrl } from '../webhooks/webhook-words.tsx'
@@ -51,11 +51,7 @@ export function renderEvent(page: EventPage): string {
             <Moment at={at} />
           </Fact>
           <Fact name="About">
-            {payment === null ? (
-              '–'
-            ) : (
-              <a href={`/dashboard/payments/${payment}`}>{about ?? shortened(payment, 12, 5)}</a>
-            )}
+            {payment === null ? '–' : <a href={`/dashboard/payments/${payment}`}>{about ?? shorten(payment, 12, 5)}</a>}
           </Fact>
         </Facts>
         <Deliveries page={page} />

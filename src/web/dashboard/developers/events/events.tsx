@@ -1,7 +1,7 @@
 import { curlText } from '../../../site/curl.ts'
 import { SiteIcon } from '../../../site/icons.tsx'
 import { Recent } from '../../../site/moment.tsx'
-import { Curl, Head, shortened } from '../../../site/parts.tsx'
+import { Curl, Head, shorten } from '../../../site/parts.tsx'
 import { RowLink, Table } from '../../../site/table.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
 import { Older } from '../../pager.tsx'
@@ -98,7 +98,7 @@ function Rows({ view: { events, now } }: { view: EventsView }) {
           name: 'About',
           place: 'c',
           look: 'clip',
-          cell: ({ about, payment }) => about ?? (payment === null ? '–' : shortened(payment, 12, 5)),
+          cell: ({ about, payment }) => about ?? (payment === null ? '–' : shorten(payment, 12, 5)),
         },
         { name: 'Delivery', place: 'b', cell: (event) => <EventState event={event} /> },
         { name: 'Sent to', cell: ({ endpoints }) => endpointsText(endpoints) },

@@ -1,5 +1,5 @@
 import { momentText } from '../../../site/moment.tsx'
-import { State, shortened } from '../../../site/parts.tsx'
+import { State, shorten } from '../../../site/parts.tsx'
 
 export type TryShown = {
   readonly number: number
@@ -31,7 +31,7 @@ export const isRefused = ({ status, error }: Pick<TryShown, 'status' | 'error'>)
 
 /** Returns the merchant's reference of the payment, else its shortened id. */
 export const paymentName = ({ payment }: Pick<DeliveryShown, 'payment'>): string =>
-  payment === null ? '–' : (payment.reference ?? shortened(payment.id, 8, 5))
+  payment === null ? '–' : (payment.reference ?? shorten(payment.id, 8, 5))
 
 export function NextTry({ at }: { at: string }) {
   return (
