@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Browser } from 'playwright-core'
 import { GALLERY, serveGallery } from '../../test/browser/gallery.ts'
-import { DRAWN, galleryText, NOT_DRAWN, slugOf } from '../../test/browser/gallery-design.ts'
+import { DRAWN, galleryText, NOT_DRAWN, toSlug } from '../../test/browser/gallery-design.ts'
 import { launchBrowser } from '../../test/support/browser.ts'
 
 /**
@@ -74,7 +74,7 @@ try {
     browser,
     GALLERY.map((name) => [name, gallery.urlOf(name)]),
   )
-  for (const [name, found] of pictures) await writeStrip(browser, `${FOLDER}/pages/${slugOf(name)}.webp`, found)
+  for (const [name, found] of pictures) await writeStrip(browser, `${FOLDER}/pages/${toSlug(name)}.webp`, found)
   if (designFolder !== undefined) {
     const designs = new Set([...Object.values(DRAWN).map(({ design }) => design), ...Object.keys(NOT_DRAWN)])
     for (const design of designs) {

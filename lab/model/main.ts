@@ -4,7 +4,7 @@ import { DEFECTS } from '../../test/model/defects/all.ts'
 import { catchDefect } from '../../test/model/defects/catching.ts'
 import { playOnServers } from '../../test/model/server/agree.ts'
 import { playStory } from '../../test/model/story/play.ts'
-import { kindOf, printStory, shrinkStory } from '../../test/model/story/shrink.ts'
+import { getFailureKind, printStory, shrinkStory } from '../../test/model/story/shrink.ts'
 import { playRandom } from '../../test/model/story/tell.ts'
 import { openTheater, type Theater } from '../../test/model/world/shop.ts'
 import { openStage, type Stage } from '../../test/model/world/stage.ts'
@@ -57,7 +57,7 @@ async function play(stage: Stage, { seed, from, stories, trace, say }: Asked): P
     if ((number - from) % 50 === 49) say(`${number - from + 1} stories played`)
     const [first] = wrong
     if (first === undefined) continue
-    const kind = kindOf(first)
+    const kind = getFailureKind(first)
     found.set(kind, (found.get(kind) ?? 0) + 1)
     if (found.get(kind) !== 1) continue
     say(`WRONG in story ${number} of seed ${seed}: ${wrong.join(' · ')}`)
@@ -81,7 +81,7 @@ async function shortest(theater: Theater, story: Parameters<typeof playStory>[1]
   const short = await shrinkStory(story, async (smaller) => {
     if (tries++ >= MAX_SHRINKING) return false
     const wrong = await playStory(theater, smaller)
-    const isSame = wrong.some((each) => kindOf(each) === kind)
+    const isSame = wrong.some((each) => getFailureKind(each) === kind)
     if (isSame) last = wrong
     return isSame
   })

@@ -78,13 +78,13 @@ export const NOT_DRAWN: Readonly<Record<string, string>> = {
 }
 
 /** The name of a page as a file. */
-export const slugOf = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
+export const toSlug = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 
 /** `docs/gallery/README.md`. */
 export function galleryText(): string {
   const parts = GALLERY.map((name) => {
     const { design, differs } = DRAWN[name] ?? {}
-    const ours = `![${name}](pages/${slugOf(name)}.webp)`
+    const ours = `![${name}](pages/${toSlug(name)}.webp)`
     if (design === undefined) return `### ${name}\n\n${ours}\n`
     const reason = differs === undefined ? '' : `\n${differs}\n`
     return `### ${name}\n\n${ours}\n\nThe design, \`${design}\`:\n\n![${design}](design/${design}.webp)\n${reason}`

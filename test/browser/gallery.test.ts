@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from '@jest/globals'
 import { openCheckoutPages } from './checkout-pages.ts'
 import { GALLERY } from './gallery.ts'
-import { DRAWN, galleryText, NOT_DRAWN, slugOf } from './gallery-design.ts'
+import { DRAWN, galleryText, NOT_DRAWN, toSlug } from './gallery-design.ts'
 import { findShifts } from './shifts.ts'
 import { useBrowser } from './use-browser.ts'
 
@@ -14,7 +14,7 @@ describe('the pictures of the gallery', () => {
   const filesIn = (folder: string): string[] => readdirSync(`${FOLDER}/${folder}`).toSorted()
 
   test('every page has its pictures in the gallery, and the gallery has no other: npm run gallery', () => {
-    expect(filesIn('pages')).toEqual(GALLERY.map((name) => `${slugOf(name)}.webp`).toSorted())
+    expect(filesIn('pages')).toEqual(GALLERY.map((name) => `${toSlug(name)}.webp`).toSorted())
     expect(readFileSync(`${FOLDER}/README.md`, 'utf8')).toBe(galleryText())
   })
 

@@ -38,12 +38,12 @@ export const newPaymentId = (): string => idAt(ROTATED_AT + 1000)
 /** The accounts as a list: each pays for a year. */
 export const createList = (...accounts: readonly LocalAccount[]): Treasury[] =>
   accounts.map((account, at) => ({
-    address: addressOf(account),
+    address: lowerCaseAddress(account),
     firstId: at === 0 ? null : firstPaymentId(Date.UTC(2039 + at, 0, 1)),
   }))
 
-export const addressOf = (account: LocalAccount): Hex => account.address.toLowerCase() as Hex
-export const signerOf = (account: LocalAccount): TreasurySigner =>
+export const lowerCaseAddress = (account: LocalAccount): Hex => account.address.toLowerCase() as Hex
+export const createSigner = (account: LocalAccount): TreasurySigner =>
   createTreasurySigner(account, { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n })
 
 /** The same, each after every payment, also after one whose id is a word. */
@@ -87,21 +87,21 @@ export function useRotation(): Rotation {
     successor,
     before: (changes = {}) =>
       world.runner({
-        treasuries: [signerOf(old)],
+        treasuries: [createSigner(old)],
         treasuryList: createList(old),
         relayers: [world.relayers[0]!],
         ...changes,
       }),
     both: (changes = {}) =>
       world.runner({
-        treasuries: [signerOf(successor), signerOf(old)],
+        treasuries: [createSigner(successor), createSigner(old)],
         treasuryList: createList(old, successor),
         relayers: [world.relayers[1]!],
         ...changes,
       }),
     after: (changes = {}) =>
       world.runner({
-        treasuries: [signerOf(successor)],
+        treasuries: [createSigner(successor)],
         treasuryList: createList(old, successor),
         relayers: [world.relayers[1]!],
         ...changes,
@@ -124,7 +124,7 @@ async function carry(
   world: World,
   { from, payout: { paymentId, recipient, micro }, cancel }: { from: LocalAccount; payout: Queued; cancel: boolean },
 ): Promise<Hex> {
-  const place = { chainId: TOKEN.chainId, token: TOKEN.address, treasury: addressOf(from), paymentId }
+  const place = { chainId: TOKEN.chainId, token: TOKEN.address, treasury: lowerCaseAddress(from), paymentId }
   const payout: Payout = {
     ...place,
     livemode: false,
@@ -136,7 +136,7 @@ async function carry(
     refusals: 0,
     createdAt: new Date(),
   }
-  const signer = signerOf(from)
+  const signer = createSigner(from)
   const signed = cancel ? await signer.signCancellation(payout) : await signer.signTransfer(payout, 4_000_000_000)
   const stranger = createKeyAccount(newKey())
   await world.chain.setBalance({ address: stranger.address, value: parseEther('100') })

@@ -20,16 +20,16 @@ import { mintUsdc } from '../../src/sandbox/chain.ts'
 import { copyDatabase } from './databases.ts'
 import { takeLease } from './lead.ts'
 import {
-  addressOf,
+  lowerCaseAddress,
   createList,
   idAt,
   MINUTES_UNTIL_DEAD,
   newPaymentId,
   ROTATED_AT,
-  signerOf,
+  createSigner,
   useRotation,
 } from './rotation-world.ts'
-import { createWorld, insertPayments, newAddress, newKey, queueAll, settingsOf, TOKEN, type World } from './world.ts'
+import { createWorld, insertPayments, newAddress, newKey, queueAll, createSettings, TOKEN, type World } from './world.ts'
 
 const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
 
@@ -122,7 +122,7 @@ describe('the list of treasuries', () => {
       [first!, { ...second!, firstId: idAt(ROTATED_AT + 1) }],
     ])
       expect(await stamp(changed)).toContain(
-        `TREASURIES must begin with ${addressOf(old)},${addressOf(successor)}@2040-01-01T00:00:00Z`,
+        `TREASURIES must begin with ${lowerCaseAddress(old)},${lowerCaseAddress(successor)}@2040-01-01T00:00:00Z`,
       )
     const runner = rotation.before()
     await expect(runner.tick()).rejects.toThrow('Append a new treasury with its date')
@@ -137,7 +137,7 @@ describe('the list of treasuries', () => {
     await insertPayments(world.db, [{ paymentId: late, recipient: newAddress() }])
     const refusal = await stamp(createList(old, successor))
     expect(refusal).toContain(`${late} was made at 2040-01-01T00:00:01Z`)
-    expect(refusal).toContain(`${addressOf(successor)}@2040-01-01T00:11:00Z`)
+    expect(refusal).toContain(`${lowerCaseAddress(successor)}@2040-01-01T00:11:00Z`)
     expect(await stamped()).toEqual(createList(old))
     const [first, second] = createList(old, successor)
     expect(await stamp([first!, { ...second!, firstId: idAt(ROTATED_AT + 660_000) }])).toBeNull()
@@ -155,7 +155,7 @@ describe('the list of treasuries', () => {
     await rotation.both().tick()
     const queued = rotation.queueOn(old, [{ paymentId: newPaymentId() }])
     await expect(queued).rejects.toThrow('TREASURIES of this process is not the list of the database')
-    await expect(rotation.queueOn(successor, [{}])).rejects.toThrow(`treasury ${addressOf(old)} pays`)
+    await expect(rotation.queueOn(successor, [{}])).rejects.toThrow(`treasury ${lowerCaseAddress(old)} pays`)
     const next = createKeyAccount(newKey())
     const paymentId = idAt(Date.UTC(2041, 0, 1) + 5)
     let stamping: Promise<string | null> = Promise.resolve(null)
@@ -175,7 +175,7 @@ describe('the list of treasuries', () => {
     expect(await rotation.found(queued!)).toMatchObject({ state: 'queued' })
     expect(world.heard.held).toEqual([])
     expect(await listSettlementAttention(world.db)).toEqual([
-      { kind: 'no_key', subject: addressOf(old), detail: 'open payouts: 1' },
+      { kind: 'no_key', subject: lowerCaseAddress(old), detail: 'open payouts: 1' },
     ])
     // USDC would not help them.
     expect(await readWanting(world.db, scope)).toEqual([])
@@ -186,16 +186,16 @@ describe('the list of treasuries', () => {
 
   test('the status page names the treasury that lacks USDC, although a newer one pays by now', async () => {
     const list = [
-      { address: addressOf(old), firstId: null },
-      { address: addressOf(successor), firstId: firstPaymentId(1) },
+      { address: lowerCaseAddress(old), firstId: null },
+      { address: lowerCaseAddress(successor), firstId: firstPaymentId(1) },
     ]
     const runner = rotation.both({ treasuryList: list })
     await runner.tick()
     const balance = await world.balance(old.address)
     await rotation.queueOn(old, [{ micro: balance / 2n + 1n }, { micro: balance / 2n + 1n }])
     await world.finalize(runner, 2)
-    const { troubles } = summarizeStanding(await readStanding({ db: world.db, settings: settingsOf(world) }))
-    expect(troubles.map(({ todo }) => todo)).toEqual([expect.stringContaining(`to the treasury ${addressOf(old)}.`)])
+    const { troubles } = summarizeStanding(await readStanding({ db: world.db, settings: createSettings(world) }))
+    expect(troubles.map(({ todo }) => todo)).toEqual([expect.stringContaining(`to the treasury ${lowerCaseAddress(old)}.`)])
   })
 })
 
@@ -235,7 +235,7 @@ describe('a treasury whose key is lost', () => {
   })
 
   const lose = (to: Hex | null = null) =>
-    world.db.transaction((tx) => recordLoss(tx, scope, { lost: addressOf(old), to }))
+    world.db.transaction((tx) => recordLoss(tx, scope, { lost: lowerCaseAddress(old), to }))
   const pausedReason = async (): Promise<string | null> =>
     ((await world.db.query('select pause from chain_cursor')).rows[0] as { pause: string | null }).pause
 
@@ -247,22 +247,22 @@ describe('a treasury whose key is lost', () => {
     await unsent.tick()
     const payers = async () =>
       await Promise.all([signed!, fresh!].map(async ({ paymentId }) => (await world.payout(paymentId)).treasury))
-    expect(await lose()).toBe(addressOf(successor))
+    expect(await lose()).toBe(lowerCaseAddress(successor))
     await rotation.pass(MINUTES_UNTIL_DEAD - 3)
     await world.finalize(unsent, 3)
-    expect(await payers()).toEqual([addressOf(old), addressOf(old)])
+    expect(await payers()).toEqual([lowerCaseAddress(old), lowerCaseAddress(old)])
     await rotation.pass(4)
     const [later] = await rotation.queueOn(old, [{}])
     const runner = rotation.after()
     await world.finalize(runner, 6)
-    expect(await payers()).toEqual([addressOf(successor), addressOf(successor)])
+    expect(await payers()).toEqual([lowerCaseAddress(successor), lowerCaseAddress(successor)])
     for (const payout of [fresh!, signed!, later!]) {
       expect(await rotation.found(payout)).toMatchObject({ state: 'settled' })
       expect(await world.balance(payout.recipient)).toBe(payout.micro)
     }
     const { rows } = await world.db.query('select distinct block_time >= valid_before as proved from payout_takeover')
     expect(rows).toEqual([{ proved: true }])
-    await expect(rotation.both().tick()).rejects.toThrow(`was taken over by ${addressOf(successor)}: remove its key`)
+    await expect(rotation.both().tick()).rejects.toThrow(`was taken over by ${lowerCaseAddress(successor)}: remove its key`)
   })
 
   test('a lost treasury keeps its payments on chain, and its log ends that payout', async () => {
@@ -317,7 +317,7 @@ describe('a treasury whose key is lost', () => {
     await lose()
     const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
     const [expiring] = await journal.readExpiring({ keys: [], validity: 3300, limit: 1 })
-    expect(expiring).toMatchObject({ paymentId: queued!.paymentId, successor: addressOf(successor) })
+    expect(expiring).toMatchObject({ paymentId: queued!.paymentId, successor: lowerCaseAddress(successor) })
     await world.db.query(
       `insert into payout_signature (payment_id, seq, kind, valid_before, signature)
        values ($1, 1, 'transfer', 4000000000, decode(repeat('ab', 65), 'hex'))`,
@@ -326,10 +326,10 @@ describe('a treasury whose key is lost', () => {
     const { number, hash, timestamp } = await world.chain.getBlock({ blockTag: 'finalized' })
     const block = { number: Number(number), hash, timestamp: Number(timestamp) }
     const lease = await takeLease(journal, { owner: 'late' })
-    const to = addressOf(successor)
+    const to = lowerCaseAddress(successor)
     const toNonce = payoutNonce({ ...scope, treasury: to, paymentId: queued!.paymentId })
     expect(await journal.moveDead(lease, { block, dead: [{ ...expiring!, to, toNonce }] })).toBe(0)
-    expect((await world.payout(queued!.paymentId)).treasury).toBe(addressOf(old))
+    expect((await world.payout(queued!.paymentId)).treasury).toBe(lowerCaseAddress(old))
   })
 
   test('a lost treasury is listed for operators when its payouts have waited for two hours', async () => {
@@ -339,12 +339,12 @@ describe('a treasury whose key is lost', () => {
     await lose()
     await world.finalize(rotation.after({ options: { maxInFlight: 0 } }))
     expect(await listSettlementAttention(world.db)).toEqual([])
-    const takeOver = { from: addressOf(old), to: addressOf(successor), count: 1 }
+    const takeOver = { from: lowerCaseAddress(old), to: lowerCaseAddress(successor), count: 1 }
     expect(await readTakeOvers(world.db, scope)).toMatchObject([takeOver])
     await world.db.query(`update treasury set lost_at = lost_at - interval '3 hours'`)
     await world.db.query(`update payout set created_at = created_at - interval '3 hours'`)
-    const detail = `open payouts, for ${addressOf(successor)}: 1`
-    expect(await listSettlementAttention(world.db)).toEqual([{ kind: 'take_over', subject: addressOf(old), detail }])
+    const detail = `open payouts, for ${lowerCaseAddress(successor)}: 1`
+    expect(await listSettlementAttention(world.db)).toEqual([{ kind: 'take_over', subject: lowerCaseAddress(old), detail }])
   })
 
   test('a lost treasury signs no further transfer, also if an engine that has its key still runs', async () => {
@@ -352,13 +352,13 @@ describe('a treasury whose key is lost', () => {
     await stale.tick()
     const [queued] = await rotation.queueOn(old, [{}])
     const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
-    const keys = [addressOf(old)]
+    const keys = [lowerCaseAddress(old)]
     const [payout] = (await journal.readPayable({ keys, limit: 1, after: null })).payouts
     await lose()
     expect((await journal.readPayable({ keys, limit: 1, after: null })).payouts).toEqual([])
     // It was chosen before, and is signed now.
-    const signature = await signerOf(old).signTransfer(payout!, 4_000_000_000)
-    const signed = [{ paymentId: queued!.paymentId, treasury: addressOf(old), signature }]
+    const signature = await createSigner(old).signTransfer(payout!, 4_000_000_000)
+    const signed = [{ paymentId: queued!.paymentId, treasury: lowerCaseAddress(old), signature }]
     await journal.storeSignatures(signed, { maxMicroPerDay: 10n ** 15n })
     expect((await world.db.query('select from payout_signature')).rows).toEqual([])
     await rotation.pass(MINUTES_UNTIL_DEAD)

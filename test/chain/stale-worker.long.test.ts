@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { addressOf, useRotation } from './rotation-world.ts'
+import { lowerCaseAddress, useRotation } from './rotation-world.ts'
 import { transferUsdc } from './world.ts'
 
 const rotation = useRotation()
@@ -14,7 +14,7 @@ for (const leads of ['the new worker', 'a worker from before the rotation'] as c
     await world.finalize(both, 3)
     const leader = leads === 'the new worker' ? both : before
     await leader.tick()
-    await transferUsdc(world, { from: old, to: addressOf(successor), micro: 5_000_000n })
+    await transferUsdc(world, { from: old, to: lowerCaseAddress(successor), micro: 5_000_000n })
     await world.chain.mine({ blocks: 4 })
     await leader.tick()
     // Then the logs are read, although nothing differs.

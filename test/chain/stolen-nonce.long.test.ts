@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import { acknowledgeTransfers } from '../../src/db/settlement/operator.ts'
 import { requestVoid } from '../../src/db/settlement/payouts.ts'
 import { recordLoss } from '../../src/db/settlement/signing/treasuries.ts'
-import { addressOf, useRotation } from './rotation-world.ts'
+import { lowerCaseAddress, useRotation } from './rotation-world.ts'
 import { newAddress, TOKEN } from './world.ts'
 
 const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
@@ -27,7 +27,7 @@ describe('A thief with the key of the treasury who pays himself with the nonces 
     await world.chain.mine({ blocks: 4 })
     await world.finalize(runner, 2)
     expect(await pausedReason()).not.toBeNull()
-    await world.db.transaction((tx) => recordLoss(tx, scope, { lost: addressOf(old), to: null }))
+    await world.db.transaction((tx) => recordLoss(tx, scope, { lost: lowerCaseAddress(old), to: null }))
     for (const theft of thefts) await world.db.transaction((tx) => acknowledgeTransfers(tx, scope, theft))
     await world.db.transaction((tx) => requestVoid(tx, voided!.paymentId))
     await world.finalize(runner, 3)

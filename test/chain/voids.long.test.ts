@@ -5,8 +5,8 @@ import { requestVoid } from '../../src/db/settlement/payouts.ts'
 import { listSettlementAttention } from '../../src/db/settlement/watch/standing.ts'
 import { repairFinality } from '../../src/operator/repair.ts'
 import { readWork } from './lead.ts'
-import { addressOf, MINUTES_UNTIL_DEAD, newPaymentId, signerOf, useRotation } from './rotation-world.ts'
-import { type Queued, settingsOf, TOKEN } from './world.ts'
+import { lowerCaseAddress, MINUTES_UNTIL_DEAD, newPaymentId, createSigner, useRotation } from './rotation-world.ts'
+import { type Queued, createSettings, TOKEN } from './world.ts'
 
 describe('a payout that is paid after it was voided', () => {
   /** A payout that was voided because no known signature of it is valid any more, and that another signature pays. */
@@ -39,7 +39,7 @@ describe('a payout that is paid after it was voided', () => {
     await world.chain.request({ method: 'anvil_reorg' as never, params: [depth, []] as never })
     await world.chain.mine({ blocks: 6 })
     const { db, hooks } = world
-    await repairFinality({ db, hooks, settings: settingsOf(world), dryRun: false, say: () => undefined })
+    await repairFinality({ db, hooks, settings: createSettings(world), dryRun: false, say: () => undefined })
     expect(await world.payout(paymentId)).toMatchObject({ state: 'voided', proof: null })
   })
 })
@@ -156,8 +156,8 @@ describe('a void that waits', () => {
   test('voids of a treasury whose key refuses delay none of another one, rest, and are reported after two hours', async () => {
     await rotation.before().tick()
     const refuse = (): Promise<never> => Promise.reject(new Error('the key is disabled'))
-    const refusing = { address: addressOf(old), whyRefused: () => null, signTransfer: refuse, signCancellation: refuse }
-    const runner = rotation.both({ treasuries: [signerOf(successor), refusing] })
+    const refusing = { address: lowerCaseAddress(old), whyRefused: () => null, signTransfer: refuse, signCancellation: refuse }
+    const runner = rotation.both({ treasuries: [createSigner(successor), refusing] })
     await runner.tick()
     const refused = await rotation.queueOn(
       old,
@@ -179,7 +179,7 @@ describe('a void that waits', () => {
     expect(told).toHaveLength(refused.length)
     expect(told[0]).toMatchObject({
       kind: 'void',
-      detail: expect.stringContaining(`of ${addressOf(old)} are to be voided`),
+      detail: expect.stringContaining(`of ${lowerCaseAddress(old)} are to be voided`),
     })
   })
 })

@@ -40,7 +40,7 @@ export const firstTreasury = ({ address }: { readonly address: string }): Treasu
 })
 
 /** The messages that the hooks received, as a payment would have recorded them. */
-export type Heard = {
+export type HookCalls = {
   settled: Settlement[]
   held: { paymentId: string; reason: string; detail: string }[]
   released: string[]
@@ -55,7 +55,7 @@ export type World = {
   readonly chain: DevelopmentChain
   readonly db: Db
   readonly databaseUrl: string
-  readonly heard: Heard
+  readonly heard: HookCalls
   readonly treasury: LocalAccount
   readonly relayers: LocalAccount[]
   /** Replace a hook to make it fail. */
@@ -119,7 +119,7 @@ export async function createWorld(setup: WorldSetup = {}): Promise<World> {
   const chain = connectDevelopmentChain(anvil.url)
   const treasury = setup.treasury ?? createKeyAccount(newKey())
   const relayers = Array.from({ length: setup.relayers ?? 1 }, () => createKeyAccount(newKey()))
-  const heard: Heard = { settled: [], held: [], released: [], voided: [], movements: [], gas: [], deposits: [] }
+  const heard: HookCalls = { settled: [], held: [], released: [], voided: [], movements: [], gas: [], deposits: [] }
   const fund = async () => {
     for (const { address } of relayers) await chain.setBalance({ address, value: GAS_MONEY })
     await mintUsdc(chain, { to: treasury.address, micro: setup.micro ?? 1_000_000_000_000n })
@@ -166,7 +166,7 @@ export async function createWorld(setup: WorldSetup = {}): Promise<World> {
   return world
 }
 
-const recordIn = (heard: Heard): SettlementHooks => ({
+const recordIn = (heard: HookCalls): SettlementHooks => ({
   onSettled: async (_tx, settlements) => void heard.settled.push(...settlements),
   onHeld: async (_tx, held) => void heard.held.push(held),
   onReleased: async (_tx, { paymentId }) => void heard.released.push(paymentId),
@@ -301,7 +301,7 @@ export async function transferUsdc(
 }
 
 /** The settings of an operator’s command on this world. */
-export const settingsOf = (world: World, wrongTokens: Hex[] = []): OperatorConfig => ({
+export const createSettings = (world: World, wrongTokens: Hex[] = []): OperatorConfig => ({
   DATABASE_URL: world.databaseUrl,
   POLYGON_RPC_URLS: [new Secret(world.anvil.url)],
   FINALITY_QUORUM: 1,

@@ -3,7 +3,7 @@ import { requestVoid } from '../../src/db/settlement/payouts.ts'
 import { recordLoss } from '../../src/db/settlement/signing/treasuries.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { copyDatabase } from './databases.ts'
-import { addressOf, passRests, useRotation } from './rotation-world.ts'
+import { lowerCaseAddress, passRests, useRotation } from './rotation-world.ts'
 import { TOKEN } from './world.ts'
 
 const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
@@ -37,7 +37,7 @@ async function failOver() {
 
 test('a payout is paid once though the standby that took over lacks the last seconds and the key of the treasury is lost', async () => {
   const { queued, standby, runner, mine } = await failOver()
-  await standby.db.transaction((tx) => recordLoss(tx, scope, { lost: addressOf(old), to: null }))
+  await standby.db.transaction((tx) => recordLoss(tx, scope, { lost: lowerCaseAddress(old), to: null }))
   for (let round = 0; round < 5; round++) {
     await world.chain.mine({ blocks: 3 })
     await passRests(standby.db, 1)

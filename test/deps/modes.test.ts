@@ -40,7 +40,7 @@ import { createDeliverySweep } from '../../src/worker/delivery-sweep.ts'
 import { createRelay } from '../../src/worker/relay.ts'
 import { type AskOptions, openShop, type Shop } from '../api/support/shop.ts'
 import { foundLogs, takeLane, takeLease } from '../chain/lead.ts'
-import { DESTINATION, type Planted, plant, storedOf } from './two-modes.ts'
+import { DESTINATION, type Planted, plant, readStored } from './two-modes.ts'
 
 describe('The entrances of a system', () => {
   /**
@@ -77,14 +77,14 @@ describe('The entrances of a system', () => {
       eventId: newId('event'),
       endpointId: newId('endpoint'),
     }
-    stored = await storedOf(shop.db, other)
+    stored = await readStored(shop.db, other)
   }, 60_000)
   afterAll(async () => {
     await connection?.close()
     await shop?.close()
   })
 
-  const untouched = async (): Promise<void> => expect(await storedOf(shop.db, other)).toBe(stored)
+  const untouched = async (): Promise<void> => expect(await readStored(shop.db, other)).toBe(stored)
 
   /** The response as a client reads it, except for its own input and the request’s own id. */
   async function seen(method: string, path: (of: Planted) => string, of: Planted, options: Options = {}) {
@@ -258,14 +258,14 @@ describe('activities', () => {
     own = await plant(db, tenant)
     other = await plant(db, { ...tenant, livemode: true })
     nobody = { ...own, id: newId('payment'), attemptId: newId('attempt') }
-    stored = await storedOf(db, other)
+    stored = await readStored(db, other)
   })
   afterAll(async () => {
     await db?.close()
     await database?.drop()
   })
 
-  const untouched = async (): Promise<void> => expect(await storedOf(db, other)).toBe(stored)
+  const untouched = async (): Promise<void> => expect(await readStored(db, other)).toBe(stored)
 
   describe('Activities refuse a payment of the other mode before they call another party', () => {
     const asked: string[] = []
@@ -442,14 +442,14 @@ describe('settlement', () => {
     other = await plant(db, { ...tenant, livemode: true })
     await db.transaction((tx) => queuePayout(tx, createPayout(own, false)))
     await db.transaction((tx) => queuePayout({ ...tx, livemode: true }, createPayout(other, true)))
-    stored = await storedOf(db, other)
+    stored = await readStored(db, other)
   })
   afterEach(async () => {
     await db?.close()
     await database?.drop()
   })
 
-  const untouched = async (): Promise<void> => expect(await storedOf(db, other)).toBe(stored)
+  const untouched = async (): Promise<void> => expect(await readStored(db, other)).toBe(stored)
 
   describe('A payout of the other mode', () => {
     test('a payout of the other mode is not queued: its payment is unknown', async () => {
@@ -569,7 +569,7 @@ describe('settlement', () => {
        from (values ($2, $3, false, $4), ($5, $6, true, $7)) as d(id, attempt, livemode, address)`,
         [TOKEN, own.id, own.attemptId, mine, other.id, other.attemptId, theirs],
       )
-      const before = await storedOf(db, other)
+      const before = await readStored(db, other)
       await takeLease(journal(), { owner: 'me' })
       expect((await journal().readWatchedDeposits('watched')).map(({ address }) => address)).toEqual([mine])
       expect((await journal().readUnswept({ after: '', limit: 10 })).map(({ paymentId }) => paymentId)).toEqual([
@@ -579,7 +579,7 @@ describe('settlement', () => {
       const from = (counterparty: Hex) => ({ ...movement, counterparty, txHash: hash(1), logIndex: 0, blockNumber: 1 })
       expect(await db.transaction((tx) => finishSweep(tx, from(theirs!)))).toBeNull()
       expect(await db.transaction((tx) => finishSweep(tx, from(mine!)))).toBe(own.id)
-      expect(await storedOf(db, other)).toBe(before)
+      expect(await readStored(db, other)).toBe(before)
 
       for (const { id: paymentId } of [own, other]) {
         const sweep = { paymentId, index: 1, micro: '1', treasury: TREASURY, authNonce: hash(1), address: mine! }

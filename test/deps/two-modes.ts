@@ -22,7 +22,7 @@ const TOKEN = '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359'
 export const DESTINATION = `0x${'70'.repeat(20)}` as const
 
 /** All rows about a payment, in every table, as one text. */
-export async function storedOf(db: Db, { id, attemptId, eventId }: Planted): Promise<string> {
+export async function readStored(db: Db, { id, attemptId, eventId }: Planted): Promise<string> {
   const all = await Promise.all(
     [
       ['select * from payment where id = $1', id],

@@ -7,7 +7,7 @@ import type { PaymentAnswer } from '../../scripts/demo/merchant.ts'
 import { readBalances } from '../../src/db/ledger.ts'
 import { operatorUpdates, rowChanged } from '../../src/workflows/messages.ts'
 import { expectSucceeded } from './harness/verdict.ts'
-import { atPartner, attemptsOf, openAndLeave, post, startWorld, success, type World } from './harness/world.ts'
+import { atPartner, readAttempts, openAndLeave, post, startWorld, success, type World } from './harness/world.ts'
 
 let world: World
 let terminated: PaymentAnswer
@@ -44,7 +44,7 @@ describe('Trouble at the checkout', () => {
   test('a double click opens one order', async () => {
     const payment = await world.create()
     const [attemptId] = await Promise.all([1, 2, 3].map(() => openAndLeave(world, payment)))
-    expect(await attemptsOf(world, payment.id)).toEqual([{ id: attemptId, status: 'open' }])
+    expect(await readAttempts(world, payment.id)).toEqual([{ id: attemptId, status: 'open' }])
     await world.pay(payment)
     await succeeded(payment)
   })
@@ -54,7 +54,7 @@ describe('Trouble at the checkout', () => {
     const hold = world.partners.hold({ at: 'answer', containing: opening(payment) })
     const paying = world.pay(payment)
     await hold.reached
-    const [attempt] = await attemptsOf(world, payment.id)
+    const [attempt] = await readAttempts(world, payment.id)
     await atPartner(world, attempt?.id ?? '', { action: 'pay' })
     await until(async () => {
       const { events } = await world.temporal.workflow.getHandle(payment.id).fetchHistory()
@@ -91,7 +91,7 @@ describe('Money after the end', () => {
     await run(payment).executeUpdate(operatorUpdates.give_back, { args: [decision] })
     await run(payment).result()
     expect(await readStatus(payment)).toBe('canceled')
-    expect(await attemptsOf(world, payment.id)).toEqual([{ id: attemptId, status: 'refunded' }])
+    expect(await readAttempts(world, payment.id)).toEqual([{ id: attemptId, status: 'refunded' }])
     expect(await suspense()).toBe('0')
   })
 
@@ -177,7 +177,7 @@ describe('Forged and outdated callbacks', () => {
     await readings(1)
     expect(await stored()).toEqual([{ id: event.event_id }])
     expect(await readStatus(payment)).toBe('pending')
-    expect(await attemptsOf(world, payment.id)).toEqual([{ id: attemptId, status: 'open' }])
+    expect(await readAttempts(world, payment.id)).toEqual([{ id: attemptId, status: 'open' }])
     await world.pay(payment)
     const { settlement } = await succeeded(payment)
     expect(Number(settlement.net_usdc)).toBeLessThan(100)

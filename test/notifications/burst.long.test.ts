@@ -7,7 +7,7 @@ import type { Channel } from '../../src/db/notifications/channels.ts'
 import { notificationWorkflowId } from '../../src/domain/ids.ts'
 import { bundleWorkflows } from '../../src/worker/bundle.ts'
 import type { notification } from '../../src/workflows/notifications/notification.ts'
-import { createWorld, messagesOf, newTenant, type World, waitingOf } from './world.ts'
+import { createWorld, listMessages, newTenant, type World, countWaiting } from './world.ts'
 
 let world: World
 let tenant: Tenant
@@ -80,7 +80,7 @@ test('1,000 notifications at once arrive by four channels with limits, while res
 
   for (const [index, channel] of channels.entries()) {
     const kind = kinds[index]!
-    const messages = await messagesOf(world, channel)
+    const messages = await listMessages(world, channel)
     expect(messages.every(({ state }) => state === 'sent')).toBe(true)
     expect(messages.reduce((sum, { count }) => sum + count, 0)).toBe(MANY)
     expect(messages.length).toBeLessThanOrEqual(12)
@@ -97,8 +97,8 @@ test('1,000 notifications at once arrive by four channels with limits, while res
 async function unfinished(channels: readonly Channel[]): Promise<Channel[]> {
   const left = await Promise.all(
     channels.map(async (channel) => {
-      const isTold = (await waitingOf(world, channel)) === 0
-      return isTold && !(await messagesOf(world, channel)).some(isOpen) ? [] : [channel]
+      const isTold = (await countWaiting(world, channel)) === 0
+      return isTold && !(await listMessages(world, channel)).some(isOpen) ? [] : [channel]
     }),
   )
   return left.flat()

@@ -6,7 +6,7 @@ import { insertTestMessage, takeDueChannels } from '../../src/db/notifications/m
 import { type ChannelKind, NOTIFICATION_EVENTS } from '../../src/domain/notification/channel.ts'
 import { newId } from '../../src/ids.ts'
 import { addEvent, rows, secretBox } from '../webhooks/seed.ts'
-import { createWorld, messagesOf, newTenant, type World, waitingOf } from './world.ts'
+import { createWorld, listMessages, newTenant, type World, countWaiting } from './world.ts'
 
 let world: World
 let tenant: Tenant
@@ -50,7 +50,7 @@ describe('Notifications to a channel', () => {
         expect(text).toContain('49.90 EUR, 51.23 USDC arrives')
         expect(text).toContain(kind === 'telegram' ? 'Reference: order-1' : 'Reference: `order-1`')
         expect(text).toContain('https://pay.pinrail.example/dashboard/payments/pay_')
-        expect(await messagesOf(world, channel)).toMatchObject([{ state: 'sent', kind: 'single', count: 1 }])
+        expect(await listMessages(world, channel)).toMatchObject([{ state: 'sent', kind: 'single', count: 1 }])
         expect(await isDue(channel)).toBe(false)
       },
     )
@@ -63,7 +63,7 @@ describe('Notifications to a channel', () => {
       })()
       await world.pay(tenant)
       await world.run(channel.id, 3)
-      expect(await messagesOf(world, channel)).toMatchObject([
+      expect(await listMessages(world, channel)).toMatchObject([
         { state: 'waiting', failure: 'the mail server responded 451', unanswered: 0 },
       ])
       await world.run(channel.id, 10)
@@ -77,8 +77,8 @@ describe('Notifications to a channel', () => {
       const [other, stranger] = [await newTenant(world), await world.addChannel(tenant, 'slack', { events: [] })]
       const foreign = await world.addChannel(other, 'discord')
       await world.pay(tenant)
-      expect(await waitingOf(world, stranger)).toBe(0)
-      expect(await waitingOf(world, foreign)).toBe(0)
+      expect(await countWaiting(world, stranger)).toBe(0)
+      expect(await countWaiting(world, foreign)).toBe(0)
     })
   })
 
@@ -112,11 +112,11 @@ describe('Notifications to a channel', () => {
         service.mood = (request) => (request === from + 1 ? 'lost' : 'as documented')
         await world.pay(tenant, { reference: 'lost-one' })
         await world.round(channel.id)
-        expect(await messagesOf(world, channel)).toMatchObject([{ state: 'unknown', unanswered: 1 }])
+        expect(await listMessages(world, channel)).toMatchObject([{ state: 'unknown', unanswered: 1 }])
         await world.run(channel.id, 20)
         expect(service.taken.map(({ text }) => text.includes('Sent again'))).toEqual([false, true])
         expect(service.taken.every(({ text }) => text.includes('lost-one'))).toBe(true)
-        expect(await messagesOf(world, channel)).toMatchObject([{ state: 'sent', unanswered: 1 }])
+        expect(await listMessages(world, channel)).toMatchObject([{ state: 'sent', unanswered: 1 }])
       },
     )
 
@@ -146,7 +146,7 @@ describe('Notifications to a channel', () => {
       expect(slack.taken).toHaveLength(1)
       await world.run(channel.id, 70)
       expect(slack.taken.map(({ text }) => text.includes('Sent again'))).toEqual([false, true])
-      expect(await messagesOf(world, channel)).toMatchObject([{ state: 'sent', unanswered: 1 }])
+      expect(await listMessages(world, channel)).toMatchObject([{ state: 'sent', unanswered: 1 }])
     })
   })
 
@@ -161,8 +161,8 @@ describe('Notifications to a channel', () => {
     )
     for (const kind of notices) await notice(kind, {})
     for (const kind of ['wallet.kept', 'channel.added', 'a.kind.of.tomorrow']) await notice(kind, {})
-    expect([await waitingOf(world, quiet), await waitingOf(world, curious)]).toEqual([3, notices.length + 3])
-    expect(await waitingOf(world, mail)).toBe(0)
+    expect([await countWaiting(world, quiet), await countWaiting(world, curious)]).toEqual([3, notices.length + 3])
+    expect(await countWaiting(world, mail)).toBe(0)
   })
 
   describe('A channel that refuses', () => {
@@ -213,7 +213,7 @@ describe('Notifications to a channel', () => {
         expect.stringContaining('A notification channel is failing'),
       ])
       // The payment, and the notice about the channel itself.
-      expect(await waitingOf(world, channel)).toBe(2)
+      expect(await countWaiting(world, channel)).toBe(2)
     })
 
     it('a channel that refuses one message marks that one, and sends the next', async () => {
@@ -225,7 +225,7 @@ describe('Notifications to a channel', () => {
       await world.pay(tenant, { reference: 'second' })
       await world.run(channel.id, 10)
       expect(discord.taken.map(({ text }) => text.includes('second'))).toEqual([true])
-      expect(await messagesOf(world, channel)).toMatchObject([{ state: 'refused' }, { state: 'sent' }])
+      expect(await listMessages(world, channel)).toMatchObject([{ state: 'refused' }, { state: 'sent' }])
     })
 
     it('a channel that refuses for three days is switched off; another channel of the merchant is notified during that time', async () => {
@@ -394,7 +394,7 @@ describe('Texts that a buyer typed', () => {
     await world.pay(tenant, { type: 'payment.failed' })
     await world.run(channel.id, 2)
     const kept = JSON.stringify([
-      await messagesOf(world, channel),
+      await listMessages(world, channel),
       (await world.db.query('select * from notice')).rows,
       (await world.db.query('select * from channel where id = $1', [channel.id])).rows,
     ])

@@ -152,13 +152,13 @@ export const newTenant = ({ db }: World): Promise<Tenant> => addMerchant(db)
 
 export type MessageState = { state: string; kind: string; count: number; failure: string | null; unanswered: number }
 
-export const messagesOf = ({ db }: World, { id }: Channel): Promise<MessageState[]> =>
+export const listMessages = ({ db }: World, { id }: Channel): Promise<MessageState[]> =>
   rows(db, 'select state, kind, count, failure, unanswered from channel_message where channel_id = $1 order by id', [
     id,
   ])
 
 /** The number of notifications that are in no message yet. */
-export async function waitingOf({ db }: World, { id }: Channel): Promise<number> {
+export async function countWaiting({ db }: World, { id }: Channel): Promise<number> {
   const found = await rows<{ count: string }>(
     db,
     'select count(*) from notification where channel_id = $1 and message_id is null',

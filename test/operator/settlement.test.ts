@@ -13,7 +13,7 @@ import { rebuild } from '../../src/operator/rebuild.ts'
 import { repairFinality } from '../../src/operator/repair.ts'
 import { showStatus } from '../../src/operator/status.ts'
 import { asUsdcOwner, usdcAdminAbi } from '../../src/sandbox/chain.ts'
-import { insertPayments, newAddress, settingsOf, stealUsdc, TOKEN, useWorld } from '../chain/world.ts'
+import { insertPayments, newAddress, createSettings, stealUsdc, TOKEN, useWorld } from '../chain/world.ts'
 import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
 import { plant } from '../support/plant.ts'
 import { createOperations, createReversals } from './operations.ts'
@@ -191,7 +191,7 @@ describe('The status of settlement', () => {
     const code = await showStatus({
       ...operation(),
       settings: {
-        ...settingsOf(world),
+        ...createSettings(world),
         POLYGON_RPC_URLS: urls.map((url) => new Secret(url)),
         FINALITY_QUORUM: Math.floor(urls.length / 2) + 1,
       },

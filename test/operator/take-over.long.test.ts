@@ -10,14 +10,14 @@ import { rebuild } from '../../src/operator/rebuild.ts'
 import { takeOver } from '../../src/operator/take-over.ts'
 import { copyDatabase, type WorldDatabase } from '../chain/databases.ts'
 import {
-  addressOf,
+  lowerCaseAddress,
   createList,
   MINUTES_UNTIL_DEAD,
   MINUTES_UNTIL_SURE,
   type Rotation,
   useRotation,
 } from '../chain/rotation-world.ts'
-import { insertPayments, newAddress, type Queued, queueAll, settingsOf, TOKEN } from '../chain/world.ts'
+import { insertPayments, newAddress, type Queued, queueAll, createSettings, TOKEN } from '../chain/world.ts'
 
 const SIGNED = { operator: 'anna', reason: 'a drill' }
 
@@ -29,7 +29,7 @@ const operationOn = (
   said: string[] = [],
 ): Act => ({
   db,
-  settings: { ...settingsOf(world), DATABASE_URL: url as never, TREASURIES: createList(old, successor) },
+  settings: { ...createSettings(world), DATABASE_URL: url as never, TREASURIES: createList(old, successor) },
   hooks: world.hooks,
   dryRun: false,
   signed: SIGNED,
@@ -44,15 +44,15 @@ describe('A take-over', () => {
   test('a take-over is recorded by one command; a dry run changes nothing, and a second one prints the same', async () => {
     await rotation.after().tick()
     const said: string[] = []
-    expect(await takeOver({ ...operation(said), dryRun: true }, addressOf(old), null)).toBe(0)
-    expect(said[0]).toContain(`${addressOf(successor)} would take over from ${addressOf(old)}: each open payout`)
+    expect(await takeOver({ ...operation(said), dryRun: true }, lowerCaseAddress(old), null)).toBe(0)
+    expect(said[0]).toContain(`${lowerCaseAddress(successor)} would take over from ${lowerCaseAddress(old)}: each open payout`)
     const successors = async () => (await readTreasuryList(world.db, scope)).map((one) => one.successor)
     expect(await successors()).toEqual([null, null])
-    for (const to of [null, addressOf(successor), null]) {
-      expect(await takeOver(operation(said), addressOf(old), to)).toBe(0)
-      expect(said.at(-2)).toContain(`${addressOf(successor)} takes over from ${addressOf(old)}`)
+    for (const to of [null, lowerCaseAddress(successor), null]) {
+      expect(await takeOver(operation(said), lowerCaseAddress(old), to)).toBe(0)
+      expect(said.at(-2)).toContain(`${lowerCaseAddress(successor)} takes over from ${lowerCaseAddress(old)}`)
       expect(said.at(-1)).toBe('never give its key to a worker again')
-      expect(await successors()).toEqual([addressOf(successor), null])
+      expect(await successors()).toEqual([lowerCaseAddress(successor), null])
     }
   })
 
@@ -60,13 +60,13 @@ describe('A take-over', () => {
     await rotation.after().tick()
     const stranger = newAddress()
     await expect(takeOver(operation(), stranger, null)).rejects.toThrow('is no treasury of this deployment')
-    await expect(takeOver(operation(), addressOf(old), stranger)).rejects.toThrow(`${stranger} cannot take over`)
-    await expect(takeOver(operation(), addressOf(successor), null)).rejects.toThrow('append a new one to TREASURIES')
+    await expect(takeOver(operation(), lowerCaseAddress(old), stranger)).rejects.toThrow(`${stranger} cannot take over`)
+    await expect(takeOver(operation(), lowerCaseAddress(successor), null)).rejects.toThrow('append a new one to TREASURIES')
     const said: string[] = []
     await rotation.both().tick()
-    expect(await takeOver(operation(said), addressOf(successor), null)).toBe(0)
+    expect(await takeOver(operation(said), lowerCaseAddress(successor), null)).toBe(0)
     expect(said[1]).toContain('new payments are still queued on it first')
-    await expect(takeOver(operation(), addressOf(old), addressOf(successor))).rejects.toThrow('is lost itself')
+    await expect(takeOver(operation(), lowerCaseAddress(old), lowerCaseAddress(successor))).rejects.toThrow('is lost itself')
   })
 
   test('a take-over moves each payout with its proof and has it paid once; paid, stopped and voided payouts do not change', async () => {
@@ -85,7 +85,7 @@ describe('A take-over', () => {
     await world.db.transaction((tx) => requestVoid(tx, unwanted!.paymentId))
     const runner = rotation.after({ relayers: [] })
     await runner.tick()
-    await takeOver(operation(), addressOf(old), null)
+    await takeOver(operation(), lowerCaseAddress(old), null)
     await rotation.carry(old, paid!)
     await rotation.pass(MINUTES_UNTIL_DEAD)
     await world.finalize(rotation.after(), 6)
@@ -95,7 +95,7 @@ describe('A take-over', () => {
       expect(await world.balance(payout.recipient)).toBe(payout.micro)
     }
     expect(await rotation.found(kept!)).toMatchObject({ state: 'held', holdReason: 'operator' })
-    expect((await world.payout(kept!.paymentId)).treasury).toBe(addressOf(successor))
+    expect((await world.payout(kept!.paymentId)).treasury).toBe(lowerCaseAddress(successor))
     expect(await rotation.found(unwanted!)).toMatchObject({ state: 'voided' })
     for (const { recipient } of [kept!, unwanted!]) expect(await world.balance(recipient)).toBe(0n)
   })
@@ -103,7 +103,7 @@ describe('A take-over', () => {
   test('a take-over is the only way to another treasury: the database refuses a change without the proof', async () => {
     const [queued] = await rotation.queueOn(old, [{}])
     const change = world.db.query('update payout set treasury = $1 where payment_id = $2', [
-      addressOf(successor),
+      lowerCaseAddress(successor),
       queued!.paymentId,
     ])
     await expect(change).rejects.toThrow('are fixed')
@@ -204,14 +204,14 @@ describe('a restored database', () => {
         const runner = rotation.after({ db })
         await runner.tick()
         await queueAll({ db, treasury: old }, [payment])
-        await takeOver(operationOn(rotation, backup), addressOf(old), null)
+        await takeOver(operationOn(rotation, backup), lowerCaseAddress(old), null)
         await world.finalize(runner, 3)
         await rotation.pass(MINUTES_UNTIL_SURE - 3, db)
         await world.finalize(runner, 3)
-        expect((await readPayout(db, payment.paymentId))?.treasury).toBe(addressOf(old))
+        expect((await readPayout(db, payment.paymentId))?.treasury).toBe(lowerCaseAddress(old))
         await rotation.pass(4, db)
         await world.finalize(runner, 5)
-        expect((await readPayout(db, payment.paymentId))?.treasury).toBe(addressOf(successor))
+        expect((await readPayout(db, payment.paymentId))?.treasury).toBe(lowerCaseAddress(successor))
         await mineAgain(raw)
         await world.finalize(runner, 3)
         expect(await world.balance(payment.recipient)).toBe(payment.micro)
@@ -228,11 +228,11 @@ describe('a restored database', () => {
     const backup = await copyDatabase(world.db)
     const runner = rotation.after()
     await runner.tick()
-    await takeOver(operationOn(rotation, { db: world.db, url: world.databaseUrl }), addressOf(old), null)
+    await takeOver(operationOn(rotation, { db: world.db, url: world.databaseUrl }), lowerCaseAddress(old), null)
     await rotation.pass(MINUTES_UNTIL_DEAD)
     await world.finalize(runner, 5)
     expect((await rotation.found(payment)).state).toBe('settled')
-    expect((await world.payout(payment.paymentId)).treasury).toBe(addressOf(successor))
+    expect((await world.payout(payment.paymentId)).treasury).toBe(lowerCaseAddress(successor))
     return backup
   }
 
@@ -244,16 +244,16 @@ describe('a restored database', () => {
       try {
         const said: string[] = []
         expect(await rebuild(operationOn(rotation, backup, said))).toBe(1)
-        expect(said).toContainEqual(expect.stringContaining(`pinrail settlement take-over ${addressOf(old)} again`))
+        expect(said).toContainEqual(expect.stringContaining(`pinrail settlement take-over ${lowerCaseAddress(old)} again`))
         const runner = rotation.after({ db })
         await runner.tick()
         if (what === 'voided') await db.transaction((tx) => requestVoid(tx, payment.paymentId))
-        else await takeOver(operationOn(rotation, backup), addressOf(old), null)
+        else await takeOver(operationOn(rotation, backup), lowerCaseAddress(old), null)
         await rotation.pass(MINUTES_UNTIL_SURE, db)
         await world.finalize(runner, 5)
         expect(await readPayout(db, payment.paymentId)).toMatchObject({
           state: 'settled',
-          treasury: addressOf(successor),
+          treasury: lowerCaseAddress(successor),
         })
         expect(world.heard.voided).toEqual([])
         expect(await world.balance(payment.recipient)).toBe(payment.micro)

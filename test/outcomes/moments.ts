@@ -188,6 +188,6 @@ export const MOMENTS = {
 export type MomentName = keyof typeof MOMENTS
 
 /** Returns the page of the moment for the way: most are the same for all. */
-export function pageOf({ page }: Moment, { method }: PlayedWay): string {
+export function getPage({ page }: Moment, { method }: PlayedWay): string {
   return typeof page === 'string' ? page : (page[method] ?? page.otherwise)
 }

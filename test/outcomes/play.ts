@@ -1,11 +1,11 @@
 import type { PaymentWorld } from '../../scripts/histories/payment-world.ts'
 import type { PaymentWithAttempts } from '../../src/domain/payment/payment-object.ts'
 import { createBuyer } from './buyer.ts'
-import { MOMENTS, type Moment, type MomentName, pageOf } from './moments.ts'
+import { MOMENTS, type Moment, type MomentName, getPage } from './moments.ts'
 import type { ReadPage } from './page.ts'
 import { createSteps } from './steps.ts'
 import type { Scene, Story } from './stories.ts'
-import { amountOf, freeMinor, untruths } from './truth.ts'
+import { formatTruthAmount, freeMinor, untruths } from './truth.ts'
 import { type PlayedWay, partnerName } from './ways.ts'
 
 /** The result of a story for a way to pay: the violations, or why it is not played. */
@@ -17,7 +17,7 @@ const PATIENCE_MS = 10_000
 const PAUSE_MS = 15
 
 /** The scenes of the story for the way; a text: why it has none. */
-export function scenesOf(story: Story, way: PlayedWay): readonly Scene[] | string {
+export function listScenes(story: Story, way: PlayedWay): readonly Scene[] | string {
   if (way.provider === 'crypto') return story.usdc
   if (way.provider !== 'local_partner' && story.canceling !== undefined) return story.canceling
   if (way.elsewhere === null && story.everywhere !== undefined) return story.everywhere
@@ -29,7 +29,7 @@ export function scenesOf(story: Story, way: PlayedWay): readonly Scene[] | strin
  * last of a step also with the moment.
  */
 export async function play(world: PaymentWorld, story: Story, way: PlayedWay): Promise<Outcome> {
-  const scenes = scenesOf(story, way)
+  const scenes = listScenes(story, way)
   if (typeof scenes === 'string') return { kind: 'no meaning', because: scenes }
   const wrong = new Set<string>()
   const paymentId = await world.createPayment({
@@ -88,7 +88,7 @@ export async function play(world: PaymentWorld, story: Story, way: PlayedWay): P
     if ((receipt !== null) !== (row.status === 'succeeded'))
       return ['a receipt exists of what was paid, and of nothing else']
     if (receipt === null || row.confirmed === null) return []
-    const [digits = ''] = amountOf(row.confirmed).split(' ')
+    const [digits = ''] = formatTruthAmount(row.confirmed).split(' ')
     return receipt.replace(/,/g, '').includes(digits) ? [] : [`the receipt does not say ${digits}`]
   }
 }
@@ -109,7 +109,7 @@ function differences(
       !moment.status.includes(row.payment.status),
       `is of ${moment.status.join(' or ')}, the payment is ${row.payment.status}`,
     ],
-    [page.page !== pageOf(moment, way), `has the page ${pageOf(moment, way)}, not ${page.page}`],
+    [page.page !== getPage(moment, way), `has the page ${getPage(moment, way)}, not ${page.page}`],
     [!page.title.startsWith(named(moment.title)), `has a title "${named(moment.title)}…", not "${page.title}"`],
     [
       moment.heading !== null && !page.heading.includes(named(moment.heading)),

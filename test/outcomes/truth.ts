@@ -55,7 +55,7 @@ export function freeMinor({ asked, askedMicro, held, outside, provider }: Attemp
 const addHeld = (attempts: readonly Attempt[]): bigint =>
   attempts.reduce((total, attempt) => total + freeMinor(attempt), 0n)
 
-export function factsOf({ payment, attempts }: PaymentWithAttempts): Facts {
+export function getFacts({ payment, attempts }: PaymentWithAttempts): Facts {
   return {
     status: payment.status,
     isOpen: OPEN.includes(payment.status),
@@ -110,7 +110,7 @@ const RULES: readonly Rule[] = [
   },
   {
     says: 'the amount is what was charged, and the price before',
-    isBroken: ({ sum }, { charged }, { payment }) => sum !== amountOf(charged ?? payment.amount),
+    isBroken: ({ sum }, { charged }, { payment }) => sum !== formatTruthAmount(charged ?? payment.amount),
   },
   {
     says: '"you pay" only where one can, "you paid" once it counts, "not charged" only where nothing is or comes',
@@ -163,12 +163,12 @@ const RULES: readonly Rule[] = [
 
 /** The rules that the page breaks, in words. */
 export function untruths({ page, row }: Seen): string[] {
-  const facts = factsOf(row)
+  const facts = getFacts(row)
   return RULES.filter(({ isBroken }) => isBroken(page, facts, row)).map(({ says }) => says)
 }
 
 /** Two decimals, as all currencies of these stories have. */
-export function amountOf({ minor, currency }: Money): string {
+export function formatTruthAmount({ minor, currency }: Money): string {
   return `${minor.slice(0, -2)}.${minor.slice(-2)} ${currency}`
 }
 

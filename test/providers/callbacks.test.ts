@@ -11,7 +11,7 @@ import { cardPartner } from '../../src/sandbox/partners/card-partner.ts'
 import { localPartner } from '../../src/sandbox/partners/local-partner.ts'
 import { walletApp } from '../../src/sandbox/partners/wallet-app.ts'
 import { mutated } from './mutated.ts'
-import { PATHS, type SandboxServer, secretOf, soon, startSandboxServer } from './sandbox-server.ts'
+import { PATHS, type SandboxServer, getSecret, soon, startSandboxServer } from './sandbox-server.ts'
 
 describe('Callbacks', () => {
   const WIRES = { wallet_app: walletApp, card_partner: cardPartner, local_partner: localPartner }
@@ -76,7 +76,7 @@ describe('Callbacks', () => {
         { ...(await server.sandbox.partners[provider].book.list())[0]!, account: 'somebody-else' },
         { eventId: 'evt_1', at: 0 },
       )
-      const signed = WIRES[provider].sign(event, { secret: secretOf(provider), now: callback.receivedAt })
+      const signed = WIRES[provider].sign(event, { secret: getSecret(provider), now: callback.receivedAt })
       const theirs = { headers: signed.headers, body: Buffer.from(signed.body), receivedAt: callback.receivedAt }
       expect(partner.readCallback(theirs)).toEqual({ kind: 'refused', reason: 'format' })
     })
@@ -87,7 +87,7 @@ describe('Callbacks', () => {
       const event = WIRES[provider].event(order, { eventId: 'evt_1', at: 0 })
       const readAt = (offset: number) => {
         const now = callback.receivedAt
-        const signed = WIRES[provider].sign(event, { secret: secretOf(provider), now })
+        const signed = WIRES[provider].sign(event, { secret: getSecret(provider), now })
         return partner.readCallback({
           headers: signed.headers,
           body: Buffer.from(signed.body),
@@ -290,7 +290,7 @@ describe('Callbacks', () => {
   /** Any body with a right signature, to pass the signature check. */
   function signRaw(provider: ProviderName, body: string | Buffer, now: number): Record<string, string> {
     const hmac = (message: (string | Buffer)[], encoding: 'hex' | 'base64'): string => {
-      const mac = createHmac('sha256', secretOf(provider))
+      const mac = createHmac('sha256', getSecret(provider))
       for (const part of message) mac.update(part)
       return mac.digest(encoding)
     }

@@ -11,8 +11,8 @@ import { keepRoom, keepRoomBeside } from '../../src/providers/around/crowded.ts'
 import { createPartners } from '../../src/providers/index.ts'
 import { PartnerError, type PaymentPartner } from '../../src/providers/provider.ts'
 import { hmacSha256 } from '../../src/providers/signature.ts'
-import { ACCOUNT, listen, PATHS, type SandboxServer, secretOf, soon, startSandboxServer } from './sandbox-server.ts'
-import { troubleOf, withPartnerThat as withStrangePartners, withTamperedAnswers } from './strange-partner.ts'
+import { ACCOUNT, listen, PATHS, type SandboxServer, getSecret, soon, startSandboxServer } from './sandbox-server.ts'
+import { catchPartnerError, withPartnerThat as withStrangePartners, withTamperedAnswers } from './strange-partner.ts'
 
 let server: SandboxServer
 beforeAll(async () => {
@@ -339,12 +339,12 @@ describe('The drivers', () => {
       }
       const secret = 'wrong-but-still-secret'
       const wrongSecret = createPartners({ ...all, [provider]: { ...all[provider], secret } })
-      const trouble = await troubleOf(wrongSecret[provider].openOrder(server.newOrder(provider), soon()))
+      const trouble = await catchPartnerError(wrongSecret[provider].openOrder(server.newOrder(provider), soon()))
       expect(trouble.kind).toBe('misconfigured')
       const shown = `${trouble.message} ${JSON.stringify(trouble)} ${trouble.stack ?? ''} ${String(trouble.cause)}`
       expect(shown).not.toContain(secret)
       const wrongAccount = createPartners({ ...all, [provider]: { ...all[provider], account: 'other' } })
-      expect((await troubleOf(read(wrongAccount))).kind).toBe('misconfigured')
+      expect((await catchPartnerError(read(wrongAccount))).kind).toBe('misconfigured')
     })
 
     test('a refused connection has an unknown result', async () => {
@@ -353,7 +353,7 @@ describe('The drivers', () => {
       await new Promise((resolve) => gone.close(resolve))
       const all = { ...server.settings(provider), url }
       const partners = createPartners({ wallet_app: all, card_partner: all, local_partner: all })
-      expect((await troubleOf(read(partners))).kind).toBe('unknown')
+      expect((await catchPartnerError(read(partners))).kind).toBe('unknown')
     })
 
     test.each([
@@ -370,9 +370,9 @@ describe('The drivers', () => {
       await withPartnerThat(
         (_request, response) => response.writeHead(status, headers).end(body),
         async (partners) => {
-          expect((await troubleOf(read(partners))).kind).toBe('unknown')
+          expect((await catchPartnerError(read(partners))).kind).toBe('unknown')
           const order = server.newOrder(provider)
-          expect((await troubleOf(partners[provider].openOrder(order, soon()))).kind).toBe('unknown')
+          expect((await catchPartnerError(partners[provider].openOrder(order, soon()))).kind).toBe('unknown')
         },
       )
     })
@@ -386,7 +386,7 @@ describe('The drivers', () => {
       await withPartnerThat(
         (_request, response) => response.writeHead(status, header === undefined ? {} : { 'retry-after': header }).end(),
         async (partners) => {
-          const trouble = await troubleOf(read(partners))
+          const trouble = await catchPartnerError(read(partners))
           expect([trouble.kind, trouble.retryAfterSeconds]).toEqual(['throttled', seconds])
         },
       )
@@ -406,7 +406,7 @@ describe('The drivers', () => {
           more()
         },
         async (partners) => {
-          expect((await troubleOf(read(partners))).message).toContain('more than 65536 bytes')
+          expect((await catchPartnerError(read(partners))).message).toContain('more than 65536 bytes')
         },
       )
       expect(sent).toBeLessThan(20_000_000)
@@ -417,12 +417,12 @@ describe('The drivers', () => {
       await server.partners()[provider].openOrder(order, soon())
       const other = newId('attempt')
       await withTamperedAnswers({ server, provider, from: order.attemptId, to: other }, async (partner) => {
-        expect((await troubleOf(partner.readOrder(order, soon()))).message).toContain('about another')
-        expect((await troubleOf(partner.openOrder(order, soon()))).message).toContain('about another')
+        expect((await catchPartnerError(partner.readOrder(order, soon()))).message).toContain('about another')
+        expect((await catchPartnerError(partner.openOrder(order, soon()))).message).toContain('about another')
       })
       const [asked, told] = provider === 'wallet_app' ? ['"4999.00"', '"49.99"'] : ['499900', '4999']
       await withTamperedAnswers({ server, provider, from: asked, to: told }, async (partner) => {
-        expect((await troubleOf(partner.openOrder(order, soon()))).message).toContain('another amount')
+        expect((await catchPartnerError(partner.openOrder(order, soon()))).message).toContain('another amount')
       })
     })
 
@@ -433,7 +433,7 @@ describe('The drivers', () => {
       await server.act(provider, attemptId, { action: 'pay' })
       await withTamperedAnswers({ server, provider, from: '"session":"', to: '"session":"x' }, async (partner) => {
         const refund = partner.refundOrder?.({ attemptId, key: `${attemptId}:refund` }, soon()) ?? Promise.resolve()
-        expect((await troubleOf(refund)).message).toContain('about another refund')
+        expect((await catchPartnerError(refund)).message).toContain('about another refund')
       })
     })
 
@@ -451,7 +451,7 @@ describe('The drivers', () => {
     test('a method that the partner does not have is misconfigured, and not sent', async () => {
       const order = server.newOrder(provider, { method: 'usdc' })
       if (provider === 'wallet_app') return
-      expect((await troubleOf(server.partners()[provider].openOrder(order, soon()))).kind).toBe('misconfigured')
+      expect((await catchPartnerError(server.partners()[provider].openOrder(order, soon()))).kind).toBe('misconfigured')
     })
 
     test('every currency and method that is offered can be opened', async () => {
@@ -483,7 +483,7 @@ describe('The drivers', () => {
             ['100', 'HUF'],
           ] as const) {
             const order = server.newOrder('wallet_app', { amount: { minor, currency } })
-            await troubleOf(partners.wallet_app.openOrder(order, soon()))
+            await catchPartnerError(partners.wallet_app.openOrder(order, soon()))
           }
         },
       )
@@ -526,7 +526,7 @@ describe('The drivers', () => {
 
     test('another currency than INR is an error of the platform', async () => {
       const order = server.newOrder('local_partner', { amount: { minor: '5000', currency: 'EUR' } })
-      expect((await troubleOf(partner().openOrder(order, soon()))).kind).toBe('misconfigured')
+      expect((await catchPartnerError(partner().openOrder(order, soon()))).kind).toBe('misconfigured')
     })
 
     test.each([
@@ -557,11 +557,11 @@ describe('The drivers', () => {
         (request, response) => {
           request.on('data', (chunk: Buffer) => {
             const text = answer(JSON.parse(chunk.toString()) as { txn_ref: string })
-            response.writeHead(200, { 'x-checksum': hmacSha256(secretOf('local_partner'), text, 'base64') }).end(text)
+            response.writeHead(200, { 'x-checksum': hmacSha256(getSecret('local_partner'), text, 'base64') }).end(text)
           })
         },
         async (partners) => {
-          const trouble = await troubleOf(partners.local_partner.openOrder(order, soon()))
+          const trouble = await catchPartnerError(partners.local_partner.openOrder(order, soon()))
           expect(trouble.message).toContain('a UPI link that does not fit')
         },
       )
@@ -571,7 +571,7 @@ describe('The drivers', () => {
       await withPartnerThat(
         (_request, response) => response.writeHead(200, { 'x-checksum': 'AAAA' }).end('{"resp_code":"NOT_FOUND"}'),
         async (partners) => {
-          const trouble = await troubleOf(partners.local_partner.readOrder({ attemptId: newId('attempt') }, soon()))
+          const trouble = await catchPartnerError(partners.local_partner.readOrder({ attemptId: newId('attempt') }, soon()))
           expect([trouble.kind, trouble.message]).toEqual(['unknown', expect.stringContaining('checksum')])
         },
       )

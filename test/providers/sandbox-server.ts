@@ -26,7 +26,7 @@ const USUAL: Record<ProviderName, { method: MethodName; currency: Currency }> = 
   local_partner: { method: 'upi', currency: 'INR' },
 }
 
-export const secretOf = (provider: ProviderName): string => `secret-of-${provider}-3f9a`
+export const getSecret = (provider: ProviderName): string => `secret-of-${provider}-3f9a`
 
 export const soon = (): AbortSignal => AbortSignal.timeout(10_000)
 
@@ -61,9 +61,9 @@ export async function startSandboxServer() {
       publicUrl: () => url,
       callbackUrl,
       partners: {
-        wallet_app: { account: ACCOUNT, secret: secretOf('wallet_app') },
-        card_partner: { account: ACCOUNT, secret: secretOf('card_partner') },
-        local_partner: { account: ACCOUNT, secret: secretOf('local_partner') },
+        wallet_app: { account: ACCOUNT, secret: getSecret('wallet_app') },
+        card_partner: { account: ACCOUNT, secret: getSecret('card_partner') },
+        local_partner: { account: ACCOUNT, secret: getSecret('local_partner') },
       },
       converterSecret: 'secret-of-converter-3f9a',
       clock: () => now,
@@ -83,7 +83,7 @@ export async function startSandboxServer() {
   const settings = (provider: ProviderName, changes: Partial<PartnerSettings> = {}): PartnerSettings => ({
     url: `${url}${PATHS[provider]}`,
     account: ACCOUNT,
-    secret: secretOf(provider),
+    secret: getSecret(provider),
     ...changes,
   })
 

@@ -4,10 +4,10 @@ import type { ProviderName } from '../../src/domain/methods.ts'
 import { createPartners } from '../../src/providers/index.ts'
 import { PartnerError, type PaymentPartner } from '../../src/providers/provider.ts'
 import { hmacSha256 } from '../../src/providers/signature.ts'
-import { listen, type SandboxServer, secretOf } from './sandbox-server.ts'
+import { listen, type SandboxServer, getSecret } from './sandbox-server.ts'
 
 /** The PartnerError that the call ends with; any other error is thrown. */
-export const troubleOf = async (call: Promise<unknown>): Promise<PartnerError> => {
+export const catchPartnerError = async (call: Promise<unknown>): Promise<PartnerError> => {
   const error = await call.then(
     (value) => new Error(`no trouble: ${JSON.stringify(value)}`),
     (thrown: unknown) => thrown,
@@ -64,7 +64,7 @@ export async function withTamperedAnswers(
       ...(body === '' ? {} : { body }),
     })
     const changed = (await answer.text()).replaceAll(from, to)
-    const checksum = hmacSha256(secretOf(provider), changed, 'base64')
+    const checksum = hmacSha256(getSecret(provider), changed, 'base64')
     response.writeHead(answer.status, { 'x-checksum': checksum }).end(changed)
   }
   const between = createServer((request, response) => {

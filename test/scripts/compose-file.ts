@@ -28,15 +28,15 @@ export const compose = parse(readFileSync(new URL('../../docker-compose.yml', im
   merge: true,
 }) as Compose
 
-export function serviceOf(name: string): Service {
+export function getService(name: string): Service {
   const service = compose.services[name]
   if (service === undefined) throw new Error(`docker-compose.yml must have the service ${name}`)
   return service
 }
 
 /** The variables of a service if the caller sets none: `${NAME:-default}` is its default. */
-export function environmentOf(name: string): Record<string, string> {
-  const environment = serviceOf(name).environment ?? {}
+export function getEnvironment(name: string): Record<string, string> {
+  const environment = getService(name).environment ?? {}
   return Object.fromEntries(
     Object.entries(environment).map(([key, value]) => [key, value.replace(/^\$\{\w+:-(.*)\}$/, '$1')]),
   )

@@ -6,7 +6,7 @@ import { createMerchant } from '../../scripts/demo/merchant.ts'
 import { measureSize } from '../../scripts/image/shrink.mjs'
 import { USDC_ADDRESS } from '../../scripts/system/environment.ts'
 import { until } from '../../scripts/test/until.ts'
-import { environmentOf } from './compose-file.ts'
+import { getEnvironment } from './compose-file.ts'
 import { addressOfHost, type Composed, composeUp, databaseUrl, mayWrite, query } from './composed.ts'
 
 let composed: Composed
@@ -87,7 +87,7 @@ test('a payment that api and worker of the image serve is paid, settled on chain
     rpc_url: `http://${addressOfHost(system, 'anvil:8545')}`,
     usdc_address: USDC_ADDRESS,
     secret_key: secretKey,
-    webhook_secret: environmentOf('inbox')['INBOX_WEBHOOK_SECRET'] ?? '',
+    webhook_secret: getEnvironment('inbox')['INBOX_WEBHOOK_SECRET'] ?? '',
   })
   const sandboxUrl = `http://${addressOfHost(system, 'sandbox:4300')}`
   const payment = await travel(JOURNEYS[0]!, { merchant, sandboxUrl, say: () => undefined })

@@ -13,7 +13,7 @@ import {
 import { UPDATE_DEADLINE_MS } from '../../src/temporal/calls.ts'
 import { SEARCH_ATTRIBUTES } from '../../src/temporal/namespace.ts'
 import { SHUTDOWN_FORCE_MS } from '../../src/worker/worker.ts'
-import { compose, environmentOf } from './compose-file.ts'
+import { compose, getEnvironment } from './compose-file.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 const services = Object.entries(compose.services)
@@ -31,13 +31,13 @@ describe('docker-compose.yml', () => {
   })
 
   test('docker-compose.yml sets for each process every variable that it refuses to start without', () => {
-    expect(readApiConfig(environmentOf('api')).API_HOST).toBe('0.0.0.0')
-    const urls = readWorkerConfig(environmentOf('worker')).POLYGON_RPC_URLS
+    expect(readApiConfig(getEnvironment('api')).API_HOST).toBe('0.0.0.0')
+    const urls = readWorkerConfig(getEnvironment('worker')).POLYGON_RPC_URLS
     expect(urls.map((url) => url.reveal())).toEqual(['http://anvil:8545'])
-    expect(readWorkerConfig(environmentOf('prepare')).CHAIN_ID).toBe(31_337)
-    expect(readSandboxConfig(environmentOf('sandbox')).SANDBOX_CALLBACK_URL).toBe('http://api:4242')
-    expect(readInboxConfig(environmentOf('inbox')).INBOX_HOST).toBe('0.0.0.0')
-    expect(readApiConfig(environmentOf('api')).DEMO_SIGN_IN).toBe(DEMO_EMAIL)
+    expect(readWorkerConfig(getEnvironment('prepare')).CHAIN_ID).toBe(31_337)
+    expect(readSandboxConfig(getEnvironment('sandbox')).SANDBOX_CALLBACK_URL).toBe('http://api:4242')
+    expect(readInboxConfig(getEnvironment('inbox')).INBOX_HOST).toBe('0.0.0.0')
+    expect(readApiConfig(getEnvironment('api')).DEMO_SIGN_IN).toBe(DEMO_EMAIL)
   })
 
   test('docker-compose.yml sets for each process the variables that npm start sets', () => {
@@ -56,21 +56,21 @@ describe('docker-compose.yml', () => {
     const own = ['API_PORT', 'SANDBOX_PORT', 'INBOX_PORT', 'USDC_ADDRESS', 'API_DRAIN_MS', 'WORKER_SHUTDOWN_GRACE_MS']
     const needless = new Set([...own, 'API_REQUESTS_PER_SECOND'])
     const missing = Object.entries(createEnvironments(parts)).flatMap(([name, environment]) =>
-      Object.keys(environment).filter((key) => !needless.has(key) && !(key in environmentOf(name))),
+      Object.keys(environment).filter((key) => !needless.has(key) && !(key in getEnvironment(name))),
     )
     expect(missing).toEqual([])
   })
 
   test('a typing error in a variable is detected', () => {
-    const { DATABASE_URL: _left, ...rest } = environmentOf('api')
+    const { DATABASE_URL: _left, ...rest } = getEnvironment('api')
     expect(() => readApiConfig(rest)).toThrow('DATABASE_URL')
     expect(KNOWN_VARIABLES.has('DATABSE_URL')).toBe(false)
   })
 
   test('the encryption key is 32 bytes and the treasury address belongs to its key', () => {
-    expect(Buffer.from(environmentOf('api')['WEBHOOK_ENCRYPTION_KEY'] ?? '', 'base64')).toHaveLength(32)
-    expect(environmentOf('sandbox')['SANDBOX_TREASURY']).toBe(
-      deriveAddress(environmentOf('worker')['TREASURY_KEY'] ?? ''),
+    expect(Buffer.from(getEnvironment('api')['WEBHOOK_ENCRYPTION_KEY'] ?? '', 'base64')).toHaveLength(32)
+    expect(getEnvironment('sandbox')['SANDBOX_TREASURY']).toBe(
+      deriveAddress(getEnvironment('worker')['TREASURY_KEY'] ?? ''),
     )
   })
 
@@ -108,11 +108,11 @@ describe('docker-compose.yml', () => {
   })
 
   test('api and worker have more time to end than they need to finish their work', () => {
-    const worker = readWorkerConfig(environmentOf('worker'))
+    const worker = readWorkerConfig(getEnvironment('worker'))
     const { worker: workerService, api: apiService } = compose.services
     const forced = worker.WORKER_SHUTDOWN_GRACE_MS + SHUTDOWN_FORCE_MS
     expect(parseMilliseconds(workerService?.stop_grace_period)).toBeGreaterThan(forced)
-    const { API_DRAIN_MS: drain } = readApiConfig(environmentOf('api'))
+    const { API_DRAIN_MS: drain } = readApiConfig(getEnvironment('api'))
     expect(parseMilliseconds(apiService?.stop_grace_period)).toBeGreaterThan(drain)
     expect(drain).toBeGreaterThan(UPDATE_DEADLINE_MS)
   })

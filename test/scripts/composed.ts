@@ -16,7 +16,7 @@ import { postgresSpec, postgresUrl } from '../../scripts/system/postgres/server.
 import { type Child, type ProcessSpec, supervise } from '../../scripts/system/supervisor.ts'
 import { temporalSpec } from '../../scripts/system/temporal.ts'
 import { buildImage, type Image, inImage } from '../operator/image.ts'
-import { compose, environmentOf, serviceOf } from './compose-file.ts'
+import { compose, getEnvironment, getService } from './compose-file.ts'
 
 /**
  * Does what `docker compose up` does, without a container engine: every step of docker-compose.yml in its order, with
@@ -119,8 +119,8 @@ function getDataFolder({ work }: Parts, service: string): string {
   return folder
 }
 
-export function variablesOf(system: Parts, service: string): Record<string, string> {
-  const composed = Object.entries(environmentOf(service)).map(([name, value]) => [name, here(system, value, service)])
+export function getVariables(system: Parts, service: string): Record<string, string> {
+  const composed = Object.entries(getEnvironment(service)).map(([name, value]) => [name, here(system, value, service)])
   const [api, sandbox, inbox] = (['api:4242', 'sandbox:4300', 'inbox:4301'] as const).map((host) =>
     system.ports.get(host),
   )
@@ -146,7 +146,7 @@ async function start(system: Parts, spec: ProcessSpec): Promise<void> {
 const getLogPath = ({ work }: Parts, name: string): string => join(work, `${name}.log`)
 
 async function startPostgres(system: Parts, folder: string): Promise<void> {
-  const { POSTGRES_USER: superuser = '', POSTGRES_PASSWORD: password = '' } = environmentOf('postgres')
+  const { POSTGRES_USER: superuser = '', POSTGRES_PASSWORD: password = '' } = getEnvironment('postgres')
   const port = system.ports.get('postgres:5432') ?? 0
   const address = { port, password, superuser }
   const spec = await postgresSpec({
@@ -174,7 +174,7 @@ async function startTemporal(system: Parts): Promise<void> {
   const bin = join(system.work, 'bin')
   mkdirSync(bin)
   symlinkSync(server.path, join(bin, 'temporal'))
-  const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: system.work, ...variablesOf(system, 'temporal-namespace') }
+  const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: system.work, ...getVariables(system, 'temporal-namespace') }
   await run('/bin/sh', [join(ROOT, 'ops/temporal-namespace.sh')], { env })
 }
 
@@ -184,25 +184,25 @@ async function startChain(system: Parts): Promise<void> {
   const option = (args: readonly string[], name: string): string | undefined =>
     args.find((arg) => arg.startsWith(`--${name}=`))?.split('=')[1] ?? args[args.indexOf(`--${name}`) + 1]
   for (const name of ['chain-id', 'block-time', 'slots-in-an-epoch', 'gas-limit'])
-    if (option(serviceOf('anvil').command ?? [], name) !== option(spec.args, name))
+    if (option(getService('anvil').command ?? [], name) !== option(spec.args, name))
       throw new Error(`anvil: another ${name}`)
   await start(system, spec)
 }
 
 /** Returns the output of the service `prepare`: the demo merchant's key. */
 async function prepare(system: Parts): Promise<string> {
-  const [, ...args] = serviceOf('prepare').command ?? []
-  return run(process.execPath, args, { cwd: ROOT, env: variablesOf(system, 'prepare') })
+  const [, ...args] = getService('prepare').command ?? []
+  return run(process.execPath, args, { cwd: ROOT, env: getVariables(system, 'prepare') })
 }
 
 async function startSandbox(system: Parts, service: 'sandbox' | 'inbox'): Promise<void> {
-  const [, ...args] = serviceOf(service).command ?? ['node', '--import', 'tsx', 'src/main/sandbox.ts']
-  const env = variablesOf(system, service)
+  const [, ...args] = getService(service).command ?? ['node', '--import', 'tsx', 'src/main/sandbox.ts']
+  const env = getVariables(system, service)
   await start(system, { ...createSpec(system, service), command: process.execPath, args, env, cwd: ROOT })
 }
 
 async function startApp(system: Parts, image: Image, service: 'api' | 'worker'): Promise<void> {
-  const [, ...args] = serviceOf(service).command ?? image.command
+  const [, ...args] = getService(service).command ?? image.command
   const { cwd, env } = inImage(image)
   // compose mounts an empty /tmp.
   const temporary = join(system.work, `tmp-${service}`)
@@ -212,7 +212,7 @@ async function startApp(system: Parts, image: Image, service: 'api' | 'worker'):
     ...createSpec(system, service),
     command: process.execPath,
     args,
-    env: { ...env, TMPDIR: temporary, ...variablesOf(system, service) },
+    env: { ...env, TMPDIR: temporary, ...getVariables(system, service) },
     cwd,
     ...(system.user !== null && { user: system.user }),
   })
@@ -223,14 +223,14 @@ const createSpec = (system: Parts, service: string) => ({
   stopSignal: 'SIGTERM' as const,
   logFile: getLogPath(system, service),
   ready: async (logged: () => string) =>
-    serviceOf(service).healthcheck === undefined
+    getService(service).healthcheck === undefined
       ? logged().includes('"msg":"worker ready"')
       : isHealthy(system, service),
 })
 
 /** True if the service's own health check passes. */
 function isHealthy(system: Parts, service: string): Promise<boolean> {
-  const [, , ...args] = (serviceOf(service).healthcheck?.test ?? []).map((part) => here(system, part, service))
+  const [, , ...args] = (getService(service).healthcheck?.test ?? []).map((part) => here(system, part, service))
   return new Promise((resolve) => execFile(process.execPath, args, (error) => resolve(error === null)))
 }
 

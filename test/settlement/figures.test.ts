@@ -17,7 +17,7 @@ import { usdcAdminAbi } from '../../src/sandbox/chain.ts'
 import { createSettlementFigures } from '../../src/settlement/figures.ts'
 import { createSettlementHooks } from '../../src/settlement/hooks.ts'
 import { addAwaited } from '../chain/deposits/awaited.ts'
-import { createWorld, newAddress, settingsOf, TOKEN, type World } from '../chain/world.ts'
+import { createWorld, newAddress, createSettings, TOKEN, type World } from '../chain/world.ts'
 import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
 import { fillSettled, GROWING } from '../support/settled.ts'
 
@@ -192,7 +192,7 @@ describe('A transfer that an operator declares legitimate', () => {
   const acknowledged = (hash: Hex) => {
     const signed = { operator: 'anna', reason: 'a drill' }
     const { db } = world
-    return acknowledge({ db, settings: settingsOf(world), hooks, dryRun: false, signed, say: () => undefined }, hash)
+    return acknowledge({ db, settings: createSettings(world), hooks, dryRun: false, signed, say: () => undefined }, hash)
   }
 
   // Suspense kept the returned amount, and the return of the money was a gain: neither ever left the books.

@@ -21,12 +21,12 @@ export const KEYS = [{ kty: 'OKP', crv: 'Ed25519', ...signer.key }]
 const word = (value: Hex | bigint): Hex =>
   `0x${(typeof value === 'bigint' ? value.toString(16) : value.slice(2)).padStart(64, '0')}`
 
-export const nonceOf = (paymentId: string): Hex =>
+export const encodeNonce = (paymentId: string): Hex =>
   payoutNonce({ chainId: 137, token: USDC, treasury: TREASURY, paymentId })
 
 /** The two logs of a payout. */
 export function pair(changes: { nonce?: Hex; to?: Hex; micro?: bigint; token?: Hex } = {}): ReceiptLog[] {
-  const { nonce = nonceOf(PAYMENT), to = DESTINATION, micro = 95_500_000n, token = USDC } = changes
+  const { nonce = encodeNonce(PAYMENT), to = DESTINATION, micro = 95_500_000n, token = USDC } = changes
   return [
     { address: token, topics: [TOPICS.authorizationUsed, word(TREASURY), nonce], data: '0x' },
     { address: token, topics: [TOPICS.transfer, word(TREASURY), word(to)], data: word(micro) },
@@ -68,7 +68,7 @@ export function forge({
     treasury: TREASURY,
     destination: DESTINATION,
     net_usdc: '95.500000',
-    nonce: nonceOf(PAYMENT),
+    nonce: encodeNonce(PAYMENT),
     block_number: 80_000_000,
     block_hash: keccak256(header),
     block_time: new Date(1_763_800_000_000).toISOString(),

@@ -4,7 +4,7 @@ import { toRlp, keccak256 as viemKeccak256, toHex as viemToHex } from 'viem/util
 import type { PaymentReceipt } from '../../src/domain/settlement/receipt.ts'
 import { decodeRlp, indexKey, keccak256, toHex } from '../../src/verifier/reading.js'
 import { verifyReceipt } from '../../src/verifier/verifier.js'
-import { forge, KEYS, nonceOf, pair, signed, signer } from './forge.ts'
+import { forge, KEYS, encodeNonce, pair, signed, signer } from './forge.ts'
 
 const verify = (receipt: unknown, trusted: Parameters<typeof verifyReceipt>[1] = { keys: KEYS }) =>
   verifyReceipt(typeof receipt === 'string' ? receipt : JSON.stringify(receipt), trusted)
@@ -51,7 +51,7 @@ describe('Changes that are detected', () => {
     ['another payment', () => forge({ claims: { payment: 'pay_other' } }), ['nonce']],
     [
       'another payment with its own nonce',
-      () => forge({ claims: { payment: 'pay_other', nonce: nonceOf('pay_other') } }),
+      () => forge({ claims: { payment: 'pay_other', nonce: encodeNonce('pay_other') } }),
       ['proof'],
     ],
     ['another chain', () => forge({ claims: { chain_id: 138 } }), ['nonce']],
@@ -85,12 +85,12 @@ describe('Changes that are detected', () => {
     ['the two logs the other way round', () => forge({ logs: pair().toReversed() }), ['proof']],
     [
       'a log between the two',
-      () => forge({ logs: [pair()[0]!, pair({ nonce: nonceOf('x') })[0]!, pair()[1]!] }),
+      () => forge({ logs: [pair()[0]!, pair({ nonce: encodeNonce('x') })[0]!, pair()[1]!] }),
       ['proof'],
     ],
     [
       'an authorization of another payment before the transfer',
-      () => forge({ logs: pair({ nonce: nonceOf('pay_x') }) }),
+      () => forge({ logs: pair({ nonce: encodeNonce('pay_x') }) }),
       ['proof'],
     ],
   ])('a change is detected: %s', async (_name, make, expected) => {

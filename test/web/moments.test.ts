@@ -6,7 +6,7 @@ import { renderReceipt } from '../../src/web/checkout/page.tsx'
 import { getView } from '../../src/web/checkout/view.ts'
 import { wordsIn } from '../../src/web/messages/words.ts'
 import { aCheckout, anAttempt, aUpiAttempt, type CheckoutChanges, TX_HASH, UPI_INTENT } from './fixtures.ts'
-import { filledButton, html, read, textOf, titleOf } from './reading.ts'
+import { filledButton, html, read, readText, readTitle } from './reading.ts'
 import { BY_STATUS, SITUATIONS } from './situations.ts'
 
 /** All elements that let a buyer pay once more. */
@@ -36,7 +36,7 @@ describe('While the buyer is at the partner', () => {
 
   test('an identity check keeps its own page, with the way back to it', () => {
     const page = html(SITUATIONS['an identity check'])
-    expect(textOf(page)).toContain('Velanto asks new customers for ID, once. Your payment waits until 21 Nov, 13:00')
+    expect(readText(page)).toContain('Velanto asks new customers for ID, once. Your payment waits until 21 Nov, 13:00')
     expect(page).toContain('href="https://partner.example/pay/1"')
   })
 
@@ -50,7 +50,7 @@ describe('While the buyer is at the partner', () => {
 describe('UPI', () => {
   test('UPI on a desktop is a named code and never a link to open an app there', () => {
     const page = html(SITUATIONS['a UPI code'])
-    expect(textOf(page)).toContain('Scan to pay ₹4,536.76')
+    expect(readText(page)).toContain('Scan to pay ₹4,536.76')
     expect(page).toContain('role="img" aria-label="UPI QR code: pay ₹4,536.76 to Nightline Rail"')
     expect(page).not.toContain('href="upi:')
     expect(page).toContain('href="https://partner.example/pay/1"')
@@ -94,7 +94,7 @@ describe('Back at the checkout', () => {
     const changes = SITUATIONS['back from the partner']
     expect(read(changes)).toContain('Checking with Velanto…')
     expect(read(changes)).toContain('Please don’t pay again while we check.')
-    expect(titleOf(changes)).toBe('Checking with Velanto: €49.99 to Nightline Rail')
+    expect(readTitle(changes)).toBe('Checking with Velanto: €49.99 to Nightline Rail')
     expect(html(changes)).not.toMatch(PAYS_AGAIN)
     expect(html(changes)).not.toContain('class="button')
   })
@@ -115,7 +115,7 @@ describe('Back at the checkout', () => {
   test('without a payment the buyer reads that nothing was charged', () => {
     const changes = SITUATIONS['back from the partner unpaid']
     expect(read(changes)).toContain('You came back from Velanto without paying. Nothing was charged.')
-    expect(titleOf(changes)).toBe('Not paid yet: €49.99 to Nightline Rail')
+    expect(readTitle(changes)).toBe('Not paid yet: €49.99 to Nightline Rail')
     expect(filledButton(changes)).toBe('Continue to Velanto · €49.99')
   })
 
@@ -149,7 +149,7 @@ describe('After the money has arrived', () => {
 
   test('each stop shows its state in words and its time, and the head is a live region', () => {
     const page = html(BY_STATUS.processing)
-    expect(textOf(page)).toContain('Paid : done 13:03:00 €49.99 at Velanto Converting : now since 13:03:00')
+    expect(readText(page)).toContain('Paid : done 13:03:00 €49.99 at Velanto Converting : now since 13:03:00')
     expect(page).toContain('aria-current="step"')
     expect(page).toContain('<div class="head" role="status">')
   })
@@ -198,8 +198,8 @@ describe('After the payment', () => {
   test('the receipt has amount, merchant, order, method, statement, date, payment and transfer', () => {
     const page = html(BY_STATUS.succeeded)
     for (const part of ['€49.99', 'ORDER-1042', 'Banking app, at Velanto', 'VELANTO', '20 November 2026 at 13:03'])
-      expect(textOf(page)).toContain(part)
-    expect(textOf(page)).toContain('pay_01hzy3v7t8e4a9v2b6q5r0c1d2')
+      expect(readText(page)).toContain(part)
+    expect(readText(page)).toContain('pay_01hzy3v7t8e4a9v2b6q5r0c1d2')
     expect(page).toContain(`href="https://polygonscan.com/tx/${TX_HASH}"`)
     expect(page).toContain('href="https://shop.example/thanks"')
     expect(filledButton(BY_STATUS.succeeded)).toBe('Back to Nightline Rail')
@@ -207,10 +207,10 @@ describe('After the payment', () => {
 
   test('the receipt shows a higher charge, and not the price alone', () => {
     const changes = SITUATIONS['more than the price']
-    const receipt = textOf(renderReceipt(aCheckout(changes), wordsIn('en', 'DE')))
+    const receipt = readText(renderReceipt(aCheckout(changes), wordsIn('en', 'DE')))
     for (const page of [read(changes), receipt]) expect(page).toContain('Extra amount €24.86 Paid €74.85')
     expect(read(changes)).toContain('You paid €74.85')
-    expect(titleOf(changes)).toBe('Paid: €74.85 to Nightline Rail')
+    expect(readTitle(changes)).toBe('Paid: €74.85 to Nightline Rail')
   })
 
   test('a charge in another currency is the amount that was paid', () => {
@@ -221,7 +221,7 @@ describe('After the payment', () => {
     const renderReceiptWith = (changes: CheckoutChanges) => renderReceipt(aCheckout(changes), wordsIn('en', 'DE'))
     const tried = renderReceiptWith(SITUATIONS['paid in test mode'])
     expect(tried).toContain('<title>Test receipt from Nightline Rail</title>')
-    expect(textOf(tried)).toContain('Status Test: no money moved')
+    expect(readText(tried)).toContain('Status Test: no money moved')
     for (const page of [tried, html(SITUATIONS['paid in test mode'])]) expect(page).toMatch(/class="(paper|slip) void"/)
     const real = renderReceiptWith(BY_STATUS.succeeded)
     expect(real).toContain('<title>Receipt from Nightline Rail</title>')

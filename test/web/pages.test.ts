@@ -3,7 +3,7 @@ import { PAYMENT_STATUSES } from '../../src/domain/payment/payment.ts'
 import { renderProblem } from '../../src/web/checkout/problem.tsx'
 import { wordsIn } from '../../src/web/messages/words.ts'
 import { anAttempt } from './fixtures.ts'
-import { EVERY_PAGE, filledButton, html, read, textOf, titleOf } from './reading.ts'
+import { EVERY_PAGE, filledButton, html, read, readText, readTitle } from './reading.ts'
 import { BY_STATUS, SITUATIONS } from './situations.ts'
 
 describe('Rules for every page', () => {
@@ -14,7 +14,7 @@ describe('Rules for every page', () => {
       expect(page).toMatch(/^<!doctype html><html lang="en" dir="ltr" /)
       expect(page.match(/<h1/g)).toHaveLength(1)
       expect(page.match(/<main id="main"[^>]* tabIndex="-1"|<main id="main"[^>]* tabindex="-1"/g)).toHaveLength(1)
-      expect(textOf(page)).toContain(changes.shop?.name ?? 'Nightline Rail')
+      expect(readText(page)).toContain(changes.shop?.name ?? 'Nightline Rail')
       expect(page).toMatch(/class="amount( long)?( dim)?"/)
     },
   )
@@ -49,7 +49,7 @@ describe('Rules for every page', () => {
     'the page %s has no placeholder left in a message, and no message without text',
     (_name, changes) => {
       expect(read(changes)).not.toMatch(/\{\w+\}|undefined|null|NaN|\[object/)
-      expect(titleOf(changes)).not.toMatch(/\{\w+\}|undefined/)
+      expect(readTitle(changes)).not.toMatch(/\{\w+\}|undefined/)
     },
   )
 
@@ -63,7 +63,7 @@ describe('Rules for every page', () => {
       })
       expect(page.replaceAll('<img src="/c/token-of-the-tests/code.svg"', '')).not.toContain('<img')
       expect(page.match(/<script/g)).toHaveLength(changes.frame ? 2 : 1)
-      expect(textOf(page)).toContain('<img src=x onerror=alert(1)>')
+      expect(readText(page)).toContain('<img src=x onerror=alert(1)>')
     }
   })
 
@@ -96,7 +96,7 @@ describe('The page of each state', () => {
   test.each(PAYMENT_STATUSES)('the page of %s has its sentence, its title and its tone', (status) => {
     const { says, title, pin } = PAGES[status]
     expect(read(BY_STATUS[status])).toContain(says)
-    expect(titleOf(BY_STATUS[status])).toContain(title)
+    expect(readTitle(BY_STATUS[status])).toContain(title)
     expect(html(BY_STATUS[status])).toMatch(pin)
   })
 
@@ -160,8 +160,8 @@ describe('Before the payment', () => {
 
   test('a pin that is not offered in the country opens the picker, with what is not offered and where, and no error', () => {
     const page = html(SITUATIONS['a pin that is not offered'])
-    expect(textOf(page)).toContain('Paying by banking app is not offered in Brazil. You can pay in one of these ways.')
-    expect(textOf(page)).toContain('How would you like to pay?')
+    expect(readText(page)).toContain('Paying by banking app is not offered in Brazil. You can pay in one of these ways.')
+    expect(readText(page)).toContain('How would you like to pay?')
     expect(page).not.toContain('role="alert"')
     expect(page).toContain('<div class="note brand">')
   })
@@ -183,7 +183,7 @@ describe('Before the payment', () => {
 
   test('without a fallback the page has one honest sentence and no picker', () => {
     const page = html(SITUATIONS['a pin that is not offered, without a fallback'])
-    expect(textOf(page)).toContain(
+    expect(readText(page)).toContain(
       'Paying by card is not offered in Brazil. Nightline Rail accepts no other way to pay for this payment.',
     )
     expect(page).not.toContain('class="way"')

@@ -12,12 +12,12 @@ export function html(changes: CheckoutChanges, locale: Locale = 'en'): string {
 }
 
 /** Removes tags and scripts, and decodes entities. */
-export function textOf(page: string): string {
-  return plain(bodyOf(page)).replace(/\s+/g, ' ').trim()
+export function readText(page: string): string {
+  return plain(readBody(page)).replace(/\s+/g, ' ').trim()
 }
 
 /** Removes the names of the languages, which every page has. */
-export function bodyOf(page: string): string {
+export function readBody(page: string): string {
   return page.slice(page.indexOf('<body')).replace(/<details class="languages">.*?<\/details>/s, '')
 }
 
@@ -31,17 +31,17 @@ export function plain(markup: string): string {
     .replace(/&amp;/g, '&')
 }
 
-export const read = (changes: CheckoutChanges): string => textOf(html(changes))
+export const read = (changes: CheckoutChanges): string => readText(html(changes))
 
 /** The title of the tab. */
-export function titleOf(changes: CheckoutChanges): string {
+export function readTitle(changes: CheckoutChanges): string {
   return /<title>(.*?)<\/title>/.exec(html(changes))?.[1] ?? ''
 }
 
 /** The next step, as its button names it; null if there is none. */
 export function filledButton(changes: CheckoutChanges): string | null {
   const button = /<(a|button)[^>]*class="button fill"[^>]*>(.*?)<\/\1>/.exec(html(changes))?.[2]
-  return button === undefined ? null : textOf(`<body>${button}`)
+  return button === undefined ? null : readText(`<body>${button}`)
 }
 
 export const EVERY_PAGE = Object.entries<CheckoutChanges>({ ...BY_STATUS, ...SITUATIONS })

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { drawQr, encodeQr } from '../../src/web/look/code.ts'
 import { anAttempt, aUsdcAttempt, type CheckoutChanges } from './fixtures.ts'
-import { html, read, titleOf } from './reading.ts'
+import { html, read, readTitle } from './reading.ts'
 import { SITUATIONS } from './situations.ts'
 
 /** The stored link, with the addresses in the case of EIP-55. */
@@ -69,7 +69,7 @@ test.each(['58300000', '60000000'])(
     expect(page).not.toMatch(/ethereum:|Send -?\d|data-copy="0x/)
     expect(page).not.toContain('Pay another way')
     expect(page).toContain('data-poll="3"')
-    expect(titleOf(all)).toBe('Checking with Polygon: €49.99 to Nightline Rail')
+    expect(readTitle(all)).toBe('Checking with Polygon: €49.99 to Nightline Rail')
   },
 )
 

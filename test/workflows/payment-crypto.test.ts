@@ -4,7 +4,7 @@ import { until } from '../../scripts/test/until.ts'
 import { many, sql } from '../../src/db/db.ts'
 import { findImbalances, readBalances } from '../../src/db/ledger.ts'
 import { convertToMicroUsdc } from '../../src/domain/money.ts'
-import { depositOf, openAddress, send } from './deposits.ts'
+import { readDeposit, openAddress, send } from './deposits.ts'
 import { decide, payment, reasons, result, settled, untilReviewed, untilStatus, useWorld, world } from './story.ts'
 
 describe('Payments in USDC', () => {
@@ -88,7 +88,7 @@ describe('Payments in USDC', () => {
     test('dust of another token stops no payment, and needs no operator', async () => {
       const { paymentId, attemptId, deposit } = await openAddress()
       await send(attemptId, '9999', WRONG_TOKEN)
-      expect(await depositOf(attemptId)).toMatchObject({ wrongToken: false })
+      expect(await readDeposit(attemptId)).toMatchObject({ wrongToken: false })
       await send(attemptId, deposit.askedMicro)
       expect((await settled(paymentId)).exception).toBeNull()
       const kinds = (await world.timeline(paymentId)).map(({ kind }) => kind)
@@ -101,7 +101,7 @@ describe('Payments in USDC', () => {
       const { paymentId, attemptId, deposit } = await openAddress()
       const dai = '0x8f3cf7ad23cd3cadbd9735aff958023239c6a063'
       await send(attemptId, '9999999999999999', dai)
-      expect(await depositOf(attemptId)).toMatchObject({ wrongToken: false })
+      expect(await readDeposit(attemptId)).toMatchObject({ wrongToken: false })
       expect(await reasons(paymentId)).toEqual([])
       await send(attemptId, deposit.askedMicro)
       expect((await settled(paymentId)).exception).toBeNull()
@@ -138,7 +138,7 @@ describe('Payments in USDC', () => {
     test('a double click shows the same address and amount', async () => {
       const { paymentId, attemptId, deposit } = await openAddress()
       expect(await world.openAttempt(paymentId, 'crypto', 'usdc')).toMatchObject({ kind: 'redirect', attemptId })
-      expect(await depositOf(attemptId)).toEqual(deposit)
+      expect(await readDeposit(attemptId)).toEqual(deposit)
     })
   })
 })

@@ -14,7 +14,7 @@ import {
   attempts,
   confirmedBefore,
   decide,
-  eventsOf,
+  listEventTypes,
   handle,
   hasFailedToRead,
   open,
@@ -115,11 +115,11 @@ describe('A payment in trouble', () => {
       const { paymentId, attemptId } = await opened()
       await world.pay('wallet_app', attemptId)
       await settled(paymentId)
-      expect(await eventsOf(paymentId)).toHaveLength(1)
+      expect(await listEventTypes(paymentId)).toHaveLength(1)
       await world.skip('7 seconds')
       expect(
         await until(
-          () => eventsOf(paymentId),
+          () => listEventTypes(paymentId),
           (events) => events.length > 1,
         ),
       ).toEqual(['payment.succeeded', 'payment.succeeded'])

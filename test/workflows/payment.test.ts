@@ -9,7 +9,7 @@ import { openAddress, send } from './deposits.ts'
 import {
   attempts,
   decide,
-  eventsOf,
+  listEventTypes,
   handle,
   open,
   opened,
@@ -36,7 +36,7 @@ describe('The course of a payment', () => {
     expect(row.closedAt).not.toBeNull()
     expect(row.exception).toBeNull()
     expect(row.usdc === null ? null : BigInt(row.usdc.fee) + BigInt(row.usdc.net)).toBe(BigInt(row.usdc?.gross ?? 0))
-    expect(await eventsOf(paymentId)).toEqual(['payment.succeeded'])
+    expect(await listEventTypes(paymentId)).toEqual(['payment.succeeded'])
     expect(await findImbalances(world.db)).toEqual([])
   })
 

@@ -120,7 +120,7 @@ export async function settled(paymentId: string) {
   return payment(paymentId)
 }
 
-export async function eventsOf(paymentId: string): Promise<string[]> {
+export async function listEventTypes(paymentId: string): Promise<string[]> {
   const deliveries = (await (await fetch(`${world.inboxUrl}/deliveries`)).json()) as { body: string }[]
   return deliveries.filter(({ body }) => body.includes(paymentId)).map(({ body }) => JSON.parse(body).type)
 }

@@ -11,7 +11,7 @@ import {
   madeIn,
   makeAnonymous,
   OWN_WALLET,
-  onceOf,
+  getOnce,
   pressIn,
   pressOn,
   sendForm,
@@ -138,7 +138,7 @@ describe('Links without an account', () => {
     test('the form makes one link when it is sent again, or twice at once', async () => {
       const before = await counts()
       const visitor = new Visitor(shop)
-      const form = { ...FORM, wallet: wallet(), once: onceOf((await visitor.get('/links')).html) }
+      const form = { ...FORM, wallet: wallet(), once: getOnce((await visitor.get('/links')).html) }
       const answers = await Promise.all(Array.from({ length: 6 }, () => visitor.post('/links', form)))
       answers.push(await visitor.post('/links', form))
       expect(new Set(answers.map(({ html }) => madeIn(html).owner)).size).toBe(1)
@@ -151,7 +151,7 @@ describe('Links without an account', () => {
     test('the form is refused from another site, and without its hidden field', async () => {
       const before = await counts()
       const visitor = new Visitor(shop)
-      const form = { ...FORM, wallet: wallet(), once: onceOf((await visitor.get('/links')).html) }
+      const form = { ...FORM, wallet: wallet(), once: getOnce((await visitor.get('/links')).html) }
       const foreign: Record<string, string>[] = [
         {},
         { origin: 'https://evil.example' },

@@ -16,11 +16,11 @@ export const FORM: Form = {
   provider: '',
 }
 
-export const onceOf = (html: string): string => /name="once" value="([\w-]{22})"/.exec(html)?.[1] ?? ''
+export const getOnce = (html: string): string => /name="once" value="([\w-]{22})"/.exec(html)?.[1] ?? ''
 
 export async function sendForm(shop: Pick<Shop, 'url'>, fields: Form = {}) {
   const visitor = new Visitor(shop)
-  const once = onceOf((await visitor.get('/links')).html)
+  const once = getOnce((await visitor.get('/links')).html)
   return visitor.post('/links', { once, ...FORM, ...fields })
 }
 

@@ -1,11 +1,11 @@
 import type { Db } from '../../../src/db/db.ts'
 import { storeReceipts } from '../../../src/db/receipts/receipts.ts'
 import type { PaymentReceipt } from '../../../src/domain/settlement/receipt.ts'
-import { forge, nonceOf, pair, signer } from '../../verifier/forge.ts'
+import { forge, encodeNonce, pair, signer } from '../../verifier/forge.ts'
 
 /** A receipt for the payment, of an invented block, with the log that it rests on. */
 export async function plantReceipt(db: Db, payment: string): Promise<PaymentReceipt> {
-  const nonce = nonceOf(payment)
+  const nonce = encodeNonce(payment)
   const receipt = forge({ logs: pair({ nonce }), claims: { payment, nonce, log_index: await nextLog(db) } })
   const { claims, proof, signature } = receipt
   const unproved = {

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals'
 import type { Shop } from './shop.ts'
 
 /** Sends waves of 20 keys, each in 20 requests at once. Returns the different responses. */
-export async function answersOf(shop: Shop, { waves }: { waves: number }): Promise<ReadonlySet<string>> {
+export async function collectAnswers(shop: Shop, { waves }: { waves: number }): Promise<ReadonlySet<string>> {
   const answers = new Set<string>()
   for (let wave = 0; wave < waves; wave++) {
     const keys = Array.from({ length: 20 }, (_key, nth) => `key-${wave}-${nth}`)

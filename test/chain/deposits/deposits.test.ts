@@ -14,7 +14,7 @@ import { asUsdcOwner, DEVELOPMENT_USDC, mintUsdc, usdcAdminAbi } from '../../../
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { startLossyProxy } from '../../support/anvil.ts'
 import { bookSettled } from '../../support/book-settled.ts'
-import { createWorld, insertPayments, newAddress, newKey, settingsOf, TOKEN, type World } from '../world.ts'
+import { createWorld, insertPayments, newAddress, newKey, createSettings, TOKEN, type World } from '../world.ts'
 import { sendOtherToken } from './other-token.ts'
 
 describe('the keys of deposit addresses', () => {
@@ -367,7 +367,7 @@ describe('deposits', () => {
     await world.db.query('delete from deposit_log where payment_id = $1', [paymentId])
     await world.finalize(runner())
     expect(await received(attemptId)).toEqual({ micro: '0', wrong: false })
-    const settings = settingsOf(world, deposits.wrongTokens)
+    const settings = createSettings(world, deposits.wrongTokens)
     await rebuild({ db: world.db, settings, hooks, dryRun: false, say: () => undefined })
     expect(await received(attemptId)).toEqual({ micro: '9000', wrong: false })
   })

@@ -8,7 +8,7 @@ import { newAddress, newKey, TOKEN, type World } from '../world.ts'
 /** Transactions that are sent again on another chain, and that chain. */
 
 /** The transactions of a sender that pay USDC, as bytes to send again. */
-export async function transfersOf(
+export async function signTransfers(
   { chain }: World,
   payments: readonly { to: Hex; micro: bigint }[],
   payer: LocalAccount = createKeyAccount(newKey()),
@@ -35,8 +35,8 @@ export async function transfersOf(
 }
 
 /** A transaction of strangers: mined before others in their block, it shifts their log indexes by one. */
-export const strangerOf = async (world: World): Promise<Hex> =>
-  (await transfersOf(world, [{ to: newAddress(), micro: 1n }]))[0] as Hex
+export const signStranger = async (world: World): Promise<Hex> =>
+  (await signTransfers(world, [{ to: newAddress(), micro: 1n }]))[0] as Hex
 
 /** The chain without the last blocks, with these transactions in one of their places, the first or a later one. */
 export async function reorganize(

@@ -14,9 +14,9 @@ import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { startHostileNode } from '../../support/hostile-node.ts'
 import { listAfterWords } from '../rotation-world.ts'
-import { createWorld, newAddress, newKey, settingsOf, TOKEN, type World } from '../world.ts'
+import { createWorld, newAddress, newKey, createSettings, TOKEN, type World } from '../world.ts'
 import { addAwaited } from './awaited.ts'
-import { reorganize, strangerOf, transfersOf } from './reversal.ts'
+import { reorganize, signStranger, signTransfers } from './reversal.ts'
 
 describe('Deposits in final blocks that are replaced', () => {
   /** Final blocks that contain sweeps are replaced after all. */
@@ -55,7 +55,7 @@ describe('Deposits in final blocks that are replaced', () => {
     return { paymentId, address, raw, depth: Number(await world.chain.getBlockNumber()) - number + 2 }
   }
 
-  const transfers = (payments: Parameters<typeof transfersOf>[1]): Promise<Hex[]> => transfersOf(world, payments)
+  const transfers = (payments: Parameters<typeof signTransfers>[1]): Promise<Hex[]> => signTransfers(world, payments)
 
   async function listSweeps(paymentId: string): Promise<string[]> {
     const { rows } = await world.db.query(
@@ -65,7 +65,7 @@ describe('Deposits in final blocks that are replaced', () => {
     return (rows as { line: string }[]).map(({ line }) => line)
   }
 
-  const repair = (say: (line: string) => void, settings = settingsOf(world)) =>
+  const repair = (say: (line: string) => void, settings = createSettings(world)) =>
     repairFinality({ db: world.db, hooks, settings, dryRun: false, say })
 
   /** Returns the entries of the attention list. */
@@ -116,7 +116,7 @@ describe('Deposits in final blocks that are replaced', () => {
 
   // Under its new log index it counted as another transfer, so everything that was mined again counted twice.
   test('a sweep at another place of its block on the new chain is also booked once', async () => {
-    const before = await strangerOf(world)
+    const before = await signStranger(world)
     const { paymentId, address, raw, depth } = await swept()
     expect(await reorganizeAndRepair(depth, [before, raw])).toEqual([])
     expect(await listSweeps(paymentId)).toEqual(['done 5000000'])
@@ -125,7 +125,7 @@ describe('Deposits in final blocks that are replaced', () => {
   })
 
   test('money at another place of its block on the new chain is the same money, also the same twice, and so is a top-up', async () => {
-    const before = await strangerOf(world)
+    const before = await signStranger(world)
     const { paymentId, address } = await addAwaited(world.db, keys, 'moved')
     const came = [2_000_000n, 2_000_000n, 1_000_000n].map((micro) => ({ to: address, micro }))
     const raw = await transfers([...came, { to: world.treasury.address, micro: 77n }])
@@ -189,7 +189,7 @@ describe('Deposits in final blocks that are replaced', () => {
           const isOfAddresses = Array.isArray((params[0] as { address?: unknown } | undefined)?.address)
           return method === 'eth_getLogs' && isOfAddresses === (whose === 'of addresses') ? { lie: () => [] } : 'honest'
         }
-        const settings = settingsOf(world)
+        const settings = createSettings(world)
         const urls = [...settings.POLYGON_RPC_URLS, new Secret(node.url)]
         const both = { ...settings, POLYGON_RPC_URLS: urls, FINALITY_QUORUM: 2 }
         await expect(repair(say, both)).rejects.toThrow('could not be read again')
@@ -261,7 +261,7 @@ describe('A replaced chain before its repair', () => {
   afterAll(() => world.stop())
 
   const reader = () => world.runner({ deposits, hooks })
-  function operation(settings = settingsOf(world)) {
+  function operation(settings = createSettings(world)) {
     said = []
     return { db: world.db, hooks, settings, dryRun: false, say: (line: string) => void said.push(line) }
   }
@@ -273,7 +273,7 @@ describe('A replaced chain before its repair', () => {
   /** 3 USDC at the address of a payment and 77 micro-USDC in the treasury, final. `from` is the block before both. */
   async function paid(name: string): Promise<{ raw: Hex[]; from: number }> {
     const { address } = await addAwaited(world.db, keys, name)
-    const raw = await transfersOf(world, [
+    const raw = await signTransfers(world, [
       { to: address, micro: 3_000_000n },
       { to: world.treasury.address, micro: 77n },
     ])
@@ -293,7 +293,7 @@ describe('A replaced chain before its repair', () => {
 
   // 3 USDC counted as 6, and 77 micro-USDC in the treasury twice.
   test('a rebuild is refused while a final block is replaced: money at another place now would count once more', async () => {
-    const before = await strangerOf(world)
+    const before = await signStranger(world)
     const { raw, from } = await paid('rebuilt')
     await reorganize(world, await since(from), [before, ...raw])
     await expect(rebuild(operation())).rejects.toThrow('run repair-finality first')
@@ -305,7 +305,7 @@ describe('A replaced chain before its repair', () => {
 
   // A worker without the seed had continued: the rest was read of the new chain, and 3 USDC counted as 6.
   test('addresses are not read further while a final block is replaced', async () => {
-    const before = await strangerOf(world)
+    const before = await signStranger(world)
     const { raw, from } = await paid('behind')
     await world.chain.mine({ blocks: 6 })
     await world.finalize(world.runner({ deposits: null, hooks }))
@@ -325,13 +325,13 @@ describe('A replaced chain before its repair', () => {
     const treasuryList = listAfterWords(world.treasury, successor)
     const engine = () => world.runner({ treasuries, treasuryList, hooks })
     await world.finalize(engine())
-    const raw = await transfersOf(world, [{ to: successor.address, micro: 500n }], world.treasury)
+    const raw = await signTransfers(world, [{ to: successor.address, micro: 500n }], world.treasury)
     const from = Number(await world.chain.getBlockNumber())
     await world.chain.sendRawTransaction({ serializedTransaction: raw[0]! })
     await world.chain.mine({ blocks: 6 })
     await world.finalize(engine())
     await reorganize(world, await since(from), raw)
-    expect(await repairFinality(operation({ ...settingsOf(world), TREASURIES: treasuryList }))).toBe(0)
+    expect(await repairFinality(operation({ ...createSettings(world), TREASURIES: treasuryList }))).toBe(0)
     expect(said.at(-1)).toBe('the lanes continue')
     expect(await world.balance(successor.address)).toBe(500n)
   })
@@ -377,7 +377,7 @@ describe('A replaced chain before its repair', () => {
       [poor, rich],
       awaited.map(({ address }) => address),
     )
-    const [funding] = await transfersOf(world, [{ to: poor.address, micro: 2_000_000n }])
+    const [funding] = await signTransfers(world, [{ to: poor.address, micro: 2_000_000n }])
     await mintUsdc(world.chain, { to: rich.address, micro: 2_000_000n })
     await world.chain.mine({ blocks: 1 })
     const from = Number(await world.chain.getBlockNumber())

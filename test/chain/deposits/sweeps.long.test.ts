@@ -10,7 +10,7 @@ import { mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { readWork } from '../lead.ts'
 import { listAfterWords } from '../rotation-world.ts'
-import { createWorld, newAddress, newKey, settingsOf, TOKEN, type World } from '../world.ts'
+import { createWorld, newAddress, newKey, createSettings, TOKEN, type World } from '../world.ts'
 import { addAwaited } from './awaited.ts'
 import { reorganize } from './reversal.ts'
 
@@ -107,7 +107,7 @@ describe('sweeps', () => {
     await signOnly()
     const first = await getSweep(paymentId)
     await reorganize(world, 6, [])
-    await repairFinality({ db: world.db, hooks, settings: settingsOf(world), dryRun: false, say: () => undefined })
+    await repairFinality({ db: world.db, hooks, settings: createSettings(world), dryRun: false, say: () => undefined })
     expect(await world.balance(address)).toBe(0n)
     // Without a balance it does not change.
     await signOnly()

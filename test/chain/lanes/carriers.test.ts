@@ -6,7 +6,7 @@ import { holdPayout, requestVoid } from '../../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { type Act, abandon } from '../../../src/operator/payouts.ts'
 import { takeLane } from '../lead.ts'
-import { createWorld, newAddress, type Queued, settingsOf, TOKEN, type World } from '../world.ts'
+import { createWorld, newAddress, type Queued, createSettings, TOKEN, type World } from '../world.ts'
 
 describe('two lanes', () => {
   /** An envelope only carries payouts: another lane carries those that one lane cannot get mined. */
@@ -66,7 +66,7 @@ describe('two lanes', () => {
 
   const operation = (said: string[] = []): Act => ({
     db: world.db,
-    settings: settingsOf(world),
+    settings: createSettings(world),
     hooks: world.hooks,
     dryRun: false,
     signed: { operator: 'anna', reason: 'a drill' },

@@ -27,7 +27,7 @@ import {
   newKey,
   queueAll,
   type RunnerChanges,
-  settingsOf,
+  createSettings,
   TOKEN,
   useWorld,
 } from '../world.ts'
@@ -60,7 +60,7 @@ describe('the balance of the treasury', () => {
     return {
       db,
       hooks: { ...hooks, ...BOOKS },
-      settings: settingsOf(world),
+      settings: createSettings(world),
       dryRun: false,
       signed: { operator: 'anna', reason: 'a drill' },
       lines,

@@ -36,17 +36,17 @@ export function issuerOf(world: World, changes: Partial<ReceiptIssuerDeps> & { u
 const openRpc = (urls: readonly string[]): Rpc =>
   connectRpc({ urls, quorum: Math.floor(urls.length / 2) + 1, chainId: TOKEN.chainId })
 
-export const receiptOf = (world: World, paymentId: string): Promise<PaymentReceipt | null> =>
+export const readPaymentReceipt = (world: World, paymentId: string): Promise<PaymentReceipt | null> =>
   readReceipt(world.db, TENANT, paymentId)
 
 export type Trusted = Parameters<typeof verifyReceipt>[1]
 
 export async function verifyStored(world: World, paymentId: string, trusted: Trusted = {}) {
-  const receipt = await receiptOf(world, paymentId)
-  return verifyReceipt(JSON.stringify(receipt), { keys: await keysOf(world), ...trusted })
+  const receipt = await readPaymentReceipt(world, paymentId)
+  return verifyReceipt(JSON.stringify(receipt), { keys: await readKeys(world), ...trusted })
 }
 
-export const keysOf = (world: World) => listReceiptKeys(world.db)
+export const readKeys = (world: World) => listReceiptKeys(world.db)
 
 export const proveOn = (
   world: World,

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { multicallCodec } from '../../../src/chain/codec.ts'
 import { carryWithNoise } from '../rpc/strangers.ts'
 import { type Queued, TOKEN, useWorld } from '../world.ts'
-import { issuerOf, receiptOf, signedPayout, verifyStored } from './receipted.ts'
+import { issuerOf, readPaymentReceipt, signedPayout, verifyStored } from './receipted.ts'
 
 const world = useWorld()
 
@@ -13,6 +13,6 @@ test('a payout that a stranger carries with as many logs as a transaction can ha
   await carryWithNoise(world, [multicallCodec.encode(TOKEN.address, [payout]).calldata])
   await world.finalize(world.runner(), 3)
   expect(await issuerOf(world)()).toBe(1)
-  expect(JSON.stringify(await receiptOf(world, paymentId)).length).toBeGreaterThan(4_000_000)
+  expect(JSON.stringify(await readPaymentReceipt(world, paymentId)).length).toBeGreaterThan(4_000_000)
   expect((await verifyStored(world, paymentId)).checks.filter(({ result }) => result === 'fails')).toEqual([])
 }, 60_000)

@@ -7,9 +7,9 @@ import {
   carryBehindItsNonce,
   crowd,
   issuerOf,
-  keysOf,
+  readKeys,
   proveOn,
-  receiptOf,
+  readPaymentReceipt,
   signedPayout,
   type Trusted,
   verifyStored,
@@ -31,10 +31,10 @@ afterAll(() => world?.stop())
 const check = ({ paymentId }: Queued, trusted: Trusted = {}) => verifyStored(world, paymentId, trusted)
 
 test('payments of a block of batches and strangers get receipts that verify against the chain’s own hash', async () => {
-  expect(await receiptOf(world, queued[0]!.paymentId)).toBeNull()
+  expect(await readPaymentReceipt(world, queued[0]!.paymentId)).toBeNull()
   expect(await issuerOf(world)()).toBe(queued.length)
   const [one] = queued
-  const { claims, proof } = (await receiptOf(world, one!.paymentId))!
+  const { claims, proof } = (await readPaymentReceipt(world, one!.paymentId))!
   const block = await world.chain.getBlock({ blockNumber: BigInt(claims.block_number) })
   expect(block.transactions.length).toBeGreaterThan(130)
   expect(block.hash).toBe(claims.block_hash)
@@ -61,12 +61,12 @@ test('the time of a payout is that of its block, as in its signed receipt, altho
   await issuerOf(world)()
   for (const { paymentId } of [late!, queued[0]!]) {
     const { finalizedAt } = (await world.payout(paymentId)).proof!
-    expect(finalizedAt.toISOString()).toBe((await receiptOf(world, paymentId))!.claims.block_time)
+    expect(finalizedAt.toISOString()).toBe((await readPaymentReceipt(world, paymentId))!.claims.block_time)
   }
 })
 
 test('every transaction of the block, of whatever type, has a proof that leads to the block’s root', async () => {
-  const { claims } = (await receiptOf(world, queued[0]!.paymentId))!
+  const { claims } = (await readPaymentReceipt(world, queued[0]!.paymentId))!
   const block = await world.chain.getBlock({ blockNumber: BigInt(claims.block_number) })
   const hashes = new Set(block.transactions)
   const proofs = await proveOn(world, { number: claims.block_number, hash: claims.block_hash }, { hashes })
@@ -76,7 +76,7 @@ test('every transaction of the block, of whatever type, has a proof that leads t
 
 // Payments of such a block never had a receipt.
 test('a block whose receipts are too large for one answer has the same proofs: they are read one by one', async () => {
-  const { claims } = (await receiptOf(world, queued[0]!.paymentId))!
+  const { claims } = (await readPaymentReceipt(world, queued[0]!.paymentId))!
   const { transactions } = await world.chain.getBlock({ blockNumber: BigInt(claims.block_number) })
   const node = await startLossyProxy(world.anvil.url)
   try {
@@ -96,7 +96,7 @@ test('a block whose receipts are too large for one answer has the same proofs: t
 })
 
 test('a node without eth_getBlockReceipts proves the same by single receipts', async () => {
-  const { claims } = (await receiptOf(world, queued[0]!.paymentId))!
+  const { claims } = (await readPaymentReceipt(world, queued[0]!.paymentId))!
   const block = { number: claims.block_number, hash: claims.block_hash }
   const hashes = new Set((await world.chain.getBlock({ blockNumber: BigInt(block.number) })).transactions)
   const node = await startLossyProxy(world.anvil.url)
@@ -128,11 +128,11 @@ test('receipts that are not proved within an hour are one entry of the attention
 })
 
 test('a second round issues nothing again, and stored receipts do not change', async () => {
-  const before = await receiptOf(world, queued[0]!.paymentId)
+  const before = await readPaymentReceipt(world, queued[0]!.paymentId)
   expect(await issuerOf(world)()).toBe(0)
   await world.db.query(`update treasury_log set receipt_due_at = now() - interval '1 minute'`)
   await issuerOf(world, { clock: () => Date.now() + 5000 })()
-  expect(await receiptOf(world, queued[0]!.paymentId)).toEqual(before)
+  expect(await readPaymentReceipt(world, queued[0]!.paymentId)).toEqual(before)
 })
 
 test('a node that gives a false receipt or none is no source: the next one is asked, and without one nothing is issued', async () => {
@@ -154,7 +154,7 @@ test('a node that gives a false receipt or none is no source: the next one is as
     liar.decide = ({ method }) => (method === 'eth_getBlockReceipts' ? { rewrite } : 'deliver')
     await due()
     expect(await issue()).toBe(0)
-    expect(await receiptOf(world, late!.paymentId)).toBeNull()
+    expect(await readPaymentReceipt(world, late!.paymentId)).toBeNull()
   }
   expect(warned).toHaveLength(lies.length)
   liar.decide = ({ method }) =>
@@ -175,7 +175,7 @@ test('a new key signs from its first receipt on; receipts of the earlier one sta
   const [next] = await world.queue([{}])
   await world.finalize(world.runner(), 3)
   expect(await issuerOf(world, { signer: createReceiptSigner(Buffer.alloc(32, 77).toString('base64')) })()).toBe(1)
-  const keys = await keysOf(world)
+  const keys = await readKeys(world)
   expect(keys).toHaveLength(2)
   for (const each of [queued[0]!, next!])
     expect((await check(each)).checks.find(({ check: name }) => name === 'signature')?.result).toBe('holds')

@@ -3,7 +3,7 @@ import type { Queryable } from '../../../src/db/db.ts'
 import { dropBytes, ENVELOPES_AT_ONCE } from '../../../src/db/settlement/watch/retention.ts'
 import { verifyReceipt } from '../../../src/verifier/verifier.js'
 import { createRetention } from '../../../src/worker/retention.ts'
-import { issuerOf, keysOf, receiptOf } from '../../chain/receipts/receipted.ts'
+import { issuerOf, readKeys, readPaymentReceipt } from '../../chain/receipts/receipted.ts'
 import { createWorld, type Queued, TOKEN, type World } from '../../chain/world.ts'
 
 /** Sent bytes are kept as long as they may have to be sent again; logs and proofs stay for good. */
@@ -80,8 +80,8 @@ test('a receipt that was issued before the bytes were dropped verifies, and so d
   await world.db.query('update treasury_log set receipt_due_at = now() where payment_id = $1', [after!.paymentId])
   await issuerOf(world)()
   for (const { paymentId } of [before!, after!]) {
-    const receipt = await receiptOf(world, paymentId)
-    const trusted = { keys: await keysOf(world), blockHash: receipt!.claims.block_hash }
+    const receipt = await readPaymentReceipt(world, paymentId)
+    const trusted = { keys: await readKeys(world), blockHash: receipt!.claims.block_hash }
     const { checks } = await verifyReceipt(JSON.stringify(receipt), trusted)
     // Everything except the network: this is not Polygon.
     expect(checks.filter(({ result }) => result !== 'holds').map(({ check }) => check)).toEqual(['network'])

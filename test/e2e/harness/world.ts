@@ -160,10 +160,10 @@ export async function openAndLeave(world: World, payment: PaymentAnswer, how: Bu
     (error: Error) => error.message,
   )
   if (typeof left !== 'string' || !left.includes('no way forward')) throw new Error('nothing to leave', { cause: left })
-  return (await attemptsOf(world, payment.id))[0]?.id ?? ''
+  return (await readAttempts(world, payment.id))[0]?.id ?? ''
 }
 
-export async function attemptsOf(
+export async function readAttempts(
   world: Pick<World, 'db'>,
   paymentId: string,
 ): Promise<{ id: string; status: string }[]> {

@@ -1,4 +1,4 @@
-import type { Story, Told } from '../story/steps.ts'
+import type { Story, StoryStep } from '../story/steps.ts'
 import type { View } from '../story/view.ts'
 
 /** A story that once failed, in its shortest form. */
@@ -6,7 +6,7 @@ export type Found = Partial<Story> & {
   readonly title: string
   /** The defect that it showed. */
   readonly was?: string
-  readonly steps: readonly Told[]
+  readonly steps: readonly StoryStep[]
   /** The state after its last step. */
   readonly ends?: Partial<View>
 }

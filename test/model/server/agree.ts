@@ -3,11 +3,11 @@ import { createPaymentWorld, type PaymentWorld } from '../../../scripts/historie
 import { startTimeSkipping } from '../../../scripts/test/services/temporal.ts'
 import { createRandom } from '../../support/random.ts'
 import { clean, playAtOnce } from '../story/play.ts'
-import type { Story, Told } from '../story/steps.ts'
+import type { Story, StoryStep } from '../story/steps.ts'
 import { createTeller } from '../story/tell.ts'
 import type { View } from '../story/view.ts'
 import { openShop, type Theater } from '../world/shop.ts'
-import { rowsOf } from './compare.ts'
+import { readRows } from './compare.ts'
 import { openServerShop, StandsStill } from './server-shop.ts'
 
 /** Plays a story in virtual time and on a real server, and returns the rows that it leaves in both. */
@@ -15,7 +15,7 @@ import { openServerShop, StandsStill } from './server-shop.ts'
 export type Agreement = { readonly story: Story; readonly here: object; readonly there: object }
 
 /** Steps that a real server can play: no process is killed there, and no call fails. */
-const PLAYABLE: readonly Told['do'][] = [
+const PLAYABLE: readonly StoryStep['do'][] = [
   'click',
   'partner',
   'news',
@@ -76,18 +76,18 @@ async function playBoth(
 ): Promise<Agreement | null> {
   const random = createRandom(Math.imul(which.seed, 6151) + which.number * 15_485_863)
   const price = { minor: random.pick(['4999', '10000', '25000']), pinned: random.chance(0.3) }
-  const steps: Told[] = []
+  const steps: StoryStep[] = []
   const draw = createTeller(random)
   const here = await openShop(theater, { ...price, currency: 'EUR', only: false })
   let rows: object
   try {
     await playAtOnce(here, async (look) => {
       const { together: _, ...step } = (await draw(look)) ?? { do: 'lose the run' }
-      const isPlayable = PLAYABLE.includes(step.do) && !standsStill(step as Told, await look())
-      if (isPlayable) steps.push(step as Told)
-      return isPlayable ? (step as Told) : null
+      const isPlayable = PLAYABLE.includes(step.do) && !standsStill(step as StoryStep, await look())
+      if (isPlayable) steps.push(step as StoryStep)
+      return isPlayable ? (step as StoryStep) : null
     })
-    rows = await rowsOf(here)
+    rows = await readRows(here)
   } finally {
     await clean(here)
   }
@@ -104,7 +104,7 @@ async function playThere(world: PaymentWorld, { steps, ...price }: Story): Promi
   const there = await openServerShop(world, price)
   try {
     await playAtOnce(there.shop, () => coming.next().value ?? null)
-    return await rowsOf(there.shop)
+    return await readRows(there.shop)
   } finally {
     await there.end()
   }
@@ -114,7 +114,7 @@ async function playThere(world: PaymentWorld, { steps, ...price }: Story): Promi
  * On the server time cannot be skipped while a payout is awaited. If the converter is asked again and again, skipping
  * an hour takes longer than its deadline; and a run that ends during a try stops the server's time for good.
  */
-function standsStill(step: Told, { status, payout }: View): boolean {
+function standsStill(step: StoryStep, { status, payout }: View): boolean {
   if (step.do === 'simulator' && (step.fault === 'old_rates' || step.fault === 'delay')) return true
   const isAwaited = status === 'settling' || ['queued', 'authorized', 'mined', 'voiding'].includes(payout)
   return isAwaited && (step.do === 'wait' || (step.do === 'decide' && step.say === 'hold'))

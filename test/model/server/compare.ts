@@ -3,7 +3,7 @@ import type { Shop } from '../world/shop.ts'
 /**
  * The rows that a story leaves, without what differs from run to run: ids, times, and amounts that depend on a rate.
  */
-export async function rowsOf(shop: Shop): Promise<object> {
+export async function readRows(shop: Shop): Promise<object> {
   const { db, paymentId } = shop
   const { payment, attempts, sales } = await shop.system.loadPayment(db, paymentId)
   const rows = async (statement: string) => (await db.query(statement, [paymentId])).rows as Record<string, string>[]

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from '@jest/globals'
 import { openTheater, type Theater } from '../world/shop.ts'
 import { openStage, type Stage } from '../world/stage.ts'
-import { playStory, playTold } from './play.ts'
+import { playStory, playDrawn } from './play.ts'
 import type { Story } from './steps.ts'
 import { playRandom } from './tell.ts'
 import type { View } from './view.ts'
@@ -33,11 +33,11 @@ export async function holds(story: Story): Promise<void> {
 export async function isThen(story: Story, then: Partial<View>): Promise<void> {
   const steps = story.steps.values()
   let seen: View | null = null
-  const tell: Parameters<typeof playTold>[2] = async (look) => {
+  const tell: Parameters<typeof playDrawn>[2] = async (look) => {
     const step = steps.next().value ?? null
     if (step === null) seen = await look()
     return step
   }
-  expect(await playTold(theater, story, tell)).toEqual([])
+  expect(await playDrawn(theater, story, tell)).toEqual([])
   expect(seen).toMatchObject(then)
 }

@@ -1,12 +1,12 @@
 import type { Attempt } from '../../../src/domain/payment/payment-object.ts'
-import { attemptsOf } from '../world/books.ts'
+import { listAttempts } from '../world/books.ts'
 import type { Shop } from '../world/shop.ts'
-import { freeOf } from './checks/facts.ts'
-import type { Told } from './steps.ts'
+import { getUnreturned } from './checks/facts.ts'
+import type { StoryStep } from './steps.ts'
 
 /** The operator's view of a payment, and their decisions about it. */
 
-type Decide = Extract<Told, { do: 'decide' }>
+type Decide = Extract<StoryStep, { do: 'decide' }>
 
 /** The version that an operator looks at. */
 export async function see({ system, db, paymentId }: Shop): Promise<number> {
@@ -14,7 +14,7 @@ export async function see({ system, db, paymentId }: Shop): Promise<number> {
 }
 
 export async function decide(shop: Shop, step: Decide, looked: number | null): Promise<void> {
-  const attempt = step.of === null ? undefined : (await attemptsOf(shop))[step.of]?.id
+  const attempt = step.of === null ? undefined : (await listAttempts(shop))[step.of]?.id
   const version = step.before === true && looked !== null ? looked : await see(shop)
   await say(shop, { say: step.say, attempt, outside: step.outside, version, mayWait: step.together !== true })
 }
@@ -76,7 +76,7 @@ function checkNamed({ before, after, attempt, outside }: GivenBack): string[] {
   const { payment } = before
   const isPaidFor = ({ id }: Attempt): boolean => payment.payout === 'paid' && id === payment.paidAttemptId
   const couldBe = before.attempts.filter(
-    (one) => one.back === 'no' && freeOf(one) > 0n && !isPaidFor(one) && !(outside !== true && mustGoByHand(one)),
+    (one) => one.back === 'no' && getUnreturned(one) > 0n && !isPaidFor(one) && !(outside !== true && mustGoByHand(one)),
   )
   return attempt === undefined && couldBe.length > 1
     ? ['a give-back that could be of two attempts was of one that nobody named']

@@ -1,6 +1,6 @@
 import type { ProviderName } from '../../../src/domain/methods.ts'
 import { LATE_FROM, type SandboxOrder } from '../../../src/sandbox/partners/order.ts'
-import { type Attempt, attemptsOf, orderOf } from '../world/books.ts'
+import { type Attempt, listAttempts, readOrder } from '../world/books.ts'
 import { SCOPE } from '../world/engine.ts'
 import type { Shop } from '../world/shop.ts'
 import type { News, PartnerAct, Step } from './steps.ts'
@@ -12,9 +12,9 @@ export type Playing = { readonly shop: Shop; seen: number | null; sold: number |
 
 export async function atPartner(playing: Playing, step: Extract<Step, { do: 'partner' }>): Promise<void> {
   const { shop } = playing
-  const attempt = (await attemptsOf(shop))[step.of]
+  const attempt = (await listAttempts(shop))[step.of]
   if (attempt === undefined || attempt.provider === 'crypto') return
-  const order = await orderOf(shop, attempt)
+  const order = await readOrder(shop, attempt)
   if (order === null) return
   // The passing of time alone confirmed it.
   if (order.status === 'paid' && !shop.came.has(attempt.id)) shop.came.set(attempt.id, 1)
@@ -42,7 +42,7 @@ export async function atPartner(playing: Playing, step: Extract<Step, { do: 'par
 
 /** Records how often the partner has reported money, and since when it has had the whole price. */
 async function remember({ timeline, stage, paidSince, came }: Shop, attempt: Attempt, asked: string): Promise<void> {
-  const order = await orderOf({ stage }, attempt)
+  const order = await readOrder({ stage }, attempt)
   const received = BigInt(order?.receivedMinor ?? '0')
   const isWhole = order?.status === 'paid' && order.minor === asked && received >= BigInt(asked)
   if (order?.status === 'paid') came.set(attempt.id, (came.get(attempt.id) ?? 0) + 1)

@@ -1,12 +1,12 @@
 import type { MethodName, ProviderUsed } from '../../../src/domain/methods.ts'
 import { newId } from '../../../src/ids.ts'
-import { attemptsOf, hasOrder } from '../world/books.ts'
+import { listAttempts, hasOrder } from '../world/books.ts'
 import { openShop, type Shop, type Theater } from '../world/shop.ts'
 import { checkStory } from './check.ts'
 import { checkBetween } from './checks/between.ts'
 import { decide, see } from './operator.ts'
 import { atPartner, deposit, type Playing, spread } from './outside.ts'
-import type { Step, Story, Told } from './steps.ts'
+import type { Step, Story, StoryStep } from './steps.ts'
 import { DAYS_TO_FILL, tidyUp } from './tidy.ts'
 import { lookAt, type View } from './view.ts'
 
@@ -21,16 +21,16 @@ const HOUR_MS = 3_600_000
 const DAYS_TO_END = 9
 
 /** Returns the next step; null: the story has no more steps. */
-export type Teller = (look: () => Promise<View>) => Promise<Told | null> | Told | null
+export type Teller = (look: () => Promise<View>) => Promise<StoryStep | null> | StoryStep | null
 
 /** Plays the story to its end. Returns its failures; empty: none. */
 export function playStory(theater: Theater, story: Story): Promise<string[]> {
   const steps = story.steps.values()
-  return playTold(theater, story, () => steps.next().value ?? null)
+  return playDrawn(theater, story, () => steps.next().value ?? null)
 }
 
 /** … as a function draws its steps. */
-export async function playTold(theater: Theater, story: Omit<Story, 'steps'>, tell: Teller): Promise<string[]> {
+export async function playDrawn(theater: Theater, story: Omit<Story, 'steps'>, tell: Teller): Promise<string[]> {
   const { minor, currency = 'EUR', pinned, only = false } = story
   const shop = await openShop(theater, { minor, currency, pinned, only })
   const playing: Playing = { shop, seen: null, sold: null }
@@ -64,7 +64,7 @@ async function findWrong(shop: Shop): Promise<string[]> {
   return [...shop.wrong, ...crashes, ...(await checkStory(shop))]
 }
 
-async function playStep(playing: Playing, step: Told): Promise<void> {
+async function playStep(playing: Playing, step: StoryStep): Promise<void> {
   const { shop } = playing
   await act(playing, step)
   if (step.together === true) return
@@ -75,7 +75,7 @@ async function playStep(playing: Playing, step: Told): Promise<void> {
 }
 
 /** Runs the step at once: its effects are processed afterwards. */
-async function act(playing: Playing, step: Told): Promise<void> {
+async function act(playing: Playing, step: StoryStep): Promise<void> {
   const { shop } = playing
   switch (step.do) {
     case 'click': {
@@ -85,7 +85,7 @@ async function act(playing: Playing, step: Told): Promise<void> {
     case 'partner':
       return atPartner(playing, step)
     case 'news': {
-      const attempt = (await attemptsOf(shop))[step.of]
+      const attempt = (await listAttempts(shop))[step.of]
       // A partner reports nothing about an order that it does not have: such money would be read forever, on the
       // attention list.
       const isTold = attempt !== undefined && (await hasOrder(shop, attempt))
@@ -145,7 +145,7 @@ async function finish(playing: Playing, payouts: 'slowly' | 'at once'): Promise<
   const { stage, timeline, engine, troubles } = shop
   troubles.clear()
   for (const { faults } of [...Object.values(stage.sandbox.partners), stage.sandbox.converter]) await faults.clear()
-  for (const attempt of await attemptsOf(shop)) if (shop.untold.has(attempt.id)) await spread(shop, attempt, 'told')
+  for (const attempt of await listAttempts(shop)) if (shop.untold.has(attempt.id)) await spread(shop, attempt, 'told')
   await timeline.settle()
   const settle = async (): Promise<void> => {
     const wrong = await engine.finish(shop.paymentId)

@@ -1,4 +1,4 @@
-import type { Story, Told } from './steps.ts'
+import type { Story, StoryStep } from './steps.ts'
 
 /** Removes and simplifies steps as long as the story fails in the same way. */
 export async function shrinkStory(story: Story, fails: (story: Story) => Promise<boolean>): Promise<Story> {
@@ -30,9 +30,9 @@ function* smallerThan(story: Story): Generator<Story> {
   if (story.pinned && story.only !== true) yield { ...story, pinned: false }
 }
 
-function simplerThan(step: Told): Told[] {
+function simplerThan(step: StoryStep): StoryStep[] {
   const { together, ...alone } = step
-  const simpler: Told[] = together === true ? [alone] : []
+  const simpler: StoryStep[] = together === true ? [alone] : []
   if (step.do === 'partner' && step.percent !== 100) simpler.push({ ...step, percent: 100 })
   if (step.do === 'partner' && step.news !== 'told') simpler.push({ ...step, news: 'told' })
   if (step.do === 'fault' && step.times > 1) simpler.push({ ...step, times: 1 })
@@ -47,7 +47,7 @@ function simplerThan(step: Told): Told[] {
 }
 
 /** Removes what differs from play to play, so that two failures can be compared. */
-export function kindOf(wrong: string): string {
+export function getFailureKind(wrong: string): string {
   return wrong.replaceAll(/\b(?:pay|att|evt)_[0-9a-z]{26}/g, 'ID').replaceAll(/\b\d+\b/g, 'N')
 }
 
@@ -68,7 +68,7 @@ export function printStory(story: Story, wrong: readonly string[]): string {
   ].join('\n')
 }
 
-const literal = (step: Told): string =>
+const literal = (step: StoryStep): string =>
   `{ ${Object.entries(step)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? `'${value}'` : String(value)}`)
     .join(', ')} }`

@@ -83,7 +83,7 @@ export type SimulatorFault =
   | 'old_rates'
 
 /** `together`: the next step comes before the effects of this one. */
-export type Told = Step & { readonly together?: true }
+export type StoryStep = Step & { readonly together?: true }
 
 export type Story = {
   readonly minor: string
@@ -92,5 +92,5 @@ export type Story = {
   readonly pinned: boolean
   /** True if the buyer cannot pay with another method. */
   readonly only?: boolean
-  readonly steps: readonly Told[]
+  readonly steps: readonly StoryStep[]
 }

@@ -7,8 +7,8 @@ import { PAYING } from './ideas/paying.ts'
 import { REFUSING } from './ideas/refusing.ts'
 import { RETURNING } from './ideas/returning.ts'
 import { TROUBLE } from './ideas/trouble.ts'
-import { playTold } from './play.ts'
-import type { Story, Told } from './steps.ts'
+import { playDrawn } from './play.ts'
+import type { Story, StoryStep } from './steps.ts'
 import type { View } from './view.ts'
 
 /**
@@ -31,9 +31,9 @@ export async function playRandom(
   const pinned = random.chance(0.3)
   const only = pinned && random.chance(0.3)
   const price = { minor: random.pick(['4999', '10000', '25000']), currency, pinned, only }
-  const steps: Told[] = []
+  const steps: StoryStep[] = []
   const draw = createTeller(random)
-  const wrong = await playTold(theater, price, async (look) => {
+  const wrong = await playDrawn(theater, price, async (look) => {
     const step = await draw(look)
     if (step !== null) steps.push(step)
     return step
@@ -42,8 +42,8 @@ export async function playRandom(
 }
 
 /** Draws step after step, as long as the story has ideas. */
-export function createTeller(random: Random): (look: () => Promise<View>) => Promise<Told | null> {
-  const coming: Told[] = []
+export function createTeller(random: Random): (look: () => Promise<View>) => Promise<StoryStep | null> {
+  const coming: StoryStep[] = []
   let ideas = 2 + random.below(6)
   let told = 0
   return async (look) => {
@@ -59,7 +59,7 @@ export function createTeller(random: Random): (look: () => Promise<View>) => Pro
   }
 }
 
-function think(random: Random, view: View): readonly Told[] {
+function think(random: Random, view: View): readonly StoryStep[] {
   const weights = IDEAS.map((idea) => idea.weight(view))
   let at = random.next() * weights.reduce((total, weight) => total + weight, 0)
   for (const [index, idea] of IDEAS.entries()) {

@@ -1,7 +1,7 @@
-import { attemptsOf } from '../world/books.ts'
+import { listAttempts } from '../world/books.ts'
 import type { Shop } from '../world/shop.ts'
 import { say, see } from './operator.ts'
-import type { Told } from './steps.ts'
+import type { StoryStep } from './steps.ts'
 
 /**
  * Every wait has a decision that ends it. This operator ignores the offered decisions and makes every possible one
@@ -14,7 +14,7 @@ const MOST_DECISIONS = 30
 export const DAYS_TO_FILL = 26
 const MINUTES = 60_000
 
-type Try = { readonly say: Extract<Told, { do: 'decide' }>['say']; readonly attempt?: string; readonly outside?: true }
+type Try = { readonly say: Extract<StoryStep, { do: 'decide' }>['say']; readonly attempt?: string; readonly outside?: true }
 
 /** Decides until nothing waits. Returns the waits that cannot be ended. */
 export async function tidyUp(shop: Shop): Promise<string[]> {
@@ -51,7 +51,7 @@ async function isWaiting({ db, paymentId }: Shop): Promise<boolean> {
 
 /** Another decision is the first each time. */
 async function listTries(shop: Shop, turn: number): Promise<Try[]> {
-  const attempts = (await attemptsOf(shop)).map(({ id }) => id)
+  const attempts = (await listAttempts(shop)).map(({ id }) => id)
   const backs: Try[] = [undefined, ...attempts].flatMap((attempt) => {
     const back = { say: 'give_back' as const, ...(attempt !== undefined && { attempt }) }
     return [back, { ...back, outside: true as const }]

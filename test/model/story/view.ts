@@ -4,7 +4,7 @@ import { listOffered } from '../../../src/domain/payment/decision.ts'
 import { getExcess } from '../../../src/domain/payment/funds/funds.ts'
 import { toAccount, toFunds } from '../../../src/domain/payment/funds/stored-funds.ts'
 import type { AttemptStatus, PaymentStatus } from '../../../src/domain/payment/payment.ts'
-import { attemptsOf, orderOf } from '../world/books.ts'
+import { listAttempts, readOrder } from '../world/books.ts'
 import type { Shop } from '../world/shop.ts'
 
 /** The state that draws a story's next step: enough to draw what can cross with it. */
@@ -46,13 +46,13 @@ export async function lookAt(shop: Shop): Promise<View> {
   const { payment } = state
   const funds = toFunds(state)
   const payout = await shop.db.query('select state from payout where payment_id = $1', [shop.paymentId])
-  const ids = (await attemptsOf(shop)).map(({ id }) => id)
+  const ids = (await listAttempts(shop)).map(({ id }) => id)
   const attempts: OrderView[] = []
   for (const id of ids) {
     const attempt = state.attempts.find((each) => each.id === id)
     if (attempt === undefined) continue
     const { provider, status, back } = attempt
-    const order = (await orderOf(shop, attempt))?.status ?? null
+    const order = (await readOrder(shop, attempt))?.status ?? null
     attempts.push({
       provider,
       status,

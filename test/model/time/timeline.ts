@@ -168,7 +168,7 @@ export function point(): Promise<void> {
 }
 
 /** The clock of code that asks `Date`. */
-export function dateOf(timeline: { now(): number }): DateConstructor {
+export function createDate(timeline: { now(): number }): DateConstructor {
   return class extends Date {
     constructor(...args: unknown[]) {
       if (args.length === 0) super(timeline.now())

@@ -12,7 +12,7 @@ type Desk = { readonly db: Db; readonly stage: Stage; readonly paymentId: string
 
 export type Attempt = { readonly id: string; readonly provider: ProviderUsed }
 
-export async function attemptsOf(shop: Pick<Desk, 'db' | 'paymentId'>): Promise<Attempt[]> {
+export async function listAttempts(shop: Pick<Desk, 'db' | 'paymentId'>): Promise<Attempt[]> {
   const { rows } = await shop.db.query(
     'select id, provider from attempt where payment_id = $1 order by created_at, id',
     [shop.paymentId],
@@ -20,13 +20,13 @@ export async function attemptsOf(shop: Pick<Desk, 'db' | 'paymentId'>): Promise<
   return rows as Attempt[]
 }
 
-export async function orderOf(shop: Pick<Desk, 'stage'>, { id, provider }: Attempt): Promise<SandboxOrder | null> {
+export async function readOrder(shop: Pick<Desk, 'stage'>, { id, provider }: Attempt): Promise<SandboxOrder | null> {
   return provider === 'crypto' ? null : shop.stage.sandbox.partners[provider as ProviderName].book.find(id)
 }
 
 /** True if a reading is possible: the partner has its order, or the chain its address. */
 export async function hasOrder(shop: Desk, attempt: Attempt): Promise<boolean> {
-  if (attempt.provider !== 'crypto') return (await orderOf(shop, attempt)) !== null
+  if (attempt.provider !== 'crypto') return (await readOrder(shop, attempt)) !== null
   const { rows } = await shop.db.query('select 1 from deposit where attempt_id = $1', [attempt.id])
   return rows.length > 0
 }
@@ -75,9 +75,9 @@ export async function hasLessThanSold(
 ): Promise<boolean> {
   const { payment, sales } = await shop.system.loadPayment(shop.db, shop.paymentId)
   const sale = sales.find(({ number }) => number === payment.takenSale)
-  const attempt = (await attemptsOf(shop)).find(({ id }) => id === sale?.accountId)
+  const attempt = (await listAttempts(shop)).find(({ id }) => id === sale?.accountId)
   if (sale === undefined || attempt === undefined || (await listUnread(shop)).has(attempt.id)) return false
-  const held = heldBy(await orderOf(shop, attempt))
+  const held = heldBy(await readOrder(shop, attempt))
   return held !== null && held < sale.units
 }
 

@@ -6,7 +6,7 @@ import type { ProviderUsed } from '../../../src/domain/methods.ts'
 import { formatAmount } from '../../../src/domain/money.ts'
 import { newId } from '../../../src/ids.ts'
 import type { Seam } from '../time/load.ts'
-import { createTimeline, dateOf, point, type Timeline, Work } from '../time/timeline.ts'
+import { createTimeline, createDate, point, type Timeline, Work } from '../time/timeline.ts'
 import { createServer, NoRun, type Server } from '../time/workflow.ts'
 import { hasLessThanSold } from './books.ts'
 import { createEngine, type Engine } from './engine.ts'
@@ -26,7 +26,7 @@ export type Theater = Awaited<ReturnType<typeof openTheater>>
 export async function openTheater(stage: Stage, seams: readonly Seam[] = []) {
   const timeline = createTimeline(START)
   const server = createServer(timeline)
-  const system = await loadPayments({ workflow: server.module, date: dateOf(timeline), seams })
+  const system = await loadPayments({ workflow: server.module, date: createDate(timeline), seams })
   const db = system.createDb({ url: stage.databaseUrl, livemode: false, pool: 4 })
   const neighbor = await openNeighbor(system, db, stage.neighbor)
   stage.useClock(timeline.now)

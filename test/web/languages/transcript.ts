@@ -9,7 +9,7 @@ import type { Locale } from '../../../src/web/messages/locales.ts'
 import { type Words, wordsIn } from '../../../src/web/messages/words.ts'
 import { aCheckout, anAttempt, type CheckoutChanges } from '../fixtures.ts'
 import { aLinkView, FIVE, type LinkChanges } from '../link-fixtures.ts'
-import { bodyOf, EVERY_PAGE, plain } from '../reading.ts'
+import { readBody, EVERY_PAGE, plain } from '../reading.ts'
 import { BY_STATUS, SITUATIONS } from '../situations.ts'
 
 /** The languages with transcripts: the source, and one that is written from right to left. */
@@ -88,7 +88,7 @@ const marked = (value: string): string => `${VALUE.begins}${value}${VALUE.ends}`
 export const withoutValues = (transcript: string): string => transcript.replace(/‹[^›]*›/g, '‹›')
 
 /** The text that a person reads, or that a screen reader speaks, of every page in one language, from top to bottom. */
-export function transcriptOf(locale: Locale): string {
+export function renderTranscript(locale: Locale): string {
   const getWords = (country: string | null): Words => {
     const words = wordsIn(locale, country)
     return {
@@ -119,7 +119,7 @@ const LINES: Readonly<Record<string, string>> = {
 
 function listLines(page: string): string[] {
   const title = /<title>(.*?)<\/title>/.exec(page)?.[1] ?? ''
-  const body = bodyOf(page)
+  const body = readBody(page)
     .replace(/<select.*?<\/select>/s, '')
     .replace(/<svg[^>]*aria-label="([^"]*)".*?<\/svg>|<img[^>]*alt="([^"]+)"[^>]*>/gs, '\n(picture) $1$2\n')
     .replace(/<a class="button[^>]*>(.*?)<\/a>/gs, '\n[$1]\n')

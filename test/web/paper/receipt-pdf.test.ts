@@ -9,7 +9,7 @@ import { MARGIN, receiptSheet, SHEET } from '../../../src/web/paper/receipt-shee
 import type { Placed } from '../../../src/web/paper/typeset.ts'
 import { PICTURES } from '../../api/support/pictures.ts'
 import { aCheckout, type CheckoutChanges } from '../fixtures.ts'
-import { textOf } from '../reading.ts'
+import { readText } from '../reading.ts'
 import { BY_STATUS, SITUATIONS } from '../situations.ts'
 
 const words = (locale: Locale) => wordsIn(locale, 'DE')
@@ -66,7 +66,7 @@ describe.each(LOCALES)('The receipt in %s', (locale) => {
     expect(pdf).toContain(`/Lang (${locale})`)
     expect(pdf.match(/\/FontFile2/g)?.length).toBeGreaterThan(0)
     expect(pdf).not.toMatch(/\/BaseFont \/(Helvetica|Times)/)
-    const page = textOf(renderReceipt(aCheckout(OVERPAID), words(locale)))
+    const page = readText(renderReceipt(aCheckout(OVERPAID), words(locale)))
     for (const text of listTexts(createPaper(OVERPAID, locale))) expect(page).toContain(text.replace(/\s+/g, ' '))
   })
 

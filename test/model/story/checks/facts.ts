@@ -1,6 +1,6 @@
 import type { Attempt, PaymentWithAttempts } from '../../../../src/domain/payment/payment-object.ts'
 import type { SandboxOrder } from '../../../../src/sandbox/partners/order.ts'
-import { attemptsOf, heldBy, listUnread, orderOf, readDeposits } from '../../world/books.ts'
+import { listAttempts, heldBy, listUnread, readOrder, readDeposits } from '../../world/books.ts'
 import type { Shop } from '../../world/shop.ts'
 
 /** The facts of a story, each read from the party that owns it. */
@@ -69,10 +69,10 @@ export async function readFacts(shop: Shop): Promise<Facts> {
 async function readOrders(shop: Shop, { attempts }: PaymentWithAttempts): Promise<Order[]> {
   const deposits = await readDeposits(shop)
   const orders: Order[] = []
-  for (const { id } of await attemptsOf(shop)) {
+  for (const { id } of await listAttempts(shop)) {
     const attempt = attempts.find((one) => one.id === id)
     if (attempt === undefined) continue
-    const order = await orderOf(shop, attempt)
+    const order = await readOrder(shop, attempt)
     const isAddress = attempt.provider === 'crypto' && attempt.status !== 'declined'
     orders.push({ attempt, order, there: isAddress ? deposits : heldBy(order) })
   }
@@ -81,10 +81,10 @@ async function readOrders(shop: Shop, { attempts }: PaymentWithAttempts): Promis
 
 export const balance = ({ ledger }: Facts, account: string, asset: string): bigint =>
   ledger.get(`${account} ${asset}`) ?? 0n
-export const assetOf = ({ provider, asked }: Attempt): string => (provider === 'crypto' ? 'USDC' : asked.currency)
+export const getAsset = ({ provider, asked }: Attempt): string => (provider === 'crypto' ? 'USDC' : asked.currency)
 export const positive = (units: bigint): bigint => (units > 0n ? units : 0n)
 /** The money that the buyer has not got back, by the rows. */
-export const freeOf = ({ held, outside }: Attempt): bigint => positive(BigInt(held) - BigInt(outside))
+export const getUnreturned = ({ held, outside }: Attempt): bigint => positive(BigInt(held) - BigInt(outside))
 
 /** The money that was sold for the merchant while its payout can still be paid, or is paid. */
 export function findSold({ row: { payment, attempts, sales } }: Facts) {
@@ -97,7 +97,7 @@ export function findSold({ row: { payment, attempts, sales } }: Facts) {
 export const lastThere = ({ there, attempt }: Order): bigint => there ?? BigInt(attempt.held)
 
 /** True if the timeline has `heard` of the attempt after `done`: at `done` it was not known. Both are SQL. */
-export async function isHeardAfter(
+export async function isReportedAfter(
   { db, paymentId }: Pick<Shop, 'db' | 'paymentId'>,
   attemptId: string,
   { heard, done }: { readonly heard: string; readonly done: string },

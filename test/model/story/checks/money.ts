@@ -3,12 +3,12 @@ import { isClosed } from '../../../../src/domain/payment/payment.ts'
 import type { Attempt } from '../../../../src/domain/payment/payment-object.ts'
 import { readStatement } from '../../world/books.ts'
 import {
-  assetOf,
+  getAsset,
   balance,
   type Facts,
   findSold,
-  freeOf,
-  isHeardAfter,
+  getUnreturned,
+  isReportedAfter,
   lastThere,
   listDecided,
   type Order,
@@ -25,7 +25,7 @@ export function checkPartners(facts: Facts): string[] {
     const held = BigInt(attempt.held)
     // A partner may report less than it has until it is done with an order.
     const isKnown = there === null ? held >= BigInt(order?.receivedMinor ?? '0') : held === there
-    return isKnown ? [] : [`${there} ${assetOf(attempt)} are there, and ${held} are known (${attempt.status})`]
+    return isKnown ? [] : [`${there} ${getAsset(attempt)} are there, and ${held} are known (${attempt.status})`]
   })
 }
 
@@ -36,12 +36,12 @@ export function checkReceivables(facts: Facts): string[] {
     .filter(({ attempt }) => attempt.provider !== 'crypto')
     .map(({ attempt }) => attempt.asked.currency)
     .flatMap((currency) => {
-      const mine = orders.filter(({ attempt }) => assetOf(attempt) === currency)
+      const mine = orders.filter(({ attempt }) => getAsset(attempt) === currency)
       const held = sum(mine.map(({ attempt }) => BigInt(attempt.held)))
       const booked = balance(facts, 'partner_receivable', currency)
       return booked === held ? [] : [`the partners hold ${held} ${currency}, the books say ${booked}`]
     })
-  const came = orders.find(({ attempt, there }) => assetOf(attempt) === 'USDC' && there !== null)?.there ?? 0n
+  const came = orders.find(({ attempt, there }) => getAsset(attempt) === 'USDC' && there !== null)?.there ?? 0n
   const booked = balance(facts, 'deposits', 'USDC')
   return booked === came ? wrong : [...wrong, `${came} micro-USDC came, the books say ${booked}`]
 }
@@ -54,14 +54,14 @@ export function checkOwed(facts: Facts): string[] {
   const { row, orders, paidOut } = facts
   const sold = findSold(facts)
   const getDebt = ({ attempt }: Order): bigint => {
-    const units = attempt.id === sold?.attempt.id ? freeOf(attempt) - sold.sale.units : freeOf(attempt)
-    const isDust = assetOf(attempt) === 'USDC' && units < DUST_MICRO && attempt.id !== row.payment.paidAttemptId
+    const units = attempt.id === sold?.attempt.id ? getUnreturned(attempt) - sold.sale.units : getUnreturned(attempt)
+    const isDust = getAsset(attempt) === 'USDC' && units < DUST_MICRO && attempt.id !== row.payment.paidAttemptId
     return isDust && attempt.id !== sold?.attempt.id ? 0n : positive(units)
   }
   const net = sold === null ? 0n : BigInt(row.payment.usdc?.net ?? '0')
-  const assets = new Set(['USDC', ...orders.map(({ attempt }) => assetOf(attempt))])
+  const assets = new Set(['USDC', ...orders.map(({ attempt }) => getAsset(attempt))])
   return [...assets].flatMap((asset) => {
-    const free = sum(orders.filter(({ attempt }) => assetOf(attempt) === asset).map(getDebt))
+    const free = sum(orders.filter(({ attempt }) => getAsset(attempt) === asset).map(getDebt))
     const expected = asset === 'USDC' ? free + unread(facts) + net - BigInt(paidOut ?? '0') : free
     const owed = -balance(facts, 'suspense', asset) - balance(facts, 'merchant_payable', asset)
     const isSo = owed === expected || (asset === 'USDC' && isRest(owed - expected))
@@ -71,7 +71,7 @@ export function checkOwed(facts: Facts): string[] {
 
 /** Money that the chain has proved, and that no reading has yet. */
 function unread({ orders }: Facts): bigint {
-  const order = orders.find(({ attempt, there }) => assetOf(attempt) === 'USDC' && there !== null)
+  const order = orders.find(({ attempt, there }) => getAsset(attempt) === 'USDC' && there !== null)
   return (order?.there ?? 0n) - BigInt(order?.attempt.held ?? '0')
 }
 
@@ -91,11 +91,11 @@ export function checkOurs(facts: Facts): string[] {
   expect('treasury', 'USDC', -BigInt(paidOut ?? '0'))
   expect('fee_revenue', 'USDC', sold === null ? 0n : -BigInt(usdc?.fee ?? '0'))
   for (const { attempt } of facts.orders) {
-    const mine = facts.orders.filter((other) => assetOf(other.attempt) === assetOf(attempt))
+    const mine = facts.orders.filter((other) => getAsset(other.attempt) === getAsset(attempt))
     const lost = mine.map((other) =>
-      other.attempt.id === sold?.attempt.id ? sold.sale.units - freeOf(other.attempt) : 0n,
+      other.attempt.id === sold?.attempt.id ? sold.sale.units - getUnreturned(other.attempt) : 0n,
     )
-    expect('chargeback_loss', assetOf(attempt), sum(lost.map(positive)))
+    expect('chargeback_loss', getAsset(attempt), sum(lost.map(positive)))
   }
   if (shop.troubles.conflicts() > 0) wrong.push('the converter was asked for another amount under a key that it knows')
   // The outcome of an open order is not known.
@@ -158,7 +158,7 @@ export async function checkOdd(facts: Facts, sold: number | null): Promise<strin
   const isSettled = listDecided(facts.shop).some(({ what }) => what === 'settle')
   if (takenSale === sold || attempt === undefined || !isOdd || isSettled) return []
   const said = { heard: "data ? 'misfit'", done: "kind = 'payment.converted'" }
-  const isLater = await isHeardAfter(facts.shop, attempt.id, said)
+  const isLater = await isReportedAfter(facts.shop, attempt.id, said)
   return isLater ? [] : ['an order of another amount was sold, and no operator has said so']
 }
 
@@ -176,7 +176,7 @@ function checkSold({ shop, row }: Facts, { sale, attempt }: NonNullable<ReturnTy
  * The loss of an attempt, by the parties that have its money: what was paid for and is not there, or what the buyer has
  * twice.
  */
-export function lossOf(facts: Facts, order: Order): bigint {
+export function computeLoss(facts: Facts, order: Order): bigint {
   const { attempt } = order
   const [held, outside] = [lastThere(order), BigInt(attempt.outside)]
   const sold = findSold(facts)
@@ -188,9 +188,9 @@ export function lossOf(facts: Facts, order: Order): bigint {
 /** Each loss is or was on the attention list. */
 export function checkLosses(facts: Facts): string[] {
   return facts.orders.flatMap((order) => {
-    const lost = lossOf(facts, order)
+    const lost = computeLoss(facts, order)
     const isSeen = lost <= BigInt(order.attempt.writtenOff) || isListed(facts, 'loss')
-    return isSeen ? [] : [`${lost} ${assetOf(order.attempt)} are lost, and seen by nobody`]
+    return isSeen ? [] : [`${lost} ${getAsset(order.attempt)} are lost, and seen by nobody`]
   })
 }
 

@@ -2,8 +2,8 @@ import { type Currency, isCurrency } from '../../../../src/domain/currencies.ts'
 import { formatAmount, formatUsdc } from '../../../../src/domain/money.ts'
 import { type AttemptStatus, getWord, isClosed, type PaymentStatus } from '../../../../src/domain/payment/payment.ts'
 import { isWebhookEventType } from '../../../../src/domain/webhook.ts'
-import { assetOf, type Facts, findSold, lastThere } from './facts.ts'
-import { lossOf } from './money.ts'
+import { getAsset, type Facts, findSold, lastThere } from './facts.ts'
+import { computeLoss } from './money.ts'
 
 /** The responses to operators, and the payment that merchants read. */
 
@@ -105,10 +105,10 @@ function checkChargebacks(events: readonly Event[], facts: Facts): string[] {
   const { attempt } = order
   const told = events.filter((each) => isLoss(each) && each.object.chargeback?.attempt === attempt.id)
   const write = (units: bigint): string => {
-    const [minor, asset] = [units.toString(), assetOf(attempt)]
+    const [minor, asset] = [units.toString(), getAsset(attempt)]
     return isCurrency(asset) ? formatAmount({ minor, currency: asset as Currency }) : formatUsdc(minor)
   }
-  const lost = write(lossOf(facts, order))
+  const lost = write(computeLoss(facts, order))
   const last = told.at(-1)?.object.chargeback?.lost ?? write(0n)
   if (last !== lost) return [`${lost} are lost, the merchant was told ${last}`]
   const units = (text: string): bigint => BigInt(text.replace('.', ''))

@@ -1,5 +1,5 @@
 import { isClosed } from '../../../../src/domain/payment/payment.ts'
-import { assetOf, type Facts, findSold, freeOf, isHeardAfter } from './facts.ts'
+import { getAsset, type Facts, findSold, getUnreturned, isReportedAfter } from './facts.ts'
 
 /** At the end only payments on the attention list are open. */
 export async function checkWakers({ shop, row, listed }: Facts): Promise<string[]> {
@@ -49,7 +49,7 @@ export function checkVisible(facts: Facts): string[] {
     const left = there - settled - BigInt(attempt.outside)
     const least = attempt.provider === 'crypto' ? 10_000n : 1n
     if (left >= least)
-      wrong.push(`${left} ${assetOf(attempt)} of the buyer's are there, and no list shows it (${row.payment.status})`)
+      wrong.push(`${left} ${getAsset(attempt)} of the buyer's are there, and no list shows it (${row.payment.status})`)
   }
   return wrong
 }
@@ -59,9 +59,9 @@ const isLoss = (detail: string | null): boolean => detail?.startsWith('loss: ') 
 /** A payment does not end while a partner withholds its money, as far as its readings had arrived by then. */
 export async function checkHeldThere({ shop, row: { payment, attempts } }: Facts): Promise<string[]> {
   if (payment.takenSale !== null || !isClosed(payment.status) || payment.closedAs !== null) return []
-  const withheld = attempts.filter((attempt) => attempt.status === 'on_hold' && freeOf(attempt) > 0n)
+  const withheld = attempts.filter((attempt) => attempt.status === 'on_hold' && getUnreturned(attempt) > 0n)
   const said = { heard: "kind = 'attempt.on_hold'", done: `to_status = '${payment.status}'` }
   for (const { id } of withheld)
-    if (!(await isHeardAfter(shop, id, said))) return [`${payment.status}, and a partner withholds money for it`]
+    if (!(await isReportedAfter(shop, id, said))) return [`${payment.status}, and a partner withholds money for it`]
   return []
 }

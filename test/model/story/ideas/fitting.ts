@@ -1,4 +1,4 @@
-import type { Told } from '../steps.ts'
+import type { StoryStep } from '../steps.ts'
 import {
   accept,
   decide,
@@ -40,7 +40,7 @@ export const FITTING: readonly Idea[] = [
     tell: (random, view) => {
       const of = random.below(view.attempts.length)
       return [
-        ...random.pick<readonly Told[]>([[], [simulator('refund_pending', 1200)], [simulator('refund_pending', 1200)]]),
+        ...random.pick<readonly StoryStep[]>([[], [simulator('refund_pending', 1200)], [simulator('refund_pending', 1200)]]),
         decide('give_back', random.pick([null, of])),
         wait(60),
         { do: 'news', of },
@@ -52,7 +52,7 @@ export const FITTING: readonly Idea[] = [
     weight: (view) => (isAsked(view) ? 8 : isParked(view) && !view.converted ? 2 : 0),
     tell: (random, view) => [
       { do: 'look' },
-      ...random.pick<readonly Told[]>([
+      ...random.pick<readonly StoryStep[]>([
         [decide('settle')],
         [partner('change the amount', random.below(view.attempts.length), { percent: random.pick([60, 150]) })],
         [partner(random.pick(['take some back', 'top up']), random.below(view.attempts.length), { percent: 50 })],
@@ -71,7 +71,7 @@ export const FITTING: readonly Idea[] = [
           percent: random.pick([100, 100, 60, 150]),
           news: news(random),
         }),
-        ...random.pick<readonly Told[]>([
+        ...random.pick<readonly StoryStep[]>([
           [],
           [decide('settle')],
           [partner(random.pick(['send all back', 'take all back', 'take some back']), of, { percent: 50 })],
@@ -97,7 +97,7 @@ export const FITTING: readonly Idea[] = [
     tell: (random, view) => [
       { do: 'click', provider: random.pick(['card_partner', 'wallet_app', 'local_partner', 'crypto']) },
       partner('change the amount', random.below(view.attempts.length), { news: news(random) }),
-      ...random.pick<readonly Told[]>([[], [deposit(100)], [deposit(60)], [partner('pay', view.attempts.length)]]),
+      ...random.pick<readonly StoryStep[]>([[], [deposit(100)], [deposit(60)], [partner('pay', view.attempts.length)]]),
     ],
   },
   // The first does not fit, the second is paid, and its partner reverses the money.
@@ -130,7 +130,7 @@ export const FITTING: readonly Idea[] = [
             news: news(random),
           },
         ),
-        ...random.pick<readonly Told[]>([[], [], [partner('release', next)], [partner('decline', next)]]),
+        ...random.pick<readonly StoryStep[]>([[], [], [partner('release', next)], [partner('decline', next)]]),
       ]
     },
   },
@@ -142,7 +142,7 @@ export const FITTING: readonly Idea[] = [
       const act = random.pick(['take some back', 'take some back', 'take all back', 'send all back', 'top up'] as const)
       return [
         partner(act, of, { percent: random.pick([20, 50]), news: news(random) }),
-        ...random.pick<readonly Told[]>([
+        ...random.pick<readonly StoryStep[]>([
           [],
           [decide('settle')],
           [partner('top up', of, { percent: 30 })],
@@ -165,7 +165,7 @@ export const FITTING: readonly Idea[] = [
       const of = one(random, view, paid)
       return [
         partner('change the amount', of, { percent: random.pick([0, 20, 60, 100]), news: news(random) }),
-        ...random.pick<readonly Told[]>([
+        ...random.pick<readonly StoryStep[]>([
           [],
           [engine('settle')],
           [decide('release'), engine('settle')],
@@ -195,12 +195,12 @@ export const FITTING: readonly Idea[] = [
         changed,
         decide('write_off'),
         decide('settle'),
-        ...random.pick<readonly Told[]>([[], [simulator('delay', 600)]]),
+        ...random.pick<readonly StoryStep[]>([[], [simulator('delay', 600)]]),
         partner('fit again', of, { news: news(random) }),
         decide('settle'),
-        ...random.pick<readonly Told[]>([[], [wait(1)]]),
+        ...random.pick<readonly StoryStep[]>([[], [wait(1)]]),
         changed,
-        ...random.pick<readonly Told[]>([[wait(60)], [wait(1), engine('settle')]]),
+        ...random.pick<readonly StoryStep[]>([[wait(60)], [wait(1), engine('settle')]]),
       ]
     },
   },
@@ -217,9 +217,9 @@ export const FITTING: readonly Idea[] = [
   {
     weight: (view) => (isCrypto(view) ? 1.5 : 0),
     tell: (random) => [
-      ...random.pick<readonly Told[]>([[], [], [wait(6000)]]),
+      ...random.pick<readonly StoryStep[]>([[], [], [wait(6000)]]),
       { do: 'deposit', percent: 100, token: 'other' },
-      ...random.pick<readonly Told[]>([[], [deposit(100)], [deposit(40)], [outside(), deposit(100)]]),
+      ...random.pick<readonly StoryStep[]>([[], [deposit(100)], [deposit(40)], [outside(), deposit(100)]]),
     ],
   },
 ]

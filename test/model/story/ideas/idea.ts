@@ -3,13 +3,13 @@ import type { Say } from '../../../../src/domain/payment/requests.ts'
 import type { Random } from '../../../support/random.ts'
 import type { EngineAct } from '../../world/engine.ts'
 import type { Operation, Trouble } from '../../world/parties.ts'
-import type { News, PartnerAct, SimulatorFault, Step, Told } from '../steps.ts'
+import type { News, PartnerAct, SimulatorFault, Step, StoryStep } from '../steps.ts'
 import type { View } from '../view.ts'
 
 /** A possible next event: its weight in the current state, and its steps. */
 export type Idea = {
   readonly weight: (view: View) => number
-  readonly tell: (random: Random, view: View) => readonly Told[]
+  readonly tell: (random: Random, view: View) => readonly StoryStep[]
 }
 
 export const click = (provider: ProviderUsed): Step => ({ do: 'click', provider })
@@ -42,7 +42,7 @@ export const unread: Step = silent(12)
 const NEWS: readonly News[] = ['told', 'told', 'told', 'told', 'stored', 'stored', 'later', 'twice']
 export const news = (random: Random): News => random.pick(NEWS)
 
-export const together = (step: Step): Told => ({ ...step, together: true })
+export const together = (step: Step): StoryStep => ({ ...step, together: true })
 
 export const isOpen = ({ status }: View): boolean => status === 'created' || status === 'pending'
 export const isParked = ({ status }: View): boolean => status === 'under_review'

@@ -1,5 +1,5 @@
 import type { Random } from '../../../support/random.ts'
-import type { Step, Told } from '../steps.ts'
+import type { Step, StoryStep } from '../steps.ts'
 import type { View } from '../view.ts'
 import {
   decide,
@@ -74,7 +74,7 @@ export const OWNING: readonly Idea[] = [
     tell: (random, view) => [
       { do: 'cut the next activity', at: random.below(7) },
       together(back(random, view)),
-      ...random.pick<readonly Told[]>([[], [{ do: 'lose the run' }, wait(62)]]),
+      ...random.pick<readonly StoryStep[]>([[], [{ do: 'lose the run' }, wait(62)]]),
       goes(random),
     ],
   },
@@ -140,7 +140,7 @@ export const OWNING: readonly Idea[] = [
         ]),
         partner('pay', of),
         partner('take all back', of, { news: news(random) }),
-        ...random.pick<readonly Told[]>([[click, anew], [click, anew], [{ do: 'cancel' }], [wait(1500)], []]),
+        ...random.pick<readonly StoryStep[]>([[click, anew], [click, anew], [{ do: 'cancel' }], [wait(1500)], []]),
       ]
     },
   },
@@ -161,7 +161,7 @@ export const OWNING: readonly Idea[] = [
       return [
         partner('hold what was paid', of, { news: news(random) }),
         goes(random),
-        ...random.pick<readonly Told[]>([
+        ...random.pick<readonly StoryStep[]>([
           [],
           [partner('release', of, { news: news(random) }), goes(random)],
           [partner('take all back', of, { news: news(random) })],
@@ -261,7 +261,7 @@ export const OWNING: readonly Idea[] = [
     weight: (view) => (isClosed(view) ? where(view, ({ excess }) => excess, 8) : 0),
     tell: (random, view) => {
       const of = one(random, view, ({ excess }) => excess)
-      return random.pick<readonly Told[]>([
+      return random.pick<readonly StoryStep[]>([
         [...answers(random), givesBack(random, of)],
         [{ do: 'lose the run' }],
         [takesBack(random, of)],

@@ -1,5 +1,5 @@
 import type { ProviderUsed } from '../../../../src/domain/methods.ts'
-import type { Told } from '../steps.ts'
+import type { StoryStep } from '../steps.ts'
 import {
   dead,
   decide,
@@ -95,8 +95,8 @@ export const PAYING: readonly Idea[] = [
       return [
         partner('confirm without end', of),
         wait(random.pick([1500, 4500])),
-        random.pick<Told>([decide('write_off'), decide('hold'), partner('confirm', of), partner('decline', of)]),
-        ...random.pick<readonly Told[]>([[], [partner('confirm', of)], [partner('pay late', of)]]),
+        random.pick<StoryStep>([decide('write_off'), decide('hold'), partner('confirm', of), partner('decline', of)]),
+        ...random.pick<readonly StoryStep[]>([[], [partner('confirm', of)], [partner('pay late', of)]]),
       ]
     },
   },
@@ -108,9 +108,9 @@ export const PAYING: readonly Idea[] = [
       return [
         partner('ask for a check', of),
         partner('fail the check', of),
-        ...random.pick<readonly Told[]>([[], [wait(60)], [wait(2000)]]),
+        ...random.pick<readonly StoryStep[]>([[], [wait(60)], [wait(2000)]]),
         partner('pay late', of, { percent: random.pick([100, 100, 60]) }),
-        random.pick<Told>([decide('settle'), decide('give_back'), wait(60)]),
+        random.pick<StoryStep>([decide('settle'), decide('give_back'), wait(60)]),
       ]
     },
   },
@@ -253,7 +253,7 @@ export const PAYING: readonly Idea[] = [
         wait(random.pick([4500, 6000])),
         silent(0),
         partner('pay late', of, { percent: random.pick([100, 100, 50]), news: news(random) }),
-        ...random.pick<readonly Told[]>([[], [], [{ do: 'lose the run' }]]),
+        ...random.pick<readonly StoryStep[]>([[], [], [{ do: 'lose the run' }]]),
       ]
     },
   },

@@ -1,5 +1,5 @@
 import type { Random } from '../../../support/random.ts'
-import type { Told } from '../steps.ts'
+import type { StoryStep } from '../steps.ts'
 import {
   decide,
   engine,
@@ -20,10 +20,10 @@ import {
 /** Refunds that a partner refuses in the end, and changes of its order during them. */
 
 const mayGoBack: Parameters<typeof where>[1] = ({ order }) => order === 'paid' || order === 'on_hold'
-const refused = (of: number): Told[] => [simulator('refund_refused'), decide('give_back', of)]
+const refused = (of: number): StoryStep[] => [simulator('refund_refused'), decide('give_back', of)]
 
 /** Events that can cross a refund of this order while it is carried out. */
-const crossing = (random: Random, of: number): Told =>
+const crossing = (random: Random, of: number): StoryStep =>
   random.pick([
     partner('fit again', of, { percent: random.pick([60, 100, 120]), news: news(random) }),
     partner('change the amount', of, { percent: random.pick([20, 60, 100]), news: news(random) }),
@@ -35,11 +35,11 @@ const crossing = (random: Random, of: number): Told =>
     simulator('refund_refused'),
     wait(random.pick([1, 130])),
   ])
-const CUTS: readonly Told[] = [
+const CUTS: readonly StoryStep[] = [
   { do: 'lose the run' },
   ...[0, 1].map((at) => ({ do: 'cut the next activity', at }) as const),
 ]
-const cut = (random: Random): readonly Told[] => (random.chance(0.4) ? [random.pick(CUTS)] : [])
+const cut = (random: Random): readonly StoryStep[] => (random.chance(0.4) ? [random.pick(CUTS)] : [])
 
 export const REFUSING: readonly Idea[] = [
   // Every stopped payment is given back, and other things happen before it is, or before it is requested once more.
@@ -48,14 +48,14 @@ export const REFUSING: readonly Idea[] = [
     tell: (random, view) => {
       const of = one(random, view, mayGoBack)
       return [
-        ...random.pick<readonly Told[]>([[], [simulator('refund_pending')], [simulator('refund_pending')]]),
+        ...random.pick<readonly StoryStep[]>([[], [simulator('refund_pending')], [simulator('refund_pending')]]),
         givesBack(random, random.pick([of, null])),
         ...cut(random),
         crossing(random, of),
         ...cut(random),
         crossing(random, of),
         wait(random.pick([1, 130])),
-        ...random.pick<readonly Told[]>([[], [decide('give_back', random.pick([of, null]))], [crossing(random, of)]]),
+        ...random.pick<readonly StoryStep[]>([[], [decide('give_back', random.pick([of, null]))], [crossing(random, of)]]),
       ]
     },
   },
@@ -65,7 +65,7 @@ export const REFUSING: readonly Idea[] = [
     tell: (random, view) => {
       const of = one(random, view, payable)
       return [
-        ...random.pick<readonly Told[]>([
+        ...random.pick<readonly StoryStep[]>([
           [],
           [],
           [partner('hold', of)],
@@ -73,10 +73,10 @@ export const REFUSING: readonly Idea[] = [
           [wait(700)],
         ]),
         partner('change the amount', of, { percent: random.pick([60, 100, 100]), news: news(random) }),
-        ...random.pick<readonly Told[]>([[], [simulator('refund_pending')]]),
+        ...random.pick<readonly StoryStep[]>([[], [simulator('refund_pending')]]),
         random.pick([givesBack(random, random.pick([of, null])), outside(of), decide('settle')]),
         ...cut(random),
-        ...random.pick<readonly Told[]>([[], [], [decide('write_off'), wait(130)]]),
+        ...random.pick<readonly StoryStep[]>([[], [], [decide('write_off'), wait(130)]]),
         partner('fit again', of, { percent: random.pick([60, 100, 120]), news: news(random) }),
         wait(random.pick([1, 130])),
         crossing(random, of),
@@ -97,7 +97,7 @@ export const REFUSING: readonly Idea[] = [
         partner('pay', view.attempts.length, { percent: random.pick([60, 100]) }),
         simulator('refund_refused'),
         wait(130),
-        ...random.pick<readonly Told[]>([[], [decide('settle')], [crossing(random, of)]]),
+        ...random.pick<readonly StoryStep[]>([[], [decide('settle')], [crossing(random, of)]]),
       ]
     },
   },
@@ -109,7 +109,7 @@ export const REFUSING: readonly Idea[] = [
       return [
         simulator('refund_pending'),
         decide('give_back', of),
-        ...random.pick<readonly Told[]>([
+        ...random.pick<readonly StoryStep[]>([
           [partner('take some back', of, { percent: 60 }), partner('top up', of, { percent: 60 })],
           [partner('top up', of, { percent: 40 })],
           [partner('hold what was paid', of)],
@@ -138,7 +138,7 @@ export const REFUSING: readonly Idea[] = [
         wait(130),
         decide('hold'),
         ...refused(of),
-        ...random.pick<readonly Told[]>([[], [wait(1)]]),
+        ...random.pick<readonly StoryStep[]>([[], [wait(1)]]),
         decide('release'),
         wait(1),
         engine('settle'),

@@ -1,5 +1,5 @@
 import type { Random } from '../../../support/random.ts'
-import type { PartnerAct, Step, Told } from '../steps.ts'
+import type { PartnerAct, Step, StoryStep } from '../steps.ts'
 import {
   decide,
   engine,
@@ -24,8 +24,8 @@ const says = (random: Random, acts: readonly PartnerAct[], of: number): Step =>
   partner(random.pick(acts), of, { percent: random.pick(SOME), news: news(random) })
 const answers = (random: Random, of: number | null): Step =>
   random.pick([decide('give_back', of), outside(of), outside(of), decide('settle')])
-const maybe = (random: Random, ...steps: readonly (readonly Told[])[]): readonly Told[] => random.pick([[], ...steps])
-const trouble = (random: Random): readonly Told[] =>
+const maybe = (random: Random, ...steps: readonly (readonly StoryStep[])[]): readonly StoryStep[] => random.pick([[], ...steps])
+const trouble = (random: Random): readonly StoryStep[] =>
   maybe(random, [simulator('refund_pending')], [simulator('refund_refused')])
 
 const FITTING: readonly PartnerAct[] = ['fit again', 'fit again', 'top up', 'take some back', 'change the amount']
@@ -99,7 +99,7 @@ export const RETURNING: readonly Idea[] = [
         givesBack(random, a),
         says(random, [...FITTING, ...GOING], a),
         says(random, ['pay', 'pay', 'change the amount'], b),
-        ...random.pick<readonly Told[]>([
+        ...random.pick<readonly StoryStep[]>([
           [simulator('refund_refused'), wait(1)],
           [simulator('refund_refused'), decide('give_back', a)],
           [wait(130)],

@@ -1,4 +1,4 @@
-import type { Told } from '../steps.ts'
+import type { StoryStep } from '../steps.ts'
 import { decide, type Idea, isOpen, one, partner, payable, together, wait, where } from './idea.ts'
 
 /** Events at any time: processes that die, parties that do not answer, time. */
@@ -41,7 +41,7 @@ export const TROUBLE: readonly Idea[] = [
     weight: (view) => (isOpen(view) && view.minutesLeft > 5 ? where(view, payable, 1.5) : 0),
     tell: (random, view) => [
       { do: 'clock', seconds: random.pick([-20, 20]) },
-      ...random.pick<readonly Told[]>([
+      ...random.pick<readonly StoryStep[]>([
         [partner('confirm without end', one(random, view, payable)), wait(1500)],
         [wait(view.minutesLeft - 3), { do: 'extend', told: random.chance(0.7) }, wait(30)],
       ]),
