@@ -156,7 +156,7 @@ export type PaymentWithNews = PaymentWithAttempts & { readonly unread: ReadonlyM
 
 const stampRow = z.object({ id: z.string(), stamp: z.string() })
 
-/** Reads a stamp that changes whenever the page of a payment can change: see `stampOf` of the checkout. */
+/** Reads a stamp that changes whenever the page of a payment can change: see `getStamp` of the checkout. */
 export async function readStamps(db: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await many(
     db,

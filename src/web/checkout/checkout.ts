@@ -11,7 +11,7 @@ export type Checkout = {
   readonly payment: Payment
   /** Oldest first. */
   readonly attempts: readonly Attempt[]
-  /** Only `amountsOf` and `paidAttempt` read `sales` and `givenBack`. */
+  /** Only `getAmounts` and `paidAttempt` read `sales` and `givenBack`. */
   readonly sales: PaymentMoney['sales']
   readonly givenBack: PaymentMoney['givenBack']
   /** The USDC that has arrived at the deposit address of an open payment; null without USDC or without an address. */

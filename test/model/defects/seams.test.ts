@@ -23,7 +23,7 @@ test('no two planted bugs have the same name', () => {
 
 test('a planted function is called by its own file and by other files', async () => {
   const file = 'src/domain/payment/payment.ts'
-  const seam = { file, seam: 'wordOf', plant: plant<typeof getWord>(() => () => 'over') }
+  const seam = { file, seam: 'getWord', plant: plant<typeof getWord>(() => () => 'over') }
   const files = [file, 'src/domain/payment/requests.ts']
   const [own, other] = await loadSystem(files, { packages: {}, date: Date, seams: [seam] })
   const callers = { ...own, ...other } as {
