@@ -9,7 +9,7 @@ import { hex } from '../payouts.ts'
 
 export type KnownAs = 'payout' | 'payment' | 'movement' | 'own_lane'
 
-/** `encodeNonce`: the payment, for `payment`. */
+/** `nonceOf`: the payment, for `payment`. */
 export type Known = { readonly as: KnownAs; readonly nonceOf?: string }
 
 type Logs = Pick<FinalLogs, 'logs' | 'ownTransactions' | 'treasuries' | 'limits'>
