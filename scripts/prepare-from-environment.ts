@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readMigrationUrl, readWorkerConfig } from '../src/config.ts'
+import { readMigrationUrl, readWorkerConfig } from '../src/config/config.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { prepareDevelopmentChain } from '../src/sandbox/chain.ts'
 import { deriveAddress } from './system/environment.ts'

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { LOCALES } from '../../src/web/messages/locales.ts'
-import { KEPT, transcriptFile, renderTranscript } from '../../test/web/languages/transcript.ts'
+import { KEPT, renderTranscript, transcriptFile } from '../../test/web/languages/transcript.ts'
 
 /**
  * `npm run transcripts` writes what a person reads on every page, in the languages whose transcripts are kept. A test

@@ -1,6 +1,6 @@
 import { privateKeyToAddress } from 'viem/accounts'
+import { KNOWN_VARIABLES } from '../../src/config/config.ts'
 import { isOfTemporal, namesTemporal } from '../../src/config/temporal.ts'
-import { KNOWN_VARIABLES } from '../../src/config.ts'
 import { DEVELOPMENT_CHAIN_ID } from './anvil.ts'
 import type { Ports } from './ports.ts'
 import { postgresUrl } from './postgres/server.ts'

@@ -1,4 +1,4 @@
-import { API_SCOPES, createApiKey, digestApiKey, parseApiKey, sameDigest } from '../../src/api/auth/api-key.ts'
+import { API_SCOPES, createApiKey, digestApiKey, parseApiKey } from '../../src/api/auth/api-key.ts'
 import { findOrInsertPerson, insertMembership } from '../../src/db/accounts/people.ts'
 import type { Tenant } from '../../src/db/db.ts'
 import { createDb, type Db } from '../../src/db/db.ts'
@@ -9,6 +9,7 @@ import { insertChannel } from '../../src/db/notifications/channels.ts'
 import { findEndpoint, insertEndpoint, updateEndpoint } from '../../src/db/webhooks/webhook-endpoints.ts'
 import { DEFAULT_NOTIFICATION_EVENTS } from '../../src/domain/notification/channel.ts'
 import { DEFAULT_EVENT_TYPES } from '../../src/domain/webhook.ts'
+import { isSameSecret } from '../../src/runtime/constant-time.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { DEMO_EMAIL } from './environment.ts'
 
@@ -102,7 +103,7 @@ async function seedKey(db: Db, demo: DemoMerchant): Promise<string> {
   const parsed = demo.secretKey === null ? null : parseApiKey(demo.secretKey)
   const stored = parsed === null ? null : await findApiKey(db, parsed.id)
   const works = stored !== null && stored.revokedAt === null && stored.expiresAt === null
-  if (parsed !== null && works && sameDigest(stored.digest, digestApiKey(parsed.text, demo.apiKeyPepper)))
+  if (parsed !== null && works && isSameSecret(stored.digest, digestApiKey(parsed.text, demo.apiKeyPepper)))
     return parsed.text
   const key = createApiKey(false, demo.apiKeyPepper)
   await insertApiKey(db, DEMO, { ...key, name: 'Demo key', scopes: API_SCOPES })

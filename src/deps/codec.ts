@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import type { CodecConfig } from '../config.ts'
+import type { CodecConfig } from '../config/config.ts'
 import { createPayloadCodec, parseCodecKeys } from '../temporal/codec.ts'
 import { createCodecServer } from '../temporal/codec-server.ts'
 

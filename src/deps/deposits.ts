@@ -2,7 +2,7 @@ import type { DepositKeys } from '../chain/deposits/deposit-keys.ts'
 import type { Db } from '../db/db.ts'
 import { openDeposit, readDeposit, readOldDeposit } from '../db/payments/deposits.ts'
 import type { Hex } from '../domain/hex.ts'
-import type { DepositBook } from '../providers/crypto.ts'
+import type { DepositBook } from '../partners/crypto.ts'
 
 export type DepositBookSettings = {
   readonly db: Db

@@ -1,5 +1,5 @@
 import type { LocalInbox } from '../api/routes/v1/webhooks/endpoints.ts'
-import { send } from '../providers/http.ts'
+import { send } from '../partners/http.ts'
 
 const TIMEOUT_MS = 3000
 

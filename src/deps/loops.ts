@@ -1,13 +1,13 @@
-import { createBell } from '../bell.ts'
-import type { WorkerConfig } from '../config.ts'
+import type { WorkerConfig } from '../config/config.ts'
 import type { Db } from '../db/db.ts'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../runtime/log.ts'
+import { createWakeup } from '../runtime/wakeup.ts'
 import { PER_ROUND as DELIVERIES_PER_ROUND, type DeliverySweep } from '../worker/delivery-sweep.ts'
 import type { Loop } from '../worker/loop.ts'
 import { createReconciliation } from '../worker/reconcile.ts'
 import { PER_ROUND, type Relay, STARTS_PER_ROUND } from '../worker/relay.ts'
 import { createRetention, MORE } from '../worker/retention.ts'
-import { createWorkLook, type WorkBells } from '../worker/work-look.ts'
+import { createWorkLook, type WorkWakeups } from '../worker/work-look.ts'
 import { getToken } from './keys.ts'
 
 /** Rounds of one sweep between two looks that all sweeps share: ten seconds by default. */
@@ -35,34 +35,38 @@ export function composeRetention(config: WorkerConfig, { db, log }: { db: Db; lo
     bytesDays: config.SETTLEMENT_BYTES_DAYS,
   })
   const everyMs = RETENTION_EVERY_MS
-  return { name: 'retention', everyMs, tick, idle: { everyMs, bell: createBell(), pageSize: MORE }, log }
+  return { name: 'retention', everyMs, tick, idle: { everyMs, wakeup: createWakeup(), pageSize: MORE }, log }
 }
 
 export function relayLoops(
   { RELAY_TICK_MS: everyMs, SETTLEMENT_TICK_MS: transfersEveryMs }: WorkerConfig,
-  { relay, sweep, bells, log }: { relay: Relay; sweep: DeliverySweep; bells: WorkBells; log: Logger },
+  { relay, sweep, wakeups, log }: { relay: Relay; sweep: DeliverySweep; wakeups: WorkWakeups; log: Logger },
 ): Loop[] {
-  const onBell = (name: keyof WorkBells, pageSize = PER_ROUND) => ({ name, log, idle: { bell: bells[name], pageSize } })
+  const onWakeup = (name: keyof WorkWakeups, pageSize = PER_ROUND) => ({
+    name,
+    log,
+    idle: { wakeup: wakeups[name], pageSize },
+  })
   return [
     {
-      ...onBell('transfers'),
+      ...onWakeup('transfers'),
       // A payment waits for its settled payout.
       everyMs: transfersEveryMs,
       // Less than a page means that nothing is left.
       tick: () => relay.completeTransfers().then((count) => (count < PER_ROUND ? 0 : count)),
     },
-    { ...onBell('starts', STARTS_PER_ROUND), everyMs, tick: relay.startPayments },
-    { ...onBell('news'), everyMs, tick: relay.relayPartnerNews },
-    { ...onBell('deliveries', DELIVERIES_PER_ROUND), everyMs, tick: sweep.tick },
+    { ...onWakeup('starts', STARTS_PER_ROUND), everyMs, tick: relay.startPayments },
+    { ...onWakeup('news'), everyMs, tick: relay.relayPartnerNews },
+    { ...onWakeup('deliveries', DELIVERIES_PER_ROUND), everyMs, tick: sweep.tick },
     { name: 'orphans', everyMs: ORPHANS_EVERY_MS, tick: relay.adoptOrphans, log },
   ]
 }
 
 export function composeLook(
   { RELAY_TICK_MS }: WorkerConfig,
-  { db, bells, clock, log }: { db: Db; bells: WorkBells; clock: () => number; log: Logger },
+  { db, wakeups, clock, log }: { db: Db; wakeups: WorkWakeups; clock: () => number; log: Logger },
 ): Loop {
   const everyMs = RELAY_TICK_MS * LOOK_ROUNDS
-  const tick = createWorkLook({ db, bells, clock })
-  return { name: 'look', everyMs, tick, idle: { everyMs, bell: bells.look }, log }
+  const tick = createWorkLook({ db, wakeups, clock })
+  return { name: 'look', everyMs, tick, idle: { everyMs, wakeup: wakeups.look }, log }
 }

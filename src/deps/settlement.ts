@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import type { Bell } from '../bell.ts'
 import { multicallCodec } from '../chain/codec.ts'
 import { type DepositDeps, SETTLEMENT_DEFAULTS } from '../chain/context.ts'
 import { connectRpc } from '../chain/rpc/rpc.ts'
-import type { WorkerConfig } from '../config.ts'
+import type { WorkerConfig } from '../config/config.ts'
 import type { Db } from '../db/db.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
 import { transferLimits } from '../domain/settlement/transfers.ts'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../runtime/log.ts'
+import type { Wakeup } from '../runtime/wakeup.ts'
 import { createReceiptIssuer } from '../settlement/receipts/issue.ts'
 import { createReceiptSigner } from '../settlement/receipts/sign.ts'
 import { createSettlementRunner, type SettlementRunner } from '../settlement/runner.ts'
@@ -66,7 +66,7 @@ const RECEIPTS_EVERY_MS = 5000
 
 export function composeReceiptLoop(
   config: WorkerConfig,
-  { db, log, clock, bell }: { db: Db; log: Logger; clock: () => number; bell: Bell },
+  { db, log, clock, wakeup }: { db: Db; log: Logger; clock: () => number; wakeup: Wakeup },
 ): Loop {
   const issueReceipts = createReceiptIssuer({
     db,
@@ -87,7 +87,7 @@ export function composeReceiptLoop(
     everyMs: RECEIPTS_EVERY_MS,
     // A round leaves nothing that could be proved now.
     tick: () => issueReceipts().then(() => 0),
-    idle: { bell, apartMs: RECEIPTS_EVERY_MS },
+    idle: { wakeup, apartMs: RECEIPTS_EVERY_MS },
     log,
   }
 }

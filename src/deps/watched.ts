@@ -5,8 +5,8 @@ import type { Db } from '../db/db.ts'
 import { countViolations, readAge } from '../db/invariants/violations.ts'
 import { listDown } from '../db/partners/standing.ts'
 import { countAttention } from '../db/payments/attention.ts'
-import { watchBooks } from '../observe/metrics.ts'
-import { type SettlementSources, watchSettlement } from '../observe/settlement.ts'
+import { watchBooks } from '../runtime/metrics.ts'
+import { type SettlementSources, watchSettlement } from '../runtime/settlement.ts'
 
 export function createMonitoring({
   registry,

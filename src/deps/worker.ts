@@ -5,22 +5,22 @@ import { createPaymentActivities } from '../activities/payment/payment.ts'
 import { createAnnounceActivities } from '../activities/webhooks/announce.ts'
 import { createWebhookDeliveryActivities } from '../activities/webhooks/webhook-delivery.ts'
 import type { DepositDeps } from '../chain/context.ts'
+import type { WorkerConfig } from '../config/config.ts'
 import { splitSecrets } from '../config/secret.ts'
-import type { WorkerConfig } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import { createNotifier, listen, PAYMENTS_CHANNEL, PAYOUTS_CHANNEL } from '../db/notices.ts'
 import type { ChangeContext } from '../db/payments/payment-changes.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
+import { readOpenPayout, voidIfQueued } from '../db/settlement/observer/forgotten.ts'
 import { holdPayout, payoutInsert } from '../db/settlement/payouts.ts'
-import { readOpenPayout, voidIfQueued } from '../db/settlement/watch/forgotten.ts'
 import { WORK_CHANNEL } from '../db/work.ts'
 import { getTreasury, type Treasury } from '../domain/settlement/treasuries.ts'
-import type { Logger } from '../log.ts'
-import { traceActivities } from '../observe/activities.ts'
-import type { HealthCheck } from '../observe/health.ts'
-import { createCallDurations, createRegistry } from '../observe/metrics.ts'
-import { openTracing } from '../observe/traces.ts'
-import { CRYPTO_ACCOUNT, createCrypto } from '../providers/crypto.ts'
+import { CRYPTO_ACCOUNT, createCrypto } from '../partners/crypto.ts'
+import { traceActivities } from '../runtime/activities.ts'
+import type { HealthCheck } from '../runtime/health.ts'
+import type { Logger } from '../runtime/log.ts'
+import { createCallDurations, createRegistry } from '../runtime/metrics.ts'
+import { openTracing } from '../runtime/traces.ts'
 import { createSettlementHooks } from '../settlement/hooks.ts'
 import type { SettlementRunner } from '../settlement/runner.ts'
 import { createTemporalClient, dataConverter } from '../temporal/connect.ts'
@@ -31,7 +31,7 @@ import { bundleWorkflows, openBundle } from '../worker/bundle.ts'
 import { createDeliverySweep } from '../worker/delivery-sweep.ts'
 import type { Loop } from '../worker/loop.ts'
 import { createRelay, type Relay } from '../worker/relay.ts'
-import { createWorkBells, ringFor, type WorkBells } from '../worker/work-look.ts'
+import { createWorkWakeups, type WorkWakeups, wakeSweeps } from '../worker/work-look.ts'
 import { createWorkers, type WorkerSettings } from '../worker/worker.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { assertSameSeed, createDepositBook } from './deposits.ts'
@@ -71,7 +71,7 @@ export async function composeWorker(
   { clock = Date.now, relayGraceMs }: WorkerOverrides = {},
 ): Promise<Composed<WorkerParts>> {
   const db = await openDb(config, log)
-  const bells = createWorkBells()
+  const wakeups = createWorkWakeups()
   const changed = createNotifier(db, PAYMENTS_CHANNEL, PAGES_NOTIFIED_EVERY_MS)
   const context: ChangeContext = { publicUrl: config.PUBLIC_URL, now: clock, changed }
   const temporal = createTemporalClient(config)
@@ -79,20 +79,20 @@ export async function composeWorker(
   const grace = relayGraceMs === undefined ? {} : { graceMs: relayGraceMs }
   const relay = createRelay({ db, client: temporal.client, workflows, clock, log, ...grace })
   const sweep = createDeliverySweep({ db, client: temporal.client, now: Date.now, taskQueue: DELIVERIES_QUEUE })
-  const notifications = composeNotifications(config, { db, log, clock, client: temporal.client, bells })
+  const notifications = composeNotifications(config, { db, log, clock, client: temporal.client, wakeups })
   const treasuries = await openTreasuries(config)
   const deposits = openDepositKeys(config)
   const scope = { chainId: config.CHAIN_ID, livemode: db.livemode }
   if (deposits !== null && deposits.keys !== null) await assertSameSeed(db, deposits.keys, scope)
-  const hooks = createSettlementHooks(context, (sweep) => bells[sweep].ring())
+  const hooks = createSettlementHooks(context, (sweep) => wakeups[sweep].wake())
   const settlement = await composeSettlement(config, { db, log, hooks, treasuries, deposits })
   const own = randomUUID()
   const notifyOthers = createNotifier(db, PAYOUTS_CHANNEL)
-  const notices = listenForWork(config, { bells, settlement, own })
+  const notices = listenForWork(config, { wakeups, settlement, own })
   const registry = createRegistry(db.poolUse)
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-worker' })
   const watching = { durations: createCallDurations(registry), tracing }
-  const calls = composePartners(config, { db, log, bell: bells.partners, ...watching })
+  const calls = composePartners(config, { db, log, wakeup: wakeups.partners, ...watching })
   const { activities, close: closeActivities } = composeActivities(config, {
     db,
     calls,
@@ -116,11 +116,11 @@ export async function composeWorker(
     relay,
     hooks,
     loops: [
-      composeLook(config, { db, bells, clock, log }),
-      ...relayLoops(config, { relay, sweep, bells, log }),
+      composeLook(config, { db, wakeups, clock, log }),
+      ...relayLoops(config, { relay, sweep, wakeups, log }),
       composeRetention(config, { db, log }),
       composeReconciliation({ db, log }),
-      composeReceiptLoop(config, { db, log, clock, bell: bells.receipts }),
+      composeReceiptLoop(config, { db, log, clock, wakeup: wakeups.receipts }),
       calls.loop,
       ...notifications.loops,
     ],
@@ -139,14 +139,14 @@ export async function composeWorker(
 /** `own`: the name with which this process signs its own notifications. */
 const listenForWork = (
   config: WorkerConfig,
-  { bells, settlement, own }: { bells: WorkBells; settlement: SettlementRunner; own: string },
+  { wakeups, settlement, own }: { wakeups: WorkWakeups; settlement: SettlementRunner; own: string },
 ) =>
   listen(config.DATABASE_DIRECT_URL ?? config.DATABASE_URL, {
     [PAYOUTS_CHANNEL]: (words) => {
       for (const [what, from] of (words ?? ['']).map((word) => word.split(':')))
         if (from !== own) settlement.wake(what === 'signing' ? what : undefined)
     },
-    [WORK_CHANNEL]: (sweeps) => ringFor(sweeps, bells),
+    [WORK_CHANNEL]: (sweeps) => wakeSweeps(sweeps, wakeups),
   })
 
 async function composeQueues(config: WorkerConfig, what: Pick<WorkerSettings, 'activities' | 'interceptor'>) {

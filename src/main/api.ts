@@ -1,9 +1,9 @@
 import { createApp } from '../api/app.ts'
 import { createApiServer, stopApiServer } from '../api/http/server.ts'
-import { readApiConfig } from '../config.ts'
+import { readApiConfig } from '../config/config.ts'
 import { composeApi } from '../deps/api.ts'
-import { createLogger } from '../log.ts'
-import { createInternalServer, listenInternally } from '../observe/internal-server.ts'
+import { createInternalServer, listenInternally } from '../runtime/internal-server.ts'
+import { createLogger } from '../runtime/log.ts'
 import { listen } from './listen.ts'
 import { onStop } from './stop.ts'
 

@@ -1,6 +1,6 @@
-import { readCodecConfig } from '../config.ts'
+import { readCodecConfig } from '../config/config.ts'
 import { composeCodecServer } from '../deps/codec.ts'
-import { createLogger } from '../log.ts'
+import { createLogger } from '../runtime/log.ts'
 import { onStop } from './stop.ts'
 
 /** The process of the codec server: it decrypts payloads for operators. Reaches neither database nor Temporal. */

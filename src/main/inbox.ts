@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
-import { readInboxConfig } from '../config.ts'
+import { readInboxConfig } from '../config/config.ts'
 import { composeInbox } from '../deps/sandbox.ts'
-import { createLogger } from '../log.ts'
+import { createLogger } from '../runtime/log.ts'
 import { listen, stopListening } from '../sandbox/server.ts'
 import { onStop } from './stop.ts'
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
-import { readSandboxConfig } from '../config.ts'
+import { readSandboxConfig } from '../config/config.ts'
 import { composeSandbox } from '../deps/sandbox.ts'
-import { createLogger } from '../log.ts'
+import { createLogger } from '../runtime/log.ts'
 import { listen, stopListening } from '../sandbox/server.ts'
 import { onStop } from './stop.ts'
 

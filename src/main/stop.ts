@@ -1,4 +1,4 @@
-import type { Logger } from '../log.ts'
+import type { Logger } from '../runtime/log.ts'
 
 /**
  * Runs `stop` once on SIGTERM or SIGINT, then ends the process: with 0, or with 1 if `stop` throws, after logging the

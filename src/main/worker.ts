@@ -1,7 +1,7 @@
-import { readWorkerConfig } from '../config.ts'
+import { readWorkerConfig } from '../config/config.ts'
 import { composeWorker } from '../deps/worker.ts'
-import { createLogger } from '../log.ts'
-import { createInternalServer, listenInternally } from '../observe/internal-server.ts'
+import { createInternalServer, listenInternally } from '../runtime/internal-server.ts'
+import { createLogger } from '../runtime/log.ts'
 import { logTemporal, runWorker } from '../worker/run.ts'
 
 /** The process of the worker: workflows, activities, relay, settlement. It serves only operators. */

@@ -1,5 +1,5 @@
+import { type OfficeConfig, type OperatorConfig, readOfficeConfig } from '../config/config.ts'
 import type { Environment } from '../config/read.ts'
-import { type OfficeConfig, type OperatorConfig, readOfficeConfig } from '../config.ts'
 import { assertSession } from '../db/assert-session.ts'
 import { createDb, type Db, type Tenant } from '../db/db.ts'
 import { assertMode } from '../db/deployment.ts'

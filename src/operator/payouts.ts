@@ -1,4 +1,4 @@
-import type { OperatorConfig } from '../config.ts'
+import type { OperatorConfig } from '../config/config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { recordAction, type Signed } from '../db/operator/actions.ts'
 import { putOutbox } from '../db/outbox.ts'

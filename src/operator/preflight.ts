@@ -1,9 +1,9 @@
 import { openAccounts } from '../chain/keys/open.ts'
 import { isPublicAddress } from '../chain/keys/public-addresses.ts'
+import { ENVIRONMENT, preflightProblems } from '../config/config.ts'
 import type { Problem } from '../config/live.ts'
 import type { Environment } from '../config/read.ts'
 import { Secret, splitSecrets } from '../config/secret.ts'
-import { ENVIRONMENT, preflightProblems } from '../config.ts'
 import { assertSessionAt } from '../db/assert-session.ts'
 import { readTreasuries, whyKeysDiffer } from '../domain/settlement/treasuries.ts'
 

@@ -10,7 +10,7 @@ import {
   READ_AGAIN,
   type TakenBack,
   takeBack,
-} from '../db/settlement/watch/reversal.ts'
+} from '../db/settlement/observer/reversal.ts'
 import type { Hex } from '../domain/hex.ts'
 import { plural } from '../domain/plural.ts'
 import { REVERSAL_PAUSE } from '../domain/settlement/payout.ts'

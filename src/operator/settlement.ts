@@ -1,4 +1,4 @@
-import { readOperatorConfig } from '../config.ts'
+import { readOperatorConfig } from '../config/config.ts'
 import type { Hex } from '../domain/hex.ts'
 import { createSettlementHooks } from '../settlement/hooks.ts'
 import { type Call, type Command, inOffice, signedBy, withDatabase } from './call.ts'

@@ -1,10 +1,8 @@
 import type { Block, RpcNode } from '../chain/rpc/node.ts'
 import type { Rpc } from '../chain/rpc/rpc.ts'
 import { readFunds } from '../chain/token/funds.ts'
-import type { OperatorConfig } from '../config.ts'
+import type { OperatorConfig } from '../config/config.ts'
 import type { Db } from '../db/db.ts'
-import { readParts } from '../db/settlement/parts.ts'
-import { readTreasuryList } from '../db/settlement/signing/treasuries.ts'
 import {
   listSettlementAttention,
   readChainCursor,
@@ -13,7 +11,9 @@ import {
   readQueue,
   readTakeOvers,
   readWanting,
-} from '../db/settlement/watch/standing.ts'
+} from '../db/settlement/observer/standing.ts'
+import { readParts } from '../db/settlement/parts.ts'
+import { readTreasuryList } from '../db/settlement/signing/treasuries.ts'
 import { formatPol, formatUsdc } from '../domain/money.ts'
 import { plural } from '../domain/plural.ts'
 import { type Answer, summarizeStanding } from '../domain/settlement/answer.ts'

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import express, { type ErrorRequestHandler, type Express } from 'express'
 import type { ProviderName } from '../domain/methods.ts'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../runtime/log.ts'
 import { createSimulatedConverter, type SimulatedConverter } from './converter/simulated-converter.ts'
 import { STYLESHEET, STYLESHEET_PATH } from './html.ts'
 import { cardPartner } from './partners/card-partner.ts'

@@ -1,4 +1,4 @@
-import type { Logger } from '../log.ts'
+import type { Logger } from '../runtime/log.ts'
 import type { Batch, ConverterEntry, ConverterState, PreparedMint } from './converter/state.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { isRecent, laneWallets, type SettlementDeps } from '../chain/context.ts'
 import { type Funds, readFunds } from '../chain/token/funds.ts'
 import type { Db } from '../db/db.ts'
+import { countSettlementAttention, readChainCursor, readLanes, readQueue } from '../db/settlement/observer/standing.ts'
 import { readParts } from '../db/settlement/parts.ts'
-import { countSettlementAttention, readChainCursor, readLanes, readQueue } from '../db/settlement/watch/standing.ts'
 import type { Hex } from '../domain/hex.ts'
 import { getFailure } from '../domain/settlement/part.ts'
 

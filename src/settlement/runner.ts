@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Bell, createBell } from '../bell.ts'
 import { isRecent, NOTHING, type Progress, type SettlementDeps } from '../chain/context.ts'
 import { createSettlementEngine, type Look, type SettlementEngine } from '../chain/engine.ts'
 import { hasToSend, isUnderWay } from '../chain/lead.ts'
@@ -8,6 +7,7 @@ import { assertReady, SettlementRefusal } from '../chain/startup.ts'
 import type { Db } from '../db/db.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
 import { createSettlementJournal } from '../db/settlement/journal.ts'
+import { createWakeup, type Wakeup } from '../runtime/wakeup.ts'
 import { createSettlementFigures, type SettlementFigures } from './figures.ts'
 import { createLooks, type Looks } from './looks.ts'
 
@@ -52,7 +52,12 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
   const deps: SettlementDeps = { ...chain, journal, clock, log }
   const engine = createSettlementEngine(deps)
   const looks = createLooks(engine, 2 * IDLE_ROUNDS * options.everyMs)
-  const bells = { observing: createBell(), deposits: createBell(), signing: createBell(), sending: createBell() }
+  const wakeups = {
+    observing: createWakeup(),
+    deposits: createWakeup(),
+    signing: createWakeup(),
+    sending: createWakeup(),
+  }
   /** Does the work with a fresh look, unless another engine leads. */
   const withLook = async (work: (look: Look) => Promise<unknown>): Promise<void> => {
     const look = await engine.look()
@@ -71,8 +76,8 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
     assertReady: ready,
     wake(what) {
       looks.forget()
-      if (what === undefined) bells.observing.ring()
-      bells.signing.ring()
+      if (what === undefined) wakeups.observing.wake()
+      wakeups.signing.wake()
     },
     async tick() {
       const failures: unknown[] = []
@@ -88,7 +93,7 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
     async run(signal) {
       await untilReady(options, begin, signal)
       const renewal = setInterval(() => void engine.renew(), Math.max(SHORTEST_RENEWAL_MS, chain.options.leaseMs / 3))
-      const parts = createParts({ engine, looks, bells, clock, waitingMs: WAITING_ROUNDS * options.everyMs })
+      const parts = createParts({ engine, looks, wakeups, clock, waitingMs: WAITING_ROUNDS * options.everyMs })
       await Promise.all(parts.map((part) => runRounds(options, part, signal)))
       clearInterval(renewal)
       await engine
@@ -119,7 +124,7 @@ async function untilReady(
 type Parts = {
   readonly engine: SettlementEngine
   readonly looks: Looks
-  readonly bells: Readonly<Record<'observing' | 'deposits' | 'signing' | 'sending', Bell>>
+  readonly wakeups: Readonly<Record<'observing' | 'deposits' | 'signing' | 'sending', Wakeup>>
   readonly clock: () => Date
   /** Milliseconds after which a sent transaction may be in a block. */
   readonly waitingMs: number
@@ -129,22 +134,22 @@ type Parts = {
  * The parts that run in rounds. The first reads what there is to do, in one statement, and wakes the others; if it
  * hangs, each of them reads it.
  */
-function createParts({ engine, looks, bells, clock, waitingMs }: Parts): Part[] {
+function createParts({ engine, looks, wakeups, clock, waitingMs }: Parts): Part[] {
   let isAhead = false
   let lookedAt = Number.NEGATIVE_INFINITY
-  const observeSoon = createDelayedCall(() => bells.observing.ring(), waitingMs)
+  const observeSoon = createDelayedCall(() => wakeups.observing.wake(), waitingMs)
   return [
     {
       name: 'observing',
-      bell: bells.observing,
+      wakeup: wakeups.observing,
       async work() {
         const found = await looks.take()
         if (found === null) return IDLE
         const isBusy = isUnderWay(found.lead)
-        if (found.lead.work.sign) bells.signing.ring()
-        if (hasToSend(found.lead) || !isRecent(lookedAt, clock().getTime(), LANES_MS)) bells.sending.ring()
+        if (found.lead.work.sign) wakeups.signing.wake()
+        if (hasToSend(found.lead) || !isRecent(lookedAt, clock().getTime(), LANES_MS)) wakeups.sending.wake()
         const progress = await engine.observe(found)
-        if (progress.hasDeposits) bells.deposits.ring()
+        if (progress.hasDeposits) wakeups.deposits.wake()
         const { sign, send, sweep } = found.lead.work
         return { ...progress, rounds: !isBusy ? IDLE_ROUNDS : sign || send || sweep ? 1 : WAITING_ROUNDS }
       },
@@ -152,7 +157,7 @@ function createParts({ engine, looks, bells, clock, waitingMs }: Parts): Part[] 
     // Separate from payouts, which a read of addresses must not delay.
     {
       name: 'deposits',
-      bell: bells.deposits,
+      wakeup: wakeups.deposits,
       async work(isWoken) {
         const lead = isWoken || !looks.isRecentlyTaken() ? await looks.lead() : null
         if (lead !== null) await engine.readDeposits(lead)
@@ -162,18 +167,18 @@ function createParts({ engine, looks, bells, clock, waitingMs }: Parts): Part[] 
     // What is signed can be sent at once, even if a later signature of the round failed.
     {
       name: 'signing',
-      bell: bells.signing,
+      wakeup: wakeups.signing,
       async work(isWoken) {
         const lead = isWoken || !looks.isRecentlyTaken() ? await looks.lead() : null
         if (lead?.work.sign !== true) return IDLE
         const progress = await engine.authorize(lead).catch((error: unknown) => {
-          bells.sending.ring()
+          wakeups.sending.wake()
           throw error
         })
         isAhead = progress.ahead
         if (progress.done > 0) {
           looks.forget()
-          bells.sending.ring()
+          wakeups.sending.wake()
         }
         return { ...progress, rounds: IDLE_ROUNDS }
       },
@@ -181,14 +186,14 @@ function createParts({ engine, looks, bells, clock, waitingMs }: Parts): Part[] 
     // Signing that waited for room continues; else it waits for its time, so that payouts share a batch.
     {
       name: 'sending',
-      bell: bells.sending,
+      wakeup: wakeups.sending,
       async work(isWoken) {
         const found = isWoken || !looks.isRecentlyTaken() ? await looks.share() : null
         if (found === null) return IDLE
         const now = clock().getTime()
         const isDue = !isRecent(lookedAt, now, LANES_MS)
         if (!isDue && !hasToSend(found.lead)) return IDLE
-        const progress = await engine.send(found, isDue).finally(() => isAhead && bells.signing.ring())
+        const progress = await engine.send(found, isDue).finally(() => isAhead && wakeups.signing.wake())
         lookedAt = now
         if (progress.done > 0) observeSoon()
         return { ...progress, rounds: IDLE_ROUNDS }
@@ -212,14 +217,14 @@ type Round = Pick<Progress, 'more'> & { readonly rounds: number }
 
 const IDLE: Round = { more: false, rounds: IDLE_ROUNDS }
 
-type Part = { readonly name: string; readonly bell: Bell; readonly work: (isWoken: boolean) => Promise<Round> }
+type Part = { readonly name: string; readonly wakeup: Wakeup; readonly work: (isWoken: boolean) => Promise<Round> }
 
 async function runRounds(
   { log, everyMs }: SettlementRunnerOptions,
-  { name, bell, work }: Part,
+  { name, wakeup, work }: Part,
   signal: AbortSignal,
 ): Promise<void> {
-  signal.addEventListener('abort', () => bell.ring(), { once: true })
+  signal.addEventListener('abort', () => wakeup.wake(), { once: true })
   let failing = false
   let isWoken = true
   while (!signal.aborted) {
@@ -233,7 +238,7 @@ async function runRounds(
       failing = true
     }
     // With a queue to work off, the rounds follow each other at once.
-    isWoken = round.more || (await bell.wait(everyMs * round.rounds)) || failing
+    isWoken = round.more || (await wakeup.wait(everyMs * round.rounds)) || failing
   }
 }
 

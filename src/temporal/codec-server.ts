@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { Payload, PayloadCodec } from '@temporalio/common'
 import express, { type ErrorRequestHandler, type NextFunction, type Request, type Response } from 'express'
 import { z } from 'zod'
-import { createTimeouts, PATIENCE, type Patience } from '../patience.ts'
+import { createTimeouts, SERVER_TIMEOUTS, type ServerTimeouts } from '../runtime/server-timeouts.ts'
 
 export type CodecServerOptions = {
   readonly codec: PayloadCodec
@@ -15,7 +15,7 @@ export type CodecServerOptions = {
   readonly secure: boolean
   /** Unix milliseconds. */
   readonly clock: () => number
-  readonly patience?: Patience
+  readonly patience?: ServerTimeouts
 }
 
 /** A working day. */
@@ -66,7 +66,7 @@ export function createCodecServer(options: CodecServerOptions): Server {
   )
   app.use((_request: Request, response: Response) => void response.status(404).json({ message: 'not found' }))
   app.use(failed)
-  return createServer(createTimeouts(options.patience ?? PATIENCE), app)
+  return createServer(createTimeouts(options.patience ?? SERVER_TIMEOUTS), app)
 }
 
 // oxlint-disable-next-line max-params -- Express knows a handler of errors by its four parameters.

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { createPayloadCodec, createWorkerCodec, parseCodecKeys } from './codec.ts'
 
 /** Timers of Node can fire a little later than they were set to. */

@@ -1,4 +1,4 @@
-import type { Tracing } from '../observe/traces.ts'
+import type { Tracing } from '../runtime/traces.ts'
 import type { PaymentWorkflows } from './payments.ts'
 
 /** Adds the API's calls to a payment's workflow to the trace of the payment. `note` receives the payment's id. */

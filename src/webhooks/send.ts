@@ -1,10 +1,10 @@
 import type { SendError } from '../domain/webhook.ts'
+import { bodyExcerpt, loggedHeaders } from '../outbound/excerpt.ts'
+import { type Exchanged, exchange } from '../outbound/exchange.ts'
+import { createGuardedAgents } from '../outbound/guarded-agents.ts'
+import { createNameServers, type Resolve } from '../outbound/resolve.ts'
+import { parseRetryAfter } from '../outbound/retry-after.ts'
 import { checkEndpointUrl, type TargetRules } from './endpoint-url.ts'
-import { bodyExcerpt, loggedHeaders } from './excerpt.ts'
-import { type Exchanged, exchange } from './exchange.ts'
-import { createGuardedAgents } from './guarded-agents.ts'
-import { createNameServers, type Resolve } from './resolve.ts'
-import { parseRetryAfter } from './retry-after.ts'
 
 /** Sends requests to merchants. Nothing else in the service does. */
 export type Sender = {

@@ -1,19 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Bell, createBell } from '../bell.ts'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../runtime/log.ts'
+import { createWakeup, type Wakeup } from '../runtime/wakeup.ts'
 
 export type Loop = {
   readonly name: string
   readonly everyMs: number
   readonly tick: () => Promise<unknown>
   /**
-   * For a loop that is woken when there may be something to do: after a round that found nothing it waits for the bell,
-   * and no longer than `everyMs` if that is given. Rounds that the bell starts are `apartMs` apart, for one that often
-   * rings in vain.
+   * For a loop that is woken when there may be something to do: after a round that found nothing it waits for the wakeup,
+   * and no longer than `everyMs` if that is given. Rounds that the wakeup starts are `apartMs` apart, for one that often
+   * wakes it in vain.
    */
   readonly idle?: {
     readonly everyMs?: number
-    readonly bell: Bell
+    readonly wakeup: Wakeup
     /** A round that found this many continues at once. */
     readonly pageSize?: number
     readonly apartMs?: number
@@ -23,8 +23,8 @@ export type Loop = {
 
 /** Runs `tick` repeatedly until the signal aborts. A round that fails is logged, and the next one tries again. */
 export async function runLoop({ name, everyMs, tick, idle, log }: Loop, signal: AbortSignal): Promise<void> {
-  const bell = idle?.bell ?? createBell()
-  signal.addEventListener('abort', () => bell.ring(), { once: true })
+  const wakeup = idle?.wakeup ?? createWakeup()
+  signal.addEventListener('abort', () => wakeup.wake(), { once: true })
   let failing = false
   while (!signal.aborted) {
     let found: unknown = null
@@ -41,6 +41,6 @@ export async function runLoop({ name, everyMs, tick, idle, log }: Loop, signal: 
     const apart = Math.min(idle?.apartMs ?? 0, pause ?? Number.POSITIVE_INFINITY)
     // The signal ends it early.
     if (apart > 0) await delay(apart, null, { signal }).catch(() => undefined)
-    await bell.wait(pause === undefined ? undefined : pause - apart)
+    await wakeup.wait(pause === undefined ? undefined : pause - apart)
   }
 }

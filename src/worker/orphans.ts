@@ -3,7 +3,7 @@ import type { Db } from '../db/db.ts'
 import { readOpenStarts } from '../db/payments/payment-starts.ts'
 import { countUnclosed, listUnclosed } from '../db/payments/payments.ts'
 import { paymentWorkflowId } from '../domain/ids.ts'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../runtime/log.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
 import { PAYMENT_STATUS } from '../workflows/search-attributes.ts'
 

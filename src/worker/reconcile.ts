@@ -1,7 +1,7 @@
 import type { Db } from '../db/db.ts'
 import { MOST_PAYMENTS, reconcile } from '../db/invariants/reconcile.ts'
 import { storeRun, takeRun } from '../db/invariants/violations.ts'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../runtime/log.ts'
 
 const HOUR_MS = 3_600_000
 /** A change is committed after its time, and clocks differ: this much of the time before is compared again. */

@@ -5,7 +5,7 @@ import { takeUnread } from '../db/payments/partner-events.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
 import { loadPayments } from '../db/payments/payments.ts'
 import { toSnapshot } from '../domain/payment/snapshot.ts'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../runtime/log.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
 import { adoptOrphans, createWalk } from './orphans.ts'
 

@@ -2,7 +2,7 @@ import { pruneAccounts } from '../db/accounts/retention.ts'
 import type { Queryable } from '../db/db.ts'
 import { pruneNotifications } from '../db/notifications/retention.ts'
 import { PRUNED_AT_ONCE, pruneOld } from '../db/retention.ts'
-import { dropBytes, ENVELOPES_AT_ONCE } from '../db/settlement/watch/retention.ts'
+import { dropBytes, ENVELOPES_AT_ONCE } from '../db/settlement/observer/retention.ts'
 import { purgeExpiredSecrets } from '../db/webhooks/webhook-endpoints.ts'
 import type { Hex } from '../domain/hex.ts'
 

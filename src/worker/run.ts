@@ -1,5 +1,5 @@
 import { DefaultLogger, Runtime, type Worker } from '@temporalio/worker'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../runtime/log.ts'
 import { type Loop, runLoop } from './loop.ts'
 
 /**

@@ -4,12 +4,12 @@ import { parse } from 'yaml'
 import { deriveAddress as addressOfKey } from '../../scripts/system/environment.ts'
 import { poll } from '../../scripts/system/waiting.ts'
 import { createKeyAccount } from '../../src/chain/keys/private-key.ts'
-import { readWorkerConfig } from '../../src/config.ts'
+import { readWorkerConfig } from '../../src/config/config.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
+import { listSettlementAttention, readTakeOvers, readWanting } from '../../src/db/settlement/observer/standing.ts'
 import { acknowledgeTransfers } from '../../src/db/settlement/operator.ts'
 import { readPayout, requestVoid } from '../../src/db/settlement/payouts.ts'
 import { readTreasuryList, recordLoss } from '../../src/db/settlement/signing/treasuries.ts'
-import { listSettlementAttention, readTakeOvers, readWanting } from '../../src/db/settlement/watch/standing.ts'
 import { openTreasuries } from '../../src/deps/keys.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { firstPaymentId } from '../../src/domain/ids.ts'
@@ -20,16 +20,25 @@ import { mintUsdc } from '../../src/sandbox/chain.ts'
 import { copyDatabase } from './databases.ts'
 import { takeLease } from './lead.ts'
 import {
-  lowerCaseAddress,
   createList,
+  createSigner,
   idAt,
+  lowerCaseAddress,
   MINUTES_UNTIL_DEAD,
   newPaymentId,
   ROTATED_AT,
-  createSigner,
   useRotation,
 } from './rotation-world.ts'
-import { createWorld, insertPayments, newAddress, newKey, queueAll, createSettings, TOKEN, type World } from './world.ts'
+import {
+  createSettings,
+  createWorld,
+  insertPayments,
+  newAddress,
+  newKey,
+  queueAll,
+  TOKEN,
+  type World,
+} from './world.ts'
 
 const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
 
@@ -195,7 +204,9 @@ describe('the list of treasuries', () => {
     await rotation.queueOn(old, [{ micro: balance / 2n + 1n }, { micro: balance / 2n + 1n }])
     await world.finalize(runner, 2)
     const { troubles } = summarizeStanding(await readStanding({ db: world.db, settings: createSettings(world) }))
-    expect(troubles.map(({ todo }) => todo)).toEqual([expect.stringContaining(`to the treasury ${lowerCaseAddress(old)}.`)])
+    expect(troubles.map(({ todo }) => todo)).toEqual([
+      expect.stringContaining(`to the treasury ${lowerCaseAddress(old)}.`),
+    ])
   })
 })
 
@@ -262,7 +273,9 @@ describe('a treasury whose key is lost', () => {
     }
     const { rows } = await world.db.query('select distinct block_time >= valid_before as proved from payout_takeover')
     expect(rows).toEqual([{ proved: true }])
-    await expect(rotation.both().tick()).rejects.toThrow(`was taken over by ${lowerCaseAddress(successor)}: remove its key`)
+    await expect(rotation.both().tick()).rejects.toThrow(
+      `was taken over by ${lowerCaseAddress(successor)}: remove its key`,
+    )
   })
 
   test('a lost treasury keeps its payments on chain, and its log ends that payout', async () => {
@@ -344,7 +357,9 @@ describe('a treasury whose key is lost', () => {
     await world.db.query(`update treasury set lost_at = lost_at - interval '3 hours'`)
     await world.db.query(`update payout set created_at = created_at - interval '3 hours'`)
     const detail = `open payouts, for ${lowerCaseAddress(successor)}: 1`
-    expect(await listSettlementAttention(world.db)).toEqual([{ kind: 'take_over', subject: lowerCaseAddress(old), detail }])
+    expect(await listSettlementAttention(world.db)).toEqual([
+      { kind: 'take_over', subject: lowerCaseAddress(old), detail },
+    ])
   })
 
   test('a lost treasury signs no further transfer, also if an engine that has its key still runs', async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
 import { createTreasurySigner } from '../../src/chain/authorization.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
+import { listSettlementAttention } from '../../src/db/settlement/observer/standing.ts'
 import { requestVoid } from '../../src/db/settlement/payouts.ts'
-import { listSettlementAttention } from '../../src/db/settlement/watch/standing.ts'
 import { repairFinality } from '../../src/operator/repair.ts'
 import { readWork } from './lead.ts'
-import { lowerCaseAddress, MINUTES_UNTIL_DEAD, newPaymentId, createSigner, useRotation } from './rotation-world.ts'
-import { type Queued, createSettings, TOKEN } from './world.ts'
+import { createSigner, lowerCaseAddress, MINUTES_UNTIL_DEAD, newPaymentId, useRotation } from './rotation-world.ts'
+import { createSettings, type Queued, TOKEN } from './world.ts'
 
 describe('a payout that is paid after it was voided', () => {
   /** A payout that was voided because no known signature of it is valid any more, and that another signature pays. */
@@ -156,7 +156,12 @@ describe('a void that waits', () => {
   test('voids of a treasury whose key refuses delay none of another one, rest, and are reported after two hours', async () => {
     await rotation.before().tick()
     const refuse = (): Promise<never> => Promise.reject(new Error('the key is disabled'))
-    const refusing = { address: lowerCaseAddress(old), whyRefused: () => null, signTransfer: refuse, signCancellation: refuse }
+    const refusing = {
+      address: lowerCaseAddress(old),
+      whyRefused: () => null,
+      signTransfer: refuse,
+      signCancellation: refuse,
+    }
     const runner = rotation.both({ treasuries: [createSigner(successor), refusing] })
     await runner.tick()
     const refused = await rotation.queueOn(

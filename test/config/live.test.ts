@@ -9,7 +9,6 @@ import { generateSecrets } from '../../scripts/system/secrets.ts'
 import { scryptKeystore } from '../../scripts/test/keystore.ts'
 import { LIVE_ENVIRONMENT, LIVE_TREASURY_KEY } from '../../scripts/test/live-environment.ts'
 import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
-import { DEVELOPMENT_MARK } from '../../src/config/development.ts'
 import {
   preflightProblems,
   readApiConfig,
@@ -17,7 +16,8 @@ import {
   readOperatorConfig,
   readSandboxConfig,
   readWorkerConfig,
-} from '../../src/config.ts'
+} from '../../src/config/config.ts'
+import { DEVELOPMENT_MARK } from '../../src/config/development.ts'
 import { openKeys } from '../../src/deps/keys.ts'
 import { runCommand } from '../../src/operator/command.ts'
 

@@ -10,7 +10,7 @@ import { putOutbox } from '../../src/db/outbox.ts'
 import { insertPayment } from '../../src/db/payments/payments.ts'
 import { findWork, SWEEPS, type Sweep, WORK_CHANNEL } from '../../src/db/work.ts'
 import { newId } from '../../src/ids.ts'
-import { createWorkBells, createWorkLook, ringFor } from '../../src/worker/work-look.ts'
+import { createWorkLook, createWorkWakeups, wakeSweeps } from '../../src/worker/work-look.ts'
 import { addEndpoint, addEvent, type Seeded, seedDatabase } from '../webhooks/seed.ts'
 
 const NOW = '2026-11-20T21:00:00.000Z'
@@ -101,9 +101,9 @@ for (const sweep of SWEEPS)
   test(`a look finds the work of the sweep "${sweep}" and of no other one, and wakes it`, async () => {
     await LEAVE[sweep]()
     expect(await findWork(db, NOW)).toEqual([sweep])
-    const bells = createWorkBells()
-    await createWorkLook({ db, bells, clock: () => Date.parse(NOW) })()
-    expect(await bells[sweep].wait(0)).toBe(true)
+    const wakeups = createWorkWakeups()
+    await createWorkLook({ db, wakeups, clock: () => Date.parse(NOW) })()
+    expect(await wakeups[sweep].wait(0)).toBe(true)
   })
 
 test('a look leaves work that becomes due later to a later look', async () => {
@@ -140,10 +140,10 @@ test('a commit notifies of urgent work, and of a partner that is down', async ()
 })
 
 test('a notice wakes the sweeps that it names, and a new connection starts a look at all of them', async () => {
-  const bells = createWorkBells()
-  ringFor(['mail', 'unknown'], bells)
-  expect(await bells.mail.wait(0)).toBe(true)
-  expect(await bells.look.wait(0)).toBe(false)
-  ringFor(null, bells)
-  expect(await bells.look.wait(0)).toBe(true)
+  const wakeups = createWorkWakeups()
+  wakeSweeps(['mail', 'unknown'], wakeups)
+  expect(await wakeups.mail.wait(0)).toBe(true)
+  expect(await wakeups.look.wait(0)).toBe(false)
+  wakeSweeps(null, wakeups)
+  expect(await wakeups.look.wait(0)).toBe(true)
 })

@@ -1,24 +1,24 @@
 import { getEventListeners } from 'node:events'
 import { expect, test } from '@jest/globals'
 import pino from 'pino'
-import { createBell } from '../../src/bell.ts'
+import { createWakeup } from '../../src/runtime/wakeup.ts'
 import { type Loop, runLoop } from '../../src/worker/loop.ts'
 import { runWorker } from '../../src/worker/run.ts'
 
 const log = pino({ level: 'silent' })
 
-test('rounds that a bell starts keep their distance, and a ring in between is remembered', async () => {
-  const bell = createBell()
+test('rounds that a wakeup starts keep their distance, and a wakeup in between is remembered', async () => {
+  const wakeup = createWakeup()
   const stop = new AbortController()
   const began: number[] = []
   const tick = () => {
     began.push(performance.now())
-    // A ring at once, as from each change of each payment.
-    if (began.length < 5) bell.ring()
+    // A wakeup at once, as from each change of each payment.
+    if (began.length < 5) wakeup.wake()
     else stop.abort()
     return Promise.resolve(0)
   }
-  const idle = { everyMs: 600_000, bell, pageSize: 10, apartMs: 30 }
+  const idle = { everyMs: 600_000, wakeup, pageSize: 10, apartMs: 30 }
   await runLoop({ name: 'told in vain', everyMs: 600_000, tick, idle, log }, stop.signal)
   const gaps = began.slice(1).map((at, index) => at - (began[index] ?? 0))
   expect(gaps).toHaveLength(4)
@@ -33,7 +33,7 @@ test('a process that ends waits for no distance', async () => {
     setTimeout(() => stop.abort(), 20)
     return Promise.resolve(0)
   }
-  const idle = { everyMs: 600_000, bell: createBell(), pageSize: 10, apartMs: 600_000 }
+  const idle = { everyMs: 600_000, wakeup: createWakeup(), pageSize: 10, apartMs: 600_000 }
   await runLoop({ name: 'far apart', everyMs: 600_000, tick, idle, log }, stop.signal)
   expect(stop.signal.aborted).toBe(true)
 })

@@ -10,11 +10,12 @@ import { createAnnounceActivities } from '../../src/activities/webhooks/announce
 import { createWebhookDeliveryActivities } from '../../src/activities/webhooks/webhook-delivery.ts'
 import type { DeliveryDeps } from '../../src/activities/webhooks/webhook-try.ts'
 import { createApiKey } from '../../src/api/auth/api-key.ts'
-import { readApiConfig, readWorkerConfig } from '../../src/config.ts'
+import { readApiConfig, readWorkerConfig } from '../../src/config/config.ts'
 import { createDb, type Db } from '../../src/db/db.ts'
 import type { SettlementHooks } from '../../src/db/settlement/context.ts'
 import { finishSweep } from '../../src/db/settlement/deposits.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
+import { readQueue } from '../../src/db/settlement/observer/standing.ts'
 import {
   holdPayout,
   payoutInsert,
@@ -24,7 +25,6 @@ import {
   requestVoid,
 } from '../../src/db/settlement/payouts.ts'
 import { listOwing, listTreasuries } from '../../src/db/settlement/rebuild.ts'
-import { readQueue } from '../../src/db/settlement/watch/standing.ts'
 import { listUntried } from '../../src/db/webhooks/deliveries.ts'
 import { composeApi } from '../../src/deps/api.ts'
 import { createDepositBook } from '../../src/deps/deposits.ts'

@@ -8,7 +8,7 @@ import { PERMISSIVE, shippedPackages } from '../../scripts/docs/licences.ts'
 import { sourceFiles } from '../../scripts/imports/files.ts'
 import { readImports } from '../../scripts/imports/graph.ts'
 import { curlLine } from '../../scripts/start/banner.ts'
-import { KNOWN_VARIABLES } from '../../src/config.ts'
+import { KNOWN_VARIABLES } from '../../src/config/config.ts'
 import { ANSWERS } from '../../src/domain/payment/funds/answer.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

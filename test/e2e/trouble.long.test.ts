@@ -7,7 +7,7 @@ import type { PaymentAnswer } from '../../scripts/demo/merchant.ts'
 import { readBalances } from '../../src/db/ledger.ts'
 import { operatorUpdates, rowChanged } from '../../src/workflows/messages.ts'
 import { expectSucceeded } from './harness/verdict.ts'
-import { atPartner, readAttempts, openAndLeave, post, startWorld, success, type World } from './harness/world.ts'
+import { atPartner, openAndLeave, post, readAttempts, startWorld, success, type World } from './harness/world.ts'
 
 let world: World
 let terminated: PaymentAnswer

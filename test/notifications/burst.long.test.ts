@@ -7,7 +7,7 @@ import type { Channel } from '../../src/db/notifications/channels.ts'
 import { notificationWorkflowId } from '../../src/domain/ids.ts'
 import { bundleWorkflows } from '../../src/worker/bundle.ts'
 import type { notification } from '../../src/workflows/notifications/notification.ts'
-import { createWorld, listMessages, newTenant, type World, countWaiting } from './world.ts'
+import { countWaiting, createWorld, listMessages, newTenant, type World } from './world.ts'
 
 let world: World
 let tenant: Tenant

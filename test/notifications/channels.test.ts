@@ -6,7 +6,7 @@ import { insertTestMessage, takeDueChannels } from '../../src/db/notifications/m
 import { type ChannelKind, NOTIFICATION_EVENTS } from '../../src/domain/notification/channel.ts'
 import { newId } from '../../src/ids.ts'
 import { addEvent, rows, secretBox } from '../webhooks/seed.ts'
-import { createWorld, listMessages, newTenant, type World, countWaiting } from './world.ts'
+import { countWaiting, createWorld, listMessages, newTenant, type World } from './world.ts'
 
 let world: World
 let tenant: Tenant

@@ -10,7 +10,7 @@ import { z } from 'zod'
 import { BOX_KEY, TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
 import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
 import { queueMail } from '../../src/api/accounts/mails.ts'
-import { readWorkerConfig } from '../../src/config.ts'
+import { readWorkerConfig } from '../../src/config/config.ts'
 import { createDb, type Db, one, sql } from '../../src/db/db.ts'
 import { composeMail } from '../../src/deps/notify/mail.ts'
 import { newId } from '../../src/ids.ts'
@@ -18,7 +18,7 @@ import { createMailSender, type MailSender } from '../../src/notify/mail.ts'
 import { type Mailbox, openMailbox, type ReceivedMail } from '../../src/sandbox/inbox/mailbox.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { sendDueMail } from '../../src/worker/notify/mail-round.ts'
-import { createWorkBells } from '../../src/worker/work-look.ts'
+import { createWorkWakeups } from '../../src/worker/work-look.ts'
 
 const log = pino({ level: 'silent' })
 const box = createSecretBox(BOX_KEY)
@@ -125,7 +125,7 @@ test('a mail that was written before the key changed is sent after it, by a work
     WEBHOOK_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     RETIRED_WEBHOOK_ENCRYPTION_KEYS: BOX_KEY,
   })
-  const mails = composeMail(config, { db, log, clock: () => now, bells: createWorkBells() })
+  const mails = composeMail(config, { db, log, clock: () => now, wakeups: createWorkWakeups() })
   try {
     await mails.loops.find(({ name }) => name === 'mail')?.tick()
   } finally {

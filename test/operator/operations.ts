@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import type { Act } from '../../src/operator/payouts.ts'
-import { type Queued, createSettings, TOKEN, type World } from '../chain/world.ts'
+import { createSettings, type Queued, TOKEN, type World } from '../chain/world.ts'
 
 /** An operator's name and reason, for tests in which they do not matter. */
 export const SIGNED = { operator: 'anna', reason: 'a drill' }

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { Db } from '../../src/db/db.ts'
+import { voidIfQueued } from '../../src/db/settlement/observer/forgotten.ts'
 import { readPayout, requestVoid } from '../../src/db/settlement/payouts.ts'
 import { readTreasuryList } from '../../src/db/settlement/signing/treasuries.ts'
-import { voidIfQueued } from '../../src/db/settlement/watch/forgotten.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { newId } from '../../src/ids.ts'
 import type { Act } from '../../src/operator/payouts.ts'
@@ -10,14 +10,14 @@ import { rebuild } from '../../src/operator/rebuild.ts'
 import { takeOver } from '../../src/operator/take-over.ts'
 import { copyDatabase, type WorldDatabase } from '../chain/databases.ts'
 import {
-  lowerCaseAddress,
   createList,
+  lowerCaseAddress,
   MINUTES_UNTIL_DEAD,
   MINUTES_UNTIL_SURE,
   type Rotation,
   useRotation,
 } from '../chain/rotation-world.ts'
-import { insertPayments, newAddress, type Queued, queueAll, createSettings, TOKEN } from '../chain/world.ts'
+import { createSettings, insertPayments, newAddress, type Queued, queueAll, TOKEN } from '../chain/world.ts'
 
 const SIGNED = { operator: 'anna', reason: 'a drill' }
 
@@ -45,7 +45,9 @@ describe('A take-over', () => {
     await rotation.after().tick()
     const said: string[] = []
     expect(await takeOver({ ...operation(said), dryRun: true }, lowerCaseAddress(old), null)).toBe(0)
-    expect(said[0]).toContain(`${lowerCaseAddress(successor)} would take over from ${lowerCaseAddress(old)}: each open payout`)
+    expect(said[0]).toContain(
+      `${lowerCaseAddress(successor)} would take over from ${lowerCaseAddress(old)}: each open payout`,
+    )
     const successors = async () => (await readTreasuryList(world.db, scope)).map((one) => one.successor)
     expect(await successors()).toEqual([null, null])
     for (const to of [null, lowerCaseAddress(successor), null]) {
@@ -61,12 +63,16 @@ describe('A take-over', () => {
     const stranger = newAddress()
     await expect(takeOver(operation(), stranger, null)).rejects.toThrow('is no treasury of this deployment')
     await expect(takeOver(operation(), lowerCaseAddress(old), stranger)).rejects.toThrow(`${stranger} cannot take over`)
-    await expect(takeOver(operation(), lowerCaseAddress(successor), null)).rejects.toThrow('append a new one to TREASURIES')
+    await expect(takeOver(operation(), lowerCaseAddress(successor), null)).rejects.toThrow(
+      'append a new one to TREASURIES',
+    )
     const said: string[] = []
     await rotation.both().tick()
     expect(await takeOver(operation(said), lowerCaseAddress(successor), null)).toBe(0)
     expect(said[1]).toContain('new payments are still queued on it first')
-    await expect(takeOver(operation(), lowerCaseAddress(old), lowerCaseAddress(successor))).rejects.toThrow('is lost itself')
+    await expect(takeOver(operation(), lowerCaseAddress(old), lowerCaseAddress(successor))).rejects.toThrow(
+      'is lost itself',
+    )
   })
 
   test('a take-over moves each payout with its proof and has it paid once; paid, stopped and voided payouts do not change', async () => {
@@ -244,7 +250,9 @@ describe('a restored database', () => {
       try {
         const said: string[] = []
         expect(await rebuild(operationOn(rotation, backup, said))).toBe(1)
-        expect(said).toContainEqual(expect.stringContaining(`pinrail settlement take-over ${lowerCaseAddress(old)} again`))
+        expect(said).toContainEqual(
+          expect.stringContaining(`pinrail settlement take-over ${lowerCaseAddress(old)} again`),
+        )
         const runner = rotation.after({ db })
         await runner.tick()
         if (what === 'voided') await db.transaction((tx) => requestVoid(tx, payment.paymentId))

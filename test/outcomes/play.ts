@@ -1,7 +1,7 @@
 import type { PaymentWorld } from '../../scripts/histories/payment-world.ts'
 import type { PaymentWithAttempts } from '../../src/domain/payment/payment-object.ts'
 import { createBuyer } from './buyer.ts'
-import { MOMENTS, type Moment, type MomentName, getPage } from './moments.ts'
+import { getPage, MOMENTS, type Moment, type MomentName } from './moments.ts'
 import type { ReadPage } from './page.ts'
 import { createSteps } from './steps.ts'
 import type { Scene, Story } from './stories.ts'

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { pino } from 'pino'
 import { createInbox } from '../../src/sandbox/inbox/inbox.ts'
-import { listen } from '../providers/sandbox-server.ts'
+import { listen } from '../partners/sandbox-server.ts'
 
 export type InboxServer = { readonly url: string; readonly stop: () => Promise<void> }
 

@@ -9,7 +9,7 @@ import type { Post } from '../../src/notify/outcome.ts'
 import { sendToSlack } from '../../src/notify/slack.ts'
 import { typed, words } from '../../src/notify/text.ts'
 import { openChat } from '../../src/sandbox/inbox/chat.ts'
-import { postJson } from '../providers/sandbox-server.ts'
+import { postJson } from '../partners/sandbox-server.ts'
 import { startInbox } from './inbox-server.ts'
 
 let folder: string

@@ -7,7 +7,7 @@ import { newId } from '../../src/ids.ts'
 import { payAtCheckout } from '../../src/sandbox/buyer.ts'
 import { readPage } from '../../src/sandbox/forms.ts'
 import { usdcWallet } from '../../src/sandbox/usdc-wallet.ts'
-import { listen, PATHS, postJson, type SandboxServer, soon, startSandboxServer } from '../providers/sandbox-server.ts'
+import { listen, PATHS, postJson, type SandboxServer, soon, startSandboxServer } from '../partners/sandbox-server.ts'
 
 let server: SandboxServer
 beforeAll(async () => {

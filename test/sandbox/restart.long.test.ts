@@ -8,9 +8,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { z } from 'zod'
 import { freePort } from '../../scripts/system/ports.ts'
 import { newId } from '../../src/ids.ts'
-import { createPartners } from '../../src/providers/index.ts'
+import { createPartners } from '../../src/partners/index.ts'
 import { openJournal } from '../../src/sandbox/journal.ts'
-import { listen, soon } from '../providers/sandbox-server.ts'
+import { listen, soon } from '../partners/sandbox-server.ts'
 
 let folder: string
 

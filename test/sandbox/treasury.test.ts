@@ -25,7 +25,7 @@ import {
   type PreparedMint,
 } from '../../src/sandbox/converter/state.ts'
 import { createTreasuryTopUp, type Minter } from '../../src/sandbox/treasury-top-up.ts'
-import { listen } from '../providers/sandbox-server.ts'
+import { listen } from '../partners/sandbox-server.ts'
 
 describe('The minter', () => {
   const TREASURY = '0x00000000000000000000000000000000000000aa'

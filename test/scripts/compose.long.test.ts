@@ -9,7 +9,7 @@ import {
   readInboxConfig,
   readSandboxConfig,
   readWorkerConfig,
-} from '../../src/config.ts'
+} from '../../src/config/config.ts'
 import { UPDATE_DEADLINE_MS } from '../../src/temporal/calls.ts'
 import { SEARCH_ATTRIBUTES } from '../../src/temporal/namespace.ts'
 import { SHUTDOWN_FORCE_MS } from '../../src/worker/worker.ts'

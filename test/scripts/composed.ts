@@ -174,7 +174,11 @@ async function startTemporal(system: Parts): Promise<void> {
   const bin = join(system.work, 'bin')
   mkdirSync(bin)
   symlinkSync(server.path, join(bin, 'temporal'))
-  const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: system.work, ...getVariables(system, 'temporal-namespace') }
+  const env = {
+    PATH: `${bin}:${process.env['PATH']}`,
+    HOME: system.work,
+    ...getVariables(system, 'temporal-namespace'),
+  }
   await run('/bin/sh', [join(ROOT, 'ops/temporal-namespace.sh')], { env })
 }
 

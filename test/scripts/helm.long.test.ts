@@ -7,7 +7,7 @@ import { createProgress } from '../../scripts/setup/progress.mjs'
 import { run } from '../../scripts/setup/run.ts'
 import { TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
 import { LIVE_ENVIRONMENT } from '../../scripts/test/live-environment.ts'
-import { KNOWN_VARIABLES, readApiConfig, readWorkerConfig } from '../../src/config.ts'
+import { KNOWN_VARIABLES, readApiConfig, readWorkerConfig } from '../../src/config/config.ts'
 
 /** The chart of ops/helm, linted and rendered by helm. */
 

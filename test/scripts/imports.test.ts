@@ -33,8 +33,8 @@ describe('an import is refused', () => {
     [
       'of a neighboring room',
       'src/chain/engine.ts',
-      "import { a } from '../providers/index.ts'",
-      'src/providers/index.ts',
+      "import { a } from '../partners/index.ts'",
+      'src/partners/index.ts',
     ],
     ['of a type, from a room above', 'src/domain/ids.ts', "import type { A } from '../ids.ts'", 'src/ids.ts'],
     ['that is passed on', 'src/web/layout.tsx', "export { a } from '../api/app.ts'", 'src/api/app.ts'],
@@ -58,7 +58,12 @@ describe('an import is refused', () => {
       'test/support/until.ts',
     ],
     ['of the lab, from a test', 'test/support/until.ts', "import { a } from '../../lab/main.ts'", 'lab/main.ts'],
-    ['of a test, from src', 'src/log.ts', "import { a } from '../test/support/until.ts'", 'test/support/until.ts'],
+    [
+      'of a test, from src',
+      'src/runtime/log.ts',
+      "import { a } from '../test/support/until.ts'",
+      'test/support/until.ts',
+    ],
   ])('an import is refused: %s', (_case, from, text, to) => {
     expect(findProblems({ [from]: `${text}\n`, [to]: empty })).toEqual([expect.stringContaining(`(${to})`)])
   })
@@ -120,8 +125,8 @@ test('a table of rooms is refused if a lower room imports from a higher one', ()
 })
 
 test('the more exact path decides about the room', () => {
-  expect(findRoom('src/providers/signature.ts')?.name).toBe('signature')
-  expect(findRoom('src/providers/crypto.ts')?.name).toBe('providers')
+  expect(findRoom('src/partners/signature.ts')?.name).toBe('signature')
+  expect(findRoom('src/partners/crypto.ts')?.name).toBe('providers')
   expect(findRoom('src/webhooks-too/a.ts')).toBeNull()
 })
 

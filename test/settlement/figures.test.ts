@@ -11,13 +11,13 @@ import type { SettlementHooks } from '../../src/db/settlement/context.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import type { TreasuryMovement } from '../../src/domain/settlement/payout.ts'
-import { watchSettlement } from '../../src/observe/settlement.ts'
 import { acknowledge } from '../../src/operator/payouts.ts'
+import { watchSettlement } from '../../src/runtime/settlement.ts'
 import { usdcAdminAbi } from '../../src/sandbox/chain.ts'
 import { createSettlementFigures } from '../../src/settlement/figures.ts'
 import { createSettlementHooks } from '../../src/settlement/hooks.ts'
 import { addAwaited } from '../chain/deposits/awaited.ts'
-import { createWorld, newAddress, createSettings, TOKEN, type World } from '../chain/world.ts'
+import { createSettings, createWorld, newAddress, TOKEN, type World } from '../chain/world.ts'
 import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
 import { fillSettled, GROWING } from '../support/settled.ts'
 
@@ -192,7 +192,10 @@ describe('A transfer that an operator declares legitimate', () => {
   const acknowledged = (hash: Hex) => {
     const signed = { operator: 'anna', reason: 'a drill' }
     const { db } = world
-    return acknowledge({ db, settings: createSettings(world), hooks, dryRun: false, signed, say: () => undefined }, hash)
+    return acknowledge(
+      { db, settings: createSettings(world), hooks, dryRun: false, signed, say: () => undefined },
+      hash,
+    )
   }
 
   // Suspense kept the returned amount, and the return of the money was a gain: neither ever left the books.

@@ -6,7 +6,7 @@ import { BOX_KEY, PEPPER, TEST_ENVIRONMENT } from '../../scripts/test/environmen
 import { newPayment } from '../../scripts/test/new-payment.ts'
 import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
 import { until } from '../../scripts/test/until.ts'
-import { readWorkerConfig } from '../../src/config.ts'
+import { readWorkerConfig } from '../../src/config/config.ts'
 import { createDb, type Db } from '../../src/db/db.ts'
 import { insertPayment } from '../../src/db/payments/payments.ts'
 import { composeWorker } from '../../src/deps/worker.ts'

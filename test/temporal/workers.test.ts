@@ -8,7 +8,7 @@ import { BOX_KEY, PEPPER, TEST_ENVIRONMENT } from '../../scripts/test/environmen
 import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
 import { until } from '../../scripts/test/until.ts'
 import { createApp } from '../../src/api/app.ts'
-import { readApiConfig, readCodecConfig, readWorkerConfig } from '../../src/config.ts'
+import { readApiConfig, readCodecConfig, readWorkerConfig } from '../../src/config/config.ts'
 import { composeApi } from '../../src/deps/api.ts'
 import { composeCodecServer } from '../../src/deps/codec.ts'
 import { composeWorker } from '../../src/deps/worker.ts'

@@ -4,7 +4,7 @@ import { toRlp, keccak256 as viemKeccak256, toHex as viemToHex } from 'viem/util
 import type { PaymentReceipt } from '../../src/domain/settlement/receipt.ts'
 import { decodeRlp, indexKey, keccak256, toHex } from '../../src/verifier/reading.js'
 import { verifyReceipt } from '../../src/verifier/verifier.js'
-import { forge, KEYS, encodeNonce, pair, signed, signer } from './forge.ts'
+import { encodeNonce, forge, KEYS, pair, signed, signer } from './forge.ts'
 
 const verify = (receipt: unknown, trusted: Parameters<typeof verifyReceipt>[1] = { keys: KEYS }) =>
   verifyReceipt(typeof receipt === 'string' ? receipt : JSON.stringify(receipt), trusted)

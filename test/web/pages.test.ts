@@ -160,7 +160,9 @@ describe('Before the payment', () => {
 
   test('a pin that is not offered in the country opens the picker, with what is not offered and where, and no error', () => {
     const page = html(SITUATIONS['a pin that is not offered'])
-    expect(readText(page)).toContain('Paying by banking app is not offered in Brazil. You can pay in one of these ways.')
+    expect(readText(page)).toContain(
+      'Paying by banking app is not offered in Brazil. You can pay in one of these ways.',
+    )
     expect(readText(page)).toContain('How would you like to pay?')
     expect(page).not.toContain('role="alert"')
     expect(page).toContain('<div class="note brand">')

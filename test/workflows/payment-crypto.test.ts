@@ -4,7 +4,7 @@ import { until } from '../../scripts/test/until.ts'
 import { many, sql } from '../../src/db/db.ts'
 import { findImbalances, readBalances } from '../../src/db/ledger.ts'
 import { convertToMicroUsdc } from '../../src/domain/money.ts'
-import { readDeposit, openAddress, send } from './deposits.ts'
+import { openAddress, readDeposit, send } from './deposits.ts'
 import { decide, payment, reasons, result, settled, untilReviewed, untilStatus, useWorld, world } from './story.ts'
 
 describe('Payments in USDC', () => {

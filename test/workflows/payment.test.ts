@@ -9,8 +9,8 @@ import { openAddress, send } from './deposits.ts'
 import {
   attempts,
   decide,
-  listEventTypes,
   handle,
+  listEventTypes,
   open,
   opened,
   payment,

@@ -20,7 +20,7 @@ import {
   readyToReuse,
 } from '../../domain/payment/requests.ts'
 import { createNote } from '../../domain/timeline.ts'
-import type { OpenedOrder } from '../../providers/provider.ts'
+import type { OpenedOrder } from '../../partners/provider.ts'
 import { changeMoney } from './change-money.ts'
 import { callSignal } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'

@@ -4,8 +4,8 @@ import type { Currency } from '../../domain/currencies.ts'
 import type { Hex } from '../../domain/hex.ts'
 import type { ProviderUsed } from '../../domain/methods.ts'
 import type { OpenPayout } from '../../domain/settlement/payout.ts'
-import type { Converter, Rate } from '../../providers/converter/converter.ts'
-import type { PaymentPartner } from '../../providers/provider.ts'
+import type { Converter, Rate } from '../../partners/converter/converter.ts'
+import type { PaymentPartner } from '../../partners/provider.ts'
 
 export type PaymentDeps = {
   readonly db: Db

@@ -1,5 +1,5 @@
 import type { Delivery } from '../../db/webhooks/deliveries.ts'
-import { createSlots } from '../../limits/slots.ts'
+import { createSlots } from '../../runtime/slots.ts'
 import { SLOW_MS } from './slow-endpoints.ts'
 
 /** First tries run in the worker's workflow tasks (worker.ts counts them), later ones in four hundred places. */

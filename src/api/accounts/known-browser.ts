@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { sameText } from './tokens.ts'
+import { isSameSecret } from '../../runtime/constant-time.ts'
 
 /**
  * The cookie of a browser in which an e-mail address signed in before: a name for the address and a signature of the
@@ -20,5 +20,5 @@ export function knownBrowserToken(pepper: string, email: string): string {
 
 /** True if the platform set the cookie, for any address. */
 export function isKnownBrowser(pepper: string, token: string | null): token is string {
-  return token !== null && sameText(token, signed(pepper, token.slice(0, NAME_LENGTH)))
+  return token !== null && isSameSecret(token, signed(pepper, token.slice(0, NAME_LENGTH)))
 }

@@ -16,7 +16,8 @@ import {
   passkeyWasUsed,
 } from '../../db/accounts/passkeys.ts'
 import type { Queryable, Tx } from '../../db/db.ts'
-import { digestOfToken, sameText } from './tokens.ts'
+import { isSameSecret } from '../../runtime/constant-time.ts'
+import { digestOfToken } from './tokens.ts'
 
 /**
  * Passkeys according to WebAuthn Level 3. Challenges are signed and not stored, so opening a page writes nothing. Each
@@ -181,7 +182,8 @@ async function spendChallenge(
   if (!data.success) return null
   const bytes = Buffer.from(data.data.challenge, 'base64url')
   const [body, signed] = [bytes.subarray(0, 24), bytes.subarray(24)]
-  if (body.length < 24 || !sameText(signed.toString('hex'), signature(deps, purpose, body).toString('hex'))) return null
+  if (body.length < 24 || !isSameSecret(signed.toString('hex'), signature(deps, purpose, body).toString('hex')))
+    return null
   const end = Number(body.readBigUInt64BE(16))
   if (end < deps.clock()) return null
   const isFirst = await answerChallenge(tx, digestOfToken(data.data.challenge), new Date(end).toISOString())

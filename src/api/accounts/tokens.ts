@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto'
 
 /** Only its digest is stored. */
 export function newToken(): string {
@@ -24,9 +24,4 @@ export function formToken(sessionToken: string, merchantId: string | null): stri
   return createHash('sha256')
     .update(`form ${sessionToken} ${merchantId ?? ''}`)
     .digest('base64url')
-}
-
-export function sameText(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)]
-  return left.length === right.length && timingSafeEqual(left, right)
 }

@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomInt, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { z } from 'zod'
 
@@ -63,10 +63,6 @@ export function digestApiKey(text: string, pepper: string): Buffer {
 /** Names a pepper without revealing it: the beginning of a digest of a long random text. */
 export function derivePepperId(pepper: string): string {
   return createHash('sha256').update('pinrail.pepper').update(pepper).digest('hex').slice(0, 8)
-}
-
-export function sameDigest(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && timingSafeEqual(a, b)
 }
 
 function randomText(length: number): string {

@@ -2,9 +2,10 @@ import { type BlockList, isIP } from 'node:net'
 import type { Request } from 'express'
 import type { Queryable, Tenant } from '../../db/db.ts'
 import { findApiKey, type NewDigest, type StoredApiKey } from '../../db/merchants/api-keys.ts'
+import { isSameSecret } from '../../runtime/constant-time.ts'
 import { Problem } from '../http/problems.ts'
 import type { RequestLimits } from '../limits/request-limits.ts'
-import { type ApiScope, derivePepperId, digestApiKey, parseApiKey, sameDigest } from './api-key.ts'
+import { type ApiScope, derivePepperId, digestApiKey, parseApiKey } from './api-key.ts'
 import { createBlockList } from './key-limits.ts'
 
 /** `keyId` is null for a person of the account. */
@@ -55,7 +56,7 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
     const found = await find(parsed.id, now)
     const stored = found?.key.digest ?? NO_DIGEST
     // Compares with every pepper, so that the time reveals nothing.
-    const [isCurrent, ...byRetired] = peppers.map((pepper) => sameDigest(digestApiKey(parsed.text, pepper), stored))
+    const [isCurrent, ...byRetired] = peppers.map((pepper) => isSameSecret(digestApiKey(parsed.text, pepper), stored))
     const isProved = isCurrent === true || byRetired.includes(true)
     if (found === null || !isProved || found.key.livemode !== parsed.livemode) return refuse(request)
     const caller = toCaller(found.key)

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Request, RequestHandler } from 'express'
 import type { Histogram } from 'prom-client'
 import { isId } from '../../domain/ids.ts'
-import type { Logger } from '../../log.ts'
-import { parseCaller, type Tracing } from '../../observe/traces.ts'
+import type { Logger } from '../../runtime/log.ts'
+import { parseCaller, type Tracing } from '../../runtime/traces.ts'
 
 export type AccessDeps = {
   readonly durations: Histogram<'method' | 'route' | 'status'>

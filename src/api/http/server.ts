@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createTimeouts, PATIENCE, type Patience } from '../../patience.ts'
+import { createTimeouts, SERVER_TIMEOUTS, type ServerTimeouts } from '../../runtime/server-timeouts.ts'
 import { answerHeaders } from '../../web/page-headers.ts'
 import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
 import { PROBLEM_TYPE, Problem, problemText } from './problems.ts'
@@ -10,7 +10,7 @@ export type ServerSettings = {
   readonly publicUrl: string
   readonly hstsIncludeSubdomains?: boolean
   readonly newRequestId: () => string
-  readonly patience?: Patience
+  readonly patience?: ServerTimeouts
 }
 
 /** Errors of Node's HTTP parser, which occur before Express sees a request. */
@@ -29,7 +29,7 @@ const PARSER_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> 
  */
 export function createApiServer(app: RequestListener, settings: ServerSettings): Server {
   const limits = {
-    ...createTimeouts(settings.patience ?? PATIENCE),
+    ...createTimeouts(settings.patience ?? SERVER_TIMEOUTS),
     // Longer than proxies and clients keep an idle connection (usually 60 s), so that they close it first. Otherwise a
     // request would sometimes be sent into a connection that the server is closing.
     keepAliveTimeout: 72_000,

@@ -1,4 +1,4 @@
-import { createSlots, type SlotRules } from '../../limits/slots.ts'
+import { createSlots, type SlotRules } from '../../runtime/slots.ts'
 import { Problem } from '../http/problems.ts'
 
 /**

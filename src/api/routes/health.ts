@@ -1,5 +1,5 @@
 import { Router } from 'express'
-import { createHealth, type HealthCheck } from '../../observe/health.ts'
+import { createHealth, type HealthCheck } from '../../runtime/health.ts'
 import { onlyMethods } from '../route.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, Request } from 'express'
-import type { Logger } from '../../log.ts'
+import type { Logger } from '../../runtime/log.ts'
 import { type CheckoutProblem, renderProblem } from '../../web/checkout/problem.tsx'
 import { wordsIn } from '../../web/messages/words.ts'
 import { PROBLEMS } from '../http/problem-codes.ts'

@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, Request, Response } from 'express'
-import type { Logger } from '../../log.ts'
+import type { Logger } from '../../runtime/log.ts'
 import { PAGE_HEADERS } from '../../web/page-headers.ts'
 import type { OperatorPages } from '../../web/site/document.tsx'
 import { renderSiteProblem, type SiteProblemName } from '../../web/site/problem.tsx'

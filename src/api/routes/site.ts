@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import type { IdKind } from '../../domain/ids.ts'
-import type { Logger } from '../../log.ts'
+import type { Logger } from '../../runtime/log.ts'
 import { ASSETS, findAsset } from '../../web/assets.ts'
 import { PAGE_HEADERS } from '../../web/page-headers.ts'
 import type { OperatorPages } from '../../web/site/document.tsx'

@@ -3,7 +3,7 @@ import { recover } from 'tiny-secp256k1'
 import type { LocalAccount } from 'viem/accounts'
 import type { Hex } from '../../domain/hex.ts'
 import { keccak256 } from '../../evm/keccak.ts'
-import { createSlots } from '../../limits/slots.ts'
+import { createSlots } from '../../runtime/slots.ts'
 import { accountSigningBy } from './account.ts'
 
 /** A key management service that signs with a secp256k1 key and never reveals it. */

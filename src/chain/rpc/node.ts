@@ -1,6 +1,6 @@
 import type { Hex } from '../../domain/hex.ts'
 import { keccak256 } from '../../evm/keccak.ts'
-import { createRate } from '../../limits/rate.ts'
+import { createRate } from '../../runtime/rate.ts'
 import { parseRawHeader, type RawHeader, type RawReceipt } from '../receipts/encoding.ts'
 import {
   type Block,
@@ -19,16 +19,16 @@ import {
 } from './answers.ts'
 import { lacksMethod, NodeFailure } from './failure.ts'
 import { createHealth, type Health, type HealthOptions } from './health.ts'
-import { unknownBlock } from './parts/block.ts'
-import type { LogFilter } from './parts/filter.ts'
-import { createPartReaders } from './parts/reader.ts'
+import { unknownBlock } from './reads/block.ts'
+import type { LogFilter } from './reads/filter.ts'
+import { createPartReaders } from './reads/reader.ts'
 import { classifySendError, type SendOutcome } from './send-outcome.ts'
 import { connectTransport, type NodeTransport, quantity } from './transport.ts'
 
 /** One JSON-RPC endpoint, with every read that settlement needs. Throws NodeFailure. */
 
 export type { Block, FeeHistory, Log, Receipt, Transaction } from './answers.ts'
-export type { LogFilter } from './parts/filter.ts'
+export type { LogFilter } from './reads/filter.ts'
 
 export type BlockTag = number | 'latest' | 'finalized'
 

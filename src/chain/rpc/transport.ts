@@ -1,6 +1,6 @@
 import type { Hex } from '../../domain/hex.ts'
-import type { Rate } from '../../limits/rate.ts'
-import { createSlots, type Slots } from '../../limits/slots.ts'
+import type { Rate } from '../../runtime/rate.ts'
+import { createSlots, type Slots } from '../../runtime/slots.ts'
 import { parseNumber } from './answers.ts'
 import { connectClients } from './clients.ts'
 import { createFailure, createRedaction, isCutOff, isTooLarge, NodeFailure, unawaited } from './failure.ts'

@@ -6,8 +6,8 @@ import { execute, many, maybeOne, one, type Statement, sql, type Tx } from '../d
 import type { JournalContext } from './context.ts'
 import { changeCursor, fence } from './cursor.ts'
 import { fenced, nextEnvelope } from './lanes.ts'
+import { countAlike, deleteReturned, firstIndex } from './observer/moved.ts'
 import { hex } from './payouts.ts'
-import { countAlike, deleteReturned, firstIndex } from './watch/moved.ts'
 
 /** A sweep of less than 0.01 USDC costs more than it is worth. */
 const MIN_SWEEP_MICRO = 10_000

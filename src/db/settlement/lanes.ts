@@ -12,8 +12,8 @@ import { execute, many, maybeOne, one, type Statement, sql, type Tx } from '../d
 import { isInScope, type JournalContext } from './context.ts'
 import { concludeEnvelopes, type EnvelopesEnded, readUnsharedGas } from './envelopes.ts'
 import { storeLogs } from './logs.ts'
+import { bookGas } from './observer/gas.ts'
 import { hex } from './payouts.ts'
-import { bookGas } from './watch/gas.ts'
 
 const bytes = (value: Hex): Buffer => Buffer.from(value.slice(2), 'hex')
 

@@ -4,9 +4,9 @@ import { describeTransfer, type FinalLogs, type Lease, type TreasuryLog } from '
 import { execute, many, sql, type Tx } from '../db.ts'
 import type { JournalContext, SettlementScope } from './context.ts'
 import { fence } from './cursor.ts'
+import { explain, getLogKey, type Known } from './observer/known.ts'
+import { countAlike, deleteReturned, firstIndex } from './observer/moved.ts'
 import { hex } from './payouts.ts'
-import { explain, getLogKey, type Known } from './watch/known.ts'
-import { countAlike, deleteReturned, firstIndex } from './watch/moved.ts'
 
 /** Stores logs of a range of final blocks; known logs change nothing. Returns the unknown transfers. */
 export function recordLogs(context: JournalContext, lease: Lease, found: FinalLogs): Promise<TreasuryLog[]> {

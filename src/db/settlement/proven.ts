@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { Settlement, VoidProof } from '../../domain/settlement/payout.ts'
 import { execute, many, type Queryable, sql, type Tx } from '../db.ts'
 import { attempt, change, type FailedHook, type JournalContext, type SettlementScope } from './context.ts'
+import { endTransferPause } from './observer/pause.ts'
 import { hex } from './payouts.ts'
-import { endTransferPause } from './watch/pause.ts'
 
 const HOOK_RETRY_SECONDS = 30
 

@@ -1,20 +1,20 @@
+import type { WorkerConfig } from '../../config/config.ts'
 import { splitSecrets } from '../../config/secret.ts'
-import type { WorkerConfig } from '../../config.ts'
 import type { Db } from '../../db/db.ts'
 import { newId } from '../../ids.ts'
-import type { Logger } from '../../log.ts'
 import { createMailSender } from '../../notify/mail.ts'
 import { noticeMail } from '../../notify/notice-mail.ts'
+import type { Logger } from '../../runtime/log.ts'
 import { createSecretBox } from '../../webhooks/secret-box.ts'
 import type { Loop } from '../../worker/loop.ts'
 import { type MailRoundDeps, sendDueMail } from '../../worker/notify/mail-round.ts'
 import { createNoticeRound, type NoticeRoundDeps } from '../../worker/notify/notice-round.ts'
-import type { WorkBells } from '../../worker/work-look.ts'
+import type { WorkWakeups } from '../../worker/work-look.ts'
 
 /** No loops without a mail server. */
 export function composeMail(
   config: WorkerConfig,
-  { db, log, clock, bells }: { db: Db; log: Logger; clock: () => number; bells: WorkBells },
+  { db, log, clock, wakeups }: { db: Db; log: Logger; clock: () => number; wakeups: WorkWakeups },
 ): { loops: Loop[]; close: () => void } {
   if (config.SMTP_URL === undefined) return { loops: [], close: () => undefined }
   const sender = createMailSender({ url: config.SMTP_URL.reveal(), from: config.MAIL_FROM })
@@ -40,8 +40,8 @@ export function composeMail(
   const everyMs = config.RELAY_TICK_MS
   return {
     loops: [
-      { name: 'notices', everyMs, tick: createNoticeRound(notices), idle: { bell: bells.notices }, log },
-      { name: 'mail', everyMs, tick: () => sendDueMail(deps), idle: { bell: bells.mail }, log },
+      { name: 'notices', everyMs, tick: createNoticeRound(notices), idle: { wakeup: wakeups.notices }, log },
+      { name: 'mail', everyMs, tick: () => sendDueMail(deps), idle: { wakeup: wakeups.mail }, log },
     ],
     close: () => sender.close(),
   }

@@ -3,21 +3,21 @@ import {
   createNotificationActivities,
   type NotificationActivities,
 } from '../../activities/notifications/tell-channel.ts'
+import type { WorkerConfig } from '../../config/config.ts'
 import { splitSecrets } from '../../config/secret.ts'
-import type { WorkerConfig } from '../../config.ts'
 import type { Db } from '../../db/db.ts'
 import { newId } from '../../ids.ts'
-import { createRate } from '../../limits/rate.ts'
-import type { Logger } from '../../log.ts'
 import { deliverMessage } from '../../notify/deliver.ts'
 import { createMailSender } from '../../notify/mail.ts'
 import type { Post } from '../../notify/outcome.ts'
 import type { Bot } from '../../notify/telegram.ts'
+import type { Logger } from '../../runtime/log.ts'
+import { createRate } from '../../runtime/rate.ts'
 import { createSecretBox } from '../../webhooks/secret-box.ts'
 import { createSender, type Sender } from '../../webhooks/send.ts'
 import type { Loop } from '../../worker/loop.ts'
 import { DUE_PER_ROUND, sweepNotifications } from '../../worker/notify/notification-sweep.ts'
-import type { WorkBells } from '../../worker/work-look.ts'
+import type { WorkWakeups } from '../../worker/work-look.ts'
 import { DELIVERIES_QUEUE } from '../../workflows/queues.ts'
 import { composeMail } from './mail.ts'
 import { composeTelegram } from './telegram.ts'
@@ -33,9 +33,9 @@ export type Notifications = {
 
 export function composeNotifications(
   config: WorkerConfig,
-  deps: { db: Db; log: Logger; clock: () => number; client: Pick<Client, 'workflow'>; bells: WorkBells },
+  deps: { db: Db; log: Logger; clock: () => number; client: Pick<Client, 'workflow'>; wakeups: WorkWakeups },
 ): Notifications {
-  const { db, log, clock, client, bells } = deps
+  const { db, log, clock, client, wakeups } = deps
   const box = createSecretBox(
     config.WEBHOOK_ENCRYPTION_KEY.reveal(),
     splitSecrets(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS),
@@ -77,7 +77,7 @@ export function composeNotifications(
         everyMs,
         tick: () => sweepNotifications(sweep),
         // An account can have any number of payments.
-        idle: { bell: bells.notifications, pageSize: DUE_PER_ROUND, apartMs: everyMs },
+        idle: { wakeup: wakeups.notifications, pageSize: DUE_PER_ROUND, apartMs: everyMs },
         log,
       },
     ],

@@ -1,7 +1,6 @@
 import { Agent, request } from 'undici'
 import { z } from 'zod'
 import { addChannel, type ChannelDeps, readChannelName } from '../../api/accounts/channels.ts'
-import { createBell } from '../../bell.ts'
 import { listMembers } from '../../db/accounts/people.ts'
 import type { Tx } from '../../db/db.ts'
 import { listChannels, mendChannel } from '../../db/notifications/channels.ts'
@@ -10,6 +9,7 @@ import { seeBot } from '../../db/notifications/telegram.ts'
 import { hasAbility } from '../../domain/account/roles.ts'
 import { DEFAULT_NOTIFICATION_EVENTS } from '../../domain/notification/channel.ts'
 import type { Bot } from '../../notify/telegram.ts'
+import { createWakeup } from '../../runtime/wakeup.ts'
 import type { Loop } from '../../worker/loop.ts'
 import {
   type AskBot,
@@ -63,7 +63,13 @@ export function composeTelegram(
   }
   return {
     // Messages of strangers that pile up must not outlast a link.
-    loop: { name: 'telegram', everyMs, tick, idle: { everyMs, bell: createBell(), pageSize: UPDATES_AT_ONCE }, log },
+    loop: {
+      name: 'telegram',
+      everyMs,
+      tick,
+      idle: { everyMs, wakeup: createWakeup(), pageSize: UPDATES_AT_ONCE },
+      log,
+    },
     close: () => void agent.destroy().catch(() => undefined),
   }
 }

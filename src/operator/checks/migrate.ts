@@ -1,4 +1,4 @@
-import { readMigrationUrl } from '../../config.ts'
+import { readMigrationUrl } from '../../config/config.ts'
 import { migrate } from '../../db/migrate.ts'
 import type { Call } from '../call.ts'
 

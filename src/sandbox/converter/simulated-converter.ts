@@ -4,8 +4,8 @@ import { type Request, Router } from 'express'
 import { z } from 'zod'
 import { isCurrency } from '../../domain/currencies.ts'
 import { convertToMicroUsdc } from '../../domain/money.ts'
-import type { Logger } from '../../log.ts'
-import { sameText } from '../../providers/signature.ts'
+import { isSameSecret } from '../../runtime/constant-time.ts'
+import type { Logger } from '../../runtime/log.ts'
 import { openJournal } from '../journal.ts'
 import { jsonBody, jsonReply, perform, type Reply, write } from '../partners/answer.ts'
 import { faultRoutes } from '../partners/control-routes.ts'
@@ -99,7 +99,7 @@ function routes(deps: Deps): Router {
   })
   router.use('/sandbox', control)
   router.use('/v1', (request, response, next) => {
-    if (sameText(request.get('authorization') ?? '', `Bearer ${options.secret}`)) next()
+    if (isSameSecret(request.get('authorization') ?? '', `Bearer ${options.secret}`)) next()
     else write(response, jsonReply(401, { error: 'unauthorized' }))
   })
   router.get('/v1/rates', (_request, response) =>

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { request } from 'undici'
-import type { Logger } from '../../log.ts'
+import type { Logger } from '../../runtime/log.ts'
 import type { Faults } from './faults.ts'
 import type { SandboxOrder } from './order.ts'
 import type { Callback, PartnerEntry, PartnerState } from './state.ts'

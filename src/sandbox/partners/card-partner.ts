@@ -4,7 +4,8 @@ import { z } from 'zod'
 import { type Currency, isCurrency } from '../../domain/currencies.ts'
 import { PROVIDERS } from '../../domain/methods.ts'
 import type { FailureCode, OrderStatus } from '../../domain/payment/partner.ts'
-import { hmacSha256, sameText } from '../../providers/signature.ts'
+import { hmacSha256 } from '../../partners/signature.ts'
+import { isSameSecret } from '../../runtime/constant-time.ts'
 import { formBody, jsonReply, perform, type Reply, write } from './answer.ts'
 import type { OpenRequest, SandboxOrder } from './order.ts'
 import type { ApiDeps, Wire } from './wire.ts'
@@ -67,7 +68,7 @@ function routes(deps: ApiDeps): Router {
   const router = Router()
   const { book, faults } = deps
   router.use('/v1', (request, response, next) => {
-    const isOurs = sameText(request.get('authorization') ?? '', `Bearer ${deps.secret}`)
+    const isOurs = isSameSecret(request.get('authorization') ?? '', `Bearer ${deps.secret}`)
     if (isOurs && request.get('partner-account') === deps.account) next()
     else write(response, problem(401, 'authentication_error', 'invalid_credentials'))
   })

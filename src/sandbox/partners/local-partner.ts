@@ -3,7 +3,8 @@ import { type Request, type Response, Router } from 'express'
 import { z } from 'zod'
 import { formatAmount } from '../../domain/money.ts'
 import type { FailureCode, OrderStatus } from '../../domain/payment/partner.ts'
-import { hmacSha256, isInWindow, sameText } from '../../providers/signature.ts'
+import { hmacSha256, isInWindow } from '../../partners/signature.ts'
+import { isSameSecret } from '../../runtime/constant-time.ts'
 import { jsonBody, jsonReply, perform, type Reply, rawBody, write } from './answer.ts'
 import type { Operation } from './faults.ts'
 import type { SandboxOrder } from './order.ts'
@@ -117,7 +118,7 @@ async function handle<Schema extends z.ZodType<{ mid: string; ts: number; txn_re
   effect: (fields: z.infer<Schema>) => Promise<object>,
 ): Promise<void> {
   const expected = hmacSha256(deps.secret, rawBody(request), 'base64')
-  if (!sameText(request.get('x-checksum') ?? '', expected)) return write(response, jsonReply(401, {}))
+  if (!isSameSecret(request.get('x-checksum') ?? '', expected)) return write(response, jsonReply(401, {}))
   const parsed = schema.safeParse(jsonBody(request))
   if (!parsed.success) return write(response, signed(deps, { resp_code: 'BAD_REQUEST' }))
   const fields = parsed.data

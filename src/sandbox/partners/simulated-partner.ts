@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Router } from 'express'
-import type { Logger } from '../../log.ts'
+import type { Logger } from '../../runtime/log.ts'
 import { openJournal } from '../journal.ts'
 import { type Callbacks, createCallbacks } from './callbacks.ts'
 import { controlRoutes } from './control-routes.ts'

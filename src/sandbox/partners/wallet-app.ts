@@ -5,7 +5,8 @@ import { isCurrency } from '../../domain/currencies.ts'
 import { PROVIDERS } from '../../domain/methods.ts'
 import { formatAmount, parseAmount } from '../../domain/money.ts'
 import type { FailureCode, OrderStatus } from '../../domain/payment/partner.ts'
-import { hmacSha256, isInWindow, parseTimestamp, sameText, sha256Hex } from '../../providers/signature.ts'
+import { hmacSha256, isInWindow, parseTimestamp, sha256Hex } from '../../partners/signature.ts'
+import { isSameSecret } from '../../runtime/constant-time.ts'
 import { jsonBody, jsonReply, perform, type Reply, rawBody, write } from './answer.ts'
 import type { OpenRequest, SandboxOrder } from './order.ts'
 import type { ApiDeps, Wire } from './wire.ts'
@@ -172,5 +173,5 @@ function isAuthentic(request: Request, { account, secret }: ApiDeps): boolean {
     request.get('x-nonce') ?? '',
     sha256Hex(rawBody(request)),
   ]
-  return sameText(request.get('x-signature') ?? '', hmacSha256(secret, signed.join('\n'), 'hex'))
+  return isSameSecret(request.get('x-signature') ?? '', hmacSha256(secret, signed.join('\n'), 'hex'))
 }

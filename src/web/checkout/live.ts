@@ -1,5 +1,5 @@
-import { minutesLeft } from './before/closing.tsx'
 import { type Checkout, getPagePath } from './checkout.ts'
+import { minutesLeft } from './screens/closing.tsx'
 import { canMoneyArrive, getView, hasSurplus, type View } from './view.ts'
 
 /** Seconds between two status requests of a page: few while the buyer waits, more if changes are rare. */

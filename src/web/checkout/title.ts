@@ -1,8 +1,8 @@
 import type { Words } from '../messages/words.ts'
 import { getAmounts } from './amounts.ts'
 import type { Checkout } from './checkout.ts'
-import type { HandedOver } from './meanwhile/finish.tsx'
-import { payingPartner } from './meanwhile/progress.tsx'
+import type { HandedOver } from './screens/finish.tsx'
+import { payingPartner } from './screens/progress.tsx'
 import { getPartner } from './shown.tsx'
 import type { View } from './view.ts'
 

@@ -1,6 +1,6 @@
-import { moneyFacts, paidAt, paidWith, receiptStatus, statementName } from '../checkout/after/receipt-lines.tsx'
 import { getAmounts } from '../checkout/amounts.ts'
 import type { Checkout } from '../checkout/checkout.ts'
+import { moneyFacts, paidAt, paidWith, receiptStatus, statementName } from '../checkout/screens/receipt-lines.tsx'
 import type { Words } from '../messages/words.ts'
 
 /** `own`: a text without a translation, such as a name. Its first letter sets its direction. */

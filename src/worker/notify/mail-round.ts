@@ -1,6 +1,6 @@
 import { giveUpMail, mailFailed, mailWasSent, takeDueMail } from '../../db/accounts/mail.ts'
 import type { Db } from '../../db/db.ts'
-import type { Logger } from '../../log.ts'
+import type { Logger } from '../../runtime/log.ts'
 
 export type MailRoundDeps = {
   readonly db: Db

@@ -9,7 +9,7 @@ import {
   releaseUpdates,
   takeTelegramLink,
 } from '../../db/notifications/telegram.ts'
-import type { Logger } from '../../log.ts'
+import type { Logger } from '../../runtime/log.ts'
 
 /** Returns the Bot API's `result`, or why there is none. Throws if no response arrived. */
 export type AskBot = (method: 'getMe' | 'getUpdates', parameters: object) => Promise<BotAnswer>

@@ -8,7 +8,7 @@ import {
 } from '../../db/partners/standing.ts'
 import type { ProviderName } from '../../domain/methods.ts'
 import { type Asked, type FailedCall, type Standing, wasAsked } from '../../domain/partner/standing.ts'
-import type { Logger } from '../../log.ts'
+import type { Logger } from '../../runtime/log.ts'
 
 /** Knows which partners are suspected or down, stores what this process sees, and asks partners when it is due. */
 export type PartnerWatch = {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import { nextStep } from '../../../src/domain/payment/snapshot.ts'
-import { PartnerError } from '../../../src/providers/provider.ts'
+import { PartnerError } from '../../../src/partners/provider.ts'
 import { createMoneyWorld, type Made, type MoneyWorld } from './money-world.ts'
 import { perform } from './world.ts'
 

@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import { createPaymentActivities, type PaymentActivities } from '../../../src/activities/payment/payment.ts'
 import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
 import { createCheckoutWorld } from '../../api/checkout/checkout-world.ts'
-import { ACCOUNT, startSandboxServer } from '../../providers/sandbox-server.ts'
+import { ACCOUNT, startSandboxServer } from '../../partners/sandbox-server.ts'
 import { RATES } from '../../web/fixtures.ts'
 
 export type ActivityWorld = Awaited<ReturnType<typeof createActivityWorld>>

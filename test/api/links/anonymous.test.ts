@@ -7,11 +7,11 @@ import { insertOwnAddresses } from '../support/own-addresses.ts'
 import { openShop, type Shop, WALLET } from '../support/shop.ts'
 import {
   FORM,
+  getOnce,
   linkWorld,
   madeIn,
   makeAnonymous,
   OWN_WALLET,
-  getOnce,
   pressIn,
   pressOn,
   sendForm,

@@ -1,7 +1,7 @@
 import type { Db } from '../../../src/db/db.ts'
 import { storeReceipts } from '../../../src/db/receipts/receipts.ts'
 import type { PaymentReceipt } from '../../../src/domain/settlement/receipt.ts'
-import { forge, encodeNonce, pair, signer } from '../../verifier/forge.ts'
+import { encodeNonce, forge, pair, signer } from '../../verifier/forge.ts'
 
 /** A receipt for the payment, of an invented block, with the log that it rests on. */
 export async function plantReceipt(db: Db, payment: string): Promise<PaymentReceipt> {

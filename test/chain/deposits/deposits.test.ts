@@ -6,7 +6,7 @@ import { findImbalances, readBalances } from '../../../src/db/ledger.ts'
 import { listAttention } from '../../../src/db/payments/attention.ts'
 import { openDeposit, readDeposit } from '../../../src/db/payments/deposits.ts'
 import { takeUnread } from '../../../src/db/payments/partner-events.ts'
-import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
+import { listSettlementAttention } from '../../../src/db/settlement/observer/standing.ts'
 import { assertSameSeed } from '../../../src/deps/deposits.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { rebuild } from '../../../src/operator/rebuild.ts'
@@ -14,7 +14,7 @@ import { asUsdcOwner, DEVELOPMENT_USDC, mintUsdc, usdcAdminAbi } from '../../../
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { startLossyProxy } from '../../support/anvil.ts'
 import { bookSettled } from '../../support/book-settled.ts'
-import { createWorld, insertPayments, newAddress, newKey, createSettings, TOKEN, type World } from '../world.ts'
+import { createSettings, createWorld, insertPayments, newAddress, newKey, TOKEN, type World } from '../world.ts'
 import { sendOtherToken } from './other-token.ts'
 
 describe('the keys of deposit addresses', () => {

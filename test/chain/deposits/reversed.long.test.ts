@@ -14,7 +14,7 @@ import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { startHostileNode } from '../../support/hostile-node.ts'
 import { listAfterWords } from '../rotation-world.ts'
-import { createWorld, newAddress, newKey, createSettings, TOKEN, type World } from '../world.ts'
+import { createSettings, createWorld, newAddress, newKey, TOKEN, type World } from '../world.ts'
 import { addAwaited } from './awaited.ts'
 import { reorganize, signStranger, signTransfers } from './reversal.ts'
 

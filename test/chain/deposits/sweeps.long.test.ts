@@ -10,7 +10,7 @@ import { mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { readWork } from '../lead.ts'
 import { listAfterWords } from '../rotation-world.ts'
-import { createWorld, newAddress, newKey, createSettings, TOKEN, type World } from '../world.ts'
+import { createSettings, createWorld, newAddress, newKey, TOKEN, type World } from '../world.ts'
 import { addAwaited } from './awaited.ts'
 import { reorganize } from './reversal.ts'
 

@@ -4,7 +4,7 @@ import { abandonLane } from '../../../src/db/settlement/operator.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { showStatus } from '../../../src/operator/status.ts'
 import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
-import { createWorld, newAddress, type Queued, createSettings, TOKEN, type World } from '../world.ts'
+import { createSettings, createWorld, newAddress, type Queued, TOKEN, type World } from '../world.ts'
 
 describe('A lane whose key was replaced', () => {
   /** Envelopes of a lane that are on their way when its key is replaced by another one. */
@@ -54,7 +54,13 @@ describe('A lane whose key was replaced', () => {
   async function status(): Promise<{ code: number; about: string[] }> {
     const said: string[] = []
     const say = (line: string): void => void said.push(line)
-    const code = await showStatus({ db: world.db, hooks: world.hooks, settings: createSettings(world), dryRun: false, say })
+    const code = await showStatus({
+      db: world.db,
+      hooks: world.hooks,
+      settings: createSettings(world),
+      dryRun: false,
+      say,
+    })
     return { code, about: said.filter((line) => line.includes(getWallet(removed)) && !line.startsWith('WARNING')) }
   }
 

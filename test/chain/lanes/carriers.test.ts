@@ -6,7 +6,7 @@ import { holdPayout, requestVoid } from '../../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { type Act, abandon } from '../../../src/operator/payouts.ts'
 import { takeLane } from '../lead.ts'
-import { createWorld, newAddress, type Queued, createSettings, TOKEN, type World } from '../world.ts'
+import { createSettings, createWorld, newAddress, type Queued, TOKEN, type World } from '../world.ts'
 
 describe('two lanes', () => {
   /** An envelope only carries payouts: another lane carries those that one lane cannot get mined. */

@@ -9,7 +9,7 @@ import { createNonceWatch } from '../../../src/chain/observer/nonces.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { readBalances } from '../../../src/db/ledger.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
-import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
+import { listSettlementAttention } from '../../../src/db/settlement/observer/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
 import { acknowledge } from '../../../src/operator/payouts.ts'
@@ -22,12 +22,12 @@ import { takeDatabase } from '../databases.ts'
 import { reorganize } from '../deposits/reversal.ts'
 import { takeLease } from '../lead.ts'
 import {
+  createSettings,
   insertPayments,
   newAddress,
   newKey,
   queueAll,
   type RunnerChanges,
-  createSettings,
   TOKEN,
   useWorld,
 } from '../world.ts'

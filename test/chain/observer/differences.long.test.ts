@@ -4,7 +4,7 @@ import { repairFinality } from '../../../src/operator/repair.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { startHostileNode } from '../../support/hostile-node.ts'
 import { reorganize } from '../deposits/reversal.ts'
-import { type RunnerChanges, createSettings, useWorld } from '../world.ts'
+import { createSettings, type RunnerChanges, useWorld } from '../world.ts'
 import { BOOKS } from './books.ts'
 
 const LIMITS = { maxMicroPerPayout: 25_000_000_000n, maxMicroPerDay: 10n ** 15n, fillTolerancePercent: 2 }

@@ -5,7 +5,7 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { repairFinality } from '../../../src/operator/repair.ts'
 import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
 import { reorganize } from '../deposits/reversal.ts'
-import { newAddress, type Queued, createSettings, TOKEN, useWorld } from '../world.ts'
+import { createSettings, newAddress, type Queued, TOKEN, useWorld } from '../world.ts'
 
 describe('a reorganization', () => {
   const world = useWorld({ relayers: 2 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { listSettlementAttention } from '../../../src/db/settlement/watch/standing.ts'
+import { listSettlementAttention } from '../../../src/db/settlement/observer/standing.ts'
 import { createReceiptSigner } from '../../../src/settlement/receipts/sign.ts'
 import { startLossyProxy } from '../../support/anvil.ts'
 import { createWorld, type Queued, type World } from '../world.ts'
@@ -7,8 +7,8 @@ import {
   carryBehindItsNonce,
   crowd,
   issuerOf,
-  readKeys,
   proveOn,
+  readKeys,
   readPaymentReceipt,
   signedPayout,
   type Trusted,

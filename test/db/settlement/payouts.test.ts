@@ -3,6 +3,7 @@ import { isUnderWay } from '../../../src/chain/lead.ts'
 import type { Db } from '../../../src/db/db.ts'
 import type { SettlementHooks } from '../../../src/db/settlement/context.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
+import { readChainCursor, readLanes, readQueue } from '../../../src/db/settlement/observer/standing.ts'
 import {
   holdPayout,
   type NewPayout,
@@ -11,7 +12,6 @@ import {
   releasePayout,
   requestVoid,
 } from '../../../src/db/settlement/payouts.ts'
-import { readChainCursor, readLanes, readQueue } from '../../../src/db/settlement/watch/standing.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
 import { foundLogs, nothingFound, takeLane, takeLease, tryLead } from '../../chain/lead.ts'

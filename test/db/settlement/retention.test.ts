@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Queryable } from '../../../src/db/db.ts'
-import { dropBytes, ENVELOPES_AT_ONCE } from '../../../src/db/settlement/watch/retention.ts'
+import { dropBytes, ENVELOPES_AT_ONCE } from '../../../src/db/settlement/observer/retention.ts'
 import { verifyReceipt } from '../../../src/verifier/verifier.js'
 import { createRetention } from '../../../src/worker/retention.ts'
 import { issuerOf, readKeys, readPaymentReceipt } from '../../chain/receipts/receipted.ts'

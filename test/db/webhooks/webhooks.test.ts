@@ -19,7 +19,7 @@ import {
   rotateSecret,
   updateEndpoint,
 } from '../../../src/db/webhooks/webhook-endpoints.ts'
-import { bodyExcerpt, EXCERPT_BYTES } from '../../../src/webhooks/excerpt.ts'
+import { bodyExcerpt, EXCERPT_BYTES } from '../../../src/outbound/excerpt.ts'
 import { addEndpoint, addEvent, addMerchant, rows, type Seeded, seedDatabase } from '../../webhooks/seed.ts'
 import { after, attempt, DAY, HOUR, pendingDelivery as pendingIn, recordTry, T0 } from './tries.ts'
 

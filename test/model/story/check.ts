@@ -1,4 +1,5 @@
 import type { Shop } from '../world/shop.ts'
+import { checkAnswers, checkClosing, checkEvents } from './checks/events.ts'
 import { readFacts } from './checks/facts.ts'
 import {
   checkListening,
@@ -13,7 +14,6 @@ import {
   checkSettled,
 } from './checks/money.ts'
 import { checkConversion, checkDelay, checkExpiry, checkRate, checkTokens, checkWithheld } from './checks/reports.ts'
-import { checkAnswers, checkClosing, checkEvents } from './checks/told.ts'
 import { checkHeldThere, checkVisible, checkWakers } from './checks/wakers.ts'
 
 /** The rules for every story after it had time to end. Each fact is read from the party that owns it. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from '@jest/globals'
 import { openTheater, type Theater } from '../world/shop.ts'
 import { openStage, type Stage } from '../world/stage.ts'
-import { playStory, playDrawn } from './play.ts'
+import { playDrawn, playStory } from './play.ts'
 import type { Story } from './steps.ts'
 import { playRandom } from './tell.ts'
 import type { View } from './view.ts'

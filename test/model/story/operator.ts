@@ -76,7 +76,8 @@ function checkNamed({ before, after, attempt, outside }: GivenBack): string[] {
   const { payment } = before
   const isPaidFor = ({ id }: Attempt): boolean => payment.payout === 'paid' && id === payment.paidAttemptId
   const couldBe = before.attempts.filter(
-    (one) => one.back === 'no' && getUnreturned(one) > 0n && !isPaidFor(one) && !(outside !== true && mustGoByHand(one)),
+    (one) =>
+      one.back === 'no' && getUnreturned(one) > 0n && !isPaidFor(one) && !(outside !== true && mustGoByHand(one)),
   )
   return attempt === undefined && couldBe.length > 1
     ? ['a give-back that could be of two attempts was of one that nobody named']

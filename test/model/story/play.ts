@@ -1,6 +1,6 @@
 import type { MethodName, ProviderUsed } from '../../../src/domain/methods.ts'
 import { newId } from '../../../src/ids.ts'
-import { listAttempts, hasOrder } from '../world/books.ts'
+import { hasOrder, listAttempts } from '../world/books.ts'
 import { openShop, type Shop, type Theater } from '../world/shop.ts'
 import { checkStory } from './check.ts'
 import { checkBetween } from './checks/between.ts'

@@ -14,7 +14,11 @@ const MOST_DECISIONS = 30
 export const DAYS_TO_FILL = 26
 const MINUTES = 60_000
 
-type Try = { readonly say: Extract<StoryStep, { do: 'decide' }>['say']; readonly attempt?: string; readonly outside?: true }
+type Try = {
+  readonly say: Extract<StoryStep, { do: 'decide' }>['say']
+  readonly attempt?: string
+  readonly outside?: true
+}
 
 /** Decides until nothing waits. Returns the waits that cannot be ended. */
 export async function tidyUp(shop: Shop): Promise<string[]> {

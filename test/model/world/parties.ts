@@ -1,7 +1,7 @@
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
-import type { Converter } from '../../../src/providers/converter/converter.ts'
-import type { PaymentPartner } from '../../../src/providers/provider.ts'
-import { PartnerError } from '../../../src/providers/provider.ts'
+import type { Converter } from '../../../src/partners/converter/converter.ts'
+import type { PaymentPartner } from '../../../src/partners/provider.ts'
+import { PartnerError } from '../../../src/partners/provider.ts'
 import { currentWork, point, type Timeline, virtualSleep, type Work } from '../time/timeline.ts'
 
 /** Faults between the platform and another party, call by call. */

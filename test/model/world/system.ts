@@ -5,14 +5,14 @@ import type * as Changes from '../../../src/db/payments/payment-changes.ts'
 import type * as Starts from '../../../src/db/payments/payment-starts.ts'
 import type * as Payments from '../../../src/db/payments/payments.ts'
 import type * as Deposits from '../../../src/db/settlement/deposits.ts'
+import type * as Forgotten from '../../../src/db/settlement/observer/forgotten.ts'
 import type * as Payouts from '../../../src/db/settlement/payouts.ts'
-import type * as Forgotten from '../../../src/db/settlement/watch/forgotten.ts'
 import type { createDepositBook as CreateDepositBook } from '../../../src/deps/deposits.ts'
 import type * as PaymentObject from '../../../src/domain/payment/payment-object.ts'
-import type { createRates as CreateRates } from '../../../src/providers/converter/rates.ts'
-import type { createConverter as CreateConverter } from '../../../src/providers/converter/simple-converter.ts'
-import type * as Crypto from '../../../src/providers/crypto.ts'
-import type { createPartners as CreatePartners } from '../../../src/providers/index.ts'
+import type { createRates as CreateRates } from '../../../src/partners/converter/rates.ts'
+import type { createConverter as CreateConverter } from '../../../src/partners/converter/simple-converter.ts'
+import type * as Crypto from '../../../src/partners/crypto.ts'
+import type { createPartners as CreatePartners } from '../../../src/partners/index.ts'
 import type { createSettlementHooks as CreateHooks } from '../../../src/settlement/hooks.ts'
 import type { createRelay as CreateRelay } from '../../../src/worker/relay.ts'
 import { loadSystem, type Seam } from '../time/load.ts'
@@ -28,13 +28,13 @@ const FILES = {
   'src/db/payments/payments.ts': {} as typeof Payments,
   'src/db/payments/payment-starts.ts': {} as typeof Starts,
   'src/db/settlement/payouts.ts': {} as typeof Payouts,
-  'src/db/settlement/watch/forgotten.ts': {} as typeof Forgotten,
+  'src/db/settlement/observer/forgotten.ts': {} as typeof Forgotten,
   'src/deps/deposits.ts': {} as { createDepositBook: typeof CreateDepositBook },
   'src/domain/payment/payment-object.ts': {} as typeof PaymentObject,
-  'src/providers/converter/simple-converter.ts': {} as { createConverter: typeof CreateConverter },
-  'src/providers/converter/rates.ts': {} as { createRates: typeof CreateRates },
-  'src/providers/crypto.ts': {} as typeof Crypto,
-  'src/providers/index.ts': {} as { createPartners: typeof CreatePartners },
+  'src/partners/converter/simple-converter.ts': {} as { createConverter: typeof CreateConverter },
+  'src/partners/converter/rates.ts': {} as { createRates: typeof CreateRates },
+  'src/partners/crypto.ts': {} as typeof Crypto,
+  'src/partners/index.ts': {} as { createPartners: typeof CreatePartners },
   'src/settlement/hooks.ts': {} as { createSettlementHooks: typeof CreateHooks },
   'src/worker/relay.ts': {} as { createRelay: typeof CreateRelay },
 }

@@ -9,7 +9,7 @@ import type { Locale } from '../../../src/web/messages/locales.ts'
 import { type Words, wordsIn } from '../../../src/web/messages/words.ts'
 import { aCheckout, anAttempt, type CheckoutChanges } from '../fixtures.ts'
 import { aLinkView, FIVE, type LinkChanges } from '../link-fixtures.ts'
-import { readBody, EVERY_PAGE, plain } from '../reading.ts'
+import { EVERY_PAGE, plain, readBody } from '../reading.ts'
 import { BY_STATUS, SITUATIONS } from '../situations.ts'
 
 /** The languages with transcripts: the source, and one that is written from right to left. */

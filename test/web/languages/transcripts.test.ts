@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import { LOCALES } from '../../../src/web/messages/locales.ts'
-import { KEPT, transcriptFile, renderTranscript, withoutValues } from './transcript.ts'
+import { KEPT, renderTranscript, transcriptFile, withoutValues } from './transcript.ts'
 
 const splitPages = (transcript: string): string[] => transcript.split('\n\n=== ')
 

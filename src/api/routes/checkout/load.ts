@@ -6,7 +6,7 @@ import { type DownPartners, offersFor, type RateTable } from '../../../domain/of
 import { isOpen } from '../../../domain/payment/payment.ts'
 import { checkoutUrl, type Payment } from '../../../domain/payment/payment-object.ts'
 import { isDust } from '../../../domain/settlement/deposit.ts'
-import type { Logger } from '../../../log.ts'
+import type { Logger } from '../../../runtime/log.ts'
 import { type Checkout, findOpenedAttempt, type PartnerNames } from '../../../web/checkout/checkout.ts'
 import { buyerCountry, type CountryDeps, detectDevice, hasDeviceWallet, readSimulatedBuyer } from '../buyer.ts'
 import { linkToken, PageProblem } from '../page-problem.ts'

@@ -6,6 +6,7 @@ import { listMemberships, type Membership } from '../../../db/accounts/people.ts
 import { sessionIn } from '../../../db/db.ts'
 import { hasAbility } from '../../../domain/account/roles.ts'
 import { isConfirmed } from '../../../domain/account/session.ts'
+import { isSameSecret } from '../../../runtime/constant-time.ts'
 import { FRAMED_HEADERS, FRAMING_HEADERS, PAGE_HEADERS } from '../../../web/page-headers.ts'
 import type { OperatorPages } from '../../../web/site/document.tsx'
 import {
@@ -16,7 +17,7 @@ import {
   storeConfirmableRequest,
 } from '../../accounts/confirmations.ts'
 import { findSignedIn, type SessionDeps, type SignedIn } from '../../accounts/sessions.ts'
-import { formToken, sameText } from '../../accounts/tokens.ts'
+import { formToken } from '../../accounts/tokens.ts'
 import { readUpload } from '../../images/upload.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
 import type { InTurn, Turns } from '../../limits/turns.ts'
@@ -69,7 +70,7 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
   const account = memberships.find(({ merchantId }) => merchantId === signedIn.session.merchantId) ?? memberships[0]
   if (!(await takeKept(deps, { page, request, signedIn }))) return response.redirect(303, '/dashboard')
   const csrf = formToken(signedIn.token, account?.merchantId ?? null)
-  if (page.method === 'post' && !sameText(String(request.body?.[CSRF_FIELD] ?? ''), csrf))
+  if (page.method === 'post' && !isSameSecret(String(request.body?.[CSRF_FIELD] ?? ''), csrf))
     throw new SiteProblem('forbidden_form')
   if (page.needs !== 'person') {
     if (account === undefined) return response.redirect(303, '/dashboard/welcome')

@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler } from 'express'
-import type { Logger } from '../../../log.ts'
+import type { Logger } from '../../../runtime/log.ts'
 import { type LinkProblemName, renderLinkProblem } from '../../../web/links/problem.tsx'
 import { wordsIn } from '../../../web/messages/words.ts'
 import { asProblem } from '../../http/problems.ts'

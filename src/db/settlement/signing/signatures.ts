@@ -4,9 +4,9 @@ import type { PayoutSignature } from '../../../domain/settlement/payout.ts'
 import { execute, many, one, sql, type Tx } from '../../db.ts'
 import { attempt, type FailedHook, isInScope, type JournalContext } from '../context.ts'
 import { here } from '../cursor.ts'
+import { sumUnclaimed } from '../observer/known.ts'
 import { hex } from '../payouts.ts'
 import { onLostTreasury, passing, seen, sendable } from '../queue.ts'
-import { sumUnclaimed } from '../watch/known.ts'
 
 const reservedRow = z.object({ micro: z.string(), final: z.coerce.number() })
 

@@ -1,6 +1,6 @@
 import type { Attempt, PaymentWithAttempts } from '../../../../src/domain/payment/payment-object.ts'
 import type { SandboxOrder } from '../../../../src/sandbox/partners/order.ts'
-import { listAttempts, heldBy, listUnread, readOrder, readDeposits } from '../../world/books.ts'
+import { heldBy, listAttempts, listUnread, readDeposits, readOrder } from '../../world/books.ts'
 import type { Shop } from '../../world/shop.ts'
 
 /** The facts of a story, each read from the party that owns it. */

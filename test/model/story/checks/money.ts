@@ -3,10 +3,10 @@ import { isClosed } from '../../../../src/domain/payment/payment.ts'
 import type { Attempt } from '../../../../src/domain/payment/payment-object.ts'
 import { readStatement } from '../../world/books.ts'
 import {
-  getAsset,
   balance,
   type Facts,
   findSold,
+  getAsset,
   getUnreturned,
   isReportedAfter,
   lastThere,

@@ -1,5 +1,5 @@
 import { isClosed } from '../../../../src/domain/payment/payment.ts'
-import { getAsset, type Facts, findSold, getUnreturned, isReportedAfter } from './facts.ts'
+import { type Facts, findSold, getAsset, getUnreturned, isReportedAfter } from './facts.ts'
 
 /** At the end only payments on the attention list are open. */
 export async function checkWakers({ shop, row, listed }: Facts): Promise<string[]> {

@@ -40,7 +40,11 @@ export const FITTING: readonly Idea[] = [
     tell: (random, view) => {
       const of = random.below(view.attempts.length)
       return [
-        ...random.pick<readonly StoryStep[]>([[], [simulator('refund_pending', 1200)], [simulator('refund_pending', 1200)]]),
+        ...random.pick<readonly StoryStep[]>([
+          [],
+          [simulator('refund_pending', 1200)],
+          [simulator('refund_pending', 1200)],
+        ]),
         decide('give_back', random.pick([null, of])),
         wait(60),
         { do: 'news', of },

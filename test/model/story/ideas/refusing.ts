@@ -55,7 +55,11 @@ export const REFUSING: readonly Idea[] = [
         ...cut(random),
         crossing(random, of),
         wait(random.pick([1, 130])),
-        ...random.pick<readonly StoryStep[]>([[], [decide('give_back', random.pick([of, null]))], [crossing(random, of)]]),
+        ...random.pick<readonly StoryStep[]>([
+          [],
+          [decide('give_back', random.pick([of, null]))],
+          [crossing(random, of)],
+        ]),
       ]
     },
   },

@@ -24,7 +24,8 @@ const says = (random: Random, acts: readonly PartnerAct[], of: number): Step =>
   partner(random.pick(acts), of, { percent: random.pick(SOME), news: news(random) })
 const answers = (random: Random, of: number | null): Step =>
   random.pick([decide('give_back', of), outside(of), outside(of), decide('settle')])
-const maybe = (random: Random, ...steps: readonly (readonly StoryStep[])[]): readonly StoryStep[] => random.pick([[], ...steps])
+const maybe = (random: Random, ...steps: readonly (readonly StoryStep[])[]): readonly StoryStep[] =>
+  random.pick([[], ...steps])
 const trouble = (random: Random): readonly StoryStep[] =>
   maybe(random, [simulator('refund_pending')], [simulator('refund_refused')])
 

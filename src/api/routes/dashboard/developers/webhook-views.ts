@@ -5,6 +5,7 @@ import type { WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.
 import { hasAbility } from '../../../../domain/account/roles.ts'
 import { isId } from '../../../../domain/ids.ts'
 import { isOverloaded, nextDelaySeconds, type SendError } from '../../../../domain/webhook.ts'
+import { parseRetryAfter } from '../../../../outbound/retry-after.ts'
 import type { DeliveryShown } from '../../../../web/dashboard/developers/webhooks/delivery-words.tsx'
 import {
   DELIVERY_VIEWS,
@@ -13,7 +14,6 @@ import {
 } from '../../../../web/dashboard/developers/webhooks/webhook.tsx'
 import type { EndpointShown, Health } from '../../../../web/dashboard/developers/webhooks/webhook-words.tsx'
 import { isLanguage } from '../../../../web/docs/code/languages.ts'
-import { parseRetryAfter } from '../../../../webhooks/retry-after.ts'
 import { SiteProblem } from '../../site-problem.ts'
 import { findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
 import type { WithRoutes } from '../operations.ts'

@@ -1,0 +1,30 @@
+import { createHash, createHmac } from 'node:crypto'
+import { isSameSecret } from '../runtime/constant-time.ts'
+
+/** The most seconds between a callback's timestamp and this clock, in the past or the future. */
+const TIMESTAMP_WINDOW_SECONDS = 300
+
+/** The most signatures of a header that are tried; a rotation needs two. */
+const MAX_SIGNATURES = 8
+
+export function hmacSha256(secret: string, message: string | Uint8Array, encoding: 'hex' | 'base64'): string {
+  return createHmac('sha256', secret).update(message).digest(encoding)
+}
+
+export function sha256Hex(message: string): string {
+  return createHash('sha256').update(message).digest('hex')
+}
+
+/** A partner that rotates its key sends two. */
+export function anyIsSame(signatures: readonly string[], expected: string): boolean {
+  return signatures.slice(0, MAX_SIGNATURES).some((signature) => isSameSecret(signature, expected))
+}
+
+/** Reads Unix seconds as plain digits; `parseInt` would also accept "1795209600abc". Null for anything else. */
+export function parseTimestamp(text: string | undefined): number | null {
+  return text !== undefined && /^[1-9]\d{0,10}$/.test(text) ? Number(text) : null
+}
+
+export function isInWindow(timestamp: number, now: number): boolean {
+  return Math.abs(now - timestamp) <= TIMESTAMP_WINDOW_SECONDS
+}

@@ -1,0 +1,167 @@
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { type MetricNumber, onceEach, registerNumbers } from './sampled-metrics.ts'
+
+/** The numbers of the books. Every process has the same, so one of them is enough. */
+export type Books = {
+  readonly payments: () => Promise<readonly { status: string; method: string; count: number; oldest_seconds: number }[]>
+  readonly attention: () => Promise<readonly { kind: string; count: number; oldest_seconds: number }[]>
+  readonly backlog: () => Promise<readonly { queue: string; count: number; oldest_seconds: number }[]>
+  readonly settled: () => Promise<readonly { count: number; fee_usdc: number }[]>
+  readonly partners: () => Promise<readonly { partner: string; why: string; seconds: number }[]>
+  readonly invariants: () => Promise<readonly { invariant: string; count: number }[]>
+  readonly reconciled: () => Promise<readonly { age_seconds: number }[]>
+}
+
+export type PoolUse = { readonly total: number; readonly idle: number; readonly waiting: number }
+
+/** In seconds. Most answers take milliseconds; a checkout that waits for a partner takes seconds. */
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+/**
+ * Milliseconds between two measurements of the event loop's delay. With the default, 10, they take 5 ms of CPU a
+ * second.
+ */
+const LOOP_DELAY_EVERY_MS = 100
+
+/** Creates the registry of a process: the process itself, and its connections to the database. */
+export function createRegistry(poolUse: () => PoolUse): Registry {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_DELAY_EVERY_MS })
+  new Gauge({
+    name: 'pinrail_database_connections',
+    help: 'Connections of this process by what they do; `waiting` are requests that have none.',
+    labelNames: ['state'] as const,
+    registers: [registry],
+    collect() {
+      for (const [state, count] of Object.entries(poolUse())) this.set({ state }, count)
+    },
+  })
+  return registry
+}
+
+/** Measures the time of the api's responses, by route. */
+export function createDurations(registry: Registry): Histogram<'method' | 'route' | 'status'> {
+  return new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the request to the end of its answer, by route.',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: BUCKETS,
+    registers: [registry],
+  })
+}
+
+/** In seconds. A call is given up after eight. */
+const CALL_BUCKETS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8]
+
+export type CallDurations = Histogram<'partner' | 'call' | 'outcome'>
+
+/** Measures how long partners and the converter take, and the outcome. */
+export function createCallDurations(registry: Registry): CallDurations {
+  return new Histogram({
+    name: 'pinrail_partner_call_seconds',
+    help: 'Time until a partner or the converter had answered. `outcome`: `answered`, or why there is no answer.',
+    labelNames: ['partner', 'call', 'outcome'] as const,
+    buckets: CALL_BUCKETS,
+    registers: [registry],
+  })
+}
+
+/** Counts the pages of buyers that this process notifies of changes. */
+export function watchPages(registry: Registry, count: () => number): void {
+  new Gauge({
+    name: 'pinrail_open_pages',
+    help: 'Pages of buyers that hear of changes from this process.',
+    registers: [registry],
+    collect() {
+      this.set(count())
+    },
+  })
+}
+
+/** Each number of the books: its source, and the column that has it. */
+const NUMBERS: Readonly<Record<string, MetricNumber<keyof Books>>> = {
+  pinrail_payments: {
+    from: 'payments',
+    value: 'count',
+    help: 'Payments that are not closed.',
+    labels: ['status', 'method'],
+  },
+  pinrail_payments_oldest_seconds: {
+    from: 'payments',
+    value: 'oldest_seconds',
+    help: 'Time since the last change of the one that waits longest.',
+    labels: ['status', 'method'],
+  },
+  pinrail_attention: {
+    from: 'attention',
+    value: 'count',
+    help: 'Money and time that wait for an operator, by kind.',
+    labels: ['kind'],
+  },
+  pinrail_attention_oldest_seconds: {
+    from: 'attention',
+    value: 'oldest_seconds',
+    help: 'Age of what has waited longest, by kind.',
+    labels: ['kind'],
+  },
+  pinrail_backlog: {
+    from: 'backlog',
+    value: 'count',
+    help: 'What is to be passed on: outbox by kind, news of partners, deliveries, mails.',
+    labels: ['queue'],
+  },
+  pinrail_backlog_oldest_seconds: {
+    from: 'backlog',
+    value: 'oldest_seconds',
+    help: 'Age of what has waited longest in each of them.',
+    labels: ['queue'],
+  },
+  pinrail_partner_down_seconds: {
+    from: 'partners',
+    value: 'seconds',
+    help: 'For how long a partner is down and not offered, and why. One that works has no series.',
+    labels: ['partner', 'why'],
+  },
+  pinrail_invariant_violations: {
+    from: 'invariants',
+    value: 'count',
+    help: 'Payments, or other things, of which the invariant did not hold when it was last compared.',
+    labels: ['invariant'],
+  },
+  pinrail_reconciliation_age_seconds: {
+    from: 'reconciled',
+    value: 'age_seconds',
+    help: 'Time since all invariants were last compared.',
+    labels: [],
+  },
+  pinrail_settled_payments_day: {
+    from: 'settled',
+    value: 'count',
+    help: 'Payments that succeeded in the last 24 hours.',
+    labels: [],
+  },
+  pinrail_fee_usdc_day: {
+    from: 'settled',
+    value: 'fee_usdc',
+    help: 'Fees of the payments that succeeded in the last 24 hours, in USDC.',
+    labels: [],
+  },
+}
+
+/**
+ * Reads the books on each request for metrics. If the database does not answer, there is no series, because an old
+ * number would hide money; `pinrail_books_readable` is 0 then.
+ */
+export function watchBooks(registry: Registry, sources: Books, withinMs?: number): void {
+  const books = onceEach(sources, withinMs)
+  const readable = new Gauge({
+    name: 'pinrail_books_readable',
+    help: '1 when the database answered what this page asked it, else 0.',
+    registers: [registry],
+    async collect() {
+      const answers = await Promise.allSettled(Object.values(books).map((read) => read()))
+      readable.set(answers.every(({ status }) => status === 'fulfilled') ? 1 : 0)
+    },
+  })
+  registerNumbers(registry, books, NUMBERS)
+}

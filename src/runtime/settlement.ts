@@ -1,0 +1,159 @@
+import type { Registry } from 'prom-client'
+import { type MetricNumber, onceEach, registerNumbers, type Sources } from './sampled-metrics.ts'
+
+/**
+ * The state of settlement for operators. Queue, cursor, lanes, parts and attention are the same from every worker;
+ * nodes are the worker's own view.
+ */
+export type SettlementSources = Sources<
+  'queue' | 'cursor' | 'lanes' | 'parts' | 'attention' | 'treasuries' | 'gas' | 'nodes' | 'calls' | 'quorum'
+>
+
+const NUMBERS: Readonly<Record<string, MetricNumber<keyof SettlementSources>>> = {
+  pinrail_payouts: {
+    from: 'queue',
+    value: 'count',
+    help: 'Payouts that have not ended.',
+    labels: ['state', 'reason'],
+  },
+  pinrail_payouts_usdc: {
+    from: 'queue',
+    value: 'usdc',
+    help: 'Their amount, in USDC.',
+    labels: ['state', 'reason'],
+  },
+  pinrail_payouts_oldest_seconds: {
+    from: 'queue',
+    value: 'oldest_seconds',
+    help: 'Age of the one that was queued first.',
+    labels: ['state', 'reason'],
+  },
+  pinrail_cursor_block: {
+    from: 'cursor',
+    value: 'block',
+    help: 'The final block to which the chain was read.',
+    labels: [],
+  },
+  pinrail_cursor_age_seconds: {
+    from: 'cursor',
+    value: 'age_seconds',
+    help: 'Time since the cursor moved.',
+    labels: [],
+  },
+  pinrail_cursor_lag_blocks: {
+    from: 'cursor',
+    value: 'lag_blocks',
+    help: 'Blocks between the cursor and the newest block that a quorum has told this worker.',
+    labels: [],
+  },
+  pinrail_cursor_deposits_behind_blocks: {
+    from: 'cursor',
+    value: 'deposits_behind',
+    help: 'Final blocks that were read for payouts, and not yet for transfers to deposit addresses.',
+    labels: [],
+  },
+  pinrail_settlement_paused: {
+    from: 'cursor',
+    value: 'paused',
+    help: '1 while signing and sending are paused.',
+    labels: [],
+  },
+  pinrail_lane: {
+    from: 'lanes',
+    value: 'one',
+    help: '1 for the state that the lane is in: open, paused_gas or quarantined.',
+    labels: ['wallet', 'status'],
+  },
+  pinrail_lane_open: {
+    from: 'lanes',
+    value: 'open',
+    help: 'Transactions of the lane that are not final.',
+    labels: ['wallet'],
+  },
+  pinrail_lane_unmined_seconds: {
+    from: 'lanes',
+    value: 'unmined_seconds',
+    help: 'How long the oldest of them has been in no block; 0 when none is.',
+    labels: ['wallet'],
+  },
+  pinrail_settlement_part_failing_seconds: {
+    from: 'parts',
+    value: 'failing_seconds',
+    help: 'How long the part of settlement has failed or rested, by cause; 0: its last round succeeded.',
+    labels: ['part', 'cause'],
+  },
+  pinrail_settlement_attention: {
+    from: 'attention',
+    value: 'count',
+    help: 'What of settlement waits for an operator, or fails and is tried again, by kind.',
+    labels: ['kind'],
+  },
+  pinrail_settlement_attention_oldest_seconds: {
+    from: 'attention',
+    value: 'oldest_seconds',
+    help: 'Age of what has waited longest, by kind.',
+    labels: ['kind'],
+  },
+  pinrail_treasury_usdc: {
+    from: 'treasuries',
+    value: 'usdc',
+    help: 'USDC of the treasuries; new payouts are paid by the one with the role `current`.',
+    labels: ['wallet', 'role'],
+  },
+  pinrail_gas_pol: {
+    from: 'gas',
+    value: 'pol',
+    help: 'POL of the wallets that send: relayers, and the one that funds them.',
+    labels: ['wallet', 'role'],
+  },
+  pinrail_node: {
+    from: 'nodes',
+    value: 'one',
+    help: '1 for the state that the node is in: good, doubtful, resting or left_out.',
+    labels: ['node', 'state'],
+  },
+  pinrail_node_head: {
+    from: 'nodes',
+    value: 'head',
+    help: 'The newest block that the node has told.',
+    labels: ['node'],
+  },
+  pinrail_node_latency_seconds: {
+    from: 'nodes',
+    value: 'latency_seconds',
+    help: 'How long its answers take, smoothed.',
+    labels: ['node'],
+  },
+  pinrail_node_failures_total: {
+    from: 'nodes',
+    value: 'failures',
+    help: 'Calls that it did not answer.',
+    labels: ['node'],
+    counts: true,
+  },
+  pinrail_node_wrong_total: {
+    from: 'nodes',
+    value: 'wrong',
+    help: 'Answers of a wrong shape, or against which a quorum voted.',
+    labels: ['node'],
+    counts: true,
+  },
+  pinrail_node_calls_total: {
+    from: 'calls',
+    value: 'count',
+    help: 'Calls to the node, by method.',
+    labels: ['node', 'method'],
+    counts: true,
+  },
+  pinrail_nodes_spare: {
+    from: 'quorum',
+    value: 'spare',
+    help: 'Nodes that may fail before there is no quorum; less than 0: there is none.',
+    labels: [],
+  },
+}
+
+/** Reads the state on each request for metrics; balances at most twice a minute. */
+export function watchSettlement(registry: Registry, sources: SettlementSources): void {
+  registerNumbers(registry, onceEach(sources), NUMBERS)
+}
