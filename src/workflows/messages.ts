@@ -32,7 +32,7 @@ export const cancelPayment = defineUpdate<CancelAnswer, []>('cancel')
 export const partnerNews = defineSignal<[{ readonly attemptId: string }]>('partnerNews')
 
 /** Null if an operator sent the signal by hand: a signal handler that throws would stop the run forever. */
-export function attemptOf(news: unknown): string | null {
+export function readAttemptId(news: unknown): string | null {
   const isNamed = typeof news === 'object' && news !== null && 'attemptId' in news
   return isNamed && typeof news.attemptId === 'string' ? news.attemptId : null
 }

@@ -182,7 +182,7 @@ class PaymentRun {
   listen(): void {
     setHandler(messages.paymentState, () => this.#payment)
     setHandler(messages.partnerNews, (news) => {
-      const attemptId = messages.attemptOf(news)
+      const attemptId = messages.readAttemptId(news)
       if (attemptId !== null) this.#inbox.mustRead(attemptId)
     })
     setHandler(messages.rowChanged, () => this.#inbox.mustLoad())

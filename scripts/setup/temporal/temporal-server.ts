@@ -31,7 +31,7 @@ export const TEMPORAL: ServerProgram = {
     },
     { how: 'built from tools/temporal', cacheName, make: buildTemporal },
   ],
-  findProblem: problemOf,
+  findProblem,
 }
 
 /**
@@ -47,7 +47,7 @@ export async function ensureTemporalServer(progress: Progress): Promise<Temporal
   }
   const onPath = which('temporal')
   if (onPath !== null) {
-    const problem = await problemOf(onPath)
+    const problem = await findProblem(onPath)
     if (problem === null) return { kind: 'program', path: onPath, origin: `${onPath}, found on PATH` }
     progress.line(`Temporal server: ${onPath} is not used: ${problem}`)
   }
@@ -58,7 +58,7 @@ export async function ensureTemporalServer(progress: Progress): Promise<Temporal
  * Returns what is wrong with a `temporal` program, or null. Its version line reads `temporal version 1.9.1 (Server
  * 1.32.0, …)`.
  */
-async function problemOf(path: string): Promise<string | null> {
+async function findProblem(path: string): Promise<string | null> {
   try {
     const version = await run(path, ['--version'], { timeoutMs: 20_000 })
     const [, major, minor] = /Server (\d+)\.(\d+)/.exec(version) ?? []

@@ -42,7 +42,7 @@ export const TEST_SERVER: ServerProgram = {
       make: makeByMaven,
     },
   ],
-  findProblem: problemOf,
+  findProblem,
 }
 
 /** Returns the path of the program that starts the time-skipping server. Gets it if it is not in the user's cache. */
@@ -51,7 +51,7 @@ export async function ensureTestServer(progress: Progress): Promise<string> {
 }
 
 /** Without a port the program prints its usage and ends. */
-async function problemOf(path: string): Promise<string | null> {
+async function findProblem(path: string): Promise<string | null> {
   try {
     await run(path, [], { timeoutMs: 20_000 })
     return null

@@ -18,9 +18,9 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 test.each([TEMPORAL, TEST_SERVER])(
   'the last source of the $title builds a program that runs',
-  async ({ sources, name, findProblem: problemOf }) => {
+  async ({ sources, name, findProblem }) => {
     await sources.at(-1)?.make(folder, STEP)
-    expect(await problemOf(join(folder, 'bin', name))).toBeNull()
+    expect(await findProblem(join(folder, 'bin', name))).toBeNull()
   },
   BUILD_MS,
 )

@@ -1,6 +1,6 @@
 import { type Account, freeUnits, isDust, isEnough, isSellable, isWorth, positive } from './account.ts'
 
-/** Whose money is the payment's, the excess, the shortage and the loss are computed from these facts, never stored. */
+/** The payment's own money, the excess, the shortage and the loss are computed from these facts, never stored. */
 
 /** An order at the converter. Each has its number, and is ended before another one is placed. */
 export type Sale = {
