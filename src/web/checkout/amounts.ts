@@ -1,5 +1,5 @@
 import { isZero, type MicroUsdc, type Money, subtract } from '../../domain/money.ts'
-import { type Account, freeUnits, isDust } from '../../domain/payment/funds/account.ts'
+import { type Account, freeUnits, isWorth } from '../../domain/payment/funds/account.ts'
 import {
   type Funds,
   findOwnAccount,
@@ -62,7 +62,7 @@ export function amountsOf(state: MoneyOf): Amounts {
 /** What is there of the buyer's money of an order. Dust is nobody's. */
 export function heldOf(state: PaymentWithAttempts, attemptId: string): bigint {
   const account = accountOf(toFunds(state), attemptId)
-  return account === undefined || isDust(account) ? 0n : freeUnits(account)
+  return account === undefined || !isWorth(account) ? 0n : freeUnits(account)
 }
 
 const accountOf = ({ accounts }: Funds, attemptId: string): Account | undefined =>

@@ -34,7 +34,7 @@ function putAccount(put: Put, funds: Funds, account: Account): void {
   // What the buyer got from elsewhere and the partner still holds belongs to the platform; what it took back too is lost.
   put('exchange', asset, outside < held ? -outside : -held)
   const owed = isOwn ? freeUnits(account) : getRest(funds, account)
-  const keptAsDust = !isOwn && isDust({ ...account, held: owed, outside: 0n })
+  const keptAsDust = !isOwn && isDust(account, owed)
   const liability = isOwn ? 'merchant_payable' : 'suspense'
   put(keptAsDust ? 'exchange' : liability, asset, -owed)
   put('chargeback_loss', asset, getShortage(funds, account))
