@@ -29,11 +29,14 @@ export type WorkerSettings = {
 export const SHUTDOWN_FORCE_MS = 15_000
 
 /**
- * Workflow tasks at the same time, and the local activities in them, for which they wait. Three partners that hang hold 144
- * (24 openings, 12 readings and 12 cancellations each: crowded.ts), receivers of webhooks 75 (places.ts). The rest is for payments
+ * Workflow tasks at the same time, and the local activities in them, for which they wait. Three partners that hang hold 180
+ * (24 openings, and 12 each of readings, cancellations and refunds: crowded.ts), receivers of webhooks 75 (places.ts). The rest is for payments
  * that wait for nobody.
  */
 const WORKFLOW_TASKS_AT_ONCE = 300
+
+/** Other activities of payments at the same time: three partners that hang hold 180 of these, too. */
+const ACTIVITIES_AT_ONCE = 300
 
 /**
  * Deliveries at the same time. Almost all of it is waiting for receivers, so that places cost sockets and little else; ten accounts
@@ -68,6 +71,7 @@ export function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
       taskQueue: PAYMENTS_QUEUE,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS_AT_ONCE,
       maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS_AT_ONCE,
+      maxConcurrentActivityTaskExecutions: ACTIVITIES_AT_ONCE,
     }),
     Worker.create({ ...shared, taskQueue: DELIVERIES_QUEUE, maxConcurrentActivityTaskExecutions: DELIVERIES_AT_ONCE }),
   ])

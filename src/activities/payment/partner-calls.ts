@@ -5,7 +5,7 @@ import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import { abortAfter } from '../../limits/abort-after.ts'
 import type { Rate } from '../../providers/converter/converter.ts'
-import { isPartnerError, notYet } from '../failure.ts'
+import { isPartnerError, notYet, type PartnerTrouble, partnerFailure, secondsAfter } from '../failure.ts'
 import { CALL_TIMEOUT_MS, type PaymentDeps } from './payment-deps.ts'
 
 /** How often a partner that does not answer is asked before we go on without its word. */
@@ -19,6 +19,9 @@ const TRIES_BEFORE_SILENCE = {
 const TRIES_WITHOUT_ROOM = 20
 /** Seconds between them. They differ, so that those who found no room do not come again all at once. */
 const ROOM_AFTER = { least: 2, spread: 9 } as const
+
+/** Seconds between the tries of a payment that waits for them: a partner may ask for an hour. */
+const MOST_BETWEEN_TRIES = 10
 
 /** An attempt as it was known before the partner was asked, with the newest of its unread news. */
 export type AskedAttempt = { readonly attempt: Attempt; readonly unread: string | null }
@@ -48,25 +51,32 @@ export async function askQuietly<Answer>(
   try {
     return await ask()
   } catch (error) {
-    if (!isPartnerError(error) || Context.current().cancellationSignal.aborted) throw error
+    if (!isSilence(error)) throw error
     const waitsForRoom = !error.wasAsked && accept === 'after some tries'
     const tries = waitsForRoom ? TRIES_WITHOUT_ROOM : TRIES_BEFORE_SILENCE[accept]
     if (Context.current().info.attempt >= tries) return null
-    throw waitsForRoom ? notYet(error.message, ROOM_AFTER.least + Math.floor(Math.random() * ROOM_AFTER.spread)) : error
+    throw waitsForRoom
+      ? notYet(error.message, ROOM_AFTER.least + Math.floor(Math.random() * ROOM_AFTER.spread))
+      : partnerFailure(error, MOST_BETWEEN_TRIES)
   }
 }
 
+/** True if the partner gave no answer. A call that we gave up ourselves says nothing about the partner. */
+export const isSilence = (error: unknown): error is PartnerTrouble =>
+  isPartnerError(error) && !Context.current().cancellationSignal.aborted
+
 /**
- * A partner that lets the time of a call pass is not asked again right after it: a buyer or a merchant may be waiting for this
- * reading to end. The next poll asks it.
+ * A partner that lets the time pass, or asks us to wait, is not asked again right after it: the workflow task lasts as long as this
+ * reading, and a buyer or a merchant may be waiting for it to end. The next callback or poll asks it. `ask` may make several calls
+ * in the time of one.
  */
 export async function askInTime<Answer>(ask: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
   const signal = callSignal()
   try {
     return await ask(signal)
   } catch (error) {
-    if (!signal.aborted || !isPartnerError(error)) throw error
-    throw ApplicationFailure.nonRetryable(error.message, 'Partner.silent')
+    if (!isPartnerError(error) || (!signal.aborted && secondsAfter(error) === null)) throw error
+    throw ApplicationFailure.nonRetryable(error.message, `Partner.${error.kind}`)
   }
 }
 
@@ -91,7 +101,7 @@ export async function rateToLock(
 
 /** For `catch`: a partner that gives no answer has said nothing; anything else is thrown on. */
 export function noAnswer(error: unknown): null {
-  if (isPartnerError(error)) return null
+  if (isSilence(error)) return null
   throw error
 }
 
