@@ -25,7 +25,7 @@ export function guarded<Args extends unknown[], Result>(
   }
 }
 
-type PartnerTrouble = Error & {
+export type PartnerTrouble = Error & {
   kind: 'unknown' | 'throttled' | 'misconfigured'
   retryAfterSeconds: number | null
   wasAsked: boolean
@@ -46,16 +46,18 @@ export function waitAfter(error: PartnerTrouble): number {
   return secondsAfter(error) ?? UNKNOWN_RETRY_SECONDS
 }
 
-function secondsAfter({ kind, retryAfterSeconds }: PartnerTrouble): number | null {
+/** Seconds that the party asks us to wait; null if it asks for nothing. */
+export function secondsAfter({ kind, retryAfterSeconds }: PartnerTrouble): number | null {
   return kind === 'misconfigured' ? MISCONFIGURED_RETRY_SECONDS : retryAfterSeconds
 }
 
-function partnerFailure(error: PartnerTrouble): ApplicationFailure {
+/** `mostSeconds`: how long the next try waits at most, whatever the party asks for. */
+export function partnerFailure(error: PartnerTrouble, mostSeconds = Number.POSITIVE_INFINITY): ApplicationFailure {
   const seconds = secondsAfter(error)
   return ApplicationFailure.create({
     type: `Partner.${error.kind}`,
     message: error.message,
-    ...(seconds === null ? {} : { nextRetryDelay: seconds * 1000 }),
+    ...(seconds === null ? {} : { nextRetryDelay: Math.min(seconds, mostSeconds) * 1000 }),
   })
 }
 

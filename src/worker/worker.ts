@@ -29,11 +29,14 @@ export type WorkerSettings = {
 export const SHUTDOWN_FORCE_MS = 15_000
 
 /**
- * Concurrent workflow tasks, and the local activities in them, for which they wait. Three partners that hang occupy 144
- * (24 openings, 12 readings and 12 cancellations each: crowded.ts), receivers of webhooks 75 (places.ts). The rest is
- * for payments that wait for none of them.
+ * Concurrent workflow tasks, and the local activities in them, for which they wait. Three partners that hang occupy 180
+ * (24 openings, and 12 each of readings, cancellations and refunds: crowded.ts), receivers of webhooks 75 (places.ts).
+ * The rest is for payments that wait for none of them.
  */
 const WORKFLOW_TASKS_AT_ONCE = 300
+
+/** Concurrent other activities of payments: three partners that hang occupy 180 of these, too. */
+const ACTIVITIES_AT_ONCE = 300
 
 /**
  * Concurrent deliveries. Almost all of them wait for receivers, so that places cost sockets and little else; ten
@@ -68,6 +71,7 @@ export function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
       taskQueue: PAYMENTS_QUEUE,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS_AT_ONCE,
       maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS_AT_ONCE,
+      maxConcurrentActivityTaskExecutions: ACTIVITIES_AT_ONCE,
     }),
     Worker.create({ ...shared, taskQueue: DELIVERIES_QUEUE, maxConcurrentActivityTaskExecutions: DELIVERIES_AT_ONCE }),
   ])

@@ -24,7 +24,7 @@ export async function giveBack(
   )
   const attempt = begun.state.attempts.find(({ id }) => id === attemptId)
   if (attempt?.back !== 'asked') return answerWith(begun)
-  const result = await askQuietly(() => callRefund(deps, attempt), 'asked again')
+  const result = await askQuietly(() => callRefund(deps, attempt, callSignal()), 'asked again')
   if (result === null) return answerWith(begun)
   const work = (work: PaymentWork) => recordRefund(work, attempt, result)
   const done = await changeMoney(deps, { id: paymentId, work, known: begun.state })
@@ -53,10 +53,14 @@ async function begin(
   work.setAttempt(attemptId, { back: 'asked' })
 }
 
-export async function callRefund(deps: PaymentDeps, { id: attemptId, provider }: Attempt): Promise<RefundResult> {
+export async function callRefund(
+  deps: PaymentDeps,
+  { id: attemptId, provider }: Attempt,
+  signal: AbortSignal,
+): Promise<RefundResult> {
   const partner = deps.partners[provider]
   if (partner.refundOrder === undefined) return { kind: 'refused', reason: `${provider} gives nothing back` }
-  return partner.refundOrder({ attemptId, key: refundKey(attemptId) }, callSignal())
+  return partner.refundOrder({ attemptId, key: refundKey(attemptId) }, signal)
 }
 
 /** If the attempt has changed since the partner was asked, the next reading of the order asks again. */

@@ -61,7 +61,7 @@ export async function openPartnerOrder(
   if (!isOpen(status)) return { ...answerWith(begun), answer: { kind: 'not_payable', status } }
   if (isOneTooMany) return { ...answerWith(begun), answer: { kind: 'too_many_attempts' } }
 
-  const { payment } = before
+  const { payment } = begun.state
   // Another try of this opening might have stored another amount.
   const { asked: amount } = begun.state.attempts.find(({ id }) => id === attemptId) as Attempt
   const opened = await deps.partners[request.provider].openOrder(

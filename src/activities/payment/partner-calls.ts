@@ -5,7 +5,7 @@ import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import type { Rate } from '../../partners/converter/converter.ts'
 import { abortAfter } from '../../runtime/abort-after.ts'
-import { isPartnerError, notYet } from '../failure.ts'
+import { isPartnerError, notYet, type PartnerTrouble, partnerFailure, secondsAfter } from '../failure.ts'
 import { CALL_TIMEOUT_MS, type PaymentDeps } from './payment-deps.ts'
 
 const TRIES_BEFORE_SILENCE = {
@@ -18,6 +18,9 @@ const TRIES_BEFORE_SILENCE = {
 const TRIES_WITHOUT_ROOM = 20
 /** Seconds between them. They vary, so that calls that found no slot do not all return at the same moment. */
 const ROOM_AFTER = { least: 2, spread: 9 } as const
+
+/** Seconds between the tries for which a payment waits: a partner might ask for an hour. */
+const MOST_BETWEEN_TRIES = 10
 
 /** An attempt as it was known before the partner was asked, with its newest unread callback. */
 export type AskedAttempt = { readonly attempt: Attempt; readonly unread: string | null }
@@ -46,22 +49,31 @@ export async function askQuietly<Answer>(
   try {
     return await ask()
   } catch (error) {
-    if (!isPartnerError(error) || Context.current().cancellationSignal.aborted) throw error
+    if (!isSilence(error)) throw error
     const waitsForRoom = !error.wasAsked && accept === 'after some tries'
     const tries = waitsForRoom ? TRIES_WITHOUT_ROOM : TRIES_BEFORE_SILENCE[accept]
     if (Context.current().info.attempt >= tries) return null
-    throw waitsForRoom ? notYet(error.message, ROOM_AFTER.least + Math.floor(Math.random() * ROOM_AFTER.spread)) : error
+    throw waitsForRoom
+      ? notYet(error.message, ROOM_AFTER.least + Math.floor(Math.random() * ROOM_AFTER.spread))
+      : partnerFailure(error, MOST_BETWEEN_TRIES)
   }
 }
 
-/** A buyer or merchant might wait for this reading: a partner that exceeds the time is asked by the next poll. */
+/** True if the partner gave no answer. A call that we gave up ourselves says nothing about the partner. */
+export const isSilence = (error: unknown): error is PartnerTrouble =>
+  isPartnerError(error) && !Context.current().cancellationSignal.aborted
+
+/**
+ * The workflow task lasts as long as this reading, and a buyer or merchant might wait for it: a partner that exceeds the time
+ * or asks us to wait is asked by the next callback or poll. `ask` can make several calls within the time of one.
+ */
 export async function askInTime<Answer>(ask: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
   const signal = callSignal()
   try {
     return await ask(signal)
   } catch (error) {
-    if (!signal.aborted || !isPartnerError(error)) throw error
-    throw ApplicationFailure.nonRetryable(error.message, 'Partner.silent')
+    if (!isPartnerError(error) || (!signal.aborted && secondsAfter(error) === null)) throw error
+    throw ApplicationFailure.nonRetryable(error.message, `Partner.${error.kind}`)
   }
 }
 
@@ -88,7 +100,7 @@ export async function rateToLock(
 }
 
 export function noAnswer(error: unknown): null {
-  if (isPartnerError(error)) return null
+  if (isSilence(error)) return null
   throw error
 }
 

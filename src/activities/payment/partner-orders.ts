@@ -17,7 +17,7 @@ import { toSnapshot } from '../../domain/payment/snapshot.ts'
 import { because, createNote } from '../../domain/timeline.ts'
 import { changeMoney } from './change-money.ts'
 import { callRefund, recordRefund } from './give-back.ts'
-import { askInTime, askQuietly, callSignal, describeNews, type OrderNews, toAsk } from './partner-calls.ts'
+import { askInTime, askQuietly, callSignal, describeNews, noAnswer, type OrderNews, toAsk } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
@@ -34,12 +34,12 @@ export async function readPartnerOrder(
   const attempt = before.attempts.find((candidate) => candidate.id === attemptId)
   if (attempt === undefined) return unchanged(before)
   const isAsked = attempt.back === 'asked' && !isBackAnyway(toAccount(attempt))
-  const refund = isAsked ? await callRefund(deps, attempt) : null
-  const order = await askInTime((signal) =>
-    attempt.cancelAsked
-      ? callCancel(deps, attempt, signal)
-      : deps.partners[attempt.provider].readOrder({ attemptId }, signal),
-  )
+  const { refund, order } = await askInTime(async (signal) => ({
+    refund: isAsked ? await callRefund(deps, attempt, signal).catch(noAnswer) : null,
+    order: attempt.cancelAsked
+      ? await callCancel(deps, attempt, signal)
+      : await deps.partners[attempt.provider].readOrder({ attemptId }, signal),
+  }))
   const news = await describeNews(deps, toAsk(before, attempt), order)
   const work = (work: PaymentWork) => {
     applyOrder(work, deps, news)

@@ -10,7 +10,7 @@ import { createNote } from '../../domain/timeline.ts'
 import type { Conversion, EndedConversion } from '../../partners/converter/converter.ts'
 import { isPartnerError, notYet, waitAfter } from '../failure.ts'
 import { changeMoney } from './change-money.ts'
-import { callSignal, describeNews, noAnswer, rateToLock, toAsk } from './partner-calls.ts'
+import { callSignal, describeNews, isSilence, noAnswer, rateToLock, toAsk } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 import { answerWithUntried } from './payment-row.ts'
@@ -127,7 +127,7 @@ function recordAnswer(
 const isOpen = ({ state }: PaymentWork, { number }: StoredSale): boolean => findOpenSale(state)?.number === number
 
 function pendingIfPartner(error: unknown): Extract<Conversion, { kind: 'pending' }> {
-  if (!isPartnerError(error)) throw error
+  if (!isSilence(error)) throw error
   return { kind: 'pending', retryAfterSeconds: waitAfter(error) }
 }
 

@@ -1,5 +1,5 @@
 import { isZero, type MicroUsdc, type Money, subtract } from '../../domain/money.ts'
-import { type Account, freeUnits, isDust } from '../../domain/payment/funds/account.ts'
+import { type Account, freeUnits, isWorth } from '../../domain/payment/funds/account.ts'
 import {
   type Funds,
   findOwnAccount,
@@ -60,7 +60,7 @@ export function getAmounts(state: PaymentMoney): Amounts {
 /** Returns the units of an attempt's money that the buyer has not got back. Dust counts as zero. */
 export function getAttemptUnits(state: PaymentWithAttempts, attemptId: string): bigint {
   const account = findAccount(toFunds(state), attemptId)
-  return account === undefined || isDust(account) ? 0n : freeUnits(account)
+  return account === undefined || !isWorth(account) ? 0n : freeUnits(account)
 }
 
 const findAccount = ({ accounts }: Funds, attemptId: string): Account | undefined =>

@@ -192,6 +192,43 @@ describe('opening an order', () => {
   })
 })
 
+describe('reading an order', () => {
+  const hour = () => new PartnerError('throttled', 'too many calls', { retryAfterSeconds: 3600 })
+  const refused = () => new PartnerError('misconfigured', 'the account is refused')
+  const failing = (calls: Partial<PaymentDeps['partners']['wallet_app']>): Partial<PaymentDeps> => {
+    const { partners } = world.deps
+    return { partners: { ...partners, wallet_app: { ...partners.wallet_app, ...calls } } }
+  }
+
+  test.each([
+    ['asks to wait for an hour', hour, 'Partner.throttled'],
+    ['refuses the account', refused, 'Partner.misconfigured'],
+  ])('holds no workflow task while a partner %s', async (_what, trouble, type) => {
+    const made = await world.opened()
+    const changes = failing({ readOrder: () => Promise.reject(trouble()) })
+    await expect(world.read(made, changes)).rejects.toMatchObject({ type, nonRetryable: true })
+  })
+
+  test('a payment that is closed asks within ten seconds again, although its partner asks for an hour', async () => {
+    const { id } = await world.opened()
+    const changes = failing({ cancelOrder: () => Promise.reject(hour()) })
+    await expect(world.closeAs(id, 'expired', changes)).rejects.toMatchObject({ nextRetryDelay: 10_000 })
+  })
+
+  test('reads the order although its partner does not answer about the give-back', async () => {
+    const made = await world.paid('6000')
+    await world.giveBack(made, failing({ refundOrder: async () => ({ kind: 'pending' }) }))
+    const order = await world.deps.partners.wallet_app.readOrder(made, AbortSignal.timeout(5000))
+    if (order === null) throw new Error('there is no order')
+    const changes = failing({
+      refundOrder: () => Promise.reject(hour()),
+      readOrder: async () => ({ ...order, received: { minor: '7000', currency: 'EUR' } }),
+    })
+    await world.read(made, changes)
+    expect(await world.held(made.id)).toEqual(['paid 7000'])
+  })
+})
+
 describe('canceling an order', () => {
   /** The wallet app with another `cancelOrder`. */
   function app(cancelOrder: (attemptId: string) => Promise<never>): Partial<PaymentDeps> {

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { FOUND } from '../found/found.ts'
 import { toStory } from '../found/story.ts'
 import { playStory } from '../story/play.ts'
+import { openTheater } from '../world/shop.ts'
 import { openStage, type Stage } from '../world/stage.ts'
 import { DEFECTS } from './all.ts'
-import { withDefect } from './catching.ts'
+import { catchDefect, withDefect } from './catching.ts'
 
 let stage: Stage
 beforeAll(async () => {
@@ -19,3 +20,12 @@ test.each(DEFECTS)('the planted bug "$name" is caught by the story "$caughtBy"',
   const wrong = await withDefect(stage, defect, (planted) => playStory(planted, toStory(found)))
   expect(wrong).not.toEqual([])
 })
+
+test('random stories catch a bug on one stage with a system that does not have it', async () => {
+  const [defect] = DEFECTS.filter(({ name }) => name === 'withheld money is sold')
+  if (defect === undefined) throw new Error('there is no such bug')
+  const sound = await openTheater(stage)
+  const caught = await catchDefect(sound, defect, { seed: 1, from: 0, stories: 50 })
+  await sound.close()
+  expect(caught).not.toBeNull()
+}, 120_000)

@@ -1,10 +1,13 @@
 import { newPayment } from '../../../scripts/test/new-payment.ts'
-import type { Db, Tenant } from '../../../src/db/db.ts'
+import type { Db } from '../../../src/db/db.ts'
+import { insertMerchant } from '../../../src/db/merchants/merchants.ts'
 import { newId } from '../../../src/ids.ts'
 import type { System } from './system.ts'
 
 /** A payment of another merchant, with money at a partner and an open sale: no story must change it. */
-export async function openNeighbor(system: System, db: Db, tenant: Tenant) {
+export async function openNeighbor(system: System, db: Db) {
+  const tenant = { merchantId: newId('merchant'), livemode: false }
+  await insertMerchant(db, { id: tenant.merchantId, name: 'Shop next door' })
   const paymentId = newId('payment')
   const attemptId = newId('attempt')
   const createdAt = new Date(Date.UTC(2027, 0, 1)).toISOString()

@@ -28,7 +28,7 @@ export async function openTheater(stage: Stage, seams: readonly Seam[] = []) {
   const server = createServer(timeline)
   const system = await loadPayments({ workflow: server.module, date: createDate(timeline), seams })
   const db = system.createDb({ url: stage.databaseUrl, livemode: false, pool: 4 })
-  const neighbor = await openNeighbor(system, db, stage.neighbor)
+  const neighbor = await openNeighbor(system, db)
   stage.useClock(timeline.now)
   let noted = ''
   return {

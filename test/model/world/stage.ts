@@ -25,9 +25,7 @@ export async function openStage() {
   const database = await createTestDatabase()
   const db = createDb({ url: database.url, livemode: false, pool: 2 })
   const tenant = { merchantId: newId('merchant'), livemode: false }
-  const neighbor = { merchantId: newId('merchant'), livemode: false }
   await insertMerchant(db, { id: tenant.merchantId, name: 'Model Shop' })
-  await insertMerchant(db, { id: neighbor.merchantId, name: 'Shop next door' })
   await insertEndpoint(db, tenant, {
     id: newId('endpoint'),
     url: 'http://127.0.0.1:9/',
@@ -57,7 +55,6 @@ export async function openStage() {
     databaseUrl: database.url,
     db,
     tenant,
-    neighbor,
     sandbox,
     partners: {
       wallet_app: settings('/wallet-app'),

@@ -45,11 +45,12 @@ export const freeUnits = ({ held, outside }: Account): bigint => positive(held -
 
 export const isOnChain = ({ asset }: Pick<Account, 'asset'>): boolean => asset === USDC
 
-/** True if the free money is so little that it belongs to the platform unless the payment takes it. */
-export const isDust = (account: Account): boolean => isOnChain(account) && freeUnits(account) < DUST_MICRO
+/** True if so little of the account’s money belongs to the platform unless the payment takes it. */
+export const isDust = (account: Pick<Account, 'asset'>, units: bigint): boolean =>
+  isOnChain(account) && units < DUST_MICRO
 
 /** True if the buyer is owed something for it. */
-export const isWorth = (account: Account): boolean => freeUnits(account) > 0n && !isDust(account)
+export const isWorth = (account: Account): boolean => freeUnits(account) > 0n && !isDust(account, freeUnits(account))
 
 /** True if the partner was asked to give the money back before the buyer got it from elsewhere. */
 export const isBackAnyway = ({ back, outside }: Pick<Account, 'back' | 'outside'>): boolean =>

@@ -41,11 +41,9 @@ function isOfUse(funds: Funds, answer: Answer): boolean {
   if (answer.say === 'release') return funds.hold
   if (answer.say === 'settle') return hasQuestion(funds)
   if (answer.say === 'give_back')
-    return JSON.stringify(withAnswer(funds, answer), asText) !== JSON.stringify(funds, asText)
+    return funds.accounts.some((account) => giveBackAccount(funds, account, answer) !== account)
   return mayWriteOff(funds)
 }
-
-const asText = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value)
 
 /** Late money of a closed payment can be held, too. */
 function mayBeHeld(funds: Funds): boolean {
@@ -114,12 +112,17 @@ function settle(funds: Funds): Funds {
   return { ...settled, agreed: own === null ? null : nameMoney(own) }
 }
 
-function giveBack(funds: Funds, { accountId, outside }: Extract<Answer, { say: 'give_back' }>): Funds {
-  const change = outside === true ? givenOutside : givenByPartner
-  const accounts = funds.accounts.map((account) =>
-    accountId === undefined || accountId === account.id ? change(funds, account) : account,
-  )
-  return { ...funds, accounts }
+type GiveBack = Extract<Answer, { say: 'give_back' }>
+
+const giveBack = (funds: Funds, answer: GiveBack): Funds => ({
+  ...funds,
+  accounts: funds.accounts.map((account) => giveBackAccount(funds, account, answer)),
+})
+
+/** Returns the same object if the answer changes nothing about the account. */
+function giveBackAccount(funds: Funds, account: Account, { accountId, outside }: GiveBack): Account {
+  if (accountId !== undefined && accountId !== account.id) return account
+  return outside === true ? givenOutside(funds, account) : givenByPartner(funds, account)
 }
 
 const isPaidOut = (funds: Funds, { id }: Account): boolean =>

@@ -91,7 +91,7 @@ export function getRest(funds: Funds, account: Account): bigint {
 /** Returns the units beyond the payment's money, which must go back to the buyer. Dust stays. */
 export function getExcess(funds: Funds, account: Account): bigint {
   const rest = getRest(funds, account)
-  return isDust({ ...account, held: rest, outside: 0n }) ? 0n : rest
+  return isDust(account, rest) ? 0n : rest
 }
 
 /** Returns the units that were sold of the account and are no longer there. */

@@ -35,7 +35,7 @@ function putAccount(put: Put, funds: Funds, account: Account): void {
   // took back as well is lost.
   put('exchange', asset, outside < held ? -outside : -held)
   const owed = isOwn ? freeUnits(account) : getRest(funds, account)
-  const isDustOfPlatform = !isOwn && isDust({ ...account, held: owed, outside: 0n })
+  const isDustOfPlatform = !isOwn && isDust(account, owed)
   const liability = isOwn ? 'merchant_payable' : 'suspense'
   put(isDustOfPlatform ? 'exchange' : liability, asset, -owed)
   put('chargeback_loss', asset, getShortage(funds, account))

@@ -167,17 +167,20 @@ async function checkClosedAgain({ shop, row }: Pick<Facts, 'shop' | 'row'>): Pro
   return rows.map(({ before }) => `closed before, and open again after ${before}`)
 }
 
-/** True if money is known that counts: the merchant must not read that there is none. */
+/**
+ * The merchant must not read that nothing was paid while money is known that counts: the least of all readings since the last
+ * one that is older than a minute. Several readings can have the same time.
+ */
 async function checkNotEmpty({ shop, row }: Facts): Promise<string[]> {
   const { rows } = await shop.db.query(
     `select e.kind from timeline_entry e where e.payment_id = $1 and e.kind in ('payment.canceled', 'payment.expired')
        and e.from_status in ('created', 'pending') and ((e.data ->> 'free')::numeric >= case e.data ->> 'asset' when 'USDC' then 10000 else 1 end
          or exists (
-         select 1 from attempt a cross join lateral (select min(r.held) as held from (
-           (select held from reading where attempt_id = a.id and at < e.at - interval '1 minute' order by revision desc limit 1) union all
-           (select held from reading where attempt_id = a.id and at <= e.at order by revision desc limit 1)) r) last
-           where a.payment_id = e.payment_id and exists (select 1 from reading where attempt_id = a.id and at < e.at - interval '1 minute')
-             and last.held - a.outside > case when a.provider = 'crypto' then 9999 else 0 end))`,
+         select 1 from attempt a cross join lateral (
+           select min(r.held) as held from reading r where r.attempt_id = a.id and r.at <= e.at and r.at >= (
+             select max(at) from reading where attempt_id = a.id and at < e.at - interval '1 minute')) known
+           where a.payment_id = e.payment_id
+             and known.held - a.outside > case when a.provider = 'crypto' then 9999 else 0 end))`,
     [row.payment.id],
   )
   return rows.map(({ kind }) => `${kind}, and a part of the price had come`)

@@ -58,9 +58,10 @@ export function checkExpiry({ row, notes }: Facts): string[] {
 export async function checkDelay({ shop, row, notes }: Facts): Promise<string[]> {
   const marked = notes.get('payment.settlement_delayed')
   if (marked === undefined || row.payment.paidAt === null || shop.hasLost()) return []
-  // Money that was odd, withheld or given back did not belong to the payment before.
+  // Money that was odd, withheld or given back did not belong to the payment before. Money that was paid twice counts from the
+  // second time.
   const { rows } = await shop.db.query(
-    `select max(at) as at, jsonb_object_agg(id, at order by at desc) filter (where status = 'paid') as paid from (
+    `select max(at) as at, jsonb_object_agg(id, at order by at) filter (where status = 'paid') as paid from (
        select at, null as id, null as status from timeline_entry
          where payment_id = $1 and (to_status = 'processing' or kind = 'refund.refused') union all
        select at, null, null from decision where payment_id = $1 union all
