@@ -8,7 +8,7 @@ import { findOpenSale, toFunds, toMoney } from '../../domain/payment/funds/store
 import type { Attempt, PaymentWithAttempts, StoredSale } from '../../domain/payment/payment-object.ts'
 import { createNote } from '../../domain/timeline.ts'
 import type { Conversion, EndedConversion } from '../../partners/converter/converter.ts'
-import { isPartnerError, notYet, waitAfter } from '../failure.ts'
+import { notYet, waitAfter } from '../failure.ts'
 import { changeMoney } from './change-money.ts'
 import { callSignal, describeNews, isSilence, noAnswer, rateToLock, toAsk } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
