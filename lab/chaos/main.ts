@@ -5,7 +5,7 @@ import type { PaymentAnswer } from '../../scripts/demo/merchant.ts'
 import type { Progress } from '../../scripts/setup/progress.mjs'
 import { checkSucceeded } from '../../test/e2e/harness/checker.ts'
 import { playRound, VICTIMS } from '../../test/e2e/harness/round.ts'
-import { startWorld } from '../../test/e2e/harness/world.ts'
+import { startTestSystem } from '../../test/e2e/harness/test-system.ts'
 import { createRandom } from '../../test/support/random.ts'
 
 const USAGE = `npm run chaos -- [options]
@@ -38,27 +38,27 @@ export async function main(args: string[], progress: Progress): Promise<number> 
   const random = createRandom(Number(values.seed)).next
   const say = (line: string): void => progress.line(line)
   say(`seed ${values.seed}`)
-  const world = await startWorld()
+  const testSystem = await startTestSystem()
   const paid: PaymentAnswer[] = []
   try {
     const matrix = [...VICTIMS.map((victim) => [victim]), VICTIMS]
     for (const victims of Array.from({ length: Number(values.rounds) }, () => matrix).flat())
-      paid.push(...(await playRound(world, { payments: Number(values.payments), victims, random, say })))
-    for (const { id } of paid) await deliveredEvents(world.merchant, id)
-    const problems = await verdict(world, paid, say)
+      paid.push(...(await playRound(testSystem, { payments: Number(values.payments), victims, random, say })))
+    for (const { id } of paid) await deliveredEvents(testSystem.merchant, id)
+    const problems = await verdict(testSystem, paid, say)
     for (const problem of problems) say(problem)
     return problems.length === 0 ? 0 : 1
   } finally {
-    await world.stop()
+    await testSystem.stop()
   }
 }
 
 async function verdict(
-  world: Awaited<ReturnType<typeof startWorld>>,
+  testSystem: Awaited<ReturnType<typeof startTestSystem>>,
   paid: readonly PaymentAnswer[],
   say: (line: string) => void,
 ): Promise<readonly string[]> {
-  const { info, sandboxUrl } = world.system
+  const { info, sandboxUrl } = testSystem.system
   for (const deadline = Date.now() + BOOKS_WITHIN_MS; ; ) {
     const { problems, figures } = await checkSucceeded({ info, sandboxUrl }, paid)
     if (problems.length > 0 && Date.now() < deadline) {

@@ -1,7 +1,7 @@
 import type { Progress } from '../../scripts/setup/progress.mjs'
 import { startServices } from '../../scripts/test/services/services.ts'
-import { furnish } from '../../test/api/support/furnished.ts'
-import { openShop } from '../../test/api/support/shop.ts'
+import { seedApi } from '../../test/api/support/seeded-api.ts'
+import { openTestApi } from '../../test/api/support/test-api.ts'
 import { createRandom } from '../../test/support/random.ts'
 import { createRequests, type Document, type Made } from './requests.ts'
 
@@ -35,16 +35,16 @@ export async function main(args: readonly string[], progress: Progress): Promise
 
 async function fuzz(seed: number, requests: number) {
   // No worker runs the workflows here; other tests cover them.
-  const shop = await openShop({
+  const shop = await openTestApi({
     deps: ({ workflows }) => ({
       workflows: { ...workflows, start: async () => true },
       deliveries: { deliverNow: async () => true },
     }),
   })
   try {
-    const owned = await furnish(shop)
-    const other = await furnish(shop, await shop.addMerchant())
-    const ended = (await furnish(shop)).payment
+    const owned = await seedApi(shop)
+    const other = await seedApi(shop, await shop.addMerchant())
+    const ended = (await seedApi(shop)).payment
     await shop.db.query("update payment set status = 'canceled', canceled_at = now() where id = $1", [ended])
     const document = JSON.parse((await shop.ask('GET', '/openapi.json')).text) as Document
     const before = await shop.count('payment')
@@ -62,7 +62,7 @@ async function fuzz(seed: number, requests: number) {
   }
 }
 
-type Shop = Awaited<ReturnType<typeof openShop>>
+type Shop = Awaited<ReturnType<typeof openTestApi>>
 
 async function send(shop: Shop, made: Made, { key, found }: { key: string; found: Found }): Promise<void> {
   const { method, path, body, headers } = made

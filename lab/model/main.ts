@@ -2,12 +2,12 @@ import type { Progress } from '../../scripts/setup/progress.mjs'
 import { startServices } from '../../scripts/test/services/services.ts'
 import { DEFECTS } from '../../test/model/defects/all.ts'
 import { catchDefect } from '../../test/model/defects/catching.ts'
+import { openTestSystem, type TestSystem } from '../../test/model/fixture/payment.ts'
+import { openTestServices, type TestServices } from '../../test/model/fixture/services.ts'
 import { playOnServers } from '../../test/model/server/agree.ts'
 import { playStory } from '../../test/model/story/play.ts'
 import { getFailureKind, printStory, shrinkStory } from '../../test/model/story/shrink.ts'
 import { playRandom } from '../../test/model/story/tell.ts'
-import { openTheater, type Theater } from '../../test/model/world/shop.ts'
-import { openStage, type Stage } from '../../test/model/world/stage.ts'
 
 type Asked = {
   readonly seed: number
@@ -34,26 +34,27 @@ export async function main(args: readonly string[], progress: Progress): Promise
   const services = await startServices()
   process.env['PINRAIL_TEST_SERVICES'] = services.url
   try {
-    const stage = await openStage()
+    const testServices = await openTestServices()
     try {
-      if (args.includes('--server')) return await compare(stage, { ...asked, stories: readNumber('--server', 12) })
-      return args.includes('--planted') ? await plant(stage, asked, args) : await play(stage, asked)
+      if (args.includes('--server'))
+        return await compare(testServices, { ...asked, stories: readNumber('--server', 12) })
+      return args.includes('--planted') ? await plant(testServices, asked, args) : await play(testServices, asked)
     } finally {
-      await stage.close()
+      await testServices.close()
     }
   } finally {
     await services.stop()
   }
 }
 
-async function play(stage: Stage, { seed, from, stories, trace, say }: Asked): Promise<number> {
-  const theater = await openTheater(stage)
+async function play(testServices: TestServices, { seed, from, stories, trace, say }: Asked): Promise<number> {
+  const testSystem = await openTestSystem(testServices)
   const found = new Map<string, number>()
   const began = performance.now()
   const cpu = process.cpuUsage()
   for (let number = from; number < from + stories; number++) {
-    const { story, wrong } = await playRandom(theater, { seed, number })
-    if (trace) say(`${number} ${JSON.stringify(story)} ${theater.last()}`)
+    const { story, wrong } = await playRandom(testSystem, { seed, number })
+    if (trace) say(`${number} ${JSON.stringify(story)} ${testSystem.last()}`)
     if ((number - from) % 50 === 49) say(`${number - from + 1} stories played`)
     const [first] = wrong
     if (first === undefined) continue
@@ -61,9 +62,9 @@ async function play(stage: Stage, { seed, from, stories, trace, say }: Asked): P
     found.set(kind, (found.get(kind) ?? 0) + 1)
     if (found.get(kind) !== 1) continue
     say(`WRONG in story ${number} of seed ${seed}: ${wrong.join(' · ')}`)
-    say(await shortest(theater, story, kind))
+    say(await shortest(testSystem, story, kind))
   }
-  await theater.close()
+  await testSystem.close()
   const { user, system } = process.cpuUsage(cpu)
   const seconds = Math.round((performance.now() - began) / 1000)
   say(
@@ -75,12 +76,12 @@ async function play(stage: Stage, { seed, from, stories, trace, say }: Asked): P
   return wrong === 0 ? 0 : 1
 }
 
-async function shortest(theater: Theater, story: Parameters<typeof playStory>[1], kind: string): Promise<string> {
+async function shortest(testSystem: TestSystem, story: Parameters<typeof playStory>[1], kind: string): Promise<string> {
   let last: readonly string[] = []
   let tries = 0
   const short = await shrinkStory(story, async (smaller) => {
     if (tries++ >= MAX_SHRINKING) return false
-    const wrong = await playStory(theater, smaller)
+    const wrong = await playStory(testSystem, smaller)
     const isSame = wrong.some((each) => getFailureKind(each) === kind)
     if (isSame) last = wrong
     return isSame
@@ -89,22 +90,22 @@ async function shortest(theater: Theater, story: Parameters<typeof playStory>[1]
 }
 
 /** Plays stories in virtual time and on a Temporal server, and compares the results. */
-async function compare(stage: Stage, { seed, from, stories, trace, say }: Asked): Promise<number> {
-  const theater = await openTheater(stage)
+async function compare(testServices: TestServices, { seed, from, stories, trace, say }: Asked): Promise<number> {
+  const testSystem = await openTestSystem(testServices)
   let wrong = 0
-  await playOnServers(theater, { seed, from, stories }, (number, both) => {
+  await playOnServers(testSystem, { seed, from, stories }, (number, both) => {
     const isSame = JSON.stringify(both.here) === JSON.stringify(both.there)
     if (trace || !isSame)
       say(`${number} ${isSame ? 'the same' : 'DIFFERENT'}: ${JSON.stringify(both, null, isSame ? 0 : 1)}`)
     if (!isSame) wrong++
   })
-  await theater.close()
+  await testSystem.close()
   say(`${stories} stories played in both: ${wrong} ended differently`)
   return wrong === 0 ? 0 : 1
 }
 
 /** Plants each bug alone, and reports if random stories catch it. */
-async function plant(stage: Stage, asked: Asked, args: readonly string[]): Promise<number> {
+async function plant(testServices: TestServices, asked: Asked, args: readonly string[]): Promise<number> {
   const { stories, say } = asked
   const readValue = (option: string): string | undefined =>
     args.includes(option) ? args[args.indexOf(option) + 1] : undefined
@@ -114,7 +115,7 @@ async function plant(stage: Stage, asked: Asked, args: readonly string[]): Promi
   const defects = DEFECTS.filter(({ name }) => name.includes(wanted)).filter(
     (_defect, index) => index % parts === part - 1,
   )
-  const sound = await openTheater(stage)
+  const sound = await openTestSystem(testServices)
   let missed = 0
   for (const defect of defects) {
     const caught = await catchDefect(sound, defect, asked)

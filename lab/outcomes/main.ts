@@ -1,4 +1,4 @@
-import { createPaymentWorld, type PaymentWorld } from '../../scripts/histories/payment-world.ts'
+import { createPaymentFixture, type PaymentFixture } from '../../scripts/histories/payment-fixture.ts'
 import type { Progress } from '../../scripts/setup/progress.mjs'
 import { TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
 import { startServices } from '../../scripts/test/services/services.ts'
@@ -26,13 +26,13 @@ export async function main(args: readonly string[], progress: Progress): Promise
   Object.assign(process.env, TEST_ENVIRONMENT, { PINRAIL_TEST_SERVICES: services.url })
   try {
     const env = await startTimeSkipping()
-    const world = await createPaymentWorld(env, { clock: Date.now })
+    const fixture = await createPaymentFixture(env, { clock: Date.now })
     try {
       const began = performance.now()
-      await playAll(world, plays)
+      await playAll(fixture, plays)
       return report(plays, { seconds: (performance.now() - began) / 1000, say: (line) => progress.line(line) })
     } finally {
-      await world.close()
+      await fixture.close()
       await env.teardown()
     }
   } finally {
@@ -40,11 +40,11 @@ export async function main(args: readonly string[], progress: Progress): Promise
   }
 }
 
-async function playAll(world: PaymentWorld, plays: readonly Play[]): Promise<void> {
+async function playAll(fixture: PaymentFixture, plays: readonly Play[]): Promise<void> {
   const queue = [...plays]
   const lane = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift())
-      next.outcome = await play(world, next.story, next.way)
+      next.outcome = await play(fixture, next.story, next.way)
   }
   await Promise.all(Array.from({ length: AT_ONCE }, lane))
 }

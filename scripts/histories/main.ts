@@ -14,7 +14,7 @@ import { POLLS } from './scenarios/polls.ts'
 import type { Scenario, WorkflowOf } from './scenarios/scenario.ts'
 import { TROUBLE } from './scenarios/trouble.ts'
 import { WEBHOOKS } from './scenarios/webhooks.ts'
-import { openStage, type Stage } from './stage.ts'
+import { openSetup, type Setup } from './setup.ts'
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   ...TROUBLE,
@@ -44,37 +44,37 @@ export async function main(args: readonly string[], progress: Progress): Promise
   const services = await startServices()
   process.env['PINRAIL_TEST_SERVICES'] = services.url
   try {
-    const stage = await openStage()
+    const setup = await openSetup()
     try {
-      const recorded = await play(chosen, stage, progress)
-      await keep(recorded, { stage, progress, again: again || names.length > 0 })
+      const recorded = await play(chosen, setup, progress)
+      await keep(recorded, { setup, progress, again: again || names.length > 0 })
     } finally {
-      await stage.close()
+      await setup.close()
     }
   } finally {
     await services.stop()
   }
 }
 
-async function play(scenarios: [string, Scenario][], stage: Stage, progress: Progress): Promise<WorkflowOf[]> {
+async function play(scenarios: [string, Scenario][], setup: Setup, progress: Progress): Promise<WorkflowOf[]> {
   const recorded: WorkflowOf[] = []
   for (const [name, scenario] of scenarios) {
     progress.line(name)
-    const outcome = await scenario(stage)
+    const outcome = await scenario(setup)
     recorded.push(...(typeof outcome === 'string' ? [{ name, workflowId: outcome }] : outcome))
   }
-  await stage.theRest()
+  await setup.theRest()
   return recorded
 }
 
 async function keep(
   recorded: readonly WorkflowOf[],
-  { stage, progress, again }: { stage: Stage; progress: Progress; again: boolean },
+  { setup, progress, again }: { setup: Setup; progress: Progress; again: boolean },
 ): Promise<void> {
   await mkdir(HISTORIES, { recursive: true })
   for (const { name, workflowId, run = 0, history: given } of recorded) {
     if (existsSync(historyFile(name)) && !again) continue
-    const history = given ?? (await stage.readHistory(workflowId, run))
+    const history = given ?? (await setup.readHistory(workflowId, run))
     await writeFile(historyFile(name), historyText(history))
     progress.line(`${name}: ${history.events?.length} events`)
   }

@@ -5,28 +5,28 @@ import { many, sql } from '../../src/db/db.ts'
 import { deliveryWorkflowId } from '../../src/domain/ids.ts'
 import { paymentState } from '../../src/workflows/messages.ts'
 import { until } from '../test/until.ts'
-import type { PaymentWorld } from './payment-world.ts'
+import type { PaymentFixture } from './payment-fixture.ts'
 
 /** Milliseconds: longer than the longest wait for a poll or a retry. The first poll is after a minute. */
 const PATIENCE_MS = 180_000
 
-type Row = Awaited<ReturnType<PaymentWorld['read']>>['payment']
+type Row = Awaited<ReturnType<PaymentFixture['read']>>['payment']
 
 const patiently = <T>(read: () => Promise<T>, holds: (value: T) => boolean) => until(read, holds, PATIENCE_MS)
 
 /** Waits for the facts of a scenario. It never waits for a time. */
-export function createWaits(world: PaymentWorld) {
-  const handle = (id: string) => world.client.workflow.getHandle(id)
+export function createWaits(fixture: PaymentFixture) {
+  const handle = (id: string) => fixture.client.workflow.getHandle(id)
   const untilRun = (workflowId: string, run: number) =>
     patiently(
-      () => listRuns(world, workflowId),
+      () => listRuns(fixture, workflowId),
       ({ length }) => length > run,
     )
 
   return {
     untilRow: <T extends keyof Row>(paymentId: string, field: T, value: Row[T]) =>
       patiently(
-        async () => (await world.read(paymentId)).payment,
+        async () => (await fixture.read(paymentId)).payment,
         (row) => row[field] === value,
       ),
 
@@ -43,8 +43,8 @@ export function createWaits(world: PaymentWorld) {
         (attempt) => attempt?.status === status,
       ),
 
-    ...moneyWaits(world),
-    ...historyWaits(world),
+    ...moneyWaits(fixture),
+    ...historyWaits(fixture),
 
     untilStarted: (workflowId: string) =>
       patiently(
@@ -62,7 +62,7 @@ export function createWaits(world: PaymentWorld) {
       const row = z.object({ event_id: z.string(), endpoint_id: z.string() })
       const query = sql`select event_id, endpoint_id from delivery join event on event.id = event_id where payment_id = ${paymentId}`
       const [found] = await patiently(
-        () => many(world.db, row, query),
+        () => many(fixture.db, row, query),
         (rows) => rows.length > 0,
       )
       return deliveryWorkflowId(found?.event_id ?? '', found?.endpoint_id ?? '')
@@ -74,22 +74,22 @@ export function createWaits(world: PaymentWorld) {
     readHistory: async (workflowId: string, run: number) => {
       const runs = await untilRun(workflowId, run)
       const oldestFirst = runs.toSorted((a, b) => a.startTime.getTime() - b.startTime.getTime())
-      return world.client.workflow.getHandle(workflowId, oldestFirst[run]?.runId).fetchHistory()
+      return fixture.client.workflow.getHandle(workflowId, oldestFirst[run]?.runId).fetchHistory()
     },
   }
 }
 
-async function listRuns(world: PaymentWorld, workflowId: string): Promise<{ runId: string; startTime: Date }[]> {
+async function listRuns(fixture: PaymentFixture, workflowId: string): Promise<{ runId: string; startTime: Date }[]> {
   const runs = []
-  for await (const { runId, startTime } of world.client.workflow.list({ query: `WorkflowId = '${workflowId}'` }))
+  for await (const { runId, startTime } of fixture.client.workflow.list({ query: `WorkflowId = '${workflowId}'` }))
     runs.push({ runId, startTime })
   return runs
 }
 
-function historyWaits(world: PaymentWorld) {
+function historyWaits(fixture: PaymentFixture) {
   async function untilEvents(workflowId: string, holds: (events: NonNullable<History['events']>) => boolean) {
     for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; ) {
-      const { events } = await world.client.workflow.getHandle(workflowId).fetchHistory()
+      const { events } = await fixture.client.workflow.getHandle(workflowId).fetchHistory()
       if (holds(events ?? [])) return
       await pause(500)
     }
@@ -99,7 +99,7 @@ function historyWaits(world: PaymentWorld) {
   return {
     /** Returns true once the server suggests a new run. */
     isLong: async (workflowId: string): Promise<boolean> => {
-      const { events } = await world.client.workflow.getHandle(workflowId).fetchHistory()
+      const { events } = await fixture.client.workflow.getHandle(workflowId).fetchHistory()
       return (events ?? []).some((event) => event.workflowTaskStartedEventAttributes?.suggestContinueAsNew === true)
     },
 
@@ -115,8 +115,8 @@ function historyWaits(world: PaymentWorld) {
   }
 }
 
-function moneyWaits(world: PaymentWorld) {
-  const handle = (id: string) => world.client.workflow.getHandle(id)
+function moneyWaits(fixture: PaymentFixture) {
+  const handle = (id: string) => fixture.client.workflow.getHandle(id)
   return {
     /** Waits until a run knows of something that an operator must decide. */
     untilReview: (paymentId: string) =>
@@ -135,8 +135,8 @@ function moneyWaits(world: PaymentWorld) {
     untilRefunded: (paymentId: string) =>
       patiently(
         async () => {
-          await world.sandbox.callbacks.flush()
-          return (await world.read(paymentId)).payment.status
+          await fixture.sandbox.callbacks.flush()
+          return (await fixture.read(paymentId)).payment.status
         },
         (status) => status === 'refunded',
       ),

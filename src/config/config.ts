@@ -276,7 +276,7 @@ export type CodecConfig = z.infer<typeof codecSchema>
 export type SandboxConfig = z.infer<typeof sandboxSchema>
 export type InboxConfig = z.infer<typeof inboxSchema>
 export type OperatorConfig = z.infer<typeof operatorSchema>
-export type OfficeConfig = WithTemporal<z.infer<typeof officeSchema>>
+export type CommandConfig = WithTemporal<z.infer<typeof officeSchema>>
 
 /** Names of every variable the system knows, for the test of docker-compose.yml. */
 const SCHEMAS = [apiSchema, workerSchema, codecSchema, sandboxSchema, inboxSchema, operatorSchema, migrationSchema]
@@ -294,7 +294,7 @@ export const readCodecConfig = (env: Environment = process.env): CodecConfig => 
 export const readSandboxConfig = (env: Environment = process.env): SandboxConfig => read(sandboxSchema, notLive(env))
 export const readInboxConfig = (env: Environment = process.env): InboxConfig => read(inboxSchema, notLive(env))
 export const readOperatorConfig = (env: Environment = process.env): OperatorConfig => read(operatorSchema, env)
-export const readOfficeConfig = (env: Environment = process.env): OfficeConfig => readWithTemporal(officeSchema, env)
+export const readCommandConfig = (env: Environment = process.env): CommandConfig => readWithTemporal(officeSchema, env)
 export function readMigrationUrl(env: Environment = process.env): string {
   const { MIGRATION_DATABASE_URL } = read(migrationSchema, env)
   return MIGRATION_DATABASE_URL ?? read(operatorSchema.pick({ DATABASE_URL: true }), env).DATABASE_URL

@@ -1,4 +1,4 @@
-import { type OfficeConfig, type OperatorConfig, readOfficeConfig } from '../config/config.ts'
+import { type CommandConfig, type OperatorConfig, readCommandConfig } from '../config/config.ts'
 import type { Environment } from '../config/read.ts'
 import { assertSession } from '../db/assert-session.ts'
 import { createDb, type Db, type Tenant } from '../db/db.ts'
@@ -54,13 +54,13 @@ export type Command = {
 }
 export type OptionName = keyof Options
 
-export type Office = Call & { readonly db: Db; readonly settings: OfficeConfig }
+export type CommandContext = Call & { readonly db: Db; readonly settings: CommandConfig }
 
 /** Milliseconds: an operator's list may read more than a merchant's request. */
 const STATEMENT_TIMEOUT_MS = 60_000
 
-export async function inOffice(call: Call, work: (office: Office) => Promise<number>): Promise<number> {
-  const settings = readOfficeConfig(call.env)
+export async function withContext(call: Call, work: (context: CommandContext) => Promise<number>): Promise<number> {
+  const settings = readCommandConfig(call.env)
   return withDatabase(settings, (db) => work({ ...call, db, settings }))
 }
 
@@ -109,7 +109,7 @@ export function readSince(text: string): number {
 export async function requireMerchant({
   db,
   subjects: [id = ''],
-}: Office): Promise<Tenant & { readonly name: string }> {
+}: CommandContext): Promise<Tenant & { readonly name: string }> {
   const merchant = await findMerchant(db, id)
   if (merchant === null) throw new Refusal(`there is no merchant ${id}: see \`pinrail merchants list\``)
   return { merchantId: merchant.id, livemode: db.livemode, name: merchant.name }

@@ -10,7 +10,7 @@ import {
   redeliver,
   showDeliveries,
 } from './accounts/webhooks.ts'
-import { type Command, inOffice, type Office } from './call.ts'
+import { type Command, type CommandContext, withContext } from './call.ts'
 import { showAttention } from './checks/attention.ts'
 import { checkBackup } from './checks/backup.ts'
 import { doctor } from './checks/doctor.ts'
@@ -26,10 +26,10 @@ import { preflight } from './preflight.ts'
 import { reconcileBooks } from './reconcile.ts'
 import { SETTLEMENT } from './settlement.ts'
 
-const office =
-  (work: (office: Office) => Promise<number>): Command['run'] =>
+const context =
+  (work: (context: CommandContext) => Promise<number>): Command['run'] =>
   (call) =>
-    inOffice(call, work)
+    withContext(call, work)
 
 const SIGNED = ['operator!', 'reason!'] as const
 
@@ -38,60 +38,60 @@ const ACCOUNTS: readonly Command[] = [
     words: 'merchants list',
     options: ['name', 'limit'],
     does: 'list merchants, newest first',
-    run: office(listAccounts),
+    run: context(listAccounts),
   },
   {
     words: 'merchants create',
     subjects: ['name'],
     options: SIGNED,
     does: 'create a merchant',
-    run: office(createAccount),
+    run: context(createAccount),
   },
   {
     words: 'merchants show',
     subjects: ['merchant'],
     does: 'show its wallet, keys, endpoints and operator actions',
-    run: office(showAccount),
+    run: context(showAccount),
   },
   {
     words: 'keys list',
     subjects: ['merchant'],
     does: 'list its API keys, including ended ones',
-    run: office(listKeys),
+    run: context(listKeys),
   },
   {
     words: 'keys create',
     subjects: ['merchant'],
     options: ['name', 'scopes', 'allowed-ips', 'days', ...SIGNED],
     does: 'create an API key and show it once',
-    run: office(createKey),
+    run: context(createKey),
   },
   {
     words: 'keys revoke',
     subjects: ['key'],
     options: SIGNED,
     does: 'revoke an API key within a second',
-    run: office(revokeKey),
+    run: context(revokeKey),
   },
   {
     words: 'wallets show',
     subjects: ['merchant'],
     does: 'show where its USDC goes, and a planned change',
-    run: office(showWallet),
+    run: context(showWallet),
   },
   {
     words: 'wallets set',
     subjects: ['merchant', 'address'],
     options: SIGNED,
     does: 'change the wallet of later payments; in live mode after 24 hours',
-    run: office(changeWallet),
+    run: context(changeWallet),
   },
   {
     words: 'wallets keep',
     subjects: ['merchant'],
     options: SIGNED,
     does: 'cancel a planned change',
-    run: office(keepWallet),
+    run: context(keepWallet),
   },
 ]
 
@@ -101,27 +101,27 @@ const PAYMENTS: readonly Command[] = [
     subjects: ['text?'],
     options: ['merchant', 'status', 'limit'],
     does: 'find payments by id, attempt, event, reference, transaction or address',
-    run: office(findPayments),
+    run: context(findPayments),
   },
   {
     words: 'payments explain',
     subjects: ['payment'],
     does: 'explain its state, where the money is, what can be decided, and what happened',
-    run: office(explainPayment),
+    run: context(explainPayment),
   },
   {
     words: 'payments decide',
     subjects: ['payment', 'decision'],
     options: [...SIGNED, 'attempt', 'outside', 'proof', 'version'],
     does: 'decide: settle, give_back, write_off, hold or release; give an attempt to name whose money goes back',
-    run: office(decidePayment),
+    run: context(decidePayment),
   },
   {
     words: 'payments retry-stopped',
     subjects: ['reason'],
     options: [...SIGNED, 'dry-run'],
     does: 'settle every payment whose payout is stopped for the reason: blacklisted, policy, refused or operator',
-    run: office(retryStopped),
+    run: context(retryStopped),
   },
 ]
 
@@ -130,40 +130,40 @@ const WEBHOOKS: readonly Command[] = [
     words: 'webhooks list',
     subjects: ['merchant'],
     does: 'list its endpoints and their health',
-    run: office(listWebhooks),
+    run: context(listWebhooks),
   },
   {
     words: 'webhooks failing',
     does: 'list the endpoints of all merchants that currently fail',
-    run: office(listFailing),
+    run: context(listFailing),
   },
   {
     words: 'webhooks deliveries',
     subjects: ['endpoint'],
     options: ['status', 'limit'],
     does: 'list its deliveries and the latest answers',
-    run: office(showDeliveries),
+    run: context(showDeliveries),
   },
   {
     words: 'webhooks redeliver',
     subjects: ['endpoint', 'event?'],
     options: ['since', ...SIGNED],
     does: 'resend an event, or all that failed since a time',
-    run: office(redeliver),
+    run: context(redeliver),
   },
   {
     words: 'webhooks enable',
     subjects: ['endpoint'],
     options: SIGNED,
     does: 'enable an endpoint',
-    run: office(enableWebhook),
+    run: context(enableWebhook),
   },
   {
     words: 'webhooks disable',
     subjects: ['endpoint'],
     options: SIGNED,
     does: 'disable an endpoint',
-    run: office(disableWebhook),
+    run: context(disableWebhook),
   },
 ]
 
@@ -172,21 +172,21 @@ const LINKS: readonly Command[] = [
     words: 'links reports',
     options: ['limit'],
     does: 'list reported payment links, with the latest report',
-    run: office(listReports),
+    run: context(listReports),
   },
   {
     words: 'links stop',
     subjects: ['link'],
     options: SIGNED,
     does: 'stop a payment link by its address, code or id; its owner cannot resume it',
-    run: office(stopOneLink),
+    run: context(stopOneLink),
   },
   {
     words: 'links resume',
     subjects: ['link'],
     options: SIGNED,
     does: 'resume a stopped payment link',
-    run: office(resumeOneLink),
+    run: context(resumeOneLink),
   },
 ]
 
@@ -209,30 +209,30 @@ export const COMMANDS: readonly Command[] = [
     does: 'check a receipt offline, against the hash of its block and a file of keys that you trust',
     run: verifyFile,
   },
-  { words: 'doctor', does: 'check database, Temporal, workers, nodes and ledger', run: office(doctor) },
+  { words: 'doctor', does: 'check database, Temporal, workers, nodes and ledger', run: context(doctor) },
   {
     words: 'reconcile',
     subjects: ['payment?'],
     options: ['since'],
     does: 'compare payments, ledger, payouts and the chain’s logs: what changed in a week, or one payment',
-    run: office(reconcileBooks),
+    run: context(reconcileBooks),
   },
-  { words: 'attention', does: 'list what needs an operator, oldest first', run: office(showAttention) },
+  { words: 'attention', does: 'list what needs an operator, oldest first', run: context(showAttention) },
   {
     words: 'backup check',
     does: 'check that a restored database is complete, and up to which time',
-    run: office(checkBackup),
+    run: context(checkBackup),
   },
-  { words: 'secrets status', does: 'list what still depends on retired secrets', run: office(showSecrets) },
+  { words: 'secrets status', does: 'list what still depends on retired secrets', run: context(showSecrets) },
   {
     words: 'secrets reseal',
     does: 'encrypt the secrets of all webhook endpoints and notification channels with the current key',
-    run: office(resealSecrets),
+    run: context(resealSecrets),
   },
   {
     words: 'temporal prepare',
     does: 'register the search attributes, and print the saved queries',
-    run: office(prepareTemporal),
+    run: context(prepareTemporal),
   },
   ...ACCOUNTS,
   ...PAYMENTS,

@@ -1,14 +1,14 @@
 import { INVARIANTS } from '../db/invariants/invariants.ts'
 import { MOST_PAYMENTS, type Reconciliation, reconcile } from '../db/invariants/reconcile.ts'
 import { plural } from '../domain/plural.ts'
-import { type Call, columns, type Office, Refusal, readSince } from './call.ts'
+import { type Call, type CommandContext, columns, Refusal, readSince } from './call.ts'
 
 /** Milliseconds: changes of a week are compared by default. */
 const USUAL_MS = 7 * 86_400_000
 
 /** Writes nothing. Returns 1 if something differs. */
-export async function reconcileBooks(office: Office): Promise<number> {
-  const { db, say, give, options, subjects } = office
+export async function reconcileBooks(context: CommandContext): Promise<number> {
+  const { db, say, give, options, subjects } = context
   const [payment] = subjects
   const since = new Date(options.since === undefined ? Date.now() - USUAL_MS : readSince(options.since)).toISOString()
   const run = await reconcile(db, payment === undefined ? { since } : { payment })

@@ -1,7 +1,7 @@
 import { readOperatorConfig } from '../config/config.ts'
 import type { Hex } from '../domain/hex.ts'
 import { createSettlementHooks } from '../settlement/hooks.ts'
-import { type Call, type Command, inOffice, signedBy, withDatabase } from './call.ts'
+import { type Call, type Command, signedBy, withContext, withDatabase } from './call.ts'
 import { type Act, abandon, acknowledge, changePayout, type Operation, type PayoutChange, reopen } from './payouts.ts'
 import { rebuild } from './rebuild.ts'
 import { repairFinality } from './repair.ts'
@@ -102,7 +102,7 @@ export const SETTLEMENT: readonly Command[] = [
     words: 'settlement acts',
     options: ['limit'],
     does: 'list what operators did to payouts, lanes and treasuries, and why',
-    run: (call) => inOffice(call, listSettlementActs),
+    run: (call) => withContext(call, listSettlementActs),
   },
 ]
 

@@ -10,16 +10,16 @@ import { hmacSha256 } from '../../src/partners/signature.ts'
 import { createPaymentWorkflows } from '../../src/temporal/payments.ts'
 import { createRelay } from '../../src/worker/relay.ts'
 import { plant } from '../deps/two-modes.ts'
-import { type Furnished, furnish, rowsFor } from './support/furnished.ts'
-import { type Answer, expectProblem, openShop, type Shop } from './support/shop.ts'
+import { rowsFor, type SeededApi, seedApi } from './support/seeded-api.ts'
+import { type Answer, expectProblem, openTestApi, type TestApi } from './support/test-api.ts'
 
 describe('Requests that count once', () => {
   /** The calls of the workflows, and what the next cancellation waits for. */
   let effects: string[] = []
   let gate: Promise<void> = Promise.resolve()
-  let shop: Shop
+  let testApi: TestApi
   beforeAll(async () => {
-    shop = await openShop({
+    testApi = await openTestApi({
       deps: ({ workflows, db }) => ({
         // Hundreds of requests must wait for the key, and not for the row that says when the API key was last used.
         onStarted: () => undefined,
@@ -47,17 +47,17 @@ describe('Requests that count once', () => {
       }),
     })
   })
-  afterAll(() => shop?.close())
+  afterAll(() => testApi?.close())
 
   describe('Idempotency keys', () => {
     const BODY = { amount: '49.99', currency: 'EUR', reference: 'A-1' }
-    const create = (key: string, body: unknown = BODY, apiKey = shop.key) =>
-      shop.ask('POST', '/v1/payments', { body, key: apiKey, headers: { 'idempotency-key': key } })
+    const create = (key: string, body: unknown = BODY, apiKey = testApi.key) =>
+      testApi.ask('POST', '/v1/payments', { body, key: apiKey, headers: { 'idempotency-key': key } })
 
     describe('A repeated request with the same Idempotency-Key', () => {
       test('a repeated request gets the first response again, byte for byte, and makes nothing', async () => {
         const first = await create('again')
-        const before = await shop.count('payment')
+        const before = await testApi.count('payment')
         const second = await create('again')
         expect([second.status, second.text, second.headers.get('location')]).toEqual([
           201,
@@ -65,8 +65,8 @@ describe('Requests that count once', () => {
           first.headers.get('location'),
         ])
         expect([first, second].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true'])
-        expect(await shop.count('payment')).toBe(before)
-        expect(await shop.count('timeline_entry')).toBe(before)
+        expect(await testApi.count('payment')).toBe(before)
+        expect(await testApi.count('timeline_entry')).toBe(before)
       })
 
       test('a request is a repetition whatever the order of its fields, its defaults, its quotes, and number or text', async () => {
@@ -91,26 +91,26 @@ describe('Requests that count once', () => {
       })
 
       test('a repeated request that would be refused now is answered as before', async () => {
-        const merchant = await shop.addMerchant()
+        const merchant = await testApi.addMerchant()
         const first = await create('wallet-gone', BODY, merchant.key)
-        await shop.db.query('delete from wallet where merchant_id = $1', [merchant.tenant.merchantId])
+        await testApi.db.query('delete from wallet where merchant_id = $1', [merchant.tenant.merchantId])
         const second = await create('wallet-gone', BODY, merchant.key)
         expect([second.status, second.text]).toEqual([201, first.text])
         expectProblem(await create('wallet-gone-2', BODY, merchant.key), 422, 'wallet_not_configured')
       })
 
       test('a key of another merchant or another mode makes another request', async () => {
-        const other = await shop.addMerchant()
+        const other = await testApi.addMerchant()
         const ids = await Promise.all(
-          [shop.key, other.key].map(async (key) => (await create('scope', BODY, key)).body['id']),
+          [testApi.key, other.key].map(async (key) => (await create('scope', BODY, key)).body['id']),
         )
         expect(new Set(ids).size).toBe(2)
         // As in a database that two modes shared before it was stamped.
-        await shop.db.query(
+        await testApi.db.query(
           `insert into idempotency_key (merchant_id, livemode, route, key, fingerprint, status, location, body)
          select merchant_id, true, route, 'other-mode', fingerprint, status, location, body from idempotency_key
          where merchant_id = $1 and key = 'scope'`,
-          [shop.tenant.merchantId],
+          [testApi.tenant.merchantId],
         )
         const own = await create('other-mode')
         expect([own.status, own.headers.get('idempotent-replayed'), ids.includes(own.body['id'])]).toEqual([
@@ -121,7 +121,7 @@ describe('Requests that count once', () => {
       })
 
       test('another API key of the merchant makes the same request', async () => {
-        const second = await shop.addKey(shop.tenant)
+        const second = await testApi.addKey(testApi.tenant)
         expect((await create('rotated', BODY, second.key)).text).toBe((await create('rotated')).text)
       })
     })
@@ -133,7 +133,7 @@ describe('Requests that count once', () => {
     })
 
     test.each(['', ' ', 'a b', 'ü', 'x'.repeat(256), '""'])('the Idempotency-Key %p is refused', async (key) => {
-      const answer = await shop.ask('POST', '/v1/payments', {
+      const answer = await testApi.ask('POST', '/v1/payments', {
         body: BODY,
         headers: { 'idempotency-key': encodeURI(key) === key ? key : Buffer.from(key).toString('latin1') },
       })
@@ -144,11 +144,11 @@ describe('Requests that count once', () => {
     test('while the first request has not ended, the second waits two seconds and gets an error that asks to try again', async () => {
       const claimed = withResolvers()
       const release = withResolvers()
-      const first = shop.db.transaction(async (tx) => {
+      const first = testApi.db.transaction(async (tx) => {
         await tx.query(
           `insert into idempotency_key (merchant_id, livemode, route, key, fingerprint, status, body)
          values ($1, false, 'POST /v1/payments', 'slow', $2, 201, '{}')`,
-          [shop.tenant.merchantId, Buffer.alloc(32)],
+          [testApi.tenant.merchantId, Buffer.alloc(32)],
         )
         claimed.resolve()
         await release.promise
@@ -168,15 +168,15 @@ describe('Requests that count once', () => {
     })
 
     test('a request without a key that waited in vain gets an error that does not mention a key', async () => {
-      expect((await shop.ask('POST', '/v1/payments', { body: BODY })).status).toBe(201)
-      const before = await shop.count('payment')
-      const answer = await shop.db.transaction(async (tx) => {
-        await tx.query('select 1 from event_sequence where merchant_id = $1 for update', [shop.tenant.merchantId])
-        return shop.ask('POST', '/v1/payments', { body: BODY })
+      expect((await testApi.ask('POST', '/v1/payments', { body: BODY })).status).toBe(201)
+      const before = await testApi.count('payment')
+      const answer = await testApi.db.transaction(async (tx) => {
+        await tx.query('select 1 from event_sequence where merchant_id = $1 for update', [testApi.tenant.merchantId])
+        return testApi.ask('POST', '/v1/payments', { body: BODY })
       })
       expectProblem(answer, 503, 'temporarily_unavailable')
       expect(answer.headers.get('retry-after')).not.toBeNull()
-      expect(await shop.count('payment')).toBe(before)
+      expect(await testApi.count('payment')).toBe(before)
     })
 
     function withResolvers(): { promise: Promise<void>; resolve: () => void } {
@@ -189,49 +189,49 @@ describe('Requests that count once', () => {
   })
 
   describe('Every POST', () => {
-    let own: Furnished
+    let own: SeededApi
     beforeAll(async () => {
-      shop = await shop.asNewMerchant()
-      own = await furnish(shop)
+      testApi = await testApi.asNewMerchant()
+      own = await seedApi(testApi)
     }, 60_000)
 
     type Operations = Record<string, Record<string, { operationId: string }>>
     const post = (path: string, key: string, body?: unknown): Promise<Answer> =>
-      shop.ask('POST', path, { headers: { 'idempotency-key': key }, ...(body !== undefined && { body }) })
+      testApi.ask('POST', path, { headers: { 'idempotency-key': key }, ...(body !== undefined && { body }) })
 
     test('every POST with the same Idempotency-Key is answered as before, and does nothing more', async () => {
-      const document = JSON.parse((await shop.ask('GET', '/openapi.json')).text) as { paths: Operations }
+      const document = JSON.parse((await testApi.ask('GET', '/openapi.json')).text) as { paths: Operations }
       const posts = Object.values(document.paths).flatMap(({ post: found }) => (found === undefined ? [] : [found]))
       expect(posts.length).toBeGreaterThan(10)
       for (const { operationId } of posts) {
-        const fresh = await furnish(shop)
+        const fresh = await seedApi(testApi)
         const { path, body } = rowsFor(fresh)[operationId]!
         const first = await post(path, operationId, body)
         expect([operationId, Math.floor(first.status / 100)]).toEqual([operationId, 2])
-        await shop.written()
+        await testApi.written()
         effects = []
         const stored = await everything()
         const second = await post(path, operationId, body)
         expect([operationId, second.status, second.text]).toEqual([operationId, first.status, first.text])
         expect([operationId, second.headers.get('idempotent-replayed')]).toEqual([operationId, 'true'])
         expect([operationId, effects, await everything()]).toEqual([operationId, [], stored])
-        await shop.db.query('delete from webhook_endpoint where id = $1', [fresh.endpoint])
-        for (const table of ['membership', 'invitation']) await shop.db.query(`delete from ${table}`)
-        await shop.db.query('update channel set removed_at = now()')
-        await shop.db.query('update api_key set revoked_at = now() where id <> $1', [shop.keyId])
+        await testApi.db.query('delete from webhook_endpoint where id = $1', [fresh.endpoint])
+        for (const table of ['membership', 'invitation']) await testApi.db.query(`delete from ${table}`)
+        await testApi.db.query('update channel set removed_at = now()')
+        await testApi.db.query('update api_key set revoked_at = now() where id <> $1', [testApi.keyId])
       }
     }, 60_000)
 
     async function everything(): Promise<string> {
       const tables = ['payment', 'api_key', 'webhook_endpoint', 'event', 'delivery', 'idempotency_key']
       tables.push('channel', 'channel_message', 'notice', 'invitation', 'mail', 'audit_entry')
-      const rows = await Promise.all(tables.map((table) => shop.db.query(`select count(*) from ${table}`)))
+      const rows = await Promise.all(tables.map((table) => testApi.db.query(`select count(*) from ${table}`)))
       return JSON.stringify(rows.map((result) => result.rows))
     }
 
     describe('An effect outside the database', () => {
       async function cancelable() {
-        const made = await shop.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
+        const made = await testApi.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
         const id = String(made.body['id'])
         return { id, path: `/v1/payments/${id}/cancel`, simulate: `/v1/test/payments/${id}/simulate` }
       }
@@ -272,7 +272,7 @@ describe('Requests that count once', () => {
       test('a refused request releases its key, also to another request', async () => {
         const redeliver = `/v1/webhook_endpoints/${own.endpoint}/redeliver_failed`
         const disable = (at: string) =>
-          shop.db.query(
+          testApi.db.query(
             `update webhook_endpoint set disabled_at = ${at}, disabled_reason = case when ${at} is null then null else 'merchant' end where id = $1`,
             [own.endpoint],
           )
@@ -290,11 +290,11 @@ describe('Requests that count once', () => {
       /** A key that a cancellation has claimed and not answered: made from an answered one. */
       async function claimed(id: string, key: string, until: string): Promise<void> {
         await post(`/v1/payments/${id}/cancel`, key)
-        await shop.db.query(
+        await testApi.db.query(
           `update idempotency_key set status = 0, body = '', claimed_until = ${until} where key = $1`,
           [key],
         )
-        await shop.db.query("update payment set status = 'created', canceled_at = null where id = $1", [id])
+        await testApi.db.query("update payment set status = 'created', canceled_at = null where id = $1", [id])
       }
 
       async function untilAsked(): Promise<void> {
@@ -312,9 +312,9 @@ describe('Requests of partners', () => {
   let isReachable = true
   /** True while each callback counts as authentic: its first line is the event, its second the order. */
   let isPlain = false
-  let shop: Shop
+  let testApi: TestApi
   beforeAll(async () => {
-    shop = await openShop({
+    testApi = await openTestApi({
       deps: ({ workflows, readCallback }) => ({
         readCallback: (provider, request) => {
           if (!isPlain) return readCallback(provider, request)
@@ -331,15 +331,15 @@ describe('Requests of partners', () => {
       }),
     })
   })
-  afterAll(() => shop?.close())
+  afterAll(() => testApi?.close())
 
   describe('Callbacks of partners', () => {
     let payment: Awaited<ReturnType<typeof plant>>
     let eventId = ''
     let occurredAt = ''
     beforeEach(async () => {
-      payment = await plant(shop.db, shop.tenant)
-      await shop.db.query('delete from partner_event')
+      payment = await plant(testApi.db, testApi.tenant)
+      await testApi.db.query('delete from partner_event')
       eventId = newId('partnerEvent')
       occurredAt = new Date().toISOString()
       passedOn = []
@@ -363,12 +363,12 @@ describe('Requests of partners', () => {
       })
       const signature = hmacSha256(secret, `wallet-app-callback\n${now}\n${body}`, 'hex')
       const headers = { 'x-callback-timestamp': `${now}`, 'x-callback-signature': signature }
-      return shop.ask('POST', '/callbacks/wallet_app', { key: null, body, headers })
+      return testApi.ask('POST', '/callbacks/wallet_app', { key: null, body, headers })
     }
     type Stored = { provider_event_id: string; attempt_id: string; applied: boolean }
     const stored = async (): Promise<Stored[]> =>
       (
-        await shop.db.query(
+        await testApi.db.query(
           'select provider_event_id, attempt_id, applied_at is not null as applied from partner_event order by seq',
         )
       ).rows as Stored[]
@@ -397,7 +397,7 @@ describe('Requests of partners', () => {
       await send()
       await send()
       expect(passedOn).toHaveLength(2)
-      await shop.db.query('update partner_event set applied_at = now()')
+      await testApi.db.query('update partner_event set applied_at = now()')
       expect((await send()).status).toBe(200)
       expect(passedOn).toHaveLength(2)
       expect(await stored()).toEqual([{ ...unread(), applied: true }])
@@ -413,7 +413,7 @@ describe('Requests of partners', () => {
   describe('NUL in a request', () => {
     // Postgres refuses a text with NUL.
     beforeAll(async () => {
-      shop = await shop.asNewMerchant()
+      testApi = await testApi.asNewMerchant()
       isPlain = true
     })
 
@@ -421,7 +421,7 @@ describe('Requests of partners', () => {
       'a request with NUL in its path gets the response of an unknown checkout: %s',
       async (path) => {
         const [answer, unknown] = await Promise.all(
-          [path, path.replaceAll('%00', 'x')].map((at) => shop.ask('GET', at, { key: null })),
+          [path, path.replaceAll('%00', 'x')].map((at) => testApi.ask('GET', at, { key: null })),
         )
         expect(answer!.status).toBe(404)
         expect(answer!.text.replaceAll(/req_\w+/g, '')).toBe(unknown!.text.replaceAll(/req_\w+/g, ''))
@@ -433,7 +433,7 @@ describe('Requests of partners', () => {
       async (body) => {
         const headers = { 'content-type': 'application/octet-stream' }
         expectProblem(
-          await shop.ask('POST', '/callbacks/wallet_app', { key: null, body, headers }),
+          await testApi.ask('POST', '/callbacks/wallet_app', { key: null, body, headers }),
           400,
           'invalid_request',
         )
@@ -443,7 +443,7 @@ describe('Requests of partners', () => {
     test.each(['/v1/payments/%00', '/v1/events/%00', '/v1/webhook_endpoints/%00', '/v1/api_keys/%00'])(
       'a request with NUL in an id gets the response of an unknown one: %s',
       async (path) => {
-        expect((await shop.ask('GET', path)).status).toBeLessThan(500)
+        expect((await testApi.ask('GET', path)).status).toBeLessThan(500)
       },
     )
   })
@@ -451,36 +451,36 @@ describe('Requests of partners', () => {
 
 describe('Starts of workflows', () => {
   const BODY = { amount: '49.99', currency: 'EUR' }
-  let shop: Shop
+  let testApi: TestApi
   let connection: Connection
   let client: Client
   beforeAll(async () => {
-    shop = await openShop({ temporalDown: true })
+    testApi = await openTestApi({ temporalDown: true })
     const { address, namespace } = await startDevServer()
     connection = await Connection.connect({ address })
     client = new Client({ connection, namespace })
   }, 60_000)
   afterAll(async () => {
-    await shop?.close()
+    await testApi?.close()
     await connection?.close()
   })
 
-  const create = (at: Shop, of = at.key) => at.ask('POST', '/v1/payments', { body: BODY, key: of })
-  const relayTo = (taskQueue: string, of: Shop) => {
+  const create = (at: TestApi, of = at.key) => at.ask('POST', '/v1/payments', { body: BODY, key: of })
+  const relayTo = (taskQueue: string, of: TestApi) => {
     const { db, log } = of
     const workflows = createPaymentWorkflows({ client, taskQueue, load: loadStart(db) })
     return createRelay({ db, client, workflows, clock: Date.now, log, graceMs: 0 })
   }
 
   test('a payment is answered although Temporal is down, and the relay starts its workflow later, once', async () => {
-    const created = await create(shop)
+    const created = await create(testApi)
     expect(created.status).toBe(201)
-    await shop.written()
-    expect(await shop.count('outbox')).toBe(1)
+    await testApi.written()
+    expect(await testApi.count('outbox')).toBe(1)
 
-    const relay = relayTo('nobody-takes-these', shop)
+    const relay = relayTo('nobody-takes-these', testApi)
     expect(await relay.startPayments()).toBe(1)
-    expect(await shop.count('outbox')).toBe(0)
+    expect(await testApi.count('outbox')).toBe(0)
     const { status, workflowId } = await client.workflow
       .getHandle(paymentWorkflowId(String(created.body['id'])))
       .describe()
@@ -489,10 +489,10 @@ describe('Starts of workflows', () => {
   })
 
   test('two relays at the same moment start each payment once', async () => {
-    const made = await Promise.all(Array.from({ length: 20 }, () => create(shop)))
-    await shop.written()
+    const made = await Promise.all(Array.from({ length: 20 }, () => create(testApi)))
+    await testApi.written()
     const started: string[] = []
-    const { db, log, workflows } = shop
+    const { db, log, workflows } = testApi
     const watched = { ...workflows, resume: async ({ id }: { id: string }) => started.push(id) > 0 }
     const relays = [1, 2].map(() =>
       createRelay({ db, client, workflows: watched, clock: Date.now, log, graceMs: 0 }).startPayments(),
@@ -501,11 +501,11 @@ describe('Starts of workflows', () => {
     expect(counts.toSorted((a, b) => b - a)).toEqual([16, 4])
     expect(started).toHaveLength(made.length)
     expect(new Set(started)).toEqual(new Set(made.map(({ body }) => body['id'])))
-    expect(await shop.count('outbox')).toBe(0)
+    expect(await testApi.count('outbox')).toBe(0)
   })
 
   test('while Temporal is up, the workflow runs and the outbox is empty soon after the response', async () => {
-    const up = await openShop()
+    const up = await openTestApi()
     try {
       const { id } = (await create(up)).body
       await up.written()
@@ -518,10 +518,10 @@ describe('Starts of workflows', () => {
   })
 
   test('a run that starts from the row before a change, at that moment, receives the change', async () => {
-    const id = String((await create(shop)).body['id'])
-    await shop.written()
+    const id = String((await create(testApi)).body['id'])
+    await testApi.written()
     const taskQueue = 'nobody-takes-these'
-    const load = loadStart(shop.db)
+    const load = loadStart(testApi.db)
     const { start } = createPaymentWorkflows({ client, taskQueue, load })
     const startMeanwhile = async (paymentId: string) => {
       const row = await load(paymentId)
@@ -538,12 +538,12 @@ describe('Starts of workflows', () => {
     let open = (): void => undefined
     let atOnce = 0
     let most = 0
-    let busy: Shop
+    let busy: TestApi
     beforeAll(async () => {
       const gate = new Promise<void>((resolve) => {
         open = resolve
       })
-      busy = await openShop({
+      busy = await openTestApi({
         deps: ({ workflows }) => ({
           background: createBackground({
             inFlight: 2,

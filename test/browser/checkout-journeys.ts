@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { type CheckoutWorld, createCheckoutWorld, movePayment } from '../api/checkout/checkout-world.ts'
+import { type CheckoutFixture, createCheckoutFixture, movePayment } from '../api/checkout/checkout-fixture.ts'
 import { collectComplaints, launchBrowser } from '../support/browser.ts'
 
 let browser: Browser
-export let world: CheckoutWorld
+export let world: CheckoutFixture
 export let context: BrowserContext
 export let page: Page
 export let complaints: string[]
@@ -13,7 +13,7 @@ export let complaints: string[]
 export function useCheckout(): void {
   beforeAll(async () => {
     browser = await launchBrowser()
-    world = await createCheckoutWorld()
+    world = await createCheckoutFixture()
   })
   afterAll(async () => {
     await browser?.close()

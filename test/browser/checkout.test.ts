@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { movePayment } from '../api/checkout/checkout-world.ts'
+import { movePayment } from '../api/checkout/checkout-fixture.ts'
 import { complaints, context, heading, JOURNEYS, open, page, useCheckout, world } from './checkout-journeys.ts'
 
 useCheckout()

@@ -7,19 +7,19 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import type { Browser } from 'playwright-core'
 import { createInbox, type Inbox } from '../../src/sandbox/inbox/inbox.ts'
-import { openShop, type Shop } from '../api/support/shop.ts'
+import { openTestApi, type TestApi } from '../api/support/test-api.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { type Examination, findFaults, findSidewaysScroll, newExaminedPage, openFolds } from './faults.ts'
 
 let browser: Browser
-let shop: Shop
+let shop: TestApi
 let inbox: Inbox
 let inboxServer: Server
 let urls: string[]
 const folder = mkdtempSync(join(tmpdir(), 'documents-'))
 beforeAll(async () => {
   browser = await launchBrowser()
-  shop = await openShop()
+  shop = await openTestApi()
   inbox = await createInbox({ secrets: [], dataFile: join(folder, 'inbox.jsonl'), log: pino({ level: 'silent' }) })
   inboxServer = createServer(inbox.app)
   await new Promise<void>((resolve) => inboxServer.listen(0, '127.0.0.1', resolve))

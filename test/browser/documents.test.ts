@@ -4,14 +4,14 @@ import { crc32, deflateSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Browser } from 'playwright-core'
 import { plantReceipt } from '../api/support/receipts.ts'
-import { openShop, type Shop } from '../api/support/shop.ts'
+import { openTestApi, type TestApi } from '../api/support/test-api.ts'
 import { collectComplaints, launchBrowser } from '../support/browser.ts'
 
 let browser: Browser
-let shop: Shop
+let shop: TestApi
 beforeAll(async () => {
   browser = await launchBrowser()
-  shop = await openShop()
+  shop = await openTestApi()
 }, 90_000)
 afterAll(async () => {
   await shop?.close()

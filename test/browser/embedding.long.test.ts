@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Frame } from 'playwright-core'
 import { until } from '../../scripts/test/until.ts'
-import { movePayment } from '../api/checkout/checkout-world.ts'
+import { movePayment } from '../api/checkout/checkout-fixture.ts'
 import { findFaults, findSidewaysScroll, findSmallTargets, prepareForAxe } from './faults.ts'
 import {
   context,

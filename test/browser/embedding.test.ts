@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { movePayment } from '../api/checkout/checkout-world.ts'
+import { movePayment } from '../api/checkout/checkout-fixture.ts'
 import { context, heading, inFrame, list, open, openShop, page, pay, payment, useShop, world } from './shop-page.ts'
 
 useShop()

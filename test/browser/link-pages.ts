@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { onFreePort } from '../../scripts/system/ports.ts'
 import { FORM, OWN_WALLET } from '../api/links/maker.ts'
-import { openShop } from '../api/support/shop.ts'
+import { openTestApi } from '../api/support/test-api.ts'
 
 /** A shop at the URL that its pages name. */
 export async function openLinkPages() {
@@ -9,7 +9,7 @@ export async function openLinkPages() {
   const shop = await onFreePort((port) => {
     // Browsers report the origin of a form, so the URL must be the configured one.
     origin = `http://localhost:${port}`
-    return openShop({ port, deps: () => ({ publicUrl: origin }) })
+    return openTestApi({ port, deps: () => ({ publicUrl: origin }) })
   })
   return { shop, origin, close: () => shop.close() }
 }

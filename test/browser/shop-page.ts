@@ -5,19 +5,19 @@ import { lexer, type Tokens } from 'marked'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { createDocsSite } from '../../src/api/document/docs-site.ts'
 import { setEmbedding } from '../../src/db/merchants/embedding.ts'
-import { type CheckoutWorld, createCheckoutWorld } from '../api/checkout/checkout-world.ts'
+import { type CheckoutFixture, createCheckoutFixture } from '../api/checkout/checkout-fixture.ts'
 import { launchBrowser } from '../support/browser.ts'
 
 /** A shop with a checkout over its page. The shop is `localhost` and the checkout 127.0.0.1: not even the same site. */
 
 let browser: Browser
-export let world: CheckoutWorld
+export let world: CheckoutFixture
 export let shop: Site
 /** A stranger's page that records the messages it receives. */
 export let stranger: Site
 export let context: BrowserContext
 export let page: Page
-export let payment: Awaited<ReturnType<CheckoutWorld['create']>>
+export let payment: Awaited<ReturnType<CheckoutFixture['create']>>
 
 /** The shop's pages, by path. */
 const pages = new Map<string, string>()
@@ -30,7 +30,7 @@ export function useShop(): void {
   beforeAll(async () => {
     ;[browser, world, shop, stranger] = await Promise.all([
       launchBrowser(),
-      createCheckoutWorld(),
+      createCheckoutFixture(),
       serve((path) => pages.get(path)),
       serve(() => `<!doctype html><title>Stranger</title>${HEARS}`),
     ])
@@ -68,7 +68,7 @@ export async function list(...origins: string[]): Promise<void> {
   await setEmbedding(world.db, MERCHANT, origins)
 }
 
-export async function newPayment(changes: Parameters<CheckoutWorld['create']>[0]): Promise<void> {
+export async function newPayment(changes: Parameters<CheckoutFixture['create']>[0]): Promise<void> {
   payment = await world.create({ successUrl: `${shop.url}/thanks`, ...changes })
 }
 

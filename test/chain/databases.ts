@@ -3,7 +3,7 @@ import { createTestDatabase } from '../../scripts/test/services/databases.ts'
 import { createDb, type Db } from '../../src/db/db.ts'
 
 /** A database with a merchant and nothing else, until the test returns it. `reset` restores that state. */
-export type WorldDatabase = { readonly url: string; readonly db: Db; reset(): Promise<void>; giveBack(): void }
+export type FixtureDatabase = { readonly url: string; readonly db: Db; reset(): Promise<void>; giveBack(): void }
 
 type OwnDatabase = { readonly url: string; readonly db: Db; close(): Promise<void> }
 
@@ -11,7 +11,7 @@ const created: OwnDatabase[] = []
 const free: OwnDatabase[] = []
 
 /** Borrows a database of this file. It is emptied and not replaced: creating one takes a hundred times as long. */
-export async function takeDatabase(): Promise<WorldDatabase> {
+export async function takeDatabase(): Promise<FixtureDatabase> {
   const own = free.pop() ?? (await createOwnDatabase())
   const reset = async (): Promise<void> => {
     await own.db.query(EMPTY)
@@ -33,7 +33,7 @@ async function createOwnDatabase(): Promise<OwnDatabase> {
 afterAll(async () => void (await Promise.all(created.map((own) => own.close()))))
 
 /** Copies the database into another one: a dump to be restored later. */
-export async function copyDatabase(source: Db): Promise<WorldDatabase> {
+export async function copyDatabase(source: Db): Promise<FixtureDatabase> {
   const copy = await takeDatabase()
   const { rows: tables } = await source.query(TABLES)
   await copy.db.transaction(async (tx) => {

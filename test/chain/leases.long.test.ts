@@ -4,14 +4,14 @@ import { until as eventually } from '../../scripts/test/until.ts'
 import { createTreasurySigner, type TreasurySigner } from '../../src/chain/authorization.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
 import { type LossyProxy, startLossyProxy } from '../support/anvil.ts'
+import { type RunnerChanges, TOKEN, useFixture } from './fixture.ts'
 import { tryLead } from './lead.ts'
-import { type RunnerChanges, TOKEN, useWorld } from './world.ts'
 
 describe('leases', () => {
-  const world = useWorld()
+  const fixture = useFixture()
   let proxy: LossyProxy
   beforeAll(async () => {
-    proxy = await startLossyProxy(world.anvil.url)
+    proxy = await startLossyProxy(fixture.anvil.url)
   })
   afterAll(() => proxy.close())
 
@@ -20,29 +20,29 @@ describe('leases', () => {
   // A slow round must not cost the lead.
   test('the lead is renewed while a key takes long to sign: no other engine takes over in between', async () => {
     const until = async (): Promise<number> => {
-      const { rows } = await world.db.query('select lease_until from chain_cursor')
+      const { rows } = await fixture.db.query('select lease_until from chain_cursor')
       return (rows[0] as { lease_until: Date }).lease_until.getTime()
     }
     const taken: unknown[] = []
-    const [account] = world.relayers
+    const [account] = fixture.relayers
     const slow: LocalAccount = {
       ...account!,
       async signTransaction(transaction, options) {
         const before = await until()
         await eventually(until, (now) => now >= before + LEASE_MS)
         const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
-        const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
+        const journal = createSettlementJournal({ db: fixture.db, scope, hooks: fixture.hooks })
         taken.push(await tryLead(journal, { owner: 'another engine' }))
         return account!.signTransaction(transaction, options)
       },
     }
     const stop = new AbortController()
-    const running = world.runner({ options: { leaseMs: LEASE_MS }, relayers: [slow] }).run(stop.signal)
-    const [queued] = await world.queue([{}])
+    const running = fixture.runner({ options: { leaseMs: LEASE_MS }, relayers: [slow] }).run(stop.signal)
+    const [queued] = await fixture.queue([{}])
     await eventually(
       async () => {
-        await world.chain.mine({ blocks: 1 })
-        return world.payout(queued!.paymentId)
+        await fixture.chain.mine({ blocks: 1 })
+        return fixture.payout(queued!.paymentId)
       },
       ({ state }) => state === 'settled',
     )
@@ -58,7 +58,7 @@ describe('leases', () => {
     const SHORT_LEASE_MS = 500
     const leads = () =>
       eventually(
-        async () => (await world.db.query('select 1 from chain_cursor where owner = $1', [FAULTY])).rowCount,
+        async () => (await fixture.db.query('select 1 from chain_cursor where owner = $1', [FAULTY])).rowCount,
         (count) => count === 1,
       )
     const refuse = (): Promise<never> => Promise.reject(new Error('the key service refuses'))
@@ -70,19 +70,21 @@ describe('leases', () => {
       const given: string[] = []
       const warn = (_about: object, message: string): void => void given.push(message)
       const owner = { owner: FAULTY }
-      const running = [world.runner({ ...changes, ...first, options: { ...options, ...owner }, warn }).run(stop.signal)]
+      const running = [
+        fixture.runner({ ...changes, ...first, options: { ...options, ...owner }, warn }).run(stop.signal),
+      ]
       try {
-        const [queued] = await world.queue([{}])
+        const [queued] = await fixture.queue([{}])
         // It alone has led.
         await eventually(
           async () => given.join('\n'),
           (warnings) => warnings.includes(`gets nowhere, because ${part}`),
         )
-        running.push(world.runner(changes).run(stop.signal))
+        running.push(fixture.runner(changes).run(stop.signal))
         await eventually(
           async () => {
-            await world.chain.mine({ blocks: 1 })
-            return world.payout(queued!.paymentId)
+            await fixture.chain.mine({ blocks: 1 })
+            return fixture.payout(queued!.paymentId)
           },
           ({ state }) => state === 'settled',
         )
@@ -103,7 +105,7 @@ describe('leases', () => {
     test('a worker gives up the lead if its nodes are behind the last final block', async () => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBlockByNumber', params: ['0x1', false] })
       const headers = { 'content-type': 'application/json' }
-      const answer = await fetch(world.anvil.url, { method: 'POST', headers, body })
+      const answer = await fetch(fixture.anvil.url, { method: 'POST', headers, body })
       const { result: old } = (await answer.json()) as { result: unknown }
       let isBehind = false
       proxy.decide = ({ method, params }) =>
@@ -125,7 +127,7 @@ describe('leases', () => {
           rewrite(block) {
             if (!stopped.has(tag)) stopped.set(tag, block)
             // For longer than blocks may take, between any two answers.
-            else world.clock.now = new Date(world.clock.now.getTime() + 31_000)
+            else fixture.clock.now = new Date(fixture.clock.now.getTime() + 31_000)
             return stopped.get(tag)
           },
         }
@@ -133,7 +135,7 @@ describe('leases', () => {
       const stop = leads().then(() => (hasStopped = true))
       await Promise.all([outworked({ url: proxy.url }, 'the nodes show it nothing new'), stop])
       proxy.decide = () => 'deliver'
-      world.clock.now = new Date()
+      fixture.clock.now = new Date()
     })
 
     test('a worker keeps the lead while finality stands still for all nodes', async () => {
@@ -151,7 +153,7 @@ describe('leases', () => {
         options: { leaseMs: SHORT_LEASE_MS },
         warn: (_about: object, message: string) => told.push(message),
       }
-      const running = world.runner(changes).run(stop.signal)
+      const running = fixture.runner(changes).run(stop.signal)
       await eventually(
         async () => (asked.at(-1) ?? 0) - (asked[0] ?? 0),
         (passedMs) => passedMs > 4 * SHORT_LEASE_MS,
@@ -164,12 +166,12 @@ describe('leases', () => {
 
     test('a worker gives up the lead if the key of the treasury refuses', async () => {
       const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
-      const signer: TreasurySigner = { ...createTreasurySigner(world.treasury, policy), signTransfer: refuse }
+      const signer: TreasurySigner = { ...createTreasurySigner(fixture.treasury, policy), signTransfer: refuse }
       await outworked({ treasuries: [signer] }, 'its treasury key signs nothing')
     })
 
     test('a worker gives up the lead if the keys of the relayers refuse', async () => {
-      const relayers = world.relayers.map((account): LocalAccount => ({ ...account, signTransaction: refuse }))
+      const relayers = fixture.relayers.map((account): LocalAccount => ({ ...account, signTransaction: refuse }))
       await outworked({ relayers }, 'its relayer keys sign nothing')
     })
   })

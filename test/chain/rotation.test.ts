@@ -18,6 +18,16 @@ import { payoutNonce } from '../../src/evm/payout-nonce.ts'
 import { readStanding } from '../../src/operator/status.ts'
 import { mintUsdc } from '../../src/sandbox/chain.ts'
 import { copyDatabase } from './databases.ts'
+import {
+  createFixture,
+  createSettings,
+  type Fixture,
+  insertPayments,
+  newAddress,
+  newKey,
+  queueAll,
+  TOKEN,
+} from './fixture.ts'
 import { takeLease } from './lead.ts'
 import {
   createList,
@@ -28,17 +38,7 @@ import {
   newPaymentId,
   ROTATED_AT,
   useRotation,
-} from './rotation-world.ts'
-import {
-  createSettings,
-  createWorld,
-  insertPayments,
-  newAddress,
-  newKey,
-  queueAll,
-  TOKEN,
-  type World,
-} from './world.ts'
+} from './rotation-fixture.ts'
 
 const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
 
@@ -58,40 +58,40 @@ describe('a rotation by the variables of a worker', () => {
   const newTreasuryKey = newKey()
   const [old, successor] = [oldKey, newTreasuryKey].map((key) => addressOfKey(key).toLowerCase())
   const TREASURIES = `${old}, ${successor}@2040-01-01T00:00:00Z`
-  let world: World
+  let fixture: Fixture
   beforeAll(async () => {
-    const created = await createWorld()
-    world = { ...created, treasury: createKeyAccount(oldKey) }
+    const created = await createFixture()
+    fixture = { ...created, treasury: createKeyAccount(oldKey) }
     for (const key of [oldKey, newTreasuryKey])
-      await mintUsdc(world.chain, { to: createKeyAccount(key).address, micro: 1_000_000_000n })
+      await mintUsdc(fixture.chain, { to: createKeyAccount(key).address, micro: 1_000_000_000n })
   })
-  afterAll(() => world.stop())
+  afterAll(() => fixture.stop())
 
   async function createRunner(changes: Record<string, string>) {
     const treasuries = await openTreasuries(workerWith(changes))
-    return world.runner({ treasuries: treasuries.signers, treasuryList: treasuries.list })
+    return fixture.runner({ treasuries: treasuries.signers, treasuryList: treasuries.list })
   }
-  const state = async (paymentId: string) => (await world.payout(paymentId)).state
+  const state = async (paymentId: string) => (await fixture.payout(paymentId)).state
 
   test('each treasury pays and cancels the payments of its time', async () => {
     const single = await createRunner({ TREASURY_KEY: oldKey })
     await single.assertReady()
     await single.tick()
-    const [before, unwanted] = await queueAll(world, [{}, {}])
+    const [before, unwanted] = await queueAll(fixture, [{}, {}])
     const runner = await createRunner({ TREASURY_KEY: newTreasuryKey, RETIRED_TREASURY_KEYS: ` ${oldKey}`, TREASURIES })
     await runner.assertReady()
-    await world.db.transaction((tx) => requestVoid(tx, unwanted!.paymentId))
+    await fixture.db.transaction((tx) => requestVoid(tx, unwanted!.paymentId))
     await runner.tick()
-    const [after] = await queueAll({ ...world, treasury: createKeyAccount(newTreasuryKey) }, [
+    const [after] = await queueAll({ ...fixture, treasury: createKeyAccount(newTreasuryKey) }, [
       { paymentId: newPaymentId() },
     ])
-    await world.finalize(runner, 3)
+    await fixture.finalize(runner, 3)
     for (const { paymentId, recipient, micro } of [before!, after!]) {
       expect(await state(paymentId)).toBe('settled')
-      expect(await world.balance(recipient)).toBe(micro)
+      expect(await fixture.balance(recipient)).toBe(micro)
     }
     expect(await state(unwanted!.paymentId)).toBe('voided')
-    expect(world.heard.voided.at(-1)).toMatchObject({ kind: 'cancelled', paymentId: unwanted!.paymentId })
+    expect(fixture.heard.voided.at(-1)).toMatchObject({ kind: 'cancelled', paymentId: unwanted!.paymentId })
   })
 
   test.each([
@@ -107,16 +107,16 @@ describe('a rotation by the variables of a worker', () => {
 
 describe('the list of treasuries', () => {
   const rotation = useRotation()
-  const { world, old, successor } = rotation
+  const { fixture, old, successor } = rotation
   const third = createKeyAccount(newKey())
   const stamp = (list: ReturnType<typeof createList>, keys: readonly Hex[] = []) =>
-    createSettlementJournal({ db: world.db, scope, hooks: world.hooks }).stampTreasuries({ list, keys })
+    createSettlementJournal({ db: fixture.db, scope, hooks: fixture.hooks }).stampTreasuries({ list, keys })
   const stamped = async () =>
-    (await readTreasuryList(world.db, scope)).map(({ address, firstId }) => ({ address, firstId }))
+    (await readTreasuryList(fixture.db, scope)).map(({ address, firstId }) => ({ address, firstId }))
 
   const isStamping = async () =>
     (
-      await world.db.query(
+      await fixture.db.query(
         `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event = 'advisory'`,
       )
     ).rows.length === 1
@@ -143,7 +143,7 @@ describe('the list of treasuries', () => {
   test('a treasury cannot begin before an existing payment, whether its payout is known or forgotten', async () => {
     expect(await stamp(createList(old))).toBeNull()
     const late = newPaymentId()
-    await insertPayments(world.db, [{ paymentId: late, recipient: newAddress() }])
+    await insertPayments(fixture.db, [{ paymentId: late, recipient: newAddress() }])
     const refusal = await stamp(createList(old, successor))
     expect(refusal).toContain(`${late} was made at 2040-01-01T00:00:01Z`)
     expect(refusal).toContain(`${lowerCaseAddress(successor)}@2040-01-01T00:11:00Z`)
@@ -168,9 +168,9 @@ describe('the list of treasuries', () => {
     const next = createKeyAccount(newKey())
     const paymentId = idAt(Date.UTC(2041, 0, 1) + 5)
     let stamping: Promise<string | null> = Promise.resolve(null)
-    await world.db.transaction(async (tx) => {
-      const slow = { ...world.db, transaction: (work: (one: typeof tx) => Promise<unknown>) => work(tx) }
-      await queueAll({ db: slow as World['db'], treasury: successor }, [{ paymentId }])
+    await fixture.db.transaction(async (tx) => {
+      const slow = { ...fixture.db, transaction: (work: (one: typeof tx) => Promise<unknown>) => work(tx) }
+      await queueAll({ db: slow as Fixture['db'], treasury: successor }, [{ paymentId }])
       stamping = stamp(createList(old, successor, next))
       await poll(isStamping, { withinMs: 20_000, everyMs: 20, what: 'the worker that stamps to wait' })
     })
@@ -180,17 +180,17 @@ describe('the list of treasuries', () => {
   test('payouts of a treasury whose key no worker has wait, are listed for operators, and stop nothing', async () => {
     await rotation.before().tick()
     const [queued] = await rotation.queueOn(old, [{}])
-    await world.finalize(rotation.after())
+    await fixture.finalize(rotation.after())
     expect(await rotation.found(queued!)).toMatchObject({ state: 'queued' })
-    expect(world.heard.held).toEqual([])
-    expect(await listSettlementAttention(world.db)).toEqual([
+    expect(fixture.heard.held).toEqual([])
+    expect(await listSettlementAttention(fixture.db)).toEqual([
       { kind: 'no_key', subject: lowerCaseAddress(old), detail: 'open payouts: 1' },
     ])
     // USDC would not help them.
-    expect(await readWanting(world.db, scope)).toEqual([])
-    await world.finalize(rotation.both(), 3)
+    expect(await readWanting(fixture.db, scope)).toEqual([])
+    await fixture.finalize(rotation.both(), 3)
     expect(await rotation.found(queued!)).toMatchObject({ state: 'settled' })
-    expect(await listSettlementAttention(world.db)).toEqual([])
+    expect(await listSettlementAttention(fixture.db)).toEqual([])
   })
 
   test('the status page names the treasury that lacks USDC, although a newer one pays by now', async () => {
@@ -200,10 +200,10 @@ describe('the list of treasuries', () => {
     ]
     const runner = rotation.both({ treasuryList: list })
     await runner.tick()
-    const balance = await world.balance(old.address)
+    const balance = await fixture.balance(old.address)
     await rotation.queueOn(old, [{ micro: balance / 2n + 1n }, { micro: balance / 2n + 1n }])
-    await world.finalize(runner, 2)
-    const { troubles } = summarizeStanding(await readStanding({ db: world.db, settings: createSettings(world) }))
+    await fixture.finalize(runner, 2)
+    const { troubles } = summarizeStanding(await readStanding({ db: fixture.db, settings: createSettings(fixture) }))
     expect(troubles.map(({ todo }) => todo)).toEqual([
       expect.stringContaining(`to the treasury ${lowerCaseAddress(old)}.`),
     ])
@@ -212,13 +212,13 @@ describe('the list of treasuries', () => {
 
 describe('backups and rotations', () => {
   const rotation = useRotation()
-  const { world, old, successor } = rotation
+  const { fixture, old, successor } = rotation
 
   test('a payment is paid by one transfer through an old backup, a rotation, and the backup once more', async () => {
     await rotation.before().tick()
     const payment = { paymentId: idAt(Date.UTC(2039, 0, 1)), recipient: newAddress(), micro: 4000n }
-    await insertPayments(world.db, [payment])
-    const backups = [await copyDatabase(world.db), await copyDatabase(world.db)]
+    await insertPayments(fixture.db, [payment])
+    const backups = [await copyDatabase(fixture.db), await copyDatabase(fixture.db)]
     await rotation.queueOn(old, [payment])
     await rotation.before().tick()
     expect((await rotation.found(payment)).state).toBe('broadcast')
@@ -228,27 +228,27 @@ describe('backups and rotations', () => {
         await runner.tick()
         await expect(queueAll({ db, treasury: successor }, [payment])).rejects.toThrow('TREASURIES of this process')
         await queueAll({ db, treasury: old }, [payment])
-        await world.finalize(runner, 4)
+        await fixture.finalize(runner, 4)
         expect((await readPayout(db, payment.paymentId))?.state).toBe('settled')
       }
     } finally {
       for (const backup of backups) backup.giveBack()
     }
-    expect(await world.balance(payment.recipient)).toBe(payment.micro)
+    expect(await fixture.balance(payment.recipient)).toBe(payment.micro)
   })
 })
 
 describe('a treasury whose key is lost', () => {
   const rotation = useRotation()
-  const { world, old, successor } = rotation
+  const { fixture, old, successor } = rotation
   beforeEach(async () => {
     await rotation.before().tick()
   })
 
   const lose = (to: Hex | null = null) =>
-    world.db.transaction((tx) => recordLoss(tx, scope, { lost: lowerCaseAddress(old), to }))
+    fixture.db.transaction((tx) => recordLoss(tx, scope, { lost: lowerCaseAddress(old), to }))
   const pausedReason = async (): Promise<string | null> =>
-    ((await world.db.query('select pause from chain_cursor')).rows[0] as { pause: string | null }).pause
+    ((await fixture.db.query('select pause from chain_cursor')).rows[0] as { pause: string | null }).pause
 
   test('a lost treasury is replaced by its successor after one act, and no payout is paid before its proof', async () => {
     const [signed] = await rotation.queueOn(old, [{}])
@@ -257,21 +257,21 @@ describe('a treasury whose key is lost', () => {
     const unsent = rotation.after({ options: { maxInFlight: 0 } })
     await unsent.tick()
     const payers = async () =>
-      await Promise.all([signed!, fresh!].map(async ({ paymentId }) => (await world.payout(paymentId)).treasury))
+      await Promise.all([signed!, fresh!].map(async ({ paymentId }) => (await fixture.payout(paymentId)).treasury))
     expect(await lose()).toBe(lowerCaseAddress(successor))
     await rotation.pass(MINUTES_UNTIL_DEAD - 3)
-    await world.finalize(unsent, 3)
+    await fixture.finalize(unsent, 3)
     expect(await payers()).toEqual([lowerCaseAddress(old), lowerCaseAddress(old)])
     await rotation.pass(4)
     const [later] = await rotation.queueOn(old, [{}])
     const runner = rotation.after()
-    await world.finalize(runner, 6)
+    await fixture.finalize(runner, 6)
     expect(await payers()).toEqual([lowerCaseAddress(successor), lowerCaseAddress(successor)])
     for (const payout of [fresh!, signed!, later!]) {
       expect(await rotation.found(payout)).toMatchObject({ state: 'settled' })
-      expect(await world.balance(payout.recipient)).toBe(payout.micro)
+      expect(await fixture.balance(payout.recipient)).toBe(payout.micro)
     }
-    const { rows } = await world.db.query('select distinct block_time >= valid_before as proved from payout_takeover')
+    const { rows } = await fixture.db.query('select distinct block_time >= valid_before as proved from payout_takeover')
     expect(rows).toEqual([{ proved: true }])
     await expect(rotation.both().tick()).rejects.toThrow(
       `was taken over by ${lowerCaseAddress(successor)}: remove its key`,
@@ -283,11 +283,11 @@ describe('a treasury whose key is lost', () => {
     const runner = rotation.after()
     await runner.tick()
     await rotation.carry(old, paid!)
-    await world.chain.mine({ blocks: 4 })
+    await fixture.chain.mine({ blocks: 4 })
     await lose()
-    await world.finalize(runner, 3)
+    await fixture.finalize(runner, 3)
     expect(await rotation.found(paid!)).toMatchObject({ state: 'settled' })
-    expect(await world.balance(paid!.recipient)).toBe(paid!.micro)
+    expect(await fixture.balance(paid!.recipient)).toBe(paid!.micro)
   })
 
   test('a lost treasury whose thief uses the nonce of a payout that was taken over pauses everything', async () => {
@@ -296,17 +296,17 @@ describe('a treasury whose key is lost', () => {
     await runner.tick()
     await lose()
     await rotation.pass(MINUTES_UNTIL_DEAD)
-    await world.finalize(runner, 4)
+    await fixture.finalize(runner, 4)
     expect(await rotation.found(moved!)).toMatchObject({ state: 'settled' })
     expect(await pausedReason()).toBeNull()
     const theft = await rotation.carry(old, moved!)
     const [next] = await rotation.queueOn(successor, [{ paymentId: newPaymentId() }])
-    await world.chain.mine({ blocks: 4 })
-    await world.finalize(runner)
+    await fixture.chain.mine({ blocks: 4 })
+    await fixture.finalize(runner)
     expect(await pausedReason()).toContain(theft)
     expect((await rotation.found(next!)).state).not.toBe('settled')
-    await world.db.transaction((tx) => acknowledgeTransfers(tx, scope, theft))
-    await world.finalize(runner, 3)
+    await fixture.db.transaction((tx) => acknowledgeTransfers(tx, scope, theft))
+    await fixture.finalize(runner, 3)
     expect(await rotation.found(next!)).toMatchObject({ state: 'settled' })
   })
 
@@ -319,7 +319,7 @@ describe('a treasury whose key is lost', () => {
     for (let round = 0; round < 3; round++) await waiting.tick()
     expect((await rotation.found(moved!)).state).toBe('authorized')
     const theft = await rotation.carry(old, moved!)
-    await world.chain.mine({ blocks: 4 })
+    await fixture.chain.mine({ blocks: 4 })
     await waiting.tick()
     expect(await pausedReason()).toContain(theft)
   })
@@ -328,21 +328,21 @@ describe('a treasury whose key is lost', () => {
     const [queued] = await rotation.queueOn(old, [{}])
     await rotation.after({ options: { maxInFlight: 0 } }).tick()
     await lose()
-    const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
+    const journal = createSettlementJournal({ db: fixture.db, scope, hooks: fixture.hooks })
     const [expiring] = await journal.readExpiring({ keys: [], validity: 3300, limit: 1 })
     expect(expiring).toMatchObject({ paymentId: queued!.paymentId, successor: lowerCaseAddress(successor) })
-    await world.db.query(
+    await fixture.db.query(
       `insert into payout_signature (payment_id, seq, kind, valid_before, signature)
        values ($1, 1, 'transfer', 4000000000, decode(repeat('ab', 65), 'hex'))`,
       [queued!.paymentId],
     )
-    const { number, hash, timestamp } = await world.chain.getBlock({ blockTag: 'finalized' })
+    const { number, hash, timestamp } = await fixture.chain.getBlock({ blockTag: 'finalized' })
     const block = { number: Number(number), hash, timestamp: Number(timestamp) }
     const lease = await takeLease(journal, { owner: 'late' })
     const to = lowerCaseAddress(successor)
     const toNonce = payoutNonce({ ...scope, treasury: to, paymentId: queued!.paymentId })
     expect(await journal.moveDead(lease, { block, dead: [{ ...expiring!, to, toNonce }] })).toBe(0)
-    expect((await world.payout(queued!.paymentId)).treasury).toBe(lowerCaseAddress(old))
+    expect((await fixture.payout(queued!.paymentId)).treasury).toBe(lowerCaseAddress(old))
   })
 
   test('a lost treasury is listed for operators when its payouts have waited for two hours', async () => {
@@ -350,14 +350,14 @@ describe('a treasury whose key is lost', () => {
     await rotation.before({ options: { maxInFlight: 0 } }).tick()
     await rotation.after({ options: { maxInFlight: 0 } }).tick()
     await lose()
-    await world.finalize(rotation.after({ options: { maxInFlight: 0 } }))
-    expect(await listSettlementAttention(world.db)).toEqual([])
+    await fixture.finalize(rotation.after({ options: { maxInFlight: 0 } }))
+    expect(await listSettlementAttention(fixture.db)).toEqual([])
     const takeOver = { from: lowerCaseAddress(old), to: lowerCaseAddress(successor), count: 1 }
-    expect(await readTakeOvers(world.db, scope)).toMatchObject([takeOver])
-    await world.db.query(`update treasury set lost_at = lost_at - interval '3 hours'`)
-    await world.db.query(`update payout set created_at = created_at - interval '3 hours'`)
+    expect(await readTakeOvers(fixture.db, scope)).toMatchObject([takeOver])
+    await fixture.db.query(`update treasury set lost_at = lost_at - interval '3 hours'`)
+    await fixture.db.query(`update payout set created_at = created_at - interval '3 hours'`)
     const detail = `open payouts, for ${lowerCaseAddress(successor)}: 1`
-    expect(await listSettlementAttention(world.db)).toEqual([
+    expect(await listSettlementAttention(fixture.db)).toEqual([
       { kind: 'take_over', subject: lowerCaseAddress(old), detail },
     ])
   })
@@ -366,7 +366,7 @@ describe('a treasury whose key is lost', () => {
     const stale = rotation.both({ options: { maxInFlight: 0 } })
     await stale.tick()
     const [queued] = await rotation.queueOn(old, [{}])
-    const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
+    const journal = createSettlementJournal({ db: fixture.db, scope, hooks: fixture.hooks })
     const keys = [lowerCaseAddress(old)]
     const [payout] = (await journal.readPayable({ keys, limit: 1, after: null })).payouts
     await lose()
@@ -375,10 +375,10 @@ describe('a treasury whose key is lost', () => {
     const signature = await createSigner(old).signTransfer(payout!, 4_000_000_000)
     const signed = [{ paymentId: queued!.paymentId, treasury: lowerCaseAddress(old), signature }]
     await journal.storeSignatures(signed, { maxMicroPerDay: 10n ** 15n })
-    expect((await world.db.query('select from payout_signature')).rows).toEqual([])
+    expect((await fixture.db.query('select from payout_signature')).rows).toEqual([])
     await rotation.pass(MINUTES_UNTIL_DEAD)
-    await world.finalize(rotation.after(), 4)
+    await fixture.finalize(rotation.after(), 4)
     expect(await rotation.found(queued!)).toMatchObject({ state: 'settled' })
-    expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
+    expect(await fixture.balance(queued!.recipient)).toBe(queued!.micro)
   })
 })

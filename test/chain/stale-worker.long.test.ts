@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals'
-import { lowerCaseAddress, useRotation } from './rotation-world.ts'
-import { transferUsdc } from './world.ts'
+import { transferUsdc } from './fixture.ts'
+import { lowerCaseAddress, useRotation } from './rotation-fixture.ts'
 
 const rotation = useRotation()
-const { world, old, successor } = rotation
+const { fixture, old, successor } = rotation
 
 for (const leads of ['the new worker', 'a worker from before the rotation'] as const)
   test(`money that moves from the old treasury to the new one pauses nothing while ${leads} leads`, async () => {
@@ -11,16 +11,16 @@ for (const leads of ['the new worker', 'a worker from before the rotation'] as c
     const both = rotation.both()
     await before.tick()
     await both.tick()
-    await world.finalize(both, 3)
+    await fixture.finalize(both, 3)
     const leader = leads === 'the new worker' ? both : before
     await leader.tick()
-    await transferUsdc(world, { from: old, to: lowerCaseAddress(successor), micro: 5_000_000n })
-    await world.chain.mine({ blocks: 4 })
+    await transferUsdc(fixture, { from: old, to: lowerCaseAddress(successor), micro: 5_000_000n })
+    await fixture.chain.mine({ blocks: 4 })
     await leader.tick()
     // Then the logs are read, although nothing differs.
-    await world.chain.mine({ blocks: 260 })
+    await fixture.chain.mine({ blocks: 260 })
     await leader.tick()
-    await world.finalize(leader, 2)
-    const { rows } = await world.db.query('select pause from chain_cursor')
+    await fixture.finalize(leader, 2)
+    const { rows } = await fixture.db.query('select pause from chain_cursor')
     expect(rows).toEqual([{ pause: null }])
   })

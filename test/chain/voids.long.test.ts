@@ -4,43 +4,43 @@ import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
 import { listSettlementAttention } from '../../src/db/settlement/observer/standing.ts'
 import { requestVoid } from '../../src/db/settlement/payouts.ts'
 import { repairFinality } from '../../src/operator/repair.ts'
+import { createSettings, type Queued, TOKEN } from './fixture.ts'
 import { readWork } from './lead.ts'
-import { createSigner, lowerCaseAddress, MINUTES_UNTIL_DEAD, newPaymentId, useRotation } from './rotation-world.ts'
-import { createSettings, type Queued, TOKEN } from './world.ts'
+import { createSigner, lowerCaseAddress, MINUTES_UNTIL_DEAD, newPaymentId, useRotation } from './rotation-fixture.ts'
 
 describe('a payout that is paid after it was voided', () => {
   /** A payout that was voided because no known signature of it is valid any more, and that another signature pays. */
 
   const rotation = useRotation()
-  const { world, old } = rotation
+  const { fixture, old } = rotation
 
   test('a payout that is paid after it was voided is reported to its payment, once, and stays voided; a repair leaves it so', async () => {
-    await world.finalize(rotation.before(), 1)
+    await fixture.finalize(rotation.before(), 1)
     const [late] = await rotation.queueOn(old, [{}])
     const { paymentId } = late!
-    await world.db.transaction((tx) => requestVoid(tx, paymentId))
+    await fixture.db.transaction((tx) => requestVoid(tx, paymentId))
     const runner = rotation.after()
     await rotation.pass(MINUTES_UNTIL_DEAD)
-    await world.finalize(runner, 4)
+    await fixture.finalize(runner, 4)
     expect((await rotation.found(late!)).state).toBe('voided')
 
     // A backup has forgotten this signature, or somebody else has the key.
     const txHash = await rotation.carry(old, late!)
-    await world.chain.mine({ blocks: 4 })
-    await world.finalize(runner, 3)
-    expect(await world.balance(late!.recipient)).toBe(late!.micro)
-    const told = () => world.heard.settled.filter((settlement) => settlement.paymentId === paymentId)
+    await fixture.chain.mine({ blocks: 4 })
+    await fixture.finalize(runner, 3)
+    expect(await fixture.balance(late!.recipient)).toBe(late!.micro)
+    const told = () => fixture.heard.settled.filter((settlement) => settlement.paymentId === paymentId)
     expect(told()).toEqual([expect.objectContaining({ txHash, microUsdc: late!.micro.toString() })])
-    expect((await world.payout(paymentId)).state).toBe('voided')
-    expect((await world.payout(paymentId)).proof?.txHash).toBe(txHash)
+    expect((await fixture.payout(paymentId)).state).toBe('voided')
+    expect((await fixture.payout(paymentId)).proof?.txHash).toBe(txHash)
 
-    const block = await world.chain.getTransactionReceipt({ hash: txHash })
-    const depth = Number((await world.chain.getBlockNumber()) - block.blockNumber) + 2
-    await world.chain.request({ method: 'anvil_reorg' as never, params: [depth, []] as never })
-    await world.chain.mine({ blocks: 6 })
-    const { db, hooks } = world
-    await repairFinality({ db, hooks, settings: createSettings(world), dryRun: false, say: () => undefined })
-    expect(await world.payout(paymentId)).toMatchObject({ state: 'voided', proof: null })
+    const block = await fixture.chain.getTransactionReceipt({ hash: txHash })
+    const depth = Number((await fixture.chain.getBlockNumber()) - block.blockNumber) + 2
+    await fixture.chain.request({ method: 'anvil_reorg' as never, params: [depth, []] as never })
+    await fixture.chain.mine({ blocks: 6 })
+    const { db, hooks } = fixture
+    await repairFinality({ db, hooks, settings: createSettings(fixture), dryRun: false, say: () => undefined })
+    expect(await fixture.payout(paymentId)).toMatchObject({ state: 'voided', proof: null })
   })
 })
 
@@ -48,24 +48,24 @@ describe('a void that waits', () => {
   /** A void that waits for a proof, forever if another treasury has paid, must not delay other work. */
 
   const rotation = useRotation()
-  const { world, old, successor } = rotation
+  const { fixture, old, successor } = rotation
 
   const voidAll = async (payouts: readonly Queued[]): Promise<void> => {
-    for (const { paymentId } of payouts) await world.db.transaction((tx) => requestVoid(tx, paymentId))
+    for (const { paymentId } of payouts) await fixture.db.transaction((tx) => requestVoid(tx, paymentId))
   }
   /** The oldest is the first one. */
   const inTheirOrder = (payouts: readonly Queued[]) =>
-    world.db.query(
+    fixture.db.query(
       `update payout p set created_at = now() - interval '1 second' * (2000 - o.place)
      from unnest($1::text[]) with ordinality o(id, place) where o.id = p.payment_id`,
       [payouts.map(({ paymentId }) => paymentId)],
     )
   const journal = () => {
     const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
-    return createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
+    return createSettlementJournal({ db: fixture.db, scope, hooks: fixture.hooks })
   }
   const rests = async (): Promise<(number | null)[]> => {
-    const { rows } = await world.db.query(
+    const { rows } = await fixture.db.query(
       'select extract(epoch from rests_until - now())::float as rests from payout order by payment_id',
     )
     return (rows as { rests: number | null }[]).map((row) => row.rests)
@@ -81,13 +81,13 @@ describe('a void that waits', () => {
     await rotation.before({ options: { maxInFlight: 0 } }).tick()
     await voidAll(payouts)
     const last = payouts.at(-1)!
-    await world.db.query('update payout_signature set valid_before = 1 where payment_id = $1', [last.paymentId])
-    await world.db.query(`update payout set updated_at = now() - interval '1 hour' where payment_id = $1`, [
+    await fixture.db.query('update payout_signature set valid_before = 1 where payment_id = $1', [last.paymentId])
+    await fixture.db.query(`update payout set updated_at = now() - interval '1 hour' where payment_id = $1`, [
       last.paymentId,
     ])
-    await world.finalize(rotation.after(), 4)
+    await fixture.finalize(rotation.after(), 4)
     expect((await rotation.found(last)).state).toBe('voided')
-    expect(world.heard.voided).toHaveLength(1)
+    expect(fixture.heard.voided).toHaveLength(1)
   })
 
   test('while voids wait for a lost treasury there is no work; each is checked within a minute, and voided when possible', async () => {
@@ -95,15 +95,15 @@ describe('a void that waits', () => {
     await rotation.before({ options: { maxInFlight: 0 } }).tick()
     await voidAll(payouts)
     expect(await readWork(journal())).toMatchObject({ underWay: true })
-    await world.finalize(rotation.after(), 2)
+    await fixture.finalize(rotation.after(), 2)
     expect(await readWork(journal())).toEqual({ sign: false, send: false, voiding: false, underWay: false })
     for (const seconds of await rests()) expect(seconds).toBeLessThanOrEqual(60)
     await rotation.pass(1)
     expect(await readWork(journal())).toEqual({ sign: false, send: false, voiding: true, underWay: true })
-    await world.finalize(rotation.after(), 2)
+    await fixture.finalize(rotation.after(), 2)
     expect(await readWork(journal())).toEqual({ sign: false, send: false, voiding: false, underWay: false })
     await rotation.pass(MINUTES_UNTIL_DEAD)
-    await world.finalize(rotation.after(), 4)
+    await fixture.finalize(rotation.after(), 4)
     for (const payout of payouts) expect((await rotation.found(payout)).state).toBe('voided')
   })
 
@@ -112,7 +112,7 @@ describe('a void that waits', () => {
     await runner.tick()
     const payouts = await rotation.queueOn(old, [{}])
     await voidAll(payouts)
-    await world.finalize(runner, 3)
+    await fixture.finalize(runner, 3)
     expect((await rotation.found(payouts[0]!)).state).toBe('voided')
     expect(await rests()).toEqual([null])
   })
@@ -132,11 +132,11 @@ describe('a void that waits', () => {
     }
     const runner = rotation.after({ hooks })
     await rotation.pass(MINUTES_UNTIL_DEAD)
-    await world.finalize(runner, 4)
+    await fixture.finalize(runner, 4)
     expect((await rotation.found(payouts[1]!)).state).toBe('voided')
     expect(asked).toBe(1)
     await rotation.pass(1)
-    await world.finalize(runner, 2)
+    await fixture.finalize(runner, 2)
     expect(asked).toBe(2)
   })
 
@@ -145,10 +145,10 @@ describe('a void that waits', () => {
     const signer = createTreasurySigner(old, { livemode: false, token: TOKEN, maxMicroPerPayout: 5_000_000n })
     const runner = rotation.before({ treasuries: [signer] })
     const [large] = await rotation.queueOn(old, [{ micro: 50_000_000n }])
-    await world.finalize(runner, 2)
+    await fixture.finalize(runner, 2)
     expect(await rotation.found(large!)).toMatchObject({ state: 'held', holdReason: 'policy' })
     await voidAll([large!])
-    await world.finalize(runner, 4)
+    await fixture.finalize(runner, 4)
     expect((await rotation.found(large!)).state).toBe('voided')
   })
 
@@ -168,19 +168,19 @@ describe('a void that waits', () => {
       old,
       Array.from({ length: 25 }, () => ({})),
     )
-    await world.db.query(`update payout set created_at = now() - interval '2 hours'`)
+    await fixture.db.query(`update payout set created_at = now() - interval '2 hours'`)
     const [other] = await rotation.queueOn(successor, [{ paymentId: newPaymentId() }])
     await voidAll([...refused, other!])
     for (let round = 0; round < 4; round++) {
       await runner.tick()
-      await world.chain.mine({ blocks: 3 })
+      await fixture.chain.mine({ blocks: 3 })
     }
     expect((await rotation.found(other!)).state).toBe('voided')
     expect(await readWork(journal())).toMatchObject({ sign: false })
 
-    expect(await listSettlementAttention(world.db)).toEqual([])
-    await world.db.query(`update payout set updated_at = now() - interval '121 minutes' where state = 'voiding'`)
-    const told = await listSettlementAttention(world.db)
+    expect(await listSettlementAttention(fixture.db)).toEqual([])
+    await fixture.db.query(`update payout set updated_at = now() - interval '121 minutes' where state = 'voiding'`)
+    const told = await listSettlementAttention(fixture.db)
     expect(told).toHaveLength(refused.length)
     expect(told[0]).toMatchObject({
       kind: 'void',

@@ -16,11 +16,11 @@ import {
 } from '../../src/client/index.ts'
 import { recordEvent } from '../../src/db/webhooks/events.ts'
 import { newWebhookSecret, signedHeaders } from '../../src/webhooks/sign.ts'
-import { openShop, type Shop } from '../api/support/shop.ts'
+import { openTestApi, type TestApi } from '../api/support/test-api.ts'
 
-let shop: Shop
+let shop: TestApi
 beforeAll(async () => {
-  shop = await openShop()
+  shop = await openTestApi()
 })
 afterAll(() => shop?.close())
 

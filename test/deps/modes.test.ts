@@ -38,7 +38,7 @@ import { createPaymentWorkflows } from '../../src/temporal/payments.ts'
 import { newWebhookSecret } from '../../src/webhooks/sign.ts'
 import { createDeliverySweep } from '../../src/worker/delivery-sweep.ts'
 import { createRelay } from '../../src/worker/relay.ts'
-import { type AskOptions, openShop, type Shop } from '../api/support/shop.ts'
+import { type AskOptions, openTestApi, type TestApi } from '../api/support/test-api.ts'
 import { foundLogs, takeLane, takeLease } from '../chain/lead.ts'
 import { DESTINATION, type Planted, plant, readStored } from './two-modes.ts'
 
@@ -49,7 +49,7 @@ describe('The entrances of a system', () => {
    */
   const SAME_SITE = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' }
 
-  let shop: Shop
+  let shop: TestApi
   let connection: Connection
   let client: Client
   let other: Planted
@@ -57,7 +57,7 @@ describe('The entrances of a system', () => {
   let nobody: Planted
   let stored: string
   beforeAll(async () => {
-    shop = await openShop({
+    shop = await openTestApi({
       // The callback is authentic: its order decides.
       deps: () => ({
         readCallback: (_provider, { body }) => {

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createRandom } from '../support/random.ts'
 import { playRound, VICTIMS } from './harness/round.ts'
+import { startTestSystem, type TestSystem } from './harness/test-system.ts'
 import { expectSucceeded } from './harness/verdict.ts'
-import { startWorld, type World } from './harness/world.ts'
 
 /** One round of `npm run chaos`, which has many, each with other moments. */
 const SEED = 1
 
-let world: World
+let testSystem: TestSystem
 
 beforeAll(async () => {
-  world = await startWorld()
+  testSystem = await startTestSystem()
 }, 120_000)
 afterAll(async () => {
-  await world.stop()
+  await testSystem.stop()
 })
 
 test('ten payments each succeed once although every process gets a kill -9 in the middle', async () => {
@@ -24,7 +24,7 @@ test('ten payments each succeed once although every process gets a kill -9 in th
     random: createRandom(SEED).next,
     say: (line: string) => said.push(line),
   }
-  const payments = await playRound(world, round)
+  const payments = await playRound(testSystem, round)
   expect(said.filter((line) => line.startsWith('kill'))).toHaveLength(VICTIMS.length)
-  expect(await expectSucceeded(world, payments)).toMatchObject({ payments: 10, transfers: 10, events: 10 })
+  expect(await expectSucceeded(testSystem, payments)).toMatchObject({ payments: 10, transfers: 10, events: 10 })
 }, 300_000)

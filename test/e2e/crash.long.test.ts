@@ -2,21 +2,28 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { deliveredEvents, until } from '../../scripts/demo/journey.ts'
 import type { PaymentAnswer } from '../../scripts/demo/merchant.ts'
+import {
+  atPartner,
+  inboxAnswers,
+  openAndLeave,
+  startTestSystem,
+  success,
+  type TestSystem,
+} from './harness/test-system.ts'
 import { expectSucceeded } from './harness/verdict.ts'
-import { atPartner, inboxAnswers, openAndLeave, startWorld, success, type World } from './harness/world.ts'
 
 /**
  * kill -9 at each step of a payment. The test waits for no timer: it holds what the process needs next (a call in a
  * proxy, a row in a lock, a server whose clock is stopped), and kills the process while it waits for that.
  */
 
-let world: World
+let testSystem: TestSystem
 
 beforeAll(async () => {
-  world = await startWorld()
+  testSystem = await startTestSystem()
 }, 120_000)
 afterAll(async () => {
-  await world.stop()
+  await testSystem.stop()
 })
 
 /** A payment that is held at one point; the process that works on it can be killed now. */
@@ -33,7 +40,7 @@ const REACHED_WITHIN_MS = 60_000
 const TOLD_WITHIN_MS = 30_000
 
 /** Begins a payment, and resolves when it is held. The buyer continues in parallel. */
-async function heldAt(payment: PaymentAnswer, hold: Hold, paying = world.pay(payment)): Promise<Held> {
+async function heldAt(payment: PaymentAnswer, hold: Hold, paying = testSystem.pay(payment)): Promise<Held> {
   paying.catch(() => undefined)
   let reached = false
   void hold.reached.then(() => {
@@ -51,34 +58,34 @@ async function heldAt(payment: PaymentAnswer, hold: Hold, paying = world.pay(pay
 
 const throughPartner =
   (at: 'request' | 'answer', containing: (payment: PaymentAnswer) => string[], body?: object) => async () => {
-    const payment = await world.create(body)
-    return heldAt(payment, world.partners.hold({ at, containing: containing(payment) }))
+    const payment = await testSystem.create(body)
+    return heldAt(payment, testSystem.partners.hold({ at, containing: containing(payment) }))
   }
 
 const throughChain = (at: 'request' | 'answer') => async () => {
-  const payment = await world.create()
-  const containing = ['eth_sendRawTransaction', world.payoutNonce(payment.id)]
-  return heldAt(payment, world.chain.hold({ at, containing }))
+  const payment = await testSystem.create()
+  const containing = ['eth_sendRawTransaction', testSystem.payoutNonce(payment.id)]
+  return heldAt(payment, testSystem.chain.hold({ at, containing }))
 }
 
 /** The row of a payment is locked as soon as it has reached the status. */
 const throughRow = (status: string, body?: object, how?: object) => async () => {
-  const payment = await world.create(body)
-  const paying = world.pay(payment, how)
+  const payment = await testSystem.create(body)
+  const paying = testSystem.pay(payment, how)
   await untilStatus(payment, status)
-  return heldAt(payment, await world.lock('select 1 from payment where id = $1 for update', [payment.id]), paying)
+  return heldAt(payment, await testSystem.lock('select 1 from payment where id = $1 for update', [payment.id]), paying)
 }
 
 /** The books are locked as soon as it is settling: the settlement skips a payment whose row is locked. */
 const throughBooks = async () => {
-  const payment = await world.create()
-  const paying = world.pay(payment)
+  const payment = await testSystem.create()
+  const paying = testSystem.pay(payment)
   await untilStatus(payment, 'settling')
-  return heldAt(payment, await world.lock('lock table ledger_transaction in share row exclusive mode'), paying)
+  return heldAt(payment, await testSystem.lock('lock table ledger_transaction in share row exclusive mode'), paying)
 }
 
 const untilStatus = ({ id }: PaymentAnswer, status: string) =>
-  until(async () => ((await world.merchant.read(id)).status === status ? true : null), `${id} to be ${status}`)
+  until(async () => ((await testSystem.merchant.read(id)).status === status ? true : null), `${id} to be ${status}`)
 
 const opening = (payment: PaymentAnswer) => ['POST /wallet-app/v2/orders\n', payment.checkout_url]
 const converting = ({ id }: PaymentAnswer) => [`${id}:convert`]
@@ -104,11 +111,11 @@ const ALONE: readonly CrashPoint[] = [
   {
     at: 'while it announces, after the merchant has received and before it has answered',
     hold: async () => {
-      const payment = await world.create()
-      await inboxAnswers(world, { answer: 'hang', times: 1 })
-      const paying = world.pay(payment)
+      const payment = await testSystem.create()
+      await inboxAnswers(testSystem, { answer: 'hang', times: 1 })
+      const paying = testSystem.pay(payment)
       await until(async () => {
-        const response = await fetch(`${world.system.info.inbox_url}/deliveries`)
+        const response = await fetch(`${testSystem.system.info.inbox_url}/deliveries`)
         const deliveries = (await response.json()) as { body: string }[]
         return deliveries.some(({ body }) => body.includes(payment.id)) ? true : null
       }, 'the announcement')
@@ -118,8 +125,8 @@ const ALONE: readonly CrashPoint[] = [
   {
     at: 'after the payout was queued, before it is signed',
     hold: async () => {
-      const payment = await world.create()
-      return heldAt(payment, await world.lock('lock table payout_signature in share row exclusive mode'))
+      const payment = await testSystem.create()
+      return heldAt(payment, await testSystem.lock('lock table payout_signature in share row exclusive mode'))
     },
   },
   { at: 'after the transaction was signed and stored, before it is sent', hold: throughChain('request') },
@@ -128,11 +135,11 @@ const ALONE: readonly CrashPoint[] = [
   {
     at: 'after the settlement was recorded, before the workflow knows',
     hold: async () => {
-      const payment = await world.create()
-      const paying = world.pay(payment)
+      const payment = await testSystem.create()
+      const paying = testSystem.pay(payment)
       await untilStatus(payment, 'settling')
-      const frozen = world.freeze('temporal')
-      await success(world, payment.id)
+      const frozen = testSystem.freeze('temporal')
+      await success(testSystem, payment.id)
       return { payment, paying, release: frozen.thaw }
     },
   },
@@ -149,12 +156,12 @@ describe('The worker is killed', () => {
 
   async function killAt(points: readonly CrashPoint[]): Promise<void> {
     const reached = await Promise.allSettled(points.map(({ hold }) => hold()))
-    await world.kill('worker')
+    await testSystem.kill('worker')
     for (const [index, result] of reached.entries()) {
       if (result.status === 'fulfilled') await result.value.release()
       held.set(points[index]?.at ?? '', result)
     }
-    await world.system.children.get('worker')?.untilReady()
+    await testSystem.system.children.get('worker')?.untilReady()
   }
 
   test.each([...ALONE, ...TOGETHER])(
@@ -164,8 +171,8 @@ describe('The worker is killed', () => {
       if (point?.status !== 'fulfilled') throw new Error('it was never reached', { cause: point?.reason })
       const { payment, paying } = point.value
       await paying
-      await success(world, payment.id)
-      await deliveredEvents(world.merchant, payment.id)
+      await success(testSystem, payment.id)
+      await deliveredEvents(testSystem.merchant, payment.id)
     },
     180_000,
   )
@@ -173,7 +180,7 @@ describe('The worker is killed', () => {
   test('every payment was paid, settled and announced once after the worker was killed', async () => {
     const payments = [...held.values()].flatMap((point) => (point.status === 'fulfilled' ? [point.value.payment] : []))
     expect(payments).toHaveLength(TOGETHER.length + ALONE.length)
-    await expectSucceeded(world, payments)
+    await expectSucceeded(testSystem, payments)
   }, 120_000)
 })
 
@@ -185,69 +192,72 @@ describe('The api is killed', () => {
   let answered: PaymentAnswer
 
   beforeAll(async () => {
-    called = await world.create()
-    const attemptId = await openAndLeave(world, called)
+    called = await testSystem.create()
+    const attemptId = await openAndLeave(testSystem, called)
     inOpening = await throughPartner('answer', opening)()
-    const frozen = world.freeze('temporal')
-    const unanswered = world.merchant.create(order, key).catch(() => null)
-    answered = await world.create()
-    await atPartner(world, attemptId, { action: 'pay' })
+    const frozen = testSystem.freeze('temporal')
+    const unanswered = testSystem.merchant.create(order, key).catch(() => null)
+    answered = await testSystem.create()
+    await atPartner(testSystem, attemptId, { action: 'pay' })
     await until(async () => {
       const stored =
         'select 1 from partner_event e join attempt a on a.id = e.attempt_id where a.payment_id = $1 and applied_at is null'
       const claimed = 'select 1 from idempotency_key where key = $1'
-      const [events, claims] = [await world.db.query(stored, [called.id]), await world.db.query(claimed, [key])]
+      const [events, claims] = [
+        await testSystem.db.query(stored, [called.id]),
+        await testSystem.db.query(claimed, [key]),
+      ]
       return events.rowCount === 1 && claims.rowCount === 1 ? true : null
     }, 'callback and payment to be stored')
-    await world.kill('api', { stayDown: true })
+    await testSystem.kill('api', { stayDown: true })
     await unanswered
     frozen.thaw()
     await inOpening.release()
   }, 120_000)
 
   test('the relay signals a callback that was stored before the api was killed, while the api is down', async () => {
-    expect(world.system.children.get('api')?.pid()).toBeNull()
+    expect(testSystem.system.children.get('api')?.pid()).toBeNull()
     // The poll a minute later would find the money too, but it repeats no callback.
     const told =
       'select 1 from partner_event e join attempt a on a.id = e.attempt_id where payment_id = $1 and repeats > 0 and applied_at is not null'
     await until(
-      async () => ((await world.db.query(told, [called.id])).rowCount === 1 ? true : null),
+      async () => ((await testSystem.db.query(told, [called.id])).rowCount === 1 ? true : null),
       'the relay to pass the callback on',
       TOLD_WITHIN_MS,
     )
     await until(async () => {
-      const { rows } = await world.db.query('select status from payment where id = $1', [called.id])
+      const { rows } = await testSystem.db.query('select status from payment where id = $1', [called.id])
       return rows[0].status === 'succeeded' ? true : null
     }, 'the payment to succeed')
-    await world.system.children.get('api')?.start()
-    await deliveredEvents(world.merchant, called.id)
+    await testSystem.system.children.get('api')?.start()
+    await deliveredEvents(testSystem.merchant, called.id)
   }, 120_000)
 
   test('a payment that was stored before the api was killed is returned for the same key', async () => {
-    const again = await world.merchant.create(order, key)
-    const { rows } = await world.db.query(
+    const again = await testSystem.merchant.create(order, key)
+    const { rows } = await testSystem.db.query(
       'select payment.id from payment join idempotency_key k on k.body::jsonb->>$1 = payment.id where key = $2',
       ['id', key],
     )
     expect(rows).toEqual([{ id: again.id }])
-    await world.pay(again)
-    await success(world, again.id)
-    await expectSucceeded(world, [again])
+    await testSystem.pay(again)
+    await success(testSystem, again.id)
+    await expectSucceeded(testSystem, [again])
   }, 120_000)
 
   test('the relay starts the workflow of a payment that was answered before the api was killed', async () => {
-    await world.pay(answered)
-    await success(world, answered.id)
-    await expectSucceeded(world, [answered])
+    await testSystem.pay(answered)
+    await success(testSystem, answered.id)
+    await expectSucceeded(testSystem, [answered])
   }, 120_000)
 
   test('a buyer who presses again after the api was killed gets the same order', async () => {
     await inOpening.paying
-    await success(world, inOpening.payment.id)
-    const { rows } = await world.db.query('select count(*)::int from attempt where payment_id = $1', [
+    await success(testSystem, inOpening.payment.id)
+    const { rows } = await testSystem.db.query('select count(*)::int from attempt where payment_id = $1', [
       inOpening.payment.id,
     ])
     expect(rows).toEqual([{ count: 1 }])
-    await expectSucceeded(world, [inOpening.payment])
+    await expectSucceeded(testSystem, [inOpening.payment])
   }, 120_000)
 })

@@ -10,27 +10,27 @@ import { launchBrowser } from '../support/browser.ts'
 import { findDifferences } from '../support/differences.ts'
 import { walkFirstMinutes } from './first-minutes.ts'
 import { startCollector } from './harness/collector.ts'
+import { startTestSystem, type TestSystem, temporaryFolder } from './harness/test-system.ts'
 import { expectSucceeded } from './harness/verdict.ts'
-import { startWorld, temporaryFolder, type World } from './harness/world.ts'
 
 const folder = temporaryFolder()
-let world: World
+let testSystem: TestSystem
 const paid: PaymentAnswer[] = []
 let collector: Awaited<ReturnType<typeof startCollector>>
 
 beforeAll(async () => {
   collector = await startCollector()
-  world = await startWorld({ folder, env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } })
+  testSystem = await startTestSystem({ folder, env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } })
 }, 120_000)
 afterAll(async () => {
-  await world.stop()
+  await testSystem.stop()
   collector.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
 describe('One payment through each partner', () => {
   test.each(JOURNEYS)('a payment by $provider runs from POST to a verified webhook', async (journey) => {
-    const { merchant, system } = world
+    const { merchant, system } = testSystem
     const payment = await travel(journey, { merchant, sandboxUrl: system.sandboxUrl, say: () => undefined })
     paid.push(payment)
     const events = await deliveredEvents(merchant, payment.id)
@@ -40,7 +40,7 @@ describe('One payment through each partner', () => {
   test('the payment’s workflow has completed and is found by a search with that status', async () => {
     for (const { id } of paid) {
       const description = await until(async () => {
-        const found = await world.temporal.workflow.getHandle(id).describe()
+        const found = await testSystem.temporal.workflow.getHandle(id).describe()
         return found.status.name === 'RUNNING' ? null : found
       }, `${id} to close`)
       expect(description.status.name).toBe('COMPLETED')
@@ -72,13 +72,13 @@ describe('One payment through each partner', () => {
   })
 
   test('partner, converter, chain, inbox and books agree about the payment', async () => {
-    expect(await expectSucceeded(world, paid)).toMatchObject({ transfers: 3, events: 3, deliveries: 3 })
-    expect(await findDifferences(world.db)).toEqual([])
+    expect(await expectSucceeded(testSystem, paid)).toMatchObject({ transfers: 3, events: 3, deliveries: 3 })
+    expect(await findDifferences(testSystem.db)).toEqual([])
   })
 
   test('the outbox to Temporal is empty at the end', async () => {
     const left = await until(async () => {
-      const { rows } = await world.db.query('select kind, subject from outbox')
+      const { rows } = await testSystem.db.query('select kind, subject from outbox')
       return rows.length === 0 ? rows : null
     }, 'an empty outbox')
     expect(left).toEqual([])
@@ -86,14 +86,14 @@ describe('One payment through each partner', () => {
 })
 
 test('the curl line of the start makes a payment as it is printed', async () => {
-  const { stdout } = await promisify(execFile)('sh', ['-c', curlLine(world.system.info)])
+  const { stdout } = await promisify(execFile)('sh', ['-c', curlLine(testSystem.system.info)])
   expect(JSON.parse(stdout)).toMatchObject({ object: 'payment', status: 'created', amount: 49.9, currency: 'EUR' })
 })
 
 test('a new merchant takes a payment, reads its webhook delivery and adds a passkey within 12 clicks and without a dead end', async () => {
   const browser = await launchBrowser()
   try {
-    expect(await walkFirstMinutes(browser, world.system)).toBeLessThanOrEqual(12)
+    expect(await walkFirstMinutes(browser, testSystem.system)).toBeLessThanOrEqual(12)
   } finally {
     await browser.close()
   }

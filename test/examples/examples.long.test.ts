@@ -9,18 +9,18 @@ import { CALL_LANGUAGES, type CallLanguage } from '../../src/web/docs/code/langu
 import { VERIFY_FILES } from '../../src/web/docs/code/verify-code.ts'
 import { GUIDES } from '../../src/web/docs/guides.ts'
 import { plantReceipt } from '../api/support/receipts.ts'
-import { payment, settled, useWorld, world } from '../workflows/story.ts'
+import { fixture, payment, settled, useFixture } from '../workflows/story.ts'
 import { RECEIVER_RUNS, runSamples } from './running.ts'
 
-useWorld()
+useFixture()
 
 const folder = mkdtempSync(join(tmpdir(), 'pinrail-examples-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const ask = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
-  const response = await fetch(`${world.api}/v1${path}`, {
+  const response = await fetch(`${fixture.api}/v1${path}`, {
     method,
-    headers: { authorization: `Bearer ${world.secretKey}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${fixture.secretKey}`, 'content-type': 'application/json' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
   return (await response.json()) as Record<string, unknown>
@@ -29,7 +29,7 @@ const made = async (path: string, body: object): Promise<string> => String((awai
 
 /** The examples of a page as it is served, in the order of the page. */
 async function readSamples(guide: string, language: CallLanguage): Promise<string[]> {
-  const text = await (await fetch(`${world.api}/docs/${guide}.md`)).text()
+  const text = await (await fetch(`${fixture.api}/docs/${guide}.md`)).text()
   const codes = lexer(text).filter(({ type }) => type === 'code') as Tokens.Code[]
   const ofCalls = (code: Tokens.Code) =>
     language === 'curl' ? code.text.startsWith('curl ') : code.lang === language && code.text.includes('/v1/')
@@ -44,12 +44,12 @@ describe.each(CALL_LANGUAGES)('The examples of the guides in %s', (language) => 
     'the api answers the examples as the guides say',
     async () => {
       const env = {
-        SECRET_KEY: world.secretKey,
+        SECRET_KEY: fixture.secretKey,
         PAYMENT_ID: await made('/payments', { amount: '20.00', currency: 'EUR', provider: 'card_partner' }),
         PAYMENT_LINK_ID: await made('/payment_links', { title: 'Box', amount: '64.00', currency: 'EUR' }),
         WEBHOOK_ENDPOINT_ID: await made('/webhook_endpoints', { url: 'https://shop.example/own' }),
       }
-      await plantReceipt(world.db, env.PAYMENT_ID)
+      await plantReceipt(fixture.db, env.PAYMENT_ID)
       const texts: string[] = []
       for (const guide of Object.keys(GUIDES)) texts.push(...(await readSamples(guide, language)))
       expect(texts).toHaveLength(
@@ -65,7 +65,7 @@ describe.each(CALL_LANGUAGES)('The examples of the guides in %s', (language) => 
         expect(answer).not.toHaveProperty('request_id')
       }
       // The guide to testing has paid it, and a day has passed since.
-      expect((await world.read(env.PAYMENT_ID)).attempts).toHaveLength(1)
+      expect((await fixture.read(env.PAYMENT_ID)).attempts).toHaveLength(1)
       expect(await ask('GET', `/payment_links/${env.PAYMENT_LINK_ID}`)).toMatchObject({
         title: 'November tasting box',
         active: false,
@@ -85,7 +85,7 @@ describe('The code that verifies a webhook', () => {
   beforeAll(async () => {
     for (const { id } of (await ask('GET', '/webhook_endpoints'))['data'] as { id: string }[])
       await ask('DELETE', `/webhook_endpoints/${id}`)
-    const endpoint = await ask('POST', '/webhook_endpoints', { url: `${world.inboxUrl}/verified` })
+    const endpoint = await ask('POST', '/webhook_endpoints', { url: `${fixture.inboxUrl}/verified` })
     const old = String(endpoint['secret'])
     before = await awaitDelivery([old])
     const rotated = await ask('POST', `/webhook_endpoints/${String(endpoint['id'])}/rotate_secret`, { overlap: 3600 })
@@ -95,16 +95,16 @@ describe('The code that verifies a webhook', () => {
 
   /** The request that arrives when a payment has succeeded. */
   async function awaitDelivery(known: readonly string[]): Promise<Delivery> {
-    await fetch(`${world.inboxUrl}/secret`, { method: 'POST', body: JSON.stringify({ secrets: known }) })
-    const id = await world.createPayment()
+    await fetch(`${fixture.inboxUrl}/secret`, { method: 'POST', body: JSON.stringify({ secrets: known }) })
+    const id = await fixture.createPayment()
     await ask('POST', `/test/payments/${id}/simulate`, { action: 'pay' })
-    await world.sandbox.callbacks.flush()
+    await fixture.sandbox.callbacks.flush()
     await ask('POST', `/test/payments/${id}/simulate`, { action: 'verify' })
-    await world.sandbox.callbacks.flush()
+    await fixture.sandbox.callbacks.flush()
     await settled(id)
     expect((await payment(id)).status).toBe('succeeded')
     const arrived = await until(
-      async () => (await (await fetch(`${world.inboxUrl}/deliveries`)).json()) as Delivery[],
+      async () => (await (await fetch(`${fixture.inboxUrl}/deliveries`)).json()) as Delivery[],
       (all) => all.some(({ body }) => body.includes(id)),
     )
     const found = arrived.find(({ body }) => body.includes(id))

@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { openTestSystem, type TestSystem } from './fixture/payment.ts'
+import { openTestServices, type TestServices } from './fixture/services.ts'
 import { playOnServers } from './server/agree.ts'
-import { openTheater, type Theater } from './world/shop.ts'
-import { openStage, type Stage } from './world/stage.ts'
 
-let stage: Stage
-let theater: Theater
+let testServices: TestServices
+let testSystem: TestSystem
 
 beforeAll(async () => {
-  stage = await openStage()
-  theater = await openTheater(stage)
+  testServices = await openTestServices()
+  testSystem = await openTestSystem(testServices)
 }, 120_000)
 afterAll(async () => {
-  await theater?.close()
-  await stage?.close()
+  await testSystem?.close()
+  await testServices?.close()
 })
 
 const STORIES = 5
 
 test('a story ends in the same state in virtual time and on a Temporal server', async () => {
   let played = 0
-  await playOnServers(theater, { seed: 1, from: 0, stories: STORIES }, (number, { story, here, there }) => {
+  await playOnServers(testSystem, { seed: 1, from: 0, stories: STORIES }, (number, { story, here, there }) => {
     expect({ number, story, rows: there }).toEqual({ number, story, rows: here })
     played++
   })

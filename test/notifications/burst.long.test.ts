@@ -7,22 +7,22 @@ import type { Channel } from '../../src/db/notifications/channels.ts'
 import { notificationWorkflowId } from '../../src/domain/ids.ts'
 import { bundleWorkflows } from '../../src/worker/bundle.ts'
 import type { notification } from '../../src/workflows/notifications/notification.ts'
-import { countWaiting, createWorld, listMessages, newTenant, type World } from './world.ts'
+import { countWaiting, createFixture, type Fixture, listMessages, newTenant } from './fixture.ts'
 
-let world: World
+let fixture: Fixture
 let tenant: Tenant
 const QUEUE = 'notifications-test'
 const MANY = 1000
 
 let environment: TestWorkflowEnvironment
 beforeAll(async () => {
-  world = await createWorld()
-  tenant = await newTenant(world)
+  fixture = await createFixture()
+  tenant = await newTenant(fixture)
   environment = await startTimeSkipping()
 })
 afterAll(async () => {
   await environment?.teardown()
-  await world?.close()
+  await fixture?.close()
 })
 
 /** The number of notifications that a message says it contains. */
@@ -35,19 +35,19 @@ const isRepeated = (text: string): boolean => text.includes('Sent again')
 
 test('1,000 notifications at once arrive by four channels with limits, while responses are lost and senders are killed: all, in digests, and repeated ones say so', async () => {
   const kinds = ['telegram', 'discord', 'slack', 'email'] as const
-  const channels = await Promise.all(kinds.map((kind) => world.addChannel(tenant, kind)))
-  const { telegram, discord, slack } = world.services
+  const channels = await Promise.all(kinds.map((kind) => fixture.addChannel(tenant, kind)))
+  const { telegram, discord, slack } = fixture.services
   for (const service of [telegram, discord, slack]) service.mood = (n) => (n % 5 === 2 ? 'lost' : 'as documented')
-  world.mail.mood = (n) => (n % 5 === 2 ? 'lost' : n % 7 === 3 ? 'grey' : 'takes')
-  world.killer.isDue = (request) => request % 4 === 3
+  fixture.mail.mood = (n) => (n % 5 === 2 ? 'lost' : n % 7 === 3 ? 'grey' : 'takes')
+  fixture.killer.isDue = (request) => request % 4 === 3
   for (let n = 0; n < MANY / 20; n++)
     await Promise.all(
       Array.from({ length: 20 }, (_, each) =>
-        world.pay(tenant, { amount: 100 + each, reference: `burst-${n}-${each}` }),
+        fixture.pay(tenant, { amount: 100 + each, reference: `burst-${n}-${each}` }),
       ),
     )
 
-  const ahead = world.clock.now - (await environment.currentTimeMs())
+  const ahead = fixture.clock.now - (await environment.currentTimeMs())
   const worker = await Worker.create({
     connection: environment.nativeConnection,
     taskQueue: QUEUE,
@@ -55,8 +55,8 @@ test('1,000 notifications at once arrive by four channels with limits, while res
     activities: {
       // By the skipped time.
       tellChannel: async (channelId: string) => {
-        world.clock.now = ahead + (await environment.currentTimeMs())
-        return world.activities.tellChannel(channelId)
+        fixture.clock.now = ahead + (await environment.currentTimeMs())
+        return fixture.activities.tellChannel(channelId)
       },
     },
   })
@@ -80,25 +80,27 @@ test('1,000 notifications at once arrive by four channels with limits, while res
 
   for (const [index, channel] of channels.entries()) {
     const kind = kinds[index]!
-    const messages = await listMessages(world, channel)
+    const messages = await listMessages(fixture, channel)
     expect(messages.every(({ state }) => state === 'sent')).toBe(true)
     expect(messages.reduce((sum, { count }) => sum + count, 0)).toBe(MANY)
     expect(messages.length).toBeLessThanOrEqual(12)
     expect(messages.some(({ kind: form }) => form === 'digest')).toBe(true)
     const texts =
-      kind === 'email' ? world.mail.taken.map(({ text }) => text) : world.services[kind].taken.map(({ text }) => text)
+      kind === 'email'
+        ? fixture.mail.taken.map(({ text }) => text)
+        : fixture.services[kind].taken.map(({ text }) => text)
     const told = texts.filter((text) => !isRepeated(text)).reduce((sum, text) => sum + countIn(text), 0)
     expect([kind, told]).toEqual([kind, MANY])
     expect(texts.filter(isRepeated).length).toBe(texts.length - messages.length)
   }
-  expect(world.killer.killed).toBeGreaterThan(0)
+  expect(fixture.killer.killed).toBeGreaterThan(0)
 }, 120_000)
 
 async function unfinished(channels: readonly Channel[]): Promise<Channel[]> {
   const left = await Promise.all(
     channels.map(async (channel) => {
-      const isTold = (await countWaiting(world, channel)) === 0
-      return isTold && !(await listMessages(world, channel)).some(isOpen) ? [] : [channel]
+      const isTold = (await countWaiting(fixture, channel)) === 0
+      return isTold && !(await listMessages(fixture, channel)).some(isOpen) ? [] : [channel]
     }),
   )
   return left.flat()

@@ -5,20 +5,20 @@ import { composeTelegram } from '../../src/deps/notify/telegram.ts'
 import { newId } from '../../src/ids.ts'
 import type { Loop } from '../../src/worker/loop.ts'
 import { type Account, openAccount } from '../api/site/account.ts'
-import { openShop, type Shop } from '../api/support/shop.ts'
+import { openTestApi, type TestApi } from '../api/support/test-api.ts'
 import { type BotApi, startBotApi } from './bot-api.ts'
 
 const TOKEN = '123456789:AAbot-token_of-the-tests'
 const PATH = '/dashboard/notifications/telegram'
 
-let shop: Shop
+let shop: TestApi
 let bot: BotApi
 let readers: { loop: Loop; close: () => void }[]
 let account: Account
 const clock = { now: Date.now() }
 beforeAll(async () => {
   bot = await startBotApi(TOKEN)
-  shop = await openShop({ deps: () => ({ clock: () => clock.now }) })
+  shop = await openTestApi({ deps: () => ({ clock: () => clock.now }) })
   // Two workers, as in a deployment.
   readers = [1, 2].map(() =>
     composeTelegram(

@@ -7,12 +7,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { openDataFolder } from '../../scripts/system/data-folder.ts'
 import { DEFAULT_PORTS } from '../../scripts/system/ports.ts'
 import { LIVE_ENVIRONMENT } from '../../scripts/test/live-environment.ts'
-import { useWorld } from '../chain/world.ts'
+import { useFixture } from '../chain/fixture.ts'
 import { workerVariables } from './operations.ts'
 
 /** The command in its own process, as an operator starts it. */
 
-const world = useWorld()
+const fixture = useFixture()
 const execute = promisify(execFile)
 
 test('the command without the variables of the worker names them', async () => {
@@ -52,8 +52,8 @@ describe('npm run pinrail', () => {
   afterAll(() => rmSync(data, { recursive: true, force: true }))
 
   test('npm run pinrail uses the variables of the caller, or those of the system that npm start runs', async () => {
-    const worker = workerVariables(world)
-    await world.queue([{}])
+    const worker = workerVariables(fixture)
+    await fixture.queue([{}])
     // No worker has run here, which needs a look.
     const shown = { code: 1, stdout: expect.stringMatching(/^No money is moving.*\n[^]*queued +\d payout/) }
     await expect(pinrail(['settlement', 'status'], worker)).rejects.toMatchObject(shown)
@@ -68,6 +68,6 @@ describe('npm run pinrail', () => {
       code: 2,
       stderr: expect.stringContaining('DATABASE_URL: must be set'),
     })
-    expect((await pinrail(['migrate'], { DATABASE_URL: world.databaseUrl })).stdout).toContain('newest schema')
+    expect((await pinrail(['migrate'], { DATABASE_URL: fixture.databaseUrl })).stdout).toContain('newest schema')
   })
 })

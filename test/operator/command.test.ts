@@ -3,20 +3,20 @@ import { describe, expect, test } from '@jest/globals'
 import { USDC_ADDRESS } from '../../scripts/system/environment.ts'
 import { LIVE_ENVIRONMENT } from '../../scripts/test/live-environment.ts'
 import { runCommand } from '../../src/operator/command.ts'
-import { useWorld } from '../chain/world.ts'
+import { useFixture } from '../chain/fixture.ts'
 import { plant } from '../support/plant.ts'
 import { workerVariables } from './operations.ts'
 
 const SIGNED = ['--operator', 'anna', '--reason', 'a drill']
 
 describe('The command settlement', () => {
-  const world = useWorld()
+  const fixture = useFixture()
 
   /** As an operator types it, with the worker's variables. */
   async function settlement(...args: string[]): Promise<{ code: number; text: string }> {
     const lines: string[] = []
     const say = (line: string): void => void lines.push(line)
-    const code = await runCommand({ args: ['settlement', ...args], env: workerVariables(world), say })
+    const code = await runCommand({ args: ['settlement', ...args], env: workerVariables(fixture), say })
     return { code, text: lines.join('\n') }
   }
 
@@ -34,29 +34,29 @@ describe('The command settlement', () => {
     })
 
     test('the command refuses an unknown option, and does nothing', async () => {
-      const [queued] = await world.queue([{}])
+      const [queued] = await fixture.queue([{}])
       await expect(settlement('hold', queued!.paymentId, ...SIGNED, '--dryrun')).rejects.toThrow(
         `Unknown option '--dryrun'`,
       )
-      expect((await world.payout(queued!.paymentId)).state).toBe('queued')
+      expect((await fixture.payout(queued!.paymentId)).state).toBe('queued')
     })
   })
 
   test('the command tries, stops and shows a payout; a stopped one is settled by a decision', async () => {
-    const [queued] = await world.queue([{}])
+    const [queued] = await fixture.queue([{}])
     const id = queued!.paymentId
-    await plant(world.db, `update payment set payout = 'handed' where id = $1`, [id])
+    await plant(fixture.db, `update payment set payout = 'handed' where id = $1`, [id])
     expect(await settlement('--dry-run', 'hold', id, ...SIGNED)).toMatchObject({
       code: 0,
       text: expect.stringContaining('would be'),
     })
-    expect((await world.payout(id)).state).toBe('queued')
+    expect((await fixture.payout(id)).state).toBe('queued')
     const held = await settlement('hold', id, ...SIGNED)
     expect(held).toMatchObject({ code: 0, text: expect.stringContaining(`after   ${id}: stopped(operator)`) })
     expect((await settlement('status')).text).toMatch(/stopped\(operator\) +1 payout /)
     expect((await settlement('hold', id, ...SIGNED)).code).toBe(0)
     await expect(settlement('release', id, ...SIGNED)).rejects.toThrow(`pinrail payments decide ${id} settle`)
-    expect((await world.payout(id)).state).toBe('held')
+    expect((await fixture.payout(id)).state).toBe('held')
   })
 
   test.each([
@@ -77,7 +77,7 @@ describe('The command settlement', () => {
   )
 
   test('operators’ actions are listed with their names and reasons, and explained with the payment', async () => {
-    const [queued] = await world.queue([{}])
+    const [queued] = await fixture.queue([{}])
     const id = queued!.paymentId
     const reason = ['--reason', 'the buyer has the money back']
     expect((await settlement('void', id, '--operator', 'anna', ...reason, '--dry-run')).code).toBe(0)
@@ -85,7 +85,7 @@ describe('The command settlement', () => {
     expect((await settlement('void', id, '--operator', 'anna', ...reason)).code).toBe(0)
     expect((await settlement('reopen', `0x${'9'.repeat(40)}`, '--operator', 'boris', '--reason', 'x')).code).toBe(1)
     const wallet = `0x${'8'.repeat(40)}`
-    await world.db.query(`insert into lane (chain_id, wallet, next_nonce, status, status_reason)
+    await fixture.db.query(`insert into lane (chain_id, wallet, next_nonce, status, status_reason)
       values (31337, '${wallet}', 0, 'quarantined', 'a stranger')`)
     expect((await settlement('reopen', wallet, '--operator', 'boris', '--reason', 'it was us')).code).toBe(0)
     const acts = await settlement('acts')
@@ -94,22 +94,22 @@ describe('The command settlement', () => {
     expect(acts.text).not.toContain(`0x${'9'.repeat(40)}`)
     const lines: string[] = []
     const say = (line: string): void => void lines.push(line)
-    await runCommand({ args: ['payments', 'explain', id], env: workerVariables(world), say })
+    await runCommand({ args: ['payments', 'explain', id], env: workerVariables(fixture), say })
     expect(lines).toContainEqual(expect.stringMatching(/Z {2}A void of the payout was requested \(operator\)$/))
     expect(lines).toContainEqual(expect.stringMatching(/Z {2}settlement\.void by anna: the buyer has the money back$/))
   })
 
   test('the command refuses a database of the other mode, and does nothing', async () => {
-    const [queued] = await world.queue([{}])
+    const [queued] = await fixture.queue([{}])
     const id = queued!.paymentId
-    await world.db.query('insert into deployment (livemode) values (false)')
-    const live = { ...LIVE_ENVIRONMENT, CHAIN_ID: '137', USDC_ADDRESS, DATABASE_URL: world.databaseUrl }
+    await fixture.db.query('insert into deployment (livemode) values (false)')
+    const live = { ...LIVE_ENVIRONMENT, CHAIN_ID: '137', USDC_ADDRESS, DATABASE_URL: fixture.databaseUrl }
     const say = (): void => undefined
     for (const args of [['status'], ['hold', id, ...SIGNED], ['void', id, ...SIGNED], ['rebuild', '--dry-run']])
       await expect(runCommand({ args: ['settlement', ...args], env: live, say })).rejects.toThrow(
         'This process is in live mode, but its database belongs to a test deployment.',
       )
-    expect((await world.payout(id)).state).toBe('queued')
+    expect((await fixture.payout(id)).state).toBe('queued')
     expect((await settlement('status')).text).toMatch(/^No money is moving: no worker has read the chain yet\.\n/)
   })
 })

@@ -2,33 +2,33 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
 import { INVARIANTS } from '../../src/db/invariants/invariants.ts'
 import { runPinrail } from '../../src/operator/command.ts'
-import { type BooksWorld, createBooksWorld } from '../db/invariants/books-world.ts'
+import { type BooksFixture, createBooksFixture } from '../db/invariants/books-fixture.ts'
 
-let world: BooksWorld
+let fixture: BooksFixture
 beforeAll(async () => {
-  world = await createBooksWorld()
+  fixture = await createBooksFixture()
 })
-afterAll(() => world.close())
+afterAll(() => fixture.close())
 
 async function run(...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   let [out, err] = ['', '']
   const streams = { out: (text: string) => void (out += text), err: (text: string) => void (err += text) }
-  const code = await runPinrail({ args, env: { ...TEST_ENVIRONMENT, DATABASE_URL: world.url } }, streams)
+  const code = await runPinrail({ args, env: { ...TEST_ENVIRONMENT, DATABASE_URL: fixture.url } }, streams)
   return { code, out, err }
 }
 
 describe('pinrail reconcile', () => {
   test('pinrail reconcile exits with 0 if everything agrees, and prints how much was compared', async () => {
-    await world.succeeded()
-    await world.expired()
+    await fixture.succeeded()
+    await fixture.expired()
     const { code, out } = await run('reconcile')
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('everything agrees') })
     expect(out).toContain(`compared 2 payments by ${INVARIANTS.length} invariants, changed since `)
   })
 
   test('pinrail reconcile exits with 1 and names invariant, payment and difference; --json has them as fields', async () => {
-    const { id } = await world.settling()
-    await world.plant('update payment set fee_micro = fee_micro + 1, net_micro = net_micro - 1 where id = $1', [id])
+    const { id } = await fixture.settling()
+    await fixture.plant('update payment set fee_micro = fee_micro + 1, net_micro = net_micro - 1 where id = $1', [id])
     const difference = 'gross 108000000, fee 4860001, net 103139999 of a sale of 108000000'
     const { code, out } = await run('reconcile', id)
     expect(code).toBe(1)
@@ -37,7 +37,7 @@ describe('pinrail reconcile', () => {
     const json = JSON.parse((await run('reconcile', '--json')).out)
     expect(json).toMatchObject({ exit_code: 1, unread: [], invariants: INVARIANTS.length })
     expect(json.differences).toContainEqual({ invariant: 'fee_is_of_the_gross', subject: id, difference })
-    await world.plant('update payment set fee_micro = fee_micro - 1, net_micro = net_micro + 1 where id = $1', [id])
+    await fixture.plant('update payment set fee_micro = fee_micro - 1, net_micro = net_micro + 1 where id = $1', [id])
     expect(await run('reconcile', id)).toMatchObject({ code: 0 })
   })
 
@@ -51,9 +51,9 @@ describe('pinrail reconcile', () => {
   })
 
   test('pinrail reconcile exits with 3 if an invariant cannot be checked: the result is then unknown', async () => {
-    await world.db.query('alter table decision rename column proof to proof_away')
+    await fixture.db.query('alter table decision rename column proof to proof_away')
     const { code, err } = await run('reconcile')
-    await world.db.query('alter table decision rename column proof_away to proof')
+    await fixture.db.query('alter table decision rename column proof_away to proof')
     expect(code).toBe(3)
     expect(err).toMatch(/^not compared: proof_is_of_one_give_back \(.+\)\n$/)
   })
@@ -67,8 +67,8 @@ describe('pinrail backup check', () => {
   })
 
   test('pinrail backup check refuses a database that lacks an event, although its payment has long ended', async () => {
-    const { id } = await world.expired()
-    const { rows } = await world.db.query(
+    const { id } = await fixture.expired()
+    const { rows } = await fixture.db.query(
       `delete from event where payment_id = $1 and type = 'payment.expired' returning *`,
       [id],
     )
@@ -81,7 +81,7 @@ describe('pinrail backup check', () => {
 })
 
 test('pinrail doctor names the invariants that were violated in the last comparison', async () => {
-  await world.db.query(
+  await fixture.db.query(
     `insert into violation (invariant, subject, difference) values ('one_sale_is_open', 'pay_1', 'sales 1, 2')`,
   )
   const { out } = await run('doctor')

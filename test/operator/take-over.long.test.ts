@@ -8,7 +8,8 @@ import { newId } from '../../src/ids.ts'
 import type { Act } from '../../src/operator/payouts.ts'
 import { rebuild } from '../../src/operator/rebuild.ts'
 import { takeOver } from '../../src/operator/take-over.ts'
-import { copyDatabase, type WorldDatabase } from '../chain/databases.ts'
+import { copyDatabase, type FixtureDatabase } from '../chain/databases.ts'
+import { createSettings, insertPayments, newAddress, type Queued, queueAll, TOKEN } from '../chain/fixture.ts'
 import {
   createList,
   lowerCaseAddress,
@@ -16,21 +17,20 @@ import {
   MINUTES_UNTIL_SURE,
   type Rotation,
   useRotation,
-} from '../chain/rotation-world.ts'
-import { createSettings, insertPayments, newAddress, type Queued, queueAll, TOKEN } from '../chain/world.ts'
+} from '../chain/rotation-fixture.ts'
 
 const SIGNED = { operator: 'anna', reason: 'a drill' }
 
 const scope = { chainId: TOKEN.chainId, token: TOKEN.address }
 
 const operationOn = (
-  { world, old, successor }: Rotation,
-  { db, url }: Pick<WorldDatabase, 'db' | 'url'>,
+  { fixture, old, successor }: Rotation,
+  { db, url }: Pick<FixtureDatabase, 'db' | 'url'>,
   said: string[] = [],
 ): Act => ({
   db,
-  settings: { ...createSettings(world), DATABASE_URL: url as never, TREASURIES: createList(old, successor) },
-  hooks: world.hooks,
+  settings: { ...createSettings(fixture), DATABASE_URL: url as never, TREASURIES: createList(old, successor) },
+  hooks: fixture.hooks,
   dryRun: false,
   signed: SIGNED,
   say: (line) => void said.push(line),
@@ -38,8 +38,8 @@ const operationOn = (
 
 describe('A take-over', () => {
   const rotation = useRotation()
-  const { world, old, successor } = rotation
-  const operation = (said: string[] = []) => operationOn(rotation, { db: world.db, url: world.databaseUrl }, said)
+  const { fixture, old, successor } = rotation
+  const operation = (said: string[] = []) => operationOn(rotation, { db: fixture.db, url: fixture.databaseUrl }, said)
 
   test('a take-over is recorded by one command; a dry run changes nothing, and a second one prints the same', async () => {
     await rotation.after().tick()
@@ -48,7 +48,7 @@ describe('A take-over', () => {
     expect(said[0]).toContain(
       `${lowerCaseAddress(successor)} would take over from ${lowerCaseAddress(old)}: each open payout`,
     )
-    const successors = async () => (await readTreasuryList(world.db, scope)).map((one) => one.successor)
+    const successors = async () => (await readTreasuryList(fixture.db, scope)).map((one) => one.successor)
     expect(await successors()).toEqual([null, null])
     for (const to of [null, lowerCaseAddress(successor), null]) {
       expect(await takeOver(operation(said), lowerCaseAddress(old), to)).toBe(0)
@@ -80,35 +80,35 @@ describe('A take-over', () => {
     const [pending, paid, kept, unwanted] = await rotation.queueOn(old, [{}, {}, {}, {}])
     // All are signed; a lane that forgets it carries them.
     await rotation.before().tick()
-    const { rows: sent } = await world.db.query('select tx_hash as hash from lane_tx_attempt')
-    for (const { hash } of sent as { hash: Hex }[]) await world.chain.dropTransaction({ hash })
+    const { rows: sent } = await fixture.db.query('select tx_hash as hash from lane_tx_attempt')
+    for (const { hash } of sent as { hash: Hex }[]) await fixture.chain.dropTransaction({ hash })
     const [untouched] = await rotation.queueOn(old, [{}])
-    await world.db.query(
+    await fixture.db.query(
       `update payout set state = 'held', hold_reason = 'operator', hold_detail = 'wait', lane_wallet = null, lane_nonce = null
        where payment_id = $1`,
       [kept!.paymentId],
     )
-    await world.db.transaction((tx) => requestVoid(tx, unwanted!.paymentId))
+    await fixture.db.transaction((tx) => requestVoid(tx, unwanted!.paymentId))
     const runner = rotation.after({ relayers: [] })
     await runner.tick()
     await takeOver(operation(), lowerCaseAddress(old), null)
     await rotation.carry(old, paid!)
     await rotation.pass(MINUTES_UNTIL_DEAD)
-    await world.finalize(rotation.after(), 6)
+    await fixture.finalize(rotation.after(), 6)
 
     for (const payout of [pending!, untouched!, paid!]) {
       expect(await rotation.found(payout)).toMatchObject({ state: 'settled' })
-      expect(await world.balance(payout.recipient)).toBe(payout.micro)
+      expect(await fixture.balance(payout.recipient)).toBe(payout.micro)
     }
     expect(await rotation.found(kept!)).toMatchObject({ state: 'held', holdReason: 'operator' })
-    expect((await world.payout(kept!.paymentId)).treasury).toBe(lowerCaseAddress(successor))
+    expect((await fixture.payout(kept!.paymentId)).treasury).toBe(lowerCaseAddress(successor))
     expect(await rotation.found(unwanted!)).toMatchObject({ state: 'voided' })
-    for (const { recipient } of [kept!, unwanted!]) expect(await world.balance(recipient)).toBe(0n)
+    for (const { recipient } of [kept!, unwanted!]) expect(await fixture.balance(recipient)).toBe(0n)
   })
 
   test('a take-over is the only way to another treasury: the database refuses a change without the proof', async () => {
     const [queued] = await rotation.queueOn(old, [{}])
-    const change = world.db.query('update payout set treasury = $1 where payment_id = $2', [
+    const change = fixture.db.query('update payout set treasury = $1 where payment_id = $2', [
       lowerCaseAddress(successor),
       queued!.paymentId,
     ])
@@ -118,16 +118,16 @@ describe('A take-over', () => {
 
 describe('a restored database', () => {
   const rotation = useRotation()
-  const { world, old, successor } = rotation
+  const { fixture, old, successor } = rotation
   let payment: Queued
   beforeEach(async () => {
     await rotation.both().tick()
     payment = { paymentId: newId('payment'), recipient: newAddress(), micro: 4000n }
-    await insertPayments(world.db, [payment])
+    await insertPayments(fixture.db, [payment])
   })
 
   const WAYS = ['after a rebuild', 'without one, by a worker that finds a backup of yesterday'] as const
-  async function restore(backup: WorldDatabase, how: (typeof WAYS)[number]): Promise<void> {
+  async function restore(backup: FixtureDatabase, how: (typeof WAYS)[number]): Promise<void> {
     if (how === 'after a rebuild') expect(await rebuild(operationOn(rotation, backup))).toBe(0)
     else await backup.db.query(`update chain_cursor set scanned_at = now() - interval '1 day'`)
   }
@@ -137,23 +137,23 @@ describe('a restored database', () => {
     const { rows } = await db.query(
       `select '0x' || encode(raw, 'hex') as raw from lane_tx_attempt order by nonce desc limit 1`,
     )
-    await world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
+    await fixture.chain.request({ method: 'anvil_dropAllTransactions' } as never)
     return (rows[0] as { raw: Hex }).raw
   }
 
   /** The transaction comes back from a stranger's node and is mined. */
   async function mineAgain(raw: Hex): Promise<void> {
-    await world.chain.sendRawTransaction({ serializedTransaction: raw })
-    await world.chain.mine({ blocks: 4 })
+    await fixture.chain.sendRawTransaction({ serializedTransaction: raw })
+    await fixture.chain.mine({ blocks: 4 })
   }
 
   /** A backup that has the payment, but not the signature and the sending of its payout. */
   async function sendUnknown() {
-    const backup = await copyDatabase(world.db)
+    const backup = await copyDatabase(fixture.db)
     await rotation.queueOn(old, [payment])
     await rotation.before({ treasuryList: createList(old, successor) }).tick()
     expect((await rotation.found(payment)).state).toBe('broadcast')
-    return { backup, raw: await takeFromPool(world.db) }
+    return { backup, raw: await takeFromPool(fixture.db) }
   }
 
   test.each(WAYS)('a payment whose payout is forgotten is cancelled on chain before its refund, %s', async (how) => {
@@ -164,10 +164,10 @@ describe('a restored database', () => {
       const runner = rotation.both({ db })
       await runner.tick()
       expect(await db.transaction((tx) => voidIfQueued(tx, payment.paymentId))).toBe('voiding')
-      await world.finalize(runner, 4)
+      await fixture.finalize(runner, 4)
       expect((await readPayout(db, payment.paymentId))?.state).toBe('voided')
       await mineAgain(raw)
-      expect(await world.balance(payment.recipient)).toBe(0n)
+      expect(await fixture.balance(payment.recipient)).toBe(0n)
     } finally {
       backup.giveBack()
     }
@@ -182,21 +182,21 @@ describe('a restored database', () => {
       await runner.tick()
       expect(await db.transaction((tx) => voidIfQueued(tx, payment.paymentId))).toBe('voiding')
       await mineAgain(raw)
-      await world.finalize(runner, 4)
+      await fixture.finalize(runner, 4)
       expect((await readPayout(db, payment.paymentId))?.state).toBe('settled')
-      expect(await world.balance(payment.recipient)).toBe(payment.micro)
+      expect(await fixture.balance(payment.recipient)).toBe(payment.micro)
     } finally {
       backup.giveBack()
     }
   })
 
   test('a payment without a payout is not voided if nothing was restored, or if it is newer than the restore', async () => {
-    const ask = () => world.db.transaction((tx) => voidIfQueued(tx, payment.paymentId))
+    const ask = () => fixture.db.transaction((tx) => voidIfQueued(tx, payment.paymentId))
     expect(await ask()).toBe('none')
-    await world.db.query('update chain_cursor set restored_at = now()')
-    await world.db.query(`update payment set created_at = now() + interval '1 minute'`)
+    await fixture.db.query('update chain_cursor set restored_at = now()')
+    await fixture.db.query(`update payment set created_at = now() + interval '1 minute'`)
     expect(await ask()).toBe('none')
-    await world.db.query(`update payment set created_at = now() - interval '1 minute'`)
+    await fixture.db.query(`update payment set created_at = now() - interval '1 minute'`)
     expect(await ask()).toBe('voiding')
   })
 
@@ -211,16 +211,16 @@ describe('a restored database', () => {
         await runner.tick()
         await queueAll({ db, treasury: old }, [payment])
         await takeOver(operationOn(rotation, backup), lowerCaseAddress(old), null)
-        await world.finalize(runner, 3)
+        await fixture.finalize(runner, 3)
         await rotation.pass(MINUTES_UNTIL_SURE - 3, db)
-        await world.finalize(runner, 3)
+        await fixture.finalize(runner, 3)
         expect((await readPayout(db, payment.paymentId))?.treasury).toBe(lowerCaseAddress(old))
         await rotation.pass(4, db)
-        await world.finalize(runner, 5)
+        await fixture.finalize(runner, 5)
         expect((await readPayout(db, payment.paymentId))?.treasury).toBe(lowerCaseAddress(successor))
         await mineAgain(raw)
-        await world.finalize(runner, 3)
-        expect(await world.balance(payment.recipient)).toBe(payment.micro)
+        await fixture.finalize(runner, 3)
+        expect(await fixture.balance(payment.recipient)).toBe(payment.micro)
         expect((await readPayout(db, payment.paymentId))?.state).toBe('settled')
       } finally {
         backup.giveBack()
@@ -231,14 +231,14 @@ describe('a restored database', () => {
   /** The successor has taken the payout over and paid it; the backup has it at the lost treasury. */
   async function forgetTakeOver() {
     await rotation.queueOn(old, [payment])
-    const backup = await copyDatabase(world.db)
+    const backup = await copyDatabase(fixture.db)
     const runner = rotation.after()
     await runner.tick()
-    await takeOver(operationOn(rotation, { db: world.db, url: world.databaseUrl }), lowerCaseAddress(old), null)
+    await takeOver(operationOn(rotation, { db: fixture.db, url: fixture.databaseUrl }), lowerCaseAddress(old), null)
     await rotation.pass(MINUTES_UNTIL_DEAD)
-    await world.finalize(runner, 5)
+    await fixture.finalize(runner, 5)
     expect((await rotation.found(payment)).state).toBe('settled')
-    expect((await world.payout(payment.paymentId)).treasury).toBe(lowerCaseAddress(successor))
+    expect((await fixture.payout(payment.paymentId)).treasury).toBe(lowerCaseAddress(successor))
     return backup
   }
 
@@ -258,13 +258,13 @@ describe('a restored database', () => {
         if (what === 'voided') await db.transaction((tx) => requestVoid(tx, payment.paymentId))
         else await takeOver(operationOn(rotation, backup), lowerCaseAddress(old), null)
         await rotation.pass(MINUTES_UNTIL_SURE, db)
-        await world.finalize(runner, 5)
+        await fixture.finalize(runner, 5)
         expect(await readPayout(db, payment.paymentId)).toMatchObject({
           state: 'settled',
           treasury: lowerCaseAddress(successor),
         })
-        expect(world.heard.voided).toEqual([])
-        expect(await world.balance(payment.recipient)).toBe(payment.micro)
+        expect(fixture.heard.voided).toEqual([])
+        expect(await fixture.balance(payment.recipient)).toBe(payment.micro)
       } finally {
         backup.giveBack()
       }

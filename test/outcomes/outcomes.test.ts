@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
-import { createPaymentWorld, type PaymentWorld } from '../../scripts/histories/payment-world.ts'
+import { createPaymentFixture, type PaymentFixture } from '../../scripts/histories/payment-fixture.ts'
 import { startTimeSkipping } from '../../scripts/test/services/temporal.ts'
 import { WAYS } from '../../src/domain/methods.ts'
 import { play } from './play.ts'
@@ -8,13 +8,13 @@ import { STORIES } from './stories.ts'
 import { PLAYED_WAYS } from './ways.ts'
 
 let env: TestWorkflowEnvironment
-let world: PaymentWorld
+let fixture: PaymentFixture
 beforeAll(async () => {
   env = await startTimeSkipping()
-  world = await createPaymentWorld(env, { clock: Date.now })
+  fixture = await createPaymentFixture(env, { clock: Date.now })
 }, 120_000)
 afterAll(async () => {
-  await world?.close()
+  await fixture?.close()
   await env?.teardown()
 })
 
@@ -32,7 +32,7 @@ describe.each(STORIES.map((story, index) => ({ ...story, index })))('A buyer who
   test.each(ways)(
     'the page of a buyer who pays by $name shows the state of the payment at each moment',
     async (way) => {
-      const outcome = await play(world, story, way)
+      const outcome = await play(fixture, story, way)
       if (outcome.kind === 'no meaning') expect(outcome.because).not.toBe('')
       else expect(outcome).toMatchObject({ wrong: [] })
     },

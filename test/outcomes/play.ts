@@ -1,4 +1,4 @@
-import type { PaymentWorld } from '../../scripts/histories/payment-world.ts'
+import type { PaymentFixture } from '../../scripts/histories/payment-fixture.ts'
 import type { PaymentWithAttempts } from '../../src/domain/payment/payment-object.ts'
 import { createBuyer } from './buyer.ts'
 import { getPage, MOMENTS, type Moment, type MomentName } from './moments.ts'
@@ -28,26 +28,26 @@ export function listScenes(story: Story, way: PlayedWay): readonly Scene[] | str
  * Plays the story, and reads the page during each wait and after each step: each reading is compared with the rows, the
  * last of a step also with the moment.
  */
-export async function play(world: PaymentWorld, story: Story, way: PlayedWay): Promise<Outcome> {
+export async function play(fixture: PaymentFixture, story: Story, way: PlayedWay): Promise<Outcome> {
   const scenes = listScenes(story, way)
   if (typeof scenes === 'string') return { kind: 'no meaning', because: scenes }
   const wrong = new Set<string>()
-  const paymentId = await world.createPayment({
+  const paymentId = await fixture.createPayment({
     provider: way.pinned ? way.provider : undefined,
     success_url: 'https://shop.example/thanks',
     cancel_url: 'https://shop.example/cart',
   })
-  const { payment } = await world.read(paymentId)
-  const buyer = createBuyer(`${world.api}/c/${payment.checkoutToken}`, way.country)
-  const steps = createSteps(world, { paymentId, buyer, way })
+  const { payment } = await fixture.read(paymentId)
+  const buyer = createBuyer(`${fixture.api}/c/${payment.checkoutToken}`, way.country)
+  const steps = createSteps(fixture, { paymentId, buyer, way })
   let looks = 0
 
   /** Null while page and rows show two moments. */
   async function look(step: string): Promise<{ row: PaymentWithAttempts; page: ReadPage } | null> {
-    const before = await world.read(paymentId)
+    const before = await fixture.read(paymentId)
     const page = await buyer.look()
     const status = await buyer.status()
-    const row = await world.read(paymentId)
+    const row = await fixture.read(paymentId)
     if (describeMoment(before) !== describeMoment(row)) return null
     looks += 1
     const broken = untruths({ page, row })
@@ -83,7 +83,7 @@ export async function play(world: PaymentWorld, story: Story, way: PlayedWay): P
   return { kind: 'played', looks, wrong: [...wrong] }
 
   async function checkReceipt(): Promise<string[]> {
-    const { payment: row } = await world.read(paymentId)
+    const { payment: row } = await fixture.read(paymentId)
     const receipt = await buyer.receipt()
     if ((receipt !== null) !== (row.status === 'succeeded'))
       return ['a receipt exists of what was paid, and of nothing else']

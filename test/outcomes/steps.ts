@@ -1,4 +1,4 @@
-import type { PaymentWorld } from '../../scripts/histories/payment-world.ts'
+import type { PaymentFixture } from '../../scripts/histories/payment-fixture.ts'
 import { until } from '../../scripts/test/until.ts'
 import type { ProviderName } from '../../src/domain/methods.ts'
 import type { PaymentWithAttempts } from '../../src/domain/payment/payment-object.ts'
@@ -16,12 +16,12 @@ type Scene = { readonly paymentId: string; readonly buyer: Buyer; readonly way: 
 const HOUR = 3600
 const OTHER_TOKEN = `0x${'27'.repeat(20)}` as const
 
-export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scene) {
+export function createSteps(fixture: PaymentFixture, { paymentId, buyer, way }: Scene) {
   /** The buyer’s current way. */
   let going = way
   let knows = ''
 
-  const read = () => world.read(paymentId)
+  const read = () => fixture.read(paymentId)
   const isTransfer = () => going.provider === 'crypto'
   const findOrder = async (
     which: (attempts: PaymentWithAttempts['attempts']) => string | undefined,
@@ -33,18 +33,18 @@ export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scen
   const newest = () => findOrder((attempts) => attempts.at(-1)?.id)
   const oldest = () => findOrder((attempts) => attempts[0]?.id)
   const act = async (action: Record<string, unknown>, attemptId?: string, provider = going.provider) =>
-    world.atPartner(provider as ProviderName, attemptId ?? (await newest()), { buyer: paymentId, ...action })
+    fixture.atPartner(provider as ProviderName, attemptId ?? (await newest()), { buyer: paymentId, ...action })
 
   /** Sends this number of hundredths of the amount that the address asks for. */
   async function send(hundredths: bigint, attemptId: string): Promise<void> {
-    const { askedMicro } = await depositAt(world, attemptId)
-    await sendTo(world, attemptId, { units: ((BigInt(askedMicro) * hundredths) / 100n).toString() })
+    const { askedMicro } = await depositAt(fixture, attemptId)
+    await sendTo(fixture, attemptId, { units: ((BigInt(askedMicro) * hundredths) / 100n).toString() })
   }
 
   async function ask(path: string, body: unknown): Promise<void> {
-    const answer = await fetch(`${world.api}/v1/${path}`, {
+    const answer = await fetch(`${fixture.api}/v1/${path}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${world.secretKey}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${fixture.secretKey}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
     if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
@@ -53,14 +53,14 @@ export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scen
 
   async function pay(): Promise<void> {
     if (isTransfer()) return send(100n, await newest())
-    await world.pay(going.provider as ProviderName, await newest(), { buyer: paymentId })
+    await fixture.pay(going.provider as ProviderName, await newest(), { buyer: paymentId })
   }
 
   /** The order is over here. At a partner that cancels none it is still open. */
   async function payLate(attemptId: string, provider = going.provider): Promise<void> {
     if (provider === 'crypto') return send(100n, attemptId)
-    const { status } = await world.orderAt(provider, attemptId)
-    if (status === 'open') await world.pay(provider, attemptId, { buyer: paymentId })
+    const { status } = await fixture.orderAt(provider, attemptId)
+    if (status === 'open') await fixture.pay(provider, attemptId, { buyer: paymentId })
     else await act({ action: 'late' }, attemptId, provider)
   }
 
@@ -70,7 +70,7 @@ export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scen
     const { attempts } = await read()
     const asked = BigInt(attempts.at(-1)?.asked.minor ?? 0)
     const receivedMinor = ((asked * percent) / 100n).toString()
-    await world.pay(going.provider as ProviderName, await newest(), { buyer: paymentId, receivedMinor })
+    await fixture.pay(going.provider as ProviderName, await newest(), { buyer: paymentId, receivedMinor })
   }
 
   const STEPS: Readonly<Record<Step, () => Promise<unknown>>> = {
@@ -102,7 +102,9 @@ export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scen
     decline: () => act({ action: 'decline' }),
     check: () => act({ action: 'require_verification' }),
     hold: async () =>
-      isTransfer() ? sendTo(world, await newest(), { units: '50000000', token: OTHER_TOKEN }) : act({ action: 'hold' }),
+      isTransfer()
+        ? sendTo(fixture, await newest(), { units: '50000000', token: OTHER_TOKEN })
+        : act({ action: 'hold' }),
     'let go': async () => (isTransfer() ? send(100n, await newest()) : act({ action: 'release' })),
     'confirm slowly': () => act({ action: 'pay', buyer: undefined, seconds: HOUR }),
     confirm: () => act({ action: 'confirm' }),
@@ -111,9 +113,9 @@ export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scen
     'pay a part': () => payOther(50n),
     'pay the rest': async () => {
       if (isTransfer()) {
-        const { askedMicro } = await depositAt(world, await newest())
+        const { askedMicro } = await depositAt(fixture, await newest())
         const half = (BigInt(askedMicro) * 50n) / 100n
-        return sendTo(world, await newest(), { units: (BigInt(askedMicro) - half).toString() })
+        return sendTo(fixture, await newest(), { units: (BigInt(askedMicro) - half).toString() })
       }
       const { attempts } = await read()
       return act({ action: 'top_up', receivedMinor: attempts.at(-1)?.asked.minor })
@@ -123,24 +125,24 @@ export function createSteps(world: PaymentWorld, { paymentId, buyer, way }: Scen
     'let it expire': () => skip(25 * HOUR),
     'let days pass': async () => {
       await skip(5 * 24 * HOUR)
-      await world.client.workflow.getHandle(paymentId).result()
+      await fixture.client.workflow.getHandle(paymentId).result()
     },
     'pay late': async () => payLate(await newest()),
     'pay when nobody listens': async () => {
       await payLate(await newest())
-      await world.relay.relayPartnerNews()
+      await fixture.relay.relayPartnerNews()
       await until(read, ({ attempts }) => attempts.some(({ status }) => status === 'paid'))
     },
     'give it back': async () => {
       const { payment } = await read()
       const decision = { operator: 'ada', reason: 'too late', version: payment.version, outside: isTransfer() }
-      await world.client.workflow.getHandle(paymentId).executeUpdate(operatorUpdates.give_back, { args: [decision] })
+      await fixture.client.workflow.getHandle(paymentId).executeUpdate(operatorUpdates.give_back, { args: [decision] })
       await until(read, ({ attempts }) => attempts.some(({ returned }) => returned))
     },
     cancel: () => ask(`payments/${paymentId}/cancel`, {}),
     settle: async () => {
       await until(read, ({ payment }) => payment.status === 'settling')
-      await world.settle(paymentId)
+      await fixture.settle(paymentId)
     },
     'be elsewhere': () => buyer.setCountry(way.elsewhere ?? 'BR'),
     'be at home': () => buyer.setCountry(way.country),

@@ -1,4 +1,4 @@
-import type { PaymentWorld } from '../../scripts/histories/payment-world.ts'
+import type { PaymentFixture } from '../../scripts/histories/payment-fixture.ts'
 import { readDeposit } from '../../src/db/payments/deposits.ts'
 import type { DepositLog, RecordedDeposit } from '../../src/domain/settlement/deposit.ts'
 
@@ -6,7 +6,7 @@ import type { DepositLog, RecordedDeposit } from '../../src/domain/settlement/de
 
 let transfers = 0
 
-export async function depositAt({ db }: Pick<PaymentWorld, 'db'>, attemptId: string) {
+export async function depositAt({ db }: Pick<PaymentFixture, 'db'>, attemptId: string) {
   const deposit = await readDeposit(db, attemptId)
   if (deposit === null) throw new Error('no address was opened')
   return deposit
@@ -14,7 +14,7 @@ export async function depositAt({ db }: Pick<PaymentWorld, 'db'>, attemptId: str
 
 /** Does what the observer of the chain does with a final transfer, and then the relay. */
 export async function sendTo(
-  { db, hooks, relay }: Pick<PaymentWorld, 'db' | 'hooks' | 'relay'>,
+  { db, hooks, relay }: Pick<PaymentFixture, 'db' | 'hooks' | 'relay'>,
   attemptId: string,
   { units, token }: { readonly units: string; readonly token?: `0x${string}` },
 ): Promise<void> {

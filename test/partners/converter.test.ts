@@ -160,104 +160,104 @@ describe('the converter', () => {
   describe('Cached rates', () => {
     const at = (ms: number) => new Date(ms).toISOString()
     const setUp = () => {
-      const world = { now: 1_000_000_000, calls: 0, isDown: false, madeAt: 1_000_000_000, rate: '1.1' }
+      const fixture = { now: 1_000_000_000, calls: 0, isDown: false, madeAt: 1_000_000_000, rate: '1.1' }
       const rates = createRates(
         {
           rates: async () => {
-            world.calls += 1
-            if (world.isDown) throw new PartnerError('unknown', 'down')
-            const rate: Rate = { currency: 'EUR', rate: world.rate, source: 'test', asOf: at(world.madeAt) }
+            fixture.calls += 1
+            if (fixture.isDown) throw new PartnerError('unknown', 'down')
+            const rate: Rate = { currency: 'EUR', rate: fixture.rate, source: 'test', asOf: at(fixture.madeAt) }
             return [rate]
           },
         },
-        { refreshSeconds: 15, clock: () => world.now },
+        { refreshSeconds: 15, clock: () => fixture.now },
       )
-      return { world, rates }
+      return { world: fixture, rates }
     }
 
     test('many callers at once cost one call', async () => {
-      const { world, rates } = setUp()
+      const { world: fixture, rates } = setUp()
       await Promise.all(Array.from({ length: 50 }, () => rates.current('EUR')))
-      expect(world.calls).toBe(1)
-      world.now += 15_000
-      world.rate = '1.2'
+      expect(fixture.calls).toBe(1)
+      fixture.now += 15_000
+      fixture.rate = '1.2'
       const both = await Promise.all([rates.current('EUR'), rates.current('EUR')])
       expect(both.map(({ rate }) => rate)).toEqual(['1.2', '1.2'])
-      expect(world.calls).toBe(2)
+      expect(fixture.calls).toBe(2)
     })
 
     test('a converter that is down leaves the older rates, up to ten minutes after they were made', async () => {
-      const { world, rates } = setUp()
+      const { world: fixture, rates } = setUp()
       // Fetched now, but made a minute ago: its own time counts.
-      world.madeAt = world.now - 60_000
+      fixture.madeAt = fixture.now - 60_000
       expect((await rates.current('EUR')).rate).toBe('1.1')
-      world.isDown = true
-      world.now = world.madeAt + OLDEST_RATE_SECONDS * 1000
+      fixture.isDown = true
+      fixture.now = fixture.madeAt + OLDEST_RATE_SECONDS * 1000
       expect((await rates.current('EUR')).rate).toBe('1.1')
-      world.now += 1
+      fixture.now += 1
       await expect(rates.current('EUR')).rejects.toThrow('there is no current rate of EUR')
     })
 
     test('a rate that is old when it is fetched is not used', async () => {
-      const { world, rates } = setUp()
-      world.madeAt = world.now - OLDEST_RATE_SECONDS * 1000 - 1
+      const { world: fixture, rates } = setUp()
+      fixture.madeAt = fixture.now - OLDEST_RATE_SECONDS * 1000 - 1
       await expect(rates.current('EUR')).rejects.toThrow('there is no current rate of EUR')
-      world.madeAt += 1
-      world.now += 5000
+      fixture.madeAt += 1
+      fixture.now += 5000
       await expect(rates.current('EUR')).rejects.toThrow('there is no current rate of EUR')
-      world.madeAt = world.now
-      world.now += 5000
-      expect((await rates.current('EUR')).asOf).toBe(at(world.madeAt))
+      fixture.madeAt = fixture.now
+      fixture.now += 5000
+      expect((await rates.current('EUR')).asOf).toBe(at(fixture.madeAt))
     })
 
     test('a rate that becomes old is requested again, however recently it was fetched', async () => {
-      const { world, rates } = setUp()
-      world.madeAt = world.now - OLDEST_RATE_SECONDS * 1000
+      const { world: fixture, rates } = setUp()
+      fixture.madeAt = fixture.now - OLDEST_RATE_SECONDS * 1000
       await rates.current('EUR')
-      world.now += 1
-      world.madeAt = world.now
-      world.rate = '1.2'
+      fixture.now += 1
+      fixture.madeAt = fixture.now
+      fixture.rate = '1.2'
       expect((await rates.current('EUR')).rate).toBe('1.2')
     })
 
     test('an old response does not replace a newer one', async () => {
-      const { world, rates } = setUp()
+      const { world: fixture, rates } = setUp()
       await rates.current('EUR')
-      world.now += 15_000
-      world.madeAt = world.now - OLDEST_RATE_SECONDS * 1000 - 1
-      world.rate = '1.2'
+      fixture.now += 15_000
+      fixture.madeAt = fixture.now - OLDEST_RATE_SECONDS * 1000 - 1
+      fixture.rate = '1.2'
       expect((await rates.current('EUR')).rate).toBe('1.1')
-      expect(world.calls).toBe(2)
+      expect(fixture.calls).toBe(2)
     })
 
     test('a rate from the future is used only within the difference of clocks', async () => {
-      const { world, rates } = setUp()
-      world.madeAt = world.now + CLOCK_SKEW_SECONDS * 1000 + 1
+      const { world: fixture, rates } = setUp()
+      fixture.madeAt = fixture.now + CLOCK_SKEW_SECONDS * 1000 + 1
       await expect(rates.current('EUR')).rejects.toThrow('there is no current rate of EUR')
-      world.now += 5000
-      world.madeAt = world.now + CLOCK_SKEW_SECONDS * 1000
+      fixture.now += 5000
+      fixture.madeAt = fixture.now + CLOCK_SKEW_SECONDS * 1000
       expect((await rates.current('EUR')).rate).toBe('1.1')
     })
 
     test('a converter that is down does not get a call of every caller', async () => {
-      const { world, rates } = setUp()
+      const { world: fixture, rates } = setUp()
       await rates.current('EUR')
-      world.isDown = true
-      world.now += 60_000
+      fixture.isDown = true
+      fixture.now += 60_000
       for (let caller = 0; caller < 20; caller += 1) await rates.current('EUR')
-      expect(world.calls).toBe(2)
-      world.isDown = false
-      world.now += 5000
+      expect(fixture.calls).toBe(2)
+      fixture.isDown = false
+      fixture.now += 5000
       await rates.current('EUR')
-      expect(world.calls).toBe(3)
+      expect(fixture.calls).toBe(3)
     })
 
     test('a converter whose rates are old does not get a call of every caller either', async () => {
-      const { world, rates } = setUp()
-      world.madeAt = 0
+      const { world: fixture, rates } = setUp()
+      fixture.madeAt = 0
       for (let caller = 0; caller < 20; caller += 1)
         await expect(rates.current('EUR')).rejects.toThrow('no current rate')
-      expect(world.calls).toBe(1)
+      expect(fixture.calls).toBe(1)
     })
 
     test('a currency that the converter does not know has no rate, while another has one', async () => {

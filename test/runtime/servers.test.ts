@@ -20,15 +20,15 @@ import type { ServerTimeouts } from '../../src/runtime/server-timeouts.ts'
 import { NO_TRACING } from '../../src/runtime/traces.ts'
 import { createPayloadCodec } from '../../src/temporal/codec.ts'
 import { createCodecServer } from '../../src/temporal/codec-server.ts'
-import { furnish } from '../api/support/furnished.ts'
-import { expectProblem, openShop, type Shop } from '../api/support/shop.ts'
+import { seedApi } from '../api/support/seeded-api.ts'
+import { expectProblem, openTestApi, type TestApi } from '../api/support/test-api.ts'
 
 describe('the internal port', () => {
-  let shop: Shop
+  let shop: TestApi
   let internal: Server
   let url = ''
   beforeAll(async () => {
-    shop = await openShop({ temporalDown: true, deps: ({ healthChecks }) => ({ healthChecks }) })
+    shop = await openTestApi({ temporalDown: true, deps: ({ healthChecks }) => ({ healthChecks }) })
     const { db } = shop
     const registry = createRegistry(db.poolUse)
     watchBooks(registry, {
@@ -105,7 +105,7 @@ describe('the internal port', () => {
     test('a request for the readiness from outside reaches no part more often than that', async () => {
       let asked = 0
       const check = async (): Promise<void> => void (asked += 1)
-      const other = await openShop({ deps: () => ({ healthChecks: [{ name: 'postgres', needed: true, check }] }) })
+      const other = await openTestApi({ deps: () => ({ healthChecks: [{ name: 'postgres', needed: true, check }] }) })
       try {
         const began = Date.now()
         const answers = await Promise.all(Array.from({ length: 200 }, () => fetch(`${other.url}/readyz`)))
@@ -123,7 +123,7 @@ describe('the internal port', () => {
     })
 
     test('metrics count open payments by state and method, waiting messages, settled payments, and connections', async () => {
-      const { payment } = await furnish(shop)
+      const { payment } = await seedApi(shop)
       await shop.db.query(
         `update payment set status = 'succeeded', method_used = 'banking_app', gross_micro = 1000000, fee_micro = 45000,
          net_micro = 955000, succeeded_at = now(), closed_at = now() where id = $1`,

@@ -17,22 +17,22 @@ import { usdcAdminAbi } from '../../src/sandbox/chain.ts'
 import { createSettlementFigures } from '../../src/settlement/figures.ts'
 import { createSettlementHooks } from '../../src/settlement/hooks.ts'
 import { addAwaited } from '../chain/deposits/awaited.ts'
-import { createSettings, createWorld, newAddress, TOKEN, type World } from '../chain/world.ts'
+import { createFixture, createSettings, type Fixture, newAddress, TOKEN } from '../chain/fixture.ts'
 import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
 import { fillSettled, GROWING } from '../support/settled.ts'
 
 describe('the figures of settlement', () => {
   /** The figures of settlement for operators, on a real chain and database. */
 
-  let world: World
+  let fixture: Fixture
   let nodes: HostileNode[]
   beforeAll(async () => {
-    world = await createWorld({ micro: 12_500_000n })
-    nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
+    fixture = await createFixture({ micro: 12_500_000n })
+    nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(fixture.anvil.url)))
   })
   afterAll(async () => {
     await Promise.all(nodes.map((node) => node.close()))
-    await world.stop()
+    await fixture.stop()
   })
 
   let statements = 0
@@ -49,10 +49,10 @@ describe('the figures of settlement', () => {
 
   function page(clock: () => Date) {
     const rpc = connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId, timeoutMs: 500 })
-    const chain = { rpc, token: TOKEN, treasuries: [{ address: world.treasury.address }], relayers: world.relayers }
+    const chain = { rpc, token: TOKEN, treasuries: [{ address: fixture.treasury.address }], relayers: fixture.relayers }
     const registry = new Registry()
     const figures = createSettlementFigures({
-      db: counted(world.db),
+      db: counted(fixture.db),
       chain: { ...chain, funding: null } as unknown as Parameters<typeof createSettlementFigures>[0]['chain'],
       clock,
     })
@@ -62,13 +62,13 @@ describe('the figures of settlement', () => {
   const calls = (): number => nodes.reduce((sum, node) => sum + node.calls.length, 0)
 
   test('the figures of queue, cursor, lanes, parts and balances need five statements a page, and one call of one node in half a minute', async () => {
-    const wallet = world.relayers[0]!.address.toLowerCase()
-    await addAwaited(world.db, createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId), 'behind')
-    await world.queue([{ micro: 1_500_000n }])
-    await world.finalize(world.runner())
-    await world.queue([{ micro: 2_000_000n }])
-    await world.db.query(`update payout set created_at = now() - interval '90 seconds' where state = 'queued'`)
-    await world.db.query(
+    const wallet = fixture.relayers[0]!.address.toLowerCase()
+    await addAwaited(fixture.db, createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId), 'behind')
+    await fixture.queue([{ micro: 1_500_000n }])
+    await fixture.finalize(fixture.runner())
+    await fixture.queue([{ micro: 2_000_000n }])
+    await fixture.db.query(`update payout set created_at = now() - interval '90 seconds' where state = 'queued'`)
+    await fixture.db.query(
       `update chain_cursor set scanned_at = now() - interval '70 seconds', deposits_number = scanned_number - 4`,
     )
     let now = new Date()
@@ -87,7 +87,7 @@ describe('the figures of settlement', () => {
     expect(told).toContain(`pinrail_lane{wallet="${wallet}",status="open"} 1\n`)
     expect(told).toContain(`pinrail_lane_unmined_seconds{wallet="${wallet}"} 0\n`)
     expect(told).toContain(
-      `pinrail_treasury_usdc{wallet="${world.treasury.address.toLowerCase()}",role="current"} 11\n`,
+      `pinrail_treasury_usdc{wallet="${fixture.treasury.address.toLowerCase()}",role="current"} 11\n`,
     )
     expect(told).toMatch(new RegExp(`pinrail_gas_pol\\{wallet="${wallet}",role="relayer"\\} \\d+`))
     expect(told).toContain('pinrail_node{node="rpc1",state="good"} 1\n')
@@ -107,24 +107,24 @@ describe('the figures of settlement', () => {
   })
 
   test('the figures show a moving cursor as young: the age counts from its move, and not from the last read', async () => {
-    const runner = world.runner()
-    await world.finalize(runner)
-    await world.db.query(`update chain_cursor set scanned_at = now() - interval '1 hour'`)
+    const runner = fixture.runner()
+    await fixture.finalize(runner)
+    await fixture.db.query(`update chain_cursor set scanned_at = now() - interval '1 hour'`)
     await runner.tick()
     const { text } = page(() => new Date())
     expect(await text()).toMatch(/^pinrail_cursor_age_seconds 36\d\d\./m)
-    await world.chain.mine({ blocks: 3 })
+    await fixture.chain.mine({ blocks: 3 })
     await runner.tick()
     expect(await text()).toMatch(/^pinrail_cursor_age_seconds \d{1,2}(?:\.|$)/m)
   })
 
   test('the figures show trouble: a stopped lane, a pause, a hook that fails, a node that is silent', async () => {
-    const [queued] = await world.queue([{}])
-    await world.db.query(`update payout set hook_error = 'no', updated_at = now() where payment_id = $1`, [
+    const [queued] = await fixture.queue([{}])
+    await fixture.db.query(`update payout set hook_error = 'no', updated_at = now() where payment_id = $1`, [
       queued!.paymentId,
     ])
-    await world.db.query(`update lane set status = 'quarantined', status_reason = 'strange'`)
-    await world.db.query(`update chain_cursor set paused_reason = 'strange'`)
+    await fixture.db.query(`update lane set status = 'quarantined', status_reason = 'strange'`)
+    await fixture.db.query(`update chain_cursor set paused_reason = 'strange'`)
     for (const silent of nodes.slice(1))
       silent.behave = () => ({ status: 429, text: 'slower', headers: { 'retry-after': '30' } })
     const { rpc, text } = page(() => new Date())
@@ -145,21 +145,21 @@ describe('A transfer that an operator declares legitimate', () => {
    * Transfers that an operator makes out of the treasury by hand, such as a refund in USDC, and declares legitimate.
    */
 
-  let world: World
+  let fixture: Fixture
   const hooks = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
   beforeAll(async () => {
-    world = await createWorld()
+    fixture = await createFixture()
     // The treasury has its first USDC.
-    await world.finalize(world.runner({ hooks }))
+    await fixture.finalize(fixture.runner({ hooks }))
   })
-  afterAll(() => world.stop())
+  afterAll(() => fixture.stop())
   let before: ReadonlyMap<string, bigint>
   beforeEach(async () => {
     before = await balances()
   })
 
   async function balances(): Promise<ReadonlyMap<string, bigint>> {
-    const rows = await readBalances(world.db)
+    const rows = await readBalances(fixture.db)
     return new Map(rows.map(({ account, asset, amount }) => [`${account} ${asset}`, BigInt(amount)]))
   }
 
@@ -172,7 +172,7 @@ describe('A transfer that an operator declares legitimate', () => {
   }
 
   async function send(recipient: Hex, micro: bigint): Promise<Hex> {
-    const { chain, treasury } = world
+    const { chain, treasury } = fixture
     await chain.setBalance({ address: treasury.address, value: 10n ** 18n })
     const serializedTransaction = await treasury.signTransaction({
       type: 'eip1559',
@@ -191,9 +191,9 @@ describe('A transfer that an operator declares legitimate', () => {
 
   const acknowledged = (hash: Hex) => {
     const signed = { operator: 'anna', reason: 'a drill' }
-    const { db } = world
+    const { db } = fixture
     return acknowledge(
-      { db, settings: createSettings(world), hooks, dryRun: false, signed, say: () => undefined },
+      { db, settings: createSettings(fixture), hooks, dryRun: false, signed, say: () => undefined },
       hash,
     )
   }
@@ -201,7 +201,7 @@ describe('A transfer that an operator declares legitimate', () => {
   // Suspense kept the returned amount, and the return of the money was a gain: neither ever left the books.
   test('an acknowledged transfer leaves suspense for the account that the return of the money had filled', async () => {
     const hash = await send(newAddress(), 20n)
-    await world.finalize(world.runner({ hooks }))
+    await fixture.finalize(fixture.runner({ hooks }))
     expect(await changed()).toEqual({ 'suspense USDC': '20', 'treasury USDC': '-20' })
     expect(await acknowledged(hash)).toBe(0)
     expect(await changed()).toEqual({ 'exchange USDC': '20', 'treasury USDC': '-20' })
@@ -213,18 +213,18 @@ describe('A transfer that an operator declares legitimate', () => {
   test('a transfer that is declared before the books received it is booked once', async () => {
     const fails = { ...hooks, onTreasuryMovement: () => Promise.reject(new Error('the books are closed')) }
     const hash = await send(newAddress(), 21n)
-    await world.finalize(world.runner({ hooks: fails }))
+    await fixture.finalize(fixture.runner({ hooks: fails }))
     expect(await changed()).toEqual({})
     expect(await acknowledged(hash)).toBe(0)
-    await world.db.query('update treasury_log set hook_retry_at = null')
-    await world.finalize(world.runner({ hooks }))
-    const { rows } = await world.db.query('select count(*)::int as untold from treasury_log where applied_at is null')
+    await fixture.db.query('update treasury_log set hook_retry_at = null')
+    await fixture.finalize(fixture.runner({ hooks }))
+    const { rows } = await fixture.db.query('select count(*)::int as untold from treasury_log where applied_at is null')
     expect(rows).toEqual([{ untold: 0 }])
     expect(await changed()).toEqual({ 'exchange USDC': '21', 'treasury USDC': '-21' })
   })
 
   test('a transfer to another treasury of the platform changes nothing in the books', async () => {
-    await world.db.transaction((tx) => hooks.onTreasuryMovement(tx, { ...moved('out', 1), isAcknowledged: true }))
+    await fixture.db.transaction((tx) => hooks.onTreasuryMovement(tx, { ...moved('out', 1), isAcknowledged: true }))
     expect(await changed()).toEqual({})
   })
 
@@ -235,10 +235,10 @@ describe('A transfer that an operator declares legitimate', () => {
     blockNumber: 1,
     direction,
     micro: '9',
-    treasury: world.treasury.address.toLowerCase() as Hex,
+    treasury: fixture.treasury.address.toLowerCase() as Hex,
     counterparty: newAddress(),
   })
-  const tell = (movement: TreasuryMovement) => world.db.transaction((tx) => hooks.onTreasuryMovement(tx, movement))
+  const tell = (movement: TreasuryMovement) => fixture.db.transaction((tx) => hooks.onTreasuryMovement(tx, movement))
 
   // The converter had delivered twice, and suspense had the part without an owner.
   test('a top-up whose block has left the chain leaves no change in the books, and counts once when it comes again', async () => {
@@ -267,20 +267,20 @@ describe('A transfer that an operator declares legitimate', () => {
 
 describe('A worker that waits for hours', () => {
   const CHANNEL = 'pinrail_payouts'
-  let world: World
+  let fixture: Fixture
   beforeAll(async () => {
-    world = await createWorld()
+    fixture = await createFixture()
   })
-  afterAll(() => world.stop())
+  afterAll(() => fixture.stop())
 
   test('a worker sends payouts that another process queued when it receives a notice', async () => {
     let statements = 0
     const query: Db['query'] = (text, values) => {
       statements += 1
-      return world.db.query(text, values)
+      return fixture.db.query(text, values)
     }
     const leaving = new AbortController()
-    const runner = world.runner({ db: { ...world.db, query }, everyMs: 3_600_000, options: { leaseMs: 60_000 } })
+    const runner = fixture.runner({ db: { ...fixture.db, query }, everyMs: 3_600_000, options: { leaseMs: 60_000 } })
     const work = runner.run(leaving.signal)
     // Rounds follow each other only while there is work.
     let last = 0
@@ -290,16 +290,16 @@ describe('A worker that waits for hours', () => {
       return before > 0 && before === last
     }
     await poll(isQuiet, { withinMs: 20_000, everyMs: 300, what: 'the end of its first rounds' })
-    const [queued] = await world.queue([{}])
+    const [queued] = await fixture.queue([{}])
     const heard: unknown[] = []
-    const notice = listen(world.databaseUrl, { [CHANNEL]: () => heard.push(runner.wake()) })
+    const notice = listen(fixture.databaseUrl, { [CHANNEL]: () => heard.push(runner.wake()) })
     try {
       // The first one belongs to the connection itself.
       await poll(async () => heard.length > 0, { withinMs: 20_000, everyMs: 20, what: 'the listening' })
       heard.length = 0
-      createNotifier(world.db, CHANNEL)()
+      createNotifier(fixture.db, CHANNEL)()
       await poll(async () => heard.length > 0, { withinMs: 20_000, everyMs: 20, what: 'the notice' })
-      const isSent = async () => !['queued', 'authorized'].includes((await world.payout(queued!.paymentId)).state)
+      const isSent = async () => !['queued', 'authorized'].includes((await fixture.payout(queued!.paymentId)).state)
       await poll(isSent, { withinMs: 20_000, everyMs: 20, what: 'the payout to be sent' })
     } finally {
       leaving.abort()
@@ -314,19 +314,19 @@ describe('Plans of statements', () => {
   /** Enough rows that reading a whole table is dearer than any index. */
   const SETTLED = 20_000
 
-  let world: World
+  let fixture: Fixture
   beforeAll(async () => {
-    world = await createWorld()
-    await fillSettled(world.db, {
+    fixture = await createFixture()
+    await fillSettled(fixture.db, {
       count: SETTLED,
       chainId: TOKEN.chainId,
       token: TOKEN.address,
-      treasury: world.treasury.address.toLowerCase() as Hex,
+      treasury: fixture.treasury.address.toLowerCase() as Hex,
       withBytes: true,
     })
-    await world.db.query('analyze')
+    await fixture.db.query('analyze')
   }, 60_000)
-  afterAll(() => world?.stop())
+  afterAll(() => fixture?.stop())
 
   type Plan = { 'Node Type': string; 'Actual Loops': number; 'Relation Name'?: string; Plans?: Plan[] }
   const listNodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(listNodes)]
@@ -358,14 +358,14 @@ describe('Plans of statements', () => {
   test('no statement of signing, sending, observing and settling reads a whole table of settled payouts', async () => {
     const hooks = createSettlementHooks({ publicUrl: 'https://pay.example', now: Date.now })
     const plans = new Map<string, string[]>()
-    const queued = await world.queue([{}, {}, {}])
-    await world.db.query(
+    const queued = await fixture.queue([{}, {}, {}])
+    await fixture.db.query(
       `update payment p set status = 'settling', net_micro = o.micro_usdc, gross_micro = o.micro_usdc, fee_micro = 0, rate = '1'
      from payout o where o.payment_id = p.id and p.status = 'created'`,
     )
-    const runner = world.runner({ db: planned(world.db, plans), hooks, options: { startBlock: 0 } })
-    await world.finalize(runner, 3)
-    for (const { paymentId } of queued) expect((await world.payout(paymentId)).state).toBe('settled')
+    const runner = fixture.runner({ db: planned(fixture.db, plans), hooks, options: { startBlock: 0 } })
+    await fixture.finalize(runner, 3)
+    for (const { paymentId } of queued) expect((await fixture.payout(paymentId)).state).toBe('settled')
     const { figures } = runner
     await Promise.all([figures.queue(), figures.cursor(), figures.lanes(), figures.attention()])
     expect(plans.size).toBeGreaterThan(40)
@@ -374,15 +374,15 @@ describe('Plans of statements', () => {
   })
 
   test('payouts that are on their way are not checked one by one for a blocked lane', async () => {
-    await world.queue(Array.from({ length: 300 }, () => ({})))
-    await world.runner({ options: { startBlock: 0 } }).tick()
-    const { rows: before } = await world.db.query(`select count(*)::int as sent from payout where state = 'assigned'`)
+    await fixture.queue(Array.from({ length: 300 }, () => ({})))
+    await fixture.runner({ options: { startBlock: 0 } }).tick()
+    const { rows: before } = await fixture.db.query(`select count(*)::int as sent from payout where state = 'assigned'`)
     expect(before[0]).toEqual({ sent: 300 })
     const loops: number[] = []
     const measured: Db = {
-      ...world.db,
+      ...fixture.db,
       transaction: (work) =>
-        world.db.transaction((tx) =>
+        fixture.db.transaction((tx) =>
           work({
             ...tx,
             async query(text, values) {
@@ -396,7 +396,7 @@ describe('Plans of statements', () => {
     }
     const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
     const journal = createSettlementJournal({ db: measured, scope, hooks: {} as SettlementHooks })
-    const carriers = world.relayers.map(({ address }) => address.toLowerCase() as Hex)
+    const carriers = fixture.relayers.map(({ address }) => address.toLowerCase() as Hex)
     expect(await journal.freeStranded({ idleMs: 30_000, slow: [], carriers })).toEqual([])
     expect(loops.length).toBeGreaterThan(3)
     expect(Math.max(...loops)).toBeLessThan(20)

@@ -8,8 +8,8 @@ import type { Db } from '../../src/db/db.ts'
 import { watchSettlement } from '../../src/runtime/settlement.ts'
 import type { SettlementRunner } from '../../src/settlement/runner.ts'
 import { addAwaited } from '../chain/deposits/awaited.ts'
+import { createFixture, type Fixture, TOKEN } from '../chain/fixture.ts'
 import { BOOKS } from '../chain/observer/books.ts'
-import { createWorld, TOKEN, type World } from '../chain/world.ts'
 import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
 
 /** The default of SETTLEMENT_TICK_MS, and ten of them: the wait of a worker without notices. */
@@ -19,7 +19,7 @@ const IDLE_MS = 5000
 const SCRAPED_MS = 15_000
 
 const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
-let world: World
+let fixture: Fixture
 let nodes: HostileNode[]
 let statements = 0
 const stop = new AbortController()
@@ -27,17 +27,17 @@ const running: Promise<void>[] = []
 const workers: SettlementRunner[] = []
 
 beforeAll(async () => {
-  world = await createWorld({ relayers: 3 })
-  for (const name of ['one', 'two', 'three']) await addAwaited(world.db, keys, name)
-  nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(world.anvil.url)))
-  await world.chain.setIntervalMining({ interval: 1 })
+  fixture = await createFixture({ relayers: 3 })
+  for (const name of ['one', 'two', 'three']) await addAwaited(fixture.db, keys, name)
+  nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(fixture.anvil.url)))
+  await fixture.chain.setIntervalMining({ interval: 1 })
   for (let worker = 0; worker < 2; worker++) {
     const rpc = connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId })
     const deposits = { keys, wrongTokens: [] }
     // Without books the treasury would differ from them, and its logs would be read at every final block.
-    const runner = world.runner({
+    const runner = fixture.runner({
       rpc,
-      db: counted(world.db),
+      db: counted(fixture.db),
       everyMs: EVERY_MS,
       deposits,
       hooks: BOOKS,
@@ -51,7 +51,7 @@ afterAll(async () => {
   stop.abort()
   await Promise.all(running)
   await Promise.all(nodes.map((node) => node.close()))
-  await world.stop()
+  await fixture.stop()
 })
 
 /** Every statement counts, including those that begin and end a transaction. */
@@ -73,7 +73,7 @@ function counted(db: Db): Db {
 }
 
 const calls = (): number => nodes.reduce((sum, node) => sum + node.calls.length, 0)
-const settled = async (paymentId: string) => (await world.payout(paymentId)).state === 'settled'
+const settled = async (paymentId: string) => (await fixture.payout(paymentId)).state === 'settled'
 
 /** Reads each worker's metrics. */
 async function scrape(pages: readonly Registry[]): Promise<void> {
@@ -86,7 +86,7 @@ test('two workers that have settled payouts, watch addresses, and serve metrics 
     watchSettlement(registry, figures)
     return registry
   })
-  const [queued] = await world.queue([{}])
+  const [queued] = await fixture.queue([{}])
   for (const worker of workers) worker.wake()
   await poll(() => settled(queued!.paymentId), { withinMs: 60_000, everyMs: 200, what: 'the payout to be settled' })
   // Time without work: the earlier rounds end, and the envelope's nonce becomes final.

@@ -13,26 +13,26 @@ import { renderPayment } from '../../src/domain/payment/payment-object.ts'
 import type { Lease } from '../../src/domain/settlement/payout.ts'
 import { payoutNonce } from '../../src/evm/payout-nonce.ts'
 import { changePayout } from '../../src/operator/payouts.ts'
-import { createMoneyWorld, type Made, type MoneyWorld } from '../activities/payment/money-world.ts'
+import { createMoneyFixture, type Made, type MoneyFixture } from '../activities/payment/money-fixture.ts'
 import { foundLogs, takeLease } from '../chain/lead.ts'
 
 describe('payouts that are proved', () => {
-  let world: MoneyWorld
+  let fixture: MoneyFixture
   let db: Db
   beforeAll(async () => {
-    world = await createMoneyWorld()
-    db = world.checkout.db
+    fixture = await createMoneyFixture()
+    db = fixture.checkout.db
     await db.query(
       `insert into webhook_endpoint (id, merchant_id, livemode, url, secrets, enabled_events)
      select 'we_' || id, id, false, 'https://shop.example/hook', '[]', '{*}' from merchant`,
     )
   })
-  afterAll(() => world.close())
+  afterAll(() => fixture.close())
 
   /** Payments in `settling`, each with a payout that the final chain shows as paid. */
   async function proved(count: number): Promise<string[]> {
     const ids: string[] = []
-    for (let made = 0; made < count; made++) ids.push((await world.settling()).id)
+    for (let made = 0; made < count; made++) ids.push((await fixture.settling()).id)
     for (const id of ids) await prove(id)
     return ids
   }
@@ -59,7 +59,7 @@ describe('payouts that are proved', () => {
   }
 
   /** Ends proved payouts, with the payments' own hooks, and counts the statements of each round. */
-  async function apply(id: string, hooks: MoneyWorld['hooks'] = world.hooks) {
+  async function apply(id: string, hooks: MoneyFixture['hooks'] = fixture.hooks) {
     let statements = 0
     const counted: Db = {
       ...db,
@@ -87,7 +87,7 @@ describe('payouts that are proved', () => {
         await holdPayout(tx, ids[0]!, 'looked at it')
       })
       expect(await apply(ids[0]!)).toMatchObject({ ended: 1, failed: [] })
-      expect((await world.payment(ids[0]!)).status).toBe('succeeded')
+      expect((await fixture.payment(ids[0]!)).status).toBe('succeeded')
     })
 
     it('a round of proved payouts books what each alone would book: lines, timeline, event, delivery and message', async () => {
@@ -142,7 +142,7 @@ describe('payouts that are proved', () => {
           sequence: Number(events[0].sequence),
         })
         expect(body.data.object).toEqual(
-          JSON.parse(JSON.stringify(renderPayment(payment, attempts, world.deps.context.publicUrl))),
+          JSON.parse(JSON.stringify(renderPayment(payment, attempts, fixture.deps.context.publicUrl))),
         )
         expect(
           await rows(
@@ -172,13 +172,13 @@ describe('payouts that are proved', () => {
     it('a bad payment stops none of the others, is tried alone afterwards, and ends when its cause is gone', async () => {
       const ids = await proved(4)
       const bad = ids[2]!
-      const onSettled: MoneyWorld['hooks']['onSettled'] = async (tx: Tx, settlements) => {
-        await world.hooks.onSettled(tx, settlements)
+      const onSettled: MoneyFixture['hooks']['onSettled'] = async (tx: Tx, settlements) => {
+        await fixture.hooks.onSettled(tx, settlements)
         if (settlements.some(({ paymentId }) => paymentId === bad)) throw new Error('its record refuses')
       }
       const sizes: number[] = []
       const hooks = {
-        ...world.hooks,
+        ...fixture.hooks,
         onSettled: async (tx: Tx, settlements: Parameters<typeof onSettled>[1]) => {
           sizes.push(settlements.length)
           await onSettled(tx, settlements)
@@ -186,7 +186,7 @@ describe('payouts that are proved', () => {
       }
       expect(await apply(bad, hooks)).toMatchObject({ ended: 3, failed: [{ paymentId: bad }] })
       expect(sizes).toEqual([4, 1, 1, 1, 1])
-      expect((await world.payment(bad)).status).toBe('settling')
+      expect((await fixture.payment(bad)).status).toBe('settling')
       expect(
         await rows(
           `select count(*) from ledger_transaction where kind = 'payment.succeeded' and payment_id = any($1)`,
@@ -203,11 +203,11 @@ describe('payouts that are proved', () => {
       sizes.length = 0
       expect(await apply(bad, hooks)).toMatchObject({ ended: 3, failed: [{ paymentId: bad }] })
       expect(sizes).toEqual([3, 1])
-      for (const id of later) expect((await world.payment(id)).status).toBe('succeeded')
+      for (const id of later) expect((await fixture.payment(id)).status).toBe('succeeded')
 
       await db.query(`update payout set hook_retry_at = now() where payment_id = $1`, [bad])
       expect(await apply(bad)).toMatchObject({ ended: 1, failed: [] })
-      expect((await world.payment(bad)).status).toBe('succeeded')
+      expect((await fixture.payment(bad)).status).toBe('succeeded')
     })
 
     it('a payout with another amount is recorded automatically, and the others are not', async () => {
@@ -221,11 +221,11 @@ describe('payouts that are proved', () => {
       expect(await apply(ids[0]!)).toMatchObject({ ended: 3, failed: [] })
       for (const id of ids) {
         expect((await readPayout(db, id))?.state).toBe('settled')
-        expect((await world.payment(id)).status).toBe('succeeded')
+        expect((await fixture.payment(id)).status).toBe('succeeded')
       }
-      expect(await Promise.all(ids.map((id) => world.attention(id)))).toEqual([[], ['review unexpected_payout'], []])
+      expect(await Promise.all(ids.map((id) => fixture.attention(id)))).toEqual([[], ['review unexpected_payout'], []])
       await owes(1)
-      await world.checkout.change(ids[1]!, () => undefined)
+      await fixture.checkout.change(ids[1]!, () => undefined)
     })
   })
 
@@ -245,13 +245,13 @@ describe('payouts that are proved', () => {
 })
 
 describe('a payout that is proved in another block', () => {
-  let world: MoneyWorld
+  let fixture: MoneyFixture
   let db: Db
   beforeAll(async () => {
-    world = await createMoneyWorld()
-    db = world.checkout.db
+    fixture = await createMoneyFixture()
+    db = fixture.checkout.db
   })
-  afterAll(() => world.close())
+  afterAll(() => fixture.close())
 
   /** The final chain shows the payout as paid, in this block and transaction. */
   async function prove(id: string, place: { block: number; txHash: string }): Promise<void> {
@@ -264,7 +264,7 @@ describe('a payout that is proved in another block', () => {
     )
     const { rows } = await db.query('select chain_id, token from payout where payment_id = $1', [id])
     const scope = { livemode: false, chainId: rows[0].chain_id, token: rows[0].token }
-    const { ended, failed } = await createSettlementJournal({ db, scope, hooks: world.hooks }).applyProven(200)
+    const { ended, failed } = await createSettlementJournal({ db, scope, hooks: fixture.hooks }).applyProven(200)
     expect({ ended, failed }).toEqual({ ended: 1, failed: [] })
   }
 
@@ -283,7 +283,7 @@ describe('a payout that is proved in another block', () => {
 
   // The merchant received a transaction that no chain has.
   test('a payment whose transfer is final in another block than before names the one that the chain has, and is booked once', async () => {
-    const { id } = await world.settling()
+    const { id } = await fixture.settling()
     await prove(id, { block: 7, txHash: hash('a') })
     expect((await loadPayment(db, id)).payment.transfer).toMatchObject({ txHash: hash('a'), blockNumber: '7' })
 
@@ -310,40 +310,40 @@ describe('a payout that is proved in another block', () => {
 describe('a voided payout that is proved', () => {
   /** The transfer of a voided payout is proved after all: a backup had forgotten its signature. */
 
-  let world: MoneyWorld
+  let fixture: MoneyFixture
   beforeAll(async () => {
-    world = await createMoneyWorld()
+    fixture = await createMoneyFixture()
   })
-  afterAll(() => world.close())
+  afterAll(() => fixture.close())
 
   async function voided(): Promise<Made> {
-    const made = await world.settling()
-    await world.voided(made.id)
+    const made = await fixture.settling()
+    await fixture.voided(made.id)
     return made
   }
-  const standing = async ({ id }: Made) => [await world.standing(id), await world.attention(id)]
+  const standing = async ({ id }: Made) => [await fixture.standing(id), await fixture.attention(id)]
 
   test('a voided payout whose transfer is proved lets the payment succeed if its money is still there, without an operator', async () => {
     const made = await voided()
-    await world.settle(made.id)
+    await fixture.settle(made.id)
     expect(await standing(made)).toEqual(['succeeded', []])
   })
 
   test('a voided payout whose transfer is proved is a loss, listed for an operator, for the part that the partner took back', async () => {
     const made = await voided()
-    await world.act(made.attemptId, { action: 'reverse', receivedMinor: '6000' })
-    await world.read(made)
+    await fixture.act(made.attemptId, { action: 'reverse', receivedMinor: '6000' })
+    await fixture.read(made)
     expect(await standing(made)).toEqual(['under_review excess', ['review excess']])
-    await world.settle(made.id)
+    await fixture.settle(made.id)
     expect(await standing(made)).toEqual(['succeeded', ['review loss']])
   })
 
   test('a voided payout whose transfer is proved is a loss, listed for an operator, until the partner confirms the give-back', async () => {
     const made = await voided()
-    await world.fault({ fault: 'timeout_before_effect', operation: 'refund', times: 1, attemptId: made.attemptId })
-    await expect(world.giveBack(made)).rejects.toThrow()
-    await world.settle(made.id)
-    await world.read(made)
+    await fixture.fault({ fault: 'timeout_before_effect', operation: 'refund', times: 1, attemptId: made.attemptId })
+    await expect(fixture.giveBack(made)).rejects.toThrow()
+    await fixture.settle(made.id)
+    await fixture.read(made)
     expect(await standing(made)).toEqual(['succeeded', ['review loss']])
   })
 })
@@ -354,29 +354,29 @@ describe('a payout that a backup has forgotten', () => {
    * signed and sent, and its transfer is final.
    */
 
-  let world: MoneyWorld
+  let fixture: MoneyFixture
   let db: Db
   let journal: ReturnType<typeof createSettlementJournal>
   let scope: { livemode: boolean; chainId: number; token: Hex }
   let lease: Lease
   let block = 100
   beforeAll(async () => {
-    world = await createMoneyWorld()
-    db = world.checkout.db
-    const { payment } = await world.state((await world.opened()).id)
+    fixture = await createMoneyFixture()
+    db = fixture.checkout.db
+    const { payment } = await fixture.state((await fixture.opened()).id)
     scope = { livemode: false, chainId: payment.chainId, token: payment.token.toLowerCase() as Hex }
-    journal = createSettlementJournal({ db, scope, hooks: world.hooks })
+    journal = createSettlementJournal({ db, scope, hooks: fixture.hooks })
     lease = await takeLease(journal, { owner: 'here', leaseMs: 600_000 })
   })
-  afterAll(() => world.close())
+  afterAll(() => fixture.close())
   beforeEach(() => db.query('update chain_cursor set restored_at = null'))
 
   const hashOf = (number: number): Hex => `0x${number.toString(16).padStart(64, '0')}`
 
   /** The observer reads the final transfer, which this database does not know. */
   async function paidUnknown(id: string, micro: string): Promise<void> {
-    const treasury = world.payouts.getTreasury(id)
-    const { payment } = await world.state(id)
+    const treasury = fixture.payouts.getTreasury(id)
+    const { payment } = await fixture.state(id)
     block += 1
     const log = {
       kind: 'out',
@@ -410,91 +410,91 @@ describe('a payout that a backup has forgotten', () => {
 
   describe('A merchant who has the money already', () => {
     test('the payment continues, and its payout is settled by that transfer', async () => {
-      const { id } = await world.paid()
+      const { id } = await fixture.paid()
       await paidUnknown(id, NET)
       expect(await observe()).toEqual({ found: 0, ended: 0 })
-      await world.handOver(id)
+      await fixture.handOver(id)
       expect(await observe()).toEqual({ found: 0, ended: 1 })
-      expect(await world.payment(id)).toMatchObject({ status: 'succeeded', transfer: { txHash: tx() } })
-      expect(await world.attention(id)).toEqual([])
+      expect(await fixture.payment(id)).toMatchObject({ status: 'succeeded', transfer: { txHash: tx() } })
+      expect(await fixture.attention(id)).toEqual([])
     })
 
     test.each(['before its conversion', 'after its conversion'])(
       'an operator cannot give back the money of a payment that is held %s',
       async (when) => {
-        const made = await world.paid()
+        const made = await fixture.paid()
         const { id } = made
-        if (when.startsWith('after')) await world.convert(id)
-        await world.decide(id, 'hold')
+        if (when.startsWith('after')) await fixture.convert(id)
+        await fixture.decide(id, 'hold')
         await paidUnknown(id, NET)
-        const { partners } = world.deps
+        const { partners } = fixture.deps
         const refundOrder = () => Promise.reject(new Error('the partner was asked'))
         const never = { partners: { ...partners, wallet_app: { ...partners.wallet_app, refundOrder } } }
-        await world.giveBack(made, never)
-        expect(await world.standing(id)).toBe('under_review voiding')
+        await fixture.giveBack(made, never)
+        expect(await fixture.standing(id)).toBe('under_review voiding')
         expect(await observe()).toEqual({ found: 1, ended: 1 })
-        await world.askBack(made, never)
-        await world.convert(id)
-        expect(await world.payment(id)).toMatchObject({ status: 'succeeded', transfer: { txHash: tx() } })
-        expect([await world.held(id), await world.attention(id)]).toEqual([['paid 10000'], []])
-        expect(await world.books(id)).toEqual(await booksOfAnother())
+        await fixture.askBack(made, never)
+        await fixture.convert(id)
+        expect(await fixture.payment(id)).toMatchObject({ status: 'succeeded', transfer: { txHash: tx() } })
+        expect([await fixture.held(id), await fixture.attention(id)]).toEqual([['paid 10000'], []])
+        expect(await fixture.books(id)).toEqual(await booksOfAnother())
       },
     )
 
     test('an operator is notified when the buyer has the money too, because the partner took it back', async () => {
-      const { id, attemptId } = await world.paid()
+      const { id, attemptId } = await fixture.paid()
       await paidUnknown(id, NET)
-      await world.act(attemptId, { action: 'reverse' })
-      await world.read({ id, attemptId })
-      expect((await world.payment(id)).status).toBe('pending')
+      await fixture.act(attemptId, { action: 'reverse' })
+      await fixture.read({ id, attemptId })
+      expect((await fixture.payment(id)).status).toBe('pending')
       expect(await observe()).toEqual({ found: 0, ended: 0 })
-      await world.closeAs(id, 'expired')
+      await fixture.closeAs(id, 'expired')
       expect(await observe()).toEqual({ found: 1, ended: 1 })
-      expect(await world.attention(id)).toEqual(['review unexpected_payout'])
-      expect((await world.payment(id)).transfer).toMatchObject({ txHash: tx() })
+      expect(await fixture.attention(id)).toEqual(['review unexpected_payout'])
+      expect((await fixture.payment(id)).transfer).toMatchObject({ txHash: tx() })
       expect(await observe()).toEqual({ found: 0, ended: 0 })
     })
 
     test('the void of a payout that was never handed in here is refused, which is a chargeback', async () => {
-      const { id, attemptId } = await world.paid()
-      await world.convert(id)
+      const { id, attemptId } = await fixture.paid()
+      await fixture.convert(id)
       await paidUnknown(id, NET)
-      await world.act(attemptId, { action: 'reverse' })
-      await world.read({ id, attemptId })
-      expect(await world.standing(id)).toBe('under_review voiding')
+      await fixture.act(attemptId, { action: 'reverse' })
+      await fixture.read({ id, attemptId })
+      expect(await fixture.standing(id)).toBe('under_review voiding')
       expect(await observe()).toEqual({ found: 1, ended: 1 })
-      expect([await world.standing(id), await world.attention(id)]).toEqual(['succeeded', ['review loss']])
+      expect([await fixture.standing(id), await fixture.attention(id)]).toEqual(['succeeded', ['review loss']])
     })
 
     test('an expired payment claims the transfer only when its money is read', async () => {
-      const { id, attemptId } = await world.opened()
-      await world.closeAs(id, 'expired')
+      const { id, attemptId } = await fixture.opened()
+      await fixture.closeAs(id, 'expired')
       await paidUnknown(id, NET)
       expect(await observe()).toEqual({ found: 0, ended: 0 })
       expect(await listSettlementAttention(db)).toContainEqual(
         expect.objectContaining({ kind: 'unclaimed_transfer', detail: expect.stringContaining(id) }),
       )
-      await world.sandbox.fault('wallet_app', { fault: 'late_money', attemptId, times: 1 })
-      await world.act(attemptId, { action: 'pay', receivedMinor: '10000' })
-      await world.read({ id, attemptId })
-      expect((await world.payment(id)).status).toBe('processing')
-      await world.handOver(id)
+      await fixture.sandbox.fault('wallet_app', { fault: 'late_money', attemptId, times: 1 })
+      await fixture.act(attemptId, { action: 'pay', receivedMinor: '10000' })
+      await fixture.read({ id, attemptId })
+      expect((await fixture.payment(id)).status).toBe('processing')
+      await fixture.handOver(id)
       expect(await observe()).toEqual({ found: 0, ended: 1 })
-      expect((await world.payment(id)).status).toBe('succeeded')
-      expect(await world.books(id)).toEqual(await booksOfAnother())
+      expect((await fixture.payment(id)).status).toBe('succeeded')
+      expect(await fixture.books(id)).toEqual(await booksOfAnother())
     })
   })
 
   /** The balances of the accounts after a normal payment of the same amounts. */
   async function booksOfAnother(): Promise<string[]> {
-    const { id } = await world.settling()
-    await world.settle(id)
-    return world.books(id)
+    const { id } = await fixture.settling()
+    await fixture.settle(id)
+    return fixture.books(id)
   }
 
   describe('A database that was just restored', () => {
     beforeAll(async () => {
-      const list = [{ address: world.payouts.getTreasury(''), firstId: null }]
+      const list = [{ address: fixture.payouts.getTreasury(''), firstId: null }]
       expect(await journal.stampTreasuries({ list, keys: [] })).toBeNull()
     })
 
@@ -524,49 +524,49 @@ describe('a payout that a backup has forgotten', () => {
     test.each(['before its conversion', 'after its conversion'])(
       'a restored database cancels a forgotten payout on chain before it gives back the money of an older payment: held %s',
       async (when) => {
-        const made = await world.paid()
-        if (when.startsWith('after')) await world.convert(made.id)
-        await world.decide(made.id, 'hold')
+        const made = await fixture.paid()
+        if (when.startsWith('after')) await fixture.convert(made.id)
+        await fixture.decide(made.id, 'hold')
         await markRestored(db, scope)
-        expect((await world.giveBack(made)).payment).toMatchObject({ next: 'await_payout' })
+        expect((await fixture.giveBack(made)).payment).toMatchObject({ next: 'await_payout' })
         expect(await readState(made.id)).toBe('voiding')
-        expect(await world.held(made.id)).toEqual(['paid 10000'])
+        expect(await fixture.held(made.id)).toEqual(['paid 10000'])
         await show(made.id, 'cancel')
-        expect((await world.askBack(made)).payment.status).toBe('refunded')
+        expect((await fixture.askBack(made)).payment.status).toBe('refunded')
       },
     )
 
     test('a restored database gives nothing back of an older payment whose forgotten payout was faster than the cancellation', async () => {
-      const made = await world.paid()
-      await world.convert(made.id)
-      await world.decide(made.id, 'hold')
+      const made = await fixture.paid()
+      await fixture.convert(made.id)
+      await fixture.decide(made.id, 'hold')
       await markRestored(db, scope)
-      await world.giveBack(made)
+      await fixture.giveBack(made)
       await show(made.id, 'out')
       expect(await readState(made.id)).toBe('settled')
-      await world.askBack(made)
-      expect([await world.standing(made.id), await world.held(made.id)]).toEqual(['succeeded', ['paid 10000']])
-      await expect(world.decide(made.id, 'give_back')).rejects.toThrow('There is nothing to decide')
+      await fixture.askBack(made)
+      expect([await fixture.standing(made.id), await fixture.held(made.id)]).toEqual(['succeeded', ['paid 10000']])
+      await expect(fixture.decide(made.id, 'give_back')).rejects.toThrow('There is nothing to decide')
     })
 
     test('a restored database cancels a forgotten payout of money that the partner takes back', async () => {
-      const { id, attemptId } = await world.paid()
-      await world.convert(id)
+      const { id, attemptId } = await fixture.paid()
+      await fixture.convert(id)
       await markRestored(db, scope)
-      await world.act(attemptId, { action: 'reverse' })
-      await world.read({ id, attemptId })
-      expect(await world.standing(id)).toBe('under_review voiding')
+      await fixture.act(attemptId, { action: 'reverse' })
+      await fixture.read({ id, attemptId })
+      expect(await fixture.standing(id)).toBe('under_review voiding')
       expect(await readState(id)).toBe('voiding')
       await show(id, 'cancel')
-      expect((await world.payment(id)).status).toBe('refunded')
+      expect((await fixture.payment(id)).status).toBe('refunded')
     })
 
     test('a restored database gives back the money of a later payment at once', async () => {
       await markRestored(db, scope)
-      const made = await world.paid()
-      await world.decide(made.id, 'hold')
+      const made = await fixture.paid()
+      await fixture.decide(made.id, 'hold')
       await db.query(`update payment set created_at = now() + interval '1 minute' where id = $1`, [made.id])
-      expect((await world.giveBack(made)).payment.status).toBe('refunded')
+      expect((await fixture.giveBack(made)).payment.status).toBe('refunded')
     })
   })
 })
@@ -574,13 +574,13 @@ describe('a payout that a backup has forgotten', () => {
 describe('the order of locks', () => {
   /** A decision locks the payment and then its payout. Locking the payout first would be a deadlock. */
 
-  let world: MoneyWorld
-  let db: MoneyWorld['checkout']['db']
+  let fixture: MoneyFixture
+  let db: MoneyFixture['checkout']['db']
   beforeAll(async () => {
-    world = await createMoneyWorld()
-    db = world.checkout.db
+    fixture = await createMoneyFixture()
+    db = fixture.checkout.db
   })
-  afterAll(() => world.close())
+  afterAll(() => fixture.close())
 
   const HASH: Hex = `0x${'2'.repeat(64)}`
   const TREASURY: Hex = `0x${'7'.repeat(40)}`
@@ -589,7 +589,7 @@ describe('the order of locks', () => {
   async function openJournal(id: string) {
     const { rows } = await db.query('select chain_id, token from payout where payment_id = $1', [id])
     const scope = { livemode: false, chainId: rows[0].chain_id as number, token: rows[0].token as Hex }
-    return createSettlementJournal({ db, scope, hooks: world.hooks })
+    return createSettlementJournal({ db, scope, hooks: fixture.hooks })
   }
   type Journal = Awaited<ReturnType<typeof openJournal>>
   const dead = { treasury: TREASURY, authNonce: HASH, isStolen: false, isVoid: true, successor: null, validBefore: 1 }
@@ -635,7 +635,11 @@ describe('the order of locks', () => {
     },
     'a hold at the command line': (id) => {
       const signed = { operator: 'anna', reason: 'a drill' }
-      return changePayout({ db, hooks: world.hooks, dryRun: false, signed, say: () => undefined } as never, id, 'hold')
+      return changePayout(
+        { db, hooks: fixture.hooks, dryRun: false, signed, say: () => undefined } as never,
+        id,
+        'hold',
+      )
     },
   }
 
@@ -648,7 +652,7 @@ describe('the order of locks', () => {
     ])(
       '%s waits for its turn while the money is taken back, and neither is cut off as a deadlock',
       async (what, state, reason) => {
-        const { id } = await world.settling()
+        const { id } = await fixture.settling()
         const journal = await openJournal(id)
         await set(id, state, reason)
         let told: Promise<unknown> = Promise.resolve()
@@ -667,7 +671,7 @@ describe('the order of locks', () => {
   })
 
   test('two deposits that are recorded at the same moment wait for each other in one order', async () => {
-    const { id, attemptId } = await world.opened()
+    const { id, attemptId } = await fixture.opened()
     const deposit = (place: number) => ({
       paymentId: id,
       attemptId,
@@ -684,11 +688,13 @@ describe('the order of locks', () => {
     let both: Promise<unknown> = Promise.resolve()
     await db.transaction(async (tx) => {
       await lockPayment(tx, id)
-      both = Promise.all([3, 4].map((place) => db.transaction((other) => world.hooks.onDeposit(other, deposit(place)))))
+      both = Promise.all(
+        [3, 4].map((place) => db.transaction((other) => fixture.hooks.onDeposit(other, deposit(place)))),
+      )
       both.catch(() => undefined)
       await until(waiting, (count) => count === 2)
     })
     await both
-    expect((await world.books(id)).join()).toContain('USDC 10')
+    expect((await fixture.books(id)).join()).toContain('USDC 10')
   })
 })

@@ -6,23 +6,23 @@ import { readStarts } from '../../src/db/payments/payment-starts.ts'
 import { newId } from '../../src/ids.ts'
 import { createPaymentWorkflows, type PaymentWorkflows } from '../../src/temporal/payments.ts'
 import { createRelay } from '../../src/worker/relay.ts'
-import { type CheckoutWorld, createCheckoutWorld } from '../api/checkout/checkout-world.ts'
+import { type CheckoutFixture, createCheckoutFixture } from '../api/checkout/checkout-fixture.ts'
 import { useTemporal } from '../temporal/temporal-server.ts'
 
-let world: CheckoutWorld
+let fixture: CheckoutFixture
 beforeAll(async () => {
-  world = await createCheckoutWorld()
+  fixture = await createCheckoutFixture()
 })
-afterAll(() => world.close())
+afterAll(() => fixture.close())
 const temporal = useTemporal()
 
 type Run = { readonly workflowId: string; readonly shows: string }
 
 /** Open payments an hour old, as copies of one. Returns their ids in order. */
 async function storeOpen(count: number): Promise<string[]> {
-  const { id: template } = await world.create()
+  const { id: template } = await fixture.create()
   const ids = Array.from({ length: count }, () => newId('payment')).sort()
-  await world.db.query(
+  await fixture.db.query(
     `insert into payment select (jsonb_populate_record(p, jsonb_build_object('id', copy, 'checkout_token', copy,
        'created_at', now() - interval '1 hour'))).* from payment p, unnest($1::text[]) as copy where p.id = $2`,
     [ids, template],
@@ -62,7 +62,7 @@ function relayBeside(
     tellRowChanged: async (id) => void reported.push(id),
   }
   const relay = createRelay({
-    db: world.db,
+    db: fixture.db,
     client: { workflow: { list, count } } as unknown as Pick<Client, 'workflow'>,
     workflows: workflows as PaymentWorkflows,
     clock: Date.now,
@@ -75,7 +75,7 @@ function relayBeside(
 const showing = (ids: readonly string[]): Run[] => ids.map((workflowId) => ({ workflowId, shows: 'created' }))
 
 describe('A payment that lost its workflow', () => {
-  afterEach(() => world.db.query('update payment set closed_at = now()'))
+  afterEach(() => fixture.db.query('update payment set closed_at = now()'))
 
   test('a lost workflow is started again at the start, however many other payments have one', async () => {
     const ids = await storeOpen(1001)
@@ -122,7 +122,7 @@ describe('A payment that lost its workflow', () => {
 
   test('a lost workflow is found in the eleventh walk if the run of a closed payment makes up for it in the counts', async () => {
     const [lost = '', closed = '', ...others] = await storeOpen(4)
-    await world.db.query('update payment set closed_at = now() where id = $1', [closed])
+    await fixture.db.query('update payment set closed_at = now() where id = $1', [closed])
     const { relay, runs, resumed, listed } = relayBeside(showing([lost, ...others]))
     await relay.adoptOrphans()
     runs.delete(lost)
@@ -138,10 +138,10 @@ describe('A payment that lost its workflow', () => {
     const connection = await Connection.connect({ address: temporal.address })
     const client = new Client({ connection })
     try {
-      const load = async (id: string) => (await readStarts(world.db, [id]))[0]!
+      const load = async (id: string) => (await readStarts(fixture.db, [id]))[0]!
       const workflows = createPaymentWorkflows({ client, taskQueue: 'nobody', load })
       const ids = await storeOpen(5)
-      await world.db.query('update payment set closed_at = now() where id <> all($1)', [ids])
+      await fixture.db.query('update payment set closed_at = now() where id <> all($1)', [ids])
       const lost = ids.at(-1)!
       for (const id of ids) if (id !== lost) await workflows.start(await load(id))
       const count = async () => (await client.workflow.count()).count
@@ -149,7 +149,7 @@ describe('A payment that lost its workflow', () => {
       // A minute later, when the runs are old enough to be counted.
       const clock = () => Date.now() + 60_000
       const relay = createRelay({
-        db: world.db,
+        db: fixture.db,
         client,
         workflows,
         clock,
@@ -167,7 +167,7 @@ describe('A payment that lost its workflow', () => {
 
   test('a lost workflow is not started if the payment has closed after it was read', async () => {
     const [closing, open = ''] = await storeOpen(2)
-    const close = () => world.db.query('update payment set closed_at = now() where id = $1', [closing])
+    const close = () => fixture.db.query('update payment set closed_at = now() where id = $1', [closing])
     const { relay, resumed } = relayBeside(showing([open]), { whileListing: close })
     await relay.adoptOrphans()
     expect(resumed).toEqual([])
@@ -175,9 +175,9 @@ describe('A payment that lost its workflow', () => {
 })
 
 test('a run that does not show the status of its row is signaled after two minutes, once for each version', async () => {
-  const { id } = await world.create()
+  const { id } = await fixture.create()
   const age = (seconds: number) =>
-    world.db.query(
+    fixture.db.query(
       `update payment set status = 'under_review', version = version + 1,
          created_at = now() - interval '1 hour', updated_at = now() - $1 * interval '1 second' where id = $2`,
       [seconds, id],

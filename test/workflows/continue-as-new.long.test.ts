@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { WithStartWorkflowOperation } from '@temporalio/client'
 import { TestWorkflowEnvironment } from '@temporalio/testing'
-import { createPaymentWorld, type PaymentWorld } from '../../scripts/histories/payment-world.ts'
+import { createPaymentFixture, type PaymentFixture } from '../../scripts/histories/payment-fixture.ts'
 import { startDevServer } from '../../scripts/test/services/temporal.ts'
 import { until } from '../../scripts/test/until.ts'
 import type { Decision, Say } from '../../src/domain/payment/requests.ts'
@@ -13,7 +13,7 @@ import { PAYMENTS_QUEUE } from '../../src/workflows/queues.ts'
 
 /** On the real server, which suggests a new run when a history has 4096 events. */
 
-let world: PaymentWorld
+let fixture: PaymentFixture
 let env: TestWorkflowEnvironment
 /** The milliseconds by which the clocks of shop and partners are ahead: less than the limit for old requests. */
 let aheadMs = 0
@@ -27,26 +27,26 @@ beforeAll(async () => {
     workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
   })
   await registerSearchAttributes(own.connection, namespace)
-  world = await createPaymentWorld(own, { clock: () => Date.now() + aheadMs })
+  fixture = await createPaymentFixture(own, { clock: () => Date.now() + aheadMs })
 }, 120_000)
 afterAll(async () => {
-  await world?.close()
+  await fixture?.close()
   await env?.teardown()
 })
 
-const handle = (id: string) => world.client.workflow.getHandle(id)
+const handle = (id: string) => fixture.client.workflow.getHandle(id)
 const readRunId = async (id: string): Promise<string> => (await handle(id).describe()).runId
 const signed = async (id: string, reason: string): Promise<[Decision]> => [
-  { operator: 'ada', reason, version: (await world.read(id)).payment.version },
+  { operator: 'ada', reason, version: (await fixture.read(id)).payment.version },
 ]
 const decide = async (id: string, say: Say, reason: string) =>
   handle(id).executeUpdate(operatorUpdates[say], { args: await signed(id, reason) })
 
 async function paid(receivedMinor?: string) {
-  const id = await world.createPayment({ amount: '100.00' })
-  const answer = await world.openAttempt(id)
+  const id = await fixture.createPayment({ amount: '100.00' })
+  const answer = await fixture.openAttempt(id)
   if (answer.kind !== 'redirect') throw new Error('not opened')
-  await world.pay('wallet_app', answer.attemptId, receivedMinor === undefined ? {} : { receivedMinor })
+  await fixture.pay('wallet_app', answer.attemptId, receivedMinor === undefined ? {} : { receivedMinor })
   return { id, attemptId: answer.attemptId }
 }
 
@@ -61,7 +61,7 @@ const untilReviewed = (id: string, reason: string) =>
 async function untilContinued(id: string, meanwhile: (round: number) => Promise<unknown>): Promise<number> {
   const before = await readRunId(id)
   for (let round = 0; round < 200; round++) {
-    const signals = Array.from({ length: 50 }, () => world.workflows.tellRowChanged(id))
+    const signals = Array.from({ length: 50 }, () => fixture.workflows.tellRowChanged(id))
     await Promise.all([...signals, meanwhile(round)])
     if ((await readRunId(id)) !== before) return round + 1
   }
@@ -71,7 +71,7 @@ async function untilContinued(id: string, meanwhile: (round: number) => Promise<
 test('a give-back that is being carried out continues in the new run, and every decision is answered once', async () => {
   const { id, attemptId } = await paid('6000')
   await untilReviewed(id, 'too_little')
-  await world.faultAt('wallet_app', { fault: 'refund_pending', seconds: 240, attemptId })
+  await fixture.faultAt('wallet_app', { fault: 'refund_pending', seconds: 240, attemptId })
   expect(await decide(id, 'give_back', 'too little')).toMatchObject({ message: 'give_back: recorded' })
   const answers: string[] = []
   const rounds = await untilContinued(id, async (round) => {
@@ -81,36 +81,36 @@ test('a give-back that is being carried out continues in the new run, and every 
   expect(answers).toEqual(
     Array.from({ length: rounds }, (_, round) => `${round % 2 === 0 ? 'hold' : 'release'}: recorded`),
   )
-  const decided = (await world.timeline(id)).filter(({ kind }) => /^decision\.(hold|release)$/.test(kind))
+  const decided = (await fixture.timeline(id)).filter(({ kind }) => /^decision\.(hold|release)$/.test(kind))
   expect(decided).toHaveLength(rounds)
-  expect((await world.read(id)).attempts).toMatchObject([{ id: attemptId, back: 'asked', held: '6000' }])
+  expect((await fixture.read(id)).attempts).toMatchObject([{ id: attemptId, back: 'asked', held: '6000' }])
 
   aheadMs = 241_000
-  await world.workflows.tellPartnerNews(id, attemptId)
+  await fixture.workflows.tellPartnerNews(id, attemptId)
   expect(await handle(id).result()).toBe('refunded')
-  expect((await world.read(id)).attempts).toMatchObject([{ status: 'refunded', back: 'no', held: '0' }])
+  expect((await fixture.read(id)).attempts).toMatchObject([{ status: 'refunded', back: 'no', held: '0' }])
 }, 240_000)
 
 test('a payout that is stopped is awaited in the new run, and settles once', async () => {
   const { id } = await paid()
   await until(
-    async () => (await world.read(id)).payment.status,
+    async () => (await fixture.read(id)).payment.status,
     (status) => status === 'settling',
   )
-  await world.db.transaction((tx) =>
-    world.hooks.onHeld(tx, { paymentId: id, reason: 'blacklisted', detail: 'the wallet is blacklisted' }),
+  await fixture.db.transaction((tx) =>
+    fixture.hooks.onHeld(tx, { paymentId: id, reason: 'blacklisted', detail: 'the wallet is blacklisted' }),
   )
-  await world.relay.completeTransfers()
+  await fixture.relay.completeTransfers()
   await untilReviewed(id, 'payout_stopped')
   const refused: unknown[] = []
   await untilContinued(id, (round) => decide(id, 'write_off', `round ${round}`).catch((error) => refused.push(error)))
   for (const error of refused)
     expect(error).toMatchObject({ cause: { message: expect.stringContaining('Decide with settle') } })
-  await world.settle(id)
+  await fixture.settle(id)
   expect(await handle(id).result()).toBe('succeeded')
-  const told = (await world.timeline(id)).filter(({ to_status }) => to_status === 'succeeded')
+  const told = (await fixture.timeline(id)).filter(({ to_status }) => to_status === 'succeeded')
   expect(told).toHaveLength(1)
-  expect((await world.read(id)).payment.transfer).not.toBeNull()
+  expect((await fixture.read(id)).payment.transfer).not.toBeNull()
 }, 240_000)
 
 test('a decision that arrives before a run has read its row is judged by the row', async () => {
@@ -124,7 +124,7 @@ test('a decision that arrives before a run has read its row is judged by the row
       args: [{ id, expiresAt: Date.now() + 3_600_000, resume: true, amount: '60.00 EUR', merchantId: 'one' }],
       workflowIdConflictPolicy: 'USE_EXISTING',
     })
-    return world.client.workflow.executeUpdateWithStart(operatorUpdates.settle, { args, startWorkflowOperation })
+    return fixture.client.workflow.executeUpdateWithStart(operatorUpdates.settle, { args, startWorkflowOperation })
   }
   await expect(decideUnread([{ operator: 'ada', reason: 'nobody has looked' }])).rejects.toMatchObject({
     cause: { message: expect.stringContaining('Add "version"') },

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
-import { opened, settled, useWorld, world } from './story.ts'
+import { fixture, opened, settled, useFixture } from './story.ts'
 
-useWorld()
+useFixture()
 
 test.each([
   { fault: 'timeout_after_effect', mode: 'close' },
@@ -9,8 +9,8 @@ test.each([
   { fault: 'server_error' },
 ] as const)('a conversion with $fault is tried again, with one effect', async (trouble) => {
   const { paymentId, attemptId } = await opened()
-  await world.faultAt('converter', { ...trouble, operation: 'convert', times: 1 })
-  await world.pay('wallet_app', attemptId)
+  await fixture.faultAt('converter', { ...trouble, operation: 'convert', times: 1 })
+  await fixture.pay('wallet_app', attemptId)
   await settled(paymentId)
-  expect((await world.timeline(paymentId)).filter(({ kind }) => kind === 'payment.converted')).toHaveLength(1)
+  expect((await fixture.timeline(paymentId)).filter(({ kind }) => kind === 'payment.converted')).toHaveLength(1)
 })

@@ -5,15 +5,17 @@ import { many, sql } from '../../src/db/db.ts'
 import { findImbalances, readBalances } from '../../src/db/ledger.ts'
 import { convertToMicroUsdc } from '../../src/domain/money.ts'
 import { openAddress, readDeposit, send } from './deposits.ts'
-import { decide, payment, reasons, result, settled, untilReviewed, untilStatus, useWorld, world } from './story.ts'
+import { decide, fixture, payment, reasons, result, settled, untilReviewed, untilStatus, useFixture } from './story.ts'
 
 describe('Payments in USDC', () => {
-  useWorld()
+  useFixture()
 
   const WRONG_TOKEN = '0x2791bca1f2de4661ed88a30c99a7a9449aa84174'
 
   const usdc = async (account: string) =>
-    BigInt((await readBalances(world.db)).find((row) => row.account === account && row.asset === 'USDC')?.amount ?? '0')
+    BigInt(
+      (await readBalances(fixture.db)).find((row) => row.account === account && row.asset === 'USDC')?.amount ?? '0',
+    )
 
   describe('A payment in USDC', () => {
     test('a payment in USDC is settled at the shown rate, without a converter, and the books name the owners of the USDC', async () => {
@@ -27,7 +29,7 @@ describe('Payments in USDC', () => {
       expect(await usdc('suspense')).toBe(before.suspense)
       // The sweep brings to the treasury what a converter would have delivered.
       expect(await usdc('conversion')).toBe(before.conversion)
-      expect(await findImbalances(world.db)).toEqual([])
+      expect(await findImbalances(fixture.db)).toEqual([])
     })
 
     test('a part of the price in USDC waits for the rest, and then the payment is paid in full', async () => {
@@ -52,7 +54,7 @@ describe('Payments in USDC', () => {
       const { paymentId, attemptId } = await openAddress({ expires_in: 1800 })
       await send(attemptId, '20000000')
       expect((await payment(paymentId)).status).toBe('pending')
-      await world.skip('31 minutes')
+      await fixture.skip('31 minutes')
       expect(await untilReviewed(paymentId, 'too_little')).toMatchObject({ exception: 'underpaid' })
       await decide(paymentId, 'settle')
       const row = await settled(paymentId)
@@ -61,7 +63,7 @@ describe('Payments in USDC', () => {
 
     test('USDC that arrives after the expiry is settled and marked', async () => {
       const { paymentId, attemptId, deposit } = await openAddress({ expires_in: 1800 })
-      await world.skip('31 minutes')
+      await fixture.skip('31 minutes')
       await untilStatus(paymentId, 'expired')
       await send(attemptId, deposit.askedMicro)
       expect((await settled(paymentId)).exception).toBe('paid_late')
@@ -73,12 +75,12 @@ describe('Payments in USDC', () => {
       const waits = await untilReviewed(paymentId, 'other_token')
       expect(waits).toMatchObject({ status: 'under_review', exception: 'wrong_asset' })
       // Anybody can send another one, and the payment has waited no shorter for it.
-      await world.skip('2 minutes')
+      await fixture.skip('2 minutes')
       await send(attemptId, '10000', WRONG_TOKEN)
       expect((await payment(paymentId)).reviewSince).toBe(waits.reviewSince)
       await send(attemptId, deposit.askedMicro)
       await untilStatus(paymentId, 'settling')
-      await world.settle(paymentId)
+      await fixture.settle(paymentId)
       expect((await untilReviewed(paymentId, 'other_token')).status).toBe('succeeded')
       await decide(paymentId, 'write_off')
       expect(await result(paymentId)).toBe('succeeded')
@@ -91,7 +93,7 @@ describe('Payments in USDC', () => {
       expect(await readDeposit(attemptId)).toMatchObject({ wrongToken: false })
       await send(attemptId, deposit.askedMicro)
       expect((await settled(paymentId)).exception).toBeNull()
-      const kinds = (await world.timeline(paymentId)).map(({ kind }) => kind)
+      const kinds = (await fixture.timeline(paymentId)).map(({ kind }) => kind)
       expect([await reasons(paymentId), kinds.includes('payment.under_review')]).toEqual([[], false])
       expect(await result(paymentId)).toBe('succeeded')
     })
@@ -115,10 +117,10 @@ describe('Payments in USDC', () => {
       const { paymentId, attemptId, deposit } = await openAddress()
       await send(attemptId, '50000000', WRONG_TOKEN)
       await untilReviewed(paymentId, 'other_token')
-      const books = await readBalances(world.db)
+      const books = await readBalances(fixture.db)
       await decide(paymentId, 'write_off')
       expect(await payment(paymentId)).toMatchObject({ status: 'pending', exception: null, reviews: [] })
-      expect(await readBalances(world.db)).toEqual(books)
+      expect(await readBalances(fixture.db)).toEqual(books)
       await send(attemptId, deposit.askedMicro)
       await settled(paymentId)
     })
@@ -137,19 +139,19 @@ describe('Payments in USDC', () => {
 
     test('a double click shows the same address and amount', async () => {
       const { paymentId, attemptId, deposit } = await openAddress()
-      expect(await world.openAttempt(paymentId, 'crypto', 'usdc')).toMatchObject({ kind: 'redirect', attemptId })
+      expect(await fixture.openAttempt(paymentId, 'crypto', 'usdc')).toMatchObject({ kind: 'redirect', attemptId })
       expect(await readDeposit(attemptId)).toEqual(deposit)
     })
   })
 })
 
 describe('The rest of USDC', () => {
-  useWorld()
+  useFixture()
 
   /** USDC that the payment did not take: dust, in addition to another order's money, or too much. */
 
   async function lines(query: ReturnType<typeof sql>): Promise<string[]> {
-    return (await many(world.db, z.object({ line: z.string() }), query)).map(({ line }) => line)
+    return (await many(fixture.db, z.object({ line: z.string() }), query)).map(({ line }) => line)
   }
   /** Every account of the payment that is not zero. */
   const books = (paymentId: string) =>
@@ -158,7 +160,7 @@ describe('The rest of USDC', () => {
     where t.payment_id = ${paymentId} group by e.account, e.asset having sum(e.amount) <> 0 order by 1`)
   const untilHeld = (paymentId: string, micro: string) =>
     until(
-      () => world.read(paymentId),
+      () => fixture.read(paymentId),
       ({ attempts: [first] }) => first?.held === micro,
     )
   const attention = (paymentId: string) =>
@@ -169,9 +171,9 @@ describe('The rest of USDC', () => {
       const { paymentId, attemptId } = await openAddress({ expires_in: 1800 })
       for (const micro of ['4000', '5000']) await send(attemptId, micro)
       await untilHeld(paymentId, '9000')
-      await world.skip('31 minutes')
+      await fixture.skip('31 minutes')
       await untilStatus(paymentId, 'expired')
-      await world.skip('72 hours')
+      await fixture.skip('72 hours')
       expect(await result(paymentId)).toBe('expired')
       expect(await books(paymentId)).toEqual(['deposits USDC 9000', 'exchange USDC -9000'])
       expect(await attention(paymentId)).toEqual([])
@@ -184,7 +186,7 @@ describe('The rest of USDC', () => {
       await untilStatus(paymentId, 'settling')
       for (const micro of ['1', '2000']) await send(attemptId, micro)
       await untilHeld(paymentId, (BigInt(deposit.askedMicro) + 2001n).toString())
-      await world.settle(paymentId)
+      await fixture.settle(paymentId)
       await untilStatus(paymentId, 'succeeded')
       expect(await payment(paymentId)).toMatchObject({ exception: null })
       expect(await attention(paymentId)).toEqual([])
@@ -198,12 +200,12 @@ describe('The rest of USDC', () => {
       const { paymentId, attemptId } = await openAddress()
       await send(attemptId, '20000000')
       await untilHeld(paymentId, '20000000')
-      const card = await world.openAttempt(paymentId, 'card_partner', 'card')
+      const card = await fixture.openAttempt(paymentId, 'card_partner', 'card')
       if (card.kind !== 'redirect') throw new Error('not opened')
-      await world.pay('card_partner', card.attemptId)
+      await fixture.pay('card_partner', card.attemptId)
       await untilStatus(paymentId, 'settling')
       expect(await payment(paymentId)).toMatchObject({ paidAttemptId: card.attemptId })
-      await world.settle(paymentId)
+      await fixture.settle(paymentId)
       await untilStatus(paymentId, 'succeeded')
       await untilReviewed(paymentId, 'excess')
       expect(await attention(paymentId)).toEqual([expect.stringMatching(/^review excess: 20.000000 USDC more/)])
@@ -211,8 +213,8 @@ describe('The rest of USDC', () => {
       expect((await books(paymentId)).filter((line) => line.startsWith('suspense'))).toEqual([])
       expect(await attention(paymentId)).toEqual([])
       // Until the payment would have expired, its address waits for the rest of the price.
-      await world.skip('25 hours')
-      await world.workflows.tellPartnerNews(paymentId, attemptId)
+      await fixture.skip('25 hours')
+      await fixture.workflows.tellPartnerNews(paymentId, attemptId)
       await until(
         () => payment(paymentId),
         ({ closedAt }) => closedAt !== null,
@@ -229,7 +231,7 @@ describe('The rest of USDC', () => {
       await send(attemptId, '3000000')
       await untilReviewed(paymentId, 'excess')
       expect(await attention(paymentId)).toEqual([expect.stringMatching(/^review excess: 3.000000 USDC more/)])
-      await world.settle(paymentId)
+      await fixture.settle(paymentId)
       await untilStatus(paymentId, 'succeeded')
       await decide(paymentId, 'give_back', { outside: true })
       expect((await books(paymentId)).filter((line) => line.startsWith('suspense'))).toEqual([])

@@ -14,6 +14,7 @@ import {
   attempts,
   confirmedBefore,
   decide,
+  fixture,
   handle,
   hasFailedToRead,
   listEventTypes,
@@ -26,12 +27,11 @@ import {
   untilReadFailed,
   untilReviewed,
   untilStatus,
-  useWorld,
-  world,
+  useFixture,
 } from './story.ts'
 
 describe('A payment in trouble', () => {
-  useWorld()
+  useFixture()
 
   describe('Trouble at the partner', () => {
     test.each([
@@ -39,33 +39,33 @@ describe('A payment in trouble', () => {
       ['server_error', 'read', 'wallet_app'],
     ] as const)('a call with trouble is tried again, with one effect: %s of %s', async (fault, operation, at) => {
       const { paymentId, attemptId } = await opened()
-      await world.faultAt(at, { fault, operation, times: 1, ...(fault.startsWith('timeout') && { mode: 'close' }) })
-      await world.pay('wallet_app', attemptId)
+      await fixture.faultAt(at, { fault, operation, times: 1, ...(fault.startsWith('timeout') && { mode: 'close' }) })
+      await fixture.pay('wallet_app', attemptId)
       await settled(paymentId)
-      expect((await world.timeline(paymentId)).filter(({ kind }) => kind === 'payment.converted')).toHaveLength(1)
+      expect((await fixture.timeline(paymentId)).filter(({ kind }) => kind === 'payment.converted')).toHaveLength(1)
     })
 
     test('a partner that cannot be reached is polled until it answers', async () => {
       const { paymentId, attemptId } = await opened()
-      await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
-      await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+      await fixture.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
+      await fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
       await untilReadFailed(paymentId)
-      await world.clearFaults()
+      await fixture.clearFaults()
       expect((await payment(paymentId)).status).toBe('pending')
-      await world.skip('61 seconds')
+      await fixture.skip('61 seconds')
       await settled(paymentId)
     })
 
     test('old rates price nothing and lock no rate, although the money is read; present ones settle it', async () => {
       const { paymentId, attemptId } = await opened()
-      await world.faultAt('converter', { fault: 'old_rates', seconds: 601 })
+      await fixture.faultAt('converter', { fault: 'old_rates', seconds: 601 })
       // The rates that were fetched before are still young: they are used until ten minutes after they were made.
-      await world.skip('10 minutes')
-      await world.skip('1 second')
+      await fixture.skip('10 minutes')
+      await fixture.skip('1 second')
       const ask = (path: string, body?: object) =>
-        fetch(`${world.api}${path}`, {
+        fetch(`${fixture.api}${path}`, {
           method: body === undefined ? 'GET' : 'POST',
-          headers: { authorization: `Bearer ${world.secretKey}`, 'content-type': 'application/json' },
+          headers: { authorization: `Bearer ${fixture.secretKey}`, 'content-type': 'application/json' },
           ...(body !== undefined && { body: JSON.stringify(body) }),
         })
       for (const answer of [
@@ -75,29 +75,29 @@ describe('A payment in trouble', () => {
         expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
         expect(await answer.json()).toMatchObject({ code: 'temporarily_unavailable' })
       }
-      await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+      await fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
       // The money is read at once; its value is computed when a rate is known.
       await untilStatus(paymentId, 'processing')
       expect(await payment(paymentId)).toMatchObject({ rate: null, confirmed: { minor: '4999' }, usdc: null })
-      await world.clearFaults()
+      await fixture.clearFaults()
       await skipWhileConverting(paymentId)
       expect((await settled(paymentId)).rate).not.toBeNull()
     })
 
     test('callbacks that arrive twice and out of order change nothing more', async () => {
-      await world.faultAt('wallet_app', { fault: 'callbacks_twice' })
+      await fixture.faultAt('wallet_app', { fault: 'callbacks_twice' })
       const { paymentId, attemptId } = await opened()
-      await world.pay('wallet_app', attemptId)
+      await fixture.pay('wallet_app', attemptId)
       await settled(paymentId)
-      expect((await world.timeline(paymentId)).filter(({ to_status }) => to_status === 'processing')).toHaveLength(1)
+      expect((await fixture.timeline(paymentId)).filter(({ to_status }) => to_status === 'processing')).toHaveLength(1)
     })
 
     test('a settlement that takes longer than a quarter of an hour is marked as delayed', async () => {
-      await world.faultAt('converter', { fault: 'delay', seconds: 1000, times: 1 })
+      await fixture.faultAt('converter', { fault: 'delay', seconds: 1000, times: 1 })
       const { paymentId, attemptId } = await opened()
-      await world.pay('wallet_app', attemptId)
+      await fixture.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'processing')
-      await world.skip('16 minutes')
+      await fixture.skip('16 minutes')
       await until(
         () => payment(paymentId),
         (row) => row.exception === 'settlement_delayed',
@@ -107,16 +107,16 @@ describe('A payment in trouble', () => {
     })
 
     test('an endpoint that fails gets its own workflow and keeps no payment open', async () => {
-      await fetch(`${world.inboxUrl}/behaviour`, {
+      await fetch(`${fixture.inboxUrl}/behaviour`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ answer: 500, times: 1 }),
       })
       const { paymentId, attemptId } = await opened()
-      await world.pay('wallet_app', attemptId)
+      await fixture.pay('wallet_app', attemptId)
       await settled(paymentId)
       expect(await listEventTypes(paymentId)).toHaveLength(1)
-      await world.skip('7 seconds')
+      await fixture.skip('7 seconds')
       expect(
         await until(
           () => listEventTypes(paymentId),
@@ -132,7 +132,7 @@ describe('A payment in trouble', () => {
     const waiting = { namespace: 'default', workflowId: paymentId, activityId, identity: 'ada' }
     await until(
       () =>
-        world.client.workflowService.respondActivityTaskFailedById({ ...waiting, failure }).then(
+        fixture.client.workflowService.respondActivityTaskFailedById({ ...waiting, failure }).then(
           () => true,
           () => false,
         ),
@@ -149,13 +149,13 @@ describe('A payment in trouble', () => {
     ])('a signal %s stops no payment', async (_how, args) => {
       const { paymentId, attemptId } = await opened()
       await handle(paymentId).signal('partnerNews', ...args)
-      await world.pay('wallet_app', attemptId)
+      await fixture.pay('wallet_app', attemptId)
       await settled(paymentId)
     })
 
     test('a transfer that is failed by hand is awaited again, and decisions are answered', async () => {
       const { paymentId, attemptId } = await opened()
-      await world.pay('wallet_app', attemptId)
+      await fixture.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
       await failByHand(paymentId, SETTLE_ACTIVITY_ID)
       expect(await decide(paymentId, 'hold')).toMatchObject({ message: 'hold: recorded' })
@@ -165,15 +165,15 @@ describe('A payment in trouble', () => {
 
     test('a decision whose run is ended before it is answered is not reported as refused', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
-      await world.pay('wallet_app', attemptId, { receivedMinor: '6000' })
+      await fixture.pay('wallet_app', attemptId, { receivedMinor: '6000' })
       const { version } = await untilReviewed(paymentId, 'too_little')
       const decision = { operator: 'ada', reason: 'x', version }
-      await world.db.transaction(async (tx) => {
+      await fixture.db.transaction(async (tx) => {
         await lockPayment(tx, paymentId)
-        const outcome = sendDecision(world.client, { workflowId: paymentId, say: 'give_back', decision })
+        const outcome = sendDecision(fixture.client, { workflowId: paymentId, say: 'give_back', decision })
         await until(
           () =>
-            world.db.query(
+            fixture.db.query(
               "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
             ),
           ({ rowCount }) => rowCount === 1,
@@ -181,7 +181,7 @@ describe('A payment in trouble', () => {
         await handle(paymentId).terminate('by hand')
         expect(await outcome).toMatchObject({ kind: 'unknown' })
       })
-      await world.unlockTime()
+      await fixture.unlockTime()
     })
   })
 
@@ -189,58 +189,58 @@ describe('A payment in trouble', () => {
     test('a run that is terminated by hand in the middle is started again by the next message, and continues from the row', async () => {
       const { paymentId, attemptId } = await opened()
       await handle(paymentId).terminate('by hand')
-      await world.pay('wallet_app', attemptId)
+      await fixture.pay('wallet_app', attemptId)
       await settled(paymentId)
     })
 
     test('a lost start is repeated by the relay', async () => {
-      const paymentId = await world.createPaymentWithoutStart()
+      const paymentId = await fixture.createPaymentWithoutStart()
       await expect(handle(paymentId).describe()).rejects.toMatchObject({ name: 'WorkflowNotFoundError' })
-      await world.relay.startPayments()
-      await world.pay('wallet_app', await open(paymentId))
+      await fixture.relay.startPayments()
+      await fixture.pay('wallet_app', await open(paymentId))
       await settled(paymentId)
     })
 
     test('a buyer who is faster than the start opens an order at once, and the start changes nothing', async () => {
-      const paymentId = await world.createPaymentWithoutStart()
+      const paymentId = await fixture.createPaymentWithoutStart()
       const attemptId = await open(paymentId)
       const { runId } = await handle(paymentId).describe()
-      expect(await world.relay.startPayments()).toBe(1)
+      expect(await fixture.relay.startPayments()).toBe(1)
       expect((await handle(paymentId).describe()).runId).toBe(runId)
-      await world.pay('wallet_app', attemptId)
+      await fixture.pay('wallet_app', attemptId)
       await settled(paymentId)
     })
 
     test('a callback that was stored and not passed on is passed on by the relay', async () => {
       const { paymentId, attemptId } = await opened()
-      await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
-      await world.pay('wallet_app', attemptId)
-      await world.storeCallbackOnly('wallet_app', attemptId)
-      await world.relay.relayPartnerNews()
+      await fixture.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
+      await fixture.pay('wallet_app', attemptId)
+      await fixture.storeCallbackOnly('wallet_app', attemptId)
+      await fixture.relay.relayPartnerNews()
       await settled(paymentId)
-      expect(await world.relay.relayPartnerNews()).toBe(0)
+      expect(await fixture.relay.relayPartnerNews()).toBe(0)
     })
   })
 
   describe('A run that takes over a restored row', () => {
     /** The row is from before the conversion; the partner gave the money back in the time that is forgotten. */
     async function forgotten() {
-      await world.faultAt('converter', { fault: 'server_error', operation: 'convert' })
+      await fixture.faultAt('converter', { fault: 'server_error', operation: 'convert' })
       const { paymentId, attemptId } = await opened()
-      await world.pay('wallet_app', attemptId)
+      await fixture.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'processing')
       await handle(paymentId).terminate('database restored')
-      await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
-      await world.clearFaults()
+      await fixture.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
+      await fixture.clearFaults()
       await confirmedBefore(attemptId)
       return { paymentId, attemptId }
     }
     const payouts = async (paymentId: string) =>
-      (await world.db.query('select state from payout where payment_id = $1', [paymentId])).rows
+      (await fixture.db.query('select state from payout where payment_id = $1', [paymentId])).rows
 
     test('a restored payment asks first if the money is still there, and pays nothing for returned money', async () => {
       const { paymentId } = await forgotten()
-      await world.workflows.resume(await payment(paymentId))
+      await fixture.workflows.resume(await payment(paymentId))
       await untilStatus(paymentId, 'pending')
       expect((await payment(paymentId)).usdc).toBeNull()
       expect(await payouts(paymentId)).toEqual([])
@@ -248,36 +248,36 @@ describe('A payment in trouble', () => {
 
     test('a restored payment moves no money while the partner does not answer', async () => {
       const { paymentId, attemptId } = await forgotten()
-      await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
-      await world.workflows.resume(await payment(paymentId))
+      await fixture.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
+      await fixture.workflows.resume(await payment(paymentId))
       await untilReadFailed(paymentId)
       const { status, usdc } = await payment(paymentId)
       expect([status, usdc]).toEqual(['processing', null])
-      await world.clearFaults()
-      await world.workflows.tellPartnerNews(paymentId, attemptId)
+      await fixture.clearFaults()
+      await fixture.workflows.tellPartnerNews(paymentId, attemptId)
       await untilStatus(paymentId, 'pending')
       expect(await payouts(paymentId)).toEqual([])
     })
 
     test('a restored payment asks a silent partner again after seconds, and not only at the next poll', async () => {
       const { paymentId } = await forgotten()
-      await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
-      await world.workflows.resume(await payment(paymentId))
+      await fixture.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
+      await fixture.workflows.resume(await payment(paymentId))
       await untilReadFailed(paymentId)
-      await world.clearFaults()
+      await fixture.clearFaults()
       // The first poll is after a minute.
-      await world.skip('2 seconds')
+      await fixture.skip('2 seconds')
       await untilStatus(paymentId, 'pending')
     })
   })
 })
 
 describe('Callbacks whose order cannot be read', () => {
-  useWorld()
+  useFixture()
 
   /** The partner can be called and takes the money, but its orders cannot be read. */
   const unreadable = (partner: 'wallet_app' | 'local_partner') =>
-    world.faultAt(partner, { fault: 'server_error', operation: 'read' })
+    fixture.faultAt(partner, { fault: 'server_error', operation: 'read' })
 
   const startsTimer = (event: { timerStartedEventAttributes?: unknown }) => Boolean(event.timerStartedEventAttributes)
 
@@ -289,12 +289,12 @@ describe('Callbacks whose order cannot be read', () => {
 
   /** The relay’s next round, as if the time of every repeat had come. */
   async function relayRound(): Promise<void> {
-    await world.db.query('update partner_event set due_at = now() where applied_at is null')
-    await world.relay.relayPartnerNews()
+    await fixture.db.query('update partner_event set due_at = now() where applied_at is null')
+    await fixture.relay.relayPartnerNews()
   }
 
   const unread = async (attemptId: string): Promise<number> => {
-    const { rowCount } = await world.db.query(
+    const { rowCount } = await fixture.db.query(
       'select 1 from partner_event where attempt_id = $1 and applied_at is null',
       [attemptId],
     )
@@ -305,32 +305,32 @@ describe('Callbacks whose order cannot be read', () => {
     test('an unread callback is repeated by the relay until it is applied, without waiting for a poll', async () => {
       const { paymentId, attemptId } = await opened()
       await unreadable('wallet_app')
-      await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+      await fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
       await untilReadFailed(paymentId)
       expect(await unread(attemptId)).toBeGreaterThan(0)
       await relayRound()
       await untilReadFailed(paymentId, 2)
       expect((await payment(paymentId)).status).toBe('pending')
-      await world.clearFaults()
+      await fixture.clearFaults()
       await relayRound()
       await settled(paymentId)
       expect(await unread(attemptId)).toBe(0)
     })
 
     test('an unread callback is repeated after its run has ended, so that late money after the end is not lost', async () => {
-      const paymentId = await world.createPayment({ provider: undefined, amount: '50.00', currency: 'EUR' })
-      const answer = await world.openAttempt(paymentId, 'local_partner', 'upi')
+      const paymentId = await fixture.createPayment({ provider: undefined, amount: '50.00', currency: 'EUR' })
+      const answer = await fixture.openAttempt(paymentId, 'local_partner', 'upi')
       if (answer.kind !== 'redirect') throw new Error('not opened')
-      await world.faultAt('local_partner', { fault: 'late_money', attemptId: answer.attemptId })
-      await world.workflows.cancel(paymentId)
-      await world.skip('72 hours')
+      await fixture.faultAt('local_partner', { fault: 'late_money', attemptId: answer.attemptId })
+      await fixture.workflows.cancel(paymentId)
+      await fixture.skip('72 hours')
       expect(await result(paymentId)).toBe('canceled')
-      await world.faultAt('local_partner', { fault: 'late_money' })
+      await fixture.faultAt('local_partner', { fault: 'late_money' })
       await unreadable('local_partner')
-      await world.pay('local_partner', answer.attemptId)
+      await fixture.pay('local_partner', answer.attemptId)
       await untilReadFailed(paymentId)
       expect(await unread(answer.attemptId)).toBeGreaterThan(0)
-      await world.clearFaults()
+      await fixture.clearFaults()
       await relayRound()
       await untilReviewed(paymentId, 'excess')
       expect(await attempts(paymentId)).toEqual(['paid'])
@@ -339,25 +339,25 @@ describe('Callbacks whose order cannot be read', () => {
 
     test('an unread callback does not change a payout that is on its way, and starts no timer for it', async () => {
       const { paymentId, attemptId } = await opened()
-      await world.pay('wallet_app', attemptId)
+      await fixture.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
       await unreadable('wallet_app')
-      await world.workflows.tellPartnerNews(paymentId, attemptId)
+      await fixture.workflows.tellPartnerNews(paymentId, attemptId)
       const events = await untilReadFailed(paymentId)
       expect(events.slice(events.findIndex(hasFailedToRead)).filter(startsTimer)).toEqual([])
       expect((await payment(paymentId)).status).toBe('settling')
-      await world.clearFaults()
-      await world.workflows.tellPartnerNews(paymentId, attemptId)
+      await fixture.clearFaults()
+      await fixture.workflows.tellPartnerNews(paymentId, attemptId)
       await settled(paymentId)
     })
 
     test('an unread callback is repeated to a run that was terminated in between', async () => {
       const { paymentId, attemptId } = await opened()
       await unreadable('wallet_app')
-      await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+      await fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
       await untilReadFailed(paymentId)
       await handle(paymentId).terminate('lost')
-      await world.clearFaults()
+      await fixture.clearFaults()
       await relayRound()
       await untilStatus(paymentId, 'settling')
       await settled(paymentId)
@@ -367,12 +367,12 @@ describe('Callbacks whose order cannot be read', () => {
   describe('The order of a payment that waited for an operator is read again before its money moves', () => {
     test('money that the partner took back silently during the wait is not settled', async () => {
       const { paymentId, attemptId } = await underpaid()
-      await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
+      await fixture.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
       expect(await decide(paymentId, 'settle')).toMatchObject({ status: 'processing' })
       await untilStatus(paymentId, 'pending')
       expect(await payment(paymentId)).toMatchObject({ usdc: null, confirmed: null, paidAttemptId: null })
       await until(
-        () => world.read(paymentId),
+        () => fixture.read(paymentId),
         ({ sales }) => sales.map(({ state }) => state).join() === 'ended',
       )
     })
@@ -381,16 +381,16 @@ describe('Callbacks whose order cannot be read', () => {
       const { paymentId } = await underpaid()
       await unreadable('wallet_app')
       expect(await decide(paymentId, 'settle')).toMatchObject({ status: 'processing' })
-      await world.skip('5 seconds')
+      await fixture.skip('5 seconds')
       expect(await payment(paymentId)).toMatchObject({ status: 'processing', usdc: null })
-      await world.clearFaults()
+      await fixture.clearFaults()
       await skipWhileConverting(paymentId)
       await settled(paymentId)
     })
 
     test('a payout that was stopped is not tried again when its money is gone: it is voided, and the payment ends as refunded', async () => {
       const { paymentId, attemptId } = await payoutStopped()
-      await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
+      await fixture.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
       await decide(paymentId, 'settle')
       await until(
         () => payment(paymentId),
@@ -401,20 +401,20 @@ describe('Callbacks whose order cannot be read', () => {
         (text) => text?.includes('whether the payout was already on its way') === true,
       )
       expect(details).not.toContain('waits for an operator')
-      const { rows } = await world.db.query('select state from payout where payment_id = $1', [paymentId])
+      const { rows } = await fixture.db.query('select state from payout where payment_id = $1', [paymentId])
       expect(rows).toEqual([{ state: 'voiding' }])
-      await world.voidPayout(paymentId)
+      await fixture.voidPayout(paymentId)
       expect(await result(paymentId)).toBe('refunded')
     })
 
     test('neither the settlement’s own command nor another decision releases the payout of a payment on hold', async () => {
       const { paymentId } = await payoutStopped()
       await decide(paymentId, 'hold')
-      const release = world.db.transaction((tx) => world.hooks.onReleased(tx, { paymentId }))
+      const release = fixture.db.transaction((tx) => fixture.hooks.onReleased(tx, { paymentId }))
       await expect(release).rejects.toThrow('An operator holds the payment')
       await decide(paymentId, 'settle')
       expect(await payment(paymentId)).toMatchObject({ status: 'under_review', statusReason: 'held', held: true })
-      const { rows } = await world.db.query('select state from payout where payment_id = $1', [paymentId])
+      const { rows } = await fixture.db.query('select state from payout where payment_id = $1', [paymentId])
       expect(rows).toEqual([{ state: 'held' }])
       await decide(paymentId, 'release')
       await settled(paymentId)
@@ -422,16 +422,16 @@ describe('Callbacks whose order cannot be read', () => {
 
     async function payoutStopped() {
       const { paymentId, attemptId } = await opened()
-      await world.pay('wallet_app', attemptId)
+      await fixture.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
       const held = { paymentId, reason: 'blacklisted', detail: 'the wallet is on the list' } as const
-      await world.db.transaction(async (tx) => {
+      await fixture.db.transaction(async (tx) => {
         expect(await holdPayout(tx, paymentId, held.detail)).toBe(true)
-        await world.hooks.onHeld(tx, held)
+        await fixture.hooks.onHeld(tx, held)
       })
-      const { rows: notices } = await world.db.query("select data from notice where kind = 'payout.held'")
+      const { rows: notices } = await fixture.db.query("select data from notice where kind = 'payout.held'")
       expect(notices).toContainEqual({ data: { id: held.paymentId, reason: held.reason } })
-      await world.relay.completeTransfers()
+      await fixture.relay.completeTransfers()
       await untilReviewed(paymentId, 'payout_stopped')
       await confirmedBefore(attemptId)
       return { paymentId, attemptId }
@@ -439,7 +439,7 @@ describe('Callbacks whose order cannot be read', () => {
 
     async function underpaid() {
       const { paymentId, attemptId } = await opened()
-      await world.pay('wallet_app', attemptId, { receivedMinor: '3000' })
+      await fixture.pay('wallet_app', attemptId, { receivedMinor: '3000' })
       await untilReviewed(paymentId, 'too_little')
       await confirmedBefore(attemptId)
       return { paymentId, attemptId }
@@ -448,7 +448,7 @@ describe('Callbacks whose order cannot be read', () => {
 })
 
 describe('Decisions about a payment', () => {
-  useWorld()
+  useFixture()
 
   /** Waits until the Temporal UI shows the version of the row, and returns it. */
   async function untilShown(paymentId: string): Promise<number> {
@@ -477,7 +477,7 @@ describe('Decisions about a payment', () => {
   describe('A payment in the Temporal UI', () => {
     test('each timer, activity and reading of a payment has a summary, and its details have amount, merchant and commands', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
-      await world.pay('wallet_app', attemptId, { receivedMinor: '9000' })
+      await fixture.pay('wallet_app', attemptId, { receivedMinor: '9000' })
       await untilReviewed(paymentId, 'too_little')
       const version = await untilShown(paymentId)
       const { currentDetails } = await handle(paymentId).query<{ currentDetails: string }, []>(
@@ -522,7 +522,7 @@ describe('Decisions about a payment', () => {
   describe('Decisions of an operator', () => {
     test('too little money waits for an operator, whose decision to settle pays it out', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
-      await world.pay('wallet_app', attemptId, { receivedMinor: '9000' })
+      await fixture.pay('wallet_app', attemptId, { receivedMinor: '9000' })
       expect(await untilReviewed(paymentId, 'too_little')).toMatchObject({
         status: 'under_review',
         statusReason: 'too_little',
@@ -532,34 +532,34 @@ describe('Decisions about a payment', () => {
       expect(await decide(paymentId, 'settle')).toMatchObject({ status: 'processing' })
       const row = await settled(paymentId)
       expect(row.confirmed).toEqual({ minor: '9000', currency: 'EUR' })
-      expect((await world.timeline(paymentId)).filter(({ actor }) => actor === 'operator')).toHaveLength(1)
+      expect((await fixture.timeline(paymentId)).filter(({ actor }) => actor === 'operator')).toHaveLength(1)
     })
 
     test('too little money that is given back goes back once, and nothing is settled', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
-      await world.pay('wallet_app', attemptId, { receivedMinor: '100' })
+      await fixture.pay('wallet_app', attemptId, { receivedMinor: '100' })
       await untilReviewed(paymentId, 'too_little')
       expect(await decide(paymentId, 'give_back')).toMatchObject({ status: 'under_review' })
       expect(await result(paymentId)).toBe('refunded')
-      expect((await world.orderAt('wallet_app', attemptId)).status).toBe('refunded')
-      expect(await findImbalances(world.db)).toEqual([])
+      expect((await fixture.orderAt('wallet_app', attemptId)).status).toBe('refunded')
+      expect(await findImbalances(fixture.db)).toEqual([])
     })
 
     test('a give-back whose partner does not answer blocks no decision, and is carried out when it answers again', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
-      await world.pay('wallet_app', attemptId, { receivedMinor: '6000' })
+      await fixture.pay('wallet_app', attemptId, { receivedMinor: '6000' })
       await untilReviewed(paymentId, 'too_little')
-      await world.faultAt('wallet_app', { fault: 'server_error', operation: 'refund' })
+      await fixture.faultAt('wallet_app', { fault: 'server_error', operation: 'refund' })
       expect(await decide(paymentId, 'give_back')).toMatchObject({ message: 'give_back: recorded' })
       await until(
         () => payment(paymentId),
         ({ statusReason }) => statusReason === 'giving_back',
       )
       expect(await decide(paymentId, 'hold')).toMatchObject({ message: 'hold: recorded' })
-      await world.clearFaults()
-      await world.skip('61 seconds')
+      await fixture.clearFaults()
+      await fixture.skip('61 seconds')
       expect(await result(paymentId)).toBe('refunded')
-      expect((await world.orderAt('wallet_app', attemptId)).status).toBe('refunded')
+      expect((await fixture.orderAt('wallet_app', attemptId)).status).toBe('refunded')
     })
 
     test('a decision without a name and a reason is refused', async () => {
@@ -572,7 +572,7 @@ describe('Decisions about a payment', () => {
 
     test('a decision is about the version that was read: sent twice, or too late, it accepts nothing newer', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
-      await world.pay('wallet_app', attemptId, { receivedMinor: '6000' })
+      await fixture.pay('wallet_app', attemptId, { receivedMinor: '6000' })
       const { version } = await untilReviewed(paymentId, 'too_little')
       const settle = (seen: number | undefined) => decide(paymentId, 'settle', { version: seen as number })
       await expect(settle(undefined)).rejects.toMatchObject({
@@ -583,11 +583,11 @@ describe('Decisions about a payment', () => {
       })
       // Newer than the run’s version: the row is asked, and does not have that version.
       const decision = { operator: 'ada', reason: 'x', version: version + 1 }
-      expect(await sendDecision(world.client, { workflowId: paymentId, say: 'settle', decision })).toEqual({
+      expect(await sendDecision(fixture.client, { workflowId: paymentId, say: 'settle', decision })).toEqual({
         kind: 'refused',
         message: expect.stringContaining('has changed since you looked'),
       })
-      await world.faultAt('converter', offRate(paymentId))
+      await fixture.faultAt('converter', offRate(paymentId))
       expect(await settle(version)).toMatchObject({ status: 'processing', message: 'settle: recorded' })
       await untilReviewed(paymentId, 'too_little', 'far_fill')
       await expect(settle(version)).rejects.toMatchObject({
@@ -600,10 +600,10 @@ describe('Decisions about a payment', () => {
 
     test('the Temporal UI shows the version that is accepted, also when the run’s own clock has changed the row', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
-      await world.faultAt('converter', offRate(paymentId))
-      await world.pay('wallet_app', attemptId)
+      await fixture.faultAt('converter', offRate(paymentId))
+      await fixture.pay('wallet_app', attemptId)
       await untilReviewed(paymentId, 'far_fill')
-      await world.skip('16 minutes')
+      await fixture.skip('16 minutes')
       await until(
         () => payment(paymentId),
         (row) => row.exception === 'settlement_delayed',
@@ -616,7 +616,7 @@ describe('Decisions about a payment', () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
       const context = { publicUrl: '', now: Date.now }
       const arrives = (amount: string) =>
-        changePayment(world.db, context, {
+        changePayment(fixture.db, context, {
           id: paymentId,
           work: (work) =>
             work.setAttempt(attemptId, {
@@ -625,7 +625,7 @@ describe('Decisions about a payment', () => {
             }),
         })
       await arrives('1')
-      await world.workflows.tellRowChanged(paymentId)
+      await fixture.workflows.tellRowChanged(paymentId)
       const version = await untilShown(paymentId)
       await arrives('2')
       await expect(decide(paymentId, 'write_off', { version })).rejects.toThrow(WorkflowUpdateFailedError)
@@ -635,16 +635,16 @@ describe('Decisions about a payment', () => {
 
     test('a decision and its payment are not read from the note', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
-      await world.pay('wallet_app', attemptId, { receivedMinor: '6000' })
+      await fixture.pay('wallet_app', attemptId, { receivedMinor: '6000' })
       await untilReviewed(paymentId, 'too_little')
-      const strange = { operator: 'ada', reason: 'x', say: 'settle', paymentId: await world.createPayment({}) }
+      const strange = { operator: 'ada', reason: 'x', say: 'settle', paymentId: await fixture.createPayment({}) }
       const answer = await handle(paymentId).executeUpdate(operatorUpdates.hold, { args: [strange] })
       expect(answer).toEqual({ status: 'under_review', message: 'hold: recorded' })
       expect(await payment(paymentId)).toMatchObject({ held: true, agreed: null, statusReason: 'too_little' })
     })
 
     test('a note that no database stores is refused at once, and the next decision is accepted', async () => {
-      const paymentId = await world.createPayment()
+      const paymentId = await fixture.createPayment()
       const hold = (note: object) =>
         handle(paymentId).executeUpdate(operatorUpdates.hold, { args: [note as { operator: string; reason: string }] })
       const good = { operator: 'ada', reason: 'a look' }
@@ -661,7 +661,7 @@ describe('Decisions about a payment', () => {
     test('a hold before any money is a flag; the money then waits for the release', async () => {
       const { paymentId, attemptId } = await opened()
       expect(await decide(paymentId, 'hold')).toMatchObject({ status: 'pending' })
-      await world.pay('wallet_app', attemptId)
+      await fixture.pay('wallet_app', attemptId)
       expect(await untilReviewed(paymentId, 'held')).toMatchObject({ status: 'under_review', usdc: null })
       await expect(decide(paymentId, 'write_off')).rejects.toThrow(WorkflowUpdateFailedError)
       expect(await decide(paymentId, 'release')).toMatchObject({ status: 'processing' })
@@ -669,19 +669,19 @@ describe('Decisions about a payment', () => {
     })
 
     test('a conversion that is refused waits for an operator; a decision to settle requests another order', async () => {
-      await world.faultAt('converter', { fault: 'conversion_refused', times: 1 })
+      await fixture.faultAt('converter', { fault: 'conversion_refused', times: 1 })
       const { paymentId, attemptId } = await opened()
-      await world.pay('wallet_app', attemptId)
+      await fixture.pay('wallet_app', attemptId)
       await untilReviewed(paymentId, 'sale_stuck')
       await decide(paymentId, 'settle')
       await settled(paymentId)
-      expect((await world.read(paymentId)).sales).toMatchObject([{ state: 'ended' }, { state: 'filled' }])
+      expect((await fixture.read(paymentId)).sales).toMatchObject([{ state: 'ended' }, { state: 'filled' }])
     })
 
     test('a fill far off the locked rate waits for an operator; a decision to settle pays what that rate gives', async () => {
       const { paymentId, attemptId } = await opened({ amount: '100.00' })
-      await world.faultAt('converter', offRate(paymentId))
-      await world.pay('wallet_app', attemptId)
+      await fixture.faultAt('converter', offRate(paymentId))
+      await fixture.pay('wallet_app', attemptId)
       expect(await untilReviewed(paymentId, 'far_fill')).toMatchObject({ usdc: null, agreed: null })
       expect(await decide(paymentId, 'settle')).toMatchObject({ status: 'processing' })
       const row = await settled(paymentId)
@@ -695,45 +695,45 @@ describe('Decisions about a payment', () => {
 
     test('a payout that is stopped waits for an operator; when it is paid after all, the payment succeeds', async () => {
       const { paymentId, attemptId } = await opened()
-      await world.pay('wallet_app', attemptId)
+      await fixture.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
-      await world.db.transaction((tx) =>
-        world.hooks.onHeld(tx, { paymentId, reason: 'blacklisted', detail: 'the wallet is blacklisted' }),
+      await fixture.db.transaction((tx) =>
+        fixture.hooks.onHeld(tx, { paymentId, reason: 'blacklisted', detail: 'the wallet is blacklisted' }),
       )
-      await world.relay.completeTransfers()
+      await fixture.relay.completeTransfers()
       await untilReviewed(paymentId, 'payout_stopped')
-      await world.settle(paymentId)
+      await fixture.settle(paymentId)
       expect(await result(paymentId)).toBe('succeeded')
     })
 
     test('the money of a payout goes back only once it is void', async () => {
       const { paymentId, attemptId } = await opened()
-      await world.pay('wallet_app', attemptId)
+      await fixture.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
       await decide(paymentId, 'give_back')
       await until(
         () => payment(paymentId),
         ({ payout }) => payout === 'voiding',
       )
-      expect((await world.orderAt('wallet_app', attemptId)).status).toBe('paid')
-      await world.voidPayout(paymentId)
+      expect((await fixture.orderAt('wallet_app', attemptId)).status).toBe('paid')
+      await fixture.voidPayout(paymentId)
       expect(await result(paymentId)).toBe('refunded')
-      expect((await world.orderAt('wallet_app', attemptId)).status).toBe('refunded')
-      expect(await findImbalances(world.db)).toEqual([])
+      expect((await fixture.orderAt('wallet_app', attemptId)).status).toBe('refunded')
+      expect(await findImbalances(fixture.db)).toEqual([])
     })
 
     test('the money of a payout that was voided by hand waits for an operator', async () => {
       const { paymentId } = await voidedByHand()
       await decide(paymentId, 'give_back')
       expect(await result(paymentId)).toBe('refunded')
-      expect(await findImbalances(world.db)).toEqual([])
+      expect(await findImbalances(fixture.db)).toEqual([])
     })
 
     async function voidedByHand() {
       const made = await opened()
-      await world.pay('wallet_app', made.attemptId)
+      await fixture.pay('wallet_app', made.attemptId)
       await untilStatus(made.paymentId, 'settling')
-      await world.voidPayout(made.paymentId)
+      await fixture.voidPayout(made.paymentId)
       await untilReviewed(made.paymentId, 'excess')
       return made
     }
@@ -742,10 +742,10 @@ describe('Decisions about a payment', () => {
       const { paymentId } = await voidedByHand()
       await decide(paymentId, 'give_back')
       await untilStatus(paymentId, 'refunded')
-      await world.settle(paymentId)
+      await fixture.settle(paymentId)
       const row = await untilReviewed(paymentId, 'loss')
       expect(row).toMatchObject({ status: 'succeeded', transfer: { logIndex: 1 } })
-      expect(await findImbalances(world.db)).toEqual([])
+      expect(await findImbalances(fixture.db)).toEqual([])
       await decide(paymentId, 'write_off')
       expect(await result(paymentId)).toBe('succeeded')
     })

@@ -9,6 +9,7 @@ import { openAddress, send } from './deposits.ts'
 import {
   attempts,
   decide,
+  fixture,
   handle,
   listEventTypes,
   open,
@@ -21,28 +22,27 @@ import {
   untilReadFailed,
   untilReviewed,
   untilStatus,
-  useWorld,
-  world,
+  useFixture,
 } from './story.ts'
 
 describe('The course of a payment', () => {
-  useWorld()
+  useFixture()
 
   test('a payment is paid, converted, transferred and announced', async () => {
     const { paymentId, attemptId } = await opened()
     expect((await payment(paymentId)).status).toBe('pending')
-    await world.pay('wallet_app', attemptId)
+    await fixture.pay('wallet_app', attemptId)
     const row = await settled(paymentId)
     expect(row.closedAt).not.toBeNull()
     expect(row.exception).toBeNull()
     expect(row.usdc === null ? null : BigInt(row.usdc.fee) + BigInt(row.usdc.net)).toBe(BigInt(row.usdc?.gross ?? 0))
     expect(await listEventTypes(paymentId)).toEqual(['payment.succeeded'])
-    expect(await findImbalances(world.db)).toEqual([])
+    expect(await findImbalances(fixture.db)).toEqual([])
   })
 
   test('a declined attempt leaves the payment pending; the next one is a new partner order', async () => {
     const { paymentId, attemptId } = await opened()
-    await world.atPartner('wallet_app', attemptId, { action: 'decline' })
+    await fixture.atPartner('wallet_app', attemptId, { action: 'decline' })
     await until(
       () => attempts(paymentId),
       ([first]) => first === 'declined',
@@ -50,13 +50,13 @@ describe('The course of a payment', () => {
     expect((await payment(paymentId)).status).toBe('pending')
     const second = await open(paymentId)
     expect(second).not.toBe(attemptId)
-    await world.pay('wallet_app', second)
+    await fixture.pay('wallet_app', second)
     await settled(paymentId)
     expect(await attempts(paymentId)).toEqual(['declined', 'paid'])
   })
 
   test('a double click returns the same partner order', async () => {
-    const paymentId = await world.createPayment()
+    const paymentId = await fixture.createPayment()
     const answers = await Promise.all([open(paymentId), open(paymentId), open(paymentId)])
     expect(new Set(answers).size).toBe(1)
     expect(await attempts(paymentId)).toEqual(['open'])
@@ -67,7 +67,7 @@ describe('The course of a payment', () => {
     const { checkoutToken } = await payment(paymentId)
     const lastEvent = async () => (await handle(paymentId).fetchHistory()).events?.length
     const before = await lastEvent()
-    const checkout = `${world.api}/c/${checkoutToken}`
+    const checkout = `${fixture.api}/c/${checkoutToken}`
     const click = () =>
       fetch(`${checkout}/continue`, {
         method: 'POST',
@@ -85,61 +85,61 @@ describe('The course of a payment', () => {
 
   test('switching the method cancels the order that was open', async () => {
     const { paymentId, attemptId } = await opened({ provider: undefined, amount: '50.00' })
-    const answer = await world.openAttempt(paymentId, 'card_partner', 'card')
+    const answer = await fixture.openAttempt(paymentId, 'card_partner', 'card')
     expect(answer.kind).toBe('redirect')
     expect(await attempts(paymentId)).toEqual(['canceled', 'open'])
-    expect((await world.orderAt('wallet_app', attemptId)).status).toBe('canceled')
+    expect((await fixture.orderAt('wallet_app', attemptId)).status).toBe('canceled')
   })
 
   test('a payment whose partner confirms slowly is processing first, and settled when the money is there', async () => {
-    await world.faultAt('wallet_app', { fault: 'delay', seconds: 600, times: 1 })
+    await fixture.faultAt('wallet_app', { fault: 'delay', seconds: 600, times: 1 })
     const { paymentId, attemptId } = await opened()
-    await world.pay('wallet_app', attemptId)
+    await fixture.pay('wallet_app', attemptId)
     await untilStatus(paymentId, 'processing')
     expect((await payment(paymentId)).usdc).toBeNull()
-    await world.atPartner('wallet_app', attemptId, { action: 'confirm' })
+    await fixture.atPartner('wallet_app', attemptId, { action: 'confirm' })
     await settled(paymentId)
   })
 
   test('a confirmation that is withdrawn before the conversion returns the payment to the buyer', async () => {
-    await world.faultAt('wallet_app', { fault: 'delay', seconds: 600, times: 1 })
+    await fixture.faultAt('wallet_app', { fault: 'delay', seconds: 600, times: 1 })
     const { paymentId, attemptId } = await opened()
-    await world.pay('wallet_app', attemptId)
+    await fixture.pay('wallet_app', attemptId)
     await untilStatus(paymentId, 'processing')
-    await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+    await fixture.atPartner('wallet_app', attemptId, { action: 'reverse' })
     await untilStatus(paymentId, 'pending')
-    await world.pay('wallet_app', await open(paymentId))
+    await fixture.pay('wallet_app', await open(paymentId))
     await settled(paymentId)
   })
 
   test('a poll finds the money if no callback arrives', async () => {
     const { paymentId, attemptId } = await opened()
-    await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
-    await world.pay('wallet_app', attemptId)
+    await fixture.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
+    await fixture.pay('wallet_app', attemptId)
     expect((await payment(paymentId)).status).toBe('pending')
-    await world.skip('61 seconds')
+    await fixture.skip('61 seconds')
     await settled(paymentId)
   })
 
   test('the same order is found again if the partner does not answer after it opened the order', async () => {
-    await world.faultAt('wallet_app', { fault: 'timeout_after_effect', operation: 'open', mode: 'close', times: 1 })
+    await fixture.faultAt('wallet_app', { fault: 'timeout_after_effect', operation: 'open', mode: 'close', times: 1 })
     const { paymentId, attemptId } = await opened()
-    await world.pay('wallet_app', attemptId)
+    await fixture.pay('wallet_app', attemptId)
     await settled(paymentId)
     expect(await attempts(paymentId)).toEqual(['paid'])
   })
 })
 
 describe('Long waits', () => {
-  useWorld()
+  useFixture()
 
   /** Long waits and events during them: a converter, a payout, a partner that take their time. */
 
   describe('While the converter has not filled the order', () => {
     async function converting(seconds: number) {
-      await world.faultAt('converter', { fault: 'delay', seconds, times: 1 })
+      await fixture.faultAt('converter', { fault: 'delay', seconds, times: 1 })
       const made = await opened()
-      await world.pay('wallet_app', made.attemptId)
+      await fixture.pay('wallet_app', made.attemptId)
       await untilStatus(made.paymentId, 'processing')
       return made
     }
@@ -148,31 +148,31 @@ describe('Long waits', () => {
       const { paymentId } = await converting(100)
       expect(await decide(paymentId, 'hold')).toMatchObject({ status: 'under_review' })
       expect(await payment(paymentId)).toMatchObject({ statusReason: 'held', usdc: null })
-      await world.skip('2 minutes')
+      await fixture.skip('2 minutes')
       expect(await decide(paymentId, 'release')).toMatchObject({ status: 'processing' })
       await skipWhileConverting(paymentId)
       await settled(paymentId)
-      expect((await world.timeline(paymentId)).filter(({ kind }) => kind === 'payment.converted')).toHaveLength(1)
+      expect((await fixture.timeline(paymentId)).filter(({ kind }) => kind === 'payment.converted')).toHaveLength(1)
     })
 
     test('money that is taken back during the conversion is not awaited any more', async () => {
       const { paymentId, attemptId } = await converting(300)
-      await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+      await fixture.atPartner('wallet_app', attemptId, { action: 'reverse' })
       await untilStatus(paymentId, 'pending')
       expect(await payment(paymentId)).toMatchObject({ confirmed: null, paidAttemptId: null })
     })
 
     test('money that is withdrawn and paid again is late by its own time', async () => {
       const { paymentId, attemptId } = await converting(6000)
-      await world.skip('2 minutes')
-      await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+      await fixture.skip('2 minutes')
+      await fixture.atPartner('wallet_app', attemptId, { action: 'reverse' })
       await untilStatus(paymentId, 'pending')
-      await world.skip('8 minutes')
-      await world.pay('wallet_app', await open(paymentId))
+      await fixture.skip('8 minutes')
+      await fixture.pay('wallet_app', await open(paymentId))
       await untilStatus(paymentId, 'processing')
-      await world.skip('7 minutes')
+      await fixture.skip('7 minutes')
       expect((await payment(paymentId)).exception).toBeNull()
-      await world.skip('10 minutes')
+      await fixture.skip('10 minutes')
       await until(
         () => payment(paymentId),
         (row) => row.exception === 'settlement_delayed',
@@ -184,8 +184,8 @@ describe('Long waits', () => {
 
     test('money that was reversed silently, long before the order was filled, is not paid out', async () => {
       const { paymentId, attemptId } = await converting(1200)
-      await world.skip('2 minutes')
-      await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
+      await fixture.skip('2 minutes')
+      await fixture.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
       await skipWhileConverting(paymentId)
       await untilStatus(paymentId, 'pending')
       expect(await payment(paymentId)).toMatchObject({ confirmed: null, paidAttemptId: null, usdc: null })
@@ -196,26 +196,26 @@ describe('Long waits', () => {
       await skipUntilReviewed(paymentId, 'sale_stuck')
       await decide(paymentId, 'give_back')
       await untilStatus(paymentId, 'refunded')
-      expect((await world.read(paymentId)).sales).toMatchObject([{ state: 'asked', fill: null }])
+      expect((await fixture.read(paymentId)).sales).toMatchObject([{ state: 'asked', fill: null }])
       // The converter's clock follows after each jump.
-      for (let quarter = 0; quarter < 8; quarter++) await world.skip('15 minutes')
+      for (let quarter = 0; quarter < 8; quarter++) await fixture.skip('15 minutes')
       expect(await result(paymentId)).toBe('refunded')
-      expect(await world.read(paymentId)).toMatchObject({ payment: { usdc: null }, sales: [{ state: 'filled' }] })
+      expect(await fixture.read(paymentId)).toMatchObject({ payment: { usdc: null }, sales: [{ state: 'filled' }] })
     })
   })
 
   describe('While the payout is awaited', () => {
     const readPayout = async (paymentId: string) =>
-      (await world.db.query('select state from payout where payment_id = $1', [paymentId])).rows[0]?.state
+      (await fixture.db.query('select state from payout where payment_id = $1', [paymentId])).rows[0]?.state
 
     async function heldPayout() {
       const made = await opened()
-      await world.pay('wallet_app', made.attemptId)
+      await fixture.pay('wallet_app', made.attemptId)
       await untilStatus(made.paymentId, 'settling')
       expect(await decide(made.paymentId, 'hold')).toMatchObject({ status: 'under_review' })
       expect(await readPayout(made.paymentId)).toBe('held')
-      await world.relay.completeTransfers()
-      await world.skip('2 minutes')
+      await fixture.relay.completeTransfers()
+      await fixture.skip('2 minutes')
       return made
     }
 
@@ -229,21 +229,21 @@ describe('Long waits', () => {
 
     test('a release pays nothing out if the money was reversed silently during the hold', async () => {
       const { paymentId, attemptId } = await heldPayout()
-      await world.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
+      await fixture.atPartner('wallet_app', attemptId, { action: 'reverse' }, 'silently')
       await decide(paymentId, 'release')
       await untilStatus(paymentId, 'under_review')
       expect([(await payment(paymentId)).statusReason, await readPayout(paymentId)]).toEqual(['voiding', 'voiding'])
-      await world.voidPayout(paymentId)
+      await fixture.voidPayout(paymentId)
       expect(await result(paymentId)).toBe('refunded')
     })
 
     test('a release pays nothing out before the partner has answered', async () => {
       const { paymentId } = await heldPayout()
-      await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
+      await fixture.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
       await decide(paymentId, 'release')
-      await world.skip('10 seconds')
+      await fixture.skip('10 seconds')
       expect([(await payment(paymentId)).status, await readPayout(paymentId)]).toEqual(['processing', 'held'])
-      await world.clearFaults()
+      await fixture.clearFaults()
       await skipWhileConverting(paymentId)
       await untilStatus(paymentId, 'settling')
       await settled(paymentId)
@@ -251,11 +251,11 @@ describe('Long waits', () => {
 
     test('money that the partner takes back voids the payout', async () => {
       const { paymentId, attemptId } = await opened()
-      await world.pay('wallet_app', attemptId)
+      await fixture.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
-      await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+      await fixture.atPartner('wallet_app', attemptId, { action: 'reverse' })
       expect(await untilStatus(paymentId, 'under_review')).toMatchObject({ statusReason: 'voiding' })
-      await world.voidPayout(paymentId)
+      await fixture.voidPayout(paymentId)
       expect(await result(paymentId)).toBe('refunded')
     })
   })
@@ -263,25 +263,25 @@ describe('Long waits', () => {
   describe('A partner that confirms without end', () => {
     test('a payment whose partner confirms without end waits for an operator after a day, and continues when money arrives', async () => {
       const { paymentId, attemptId } = await opened()
-      await world.pay('wallet_app', attemptId, { seconds: 90_000 })
+      await fixture.pay('wallet_app', attemptId, { seconds: 90_000 })
       await untilStatus(paymentId, 'processing')
-      await world.skip('24 hours')
-      await world.skip('1 minute')
+      await fixture.skip('24 hours')
+      await fixture.skip('1 minute')
       await untilReviewed(paymentId, 'silent')
-      await world.atPartner('wallet_app', attemptId, { action: 'confirm' })
+      await fixture.atPartner('wallet_app', attemptId, { action: 'confirm' })
       await settled(paymentId)
     })
 
     test('a timer that fires for a state that the payment has left wakes no run, and the next decision is accepted', async () => {
       const { paymentId, attemptId } = await opened()
       await decide(paymentId, 'hold')
-      await world.pay('wallet_app', attemptId, { seconds: 3600 })
+      await fixture.pay('wallet_app', attemptId, { seconds: 3600 })
       await untilStatus(paymentId, 'processing')
-      await world.skip('61 minutes')
-      await world.atPartner('wallet_app', attemptId, { action: 'confirm' }).catch(() => undefined)
-      await world.workflows.tellPartnerNews(paymentId, attemptId)
+      await fixture.skip('61 minutes')
+      await fixture.atPartner('wallet_app', attemptId, { action: 'confirm' }).catch(() => undefined)
+      await fixture.workflows.tellPartnerNews(paymentId, attemptId)
       await untilStatus(paymentId, 'under_review')
-      await world.skip('25 hours')
+      await fixture.skip('25 hours')
       expect(await decide(paymentId, 'release')).toMatchObject({ status: 'processing' })
       await settled(paymentId)
     })
@@ -289,12 +289,12 @@ describe('Long waits', () => {
 })
 
 describe('The end of a payment', () => {
-  useWorld()
+  useFixture()
 
   describe('Expiry and cancellation', () => {
     test('a payment without money expires after 24 hours, and closes at once if no order is open', async () => {
-      const paymentId = await world.createPayment()
-      await world.skip('24 hours')
+      const paymentId = await fixture.createPayment()
+      await fixture.skip('24 hours')
       expect(await result(paymentId)).toBe('expired')
       const row = await payment(paymentId)
       expect(row.closedAt).not.toBeNull()
@@ -303,37 +303,37 @@ describe('The end of a payment', () => {
 
     test('the expiry first cancels the open partner order', async () => {
       const { paymentId, attemptId } = await opened()
-      await world.skip('24 hours')
+      await fixture.skip('24 hours')
       expect(await result(paymentId)).toBe('expired')
       // By the partner's clock it has expired at the moment of the question: either way it cannot be paid any more.
-      expect(['canceled', 'expired']).toContain((await world.orderAt('wallet_app', attemptId)).status)
+      expect(['canceled', 'expired']).toContain((await fixture.orderAt('wallet_app', attemptId)).status)
       expect((await payment(paymentId)).closedAt).not.toBeNull()
     })
 
     test('a paid order wins over the expiry: unreported money is found before the payment is closed', async () => {
       const { paymentId, attemptId } = await opened({ expires_in: 1800 })
-      await world.skip('20 minutes')
-      await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
-      await world.pay('wallet_app', attemptId)
-      await world.skip('10 minutes')
+      await fixture.skip('20 minutes')
+      await fixture.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
+      await fixture.pay('wallet_app', attemptId)
+      await fixture.skip('10 minutes')
       const row = await settled(paymentId)
       expect(row.exception).toBeNull()
     })
 
     test('a paid order wins over the cancellation', async () => {
       const { paymentId, attemptId } = await opened()
-      await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
-      await world.pay('wallet_app', attemptId)
-      expect(await world.workflows.cancel(paymentId)).toMatchObject({ status: 'processing' })
+      await fixture.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
+      await fixture.pay('wallet_app', attemptId)
+      expect(await fixture.workflows.cancel(paymentId)).toMatchObject({ status: 'processing' })
       await settled(paymentId)
     })
 
     test('a payment that is canceled before any money cancels its order, and cannot be paid any more', async () => {
       const { paymentId, attemptId } = await opened()
-      expect(await world.workflows.cancel(paymentId)).toEqual({ status: 'canceled' })
-      expect((await world.orderAt('wallet_app', attemptId)).status).toBe('canceled')
+      expect(await fixture.workflows.cancel(paymentId)).toEqual({ status: 'canceled' })
+      expect((await fixture.orderAt('wallet_app', attemptId)).status).toBe('canceled')
       expect(
-        await world.workflows.openAttempt(paymentId, {
+        await fixture.workflows.openAttempt(paymentId, {
           attemptId: 'att_x',
           provider: 'wallet_app',
           method: 'banking_app',
@@ -343,18 +343,18 @@ describe('The end of a payment', () => {
 
     test('a running identity check postpones the expiry, once and by 24 hours', async () => {
       const { paymentId, attemptId } = await opened()
-      await world.atPartner('wallet_app', attemptId, { action: 'require_verification', buyer: 'slow' })
+      await fixture.atPartner('wallet_app', attemptId, { action: 'require_verification', buyer: 'slow' })
       await until(
         () => payment(paymentId),
         (row) => row.exception === 'verification_required',
       )
-      await world.skip('24 hours')
+      await fixture.skip('24 hours')
       const postponed = await until(
         () => payment(paymentId),
         (row) => row.expiryPostponed,
       )
       expect(postponed.status).toBe('pending')
-      await world.skip('24 hours')
+      await fixture.skip('24 hours')
       expect(await result(paymentId)).toBe('expired')
       expect(Date.parse(postponed.expiresAt) - Date.parse(postponed.createdAt)).toBe(2 * 86_400_000)
     })
@@ -362,21 +362,21 @@ describe('The end of a payment', () => {
     test.each(['is notified', 'is not notified', 'reads it with an order'])(
       'a buyer who asks for more time in the last minutes gets it once, and the workflow %s',
       async (heard) => {
-        const paymentId = await world.createPayment({ expires_in: 1800 })
+        const paymentId = await fixture.createPayment({ expires_in: 1800 })
         const end = Date.parse((await payment(paymentId)).expiresAt)
         const extend = (now: number) =>
-          world.db.transaction((tx) =>
+          fixture.db.transaction((tx) =>
             extendPayment(tx, { publicUrl: 'https://pay.example', now: () => now }, paymentId),
           )
         // Too early, and too late.
         expect([await extend(end - EXTENDABLE_MS - 1), await extend(end)]).toEqual([false, false])
-        await world.skip('27 minutes')
+        await fixture.skip('27 minutes')
         expect([await extend(end - 60_000), await extend(end - 60_000)]).toEqual([true, false])
-        if (heard === 'is notified') await world.workflows.tellRowChanged(paymentId)
+        if (heard === 'is notified') await fixture.workflows.tellRowChanged(paymentId)
         if (heard === 'reads it with an order') await open(paymentId)
-        await world.skip('8 minutes')
+        await fixture.skip('8 minutes')
         expect((await payment(paymentId)).status).toBe(heard === 'reads it with an order' ? 'pending' : 'created')
-        await world.skip('12 minutes')
+        await fixture.skip('12 minutes')
         expect(await result(paymentId)).toBe('expired')
         const row = await payment(paymentId)
         expect([row.expiryExtended, Date.parse(row.expiresAt) - end]).toEqual([true, EXTENSION_MS])
@@ -389,9 +389,9 @@ describe('The end of a payment', () => {
   describe('Late and second money', () => {
     test('late money after expiry is settled and marked', async () => {
       const { paymentId, attemptId } = await lateable()
-      await world.skip('25 hours')
+      await fixture.skip('25 hours')
       await untilStatus(paymentId, 'expired')
-      await world.pay('local_partner', attemptId)
+      await fixture.pay('local_partner', attemptId)
       const row = await settled(paymentId)
       expect(row.exception).toBe('paid_late')
       expect(row.usdc).not.toBeNull()
@@ -399,18 +399,18 @@ describe('The end of a payment', () => {
 
     test('money after a cancellation is settled and marked', async () => {
       const { paymentId, attemptId } = await lateable()
-      await world.workflows.cancel(paymentId)
+      await fixture.workflows.cancel(paymentId)
       await untilStatus(paymentId, 'canceled')
-      await world.pay('local_partner', attemptId)
+      await fixture.pay('local_partner', attemptId)
       expect((await settled(paymentId)).exception).toBe('paid_late')
     })
 
     test('a UPI attempt that can still be paid is read for 72 hours, and then the payment closes', async () => {
       const { paymentId } = await lateable()
-      await world.workflows.cancel(paymentId)
+      await fixture.workflows.cancel(paymentId)
       const before = await payment(paymentId)
       expect(before.closedAt).toBeNull()
-      await world.skip('72 hours')
+      await fixture.skip('72 hours')
       expect(await result(paymentId)).toBe('canceled')
       const after = await payment(paymentId)
       expect(after.listenEnded).toBe(true)
@@ -421,11 +421,11 @@ describe('The end of a payment', () => {
 
     test('money after the time for late money is in suspense, and an operator decides about it', async () => {
       const { paymentId, attemptId } = await lateable()
-      await world.workflows.cancel(paymentId)
-      await world.skip('72 hours')
+      await fixture.workflows.cancel(paymentId)
+      await fixture.skip('72 hours')
       expect(await result(paymentId)).toBe('canceled')
-      await world.faultAt('local_partner', { fault: 'late_money' })
-      await world.pay('local_partner', attemptId)
+      await fixture.faultAt('local_partner', { fault: 'late_money' })
+      await fixture.pay('local_partner', attemptId)
       const late = await untilReviewed(paymentId, 'excess')
       expect(late).toMatchObject({ status: 'canceled', exception: 'paid_late', usdc: null, closedAt: null })
       expect(late.reviews).toMatchObject([{ attemptId }])
@@ -454,18 +454,18 @@ describe('The end of a payment', () => {
       expect(await result(paymentId)).toBe('succeeded')
       expect(await payment(paymentId)).toMatchObject({ exception: null, usdc: row.usdc })
       expect(await attempts(paymentId)).toEqual(['refunded', 'paid'])
-      expect(await findImbalances(world.db)).toEqual([])
+      expect(await findImbalances(fixture.db)).toEqual([])
     })
 
     test('a second payment that its partner took back silently needs no operator once its refund is refused', async () => {
       const { paymentId, second } = await paidTwice()
-      await world.atPartner('local_partner', second, { action: 'reverse' }, 'silently')
+      await fixture.atPartner('local_partner', second, { action: 'reverse' }, 'silently')
       await decide(paymentId, 'give_back')
       await until(
-        () => world.timeline(paymentId),
+        () => fixture.timeline(paymentId),
         (entries) => entries.some(({ kind }) => kind === 'refund.refused'),
       )
-      await world.skip('61 seconds')
+      await fixture.skip('61 seconds')
       expect(await result(paymentId)).toBe('succeeded')
       expect(await attempts(paymentId)).toEqual(['declined', 'paid'])
       expect(await payment(paymentId)).toMatchObject({ exception: null, reviews: [] })
@@ -473,76 +473,76 @@ describe('The end of a payment', () => {
 
     /** Micro or minor units in suspense. */
     async function readSuspense(currency: string): Promise<bigint> {
-      const rows = await readBalances(world.db)
+      const rows = await readBalances(fixture.db)
       return BigInt(rows.find(({ account, asset }) => account === 'suspense' && asset === currency)?.amount ?? 0)
     }
 
     /** By another order, once it was paid out. */
     async function paidTwice() {
       const { paymentId, attemptId: second } = await lateable()
-      const other = await world.openAttempt(paymentId, 'card_partner', 'card')
+      const other = await fixture.openAttempt(paymentId, 'card_partner', 'card')
       if (other.kind !== 'redirect') throw new Error('not opened')
-      await world.pay('card_partner', other.attemptId)
+      await fixture.pay('card_partner', other.attemptId)
       await untilStatus(paymentId, 'settling')
-      await world.settle(paymentId)
+      await fixture.settle(paymentId)
       await untilStatus(paymentId, 'succeeded')
-      await world.pay('local_partner', second)
+      await fixture.pay('local_partner', second)
       await untilReviewed(paymentId, 'excess')
       return { paymentId, second, own: other.attemptId }
     }
 
     /** UPI cannot be canceled, so its order stays payable. */
     async function lateable() {
-      const paymentId = await world.createPayment({ provider: undefined, amount: '50.00', currency: 'EUR' })
-      const answer = await world.openAttempt(paymentId, 'local_partner', 'upi')
+      const paymentId = await fixture.createPayment({ provider: undefined, amount: '50.00', currency: 'EUR' })
+      const answer = await fixture.openAttempt(paymentId, 'local_partner', 'upi')
       if (answer.kind !== 'redirect') throw new Error('not opened')
-      await world.faultAt('local_partner', { fault: 'late_money', attemptId: answer.attemptId })
+      await fixture.faultAt('local_partner', { fault: 'late_money', attemptId: answer.attemptId })
       return { paymentId, attemptId: answer.attemptId }
     }
   })
 })
 
 describe('Canceling a payment', () => {
-  useWorld()
+  useFixture()
 
   type Answer = { status: number; body: Record<string, unknown> }
 
   async function cancel(id: string): Promise<Answer> {
-    const response = await fetch(`${world.api}/v1/payments/${id}/cancel`, {
+    const response = await fetch(`${fixture.api}/v1/payments/${id}/cancel`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${world.secretKey}` },
+      headers: { authorization: `Bearer ${fixture.secretKey}` },
     })
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
 
   async function opened(id: string): Promise<string> {
-    const answer = await world.openAttempt(id)
+    const answer = await fixture.openAttempt(id)
     if (answer.kind !== 'redirect') throw new Error(answer.kind)
     return answer.attemptId
   }
 
   test('a payment that no buyer has opened is canceled, and canceling it again changes nothing', async () => {
-    const id = await world.createPayment()
+    const id = await fixture.createPayment()
     const first = await cancel(id)
     expect(first).toMatchObject({ status: 200, body: { id, status: 'canceled', canceled_at: expect.any(String) } })
     expect(await cancel(id)).toEqual(first)
   })
 
   test('a payment that the buyer has opened is canceled together with the order at the partner', async () => {
-    const id = await world.createPayment()
+    const id = await fixture.createPayment()
     const attemptId = await opened(id)
     expect(await cancel(id)).toMatchObject({ status: 200, body: { status: 'canceled' } })
-    expect((await world.orderAt('wallet_app', attemptId)).status).toBe('canceled')
+    expect((await fixture.orderAt('wallet_app', attemptId)).status).toBe('canceled')
   })
 
   test('many cancellations at the same moment cancel a payment once, and each response says so', async () => {
-    const id = await world.createPayment()
+    const id = await fixture.createPayment()
     const attemptId = await opened(id)
     const answers = await Promise.all(Array.from({ length: 5 }, () => cancel(id)))
     expect(answers).toEqual(answers.map(() => answers[0]))
     expect(answers[0]).toMatchObject({ status: 200, body: { status: 'canceled' } })
-    expect((await world.orderAt('wallet_app', attemptId)).status).toBe('canceled')
-    const { rows } = await world.db.query(
+    expect((await fixture.orderAt('wallet_app', attemptId)).status).toBe('canceled')
+    const { rows } = await fixture.db.query(
       "select 1 from timeline_entry where payment_id = $1 and to_status = 'canceled'",
       [id],
     )
@@ -550,16 +550,16 @@ describe('Canceling a payment', () => {
   })
 
   test('unread money that the partner has confirmed wins over the cancellation', async () => {
-    const id = await world.createPayment()
-    await world.pay('wallet_app', await opened(id))
+    const id = await fixture.createPayment()
+    await fixture.pay('wallet_app', await opened(id))
     const answer = await cancel(id)
     expect(answer).toMatchObject({ status: 409, body: { code: 'payment_not_cancelable' } })
     // Also so that no transfer is awaited, which would keep the time from being skipped.
     await until(
-      () => world.read(id),
+      () => fixture.read(id),
       ({ payment }) => payment.status === 'settling',
     )
-    await world.settle(id)
+    await fixture.settle(id)
   })
 
   // It was answered with 200 and a payment that still waited for its buyer.
@@ -567,7 +567,7 @@ describe('Canceling a payment', () => {
     const { paymentId, attemptId } = await openAddress()
     await send(attemptId, '20000000')
     await until(
-      () => world.read(paymentId),
+      () => fixture.read(paymentId),
       ({ attempts: [first] }) => first?.held === '20000000',
     )
     expect(await cancel(paymentId)).toMatchObject({
@@ -587,10 +587,10 @@ describe('Canceling a payment', () => {
   })
 
   test('a payment that has ended otherwise is not canceled, and the response has its status', async () => {
-    const id = await world.createPayment({ expires_in: 1800 })
-    await world.skip('31 minutes')
+    const id = await fixture.createPayment({ expires_in: 1800 })
+    await fixture.skip('31 minutes')
     await until(
-      () => world.read(id),
+      () => fixture.read(id),
       ({ payment }) => payment.status === 'expired',
     )
     expect(await cancel(id)).toMatchObject({
@@ -601,34 +601,34 @@ describe('Canceling a payment', () => {
 })
 
 describe('Simulating a partner', () => {
-  useWorld()
+  useFixture()
 
   const simulate = async (id: string, body: Record<string, unknown>) => {
-    const response = await fetch(`${world.api}/v1/test/payments/${id}/simulate`, {
+    const response = await fetch(`${fixture.api}/v1/test/payments/${id}/simulate`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${world.secretKey}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${fixture.secretKey}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
     // The tests' simulator sends its callbacks on request.
-    await world.sandbox.callbacks.flush()
+    await fixture.sandbox.callbacks.flush()
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
 
   describe('A simulated test payment', () => {
     // First: time is skipped here, and stops once others' transfers run.
     test('a simulated payment is paid in the end if its partner was down', async () => {
-      const id = await world.createPayment({ provider: 'card_partner' })
+      const id = await fixture.createPayment({ provider: 'card_partner' })
       expect((await simulate(id, { action: 'partner_down' })).status).toBe(202)
       expect((await payment(id)).status).toBe('pending')
       expect((await simulate(id, { action: 'pay' })).status).toBe(202)
       await untilReadFailed(id)
       expect((await payment(id)).status).toBe('pending')
-      await world.skip('1 minute')
+      await fixture.skip('1 minute')
       await settled(id)
     })
 
     test('a simulated payment is paid as by a buyer: an order is opened, the identity check passed, and it settles', async () => {
-      const id = await world.createPayment()
+      const id = await fixture.createPayment()
       const paid = await simulate(id, { action: 'pay' })
       expect([paid.status, paid.body['status']]).toEqual([202, 'pending'])
       const checked = await simulate(id, { action: 'verify' })
@@ -638,7 +638,7 @@ describe('Simulating a partner', () => {
     })
 
     test('a simulated payment can be declined, and then paid in another order', async () => {
-      const id = await world.createPayment({ provider: 'card_partner' })
+      const id = await fixture.createPayment({ provider: 'card_partner' })
       expect((await simulate(id, { action: 'decline', failure_code: 'insufficient_funds' })).status).toBe(202)
       await until(
         () => attempts(id),
@@ -651,7 +651,7 @@ describe('Simulating a partner', () => {
     })
 
     test('a simulated payment can be paid too little, and then waits for an operator', async () => {
-      const id = await world.createPayment({ provider: 'card_partner' })
+      const id = await fixture.createPayment({ provider: 'card_partner' })
       await simulate(id, { action: 'pay', received_minor: '1000' })
       await simulate(id, { action: 'verify' })
       const row = await untilStatus(id, 'under_review')
@@ -659,16 +659,16 @@ describe('Simulating a partner', () => {
     })
 
     test('a simulated payment can be paid half, or half more than asked', async () => {
-      const half = await world.createPayment({ provider: 'card_partner' })
+      const half = await fixture.createPayment({ provider: 'card_partner' })
       expect((await simulate(half, { action: 'under' })).status).toBe(202)
       expect((await untilStatus(half, 'under_review')).exception).toBe('underpaid')
-      const more = await world.createPayment({ provider: 'card_partner' })
+      const more = await fixture.createPayment({ provider: 'card_partner' })
       expect((await simulate(more, { action: 'over' })).status).toBe(202)
       expect((await settled(more)).exception).toBe('overpaid')
     })
 
     test('a simulated payment can be paid with two providers: one is settled, the other waits for an operator', async () => {
-      const id = await world.createPayment()
+      const id = await fixture.createPayment()
       expect((await simulate(id, { action: 'twice' })).status).toBe(202)
       await until(
         () => attempts(id),
@@ -679,7 +679,7 @@ describe('Simulating a partner', () => {
     })
 
     test('a simulated payment can be paid late: it expires, and is paid anyway', async () => {
-      const id = await world.createPayment({ provider: 'card_partner' })
+      const id = await fixture.createPayment({ provider: 'card_partner' })
       expect((await simulate(id, { action: 'late' })).status).toBe(202)
       const row = await until(
         () => payment(id),
@@ -689,7 +689,7 @@ describe('Simulating a partner', () => {
     })
 
     test('a simulation refuses an impossible action, with the state of the order', async () => {
-      const id = await world.createPayment()
+      const id = await fixture.createPayment()
       const answer = await simulate(id, { action: 'release' })
       expect([answer.status, answer.body['code'], answer.body['order_status']]).toEqual([
         409,
@@ -704,24 +704,24 @@ describe('Simulating a partner', () => {
   /** A press of the checkout's test bar, by a client that has the link. */
   async function press(id: string, fields: Record<string, string>): Promise<{ status: number; text: string }> {
     const { checkoutToken } = await payment(id)
-    const response = await fetch(`${world.api}/c/${checkoutToken}/sandbox`, {
+    const response = await fetch(`${fixture.api}/c/${checkoutToken}/sandbox`, {
       method: 'POST',
       redirect: 'manual',
       body: new URLSearchParams(fields),
     })
-    await world.sandbox.callbacks.flush()
+    await fixture.sandbox.callbacks.flush()
     return { status: response.status, text: await response.text() }
   }
 
   describe('The test bar of the checkout', () => {
     test('the test bar plays the partner and skips time, as the API does', async () => {
-      const paid = await world.createPayment({ provider: 'card_partner' })
+      const paid = await fixture.createPayment({ provider: 'card_partner' })
       expect((await press(paid, { do: 'under' })).status).toBe(303)
       expect((await untilStatus(paid, 'under_review')).exception).toBe('underpaid')
       const impossible = await press(paid, { do: 'decline' })
       expect(impossible.status).toBe(409)
       expect(impossible.text).toContain('decline is not possible')
-      const forgotten = await world.createPayment()
+      const forgotten = await fixture.createPayment()
       expect((await press(forgotten, { skip: '604800' })).status).toBe(303)
       await untilStatus(forgotten, 'expired')
     })
@@ -729,8 +729,8 @@ describe('Simulating a partner', () => {
 
   const DAY = 86_400
 
-  const skipTime = async (id: string, seconds: unknown, key = world.secretKey) => {
-    const response = await fetch(`${world.api}/v1/test/payments/${id}/skip_time`, {
+  const skipTime = async (id: string, seconds: unknown, key = fixture.secretKey) => {
+    const response = await fetch(`${fixture.api}/v1/test/payments/${id}/skip_time`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ seconds }),
@@ -740,7 +740,7 @@ describe('Simulating a partner', () => {
 
   describe('Skipped time of a test payment', () => {
     test('skipped time expires an unpaid payment, and not earlier', async () => {
-      const id = await world.createPayment()
+      const id = await fixture.createPayment()
       const before = await payment(id)
       expect((await skipTime(id, DAY / 2)).status).toBe(202)
       const half = await payment(id)
@@ -748,7 +748,7 @@ describe('Simulating a partner', () => {
         'created',
         (DAY / 2) * 1000,
       ])
-      const other = await world.createPayment()
+      const other = await fixture.createPayment()
       await skipTime(id, DAY / 2)
       expect((await untilStatus(id, 'expired')).closedAt).not.toBeNull()
       expect(await result(id)).toBe('expired')
@@ -756,7 +756,7 @@ describe('Simulating a partner', () => {
     })
 
     test('skipped time applies to no other merchant’s payment, and requires whole seconds', async () => {
-      const id = await world.createPayment()
+      const id = await fixture.createPayment()
       expect((await skipTime(newId('payment'), 60)).status).toBe(404)
       for (const seconds of [0, -1, 1.5, '60', 31 * DAY]) expect((await skipTime(id, seconds)).status).toBe(400)
     })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
-import { createPaymentWorld, type PaymentWorld } from '../../scripts/histories/payment-world.ts'
+import { createPaymentFixture, type PaymentFixture } from '../../scripts/histories/payment-fixture.ts'
 import { startTimeSkipping } from '../../scripts/test/services/temporal.ts'
 import { until } from '../../scripts/test/until.ts'
 import type { Decision, Say } from '../../src/domain/payment/requests.ts'
@@ -9,25 +9,26 @@ import { operatorUpdates, paymentState } from '../../src/workflows/messages.ts'
 
 /** The shop on a server that skips time, for one test file, and the steps of its stories. */
 
-export let world: PaymentWorld
+export let fixture: PaymentFixture
 let env: TestWorkflowEnvironment
 
-export function useWorld(): void {
+export function useFixture(): void {
   beforeAll(async () => {
     env = await startTimeSkipping()
-    world = await createPaymentWorld(env)
+    fixture = await createPaymentFixture(env)
   }, 120_000)
   afterAll(async () => {
-    await world?.close()
+    await fixture?.close()
     await env?.teardown()
   })
-  beforeEach(() => world.clearFaults())
+  beforeEach(() => fixture.clearFaults())
 }
 
-export const handle = (id: string) => world.client.workflow.getHandle(id)
+export const handle = (id: string) => fixture.client.workflow.getHandle(id)
 export const result = (paymentId: string) => handle(paymentId).result()
-export const payment = async (paymentId: string) => (await world.read(paymentId)).payment
-export const attempts = async (paymentId: string) => (await world.read(paymentId)).attempts.map(({ status }) => status)
+export const payment = async (paymentId: string) => (await fixture.read(paymentId)).payment
+export const attempts = async (paymentId: string) =>
+  (await fixture.read(paymentId)).attempts.map(({ status }) => status)
 export const untilStatus = (paymentId: string, status: string) =>
   until(
     () => payment(paymentId),
@@ -59,7 +60,7 @@ export const hasFailedToRead = (event: { markerRecordedEventAttributes?: { failu
 /** As if the partner had confirmed the money two minutes ago: it must be read again before the money moves. */
 export async function confirmedBefore(attemptId: string): Promise<void> {
   const earlier = "update attempt set confirmed_at = confirmed_at - interval '2 minutes' where id = $1"
-  expect((await world.db.query(earlier, [attemptId])).rowCount).toBe(1)
+  expect((await fixture.db.query(earlier, [attemptId])).rowCount).toBe(1)
 }
 
 /** An operator decides about the payment in its current version. */
@@ -71,12 +72,12 @@ export async function decide(id: string, say: Say, more: Partial<Decision> = {})
 }
 
 export async function opened(body: Record<string, unknown> = {}) {
-  const paymentId = await world.createPayment(body)
+  const paymentId = await fixture.createPayment(body)
   return { paymentId, attemptId: await open(paymentId) }
 }
 
 export async function open(paymentId: string): Promise<string> {
-  const answer = await world.openAttempt(paymentId)
+  const answer = await fixture.openAttempt(paymentId)
   if (answer.kind !== 'redirect') throw new Error(`expected a redirect, got ${answer.kind}`)
   return answer.attemptId
 }
@@ -89,7 +90,7 @@ export async function skipUntilReviewed(paymentId: string, reason: string) {
   await until(
     async () => {
       const isReviewed = (await reasons(paymentId)).includes(reason)
-      if (!isReviewed) await world.skip('5 minutes')
+      if (!isReviewed) await fixture.skip('5 minutes')
       return isReviewed
     },
     Boolean,
@@ -106,7 +107,7 @@ export async function skipWhileConverting(paymentId: string): Promise<void> {
   const isConverting = async () => (await payment(paymentId)).status === 'processing'
   for (let step = 0; step < 90 && (await isConverting()); step++) {
     let isOver = false
-    void world.skip('10 seconds').finally(() => {
+    void fixture.skip('10 seconds').finally(() => {
       isOver = true
     })
     await until(async () => isOver || !(await isConverting()), Boolean)
@@ -115,12 +116,12 @@ export async function skipWhileConverting(paymentId: string): Promise<void> {
 
 export async function settled(paymentId: string) {
   await untilStatus(paymentId, 'settling')
-  await world.settle(paymentId)
+  await fixture.settle(paymentId)
   expect(await result(paymentId)).toBe('succeeded')
   return payment(paymentId)
 }
 
 export async function listEventTypes(paymentId: string): Promise<string[]> {
-  const deliveries = (await (await fetch(`${world.inboxUrl}/deliveries`)).json()) as { body: string }[]
+  const deliveries = (await (await fetch(`${fixture.inboxUrl}/deliveries`)).json()) as { body: string }[]
   return deliveries.filter(({ body }) => body.includes(paymentId)).map(({ body }) => JSON.parse(body).type)
 }

@@ -1,6 +1,6 @@
 import { createDb, type Db } from '../../../src/db/db.ts'
 import { GROWING } from '../../../test/support/settled.ts'
-import type { Stage } from '../../settlement/stage.ts'
+import type { Setup } from '../../settlement/setup.ts'
 import { fill } from './speed.ts'
 
 export type Sizes = {
@@ -12,13 +12,13 @@ export type Sizes = {
 }
 
 /** Measures the size of settled payouts in a database whose bytes of transactions have been dropped. */
-export async function measureSizes(stage: Stage, settled: number): Promise<Sizes> {
-  await stage.createDatabase('sizes')
-  const db = createDb({ url: stage.databaseUrl('sizes'), livemode: false, statementTimeoutMs: 3_600_000 })
+export async function measureSizes(setup: Setup, settled: number): Promise<Sizes> {
+  await setup.createDatabase('sizes')
+  const db = createDb({ url: setup.databaseUrl('sizes'), livemode: false, statementTimeoutMs: 3_600_000 })
   try {
     const emptyMb = await readSize(db)
     const begun = performance.now()
-    await fill(stage, db, settled)
+    await fill(setup, db, settled)
     const fillSeconds = (performance.now() - begun) / 1000
     const { rows } = await db.query(
       `select t as table, pg_total_relation_size(t::regclass)::float8 / $2 as bytes from unnest($1::text[]) t order by 2 desc`,
@@ -27,7 +27,7 @@ export async function measureSizes(stage: Stage, settled: number): Promise<Sizes
     return { emptyMb, filledMb: await readSize(db), bytesByTable: rows as Sizes['bytesByTable'], fillSeconds }
   } finally {
     await db.close()
-    await stage.dropDatabase('sizes')
+    await setup.dropDatabase('sizes')
   }
 }
 

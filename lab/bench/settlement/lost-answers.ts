@@ -3,7 +3,7 @@ import { createDb } from '../../../src/db/db.ts'
 import { startLossyProxy } from '../../../test/support/anvil.ts'
 import { composeEngine } from '../../settlement/compose.ts'
 import { newRecipient, onlyTreasury, queueOwed } from '../../settlement/payouts.ts'
-import type { Stage } from '../../settlement/stage.ts'
+import type { Setup } from '../../settlement/setup.ts'
 
 /** Every fifth answer to `eth_sendRawTransaction` is lost: the node has the transaction, the sender does not know. */
 const LOSE_EVERY = 5
@@ -17,10 +17,10 @@ export type LostAnswers = {
 }
 
 /** Sends one payout a transaction, so that each lost answer concerns one payout, as with a plain relayer. */
-export async function measureLostAnswers(stage: Stage, payouts: number): Promise<LostAnswers> {
-  await stage.createDatabase('lost_answers')
-  const db = createDb({ url: stage.databaseUrl('lost_answers'), livemode: false })
-  const proxy = await startLossyProxy(stage.rpcUrl)
+export async function measureLostAnswers(setup: Setup, payouts: number): Promise<LostAnswers> {
+  await setup.createDatabase('lost_answers')
+  const db = createDb({ url: setup.databaseUrl('lost_answers'), livemode: false })
+  const proxy = await startLossyProxy(setup.rpcUrl)
   let sends = 0
   let lost = 0
   proxy.decide = ({ method }) => {
@@ -34,7 +34,7 @@ export async function measureLostAnswers(stage: Stage, payouts: number): Promise
   const onHeld = async (_tx: unknown, { paymentId }: { paymentId: string }): Promise<void> =>
     void failures.add(paymentId)
   try {
-    const { treasuryKey, relayerKeys } = stage
+    const { treasuryKey, relayerKeys } = setup
     const ignore = (): void => undefined
     const engine = composeEngine({
       db,
@@ -52,12 +52,12 @@ export async function measureLostAnswers(stage: Stage, payouts: number): Promise
       recipient: newRecipient(),
       micro: 1_000_000n,
     }))
-    await queueOwed(db, owed, { token: stage.token, treasuries: onlyTreasury(treasuryKey) })
+    await queueOwed(db, owed, { token: setup.token, treasuries: onlyTreasury(treasuryKey) })
     const count = async (where: string): Promise<number> =>
       Number((await db.query(`select count(*) from payout where ${where}`)).rows[0].count)
     for (let round = 0; round < payouts && (await count(`state <> 'settled'`)) > 0; round++) {
       await engine.tick()
-      await stage.chain.mine({ blocks: 1 })
+      await setup.chain.mine({ blocks: 1 })
     }
     const settled = await count(`state = 'settled'`)
     const ended = await count(`state in ('held', 'voiding', 'voided')`)

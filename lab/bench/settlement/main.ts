@@ -1,6 +1,6 @@
 import type { Progress } from '../../../scripts/setup/progress.mjs'
 import { createKeyAccount } from '../../../src/chain/keys/private-key.ts'
-import { type Stage, startStage } from '../../settlement/stage.ts'
+import { type Setup, startSetup } from '../../settlement/setup.ts'
 import { measureSizes } from './filled.ts'
 import { measureGas } from './gas.ts'
 import { measureLostAnswers } from './lost-answers.ts'
@@ -41,18 +41,18 @@ export async function main(args: readonly string[], progress: Progress): Promise
   const payouts = Number(option('payouts') ?? PAYOUTS)
   const settled = Number(option('settled') ?? 0)
   const settings = settled > 0 ? LARGE : []
-  const stage = await startStage({ relayers: 3, anvil: ['--no-mining'], durable: true, settings })
+  const setup = await startSetup({ relayers: 3, anvil: ['--no-mining'], durable: true, settings })
   const say: Say = (name, value, unit) => progress.line(`${name} ${value} ${unit}`)
   try {
     say('signature', (await measureSignature()).toFixed(3), 'ms')
-    if (settled > 0) return await compareFilled(stage, { payouts, settled, say })
+    if (settled > 0) return await compareFilled(setup, { payouts, settled, say })
     const only = option('only')
-    if (only === undefined && !(await costAndCare(stage, say))) return 1
+    if (only === undefined && !(await costAndCare(setup, say))) return 1
     for (const run of RUNS.filter((each) => only === undefined || only === getName(each)))
-      printSpeed(getName(run), await measureSpeed(stage, { ...run, payouts }), say)
+      printSpeed(getName(run), await measureSpeed(setup, { ...run, payouts }), say)
     return 0
   } finally {
-    await stage.stop()
+    await setup.stop()
   }
 }
 
@@ -72,9 +72,9 @@ const getName = ({ recipients, payments }: Pick<Run, 'recipients' | 'payments'>)
   `${recipients}_${payments ? 'with_payments' : 'payouts_alone'}`
 
 /** Measures gas, and lost answers. Returns false if a payout was called failed, or was not settled. */
-async function costAndCare(stage: Stage, say: Say): Promise<boolean> {
-  for (const { name, gas } of await measureGas(stage)) say(`gas_${name}`, Math.round(gas), 'gas/payout')
-  const { settled, failed, lost, sends } = await measureLostAnswers(stage, 300)
+async function costAndCare(setup: Setup, say: Say): Promise<boolean> {
+  for (const { name, gas } of await measureGas(setup)) say(`gas_${name}`, Math.round(gas), 'gas/payout')
+  const { settled, failed, lost, sends } = await measureLostAnswers(setup, 300)
   say('lost_answers', `${lost}/${sends}`, 'answers to eth_sendRawTransaction')
   say('settled_with_lost_answers', settled, 'of 300 payouts')
   say('called_failed_that_settled', failed, 'payouts')
@@ -83,18 +83,18 @@ async function costAndCare(stage: Stage, say: Say): Promise<boolean> {
 
 /** Measures the same run in an empty and in a filled database, one after the other, and the size of the filled one. */
 async function compareFilled(
-  stage: Stage,
+  setup: Setup,
   { payouts, settled, say }: { payouts: number; settled: number; say: Say },
 ): Promise<number> {
-  const sizes = await measureSizes(stage, settled)
+  const sizes = await measureSizes(setup, settled)
   say('fill', Math.round(sizes.fillSeconds), 's')
   say('size_empty', Math.round(sizes.emptyMb), 'MB')
   say('size_filled', Math.round(sizes.filledMb), 'MB')
   say('size_of_payout', Math.round(((sizes.filledMb - sizes.emptyMb) * 1e6) / settled), 'bytes/payout')
   for (const { table, bytes } of sizes.bytesByTable) say(`size_of_${table}`, Math.round(bytes), 'bytes/payout')
   const run = { payouts, recipients: 'known', payments: true } as const
-  printSpeed('empty', await measureSpeed(stage, run), say)
-  printSpeed('filled', await measureSpeed(stage, { ...run, settled }), say)
+  printSpeed('empty', await measureSpeed(setup, run), say)
+  printSpeed('filled', await measureSpeed(setup, { ...run, settled }), say)
   return 0
 }
 

@@ -9,7 +9,7 @@ import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { fillSettled } from '../../../test/support/settled.ts'
 import { composeEngine } from '../../settlement/compose.ts'
 import { newRecipient, onlyTreasury, queueOwed } from '../../settlement/payouts.ts'
-import type { Stage } from '../../settlement/stage.ts'
+import type { Setup } from '../../settlement/setup.ts'
 import { addEndpoint, furnishPayments } from './payments.ts'
 
 export type Speed = {
@@ -43,12 +43,12 @@ export type Run = {
  * Measures from a full queue to the last payout settled: signing, journal, chain and finality, one engine in this
  * process.
  */
-export async function measureSpeed(stage: Stage, { payouts, recipients, payments, settled = 0 }: Run): Promise<Speed> {
+export async function measureSpeed(setup: Setup, { payouts, recipients, payments, settled = 0 }: Run): Promise<Speed> {
   runs += 1
   const name = `speed_${runs}`
-  await stage.createDatabase(name)
+  await setup.createDatabase(name)
   // Filling takes minutes.
-  const db = createDb({ url: stage.databaseUrl(name), livemode: false, statementTimeoutMs: 3_600_000 })
+  const db = createDb({ url: setup.databaseUrl(name), livemode: false, statementTimeoutMs: 3_600_000 })
   try {
     const known = Array.from({ length: KNOWN }, newRecipient)
     const queue = async (count: number, prefix: string) => {
@@ -59,21 +59,21 @@ export async function measureSpeed(stage: Stage, { payouts, recipients, payments
           recipient: recipients === 'known' ? (known[index % KNOWN] as Hex) : newRecipient(),
           micro: BigInt(1_000_000 + index),
         })),
-        { token: stage.token, treasuries: onlyTreasury(stage.treasuryKey) },
+        { token: setup.token, treasuries: onlyTreasury(setup.treasuryKey) },
       )
       await furnishPayments(db)
     }
-    if (settled > 0) await fill(stage, db, settled)
+    if (settled > 0) await fill(setup, db, settled)
     await addEndpoint(db)
     await queue(KNOWN, 'warm')
-    await settleAll(stage, db, { count: KNOWN, payments })
+    await settleAll(setup, db, { count: KNOWN, payments })
     await queue(payouts, 'paid')
     await db.query('analyze')
-    const before = cpuTimes(stage)
+    const before = cpuTimes(setup)
     const begun = performance.now()
-    const asked = await settleAll(stage, db, { count: payouts, payments })
+    const asked = await settleAll(setup, db, { count: payouts, payments })
     const seconds = (performance.now() - begun) / 1000
-    const after = cpuTimes(stage)
+    const after = cpuTimes(setup)
     const each = (name: keyof Speed['cpu']): number => (after[name] - before[name]) / payouts
     return {
       perSecond: payouts / seconds,
@@ -84,7 +84,7 @@ export async function measureSpeed(stage: Stage, { payouts, recipients, payments
   } finally {
     await db.close()
     // Postgres would clean it up during the next run.
-    await stage.dropDatabase(name)
+    await setup.dropDatabase(name)
   }
 }
 
@@ -92,12 +92,12 @@ export async function measureSpeed(stage: Stage, { payouts, recipients, payments
  * Settles payouts. The chain mines a block a second, final two blocks later; the engine's rounds are as in the worker.
  */
 async function settleAll(
-  stage: Stage,
+  setup: Setup,
   plain: Db,
   { count, payments }: { count: number; payments: boolean },
 ): Promise<{ statements: number; calls: number }> {
   const { db, statements } = countStatements(plain)
-  const { treasuryKey, relayerKeys, rpcUrl } = stage
+  const { treasuryKey, relayerKeys, rpcUrl } = setup
   const ignore = (): void => undefined
   const error = (fields: object, message: string): void =>
     void process.stderr.write(`${message} ${JSON.stringify(fields)}\n`)
@@ -110,11 +110,11 @@ async function settleAll(
     settled += settlements.length
   }
   // The journal of this run knows no payouts of an earlier one.
-  const options = { startBlock: Number(await stage.chain.getBlockNumber()) }
+  const options = { startBlock: Number(await setup.chain.getBlockNumber()) }
   const parts = { db, rpcUrls: [rpcUrl], treasuryKey, relayerKeys, log, everyMs: EVERY_MS, options }
   const engine = composeEngine({ ...parts, hooks: { ...(payments ? hooks : {}), onSettled } })
   const stop = new AbortController()
-  await stage.chain.setIntervalMining({ interval: 1 })
+  await setup.chain.setIntervalMining({ interval: 1 })
   const running = engine.run(stop.signal)
   await poll(async () => settled >= count, {
     withinMs: 300_000,
@@ -123,7 +123,7 @@ async function settleAll(
   })
   stop.abort()
   await running
-  await stage.chain.setIntervalMining({ interval: 0 })
+  await setup.chain.setIntervalMining({ interval: 0 })
   const { rows } = await db.query(`select count(*)::int as open from payout where state <> 'settled'`)
   if (rows[0].open !== 0) throw new Error(`${rows[0].open} payouts are not settled`)
   const calls = (await engine.figures.calls()).reduce((sum, each) => sum + each.count, 0)
@@ -131,9 +131,9 @@ async function settleAll(
 }
 
 /** Adds the rows of earlier payouts, as they are in a database after a night: nothing is left to write. */
-export async function fill(stage: Stage, db: Db, count: number): Promise<void> {
-  const treasury = privateKeyToAccount(stage.treasuryKey).address.toLowerCase() as Hex
-  await fillSettled(db, { count, chainId: DEVELOPMENT_CHAIN_ID, token: stage.token, treasury, withBytes: false })
+export async function fill(setup: Setup, db: Db, count: number): Promise<void> {
+  const treasury = privateKeyToAccount(setup.treasuryKey).address.toLowerCase() as Hex
+  await fillSettled(db, { count, chainId: DEVELOPMENT_CHAIN_ID, token: setup.token, treasury, withBytes: false })
   await db.query('vacuum analyze')
   await db.query('checkpoint')
 }
@@ -162,12 +162,12 @@ function countStatements(db: Db): { db: Db; statements: () => number } {
 }
 
 /** CPU milliseconds that each part has used so far. */
-function cpuTimes(stage: Stage): Record<keyof Speed['cpu'], number> {
+function cpuTimes(setup: Setup): Record<keyof Speed['cpu'], number> {
   const { user, system } = process.cpuUsage()
   return {
     engine: (user + system) / 1000,
-    postgres: measureFamily(stage.pids.postgres),
-    anvil: measureFamily(stage.pids.anvil),
+    postgres: measureFamily(setup.pids.postgres),
+    anvil: measureFamily(setup.pids.anvil),
   }
 }
 

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Progress } from '../../../scripts/setup/progress.mjs'
 import { newRecipient, type Owed } from '../../settlement/payouts.ts'
-import { type Stage, startStage } from '../../settlement/stage.ts'
+import { type Setup, startSetup } from '../../settlement/setup.ts'
 import { judge, type Verdict } from './checker.ts'
 import { checkRecord, readGasMoney } from './record.ts'
 import { controlSide, engineSide, type Side } from './sides.ts'
@@ -52,28 +52,28 @@ type Run = { readonly seed: number; readonly payouts: number; readonly logs: str
 async function play(run: Run, which: 'engine' | 'control'): Promise<string[]> {
   const { seed, payouts, logs, progress } = run
   const anvil = ['--no-mining', '--slots-in-an-epoch', String(SLOTS_IN_AN_EPOCH)]
-  const stage = await startStage({ relayers: 3, anvil, durable: false })
+  const setup = await startSetup({ relayers: 3, anvil, durable: false })
   try {
-    if (which === 'engine') await leaveLittleGasMoney(stage)
+    if (which === 'engine') await leaveLittleGasMoney(setup)
     // The first reorganizations must not undo the first balances of the wallets.
-    await stage.chain.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
+    await setup.chain.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
     const side =
-      which === 'engine' ? engineSide(stage, createPaymentId(Math.floor(SUCCESSOR_FROM * payouts))) : controlSide(stage)
+      which === 'engine' ? engineSide(setup, createPaymentId(Math.floor(SUCCESSOR_FROM * payouts))) : controlSide(setup)
     const owed = Array.from({ length: payouts }, (_owed, index): Owed => {
       return { paymentId: createPaymentId(index), recipient: newRecipient(), micro: BigInt(1_000_000 + index) }
     })
     const say = (text: string): void => progress.line(text)
-    const storm = await runStorm(stage, side, { seed, owed, say, logFile: join(logs, `${which}.log`) })
-    const chain = { rpcUrl: stage.rpcUrl, token: stage.token, payers: side.payers, thief: side.operator?.thief ?? '' }
+    const storm = await runStorm(setup, side, { seed, owed, say, logFile: join(logs, `${which}.log`) })
+    const chain = { rpcUrl: setup.rpcUrl, token: setup.token, payers: side.payers, thief: side.operator?.thief ?? '' }
     const verdict = await judge(owed, chain)
     printResult(progress, { side, storm, verdict })
     if (which === 'control') return []
-    const gasMoney = await readGasMoney(stage)
+    const gasMoney = await readGasMoney(setup)
     progress.line(`${side.name}: ${gasMoney.transfers} transfers of gas money to the relayers`)
-    const problems = await checkRecord(stage, side, payouts)
+    const problems = await checkRecord(setup, side, payouts)
     return [...findProblems(storm, verdict), ...gasMoney.problems, ...problems]
   } finally {
-    await stage.stop()
+    await setup.stop()
   }
 }
 
@@ -85,7 +85,7 @@ const createPaymentId = (index: number): string => `pay_storm_${index.toString()
 const SUCCESSOR_FROM = 0.7
 
 /** Gives the relayers enough for some batches; the rest arrives from one wallet, in the same storm. */
-async function leaveLittleGasMoney({ chain, relayerKeys, fundingKey }: Stage): Promise<void> {
+async function leaveLittleGasMoney({ chain, relayerKeys, fundingKey }: Setup): Promise<void> {
   for (const key of relayerKeys)
     await chain.setBalance({ address: privateKeyToAccount(key).address, value: 3n * 10n ** 18n })
   await chain.setBalance({ address: privateKeyToAccount(fundingKey).address, value: 10n ** 24n })

@@ -10,7 +10,7 @@ import { rebuild } from '../../../src/operator/rebuild.ts'
 import { takeOver } from '../../../src/operator/take-over.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { insertOwed, type Owed } from '../../settlement/payouts.ts'
-import type { Stage } from '../../settlement/stage.ts'
+import type { Setup } from '../../settlement/setup.ts'
 import { readNonce } from './chain-facts.ts'
 import { ANNOUNCING } from './payers/announce.ts'
 import type { PayerKeys } from './payers/payer-process.ts'
@@ -60,35 +60,35 @@ const getAddress = (key: Hex): Hex => privateKeyToAccount(key).address.toLowerCa
 const MARGIN_SECONDS = 60
 
 /** `firstId`: the first of the payments that the successor pays. */
-export function createOperator(stage: Stage, firstId: string): Operator {
+export function createOperator(setup: Setup, firstId: string): Operator {
   const successorKey = generatePrivateKey()
-  const [first, successor] = [getAddress(stage.treasuryKey), getAddress(successorKey)]
+  const [first, successor] = [getAddress(setup.treasuryKey), getAddress(successorKey)]
   const list = [
     { address: first, firstId: null },
     { address: successor, firstId },
   ]
   let [rotated, lost] = [false, false]
-  let relayerKeys = stage.relayerKeys
+  let relayerKeys = setup.relayerKeys
   const removed: Hex[] = []
-  const thief = createThief(stage)
+  const thief = createThief(setup)
   return {
     treasuries: [first, successor],
-    fundSuccessor: () => mintUsdc(stage.chain, { to: successor, micro: 10n ** 13n }),
+    fundSuccessor: () => mintUsdc(setup.chain, { to: successor, micro: 10n ** 13n }),
     list,
     removed: () => removed,
     keys: () => ({
-      treasuryKey: rotated ? successorKey : stage.treasuryKey,
-      retiredTreasuryKeys: rotated && !lost ? [stage.treasuryKey] : [],
+      treasuryKey: rotated ? successorKey : setup.treasuryKey,
+      retiredTreasuryKeys: rotated && !lost ? [setup.treasuryKey] : [],
       treasuryList: rotated ? list : list.slice(0, 1),
       relayerKeys,
-      fundingKey: stage.fundingKey,
+      fundingKey: setup.fundingKey,
     }),
     async removeLaneKey(db) {
       for (const key of relayerKeys) {
         const wallet = getAddress(key)
         const { rowCount } = await db.query(
           `select from lane_tx where wallet = $1 and state in ('signed', 'broadcast') and nonce >= $2`,
-          [wallet, await readNonce(stage.rpcUrl, wallet)],
+          [wallet, await readNonce(setup.rpcUrl, wallet)],
         )
         if (rowCount === 0) continue
         relayerKeys = relayerKeys.filter((other) => other !== key)
@@ -101,7 +101,7 @@ export function createOperator(stage: Stage, firstId: string): Operator {
     async endTheft(db) {
       const hash = await thief.steal(db)
       if (hash === null) return false
-      const settings = createSettings(stage, list)
+      const settings = createSettings(setup, list)
       await acknowledge(actOn(db, settings), hash)
       return true
     },
@@ -110,42 +110,42 @@ export function createOperator(stage: Stage, firstId: string): Operator {
     },
     async loseTreasury(db) {
       lost = true
-      const settings = createSettings(stage, list)
+      const settings = createSettings(setup, list)
       await takeOver(actOn(db, settings), first, null)
     },
     async rebuild(db, owed) {
       // The dump knows no payment of the successor: those that are requested again follow later.
-      const scope = { livemode: false, chainId: stage.chain.chain.id, token: stage.token }
+      const scope = { livemode: false, chainId: setup.chain.chain.id, token: setup.token }
       const refusal = await stampTreasuries({ db, scope, hooks: ANNOUNCING }, { list, keys: null })
       if (refusal !== null) throw new Error(refusal)
-      await insertOwed(db, owed, stage.token)
-      const settings = createSettings(stage, list)
+      await insertOwed(db, owed, setup.token)
+      const settings = createSettings(setup, list)
       await rebuild({ db, settings, hooks: ANNOUNCING, dryRun: false, say: () => undefined })
     },
-    passTheWait: (db) => passTheWait(stage, db),
+    passTheWait: (db) => passTheWait(setup, db),
   }
 }
 
-async function passTheWait(stage: Stage, db: Db): Promise<boolean> {
+async function passTheWait(setup: Setup, db: Db): Promise<boolean> {
   const { rows } = await db.query('select ceil(extract(epoch from restored_at))::bigint as at from chain_cursor')
   const { at } = rows[0] as { at: string }
   const dead = Number(at) + longestValidity(SETTLEMENT_DEFAULTS) + MARGIN_SECONDS
-  const [final, newest] = await Promise.all([stage.chain.getBlock({ blockTag: 'finalized' }), stage.chain.getBlock()])
+  const [final, newest] = await Promise.all([setup.chain.getBlock({ blockTag: 'finalized' }), setup.chain.getBlock()])
   // A reorganization may set the chain's clock back: only a final block shows that the time has passed.
   if (Number(final.timestamp) >= dead) return true
   const seconds = dead - Number(newest.timestamp)
-  if (seconds > 0) await stage.chain.increaseTime({ seconds })
+  if (seconds > 0) await setup.chain.increaseTime({ seconds })
   return false
 }
 
-const createSettings = (stage: Stage, list: readonly Treasury[]): Parameters<typeof rebuild>[0]['settings'] => ({
+const createSettings = (setup: Setup, list: readonly Treasury[]): Parameters<typeof rebuild>[0]['settings'] => ({
   DATABASE_URL: '',
-  POLYGON_RPC_URLS: [new Secret(stage.rpcUrl)],
+  POLYGON_RPC_URLS: [new Secret(setup.rpcUrl)],
   FINALITY_QUORUM: 1,
   PINRAIL_MODE: 'test',
   PUBLIC_URL: 'http://127.0.0.1',
-  CHAIN_ID: stage.chain.chain.id,
-  USDC_ADDRESS: stage.token,
+  CHAIN_ID: setup.chain.chain.id,
+  USDC_ADDRESS: setup.token,
   SETTLEMENT_START_BLOCK: 0,
   PAYOUT_MAX_USDC: 1_000_000,
   PAYOUT_MAX_USDC_PER_DAY: 1_000_000_000,

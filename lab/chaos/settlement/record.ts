@@ -1,15 +1,15 @@
 import { privateKeyToAccount } from 'viem/accounts'
-import type { Stage } from '../../settlement/stage.ts'
+import type { Setup } from '../../settlement/setup.ts'
 import { readDeposits, readNonce, readSent, readTokenBalance } from './chain-facts.ts'
 import { DATABASE } from './scene.ts'
 import { type Side, withDb } from './sides.ts'
 
 /** Reads what the funding wallet has sent: it pays relayers, and nobody else. */
-export async function readGasMoney(stage: Stage): Promise<{ transfers: number; problems: string[] }> {
-  const [funding = '', ...relayers] = [stage.fundingKey, ...stage.relayerKeys].map((key) =>
+export async function readGasMoney(setup: Setup): Promise<{ transfers: number; problems: string[] }> {
+  const [funding = '', ...relayers] = [setup.fundingKey, ...setup.relayerKeys].map((key) =>
     privateKeyToAccount(key).address.toLowerCase(),
   )
-  const sent = await readSent(stage.rpcUrl, funding)
+  const sent = await readSent(setup.rpcUrl, funding)
   const strange = sent.filter(
     ({ to, value }) => !(relayers.includes(to) && value > 0n) && !(to === funding && value === 0n),
   )
@@ -21,8 +21,8 @@ export async function readGasMoney(stage: Stage): Promise<{ transfers: number; p
  * Checks the service's own record at the end: each settlement announced once, no nonce without its row, each deposit
  * that is final.
  */
-export async function checkRecord(stage: Stage, side: Side, payouts: number): Promise<string[]> {
-  return withDb(stage.databaseUrl(DATABASE), async (db) => {
+export async function checkRecord(setup: Setup, side: Side, payouts: number): Promise<string[]> {
+  return withDb(setup.databaseUrl(DATABASE), async (db) => {
     const rows = async (text: string): Promise<Record<string, string>[]> =>
       (await db.query(text)).rows as Record<string, string>[]
     const [ended] = await rows(`select count(*) as settled from payout where state = 'settled'`)
@@ -41,9 +41,9 @@ export async function checkRecord(stage: Stage, side: Side, payouts: number): Pr
     ))
       problems.push(`lane ${wallet} is stopped: ${reason}`)
     problems.push(
-      ...(await nonceProblems(stage, side, rows)),
-      ...(await depositProblems(stage, side, rows)),
-      ...(await bookProblems(stage, side, rows)),
+      ...(await nonceProblems(setup, side, rows)),
+      ...(await depositProblems(setup, side, rows)),
+      ...(await bookProblems(setup, side, rows)),
     )
     return problems
   })
@@ -52,13 +52,13 @@ export async function checkRecord(stage: Stage, side: Side, payouts: number): Pr
 type Rows = (text: string) => Promise<Record<string, string>[]>
 
 /** Compares the nonces of lanes. A lane whose key was removed is left as it was. */
-async function nonceProblems(stage: Stage, { operator }: Side, rows: Rows): Promise<string[]> {
+async function nonceProblems(setup: Setup, { operator }: Side, rows: Rows): Promise<string[]> {
   const problems: string[] = []
-  const wallets = [...stage.relayerKeys, stage.fundingKey].map((key) => privateKeyToAccount(key).address.toLowerCase())
+  const wallets = [...setup.relayerKeys, setup.fundingKey].map((key) => privateKeyToAccount(key).address.toLowerCase())
   const removed: readonly string[] = operator?.removed() ?? []
   for (const wallet of wallets.filter((one) => !removed.includes(one))) {
     const [lane] = await rows(`select next_nonce from lane where wallet = '${wallet}'`)
-    const nonce = await readNonce(stage.rpcUrl, wallet)
+    const nonce = await readNonce(setup.rpcUrl, wallet)
     if (lane !== undefined && lane['next_nonce'] !== String(nonce))
       problems.push(`lane ${wallet} is at nonce ${lane['next_nonce']}, the chain at ${nonce}`)
   }
@@ -69,7 +69,7 @@ async function nonceProblems(stage: Stage, { operator }: Side, rows: Rows): Prom
  * The ledger's `treasury`, with what is read and not booked yet, must be the treasuries' balance at the last block that
  * was read.
  */
-async function bookProblems(stage: Stage, { operator }: Side, rows: Rows): Promise<string[]> {
+async function bookProblems(setup: Setup, { operator }: Side, rows: Rows): Promise<string[]> {
   if (operator === null) return []
   const [books] = await rows(
     `select c.scanned_number as number, (select coalesce(sum(amount), 0) from ledger_entry where account = 'treasury')
@@ -79,7 +79,7 @@ async function bookProblems(stage: Stage, { operator }: Side, rows: Rows): Promi
   )
   const block = Number(books?.['number'])
   const held = await Promise.all(
-    operator.treasuries.map((wallet) => readTokenBalance(stage.rpcUrl, { token: stage.token, wallet, block })),
+    operator.treasuries.map((wallet) => readTokenBalance(setup.rpcUrl, { token: setup.token, wallet, block })),
   )
   const sum = held.reduce((total, micro) => total + micro, 0n)
   return String(sum) === books?.['micro'] ? [] : [`the books say ${books?.['micro']}, and the treasuries hold ${sum}`]
@@ -88,10 +88,10 @@ async function bookProblems(stage: Stage, { operator }: Side, rows: Rows): Promi
 /**
  * Compares the stored deposits with the transfers of more than zero to deposit addresses, as far as the chain was read.
  */
-async function depositProblems(stage: Stage, side: Side, rows: Rows): Promise<string[]> {
+async function depositProblems(setup: Setup, side: Side, rows: Rows): Promise<string[]> {
   const [cursor] = await rows('select scanned_number as number from chain_cursor')
-  const onChain = await readDeposits(stage.rpcUrl, {
-    token: stage.token,
+  const onChain = await readDeposits(setup.rpcUrl, {
+    token: setup.token,
     to: side.deposits,
     until: Number(cursor?.['number']),
   })

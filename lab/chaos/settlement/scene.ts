@@ -1,5 +1,5 @@
 import type { Owed } from '../../settlement/payouts.ts'
-import type { Stage } from '../../settlement/stage.ts'
+import type { Setup } from '../../settlement/setup.ts'
 import type { LossyNode } from './nodes/lossy-proxy.ts'
 import { createPayerProcess, type PayerProcess } from './payers/payer-process.ts'
 import { type Side, withDb } from './sides.ts'
@@ -11,15 +11,15 @@ export const DATABASE = 'storm'
 
 /** The payers of one side, and the actions on them. */
 export class Scene {
-  readonly #stage: Stage
+  readonly #stage: Setup
   readonly #side: Side
   readonly #nodes: readonly LossyNode[]
   readonly #processes: readonly PayerProcess[]
   refusals = 0
 
-  constructor(parts: { stage: Stage; side: Side; nodes: readonly LossyNode[]; logFile: string }) {
+  constructor(parts: { setup: Setup; side: Side; nodes: readonly LossyNode[]; logFile: string }) {
     const { side, logFile } = parts
-    this.#stage = parts.stage
+    this.#stage = parts.setup
     this.#side = side
     this.#nodes = parts.nodes
     const onRefusal = (): void => {

@@ -5,7 +5,7 @@ import { openDeposit } from '../../../src/db/payments/deposits.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { insertOwed, newRecipient, type Owed, queueOwed } from '../../settlement/payouts.ts'
-import type { Stage } from '../../settlement/stage.ts'
+import type { Setup } from '../../settlement/setup.ts'
 import { createOperator, type Operator } from './operator.ts'
 import type { PayerKeys } from './payers/payer-process.ts'
 
@@ -34,9 +34,9 @@ const DEPOSITS = 8
 const DEPOSIT_SEED = Buffer.alloc(32, 5).toString('base64')
 
 /** `firstId`: the first of the payments that the second treasury pays. */
-export function engineSide(stage: Stage, firstId: string): Side {
-  const operator = createOperator(stage, firstId)
-  const keys = createDepositKeys(DEPOSIT_SEED, stage.chain.chain.id)
+export function engineSide(setup: Setup, firstId: string): Side {
+  const operator = createOperator(setup, firstId)
+  const keys = createDepositKeys(DEPOSIT_SEED, setup.chain.chain.id)
   const bought = Array.from({ length: DEPOSITS }, (_deposit, index) => ({
     paymentId: `pay_bought_${index}`,
     attemptId: `att_bought_${index}`,
@@ -52,7 +52,7 @@ export function engineSide(stage: Stage, firstId: string): Side {
     async prepare(db) {
       await operator.fundSuccessor()
       await db.query('create table announced (payment_id text not null, what text not null)')
-      await insertOwed(db, bought, stage.token)
+      await insertOwed(db, bought, setup.token)
       for (const { paymentId, attemptId } of bought) {
         await db.query(
           `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
@@ -62,8 +62,8 @@ export function engineSide(stage: Stage, firstId: string): Side {
         await openDeposit(db, {
           attemptId,
           addressOf: keys.deriveAddress,
-          chainId: stage.chain.chain.id,
-          token: stage.token,
+          chainId: setup.chain.chain.id,
+          token: setup.token,
           askedMicro: '5000000',
           rate: { rate: '1', source: 'storm', asOf: new Date().toISOString() },
           expiresAt: Math.floor(Date.now() / 1000) + 3600,
@@ -71,7 +71,7 @@ export function engineSide(stage: Stage, firstId: string): Side {
         })
       }
     },
-    queue: (db, owed) => queueOwed(db, owed, { token: stage.token, treasuries: operator.list }),
+    queue: (db, owed) => queueOwed(db, owed, { token: setup.token, treasuries: operator.list }),
     countPaid: (db) => count(db, `select count(*) from payout where state = 'settled'`),
     isDrained: async (db) =>
       (await count(
@@ -86,8 +86,8 @@ export function engineSide(stage: Stage, firstId: string): Side {
 /** Micro-USDC for each wallet of the control: all of it, several times. */
 const CONTROL_MICRO = 10n ** 13n
 
-export function controlSide(stage: Stage): Side {
-  const payers = stage.relayerKeys.map((key) => privateKeyToAccount(key).address)
+export function controlSide(setup: Setup): Side {
+  const payers = setup.relayerKeys.map((key) => privateKeyToAccount(key).address)
   return {
     name: 'plain transfers',
     script: 'plain-transfers.ts',
@@ -95,7 +95,7 @@ export function controlSide(stage: Stage): Side {
     deposits: [],
     operator: null,
     async prepare(db) {
-      for (const to of payers) await mintUsdc(stage.chain, { to, micro: CONTROL_MICRO })
+      for (const to of payers) await mintUsdc(setup.chain, { to, micro: CONTROL_MICRO })
       await db.query(
         `create table plain (payment_id text primary key, recipient text not null, micro numeric not null,
            state text not null default 'queued', since timestamptz)`,
@@ -115,11 +115,11 @@ export function controlSide(stage: Stage): Side {
     countPaid: (db) => count(db, `select count(*) from plain where state = 'paid'`),
     isDrained: async () => true,
     getKeys: (index) => ({
-      treasuryKey: stage.treasuryKey,
+      treasuryKey: setup.treasuryKey,
       retiredTreasuryKeys: [],
       treasuryList: [],
-      relayerKeys: stage.relayerKeys.slice(index, index + 1),
-      fundingKey: stage.fundingKey,
+      relayerKeys: setup.relayerKeys.slice(index, index + 1),
+      fundingKey: setup.fundingKey,
       depositSeed: DEPOSIT_SEED,
     }),
   }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createRandom, type Random } from '../../../test/support/random.ts'
 import type { Owed } from '../../settlement/payouts.ts'
-import type { Stage } from '../../settlement/stage.ts'
+import type { Setup } from '../../settlement/setup.ts'
 import { type LossyNode, startLossyNode } from './nodes/lossy-proxy.ts'
 import { TROUBLES } from './nodes/trouble.ts'
 import { Scene } from './scene.ts'
@@ -50,16 +50,16 @@ export type Storm = {
   readonly longestStandstill: number
 }
 
-export async function runStorm(stage: Stage, side: Side, options: StormOptions): Promise<Storm> {
+export async function runStorm(setup: Setup, side: Side, options: StormOptions): Promise<Storm> {
   const random = createRandom(options.seed)
   const losses = { random: createRandom(options.seed + 1), request: 0.1, response: 0.2 }
   const nodes = await Promise.all(
-    [false, true, true].map((isFree) => startLossyNode(stage.rpcUrl, { ...losses, isFree })),
+    [false, true, true].map((isFree) => startLossyNode(setup.rpcUrl, { ...losses, isFree })),
   )
-  const scene = new Scene({ stage, side, nodes, logFile: options.logFile })
+  const scene = new Scene({ setup, side, nodes, logFile: options.logFile })
   try {
     await scene.begin()
-    return await passThrough(scene, { stage, side, random, nodes, ...options })
+    return await passThrough(scene, { setup, side, random, nodes, ...options })
   } finally {
     await scene.end()
     await Promise.all(nodes.map((node) => node.close()))
@@ -67,7 +67,7 @@ export async function runStorm(stage: Stage, side: Side, options: StormOptions):
 }
 
 type Passage = StormOptions & {
-  readonly stage: Stage
+  readonly setup: Setup
   readonly side: Side
   readonly random: Random
   readonly nodes: readonly LossyNode[]
@@ -95,9 +95,9 @@ function createTroubles(nodes: readonly LossyNode[], random: Random): () => void
 }
 
 /** Makes everything go wrong by chance, once a step, and counts it. */
-async function createFaults(scene: Scene, { stage, side, random, nodes }: Passage) {
-  const weather = createWeather(stage, random)
-  const strangers = await createStrangers(stage, random, side.deposits)
+async function createFaults(scene: Scene, { setup, side, random, nodes }: Passage) {
+  const weather = createWeather(setup, random)
+  const strangers = await createStrangers(setup, random, side.deposits)
   const changeTrouble = createTroubles(nodes, random)
   let kills = 0
   const sum = (of: (node: LossyNode) => number): number => nodes.reduce((total, node) => total + of(node), 0)

@@ -6,7 +6,7 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import type { Random } from '../../../test/support/random.ts'
 import { newRecipient } from '../../settlement/payouts.ts'
-import type { Stage } from '../../settlement/stage.ts'
+import type { Setup } from '../../settlement/setup.ts'
 import { SLOTS_IN_AN_EPOCH } from './weather.ts'
 
 const abi = parseAbi([
@@ -41,22 +41,22 @@ export type Strangers = {
 
 /** A stranger, who sends what the token lets anybody send. */
 export async function createStrangers(
-  stage: Stage,
+  setup: Setup,
   random: Random,
   addressesOfPayments: readonly Hex[],
 ): Promise<Strangers> {
   const counts = Object.fromEntries(POISONS.map((name) => [name, 0])) as Record<Poison, number>
-  const treasury = privateKeyToAccount(stage.treasuryKey).address
+  const treasury = privateKeyToAccount(setup.treasuryKey).address
   const account = privateKeyToAccount(generatePrivateKey())
-  const client = createWalletClient({ account, chain: foundry, transport: http(stage.rpcUrl) })
-  await stage.chain.setBalance({ address: account.address, value: 10n ** 24n })
-  await mintUsdc(stage.chain, { to: account.address, micro: 10n ** 12n })
-  const code = await stage.chain.getCode({ address: stage.token })
-  const slot = await stage.chain.getStorageAt({ address: stage.token, slot: IMPLEMENTATION_SLOT })
-  await stage.chain.setCode({ address: UNKNOWN_TOKEN, bytecode: code ?? '0x' })
-  await stage.chain.setStorageAt({ address: UNKNOWN_TOKEN, index: IMPLEMENTATION_SLOT, value: slot ?? '0x' })
+  const client = createWalletClient({ account, chain: foundry, transport: http(setup.rpcUrl) })
+  await setup.chain.setBalance({ address: account.address, value: 10n ** 24n })
+  await mintUsdc(setup.chain, { to: account.address, micro: 10n ** 12n })
+  const code = await setup.chain.getCode({ address: setup.token })
+  const slot = await setup.chain.getStorageAt({ address: setup.token, slot: IMPLEMENTATION_SLOT })
+  await setup.chain.setCode({ address: UNKNOWN_TOKEN, bytecode: code ?? '0x' })
+  await setup.chain.setStorageAt({ address: UNKNOWN_TOKEN, index: IMPLEMENTATION_SLOT, value: slot ?? '0x' })
   // No reorganization undoes their first balance.
-  await stage.chain.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
+  await setup.chain.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
   const give = (to: Hex, micro: bigint): Hex => encodeFunctionData({ abi, functionName: 'transfer', args: [to, micro] })
   const take = (from: Hex): Hex =>
     encodeFunctionData({ abi, functionName: 'transferFrom', args: [from, newRecipient(), 0n] })
@@ -76,7 +76,7 @@ export async function createStrangers(
     async poison() {
       const chosen = random.pick(addressesOfPayments.length === 0 ? POISONS.slice(0, 3) : POISONS)
       await client.sendTransaction({
-        to: chosen === 'unknownToken' ? UNKNOWN_TOKEN : stage.token,
+        to: chosen === 'unknownToken' ? UNKNOWN_TOKEN : setup.token,
         data: data[chosen](),
         gas: 200_000n,
         maxFeePerGas: 400n * 10n ** 9n,

@@ -6,7 +6,7 @@ import { multicallCodec } from '../../../src/chain/codec.ts'
 import type { Db } from '../../../src/db/db.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { newRecipient } from '../../settlement/payouts.ts'
-import type { Stage } from '../../settlement/stage.ts'
+import type { Setup } from '../../settlement/setup.ts'
 
 /** Micro-USDC of one theft: far less than the limit of a payout. */
 const LOOT = 7_000_000n
@@ -21,7 +21,7 @@ export type Thief = {
   steal(db: Db): Promise<Hex | null>
 }
 
-export function createThief({ chain, token, rpcUrl, treasuryKey }: Stage): Thief {
+export function createThief({ chain, token, rpcUrl, treasuryKey }: Setup): Thief {
   const address = newRecipient()
   const treasury = privateKeyToAccount(treasuryKey)
   const account = privateKeyToAccount(generatePrivateKey())

@@ -1,5 +1,5 @@
 import type { Random } from '../../../test/support/random.ts'
-import type { Stage } from '../../settlement/stage.ts'
+import type { Setup } from '../../settlement/setup.ts'
 
 /** On the development chain `finalized` lags by this many blocks, so newer blocks may be replaced. */
 export const SLOTS_IN_AN_EPOCH = 3
@@ -18,7 +18,7 @@ export type Weather = {
   calm(): void
 }
 
-export function createWeather({ chain }: Stage, random: Random): Weather {
+export function createWeather({ chain }: Setup, random: Random): Weather {
   const counts = { blocks: 0, reorganizations: 0, drops: 0, feeSpikes: 0 }
   let expensiveBlocks = 0
   let isCalm = false

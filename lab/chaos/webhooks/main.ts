@@ -4,10 +4,10 @@ import { until } from '../../../scripts/demo/journey.ts'
 import type { Progress } from '../../../scripts/setup/progress.mjs'
 import { createPinrail, type Pinrail } from '../../../src/client/index.ts'
 import { inboxFacts } from '../../../test/e2e/harness/inbox-facts.ts'
-import { startWorld } from '../../../test/e2e/harness/world.ts'
+import { startTestSystem } from '../../../test/e2e/harness/test-system.ts'
 import { createRandom } from '../../../test/support/random.ts'
 
-type World = Awaited<ReturnType<typeof startWorld>>
+type Fixture = Awaited<ReturnType<typeof startTestSystem>>
 
 /** Maximum number of cancellations at the same time. */
 const AT_ONCE = 20
@@ -29,32 +29,32 @@ export async function main(args: string[], progress: Progress): Promise<number> 
   } as const
   const { values } = parseArgs({ args, options })
   const random = createRandom(Number(values.seed)).next
-  const world = await startWorld()
+  const fixture = await startTestSystem()
   try {
-    const { api_url: baseUrl, secret_key: apiKey } = world.system.info
+    const { api_url: baseUrl, secret_key: apiKey } = fixture.system.info
     const pinrail = createPinrail({ apiKey, baseUrl, retries: 12 })
     for (const { id } of (await pinrail.webhookEndpoints.list()).data)
       await pinrail.webhookEndpoints.update(id, { enabled_events: ['*'] })
     for (let round = 0; round < Number(values.rounds); round++) {
-      await playRound(world, pinrail, { announcements: Number(values.announcements), random })
+      await playRound(fixture, pinrail, { announcements: Number(values.announcements), random })
       progress.line(`round ${round + 1}: ${values.announcements} announced, worker and api killed in the middle`)
     }
-    return await judge(world, pinrail, progress)
+    return await judge(fixture, pinrail, progress)
   } finally {
-    await world.stop()
+    await fixture.stop()
   }
 }
 
 type Round = { readonly announcements: number; readonly random: () => number }
 
-async function playRound(world: World, pinrail: Pinrail, { announcements, random }: Round): Promise<void> {
+async function playRound(fixture: Fixture, pinrail: Pinrail, { announcements, random }: Round): Promise<void> {
   const payments = await inLanes(announcements, () => pinrail.payments.create({ amount: '10', currency: 'EUR' }))
   let canceled = 0
   // Each dies once, when between a fifth and four fifths have been canceled.
   const moments = VICTIMS.map((victim) => ({ victim, at: Math.floor(announcements * (0.2 + 0.6 * random())) }))
   const killing = moments.map(async ({ victim, at }) => {
     await until(async () => (canceled >= at ? true : null), `${at} cancellations`)
-    await world.kill(victim)
+    await fixture.kill(victim)
   })
   await inLanes(announcements, async (index) => {
     const { id } = payments[index] ?? { id: '' }
@@ -78,11 +78,11 @@ async function inLanes<T>(count: number, work: (index: number) => Promise<T>): P
   return done
 }
 
-async function judge(world: World, pinrail: Pinrail, progress: Progress): Promise<number> {
+async function judge(fixture: Fixture, pinrail: Pinrail, progress: Progress): Promise<number> {
   const events: string[] = []
   for await (const event of pinrail.events.pull(0)) events.push(event.id)
   const deadline = Date.now() + DELIVERED_WITHIN_MS
-  const read = async () => (await inboxFacts(world.system.info)).deliveries.filter(({ status }) => status < 300)
+  const read = async () => (await inboxFacts(fixture.system.info)).deliveries.filter(({ status }) => status < 300)
   let taken = await read()
   const undelivered = () => events.filter((id) => !taken.some(({ eventId }) => eventId === id))
   while (undelivered().length > 0 && Date.now() < deadline) {

@@ -19,93 +19,93 @@ const neverReached = (paymentId: string) => {
 
 /** Scenarios of the clocks of a payment: its expiry, a partner's silence, the delay of a settlement. */
 export const CLOCKS: Readonly<Record<string, Scenario>> = {
-  'confirming-for-too-long': async ({ world, handle, open, behind, untilRow, untilState }) => {
+  'confirming-for-too-long': async ({ world: fixture, handle, open, behind, untilRow, untilState }) => {
     const { paymentId, attemptId } = await behind(SOON_SILENT_MS, async () => {
-      const id = await world.createPayment(LONG)
+      const id = await fixture.createPayment(LONG)
       const opened = { paymentId: id, attemptId: await open(id) }
-      await world.atPartner('wallet_app', opened.attemptId, CONFIRMING)
+      await fixture.atPartner('wallet_app', opened.attemptId, CONFIRMING)
       await untilRow(id, 'status', 'processing')
       return opened
     })
     await untilState(paymentId, 'under_review')
-    await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+    await fixture.atPartner('wallet_app', attemptId, { action: 'reverse' })
     await untilState(paymentId, 'pending')
-    await world.workflows.cancel(paymentId)
+    await fixture.workflows.cancel(paymentId)
     await handle(paymentId).result()
     return paymentId
   },
 
-  'withdrawn-after-the-expiry': async ({ world, handle, open, behind, untilRow, untilRung }) => {
+  'withdrawn-after-the-expiry': async ({ world: fixture, handle, open, behind, untilRow, untilRung }) => {
     const { paymentId, attemptId } = await behind(SOON_EXPIRED_MS, async () => {
-      const id = await world.createPayment(SHORT)
+      const id = await fixture.createPayment(SHORT)
       const opened = { paymentId: id, attemptId: await open(id) }
-      await world.atPartner('wallet_app', opened.attemptId, CONFIRMING)
+      await fixture.atPartner('wallet_app', opened.attemptId, CONFIRMING)
       await untilRow(id, 'status', 'processing')
       return opened
     })
     await untilRung(paymentId)
-    await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+    await fixture.atPartner('wallet_app', attemptId, { action: 'reverse' })
     await handle(paymentId).result()
     return paymentId
   },
 
-  'late-money-withdrawn': async ({ world, handle, open, behind, untilRow }) => {
+  'late-money-withdrawn': async ({ world: fixture, handle, open, behind, untilRow }) => {
     const { paymentId, attemptId } = await behind(SOON_EXPIRED_MS, async () => {
-      const id = await world.createPayment({ ...UPI, ...SHORT })
+      const id = await fixture.createPayment({ ...UPI, ...SHORT })
       return { paymentId: id, attemptId: await open(id, 'local_partner', 'upi') }
     })
     await handle(paymentId).result()
-    await world.faultAt('converter', neverReached(paymentId))
-    await world.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId })
-    await world.atPartner('local_partner', attemptId, { action: 'pay' })
+    await fixture.faultAt('converter', neverReached(paymentId))
+    await fixture.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId })
+    await fixture.atPartner('local_partner', attemptId, { action: 'pay' })
     await untilRow(paymentId, 'status', 'processing')
-    await world.atPartner('local_partner', attemptId, { action: 'reverse' })
+    await fixture.atPartner('local_partner', attemptId, { action: 'reverse' })
     await handle(paymentId).result()
     return [{ name: 'late-money-withdrawn', workflowId: paymentId, run: 1 }]
   },
 
-  'expiry-moved-without-a-signal': async ({ world, handle, open, behind, untilRung }) => {
+  'expiry-moved-without-a-signal': async ({ world: fixture, handle, open, behind, untilRung }) => {
     const paymentId = await behind(SOON_EXPIRED_MS, async () => {
-      const id = await world.createPayment(SHORT)
-      const end = Date.parse((await world.read(id)).payment.expiresAt)
+      const id = await fixture.createPayment(SHORT)
+      const end = Date.parse((await fixture.read(id)).payment.expiresAt)
       const context = { publicUrl: '', now: () => end - MINUTE_MS }
-      await world.db.transaction((tx) => extendPayment(tx, context, id))
+      await fixture.db.transaction((tx) => extendPayment(tx, context, id))
       // The run learns of it from the answer that opens the order.
       await open(id)
       return id
     })
     await untilRung(paymentId)
-    await world.workflows.cancel(paymentId)
+    await fixture.workflows.cancel(paymentId)
     await handle(paymentId).result()
     return paymentId
   },
 
-  'paid-again-and-delayed': async ({ world, open, behind, untilRow, untilState, settled }) =>
+  'paid-again-and-delayed': async ({ world: fixture, open, behind, untilRow, untilState, settled }) =>
     behind(SOON_DELAYED_MS, async () => {
-      const paymentId = await world.createPayment()
+      const paymentId = await fixture.createPayment()
       const first = await open(paymentId)
-      await world.faultAt('converter', neverReached(paymentId))
-      await world.atPartner('wallet_app', first, { action: 'pay' })
+      await fixture.faultAt('converter', neverReached(paymentId))
+      await fixture.atPartner('wallet_app', first, { action: 'pay' })
       await untilState(paymentId, 'processing')
-      await world.atPartner('wallet_app', first, { action: 'reverse' })
+      await fixture.atPartner('wallet_app', first, { action: 'reverse' })
       await untilRow(paymentId, 'status', 'pending')
-      await world.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
+      await fixture.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
       await untilRow(paymentId, 'exception', 'settlement_delayed')
       await settled(paymentId)
       return paymentId
     }),
 
-  'moved-without-a-signal': async ({ world, open, behind, untilState, settled }) =>
+  'moved-without-a-signal': async ({ world: fixture, open, behind, untilState, settled }) =>
     behind(SOON_DELAYED_MS, async () => {
-      const paymentId = await world.createPayment()
+      const paymentId = await fixture.createPayment()
       const attemptId = await open(paymentId)
-      await world.faultAt('converter', { fault: 'conversion_refused', times: 1, attemptId: `${paymentId}:convert` })
-      await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+      await fixture.faultAt('converter', { fault: 'conversion_refused', times: 1, attemptId: `${paymentId}:convert` })
+      await fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
       await untilState(paymentId, 'under_review')
       // As by an activity of a run that was lost. The run learns of it from the answer that marks the delay.
       await changePayment(
-        world.db,
-        { publicUrl: '', now: world.clock },
+        fixture.db,
+        { publicUrl: '', now: fixture.clock },
         {
           id: paymentId,
           work: (work) => work.set({ stuck: null }),

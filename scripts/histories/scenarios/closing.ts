@@ -1,4 +1,4 @@
-import type { Stage } from '../stage.ts'
+import type { Setup } from '../setup.ts'
 import { HOUR_MS, MINUTE_MS, type Scenario } from './scenario.ts'
 
 /**
@@ -12,15 +12,15 @@ export const LONG = { expires_in: 604_800 }
 const SOON_UNHEARD_MS = 72 * HOUR_MS - 4000
 
 export const CLOSING: Readonly<Record<string, Scenario>> = {
-  'expired-unopened': async ({ world, handle, behind }) => {
-    const paymentId = await behind(SOON_EXPIRED_MS, () => world.createPayment(SHORT))
+  'expired-unopened': async ({ world: fixture, handle, behind }) => {
+    const paymentId = await behind(SOON_EXPIRED_MS, () => fixture.createPayment(SHORT))
     await handle(paymentId).result()
     return paymentId
   },
 
-  'expired-with-open-order': async ({ world, handle, open, behind }) => {
+  'expired-with-open-order': async ({ world: fixture, handle, open, behind }) => {
     const paymentId = await behind(SOON_EXPIRED_MS, async () => {
-      const id = await world.createPayment(SHORT)
+      const id = await fixture.createPayment(SHORT)
       await open(id)
       return id
     })
@@ -28,24 +28,24 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'paid-wins-over-expiry': async ({ world, open, settled, behind }) =>
+  'paid-wins-over-expiry': async ({ world: fixture, open, settled, behind }) =>
     behind(SOON_EXPIRED_MS, async () => {
-      const paymentId = await world.createPayment(SHORT)
+      const paymentId = await fixture.createPayment(SHORT)
       const attemptId = await open(paymentId)
-      await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
-      await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+      await fixture.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
+      await fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
       await settled(paymentId)
       return paymentId
     }),
 
-  'paid-late': async ({ world, handle, open, settled, behind }) => {
+  'paid-late': async ({ world: fixture, handle, open, settled, behind }) => {
     const { paymentId, attemptId } = await behind(SOON_EXPIRED_MS, async () => {
-      const id = await world.createPayment({ ...UPI, ...SHORT })
+      const id = await fixture.createPayment({ ...UPI, ...SHORT })
       return { paymentId: id, attemptId: await open(id, 'local_partner', 'upi') }
     })
     await handle(paymentId).result()
-    await world.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId })
-    await world.atPartner('local_partner', attemptId, { action: 'pay' })
+    await fixture.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId })
+    await fixture.atPartner('local_partner', attemptId, { action: 'pay' })
     await settled(paymentId)
     return [
       { name: 'expired-at-the-partner', workflowId: paymentId },
@@ -53,60 +53,60 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
     ]
   },
 
-  'paid-after-cancellation': async ({ world, open, settled }) => {
-    const paymentId = await world.createPayment(UPI)
+  'paid-after-cancellation': async ({ world: fixture, open, settled }) => {
+    const paymentId = await fixture.createPayment(UPI)
     const attemptId = await open(paymentId, 'local_partner', 'upi')
-    await world.workflows.cancel(paymentId)
-    await world.atPartner('local_partner', attemptId, { action: 'pay' })
+    await fixture.workflows.cancel(paymentId)
+    await fixture.atPartner('local_partner', attemptId, { action: 'pay' })
     await settled(paymentId)
     return paymentId
   },
 
-  'expiry-postponed': async ({ world, handle, open, untilRow, behind }) => {
+  'expiry-postponed': async ({ world: fixture, handle, open, untilRow, behind }) => {
     const paymentId = await behind(SOON_EXPIRED_MS, async () => {
-      const id = await world.createPayment(SHORT)
+      const id = await fixture.createPayment(SHORT)
       const attemptId = await open(id)
-      await world.atPartner('wallet_app', attemptId, { action: 'require_verification', buyer: 'slow' })
+      await fixture.atPartner('wallet_app', attemptId, { action: 'require_verification', buyer: 'slow' })
       await untilRow(id, 'expiryPostponed', true)
       return id
     })
-    await world.workflows.cancel(paymentId)
+    await fixture.workflows.cancel(paymentId)
     await handle(paymentId).result()
     return paymentId
   },
 
-  canceled: async ({ world, handle, open }) => {
-    const paymentId = await world.createPayment()
+  canceled: async ({ world: fixture, handle, open }) => {
+    const paymentId = await fixture.createPayment()
     await open(paymentId)
-    await world.workflows.cancel(paymentId)
+    await fixture.workflows.cancel(paymentId)
     await handle(paymentId).result()
     return paymentId
   },
 
-  'canceled-in-the-ui': async ({ world, handle, open }) => {
-    const paymentId = await world.createPayment()
+  'canceled-in-the-ui': async ({ world: fixture, handle, open }) => {
+    const paymentId = await fixture.createPayment()
     await open(paymentId)
     await handle(paymentId).cancel()
     await handle(paymentId).result()
     return paymentId
   },
 
-  'paid-wins-over-cancellation': async ({ world, open, settled }) => {
-    const paymentId = await world.createPayment()
+  'paid-wins-over-cancellation': async ({ world: fixture, open, settled }) => {
+    const paymentId = await fixture.createPayment()
     const attemptId = await open(paymentId)
-    await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
-    await world.atPartner('wallet_app', attemptId, { action: 'pay' })
-    await world.workflows.cancel(paymentId)
+    await fixture.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
+    await fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
+    await fixture.workflows.cancel(paymentId)
     await settled(paymentId)
     return paymentId
   },
 
-  'money-after-the-end': async (stage) => {
-    const { world, handle, decide } = stage
-    const { paymentId, attemptId } = await unheard(stage)
-    await world.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId })
-    await world.atPartner('local_partner', attemptId, { action: 'pay' })
-    await stage.untilReview(paymentId)
+  'money-after-the-end': async (setup) => {
+    const { world: fixture, handle, decide } = setup
+    const { paymentId, attemptId } = await unheard(setup)
+    await fixture.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId })
+    await fixture.atPartner('local_partner', attemptId, { action: 'pay' })
+    await setup.untilReview(paymentId)
     await decide(paymentId, 'give_back')
     await handle(paymentId).result()
     return [
@@ -115,15 +115,15 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
     ]
   },
 
-  'second-payment-refunded': async ({ world, handle, open, untilAttempt, decide, settle, untilRow }) => {
-    const paymentId = await world.createPayment(UPI)
+  'second-payment-refunded': async ({ world: fixture, handle, open, untilAttempt, decide, settle, untilRow }) => {
+    const paymentId = await fixture.createPayment(UPI)
     const upi = await open(paymentId, 'local_partner', 'upi')
     const card = await open(paymentId, 'card_partner', 'card')
-    await world.atPartner('card_partner', card, { action: 'pay' })
+    await fixture.atPartner('card_partner', card, { action: 'pay' })
     await settle(paymentId)
     await untilRow(paymentId, 'status', 'succeeded')
-    await world.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId: upi })
-    await world.atPartner('local_partner', upi, { action: 'pay' })
+    await fixture.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId: upi })
+    await fixture.atPartner('local_partner', upi, { action: 'pay' })
     await untilAttempt(paymentId, upi, 'paid')
     await decide(paymentId, 'give_back')
     await handle(paymentId).result()
@@ -137,11 +137,11 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
 export const UPI = { provider: undefined, amount: '50.00', currency: 'EUR' }
 
 /** Creates a canceled payment that has stopped waiting for the money of its UPI order. */
-export async function unheard({ world, handle, open, behind }: Stage) {
+export async function unheard({ world: fixture, handle, open, behind }: Setup) {
   const paid = await behind(SOON_UNHEARD_MS, async () => {
-    const paymentId = await world.createPayment({ ...UPI, ...LONG })
+    const paymentId = await fixture.createPayment({ ...UPI, ...LONG })
     const attemptId = await open(paymentId, 'local_partner', 'upi')
-    await world.workflows.cancel(paymentId)
+    await fixture.workflows.cancel(paymentId)
     return { paymentId, attemptId }
   })
   await handle(paid.paymentId).result()

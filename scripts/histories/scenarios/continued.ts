@@ -1,5 +1,5 @@
 import { startBriefServer } from '../brief-server.ts'
-import { openStage, type Stage } from '../stage.ts'
+import { openSetup, type Setup } from '../setup.ts'
 import { UPI } from './closing.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -8,12 +8,12 @@ export const CONTINUED: Readonly<Record<string, Scenario>> = {
   'continued-after-a-request': async () => {
     const server = await startBriefServer({ mostEvents: 60 })
     try {
-      const stage = await openStage(server)
+      const setup = await openSetup(server)
       try {
-        const workflowId = await continuedAfterRequest(stage)
-        return [{ name: 'continued-after-a-request', workflowId, history: await stage.readHistory(workflowId, 0) }]
+        const workflowId = await continuedAfterRequest(setup)
+        return [{ name: 'continued-after-a-request', workflowId, history: await setup.readHistory(workflowId, 0) }]
       } finally {
-        await stage.close()
+        await setup.close()
       }
     } finally {
       await server.stop()
@@ -22,20 +22,20 @@ export const CONTINUED: Readonly<Record<string, Scenario>> = {
 }
 
 /** The request arrives while the announcement still keeps the run from being continued. */
-async function continuedAfterRequest(stage: Stage): Promise<string> {
-  const { world, open, settle, untilState } = stage
-  const paymentId = await world.createPayment(UPI)
+async function continuedAfterRequest(setup: Setup): Promise<string> {
+  const { world: fixture, open, settle, untilState } = setup
+  const paymentId = await fixture.createPayment(UPI)
   await open(paymentId, 'local_partner', 'upi')
   const card = await open(paymentId, 'card_partner', 'card')
-  await stage.inboxAnswers({ answer: 'hang', times: 1 })
-  await world.atPartner('card_partner', card, { action: 'pay' })
+  await setup.inboxAnswers({ answer: 'hang', times: 1 })
+  await fixture.atPartner('card_partner', card, { action: 'pay' })
   await settle(paymentId)
   await untilState(paymentId, 'succeeded')
-  while (!(await stage.isLong(paymentId))) {
-    await world.workflows.tellRowChanged(paymentId)
+  while (!(await setup.isLong(paymentId))) {
+    await fixture.workflows.tellRowChanged(paymentId)
     await untilState(paymentId, 'succeeded')
   }
-  await world.workflows.cancel(paymentId)
-  await stage.untilRun(paymentId, 1)
+  await fixture.workflows.cancel(paymentId)
+  await setup.untilRun(paymentId, 1)
   return paymentId
 }

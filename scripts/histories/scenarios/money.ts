@@ -1,35 +1,35 @@
-import type { Stage } from '../stage.ts'
+import type { Setup } from '../setup.ts'
 import type { Scenario } from './scenario.ts'
 
 /** Scenarios of money in parts, of reversed money, and of long waits for more. */
 export const MONEY: Readonly<Record<string, Scenario>> = {
-  'underpaid-completed': async (stage) => {
-    const { world, untilState, settled } = stage
-    const { paymentId, attemptId } = await opened(stage)
-    await world.atPartner('wallet_app', attemptId, { action: 'pay', receivedMinor: '3000' })
+  'underpaid-completed': async (setup) => {
+    const { world: fixture, untilState, settled } = setup
+    const { paymentId, attemptId } = await opened(setup)
+    await fixture.atPartner('wallet_app', attemptId, { action: 'pay', receivedMinor: '3000' })
     await untilState(paymentId, 'under_review')
-    await world.atPartner('wallet_app', attemptId, { action: 'top_up', receivedMinor: '4999' })
+    await fixture.atPartner('wallet_app', attemptId, { action: 'top_up', receivedMinor: '4999' })
     await settled(paymentId)
     return paymentId
   },
 
-  'refund-that-took-its-time': async (stage) => {
-    const { world, untilState, untilRefunded, decide, handle } = stage
-    const { paymentId, attemptId } = await opened(stage)
-    await world.atPartner('wallet_app', attemptId, { action: 'pay', receivedMinor: '3000' })
+  'refund-that-took-its-time': async (setup) => {
+    const { world: fixture, untilState, untilRefunded, decide, handle } = setup
+    const { paymentId, attemptId } = await opened(setup)
+    await fixture.atPartner('wallet_app', attemptId, { action: 'pay', receivedMinor: '3000' })
     await untilState(paymentId, 'under_review')
-    await world.faultAt('wallet_app', { fault: 'refund_pending', seconds: 1, attemptId })
+    await fixture.faultAt('wallet_app', { fault: 'refund_pending', seconds: 1, attemptId })
     await decide(paymentId, 'give_back')
     await untilRefunded(paymentId)
     await handle(paymentId).result()
     return paymentId
   },
 
-  'held-while-converting': async (stage) => {
-    const { world, untilRow, untilState, decide, settled } = stage
-    const { paymentId, attemptId } = await opened(stage)
-    await world.faultAt('converter', { fault: 'delay', seconds: 3, times: 1, attemptId: `${paymentId}:convert` })
-    await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+  'held-while-converting': async (setup) => {
+    const { world: fixture, untilRow, untilState, decide, settled } = setup
+    const { paymentId, attemptId } = await opened(setup)
+    await fixture.faultAt('converter', { fault: 'delay', seconds: 3, times: 1, attemptId: `${paymentId}:convert` })
+    await fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
     await untilRow(paymentId, 'status', 'processing')
     await decide(paymentId, 'hold')
     await untilState(paymentId, 'under_review')
@@ -38,9 +38,9 @@ export const MONEY: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'held-while-paying': async (stage) => {
-    const { untilRow, untilState, decide, settled } = stage
-    const paymentId = await settling(stage)
+  'held-while-paying': async (setup) => {
+    const { untilRow, untilState, decide, settled } = setup
+    const paymentId = await settling(setup)
     await decide(paymentId, 'hold')
     await untilState(paymentId, 'under_review')
     await decide(paymentId, 'release')
@@ -49,36 +49,36 @@ export const MONEY: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'reversed-while-paying': async (stage) => {
-    const { world, untilState, handle } = stage
-    const { paymentId, attemptId } = await opened(stage)
-    await world.atPartner('wallet_app', attemptId, { action: 'pay' })
-    await stage.untilRow(paymentId, 'status', 'settling')
-    await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+  'reversed-while-paying': async (setup) => {
+    const { world: fixture, untilState, handle } = setup
+    const { paymentId, attemptId } = await opened(setup)
+    await fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
+    await setup.untilRow(paymentId, 'status', 'settling')
+    await fixture.atPartner('wallet_app', attemptId, { action: 'reverse' })
     await untilState(paymentId, 'under_review')
-    await world.voidPayout(paymentId)
+    await fixture.voidPayout(paymentId)
     await handle(paymentId).result()
     return paymentId
   },
 
-  'charged-back': async (stage) => {
-    const { world, settled, handle, decide, untilReview } = stage
-    const { paymentId, attemptId } = await opened(stage)
-    await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+  'charged-back': async (setup) => {
+    const { world: fixture, settled, handle, decide, untilReview } = setup
+    const { paymentId, attemptId } = await opened(setup)
+    await fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
     await settled(paymentId)
-    await world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+    await fixture.atPartner('wallet_app', attemptId, { action: 'reverse' })
     await untilReview(paymentId)
     await decide(paymentId, 'write_off')
     await handle(paymentId).result()
     return [{ name: 'charged-back', workflowId: paymentId, run: 1 }]
   },
 
-  'fill-off-rate-approved': async (stage) => {
-    const { world, untilState, decide, settled } = stage
-    const { paymentId, attemptId } = await opened(stage)
+  'fill-off-rate-approved': async (setup) => {
+    const { world: fixture, untilState, decide, settled } = setup
+    const { paymentId, attemptId } = await opened(setup)
     const fault = { fault: 'fill_off_rate', minor: '1', times: 1, attemptId: `${paymentId}:convert` }
-    await world.faultAt('converter', fault)
-    await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+    await fixture.faultAt('converter', fault)
+    await fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
     await untilState(paymentId, 'under_review')
     await decide(paymentId, 'settle')
     await settled(paymentId)
@@ -86,14 +86,14 @@ export const MONEY: Readonly<Record<string, Scenario>> = {
   },
 }
 
-async function opened({ world, open }: Stage): Promise<{ paymentId: string; attemptId: string }> {
-  const paymentId = await world.createPayment()
+async function opened({ world: fixture, open }: Setup): Promise<{ paymentId: string; attemptId: string }> {
+  const paymentId = await fixture.createPayment()
   return { paymentId, attemptId: await open(paymentId) }
 }
 
-async function settling(stage: Stage): Promise<string> {
-  const { paymentId, attemptId } = await opened(stage)
-  await stage.world.atPartner('wallet_app', attemptId, { action: 'pay' })
-  await stage.untilRow(paymentId, 'status', 'settling')
+async function settling(setup: Setup): Promise<string> {
+  const { paymentId, attemptId } = await opened(setup)
+  await setup.world.atPartner('wallet_app', attemptId, { action: 'pay' })
+  await setup.untilRow(paymentId, 'status', 'settling')
   return paymentId
 }

@@ -1,10 +1,10 @@
 import type { History } from '@temporalio/common/lib/proto-utils.js'
-import type { Stage } from '../stage.ts'
+import type { Setup } from '../setup.ts'
 
 /**
  * Plays one story to its end, or until the rest happens automatically. Returns the workflows whose histories to keep.
  */
-export type Scenario = (stage: Stage) => Promise<string | readonly WorkflowOf[]>
+export type Scenario = (setup: Setup) => Promise<string | readonly WorkflowOf[]>
 
 /** A workflow of a story with several, and the name of its history. */
 export type WorkflowOf = {

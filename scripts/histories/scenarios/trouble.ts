@@ -2,12 +2,12 @@ import { MINUTE_MS, type Scenario } from './scenario.ts'
 
 /** Scenarios of partners that do not answer, lost messages and lost runs. Those that take minutes are first. */
 export const TROUBLE: Readonly<Record<string, Scenario>> = {
-  'settlement-delayed': async ({ world, open, untilRow, behind, settled }) => {
-    const paymentId = await world.createPayment()
+  'settlement-delayed': async ({ world: fixture, open, untilRow, behind, settled }) => {
+    const paymentId = await fixture.createPayment()
     const attemptId = await open(paymentId)
     // Paid 15 minutes ago by the service's clock, so it is late at once.
     await behind(15 * MINUTE_MS, async () => {
-      await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+      await fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
       await untilRow(paymentId, 'status', 'settling')
     })
     await untilRow(paymentId, 'exception', 'settlement_delayed')
@@ -15,60 +15,60 @@ export const TROUBLE: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'callback-lost': async ({ world, open, later, settled }) => {
-    const paymentId = await world.createPayment()
+  'callback-lost': async ({ world: fixture, open, later, settled }) => {
+    const paymentId = await fixture.createPayment()
     const attemptId = await open(paymentId)
-    await world.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
-    await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+    await fixture.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
+    await fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
     later(() => settled(paymentId))
     return paymentId
   },
 
-  'partner-silent': async ({ world, open, later, settled }) => {
-    const paymentId = await world.createPayment()
+  'partner-silent': async ({ world: fixture, open, later, settled }) => {
+    const paymentId = await fixture.createPayment()
     const attemptId = await open(paymentId)
     // All tries of one reading fail. The poll a minute later succeeds.
-    await world.faultAt('wallet_app', { fault: 'server_error', operation: 'read', times: 3, attemptId })
-    await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+    await fixture.faultAt('wallet_app', { fault: 'server_error', operation: 'read', times: 3, attemptId })
+    await fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
     later(() => settled(paymentId))
     return paymentId
   },
 
-  'order-opened-without-an-answer': async ({ world, open, settled }) => {
-    const paymentId = await world.createPayment()
-    await world.faultAt('wallet_app', { fault: 'timeout_after_effect', operation: 'open', mode: 'close', times: 1 })
-    await world.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
+  'order-opened-without-an-answer': async ({ world: fixture, open, settled }) => {
+    const paymentId = await fixture.createPayment()
+    await fixture.faultAt('wallet_app', { fault: 'timeout_after_effect', operation: 'open', mode: 'close', times: 1 })
+    await fixture.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
     await settled(paymentId)
     return paymentId
   },
 
-  'conversion-without-an-answer': async ({ world, open, settled }) => {
-    const paymentId = await world.createPayment()
-    await world.faultAt('converter', {
+  'conversion-without-an-answer': async ({ world: fixture, open, settled }) => {
+    const paymentId = await fixture.createPayment()
+    await fixture.faultAt('converter', {
       fault: 'timeout_after_effect',
       operation: 'convert',
       mode: 'close',
       times: 1,
       attemptId: `${paymentId}:convert`,
     })
-    await world.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
+    await fixture.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
     await settled(paymentId)
     return paymentId
   },
 
-  'start-lost': async ({ world, open, settled }) => {
-    const paymentId = await world.createPaymentWithoutStart()
-    await world.relay.startPayments()
-    await world.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
+  'start-lost': async ({ world: fixture, open, settled }) => {
+    const paymentId = await fixture.createPaymentWithoutStart()
+    await fixture.relay.startPayments()
+    await fixture.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
     await settled(paymentId)
     return paymentId
   },
 
-  'run-terminated': async ({ world, handle, open, settled }) => {
-    const paymentId = await world.createPayment()
+  'run-terminated': async ({ world: fixture, handle, open, settled }) => {
+    const paymentId = await fixture.createPayment()
     const attemptId = await open(paymentId)
     await handle(paymentId).terminate('by hand')
-    await world.atPartner('wallet_app', attemptId, { action: 'pay' })
+    await fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
     await settled(paymentId)
     return [
       { name: 'run-terminated', workflowId: paymentId },
@@ -76,22 +76,22 @@ export const TROUBLE: Readonly<Record<string, Scenario>> = {
     ]
   },
 
-  'run-terminated-while-settling': async ({ world, handle, open, untilRow, settled }) => {
-    const paymentId = await world.createPayment()
-    await world.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
+  'run-terminated-while-settling': async ({ world: fixture, handle, open, untilRow, settled }) => {
+    const paymentId = await fixture.createPayment()
+    await fixture.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
     await untilRow(paymentId, 'status', 'settling')
     await handle(paymentId).terminate('by hand')
     await settled(paymentId)
     return [{ name: 'run-resumed-while-settling', workflowId: paymentId, run: 1 }]
   },
 
-  'run-terminated-while-converting': async ({ world, handle, open, untilRow, settled }) => {
-    const paymentId = await world.createPayment()
-    await world.faultAt('converter', { fault: 'delay', seconds: 3, times: 1, attemptId: `${paymentId}:convert` })
-    await world.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
+  'run-terminated-while-converting': async ({ world: fixture, handle, open, untilRow, settled }) => {
+    const paymentId = await fixture.createPayment()
+    await fixture.faultAt('converter', { fault: 'delay', seconds: 3, times: 1, attemptId: `${paymentId}:convert` })
+    await fixture.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
     await untilRow(paymentId, 'status', 'processing')
     await handle(paymentId).terminate('by hand')
-    await world.workflows.tellRowChanged(paymentId)
+    await fixture.workflows.tellRowChanged(paymentId)
     await settled(paymentId)
     return [{ name: 'run-resumed-while-converting', workflowId: paymentId, run: 1 }]
   },

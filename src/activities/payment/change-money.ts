@@ -11,7 +11,7 @@ import { nextEffect } from '../../domain/payment/funds/next.ts'
 import { toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { createNote } from '../../domain/timeline.ts'
-import type { PaymentDeps, PayoutDesk } from './payment-deps.ts'
+import type { PaymentDeps, PayoutQueue } from './payment-deps.ts'
 
 type MoneyChange = { readonly id: string; readonly work: Work; readonly known?: PaymentWithAttempts }
 
@@ -50,7 +50,7 @@ const mustVoid = ({ state }: PaymentWork): boolean => nextEffect(toFunds(state))
  * The settlement engine proves whether it was paid, even if a restored backup lacks it. If none was ever handed over,
  * the next step is computed from the money that is there.
  */
-async function voidPayout(work: PaymentWork, tx: Tx, payouts: PayoutDesk): Promise<void> {
+async function voidPayout(work: PaymentWork, tx: Tx, payouts: PayoutQueue): Promise<void> {
   const { id } = work.state.payment
   const asked = await payouts.void(tx, id)
   if (asked === 'none' && (await payouts.open(tx, id)) === null)

@@ -15,10 +15,10 @@ export type PaymentDeps = {
   readonly converter: Converter
   readonly rates: { current(currency: Currency): Promise<Rate> }
   readonly context: ChangeContext
-  readonly payouts: PayoutDesk
+  readonly payouts: PayoutQueue
 }
 
-export type PayoutDesk = {
+export type PayoutQueue = {
   getTreasury(paymentId: string): Hex
   queue(payout: {
     paymentId: string

@@ -11,7 +11,7 @@ import {
 } from '../../db/merchants/api-keys.ts'
 import { lockMerchant } from '../../db/merchants/merchants.ts'
 import { recordAction } from '../../db/operator/actions.ts'
-import { type Office, Refusal, requireMerchant, sayList, signedBy, UsageError, wholeNumber } from '../call.ts'
+import { type CommandContext, Refusal, requireMerchant, sayList, signedBy, UsageError, wholeNumber } from '../call.ts'
 
 /** The API's limit for an account. */
 const MOST_KEYS = 25
@@ -34,10 +34,10 @@ export async function readKeys(db: Queryable, tenant: Tenant): Promise<KeyLine[]
   }))
 }
 
-export async function listKeys(office: Office): Promise<number> {
-  const keys = await readKeys(office.db, await requireMerchant(office))
-  office.give('keys', keys)
-  return sayList(office.say, {
+export async function listKeys(context: CommandContext): Promise<number> {
+  const keys = await readKeys(context.db, await requireMerchant(context))
+  context.give('keys', keys)
+  return sayList(context.say, {
     none: 'no key',
     head: ['key', 'ends in', 'state', 'last used', 'name', 'scopes'],
     rows: keys.map(({ id, name, last4, scopes, lastUsedAt, ...key }) => [
@@ -52,15 +52,15 @@ export async function listKeys(office: Office): Promise<number> {
 }
 
 /** The key is shown once: only its digest is stored. */
-export async function createKey(office: Office): Promise<number> {
-  const { db, settings, options, say, give } = office
-  const signed = signedBy(office)
+export async function createKey(context: CommandContext): Promise<number> {
+  const { db, settings, options, say, give } = context
+  const signed = signedBy(context)
   if (settings.API_KEY_PEPPER === undefined)
     throw new UsageError(
       'API_KEY_PEPPER must be set to the pepper of the API, which refuses keys made with another one',
     )
   const wanted = readWanted(options)
-  const merchant = await requireMerchant(office)
+  const merchant = await requireMerchant(context)
   const { id, text, ...made } = createApiKey(db.livemode, settings.API_KEY_PEPPER.reveal())
   await db.transaction(async (tx) => {
     await lockMerchant(tx, merchant.merchantId)
@@ -77,7 +77,7 @@ export async function createKey(office: Office): Promise<number> {
   return 0
 }
 
-function readWanted(options: Office['options']) {
+function readWanted(options: CommandContext['options']) {
   const scopes = splitList(options.scopes) ?? DEFAULT_SCOPES
   const stranger = scopes.find((scope) => !API_SCOPES.some((known) => known === scope))
   if (stranger !== undefined) throw new UsageError(`--scopes has no scope ${stranger}. Use ${API_SCOPES.join(', ')}`)
@@ -98,12 +98,12 @@ const splitList = (text: string | undefined): string[] | undefined =>
     .filter((word) => word !== '')
 
 /** Takes effect within a second: API processes cache a key for that long. */
-export async function revokeKey(office: Office): Promise<number> {
-  const { say, give } = office
-  const signed = signedBy(office)
-  const key = await ownKey(office)
+export async function revokeKey(context: CommandContext): Promise<number> {
+  const { say, give } = context
+  const signed = signedBy(context)
+  const key = await ownKey(context)
   const tenant = { merchantId: key.merchantId, livemode: key.livemode }
-  const revoked = await office.db.transaction(async (tx) => {
+  const revoked = await context.db.transaction(async (tx) => {
     const ended = await revokeApiKey(tx, tenant, { id: key.id, at: new Date().toISOString() })
     await recordAction(tx, tenant, { ...signed, kind: 'key.revoked', data: { key: `${PREFIX}${key.id}` } })
     const data = { key: `${PREFIX}${key.id}`, name: key.name }
@@ -115,7 +115,7 @@ export async function revokeKey(office: Office): Promise<number> {
   return 0
 }
 
-async function ownKey({ db, subjects: [id = ''] }: Office & { readonly db: Db }): Promise<StoredApiKey> {
+async function ownKey({ db, subjects: [id = ''] }: CommandContext & { readonly db: Db }): Promise<StoredApiKey> {
   const key = await findApiKey(db, id.startsWith(PREFIX) ? id.slice(PREFIX.length) : id)
   if (key === null) throw new Refusal(`there is no key ${id}: see \`pinrail keys list <merchant>\``)
   return key

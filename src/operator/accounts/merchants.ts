@@ -6,7 +6,7 @@ import { listEndpoints } from '../../db/webhooks/webhook-endpoints.ts'
 import { nameProblem } from '../../domain/account/name.ts'
 import { isSafeText, isVisible, storedText } from '../../domain/text.ts'
 import { newId } from '../../ids.ts'
-import { type Office, readLimit, requireMerchant, sayList, signedBy, UsageError } from '../call.ts'
+import { type CommandContext, readLimit, requireMerchant, sayList, signedBy, UsageError } from '../call.ts'
 import { describeAct } from '../settlement-acts.ts'
 import { readKeys } from './keys.ts'
 import { describeWallet } from './wallets.ts'
@@ -15,19 +15,22 @@ const USUAL_LINES = 50
 const LONGEST_NAME = 100
 const SHOWN_ACTIONS = 20
 
-export async function listAccounts(office: Office): Promise<number> {
-  const merchants = await listMerchants(office.db, { text: office.options.name, limit: readLimit(office, USUAL_LINES) })
-  office.give('merchants', merchants)
-  return sayList(office.say, {
+export async function listAccounts(context: CommandContext): Promise<number> {
+  const merchants = await listMerchants(context.db, {
+    text: context.options.name,
+    limit: readLimit(context, USUAL_LINES),
+  })
+  context.give('merchants', merchants)
+  return sayList(context.say, {
     none: 'no merchant',
     head: ['merchant', 'name', 'keys', 'payments', 'wallet'],
     rows: merchants.map(({ id, name, keys, payments, wallet }) => [id, name, keys, payments, wallet]),
   })
 }
 
-export async function createAccount(office: Office): Promise<number> {
-  const { db, subjects, say, give } = office
-  const signed = signedBy(office)
+export async function createAccount(context: CommandContext): Promise<number> {
+  const { db, subjects, say, give } = context
+  const signed = signedBy(context)
   const name = storedText(subjects[0] ?? '').trim()
   if (name.length > LONGEST_NAME || !isSafeText(name, 'line') || !isVisible(name))
     throw new UsageError(`the name must have 1 to ${LONGEST_NAME} visible characters: buyers see it`)
@@ -45,9 +48,9 @@ export async function createAccount(office: Office): Promise<number> {
   return 0
 }
 
-export async function showAccount(office: Office): Promise<number> {
-  const { db, say, give } = office
-  const merchant = await requireMerchant(office)
+export async function showAccount(context: CommandContext): Promise<number> {
+  const { db, say, give } = context
+  const merchant = await requireMerchant(context)
   const [wallet, keys, endpoints, actions] = await Promise.all([
     readWalletSetting(db, merchant),
     readKeys(db, merchant),

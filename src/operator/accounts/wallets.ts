@@ -10,7 +10,7 @@ import {
 import { recordAction } from '../../db/operator/actions.ts'
 import { checkWallet, WALLET_WAIT_SECONDS } from '../../domain/wallet.ts'
 import { checksumAddress } from '../../evm/checksum.ts'
-import { type Office, Refusal, requireMerchant, signedBy } from '../call.ts'
+import { type CommandContext, Refusal, requireMerchant, signedBy } from '../call.ts'
 
 export function describeWallet(wallet: WalletSetting | null): string[] {
   if (wallet === null) return ['no wallet: payments cannot be created']
@@ -21,22 +21,25 @@ export function describeWallet(wallet: WalletSetting | null): string[] {
   ]
 }
 
-async function show(office: Office, tenant: { merchantId: string; livemode: boolean }): Promise<WalletSetting | null> {
-  const wallet = await readWalletSetting(office.db, tenant)
-  office.give('wallet', wallet)
-  for (const line of describeWallet(wallet)) office.say(line)
+async function show(
+  context: CommandContext,
+  tenant: { merchantId: string; livemode: boolean },
+): Promise<WalletSetting | null> {
+  const wallet = await readWalletSetting(context.db, tenant)
+  context.give('wallet', wallet)
+  for (const line of describeWallet(wallet)) context.say(line)
   return wallet
 }
 
-export async function showWallet(office: Office): Promise<number> {
-  return (await show(office, await requireMerchant(office))) === null ? 1 : 0
+export async function showWallet(context: CommandContext): Promise<number> {
+  return (await show(context, await requireMerchant(context))) === null ? 1 : 0
 }
 
 /** Existing payments keep the wallet that they were made with. */
-export async function changeWallet(office: Office): Promise<number> {
-  const { db, settings, subjects } = office
-  const signed = signedBy(office)
-  const merchant = await requireMerchant(office)
+export async function changeWallet(context: CommandContext): Promise<number> {
+  const { db, settings, subjects } = context
+  const signed = signedBy(context)
+  const merchant = await requireMerchant(context)
   const check = checkWallet(subjects[1] ?? '', { checksum: checksumAddress, token: settings.USDC_ADDRESS })
   if (!check.ok) throw new Refusal(`the address ${check.message}`)
   const { address } = check
@@ -49,14 +52,14 @@ export async function changeWallet(office: Office): Promise<number> {
     await recordAction(tx, merchant, { ...signed, kind: 'wallet.changed', data: { address, at } })
     await leaveNotice(tx, merchant, { kind: 'wallet.changed', data: { address, at } })
   })
-  await show(office, merchant)
+  await show(context, merchant)
   return 0
 }
 
-export async function keepWallet(office: Office): Promise<number> {
-  const { db, say } = office
-  const signed = signedBy(office)
-  const merchant = await requireMerchant(office)
+export async function keepWallet(context: CommandContext): Promise<number> {
+  const { db, say } = context
+  const signed = signedBy(context)
+  const merchant = await requireMerchant(context)
   const dropped = await db.transaction(async (tx) => {
     if (!(await dropPlannedWallet(tx, merchant))) return false
     await recordAction(tx, merchant, { ...signed, kind: 'wallet.kept', data: {} })
@@ -64,6 +67,6 @@ export async function keepWallet(office: Office): Promise<number> {
     return true
   })
   if (!dropped) say('nothing changed: no wallet change is planned')
-  await show(office, merchant)
+  await show(context, merchant)
   return dropped ? 0 : 1
 }

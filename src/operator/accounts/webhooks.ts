@@ -18,7 +18,16 @@ import { plural } from '../../domain/plural.ts'
 import { createTemporalClient } from '../../temporal/connect.ts'
 import { createDeliveryWorkflows } from '../../temporal/deliveries.ts'
 import { DELIVERIES_QUEUE } from '../../workflows/queues.ts'
-import { type Office, Refusal, readLimit, readSince, requireMerchant, sayList, signedBy, UsageError } from '../call.ts'
+import {
+  type CommandContext,
+  Refusal,
+  readLimit,
+  readSince,
+  requireMerchant,
+  sayList,
+  signedBy,
+  UsageError,
+} from '../call.ts'
 
 const USUAL_LINES = 20
 const MOST_FAILING = 200
@@ -27,13 +36,13 @@ const REPLAYABLE_MS = 30 * 86_400_000
 /** The workers start the other deliveries. */
 const MOST_STARTED = 500
 
-export async function listWebhooks(office: Office): Promise<number> {
-  const endpoints = await listEndpoints(office.db, await requireMerchant(office))
-  office.give(
+export async function listWebhooks(context: CommandContext): Promise<number> {
+  const endpoints = await listEndpoints(context.db, await requireMerchant(context))
+  context.give(
     'webhooks',
     endpoints.map(({ secrets: _secrets, ...endpoint }) => endpoint),
   )
-  return sayList(office.say, {
+  return sayList(context.say, {
     none: 'no webhook endpoint',
     head: ['endpoint', 'health', 'url'],
     rows: endpoints.map((endpoint) => [endpoint.id, describeHealth(endpoint), endpoint.url]),
@@ -52,10 +61,10 @@ function describeHealth({ disabled_at, disabled_reason, failing_since }: Health)
 }
 
 /** Returns 1 if an endpoint accepts nothing. */
-export async function listFailing(office: Office): Promise<number> {
-  const endpoints = await listFailingEndpoints(office.db, MOST_FAILING)
-  office.give('webhooks', endpoints)
-  sayList(office.say, {
+export async function listFailing(context: CommandContext): Promise<number> {
+  const endpoints = await listFailingEndpoints(context.db, MOST_FAILING)
+  context.give('webhooks', endpoints)
+  sayList(context.say, {
     none: 'every endpoint accepts its events',
     head: ['endpoint', 'merchant', 'health', 'since', 'waiting or failed', 'url'],
     rows: endpoints.map((endpoint) => [
@@ -70,10 +79,10 @@ export async function listFailing(office: Office): Promise<number> {
   return endpoints.length === 0 ? 0 : 1
 }
 
-export async function showDeliveries(office: Office): Promise<number> {
-  const { db, options, say, give } = office
-  const { tenant, endpoint } = await findOwned(office)
-  const page = { limit: readLimit(office, USUAL_LINES), after: null, before: null }
+export async function showDeliveries(context: CommandContext): Promise<number> {
+  const { db, options, say, give } = context
+  const { tenant, endpoint } = await findOwned(context)
+  const page = { limit: readLimit(context, USUAL_LINES), after: null, before: null }
   const filters = { status: options.status }
   const rows = (await listDeliveries(db, tenant, { endpointId: endpoint.id, filters, page }))?.rows ?? []
   give('deliveries', rows)
@@ -92,13 +101,13 @@ function lastAnswer({ log }: DeliveryEntry): string {
 }
 
 /** Restarts the schedule of one event, or of all that failed since a time. */
-export async function redeliver(office: Office): Promise<number> {
-  const { db, subjects, options, say, give } = office
-  const signed = signedBy(office)
+export async function redeliver(context: CommandContext): Promise<number> {
+  const { db, subjects, options, say, give } = context
+  const signed = signedBy(context)
   const event = subjects[1]
   if ((event === undefined) === (options.since === undefined))
     throw new UsageError('name an event, or give --since <time> to resend all that have failed since then')
-  const { tenant, endpoint } = await findOwned(office)
+  const { tenant, endpoint } = await findOwned(context)
   if (endpoint.disabled_at !== null)
     throw new Refusal(`${endpoint.id} is disabled: \`pinrail webhooks enable ${endpoint.id}\` first`)
   const again = await db.transaction(async (tx) => {
@@ -124,14 +133,14 @@ export async function redeliver(office: Office): Promise<number> {
     say('nothing to deliver again')
     return 1
   }
-  const started = await deliverNow(office, endpoint, again)
+  const started = await deliverNow(context, endpoint, again)
   say(`${plural(started, 'delivery is', 'deliveries are')} started`)
   if (started < again.length) say(`the workers start the other ${again.length - started} within 15 minutes`)
   return 0
 }
 
 async function deliverNow(
-  { settings }: Office,
+  { settings }: CommandContext,
   { id: endpointId, merchant_id: merchantId }: WebhookEndpoint,
   revived: readonly RevivedDelivery[],
 ) {
@@ -153,19 +162,19 @@ async function deliverNow(
 const limitSince = (text: string): string =>
   new Date(Math.max(readSince(text), Date.now() - REPLAYABLE_MS)).toISOString()
 
-export const enableWebhook = (office: Office): Promise<number> => switchWebhook(office, true)
-export const disableWebhook = (office: Office): Promise<number> => switchWebhook(office, false)
+export const enableWebhook = (context: CommandContext): Promise<number> => switchWebhook(context, true)
+export const disableWebhook = (context: CommandContext): Promise<number> => switchWebhook(context, false)
 
-async function switchWebhook(office: Office, enabled: boolean): Promise<number> {
-  const signed = signedBy(office)
-  const { tenant, endpoint } = await findOwned(office)
-  await office.db.transaction(async (tx) => {
+async function switchWebhook(context: CommandContext, enabled: boolean): Promise<number> {
+  const signed = signedBy(context)
+  const { tenant, endpoint } = await findOwned(context)
+  await context.db.transaction(async (tx) => {
     await updateEndpoint(tx, tenant, { id: endpoint.id, changes: { enabled } })
     const kind = enabled ? 'webhook.enabled' : 'webhook.disabled'
     await recordAction(tx, tenant, { ...signed, kind, data: { endpoint: endpoint.id } })
   })
-  office.give('webhook', { id: endpoint.id, enabled })
-  office.say(
+  context.give('webhook', { id: endpoint.id, enabled })
+  context.say(
     enabled
       ? `${endpoint.id} is enabled; resend failed events with \`pinrail webhooks redeliver\``
       : `${endpoint.id} is disabled: its events are kept, and nothing is sent`,
@@ -173,7 +182,10 @@ async function switchWebhook(office: Office, enabled: boolean): Promise<number> 
   return 0
 }
 
-async function findOwned({ db, subjects: [id = ''] }: Office): Promise<{ tenant: Tenant; endpoint: WebhookEndpoint }> {
+async function findOwned({
+  db,
+  subjects: [id = ''],
+}: CommandContext): Promise<{ tenant: Tenant; endpoint: WebhookEndpoint }> {
   const tenant = await findEndpointOwner(db, id)
   const endpoint = tenant && (await findEndpoint(db, tenant, id))
   if (tenant === null || endpoint === null)

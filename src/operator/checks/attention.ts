@@ -1,7 +1,7 @@
 import { listDown } from '../../db/partners/standing.ts'
 import { listAttention } from '../../db/payments/attention.ts'
 import type { DownReason } from '../../domain/partner/standing.ts'
-import { type Office, sayList } from '../call.ts'
+import { type CommandContext, sayList } from '../call.ts'
 
 /** The entries that have waited longest. */
 const MOST = 200
@@ -19,7 +19,7 @@ function formatAge(since: string, now: number): string {
 }
 
 /** Returns 1 if anything waits for an operator. */
-export async function showAttention({ db, say, give }: Office): Promise<number> {
+export async function showAttention({ db, say, give }: CommandContext): Promise<number> {
   const [waiting, down] = await Promise.all([listAttention(db, MOST), listDown(db)])
   give('attention', waiting)
   give('partners_down', down)

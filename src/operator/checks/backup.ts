@@ -1,11 +1,11 @@
 import { reconcile } from '../../db/invariants/reconcile.ts'
 import { compareSchema, readContent } from '../../db/operator/health.ts'
 import { plural } from '../../domain/plural.ts'
-import type { Office } from '../call.ts'
+import type { CommandContext } from '../call.ts'
 import { giveReconciliation, sayDifferences } from '../reconcile.ts'
 
 /** Run it on a restored database before anything starts there. Returns 1 if the database must not be used. */
-export async function checkBackup({ db, say, give }: Office): Promise<number> {
+export async function checkBackup({ db, say, give }: CommandContext): Promise<number> {
   const { missing, newer } = await compareSchema(db)
   if (newer.length > 0) {
     give('newer', newer)

@@ -8,7 +8,7 @@ import { summarizeStanding } from '../../domain/settlement/answer.ts'
 import { createTemporalClient } from '../../temporal/connect.ts'
 import { listPollers, missingSearchAttributes } from '../../temporal/namespace.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../../workflows/queues.ts'
-import type { Office } from '../call.ts'
+import type { CommandContext } from '../call.ts'
 import { readStanding } from '../status.ts'
 
 /** Milliseconds: a slower part fails. */
@@ -32,13 +32,13 @@ type Grade = 'ok' | 'warn' | 'fail'
 const MARKS: Readonly<Record<Grade, string>> = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' }
 
 /** Returns 1 if a part fails, or something waits for an operator. */
-export async function doctor(office: Office): Promise<number> {
-  const temporal = createTemporalClient(office.settings)
+export async function doctor(context: CommandContext): Promise<number> {
+  const temporal = createTemporalClient(context.settings)
   try {
-    const looks = [...lookAtDatabase(office), ...lookAtTemporal(office, temporal), ...lookAtChain(office)]
+    const looks = [...lookAtDatabase(context), ...lookAtTemporal(context, temporal), ...lookAtChain(context)]
     const found = await Promise.all(looks.map(examine))
-    office.give('parts', found)
-    for (const { part, grade, found: text } of found) office.say(`${MARKS[grade]}  ${part}: ${text}`)
+    context.give('parts', found)
+    for (const { part, grade, found: text } of found) context.say(`${MARKS[grade]}  ${part}: ${text}`)
     return found.every(({ grade }) => grade === 'ok') ? 0 : 1
   } finally {
     await temporal.close()
@@ -62,7 +62,7 @@ async function examine({ part, look }: Look): Promise<{ part: string; grade: Gra
   }
 }
 
-function lookAtDatabase({ db }: Office): Look[] {
+function lookAtDatabase({ db }: CommandContext): Look[] {
   return [
     { part: 'schema', look: async () => schema(await compareSchema(db)) },
     {
@@ -119,7 +119,7 @@ function books(
   return `${compared}, and held`
 }
 
-function lookAtTemporal({ settings }: Office, temporal: ReturnType<typeof createTemporalClient>): Look[] {
+function lookAtTemporal({ settings }: CommandContext, temporal: ReturnType<typeof createTemporalClient>): Look[] {
   const { connection } = temporal.client
   const { namespace } = settings.temporal
   const queue = (name: string): Look => ({
@@ -146,7 +146,7 @@ function lookAtTemporal({ settings }: Office, temporal: ReturnType<typeof create
   ]
 }
 
-function lookAtChain({ db, settings: given }: Office): Look[] {
+function lookAtChain({ db, settings: given }: CommandContext): Look[] {
   const { POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum = 1, ...settings } = given
   if (urls === undefined)
     return [{ part: 'nodes', look: () => Promise.reject(new Failure('POLYGON_RPC_URLS is not set')) }]

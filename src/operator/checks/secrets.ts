@@ -13,15 +13,15 @@ import {
 } from '../../db/operator/secrets.ts'
 import { plural } from '../../domain/plural.ts'
 import { createSecretBox, type SecretBox } from '../../webhooks/secret-box.ts'
-import { type Office, UsageError } from '../call.ts'
+import { type CommandContext, UsageError } from '../call.ts'
 
 const TOGETHER = 100
 
 /** Returns 1 if anything still depends on retired secrets: then they must stay configured. */
-export async function showSecrets(office: Office): Promise<number> {
-  const { db, settings, say, give } = office
+export async function showSecrets(context: CommandContext): Promise<number> {
+  const { db, settings, say, give } = context
   if (settings.API_KEY_PEPPER === undefined) throw new UsageError('API_KEY_PEPPER must be set')
-  const box = openBox(office)
+  const box = openBox(context)
   const current = derivePepperId(settings.API_KEY_PEPPER.reveal())
   const peppers = await countPeppers(db)
   const keys = peppers.filter(({ pepper_id }) => pepper_id !== current).reduce((sum, one) => sum + one.keys, 0)
@@ -54,15 +54,15 @@ export async function showSecrets(office: Office): Promise<number> {
 }
 
 /** Repeating it changes nothing. */
-export async function resealSecrets(office: Office): Promise<number> {
-  const { say, give } = office
-  const box = openBox(office)
-  const endpoints = await resealPages(office, {
+export async function resealSecrets(context: CommandContext): Promise<number> {
+  const { say, give } = context
+  const box = openBox(context)
+  const endpoints = await resealPages(context, {
     read: listSealed,
     isOld: (endpoint) => !isCurrent(box, endpoint),
     write: (tx, endpoint) => storeSealed(tx, again(box, endpoint)),
   })
-  const channels = await resealPages(office, {
+  const channels = await resealPages(context, {
     read: listSealedChannels,
     isOld: ({ sealed }) => !box.isCurrent(sealed),
     write: (tx, { id, sealed }) => storeSealedChannel(tx, { id, sealed: box.seal(box.open(sealed, id), id) }),
@@ -82,7 +82,7 @@ type Sealed<T> = {
 
 /** Returns the number of rows that were sealed again. */
 async function resealPages<T extends { readonly id: string }>(
-  { db }: Office,
+  { db }: CommandContext,
   { read, isOld, write }: Sealed<T>,
 ): Promise<number> {
   let resealed = 0
@@ -119,7 +119,7 @@ async function every<T extends { readonly id: string }>(read: (page: Page) => Pr
   }
 }
 
-function openBox({ settings }: Office): SecretBox {
+function openBox({ settings }: CommandContext): SecretBox {
   if (settings.WEBHOOK_ENCRYPTION_KEY === undefined) throw new UsageError('WEBHOOK_ENCRYPTION_KEY must be set')
   return createSecretBox(
     settings.WEBHOOK_ENCRYPTION_KEY.reveal(),

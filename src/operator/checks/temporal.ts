@@ -1,7 +1,7 @@
 import { createTemporalClient } from '../../temporal/connect.ts'
 import { isFair } from '../../temporal/fairness.ts'
 import { missingSearchAttributes, registerSearchAttributes } from '../../temporal/namespace.ts'
-import type { Office } from '../call.ts'
+import type { CommandContext } from '../call.ts'
 
 const QUERIES: Readonly<Record<string, string>> = {
   'waits for an operator': 'NeedsOperator = true',
@@ -15,7 +15,7 @@ const QUERIES: Readonly<Record<string, string>> = {
 const UNFAIR = `merchants do not take turns where tasks wait. Set \`matching.enableFairness\` to true in the server's dynamic configuration, as ops/temporal-dynamic-config.yaml does; in Temporal Cloud, turn Fairness on for the namespace`
 
 /** Repeating it is safe. */
-export async function prepareTemporal({ settings, say, give }: Office): Promise<number> {
+export async function prepareTemporal({ settings, say, give }: CommandContext): Promise<number> {
   const { namespace } = settings.temporal
   const temporal = createTemporalClient(settings)
   try {

@@ -9,7 +9,7 @@ import type { Decision } from '../../domain/payment/requests.ts'
 import { toSnapshot } from '../../domain/payment/snapshot.ts'
 import { createTemporalClient } from '../../temporal/connect.ts'
 import { type DecisionOutcome, sendDecision } from '../../temporal/decisions.ts'
-import { type Office, Refusal, signedBy, UsageError } from '../call.ts'
+import { type CommandContext, Refusal, signedBy, UsageError } from '../call.ts'
 import { describeEntry } from './entry-lines.ts'
 
 /** It is not known whether the decision was carried out. */
@@ -24,18 +24,18 @@ const FAIL: Readonly<Record<Exclude<DecisionOutcome['kind'], 'done'>, (message: 
 }
 
 /** The payload is encrypted as the workers need it. An attempt instead of a payment names whose money goes back. */
-export async function decidePayment(office: Office): Promise<number> {
-  const { db, settings, subjects, say: print, give } = office
+export async function decidePayment(context: CommandContext): Promise<number> {
+  const { db, settings, subjects, say: print, give } = context
   const [subject = '', word = ''] = subjects
   const say = ANSWERS.find((name) => name === word)
   if (say === undefined) throw new UsageError(`a decision is one of ${ANSWERS.join(', ')}`)
-  const decision = readDecision(office, subject)
+  const decision = readDecision(context, subject)
   const known = await findPaymentId(db, subject)
   if (known === null) throw new Refusal(`there is no payment or attempt ${subject}: see \`pinrail payments find\``)
   const temporal = createTemporalClient(settings)
   try {
     const outcome = await sendDecision(temporal.client, { workflowId: paymentWorkflowId(known), say, decision })
-    if (outcome.kind !== 'done') throw FAIL[outcome.kind](await withNewest(office, known, outcome.message), known)
+    if (outcome.kind !== 'done') throw FAIL[outcome.kind](await withNewest(context, known, outcome.message), known)
     give('status', outcome.status)
     give('message', outcome.message)
     print(
@@ -49,16 +49,16 @@ export async function decidePayment(office: Office): Promise<number> {
 }
 
 /** Appends what has changed since the operator looked. */
-async function withNewest({ db }: Office, paymentId: string, message: string): Promise<string> {
+async function withNewest({ db }: CommandContext, paymentId: string, message: string): Promise<string> {
   if (!message.includes(CHANGED_SINCE)) return message
   const newest = await readNewestEntry(db, paymentId)
   return newest === null ? message : `${message}. Newest: ${describeEntry(newest)}`
 }
 
-function readDecision(office: Office, subject: string): Decision {
-  const { attempt = isId('attempt', subject) ? subject : undefined, version, outside, proof } = office.options
+function readDecision(context: CommandContext, subject: string): Decision {
+  const { attempt = isId('attempt', subject) ? subject : undefined, version, outside, proof } = context.options
   return {
-    ...signedBy(office),
+    ...signedBy(context),
     ...(attempt === undefined ? {} : { attempt }),
     ...(version === undefined ? {} : { version: readVersion(version) }),
     ...(outside === true ? { outside } : {}),

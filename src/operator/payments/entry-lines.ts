@@ -3,12 +3,12 @@ import type { TimelineEntry } from '../../db/payments/timeline.ts'
 
 /** Names, reasons and proofs, which no merchant sees. */
 
-const office = z.object({ operator: z.string(), reason: z.string().optional(), proof: z.string().optional() })
+const context = z.object({ operator: z.string(), reason: z.string().optional(), proof: z.string().optional() })
 const transfer = z.object({ units: z.string(), token: z.string(), sender: z.string(), tx_hash: z.string() })
 
 /** Null if no operator made the entry. */
-export const readOffice = (entry: Pick<TimelineEntry, 'data'> | undefined): z.output<typeof office> | null =>
-  office.safeParse(entry?.data).data ?? null
+export const readContext = (entry: Pick<TimelineEntry, 'data'> | undefined): z.output<typeof context> | null =>
+  context.safeParse(entry?.data).data ?? null
 
 export function describeEntry({
   at,
@@ -16,10 +16,10 @@ export function describeEntry({
   actor,
   data,
 }: Pick<TimelineEntry, 'at' | 'message' | 'actor' | 'data'>): string {
-  return `${at}  ${message}${describeTransfer(data)}${describeActor(actor, readOffice({ data }))}`
+  return `${at}  ${message}${describeTransfer(data)}${describeActor(actor, readContext({ data }))}`
 }
 
-function describeActor(actor: string, by: z.output<typeof office> | null): string {
+function describeActor(actor: string, by: z.output<typeof context> | null): string {
   if (by === null) return actor === 'system' ? '' : ` (${actor})`
   const reason = by.reason === undefined ? '' : `: ${by.reason}`
   return ` (by ${by.operator}${reason}${by.proof === undefined ? '' : `; proof: ${by.proof}`})`

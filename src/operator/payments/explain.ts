@@ -10,20 +10,20 @@ import { describeCommand, describeNextStep } from '../../domain/payment/operator
 import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { type PaymentSnapshot, toSnapshot } from '../../domain/payment/snapshot.ts'
 import { getFailure, type PartStanding } from '../../domain/settlement/part.ts'
-import { type Office, Refusal } from '../call.ts'
+import { type CommandContext, Refusal } from '../call.ts'
 import { describeAct } from '../settlement-acts.ts'
-import { describeEntry, readOffice } from './entry-lines.ts'
+import { describeEntry, readContext } from './entry-lines.ts'
 import { describeEffect, listMoneyLines } from './money-lines.ts'
 
 const MOST_ENTRIES = 1000
 
-export async function explainPayment(office: Office): Promise<number> {
-  const { db, say, give } = office
-  const id = await findOnePayment(office)
+export async function explainPayment(context: CommandContext): Promise<number> {
+  const { db, say, give } = context
+  const id = await findOnePayment(context)
   const state = await loadPayment(db, id)
   const { payment } = state
   const tenant: Tenant = { merchantId: payment.merchantId, livemode: db.livemode }
-  const scope = { chainId: office.settings.CHAIN_ID, token: office.settings.USDC_ADDRESS }
+  const scope = { chainId: context.settings.CHAIN_ID, token: context.settings.USDC_ADDRESS }
   const [payout, parts, attention, acts, timeline, decisions, askedAt] = await Promise.all([
     readPayout(db, id),
     readParts(db, scope),
@@ -88,7 +88,7 @@ function listStanding(
   snapshot: PaymentSnapshot,
   timeline: readonly TimelineEntry[],
 ): string[] {
-  const by = readOffice(timeline.findLast((entry) => entry.to_status === payment.status))
+  const by = readContext(timeline.findLast((entry) => entry.to_status === payment.status))
   const status = `${payment.status}${by === null ? '' : ` by ${by.operator}`}`
   const exception = payment.exception === null ? '' : `, ${payment.exception}`
   return [
@@ -115,7 +115,7 @@ function listWaiting(payout: PayoutView | null, parts: readonly PartStanding[]):
 }
 
 /** Accepts everything that `payments find` accepts, if exactly one payment matches. */
-async function findOnePayment({ db, subjects: [text = ''] }: Office): Promise<string> {
+async function findOnePayment({ db, subjects: [text = ''] }: CommandContext): Promise<string> {
   const [found, ...others] = await searchPayments(db, { text, merchantId: undefined, status: undefined, limit: 2 })
   if (found === undefined) throw new Refusal(`no payment matches ${text}: see \`pinrail payments find\``)
   if (others.length > 0) throw new Refusal(`several payments match ${text}: see \`pinrail payments find ${text}\``)

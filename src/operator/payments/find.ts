@@ -1,13 +1,13 @@
 import { searchPayments } from '../../db/operator/payments.ts'
-import { type Office, readLimit, sayList } from '../call.ts'
+import { type CommandContext, readLimit, sayList } from '../call.ts'
 
 const USUAL_LINES = 20
 
 /** Returns 1 if no payment matches. */
-export async function findPayments(office: Office): Promise<number> {
-  const { db, subjects, options, say, give } = office
+export async function findPayments(context: CommandContext): Promise<number> {
+  const { db, subjects, options, say, give } = context
   const [text] = subjects
-  const search = { text, merchantId: options.merchant, status: options.status, limit: readLimit(office, USUAL_LINES) }
+  const search = { text, merchantId: options.merchant, status: options.status, limit: readLimit(context, USUAL_LINES) }
   const payments = await searchPayments(db, search)
   give('payments', payments)
   return sayList(say, {

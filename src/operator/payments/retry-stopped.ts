@@ -5,7 +5,7 @@ import { plural } from '../../domain/plural.ts'
 import { HOLD_REASONS, PASSING_HOLDS } from '../../domain/settlement/payout.ts'
 import { createTemporalClient } from '../../temporal/connect.ts'
 import { sendDecision } from '../../temporal/decisions.ts'
-import { type Office, signedBy, UsageError } from '../call.ts'
+import { type CommandContext, signedBy, UsageError } from '../call.ts'
 
 /** Payouts in one run. */
 const MOST = 1000
@@ -14,12 +14,12 @@ const MOST = 1000
  * Sends the decisions one after the other. Returns 1 if a payment was not retried, and ends if Temporal or the workers
  * do not respond. A dry run lists the payments.
  */
-export async function retryStopped(office: Office): Promise<number> {
-  const { db, settings, subjects, options, say, give } = office
+export async function retryStopped(context: CommandContext): Promise<number> {
+  const { db, settings, subjects, options, say, give } = context
   const reasons = HOLD_REASONS.filter((reason) => !PASSING_HOLDS.includes(reason))
   const reason = reasons.find((one) => one === subjects[0])
   if (reason === undefined) throw new UsageError(`a reason is one of ${reasons.join(', ')}`)
-  const note = signedBy(office)
+  const note = signedBy(context)
   const stopped = await listStopped(db, { reason, limit: MOST })
   give('payments', stopped)
   if (options['dry-run'] === true) {

@@ -4,34 +4,34 @@ import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.t
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import { nextStep } from '../../../src/domain/payment/snapshot.ts'
 import { PartnerError } from '../../../src/partners/provider.ts'
-import { createMoneyWorld, type Made, type MoneyWorld } from './money-world.ts'
-import { perform } from './world.ts'
+import { perform } from './fixture.ts'
+import { createMoneyFixture, type Made, type MoneyFixture } from './money-fixture.ts'
 
-let world: MoneyWorld
+let fixture: MoneyFixture
 beforeAll(async () => {
-  world = await createMoneyWorld()
+  fixture = await createMoneyFixture()
 })
-afterAll(() => world.close())
-beforeEach(() => world.clearFaults())
+afterAll(() => fixture.close())
+beforeEach(() => fixture.clearFaults())
 
 /** At 1.08 USDC for a euro, 100.00 EUR are 108 USDC, of which 4.86 are the fee. */
 const AMOUNTS = { gross: '108000000', fee: '4860000', net: '103140000' }
 
-const settle = (id: string, changes: Partial<PaymentDeps> = {}) => world.trySettle(id, changes)
-const step = async (id: string) => nextStep(await world.state(id))
+const settle = (id: string, changes: Partial<PaymentDeps> = {}) => fixture.trySettle(id, changes)
+const step = async (id: string) => nextStep(await fixture.state(id))
 const atConverter = (id: string, fault: Record<string, unknown>) =>
-  world.sandbox.fault('converter', { times: 1, attemptId: `${id}:convert`, ...fault })
+  fixture.sandbox.fault('converter', { times: 1, attemptId: `${id}:convert`, ...fault })
 /** The converter fills the first order with exactly as many micro-USDC. */
 const fillWith = (id: string, minor: string) => atConverter(id, { fault: 'fill_off_rate', minor })
 const LOST = { fault: 'timeout_after_effect', operation: 'convert' }
 
 /** The payment's sales by its rows, as `number state units`. */
 const sales = async (id: string): Promise<string[]> =>
-  (await world.state(id)).sales.map(({ number, state, units }) => `${number} ${state} ${units}`)
+  (await fixture.state(id)).sales.map(({ number, state, units }) => `${number} ${state} ${units}`)
 
 /** Returns the converter's own books, as `key minor`. */
 async function statement(id: string): Promise<{ sold: string[]; bought: bigint }> {
-  const answer = await fetch(`${world.sandbox.url}/converter/sandbox/conversions`)
+  const answer = await fetch(`${fixture.sandbox.url}/converter/sandbox/conversions`)
   const row = z.object({ key: z.string(), minor: z.string(), boughtMicroUsdc: z.string() })
   const rows = z
     .array(row)
@@ -46,7 +46,7 @@ async function statement(id: string): Promise<{ sold: string[]; bought: bigint }
 /** Whatever becomes of the payment, the books match the converter's sales, and suspense is empty. */
 async function expectStatement(id: string): Promise<void> {
   const { sold, bought } = await statement(id)
-  const books = await world.books(id)
+  const books = await fixture.books(id)
   const minor = sold.reduce((sum, line) => sum + BigInt(line.split(' ')[1] ?? '0'), 0n)
   const fiat = books.filter((line) => line.startsWith('conversion ') && !line.includes('USDC'))
   expect(fiat.reduce((sum, line) => sum - BigInt(line.split(' ')[2] ?? '0'), 0n)).toBe(minor)
@@ -57,16 +57,16 @@ async function expectStatement(id: string): Promise<void> {
 }
 
 async function giveBack(made: Made): Promise<void> {
-  expect((await world.giveBack(made)).payment.status).toBe('refunded')
+  expect((await fixture.giveBack(made)).payment.status).toBe('refunded')
 }
 
 /** The partner takes the money back, and the buyer pays another sum by another order. */
 async function paidAnew({ id, attemptId }: Made, minor: string): Promise<Made> {
-  await world.act(attemptId, { action: 'reverse' })
-  expect((await world.read({ id, attemptId })).payment.status).toBe('pending')
-  const other = { id, attemptId: await world.open(id) }
-  await world.act(other.attemptId, { action: 'pay', receivedMinor: minor })
-  expect((await world.read(other)).payment.status).toBe('processing')
+  await fixture.act(attemptId, { action: 'reverse' })
+  expect((await fixture.read({ id, attemptId })).payment.status).toBe('pending')
+  const other = { id, attemptId: await fixture.open(id) }
+  await fixture.act(other.attemptId, { action: 'pay', receivedMinor: minor })
+  expect((await fixture.read(other)).payment.status).toBe('processing')
   return other
 }
 
@@ -76,11 +76,11 @@ describe('The fill of a sale', () => {
     ['exactly 2 % less', '105840000', '2160000'],
     ['exactly 2 % more', '110160000', '-2160000'],
   ])('a fill of %s is taken, and the platform bears the difference', async (_name, filled, exchange) => {
-    const { id } = await world.paid()
+    const { id } = await fixture.paid()
     await fillWith(id, filled)
     expect(await settle(id)).toBe('handed over')
-    expect(await world.payment(id)).toMatchObject({ status: 'settling', usdc: AMOUNTS, takenSale: 1 })
-    expect(await world.books(id)).toEqual([
+    expect(await fixture.payment(id)).toMatchObject({ status: 'settling', usdc: AMOUNTS, takenSale: 1 })
+    expect(await fixture.books(id)).toEqual([
       'conversion EUR -10000',
       `conversion USDC ${filled}`,
       `exchange USDC ${exchange}`,
@@ -93,12 +93,12 @@ describe('The fill of a sale', () => {
   test.each([['1'], ['105839999'], ['110160001']])(
     'a fill of %s micro-USDC waits for an operator, and is booked as sold for the platform',
     async (filled) => {
-      const { id } = await world.paid()
+      const { id } = await fixture.paid()
       await fillWith(id, filled)
-      expect([await settle(id), await world.standing(id)]).toEqual(['review', 'under_review far_fill'])
-      const first = await world.state(id)
+      expect([await settle(id), await fixture.standing(id)]).toEqual(['review', 'under_review far_fill'])
+      const first = await fixture.state(id)
       expect(await sales(id)).toEqual(['1 filled 10000'])
-      expect(await world.books(id)).toEqual([
+      expect(await fixture.books(id)).toEqual([
         'conversion EUR -10000',
         `conversion USDC ${filled}`,
         'exchange EUR 10000',
@@ -108,27 +108,27 @@ describe('The fill of a sale', () => {
       ])
       // An activity that runs again changes nothing.
       await settle(id)
-      expect(await world.state(id)).toEqual(first)
+      expect(await fixture.state(id)).toEqual(first)
     },
   )
 
   test('a far fill that an operator accepts is paid out at the locked rate', async () => {
-    const { id } = await world.paid()
+    const { id } = await fixture.paid()
     await fillWith(id, '1')
     await settle(id)
-    await world.decide(id, 'settle')
-    const dead = { ...world.deps.converter, convert: () => Promise.reject(new Error('asked again')) }
+    await fixture.decide(id, 'settle')
+    const dead = { ...fixture.deps.converter, convert: () => Promise.reject(new Error('asked again')) }
     expect(await settle(id, { converter: dead })).toBe('handed over')
-    expect(await world.payment(id)).toMatchObject({ usdc: AMOUNTS })
+    expect(await fixture.payment(id)).toMatchObject({ usdc: AMOUNTS })
     await expectStatement(id)
   })
 
   test('a far fill stays in the books when the buyer got the money back from elsewhere', async () => {
-    const made = await world.paid()
+    const made = await fixture.paid()
     await fillWith(made.id, '50000000')
     await settle(made.id)
-    expect((await world.gaveOutside(made)).payment.status).toBe('refunded')
-    expect(await world.books(made.id)).toEqual([
+    expect((await fixture.gaveOutside(made)).payment.status).toBe('refunded')
+    expect(await fixture.books(made.id)).toEqual([
       'conversion EUR -10000',
       'conversion USDC 50000000',
       'exchange USDC -50000000',
@@ -138,10 +138,10 @@ describe('The fill of a sale', () => {
 })
 
 test('the books equal the converter’s statement after a void and a refund', async () => {
-  const made = await world.settling()
-  await world.voided(made.id)
-  expect((await world.giveBack(made)).payment.status).toBe('refunded')
-  expect(await world.books(made.id)).toEqual([
+  const made = await fixture.settling()
+  await fixture.voided(made.id)
+  expect((await fixture.giveBack(made)).payment.status).toBe('refunded')
+  expect(await fixture.books(made.id)).toEqual([
     'conversion EUR -10000',
     'conversion USDC 108000000',
     'exchange EUR 10000',
@@ -156,55 +156,55 @@ describe('the locked rate', () => {
   }
   let made: Made
   beforeEach(async () => {
-    made = await world.opened()
-    await world.act(made.attemptId, { action: 'pay', receivedMinor: '10000' })
-    await world.read(made, NO_RATES)
-    expect(await world.payment(made.id)).toMatchObject({ status: 'processing', rate: null })
+    made = await fixture.opened()
+    await fixture.act(made.attemptId, { action: 'pay', receivedMinor: '10000' })
+    await fixture.read(made, NO_RATES)
+    expect(await fixture.payment(made.id)).toMatchObject({ status: 'processing', rate: null })
   })
 
   test('the locked rate belongs to the currency that was paid, whatever currency the partner names by then', async () => {
     const yen = { minor: '10000', currency: 'JPY' } as const
     const inYen: Partial<PartnerOrder> = { amount: yen, received: yen }
-    await settle(made.id, world.says(inYen))
-    expect(await world.payment(made.id)).toMatchObject({ status: 'settling', rate: { rate: '1.08' } })
+    await settle(made.id, fixture.says(inYen))
+    expect(await fixture.payment(made.id)).toMatchObject({ status: 'settling', rate: { rate: '1.08' } })
   })
 
   test('the locked rate needs no answer of the partner', async () => {
     const silent = {
-      ...world.deps.partners.wallet_app,
+      ...fixture.deps.partners.wallet_app,
       readOrder: () => Promise.reject(new PartnerError('unknown', 'no answer')),
     }
-    await settle(made.id, { partners: { ...world.deps.partners, wallet_app: silent } })
-    expect(await world.payment(made.id)).toMatchObject({ rate: { rate: '1.08' } })
+    await settle(made.id, { partners: { ...fixture.deps.partners, wallet_app: silent } })
+    expect(await fixture.payment(made.id)).toMatchObject({ rate: { rate: '1.08' } })
   })
 })
 
 describe('A sale that is open', () => {
   test('a sale is stored before the converter is asked', async () => {
-    const made = await world.paid()
+    const made = await fixture.paid()
     const { id } = made
     expect(await sales(id)).toEqual(['1 asked 10000'])
-    await world.convert(id)
+    await fixture.convert(id)
     expect(await sales(id)).toEqual(['1 filled 10000'])
   })
 
   test('a sale that is filled after its payment was refunded belongs to the platform', async () => {
-    const made = await world.paid()
+    const made = await fixture.paid()
     const { id } = made
     await atConverter(id, { fault: 'delay', seconds: 600 })
     expect(await settle(id)).toBe('not yet')
     await giveBack(made)
-    expect([await step(id), (await world.payment(id)).closedAt]).toEqual(['end_sale', null])
+    expect([await step(id), (await fixture.payment(id)).closedAt]).toEqual(['end_sale', null])
     expect(await settle(id)).toBe('not yet')
-    world.sandbox.advance(600)
-    expect([await settle(id), await world.standing(id)]).toEqual(['done', 'refunded'])
+    fixture.sandbox.advance(600)
+    expect([await settle(id), await fixture.standing(id)]).toEqual(['done', 'refunded'])
     await expectStatement(id)
     expect(await step(id)).toBe('done')
-    expect((await world.payment(id)).closedAt).not.toBeNull()
+    expect((await fixture.payment(id)).closedAt).not.toBeNull()
   })
 
   test('a sale is booked although the response of the converter was lost', async () => {
-    const made = await world.paid()
+    const made = await fixture.paid()
     const { id } = made
     await atConverter(id, LOST)
     expect(await settle(id)).toBe('not yet')
@@ -215,50 +215,50 @@ describe('A sale that is open', () => {
   })
 
   test('a sale that the converter does not know is ended, and a later call sells nothing', async () => {
-    const made = await world.paid()
+    const made = await fixture.paid()
     const { id } = made
-    const { payment } = await world.state(id)
+    const { payment } = await fixture.state(id)
     await giveBack(made)
     await settle(id)
     expect([await sales(id), await step(id)]).toEqual([['1 ended 10000'], 'done'])
     const late = { key: `${id}:convert`, amount: payment.amount, rate: '1.08' }
-    const answer = await world.deps.converter.convert(late, AbortSignal.timeout(5000))
+    const answer = await fixture.deps.converter.convert(late, AbortSignal.timeout(5000))
     expect(answer).toEqual({ kind: 'refused', reason: 'the order was canceled' })
     await expectStatement(id)
   })
 
   test('a sale that was filled with nothing is over', async () => {
-    const made = await world.paid()
+    const made = await fixture.paid()
     const { id } = made
     await giveBack(made)
     const cancel = async () => ({ kind: 'filled' as const, microUsdc: '0', reference: 'fill_of_nothing' })
-    await settle(id, { converter: { ...world.deps.converter, cancel } })
+    await settle(id, { converter: { ...fixture.deps.converter, cancel } })
     expect([await sales(id), await step(id)]).toEqual([['1 filled 10000'], 'done'])
   })
 
   test('a sale stays open while the converter is silent, and is listed after an hour', async () => {
-    const made = await world.paid()
+    const made = await fixture.paid()
     const { id } = made
     await giveBack(made)
     const silence = () => Promise.reject(new PartnerError('unknown', 'converter: no answer'))
-    const trying = perform(world.activities({ converter: { ...world.deps.converter, cancel: silence } }).settle, id)
+    const trying = perform(fixture.activities({ converter: { ...fixture.deps.converter, cancel: silence } }).settle, id)
     await expect(trying).rejects.toMatchObject({ type: 'NotYet', nextRetryDelay: 5000 })
     expect(await step(id)).toBe('end_sale')
-    expect(await world.attention(id)).toEqual([])
-    await world.checkout.db.query("update payment set updated_at = now() - interval '61 minutes' where id = $1", [id])
-    await world.checkout.db.query("update sale set asked_at = now() - interval '61 minutes' where payment_id = $1", [
+    expect(await fixture.attention(id)).toEqual([])
+    await fixture.checkout.db.query("update payment set updated_at = now() - interval '61 minutes' where id = $1", [id])
+    await fixture.checkout.db.query("update sale set asked_at = now() - interval '61 minutes' where payment_id = $1", [
       id,
     ])
-    expect(await world.attention(id)).toEqual(['conversion_open'])
+    expect(await fixture.attention(id)).toEqual(['conversion_open'])
   })
 
   test('a fill is booked once, whoever reads it first', async () => {
-    const made = await world.paid()
+    const made = await fixture.paid()
     const { id } = made
     const slow = {
-      ...world.deps.converter,
-      convert: async (...order: Parameters<typeof world.deps.converter.convert>) => {
-        const answer = await world.deps.converter.convert(...order)
+      ...fixture.deps.converter,
+      convert: async (...order: Parameters<typeof fixture.deps.converter.convert>) => {
+        const answer = await fixture.deps.converter.convert(...order)
         await giveBack(made)
         await settle(id)
         return answer
@@ -269,78 +269,78 @@ describe('A sale that is open', () => {
   })
 
   test('a sale is ended when its money has gone', async () => {
-    const { id, attemptId } = await world.paid()
+    const { id, attemptId } = await fixture.paid()
     await atConverter(id, LOST)
     await settle(id)
-    await world.act(attemptId, { action: 'reverse' })
-    expect((await world.read({ id, attemptId })).payment.status).toBe('pending')
+    await fixture.act(attemptId, { action: 'reverse' })
+    expect((await fixture.read({ id, attemptId })).payment.status).toBe('pending')
     expect([await sales(id), await step(id)]).toEqual([['1 asked 10000'], 'end_sale'])
     await settle(id)
     await expectStatement(id)
-    expect([await world.attention(id), await step(id)]).toEqual([[], 'await_buyer'])
+    expect([await fixture.attention(id), await step(id)]).toEqual([[], 'await_buyer'])
   })
 
   test('a sale that the converter refuses is ended, and `settle` requests another one', async () => {
-    const made = await world.paid()
+    const made = await fixture.paid()
     const { id } = made
     await atConverter(id, { fault: 'conversion_refused' })
     expect(await settle(id)).toBe('review')
-    expect((await world.payment(id)).reviews).toMatchObject([{ reason: 'sale_stuck' }])
+    expect((await fixture.payment(id)).reviews).toMatchObject([{ reason: 'sale_stuck' }])
     expect(await sales(id)).toEqual(['1 ended 10000'])
-    await world.decide(id, 'settle')
+    await fixture.decide(id, 'settle')
     await settle(id)
     expect(await sales(id)).toEqual(['1 ended 10000', '2 filled 10000'])
-    expect((await world.payment(id)).usdc).not.toBeNull()
+    expect((await fixture.payment(id)).usdc).not.toBeNull()
   })
 })
 
 describe('money that changes after the converter was asked', () => {
   test('changed money has a separate sale, and the first order is ended', async () => {
-    const made = await world.paid()
+    const made = await fixture.paid()
     await paidAnew(made, '15000')
     await settle(made.id)
     expect((await statement(made.id)).sold).toEqual(['convert:2 15000'])
-    expect(await world.payment(made.id)).toMatchObject({ takenSale: 2, usdc: { gross: '162000000' } })
+    expect(await fixture.payment(made.id)).toMatchObject({ takenSale: 2, usdc: { gross: '162000000' } })
     await expectStatement(made.id)
   })
 
   test('changed money is not sold before the first order is over', async () => {
-    const made = await world.paid()
+    const made = await fixture.paid()
     await atConverter(made.id, { fault: 'delay', seconds: 600 })
     await settle(made.id)
     await paidAnew(made, '15000')
     expect(await settle(made.id)).toBe('not yet')
     expect((await statement(made.id)).sold).toEqual(['convert 10000'])
-    world.sandbox.advance(600)
+    fixture.sandbox.advance(600)
     await settle(made.id)
     expect((await statement(made.id)).sold).toEqual(['convert 10000', 'convert:2 15000'])
     await expectStatement(made.id)
   })
 
   test('money in another currency is sold by another order', async () => {
-    const made = await world.paid()
+    const made = await fixture.paid()
     await atConverter(made.id, LOST)
     await settle(made.id)
-    await world.act(made.attemptId, { action: 'reverse' })
-    await world.read(made)
-    const other = { id: made.id, attemptId: await world.open(made.id, { provider: 'local_partner', method: 'upi' }) }
-    await world.sandbox.act('local_partner', other.attemptId, { action: 'pay' })
-    expect((await world.read(other)).payment.status).toBe('processing')
+    await fixture.act(made.attemptId, { action: 'reverse' })
+    await fixture.read(made)
+    const other = { id: made.id, attemptId: await fixture.open(made.id, { provider: 'local_partner', method: 'upi' }) }
+    await fixture.sandbox.act('local_partner', other.attemptId, { action: 'pay' })
+    expect((await fixture.read(other)).payment.status).toBe('processing')
     await settle(made.id)
-    const { confirmed } = await world.payment(made.id)
+    const { confirmed } = await fixture.payment(made.id)
     expect((await statement(made.id)).sold).toEqual(['convert 10000', `convert:2 ${confirmed?.minor}`])
-    expect(await world.books(made.id)).toContain('conversion EUR -10000')
-    expect(await world.books(made.id)).toContain(`conversion INR -${confirmed?.minor}`)
+    expect(await fixture.books(made.id)).toContain('conversion EUR -10000')
+    expect(await fixture.books(made.id)).toContain(`conversion INR -${confirmed?.minor}`)
   })
 
   test('changed money is sold once by two tries at the same moment', async () => {
-    const made = await world.paid()
+    const made = await fixture.paid()
     await atConverter(made.id, LOST)
     await settle(made.id)
     await paidAnew(made, '15000')
     for (let round = 0; round < 3; round++) await Promise.all([settle(made.id), settle(made.id)])
     expect((await statement(made.id)).sold).toEqual(['convert 10000', 'convert:2 15000'])
-    expect(await world.payment(made.id)).toMatchObject({ takenSale: 2 })
+    expect(await fixture.payment(made.id)).toMatchObject({ takenSale: 2 })
     await expectStatement(made.id)
   })
 
@@ -348,11 +348,11 @@ describe('money that changes after the converter was asked', () => {
     ['before the first order is ended', false],
     ['after the first order was ended', true],
   ])('changed money is not settled by a response for the first order that arrives %s', async (_when, isEnded) => {
-    const made = await world.paid()
+    const made = await fixture.paid()
     const slow = {
-      ...world.deps.converter,
-      convert: async (...order: Parameters<typeof world.deps.converter.convert>) => {
-        const answer = await world.deps.converter.convert(...order)
+      ...fixture.deps.converter,
+      convert: async (...order: Parameters<typeof fixture.deps.converter.convert>) => {
+        const answer = await fixture.deps.converter.convert(...order)
         if (!order[0].key.endsWith(':convert')) return answer
         await paidAnew(made, '15000')
         if (isEnded) await settle(made.id)
@@ -360,7 +360,7 @@ describe('money that changes after the converter was asked', () => {
       },
     }
     expect(await settle(made.id, { converter: slow })).toBe('handed over')
-    expect(await world.payment(made.id)).toMatchObject({ takenSale: 2, usdc: { gross: '162000000' }, reviews: [] })
+    expect(await fixture.payment(made.id)).toMatchObject({ takenSale: 2, usdc: { gross: '162000000' }, reviews: [] })
     expect((await statement(made.id)).sold).toEqual(['convert 10000', 'convert:2 15000'])
     await expectStatement(made.id)
   })
@@ -371,34 +371,34 @@ describe('money that changes after the converter was asked', () => {
   ])(
     'money that changes in part leaves a rest with a separate sale, if the first order %s',
     async (_what, fault, sold) => {
-      const made = await world.paid()
+      const made = await fixture.paid()
       await atConverter(made.id, fault)
       await settle(made.id)
-      await world.act(made.attemptId, { action: 'reverse', receivedMinor: '6000' })
-      expect((await world.read(made)).payment.reviews).toMatchObject([{ reason: 'too_little' }])
-      await world.decide(made.id, 'settle')
+      await fixture.act(made.attemptId, { action: 'reverse', receivedMinor: '6000' })
+      expect((await fixture.read(made)).payment.reviews).toMatchObject([{ reason: 'too_little' }])
+      await fixture.decide(made.id, 'settle')
       await settle(made.id)
       expect((await statement(made.id)).sold).toEqual(sold)
-      expect((await world.payment(made.id)).usdc?.gross).toBe('64800000')
+      expect((await fixture.payment(made.id)).usdc?.gross).toBe('64800000')
       await expectStatement(made.id)
     },
   )
 
   test('money that arrives after the end of an expired payment has a separate sale', async () => {
-    const made = await world.paid()
+    const made = await fixture.paid()
     await atConverter(made.id, LOST)
     await settle(made.id)
-    await world.act(made.attemptId, { action: 'reverse' })
-    await world.read(made)
-    await world.closeAs(made.id, 'expired')
+    await fixture.act(made.attemptId, { action: 'reverse' })
+    await fixture.read(made)
+    await fixture.closeAs(made.id, 'expired')
     await settle(made.id)
     expect(await step(made.id)).toBe('done')
-    await world.sandbox.fault('wallet_app', { fault: 'late_money', attemptId: made.attemptId, times: 1 })
-    await world.act(made.attemptId, { action: 'pay' })
-    expect((await world.read(made)).payment.status).toBe('processing')
+    await fixture.sandbox.fault('wallet_app', { fault: 'late_money', attemptId: made.attemptId, times: 1 })
+    await fixture.act(made.attemptId, { action: 'pay' })
+    expect((await fixture.read(made)).payment.status).toBe('processing')
     await settle(made.id)
     await expectStatement(made.id)
-    expect((await world.payment(made.id)).usdc).toEqual(AMOUNTS)
+    expect((await fixture.payment(made.id)).usdc).toEqual(AMOUNTS)
   })
 })
 
@@ -410,7 +410,7 @@ describe('Money that its partner has confirmed more than a minute ago', () => {
   /** As if this number of milliseconds had passed; `readings` counts how often the partner was asked. */
   function after(ms: number, readOrder?: Read) {
     const readings: number[] = []
-    const { partners, context } = world.deps
+    const { partners, context } = fixture.deps
     const counting: Read = (...asked) => {
       readings.push(1)
       return readOrder === undefined ? partners.wallet_app.readOrder(...asked) : readOrder(...asked)
@@ -423,9 +423,9 @@ describe('Money that its partner has confirmed more than a minute ago', () => {
   }
   const MINUTE = 60_000
   const sold = async (): Promise<Made> => {
-    const made = await world.paid()
-    await world.convert(made.id)
-    expect([await world.standing(made.id), await step(made.id)]).toEqual(['processing', 'hand_over'])
+    const made = await fixture.paid()
+    await fixture.convert(made.id)
+    expect([await fixture.standing(made.id), await step(made.id)]).toEqual(['processing', 'hand_over'])
     return made
   }
 
@@ -434,10 +434,10 @@ describe('Money that its partner has confirmed more than a minute ago', () => {
       [MINUTE / 2, 0],
       [MINUTE, 1],
     ] as const) {
-      const { id } = await world.paid()
+      const { id } = await fixture.paid()
       const later = after(ms)
       expect(await settle(id, later.changes)).toBe('handed over')
-      expect([later.readings(), await sales(id), await world.payout(id)]).toEqual([
+      expect([later.readings(), await sales(id), await fixture.payout(id)]).toEqual([
         readings,
         ['1 filled 10000'],
         'queued',
@@ -446,11 +446,11 @@ describe('Money that its partner has confirmed more than a minute ago', () => {
   })
 
   test('old money is not sold when its partner took it back', async () => {
-    const made = await world.paid()
-    await world.act(made.attemptId, { action: 'reverse' })
+    const made = await fixture.paid()
+    await fixture.act(made.attemptId, { action: 'reverse' })
     expect(await settle(made.id, after(MINUTE).changes)).toBe('await_buyer')
     expect((await statement(made.id)).sold).toEqual([])
-    expect([await world.standing(made.id), await world.held(made.id), await world.payout(made.id)]).toEqual([
+    expect([await fixture.standing(made.id), await fixture.held(made.id), await fixture.payout(made.id)]).toEqual([
       'pending',
       ['declined 0'],
       null,
@@ -462,23 +462,23 @@ describe('Money that its partner has confirmed more than a minute ago', () => {
     const { id } = await sold()
     const later = after(MINUTE)
     expect(await settle(id, later.changes)).toBe('handed over')
-    expect([later.readings(), await world.payout(id)]).toEqual([1, 'queued'])
+    expect([later.readings(), await fixture.payout(id)]).toEqual([1, 'queued'])
   })
 
   test('old money is not handed over if its partner took it back, and the sale belongs to the platform', async () => {
     const made = await sold()
-    await world.act(made.attemptId, { action: 'reverse' })
+    await fixture.act(made.attemptId, { action: 'reverse' })
     expect(await settle(made.id, after(MINUTE).changes)).toBe('await_buyer')
-    expect([await world.standing(made.id), await world.payout(made.id)]).toEqual(['pending', null])
-    expect((await world.books(made.id)).filter((line) => /payable|fee/.test(line))).toEqual([])
+    expect([await fixture.standing(made.id), await fixture.payout(made.id)]).toEqual(['pending', null])
+    expect((await fixture.books(made.id)).filter((line) => /payable|fee/.test(line))).toEqual([])
     await expectStatement(made.id)
   })
 
   test('old money is not handed over if its partner has less of it', async () => {
     const made = await sold()
-    await world.act(made.attemptId, { action: 'reverse', receivedMinor: '6000' })
+    await fixture.act(made.attemptId, { action: 'reverse', receivedMinor: '6000' })
     expect(await settle(made.id, after(MINUTE).changes)).toBe('review')
-    expect([await world.standing(made.id), await world.payout(made.id)]).toEqual(['under_review too_little', null])
+    expect([await fixture.standing(made.id), await fixture.payout(made.id)]).toEqual(['under_review too_little', null])
   })
 
   test.each<[string, Read, object]>([
@@ -489,20 +489,20 @@ describe('Money that its partner has confirmed more than a minute ago', () => {
     ],
     ['does not know the order', async () => null, { type: 'NotYet', nextRetryDelay: MINUTE }],
   ])('old money is neither sold nor handed over while its partner %s', async (_what, readOrder, failure) => {
-    for (const { id } of [await world.paid(), await sold()]) {
-      const before = await world.state(id)
-      const trying = perform(world.activities(after(MINUTE, readOrder).changes).settle, id)
+    for (const { id } of [await fixture.paid(), await sold()]) {
+      const before = await fixture.state(id)
+      const trying = perform(fixture.activities(after(MINUTE, readOrder).changes).settle, id)
       await expect(trying).rejects.toMatchObject(failure)
-      expect([await world.state(id), await world.payout(id)]).toEqual([before, null])
+      expect([await fixture.state(id), await fixture.payout(id)]).toEqual([before, null])
     }
   })
 
   test('money is read again when its partner refused to give it back', async () => {
-    const made = await world.paid()
-    await world.decide(made.id, 'hold')
-    await world.giveBack(made, world.says({}, { refund: 'refused' }))
-    await world.decide(made.id, 'release')
-    await world.act(made.attemptId, { action: 'reverse' })
+    const made = await fixture.paid()
+    await fixture.decide(made.id, 'hold')
+    await fixture.giveBack(made, fixture.says({}, { refund: 'refused' }))
+    await fixture.decide(made.id, 'release')
+    await fixture.act(made.attemptId, { action: 'reverse' })
     expect(await settle(made.id)).toBe('await_buyer')
     expect((await statement(made.id)).sold).toEqual([])
   })
@@ -510,32 +510,32 @@ describe('Money that its partner has confirmed more than a minute ago', () => {
 
 describe('a settlement that is tried again', () => {
   const listPayouts = async (id: string) =>
-    (await world.checkout.db.query('select micro_usdc::text as micro from payout where payment_id = $1', [id])).rows
+    (await fixture.checkout.db.query('select micro_usdc::text as micro from payout where payment_id = $1', [id])).rows
   const unasked = () => {
     const never = () => Promise.reject(new Error('the converter was asked again'))
-    return { converter: { ...world.deps.converter, convert: never, cancel: never } }
+    return { converter: { ...fixture.deps.converter, convert: never, cancel: never } }
   }
 
   test('a settlement that was cut off after the fill was stored is continued by the next try, and handed over once', async () => {
-    const { id } = await world.paid()
-    await world.convert(id)
+    const { id } = await fixture.paid()
+    await fixture.convert(id)
     expect([await sales(id), await listPayouts(id)]).toEqual([['1 filled 10000'], []])
     expect(await settle(id, unasked())).toBe('handed over')
-    const handed = await world.state(id)
+    const handed = await fixture.state(id)
     // The response may be lost: then Temporal tries again.
     for (const changes of [unasked(), {}]) expect(await settle(id, changes)).toBe('handed over')
-    expect(await world.state(id)).toEqual(handed)
+    expect(await fixture.state(id)).toEqual(handed)
     expect(await listPayouts(id)).toEqual([{ micro: AMOUNTS.net }])
     expect((await statement(id)).sold).toEqual(['convert 10000'])
   })
 
   test('a settlement cut off before the fill was stored asks the converter for the same order', async () => {
-    const { id } = await world.paid()
+    const { id } = await fixture.paid()
     await fillWith(id, '108000000')
     const getTreasury = () => {
       throw new Error('the process was killed here')
     }
-    const killed = settle(id, { payouts: { ...world.payouts, getTreasury } })
+    const killed = settle(id, { payouts: { ...fixture.payouts, getTreasury } })
     await expect(killed).rejects.toThrow('killed here')
     expect([await sales(id), await listPayouts(id)]).toEqual([['1 asked 10000'], []])
     expect(await settle(id)).toBe('handed over')
@@ -545,11 +545,11 @@ describe('a settlement that is tried again', () => {
 
   test('a settlement that is tried twice at the same moment hands the payout over once', async () => {
     for (let round = 0; round < 3; round++) {
-      const { id } = await world.paid()
+      const { id } = await fixture.paid()
       await fillWith(id, '108000000')
       expect(await Promise.all([settle(id), settle(id)])).toEqual(['handed over', 'handed over'])
       expect([await sales(id), await listPayouts(id)]).toEqual([['1 filled 10000'], [{ micro: AMOUNTS.net }]])
-      expect(await world.checkout.timeline(id, 'payment.settling')).toHaveLength(1)
+      expect(await fixture.checkout.timeline(id, 'payment.settling')).toHaveLength(1)
       await expectStatement(id)
     }
   })
@@ -559,16 +559,17 @@ describe('a conversion that lasts', () => {
   const PENDING = { kind: 'pending' as const, retryAfterSeconds: 5 }
   const MINUTE = 60_000
   const tryAfter = (id: string, ms: number) => {
-    const context = { ...world.deps.context, now: () => Date.now() + ms }
+    const context = { ...fixture.deps.context, now: () => Date.now() + ms }
     const pending = async () => PENDING
     return perform(
-      world.activities({ context, converter: { ...world.deps.converter, convert: pending, cancel: pending } }).settle,
+      fixture.activities({ context, converter: { ...fixture.deps.converter, convert: pending, cancel: pending } })
+        .settle,
       id,
     )
   }
 
   test('a conversion is tried less often the longer it lasts, and at least once a minute', async () => {
-    const { id } = await world.paid()
+    const { id } = await fixture.paid()
     const waits: number[] = []
     for (const ms of [0, 20_000, MINUTE, 20 * MINUTE])
       await tryAfter(id, ms).catch(({ nextRetryDelay }) => waits.push(Math.floor(nextRetryDelay / 1000)))
@@ -576,11 +577,11 @@ describe('a conversion that lasts', () => {
   })
 
   test('a conversion waits for an operator after half an hour, and for the converter if the operator says so', async () => {
-    const { id } = await world.paid()
+    const { id } = await fixture.paid()
     await expect(tryAfter(id, 29 * MINUTE)).rejects.toMatchObject({ type: 'NotYet' })
     expect((await tryAfter(id, 30 * MINUTE)).payment.reviews).toMatchObject([{ reason: 'sale_stuck' }])
-    expect([await world.standing(id), await sales(id)]).toEqual(['under_review sale_stuck', ['1 asked 10000']])
-    await world.decide(id, 'settle')
+    expect([await fixture.standing(id), await sales(id)]).toEqual(['under_review sale_stuck', ['1 asked 10000']])
+    await fixture.decide(id, 'settle')
     expect(await settle(id)).toBe('handed over')
     await expectStatement(id)
   })

@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Say } from '../../../src/domain/payment/requests.ts'
-import { createMoneyWorld, eur, type Made, type MoneyWorld, SIGNED } from './money-world.ts'
-import { perform } from './world.ts'
+import { perform } from './fixture.ts'
+import { createMoneyFixture, eur, type Made, type MoneyFixture, SIGNED } from './money-fixture.ts'
 
-let world: MoneyWorld
+let fixture: MoneyFixture
 beforeAll(async () => {
-  world = await createMoneyWorld()
+  fixture = await createMoneyFixture()
 })
-afterAll(() => world.close())
+afterAll(() => fixture.close())
 
 const CHANGED = { message: expect.stringContaining('has changed since you looked at it') }
-const underpaid = () => world.paid('6000')
+const underpaid = () => fixture.paid('6000')
 
 async function held(): Promise<Made> {
-  const made = await world.paid()
-  await world.decide(made.id, 'hold')
+  const made = await fixture.paid()
+  await fixture.decide(made.id, 'hold')
   return made
 }
 
 const decide = (id: string, say: Say, { version, attempt = 1 }: { version: number; attempt?: number }) =>
-  perform(world.activities().decide, { paymentId: id, say, version, ...SIGNED }, { attempt })
+  perform(fixture.activities().decide, { paymentId: id, say, version, ...SIGNED }, { attempt })
 
 /**
  * Two operators who decide at the same moment: each decision waits for the lock of the row, and is judged by the row
@@ -28,8 +28,8 @@ const decide = (id: string, say: Say, { version, attempt = 1 }: { version: numbe
 describe('Decisions that cross', () => {
   type Deed = 'settle' | 'release' | 'give_back' | 'outside'
   function carryOut(made: Made, deed: Deed) {
-    if (deed === 'outside') return world.gaveOutside(made)
-    return deed === 'give_back' ? world.giveBack(made) : world.decide(made.id, deed)
+    if (deed === 'outside') return fixture.gaveOutside(made)
+    return deed === 'give_back' ? fixture.giveBack(made) : fixture.decide(made.id, deed)
   }
 
   test.each<[() => Promise<Made>, Deed, Deed]>([
@@ -43,8 +43,8 @@ describe('Decisions that cross', () => {
       const made = await make()
       const answers = await Promise.allSettled([carryOut(made, one), carryOut(made, other)])
       expect(answers.map(({ status }) => status)).toContain('fulfilled')
-      const books = (await world.books(made.id)).map((line) => line.replace(/ -?\d+$/, ''))
-      const { status } = await world.payment(made.id)
+      const books = (await fixture.books(made.id)).map((line) => line.replace(/ -?\d+$/, ''))
+      const { status } = await fixture.payment(made.id)
       if (status === 'processing') expect(books).toEqual(['merchant_payable EUR', 'partner_receivable EUR'])
       else expect([status, books.includes('merchant_payable EUR')]).toEqual(['refunded', false])
     }
@@ -52,42 +52,42 @@ describe('Decisions that cross', () => {
 
   test('two give-backs at the same moment ask the partner for one, and announce it once', async () => {
     const made = await underpaid()
-    await Promise.allSettled([world.giveBack(made), world.giveBack(made)])
-    await world.askBack(made)
-    expect([await world.standing(made.id), await world.books(made.id)]).toEqual(['refunded', []])
-    expect((await world.events(made.id)).filter((type) => type === 'payment.refunded')).toHaveLength(1)
+    await Promise.allSettled([fixture.giveBack(made), fixture.giveBack(made)])
+    await fixture.askBack(made)
+    expect([await fixture.standing(made.id), await fixture.books(made.id)]).toEqual(['refunded', []])
+    expect((await fixture.events(made.id)).filter((type) => type === 'payment.refunded')).toHaveLength(1)
   })
 
   test('a release and a hold at the same moment leave either, never a payment on hold that continues', async () => {
     const { id } = await held()
-    await Promise.allSettled([world.decide(id, 'release'), world.decide(id, 'hold')])
-    const isHeld = (await world.payment(id)).held
-    expect(await world.standing(id)).toBe(isHeld ? 'under_review held' : 'processing')
+    await Promise.allSettled([fixture.decide(id, 'release'), fixture.decide(id, 'hold')])
+    const isHeld = (await fixture.payment(id)).held
+    expect(await fixture.standing(id)).toBe(isHeld ? 'under_review held' : 'processing')
   })
 })
 
 describe('A decision is about the version that the operator has read', () => {
   test('a release that is sent again lifts no hold that somebody else has placed since', async () => {
     const { id } = await held()
-    const { version } = await world.payment(id)
+    const { version } = await fixture.payment(id)
     expect((await decide(id, 'release', { version })).payment.status).toBe('processing')
-    await world.decide(id, 'hold')
+    await fixture.decide(id, 'hold')
     await expect(decide(id, 'release', { version })).rejects.toMatchObject(CHANGED)
     expect(await decide(id, 'release', { version, attempt: 2 })).toMatchObject({ message: 'release: recorded' })
-    expect(await world.standing(id)).toBe('under_review held')
+    expect(await fixture.standing(id)).toBe('under_review held')
   })
 
   test('another try finds the stored result of the first one, and does nothing more', async () => {
     const made = await underpaid()
-    const { version } = await world.payment(made.id)
+    const { version } = await fixture.payment(made.id)
     // The first try was cut off before it did anything.
     for (const attempt of [2, 3])
       expect(await decide(made.id, 'settle', { version, attempt })).toMatchObject({
         payment: { status: 'processing' },
         message: 'settle: recorded',
       })
-    expect(await world.checkout.timeline(made.id, 'payment.processing')).toHaveLength(1)
-    const { rows } = await world.checkout.db.query('select say, operator from decision where payment_id = $1', [
+    expect(await fixture.checkout.timeline(made.id, 'payment.processing')).toHaveLength(1)
+    const { rows } = await fixture.checkout.db.query('select say, operator from decision where payment_id = $1', [
       made.id,
     ])
     expect(rows).toEqual([{ say: 'settle', operator: SIGNED.operator }])
@@ -95,18 +95,18 @@ describe('A decision is about the version that the operator has read', () => {
 
   test('another try that finds another change reports that the result is unknown', async () => {
     const made = await underpaid()
-    const { version } = await world.payment(made.id)
-    await world.decide(made.id, 'hold')
+    const { version } = await fixture.payment(made.id)
+    await fixture.decide(made.id, 'hold')
     expect(await decide(made.id, 'settle', { version, attempt: 2 })).toMatchObject({
       unsure: true,
       message: 'settle: tried before, and the payment has changed since: its timeline says whether it was recorded',
     })
-    expect(await world.standing(made.id)).toBe('under_review too_little')
+    expect(await fixture.standing(made.id)).toBe('under_review too_little')
   })
 
   test('money, a report and a loss make another version, and repeating them does not', async () => {
-    const made = await world.settling()
-    await world.settle(made.id)
+    const made = await fixture.settling()
+    await fixture.settle(made.id)
     const reports = [
       { received: eur('4000') },
       { received: eur('3000') },
@@ -114,23 +114,23 @@ describe('A decision is about the version that the operator has read', () => {
       { received: eur('3000') },
     ]
     for (const report of reports) {
-      const seen = (await world.payment(made.id)).version
-      await world.read(made, world.says({ status: 'paid', ...report }))
+      const seen = (await fixture.payment(made.id)).version
+      await fixture.read(made, fixture.says({ status: 'paid', ...report }))
       await expect(decide(made.id, 'write_off', { version: seen })).rejects.toMatchObject(CHANGED)
-      const { version } = await world.payment(made.id)
-      await world.read(made, world.says({ status: 'paid', ...report }))
-      expect((await world.payment(made.id)).version).toBe(version)
+      const { version } = await fixture.payment(made.id)
+      await fixture.read(made, fixture.says({ status: 'paid', ...report }))
+      expect((await fixture.payment(made.id)).version).toBe(version)
     }
   })
 
   test('money that changed before it was sold revokes an acceptance', async () => {
     const made = await underpaid()
-    await world.decide(made.id, 'settle')
-    await world.act(made.attemptId, { action: 'reverse', receivedMinor: '5000' })
-    await world.read(made)
-    expect(await world.standing(made.id)).toBe('under_review too_little')
-    await world.act(made.attemptId, { action: 'top_up', receivedMinor: '10000' })
-    await world.read(made)
-    expect(await world.standing(made.id)).toBe('processing')
+    await fixture.decide(made.id, 'settle')
+    await fixture.act(made.attemptId, { action: 'reverse', receivedMinor: '5000' })
+    await fixture.read(made)
+    expect(await fixture.standing(made.id)).toBe('under_review too_little')
+    await fixture.act(made.attemptId, { action: 'top_up', receivedMinor: '10000' })
+    await fixture.read(made)
+    expect(await fixture.standing(made.id)).toBe('processing')
   })
 })

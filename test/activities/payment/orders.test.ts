@@ -11,15 +11,15 @@ import { newId } from '../../../src/ids.ts'
 import { createRates } from '../../../src/partners/converter/rates.ts'
 import { keepRoom } from '../../../src/partners/decorators/crowded.ts'
 import { PartnerError } from '../../../src/partners/provider.ts'
-import { createMoneyWorld, eur, LATE, type MoneyWorld } from './money-world.ts'
-import { perform } from './world.ts'
+import { perform } from './fixture.ts'
+import { createMoneyFixture, eur, LATE, type MoneyFixture } from './money-fixture.ts'
 
-let world: MoneyWorld
+let fixture: MoneyFixture
 beforeAll(async () => {
-  world = await createMoneyWorld()
+  fixture = await createMoneyFixture()
 })
-afterAll(() => world.close())
-beforeEach(() => world.clearFaults())
+afterAll(() => fixture.close())
+beforeEach(() => fixture.clearFaults())
 
 describe('opening an order', () => {
   const CARD = { provider: 'card_partner', method: 'card' } as const
@@ -31,15 +31,15 @@ describe('opening an order', () => {
   function open(
     paymentId: string,
     choice: typeof CARD | typeof APP | typeof TRANSFER,
-    by: PaymentActivities = world.activities(),
+    by: PaymentActivities = fixture.activities(),
   ): Promise<Opened> {
     return perform(by.openPartnerOrder, { paymentId, attemptId: newId('attempt'), ...choice })
   }
 
   /** A payment with this number of failed attempts. */
   async function started(times: number): Promise<string> {
-    const { id } = await world.checkout.create({ expiresAt: new Date(Date.now() + 3_600_000).toISOString() })
-    await world.checkout.change(id, (work) => {
+    const { id } = await fixture.checkout.create({ expiresAt: new Date(Date.now() + 3_600_000).toISOString() })
+    await fixture.checkout.change(id, (work) => {
       for (let attempt = 0; attempt < times; attempt++) {
         const attemptId = newId('attempt')
         work.addAttempt({ id: attemptId, ...APP, asked: { minor: '4999', currency: 'EUR' } })
@@ -48,16 +48,16 @@ describe('opening an order', () => {
     })
     return id
   }
-  const readAttempts = async (id: string) => (await loadPayment(world.checkout.db, id)).attempts
+  const readAttempts = async (id: string) => (await loadPayment(fixture.checkout.db, id)).attempts
 
   test('an opening asks the partner for the stored amount, also if another try has stored it', async () => {
-    const { id } = await world.opened()
-    const { local_partner } = world.deps.partners
+    const { id } = await fixture.opened()
+    const { local_partner } = fixture.deps.partners
     const attemptId = newId('attempt')
     const asked: string[] = []
     /** The rate of EUR moves between the tries. `before` runs before this try reads it. */
     const worker = (rate: string, before: () => Promise<unknown>) =>
-      world.activities({
+      fixture.activities({
         rates: {
           current: async (currency) => {
             await before()
@@ -66,7 +66,7 @@ describe('opening an order', () => {
           },
         },
         partners: {
-          ...world.deps.partners,
+          ...fixture.deps.partners,
           local_partner: {
             ...local_partner,
             openOrder: (order, signal) => {
@@ -85,12 +85,12 @@ describe('opening an order', () => {
   })
 
   test('an opening that was given up asks no other partner, and does not count against one', async () => {
-    const { id } = await world.opened()
-    const { partners } = world.deps
+    const { id } = await fixture.opened()
+    const { partners } = fixture.deps
     const environment = new MockActivityEnvironment()
     const asked: string[] = []
     let isWhole: boolean | undefined
-    const hanging = world.activities({
+    const hanging = fixture.activities({
       partners: {
         ...partners,
         wallet_app: {
@@ -133,9 +133,9 @@ describe('opening an order', () => {
     test('the twentieth order is opened once by two clicks at the same moment: the second is refused under the lock', async () => {
       const id = await started(MAX_ATTEMPTS - 1)
       const other: Promise<Opened>[] = []
-      const { rates } = world.deps
+      const { rates } = fixture.deps
       // A rate is requested between the read of the row and its lock.
-      const slower = world.activities({
+      const slower = fixture.activities({
         rates: {
           current: async (currency) => {
             if (other.length === 0) other.push(open(id, CARD))
@@ -145,7 +145,7 @@ describe('opening an order', () => {
         },
       })
       const orders = async () =>
-        (await (await fetch(`${world.sandbox.url}/local-partner/sandbox/orders`)).json()) as object[]
+        (await (await fetch(`${fixture.sandbox.url}/local-partner/sandbox/orders`)).json()) as object[]
       const before = (await orders()).length
       expect((await open(id, TRANSFER, slower)).answer).toEqual({ kind: 'too_many_attempts' })
       expect((await other[0])?.answer.kind).toBe('redirect')
@@ -155,7 +155,7 @@ describe('opening an order', () => {
   })
 
   test('going back to an order while a newer one is open cancels the newer one first', async () => {
-    const { id } = await world.checkout.create({ expiresAt: new Date(Date.now() + 3_600_000).toISOString() })
+    const { id } = await fixture.checkout.create({ expiresAt: new Date(Date.now() + 3_600_000).toISOString() })
     const first = await open(id, TRANSFER)
     await open(id, CARD)
     // An order of this partner cannot be canceled, so both were open until now.
@@ -165,14 +165,14 @@ describe('opening an order', () => {
   })
 
   test('an amount in another currency is not charged at an old rate', async () => {
-    const { id } = await world.checkout.create()
-    const rates = createRates(world.sandbox.converter(), { refreshSeconds: 10, clock: world.sandbox.now })
-    const by = world.activities({ rates })
-    await world.sandbox.fault('converter', { fault: 'old_rates', seconds: 601 })
+    const { id } = await fixture.checkout.create()
+    const rates = createRates(fixture.sandbox.converter(), { refreshSeconds: 10, clock: fixture.sandbox.now })
+    const by = fixture.activities({ rates })
+    await fixture.sandbox.fault('converter', { fault: 'old_rates', seconds: 601 })
     await expect(open(id, TRANSFER, by)).rejects.toThrow('there is no current rate of')
     expect(await readAttempts(id)).toEqual([])
-    await fetch(`${world.sandbox.url}/converter/sandbox/faults`, { method: 'DELETE' })
-    world.sandbox.advance(5)
+    await fetch(`${fixture.sandbox.url}/converter/sandbox/faults`, { method: 'DELETE' })
+    fixture.sandbox.advance(5)
     expect((await open(id, TRANSFER, by)).answer.kind).toBe('redirect')
   })
 
@@ -180,9 +180,9 @@ describe('opening an order', () => {
     test('the partner receives as much of the description as it accepts, and no half of a character', async () => {
       const description = `${'a'.repeat(199)}🎁 and more`
       const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
-      const { id } = await world.checkout.create({ expiresAt, description })
+      const { id } = await fixture.checkout.create({ expiresAt, description })
       await open(id, APP)
-      const orders = await fetch(`${world.sandbox.url}/wallet-app/sandbox/orders`)
+      const orders = await fetch(`${fixture.sandbox.url}/wallet-app/sandbox/orders`)
       const [attempt] = await readAttempts(id)
       const told = ((await orders.json()) as { attemptId: string; description: string }[]).find(
         (order) => order.attemptId === attempt?.id,
@@ -196,7 +196,7 @@ describe('reading an order', () => {
   const hour = () => new PartnerError('throttled', 'too many calls', { retryAfterSeconds: 3600 })
   const refused = () => new PartnerError('misconfigured', 'the account is refused')
   const failing = (calls: Partial<PaymentDeps['partners']['wallet_app']>): Partial<PaymentDeps> => {
-    const { partners } = world.deps
+    const { partners } = fixture.deps
     return { partners: { ...partners, wallet_app: { ...partners.wallet_app, ...calls } } }
   }
 
@@ -204,35 +204,35 @@ describe('reading an order', () => {
     ['asks to wait for an hour', hour, 'Partner.throttled'],
     ['refuses the account', refused, 'Partner.misconfigured'],
   ])('holds no workflow task while a partner %s', async (_what, trouble, type) => {
-    const made = await world.opened()
+    const made = await fixture.opened()
     const changes = failing({ readOrder: () => Promise.reject(trouble()) })
-    await expect(world.read(made, changes)).rejects.toMatchObject({ type, nonRetryable: true })
+    await expect(fixture.read(made, changes)).rejects.toMatchObject({ type, nonRetryable: true })
   })
 
   test('a payment that is closed asks within ten seconds again, although its partner asks for an hour', async () => {
-    const { id } = await world.opened()
+    const { id } = await fixture.opened()
     const changes = failing({ cancelOrder: () => Promise.reject(hour()) })
-    await expect(world.closeAs(id, 'expired', changes)).rejects.toMatchObject({ nextRetryDelay: 10_000 })
+    await expect(fixture.closeAs(id, 'expired', changes)).rejects.toMatchObject({ nextRetryDelay: 10_000 })
   })
 
   test('reads the order although its partner does not answer about the give-back', async () => {
-    const made = await world.paid('6000')
-    await world.giveBack(made, failing({ refundOrder: async () => ({ kind: 'pending' }) }))
-    const order = await world.deps.partners.wallet_app.readOrder(made, AbortSignal.timeout(5000))
+    const made = await fixture.paid('6000')
+    await fixture.giveBack(made, failing({ refundOrder: async () => ({ kind: 'pending' }) }))
+    const order = await fixture.deps.partners.wallet_app.readOrder(made, AbortSignal.timeout(5000))
     if (order === null) throw new Error('there is no order')
     const changes = failing({
       refundOrder: () => Promise.reject(hour()),
       readOrder: async () => ({ ...order, received: { minor: '7000', currency: 'EUR' } }),
     })
-    await world.read(made, changes)
-    expect(await world.held(made.id)).toEqual(['paid 7000'])
+    await fixture.read(made, changes)
+    expect(await fixture.held(made.id)).toEqual(['paid 7000'])
   })
 })
 
 describe('canceling an order', () => {
   /** The wallet app with another `cancelOrder`. */
   function app(cancelOrder: (attemptId: string) => Promise<never>): Partial<PaymentDeps> {
-    const { partners } = world.deps
+    const { partners } = fixture.deps
     const changed = {
       ...partners.wallet_app,
       cancelOrder: ({ attemptId }: { attemptId: string }) => cancelOrder(attemptId),
@@ -244,118 +244,118 @@ describe('canceling an order', () => {
 
   /** The status of each order, with a mark if its cancellation is still open. */
   const orders = async (id: string): Promise<string[]> =>
-    (await world.state(id)).attempts.map(
+    (await fixture.state(id)).attempts.map(
       ({ status, cancelAsked }) => `${status}${cancelAsked ? ', to be canceled' : ''}`,
     )
   const atPartner = async (attemptId: string) =>
-    (await world.deps.partners.wallet_app.readOrder({ attemptId }, AbortSignal.timeout(5000)))?.status
+    (await fixture.deps.partners.wallet_app.readOrder({ attemptId }, AbortSignal.timeout(5000)))?.status
   const killed = () => Promise.reject(new Error('the process was killed here'))
 
   test('a queue for a partner does not count as the partner’s silence: a payment is closed without an answer only after two minutes', async () => {
-    const { id } = await world.opened()
-    const { partners = world.deps.partners } = app(() => new Promise<never>(() => undefined))
+    const { id } = await fixture.opened()
+    const { partners = fixture.deps.partners } = app(() => new Promise<never>(() => undefined))
     const crowded = { ...partners, ...keepRoom(partners) }
     for (let call = 0; call < 12; call++)
       void crowded.wallet_app.cancelOrder?.({ attemptId: 'att_1' }, AbortSignal.timeout(60_000))
     const closeAt = (attempt: number) =>
       perform(
-        world.activities({ partners: crowded }).closeUnpaid,
+        fixture.activities({ partners: crowded }).closeUnpaid,
         { paymentId: id, as: 'expired' as const, now: LATE },
         { attempt },
       )
     await expect(closeAt(4)).rejects.toMatchObject({ type: 'NotYet' })
-    expect((await world.payment(id)).status).toBe('pending')
+    expect((await fixture.payment(id)).status).toBe('pending')
     expect((await closeAt(20)).payment.status).toBe('expired')
   })
 
   describe('The cancellation of a partner’s order is stored before the partner is asked', () => {
     test('a cancellation that was killed before its request is carried out by the next reading of the order', async () => {
-      const { id, attemptId } = await world.opened()
-      await expect(world.closeAs(id, 'canceled', app(killed))).rejects.toThrow('killed here')
+      const { id, attemptId } = await fixture.opened()
+      await expect(fixture.closeAs(id, 'canceled', app(killed))).rejects.toThrow('killed here')
       expect(await orders(id)).toEqual(['open, to be canceled'])
       expect(await atPartner(attemptId)).toBe('open')
-      await world.read({ id, attemptId })
+      await fixture.read({ id, attemptId })
       expect(await atPartner(attemptId)).toBe('canceled')
       expect(await orders(id)).toEqual(['canceled'])
     })
 
     test('a cancellation that was killed after the partner had done it ends, once', async () => {
-      const { id } = await world.opened()
-      const { wallet_app: real } = world.deps.partners
+      const { id } = await fixture.opened()
+      const { wallet_app: real } = fixture.deps.partners
       const done = app(async (attemptId) => {
         await real.cancelOrder?.({ attemptId }, AbortSignal.timeout(5000))
         return killed()
       })
-      await expect(world.closeAs(id, 'canceled', done)).rejects.toThrow('killed here')
-      expect((await world.closeAs(id, 'canceled')).payment).toMatchObject({ status: 'canceled', listenUntil: null })
+      await expect(fixture.closeAs(id, 'canceled', done)).rejects.toThrow('killed here')
+      expect((await fixture.closeAs(id, 'canceled')).payment).toMatchObject({ status: 'canceled', listenUntil: null })
       expect(await orders(id)).toEqual(['canceled'])
     })
 
     test('a silent partner is asked to cancel by every reading, also when the payment is closed', async () => {
-      const { id, attemptId } = await world.opened()
+      const { id, attemptId } = await fixture.opened()
       const closing = { paymentId: id, as: 'expired' as const, now: LATE }
-      const closed = await perform(world.activities(silent()).closeUnpaid, closing, { attempt: 4 })
+      const closed = await perform(fixture.activities(silent()).closeUnpaid, closing, { attempt: 4 })
       expect([closed.payment.status, await orders(id)]).toEqual(['expired', ['open, to be canceled']])
-      await world.checkout.db.query("update attempt set updated_at = now() - interval '2 hours' where id = $1", [
+      await fixture.checkout.db.query("update attempt set updated_at = now() - interval '2 hours' where id = $1", [
         attemptId,
       ])
-      expect(await world.attention(id)).toEqual(['cancel_pending wallet_app'])
-      expect((await world.read({ id, attemptId })).payment).toMatchObject({ status: 'expired', listenUntil: null })
+      expect(await fixture.attention(id)).toEqual(['cancel_pending wallet_app'])
+      expect((await fixture.read({ id, attemptId })).payment).toMatchObject({ status: 'expired', listenUntil: null })
       expect(await atPartner(attemptId)).toBe('canceled')
-      expect(await world.attention(id)).toEqual([])
+      expect(await fixture.attention(id)).toEqual([])
     })
 
     test('a cancellation by a merchant asks a partner that is down once, and late money is still taken', async () => {
-      const { id, attemptId } = await world.opened()
+      const { id, attemptId } = await fixture.opened()
       let calls = 0
       const down = app(() => Promise.reject(new PartnerError('unknown', `no answer to call ${++calls}`)))
-      expect((await world.closeAs(id, 'canceled', down)).payment.status).toBe('canceled')
+      expect((await fixture.closeAs(id, 'canceled', down)).payment.status).toBe('canceled')
       expect(calls).toBe(1)
-      await world.act(attemptId, { action: 'pay' })
-      expect((await world.read({ id, attemptId })).payment).toMatchObject({
+      await fixture.act(attemptId, { action: 'pay' })
+      expect((await fixture.read({ id, attemptId })).payment).toMatchObject({
         status: 'processing',
         exception: 'paid_late',
       })
     })
 
     test('a cancellation loses to money that arrived: the payment is paid, and nothing keeps it from being settled', async () => {
-      const { id, attemptId } = await world.opened()
-      await expect(world.closeAs(id, 'canceled', app(killed))).rejects.toThrow('killed here')
-      await world.act(attemptId, { action: 'pay' })
-      expect((await world.read({ id, attemptId })).payment).toMatchObject({ status: 'processing' })
+      const { id, attemptId } = await fixture.opened()
+      await expect(fixture.closeAs(id, 'canceled', app(killed))).rejects.toThrow('killed here')
+      await fixture.act(attemptId, { action: 'pay' })
+      expect((await fixture.read({ id, attemptId })).payment).toMatchObject({ status: 'processing' })
       expect(await orders(id)).toEqual(['paid'])
-      await world.handOver(id)
-      expect((await world.payment(id)).status).toBe('settling')
+      await fixture.handOver(id)
+      expect((await fixture.payment(id)).status).toBe('settling')
     })
 
     test('a cancellation is given up when late money is no longer expected: nothing is left open without a workflow', async () => {
-      const { id } = await world.opened()
+      const { id } = await fixture.opened()
       const unknown = app(async () => null as never)
-      await world.closeAs(id, 'canceled', unknown)
+      await fixture.closeAs(id, 'canceled', unknown)
       expect(await orders(id)).toEqual(['open, to be canceled'])
-      await world.closeAs(id, 'listening_ended', unknown)
+      await fixture.closeAs(id, 'listening_ended', unknown)
       expect(await orders(id)).toEqual(['open'])
-      expect((await world.payment(id)).closedAt).not.toBeNull()
+      expect((await fixture.payment(id)).closedAt).not.toBeNull()
     })
   })
 
   test('more time that is given while the partner cancels the order keeps the payment open until the new end', async () => {
-    const { id } = await world.opened()
-    const { db } = world.checkout
-    const end = Date.parse((await world.payment(id)).expiresAt)
+    const { id } = await fixture.opened()
+    const { db } = fixture.checkout
+    const end = Date.parse((await fixture.payment(id)).expiresAt)
     const context = { publicUrl: 'https://pay.example', now: () => end - 60_000 }
-    const { wallet_app: real } = world.deps.partners
+    const { wallet_app: real } = fixture.deps.partners
     const slow = app(async (attemptId) => {
       await extendPayment(db, context, id)
       return real.cancelOrder?.({ attemptId }, AbortSignal.timeout(5000)) as Promise<never>
     })
     const passed = { paymentId: id, as: 'expired' as const, now: end + 1000 }
-    await perform(world.activities(slow).closeUnpaid, passed)
-    expect(await world.payment(id)).toMatchObject({ status: 'pending', expiryExtended: true })
-    await perform(world.activities().closeUnpaid, { ...passed, now: end + EXTENSION_MS - 1 })
-    expect((await world.payment(id)).status).toBe('pending')
-    await perform(world.activities().closeUnpaid, { ...passed, now: end + EXTENSION_MS })
-    expect((await world.payment(id)).status).toBe('expired')
+    await perform(fixture.activities(slow).closeUnpaid, passed)
+    expect(await fixture.payment(id)).toMatchObject({ status: 'pending', expiryExtended: true })
+    await perform(fixture.activities().closeUnpaid, { ...passed, now: end + EXTENSION_MS - 1 })
+    expect((await fixture.payment(id)).status).toBe('pending')
+    await perform(fixture.activities().closeUnpaid, { ...passed, now: end + EXTENSION_MS })
+    expect((await fixture.payment(id)).status).toBe('expired')
   })
 
   describe('A buyer who chooses another method', () => {
@@ -367,18 +367,18 @@ describe('canceling an order', () => {
     })
 
     test('another choice cancels the first order, on record; after a cut-off, no buyer is sent to it again', async () => {
-      const { id, attemptId } = await world.opened()
-      await expect(perform(world.activities(app(killed)).openPartnerOrder, card(id))).rejects.toThrow('killed here')
+      const { id, attemptId } = await fixture.opened()
+      await expect(perform(fixture.activities(app(killed)).openPartnerOrder, card(id))).rejects.toThrow('killed here')
       expect(await orders(id)).toEqual(['open, to be canceled'])
-      const again = await world.open(id)
+      const again = await fixture.open(id)
       expect(again).not.toBe(attemptId)
       expect(await orders(id)).toEqual(['canceled', 'open'])
       expect(await atPartner(attemptId)).toBe('canceled')
     })
 
     test('another choice works while the first partner is down, and the first order is canceled when the partner answers', async () => {
-      const { id } = await world.checkout.create()
-      const { partners } = world.deps
+      const { id } = await fixture.checkout.create()
+      const { partners } = fixture.deps
       const lost: Partial<PaymentDeps> = {
         partners: {
           ...partners,
@@ -398,49 +398,49 @@ describe('canceling an order', () => {
         provider: 'wallet_app',
         method: 'banking_app',
       } as const
-      await expect(perform(world.activities(lost).openPartnerOrder, first)).rejects.toThrow('no answer')
-      const { answer } = await perform(world.activities(silent()).openPartnerOrder, card(id))
+      await expect(perform(fixture.activities(lost).openPartnerOrder, first)).rejects.toThrow('no answer')
+      const { answer } = await perform(fixture.activities(silent()).openPartnerOrder, card(id))
       expect(answer.kind).toBe('redirect')
       expect(await orders(id)).toEqual(['opening, to be canceled', 'open'])
-      await world.read({ id, attemptId: first.attemptId })
+      await fixture.read({ id, attemptId: first.attemptId })
       expect(await atPartner(first.attemptId)).toBe('canceled')
       expect(await orders(id)).toEqual(['canceled', 'open'])
     })
 
     test('a buyer who has opened the page of a partner that is down pays with another method, and the order is still read', async () => {
-      const { id, attemptId } = await world.opened()
-      const opened = await perform(world.activities(silent()).openPartnerOrder, card(id))
+      const { id, attemptId } = await fixture.opened()
+      const opened = await perform(fixture.activities(silent()).openPartnerOrder, card(id))
       expect(opened.answer.kind).toBe('redirect')
       expect(await orders(id)).toEqual(['open, to be canceled', 'open'])
-      await world.sandbox.act('card_partner', opened.payment.attempts[1]?.id ?? '', { action: 'pay' })
-      await world.read({ id, attemptId: opened.payment.attempts[1]?.id ?? '' })
-      await world.act(attemptId, { action: 'pay' })
-      expect((await world.read({ id, attemptId })).payment).toMatchObject({
+      await fixture.sandbox.act('card_partner', opened.payment.attempts[1]?.id ?? '', { action: 'pay' })
+      await fixture.read({ id, attemptId: opened.payment.attempts[1]?.id ?? '' })
+      await fixture.act(attemptId, { action: 'pay' })
+      expect((await fixture.read({ id, attemptId })).payment).toMatchObject({
         exception: 'duplicate_payment',
         reviews: [{ reason: 'excess' }],
       })
     })
 
     test('an order that never reached its partner ends with the first answer of that partner', async () => {
-      const { id } = await world.checkout.create()
+      const { id } = await fixture.checkout.create()
       const attemptId = newId('attempt')
-      await world.fault({ fault: 'timeout_before_effect', operation: 'open', mode: 'close' })
+      await fixture.fault({ fault: 'timeout_before_effect', operation: 'open', mode: 'close' })
       const first = { paymentId: id, attemptId, provider: 'wallet_app', method: 'banking_app' } as const
-      await expect(perform(world.activities().openPartnerOrder, first)).rejects.toThrow()
-      await perform(world.activities(silent()).openPartnerOrder, card(id))
+      await expect(perform(fixture.activities().openPartnerOrder, first)).rejects.toThrow()
+      await perform(fixture.activities(silent()).openPartnerOrder, card(id))
       expect(await orders(id)).toEqual(['opening, to be canceled', 'open'])
-      await world.read({ id, attemptId })
-      expect((await world.state(id)).attempts).toMatchObject([
+      await fixture.read({ id, attemptId })
+      expect((await fixture.state(id)).attempts).toMatchObject([
         { status: 'canceled', partnerReference: null },
         { status: 'open' },
       ])
     })
 
     test('a buyer whose first order cannot be canceled opens another one', async () => {
-      const { id } = await world.opened()
-      const partners = { ...world.deps.partners, wallet_app: { ...world.deps.partners.wallet_app } }
+      const { id } = await fixture.opened()
+      const partners = { ...fixture.deps.partners, wallet_app: { ...fixture.deps.partners.wallet_app } }
       delete partners.wallet_app.cancelOrder
-      const { answer } = await perform(world.activities({ partners }).openPartnerOrder, card(id))
+      const { answer } = await perform(fixture.activities({ partners }).openPartnerOrder, card(id))
       expect(answer.kind).toBe('redirect')
       expect(await orders(id)).toEqual(['open', 'open'])
     })
@@ -449,7 +449,7 @@ describe('canceling an order', () => {
 
 describe('Strange responses', () => {
   const lines = async (id: string): Promise<string[]> => {
-    const { rows } = await world.checkout.db.query(
+    const { rows } = await fixture.checkout.db.query(
       `select t.kind, e.account, e.asset, e.amount::text from ledger_transaction t
      join ledger_entry e on e.transaction_id = t.id where t.payment_id = $1 order by t.id, e.line`,
       [id],
@@ -460,35 +460,35 @@ describe('Strange responses', () => {
 
   describe('A callback about an order with money', () => {
     async function paidWithNews() {
-      const made = await world.paid()
+      const made = await fixture.paid()
       const event = { provider: 'wallet_app', eventId: newId('request'), attemptId: made.attemptId } as const
       const at = new Date().toISOString()
-      await recordPartnerEvent(world.checkout.db, { ...event, bodySha256: new Uint8Array(32), at })
+      await recordPartnerEvent(fixture.checkout.db, { ...event, bodySha256: new Uint8Array(32), at })
       const readOrder = (order: PartnerOrder | null) =>
-        world.read(made, {
+        fixture.read(made, {
           partners: {
-            ...world.deps.partners,
-            wallet_app: { ...world.deps.partners.wallet_app, readOrder: async () => order },
+            ...fixture.deps.partners,
+            wallet_app: { ...fixture.deps.partners.wallet_app, readOrder: async () => order },
           },
         })
-      const isUnread = async () => (await world.state(made.id)).unread.has(made.attemptId)
+      const isUnread = async () => (await fixture.state(made.id)).unread.has(made.attemptId)
       return { made, readOrder, isUnread }
     }
 
     test('a callback stays unread while the partner does not know the order', async () => {
       const { made, readOrder, isUnread } = await paidWithNews()
       await readOrder(null)
-      expect([await isUnread(), await world.standing(made.id)]).toEqual([true, 'processing'])
+      expect([await isUnread(), await fixture.standing(made.id)]).toEqual([true, 'processing'])
     })
 
     test('a callback stays unread while the response can be older than the last reading', async () => {
       const { made, isUnread } = await paidWithNews()
-      const change = () => world.checkout.change(made.id, (work) => work.setAttempt(made.attemptId, { silent: true }))
+      const change = () => fixture.checkout.change(made.id, (work) => work.setAttempt(made.attemptId, { silent: true }))
       const old = { received: eur('12000') }
-      await world.read(made, world.says(old, { meanwhile: change }))
-      expect([await isUnread(), await world.held(made.id)]).toEqual([true, ['paid 10000']])
-      await world.read(made, world.says(old))
-      expect([await isUnread(), await world.held(made.id)]).toEqual([false, ['paid 12000']])
+      await fixture.read(made, fixture.says(old, { meanwhile: change }))
+      expect([await isUnread(), await fixture.held(made.id)]).toEqual([true, ['paid 10000']])
+      await fixture.read(made, fixture.says(old))
+      expect([await isUnread(), await fixture.held(made.id)]).toEqual([false, ['paid 12000']])
     })
 
     test('a callback stops the money for an operator if the response is about another order, until one fits', async () => {
@@ -496,21 +496,21 @@ describe('Strange responses', () => {
       const amount = { minor: '1', currency: 'EUR' } as const
       const about = { attemptId: 'att_other', account: 'another account', reference: 'r' }
       await readOrder({ ...about, status: 'refunded', amount, received: null, failureCode: null })
-      expect([await isUnread(), await world.standing(made.id)]).toEqual([false, 'under_review odd_order'])
-      expect(await world.held(made.id)).toEqual(['paid 10000'])
-      await world.read(made)
-      expect(await world.standing(made.id)).toBe('processing')
+      expect([await isUnread(), await fixture.standing(made.id)]).toEqual([false, 'under_review odd_order'])
+      expect(await fixture.held(made.id)).toEqual(['paid 10000'])
+      await fixture.read(made)
+      expect(await fixture.standing(made.id)).toBe('processing')
     })
   })
 
   test('a response from before more money arrived removes none of it', async () => {
-    const made = await world.paid('6000')
+    const made = await fixture.paid('6000')
     const more = async () => {
-      await world.act(made.attemptId, { action: 'top_up', receivedMinor: '10000' })
-      await world.read(made)
+      await fixture.act(made.attemptId, { action: 'top_up', receivedMinor: '10000' })
+      await fixture.read(made)
     }
-    await world.read(made, world.says({}, { meanwhile: more }))
-    expect(await world.held(made.id)).toEqual(['paid 10000'])
+    await fixture.read(made, fixture.says({}, { meanwhile: more }))
+    expect(await fixture.held(made.id)).toEqual(['paid 10000'])
   })
 
   describe('A fill that arrives while something else happens', () => {
@@ -529,32 +529,32 @@ describe('Strange responses', () => {
         await gate
         return { kind: 'filled', microUsdc: micro, reference: 'slow' } as const
       }
-      return { converter: { ...world.deps.converter, convert }, asked, release: () => release() }
+      return { converter: { ...fixture.deps.converter, convert }, asked, release: () => release() }
     }
     const fills = (micro: string) => ({
-      ...world.deps.converter,
+      ...fixture.deps.converter,
       convert: async () => ({ kind: 'filled', microUsdc: micro, reference: 'quick' }) as const,
     })
 
     test('a fill during a hold is on record and owned, and counts after the release', async () => {
-      const { id } = await world.paid()
+      const { id } = await fixture.paid()
       const slow = slowConverter('108000000')
-      const converting = world.trySettle(id, { converter: slow.converter })
+      const converting = fixture.trySettle(id, { converter: slow.converter })
       await slow.asked
-      await world.decide(id, 'hold')
+      await fixture.decide(id, 'hold')
       slow.release()
       await converting
       expect(pickUsdc(await lines(id))).toEqual([
         'payment.sold conversion USDC 108000000',
         'payment.sold exchange USDC -108000000',
       ])
-      expect(await loadPayment(world.checkout.db, id)).toMatchObject({
+      expect(await loadPayment(fixture.checkout.db, id)).toMatchObject({
         payment: { status: 'under_review' },
         sales: [{ state: 'filled', fill: 108_000_000n, reference: 'slow' }],
       })
-      await world.decide(id, 'release')
-      await world.trySettle(id, { converter: fills('1') })
-      expect((await loadPayment(world.checkout.db, id)).payment.usdc).toEqual({
+      await fixture.decide(id, 'release')
+      await fixture.trySettle(id, { converter: fills('1') })
+      expect((await loadPayment(fixture.checkout.db, id)).payment.usdc).toEqual({
         gross: '108000000',
         fee: '4860000',
         net: '103140000',
@@ -562,12 +562,12 @@ describe('Strange responses', () => {
     })
 
     test('a second response to the same key is ignored: the one on record counts', async () => {
-      const { id } = await world.paid()
+      const { id } = await fixture.paid()
       const slow = slowConverter('7000000')
-      const converting = world.trySettle(id, { converter: slow.converter })
+      const converting = fixture.trySettle(id, { converter: slow.converter })
       await slow.asked
-      await world.trySettle(id, { converter: fills('5000000') })
-      await world.decide(id, 'settle')
+      await fixture.trySettle(id, { converter: fills('5000000') })
+      await fixture.decide(id, 'settle')
       slow.release()
       await converting
       expect((await lines(id)).filter((line) => line.includes('conversion USDC'))).toEqual([

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
-import { createMoneyWorld, eur, type Made, type MoneyWorld } from './money-world.ts'
+import { createMoneyFixture, eur, type Made, type MoneyFixture } from './money-fixture.ts'
 
 /** 100.00 EUR were sold, and nothing is paid out. */
 const SOLD_FOR_US = [
@@ -11,69 +11,69 @@ const SOLD_FOR_US = [
 ]
 const UPI = { provider: 'local_partner', method: 'upi' } as const
 
-let world: MoneyWorld
+let fixture: MoneyFixture
 beforeAll(async () => {
-  world = await createMoneyWorld()
+  fixture = await createMoneyFixture()
 })
-afterAll(() => world.close())
-beforeEach(() => world.clearFaults())
+afterAll(() => fixture.close())
+beforeEach(() => fixture.clearFaults())
 
-const says = (made: Made, order: Partial<PartnerOrder>) => world.read(made, world.says(order))
+const says = (made: Made, order: Partial<PartnerOrder>) => fixture.read(made, fixture.says(order))
 const has = (minor: string): Partial<PartnerOrder> => ({ status: 'paid', received: eur(minor), failureCode: null })
 /** As partners report a reversal: some name the sum that they had received, in every response. */
 const REVERSED = { status: 'declined', received: eur('10000'), failureCode: 'reversed' } as const
 
 describe('Money that is taken back', () => {
   test('a reversal before the payout voids it, and the payment ends as refunded', async () => {
-    const made = await world.settling()
+    const made = await fixture.settling()
     const { id } = made
-    await world.checkout.db.transaction((tx) =>
-      world.hooks.onHeld(tx, { paymentId: id, reason: 'blacklisted', detail: 'on the list' }),
+    await fixture.checkout.db.transaction((tx) =>
+      fixture.hooks.onHeld(tx, { paymentId: id, reason: 'blacklisted', detail: 'on the list' }),
     )
-    expect(await world.standing(id)).toBe('under_review payout_stopped')
+    expect(await fixture.standing(id)).toBe('under_review payout_stopped')
     await says(made, REVERSED)
-    expect([await world.standing(id), await world.payout(id)]).toEqual(['under_review voiding', 'voiding'])
-    await expect(world.decide(id, 'settle')).rejects.toThrow('settle changes nothing')
-    await world.voided(id)
-    expect(await world.standing(id)).toBe('refunded')
+    expect([await fixture.standing(id), await fixture.payout(id)]).toEqual(['under_review voiding', 'voiding'])
+    await expect(fixture.decide(id, 'settle')).rejects.toThrow('settle changes nothing')
+    await fixture.voided(id)
+    expect(await fixture.standing(id)).toBe('refunded')
     // The sale stays: the bought USDC belongs to the platform.
-    expect(await world.books(id)).toEqual(SOLD_FOR_US)
-    expect(await world.attention(id)).toEqual([])
+    expect(await fixture.books(id)).toEqual(SOLD_FOR_US)
+    expect(await fixture.attention(id)).toEqual([])
     // The partner repeats its report: nothing has arrived.
     await says(made, REVERSED)
-    expect([await world.held(id), await world.attention(id)]).toEqual([['declined 0'], []])
+    expect([await fixture.held(id), await fixture.attention(id)]).toEqual([['declined 0'], []])
   })
 
   test('a reversal before the hand-over leaves the sale to the platform, and the buyer can pay again', async () => {
-    const made = await world.paid()
-    await world.convert(made.id)
+    const made = await fixture.paid()
+    await fixture.convert(made.id)
     await says(made, REVERSED)
-    expect([await world.standing(made.id), await world.payout(made.id)]).toEqual(['pending', null])
-    expect(await world.books(made.id)).toEqual(SOLD_FOR_US)
+    expect([await fixture.standing(made.id), await fixture.payout(made.id)]).toEqual(['pending', null])
+    expect(await fixture.books(made.id)).toEqual(SOLD_FOR_US)
   })
 
   test('a reversal after a transfer that was faster than the void is a loss', async () => {
-    const made = await world.settling()
+    const made = await fixture.settling()
     await says(made, REVERSED)
-    await world.settle(made.id)
-    expect([await world.standing(made.id), await world.attention(made.id)]).toEqual(['succeeded', ['review loss']])
-    expect(await world.events(made.id)).toContain('payment.chargeback')
-    await world.decide(made.id, 'write_off')
-    expect(await world.attention(made.id)).toEqual([])
-    expect((await world.payment(made.id)).closedAt).not.toBeNull()
+    await fixture.settle(made.id)
+    expect([await fixture.standing(made.id), await fixture.attention(made.id)]).toEqual(['succeeded', ['review loss']])
+    expect(await fixture.events(made.id)).toContain('payment.chargeback')
+    await fixture.decide(made.id, 'write_off')
+    expect(await fixture.attention(made.id)).toEqual([])
+    expect((await fixture.payment(made.id)).closedAt).not.toBeNull()
   })
 
   test('a reversal after the settlement is booked once as a loss, and the merchant reads the sum', async () => {
-    const made = await world.settling()
-    await world.settle(made.id)
+    const made = await fixture.settling()
+    await fixture.settle(made.id)
     await says(made, has('4000'))
     for (let reading = 0; reading < 2; reading++) await says(made, has('1000'))
-    expect(await world.payment(made.id)).toMatchObject({ status: 'succeeded', closedAt: null })
-    const books = await world.books(made.id)
+    expect(await fixture.payment(made.id)).toMatchObject({ status: 'succeeded', closedAt: null })
+    const books = await fixture.books(made.id)
     expect(books).toEqual(
       expect.arrayContaining(['chargeback_loss EUR 9000', 'partner_receivable EUR 1000', 'treasury USDC -103140000']),
     )
-    const { rows } = await world.checkout.db.query(
+    const { rows } = await fixture.checkout.db.query(
       `select convert_from(body, 'UTF8')::jsonb #> '{data,object,chargeback}' as chargeback from event
        where payment_id = $1 and type = 'payment.chargeback' order by sequence`,
       [made.id],
@@ -85,92 +85,98 @@ describe('Money that is taken back', () => {
   })
 
   test('a reversal after the void ends the payment', async () => {
-    const made = await world.settling()
-    await world.voided(made.id)
-    expect(await world.standing(made.id)).toBe('under_review excess')
+    const made = await fixture.settling()
+    await fixture.voided(made.id)
+    expect(await fixture.standing(made.id)).toBe('under_review excess')
     await says(made, REVERSED)
-    expect(await world.standing(made.id)).toBe('refunded')
-    expect(await world.books(made.id)).toEqual(SOLD_FOR_US)
+    expect(await fixture.standing(made.id)).toBe('refunded')
+    expect(await fixture.books(made.id)).toEqual(SOLD_FOR_US)
   })
 
   test('a reversal of a part leaves the rest to be settled, or too little', async () => {
-    const made = await world.paid('15000')
+    const made = await fixture.paid('15000')
     await says(made, has('10000'))
-    expect(await world.payment(made.id)).toMatchObject({ status: 'processing', confirmed: { minor: '10000' } })
+    expect(await fixture.payment(made.id)).toMatchObject({ status: 'processing', confirmed: { minor: '10000' } })
     await says(made, has('2000'))
-    expect(await world.standing(made.id)).toBe('under_review too_little')
-    expect(await world.books(made.id)).toEqual(['merchant_payable EUR -2000', 'partner_receivable EUR 2000'])
+    expect(await fixture.standing(made.id)).toBe('under_review too_little')
+    expect(await fixture.books(made.id)).toEqual(['merchant_payable EUR -2000', 'partner_receivable EUR 2000'])
     await says(made, REVERSED)
-    expect(await world.payment(made.id)).toMatchObject({ status: 'pending', exception: null, confirmed: null })
+    expect(await fixture.payment(made.id)).toMatchObject({ status: 'pending', exception: null, confirmed: null })
   })
 
   test('a reversal of a part of sold money voids the whole payout', async () => {
-    const made = await world.settling()
+    const made = await fixture.settling()
     await says(made, has('9999'))
-    expect([await world.standing(made.id), await world.payout(made.id)]).toEqual(['under_review voiding', 'voiding'])
-    await world.voided(made.id)
-    expect(await world.attention(made.id)).toEqual(['review excess'])
+    expect([await fixture.standing(made.id), await fixture.payout(made.id)]).toEqual([
+      'under_review voiding',
+      'voiding',
+    ])
+    await fixture.voided(made.id)
+    expect(await fixture.attention(made.id)).toEqual(['review excess'])
   })
 
   test('a reversal in an older answer is not believed', async () => {
-    const made = await world.paid('6000')
+    const made = await fixture.paid('6000')
     const more = async () => {
-      await world.act(made.attemptId, { action: 'top_up', receivedMinor: '10000' })
-      await world.read(made)
+      await fixture.act(made.attemptId, { action: 'top_up', receivedMinor: '10000' })
+      await fixture.read(made)
     }
-    const late = world.says(has('6000'), { meanwhile: more })
-    await world.read(made, late)
-    expect(await world.held(made.id)).toEqual(['paid 10000'])
+    const late = fixture.says(has('6000'), { meanwhile: more })
+    await fixture.read(made, late)
+    expect(await fixture.held(made.id)).toEqual(['paid 10000'])
   })
 
   test.each(['canceled', 'expired'] as const)('a reversal of late money leaves the payment %s', async (as) => {
-    const made = await world.opened()
-    await world.closeAs(made.id, as)
+    const made = await fixture.opened()
+    await fixture.closeAs(made.id, as)
     await says(made, has('10000'))
-    expect(await world.payment(made.id)).toMatchObject({ status: 'processing', exception: 'paid_late' })
+    expect(await fixture.payment(made.id)).toMatchObject({ status: 'processing', exception: 'paid_late' })
     await says(made, REVERSED)
-    expect(await world.payment(made.id)).toMatchObject({ status: as, exception: null })
-    expect(await world.books(made.id)).toEqual([])
-    expect((await world.events(made.id)).slice(-3)).toEqual([`payment.${as}`, 'payment.processing', `payment.${as}`])
+    expect(await fixture.payment(made.id)).toMatchObject({ status: as, exception: null })
+    expect(await fixture.books(made.id)).toEqual([])
+    expect((await fixture.events(made.id)).slice(-3)).toEqual([`payment.${as}`, 'payment.processing', `payment.${as}`])
   })
 })
 
 describe('A payment that some partner has in full is settled, whatever arrived before it', () => {
   test('the second partner’s money settles a payment whose first partner reverses', async () => {
-    const { made, other } = await world.two()
+    const { made, other } = await fixture.two()
     await says(made, has('10000'))
-    await world.read(other, world.says(has('10000'), { partner: 'card_partner' }))
-    expect(await world.attention(made.id)).toEqual(['review excess'])
+    await fixture.read(other, fixture.says(has('10000'), { partner: 'card_partner' }))
+    expect(await fixture.attention(made.id)).toEqual(['review excess'])
     await says(made, REVERSED)
-    expect(await world.payment(made.id)).toMatchObject({
+    expect(await fixture.payment(made.id)).toMatchObject({
       status: 'processing',
       providerUsed: 'card_partner',
       paidAttemptId: other.attemptId,
       reviews: [],
     })
-    for (let turn = 0; turn < 2; turn++) await world.convert(made.id)
-    await world.handOver(made.id)
-    expect((await world.payment(made.id)).status).toBe('settling')
+    for (let turn = 0; turn < 2; turn++) await fixture.convert(made.id)
+    await fixture.handOver(made.id)
+    expect((await fixture.payment(made.id)).status).toBe('settling')
   })
 
   test('the whole price settles a payment to which half of it came first in another currency', async () => {
-    const made = await world.opened()
-    const upi = { id: made.id, attemptId: await world.open(made.id, UPI) }
-    await world.sandbox.act('local_partner', upi.attemptId, { action: 'pay', receivedMinor: '100' })
-    await world.read(upi)
-    expect(await world.standing(made.id)).toBe('under_review too_little')
+    const made = await fixture.opened()
+    const upi = { id: made.id, attemptId: await fixture.open(made.id, UPI) }
+    await fixture.sandbox.act('local_partner', upi.attemptId, { action: 'pay', receivedMinor: '100' })
+    await fixture.read(upi)
+    expect(await fixture.standing(made.id)).toBe('under_review too_little')
     await says(made, has('10000'))
-    expect(await world.payment(made.id)).toMatchObject({
+    expect(await fixture.payment(made.id)).toMatchObject({
       status: 'processing',
       exception: 'duplicate_payment',
       paidAttemptId: made.attemptId,
     })
-    for (let turn = 0; turn < 2; turn++) await world.convert(made.id)
-    await world.handOver(made.id)
-    await world.settle(made.id)
-    expect([await world.standing(made.id), await world.attention(made.id)]).toEqual(['succeeded', ['review excess']])
-    expect((await world.giveBack(upi)).payment.reviews).toEqual([])
-    expect((await world.books(made.id)).filter((line) => /suspense|INR/.test(line))).toEqual([])
+    for (let turn = 0; turn < 2; turn++) await fixture.convert(made.id)
+    await fixture.handOver(made.id)
+    await fixture.settle(made.id)
+    expect([await fixture.standing(made.id), await fixture.attention(made.id)]).toEqual([
+      'succeeded',
+      ['review excess'],
+    ])
+    expect((await fixture.giveBack(upi)).payment.reviews).toEqual([])
+    expect((await fixture.books(made.id)).filter((line) => /suspense|INR/.test(line))).toEqual([])
   })
 })
 
@@ -180,16 +186,16 @@ describe('A payment that some partner has in full is settled, whatever arrived b
 describe('A chargeback that is won', () => {
   let made: Made
   const seen = async () => ({
-    books: (await world.books(made.id)).filter((line) => line.includes(' EUR ')),
-    attention: await world.attention(made.id),
-    exception: (await world.payment(made.id)).exception,
+    books: (await fixture.books(made.id)).filter((line) => line.includes(' EUR ')),
+    attention: await fixture.attention(made.id),
+    exception: (await fixture.payment(made.id)).exception,
   })
   const PAID_OUT = { books: ['conversion EUR -10000', 'partner_receivable EUR 10000'], attention: [], exception: null }
 
   describe('A chargeback after the payout', () => {
     beforeEach(async () => {
-      made = await world.settling()
-      await world.settle(made.id)
+      made = await fixture.settling()
+      await fixture.settle(made.id)
     })
 
     test('a loss ends when the money is there again, and the merchant is notified of both', async () => {
@@ -201,7 +207,7 @@ describe('A chargeback that is won', () => {
       })
       for (let reading = 0; reading < 2; reading++) await says(made, has('10000'))
       expect(await seen()).toEqual(PAID_OUT)
-      expect((await world.events(made.id)).slice(-2)).toEqual(['payment.chargeback', 'payment.chargeback_won'])
+      expect((await fixture.events(made.id)).slice(-2)).toEqual(['payment.chargeback', 'payment.chargeback_won'])
     })
 
     test('a loss lasts until all of the money is there', async () => {
@@ -228,7 +234,7 @@ describe('A chargeback that is won', () => {
 
     test('a loss that was written off and won back has a question when it is lost again', async () => {
       await says(made, REVERSED)
-      await world.decide(made.id, 'write_off')
+      await fixture.decide(made.id, 'write_off')
       await says(made, has('10000'))
       expect(await seen()).toEqual(PAID_OUT)
       await says(made, REVERSED)
@@ -241,23 +247,23 @@ describe('A chargeback that is won', () => {
 
   describe('Reversed money before its payout is paid or void', () => {
     beforeEach(async () => {
-      made = await world.settling()
+      made = await fixture.settling()
       await says(made, REVERSED)
       await says(made, has('10000'))
-      expect(await world.standing(made.id)).toBe('under_review voiding')
+      expect(await fixture.standing(made.id)).toBe('under_review voiding')
     })
 
     test('money that returns before the transfer wins is no chargeback and no second payment', async () => {
-      await world.settle(made.id)
+      await fixture.settle(made.id)
       expect(await seen()).toEqual(PAID_OUT)
-      expect(await world.events(made.id)).not.toContain('payment.chargeback')
+      expect(await fixture.events(made.id)).not.toContain('payment.chargeback')
     })
 
     test('money that returns before the void wins goes back by an operator’s decision', async () => {
-      await world.voided(made.id)
-      expect(await world.standing(made.id)).toBe('under_review excess')
-      expect((await world.giveBack(made)).payment.status).toBe('refunded')
-      expect([await world.books(made.id), await world.attention(made.id)]).toEqual([SOLD_FOR_US, []])
+      await fixture.voided(made.id)
+      expect(await fixture.standing(made.id)).toBe('under_review excess')
+      expect((await fixture.giveBack(made)).payment.status).toBe('refunded')
+      expect([await fixture.books(made.id), await fixture.attention(made.id)]).toEqual([SOLD_FOR_US, []])
     })
   })
 })

@@ -12,27 +12,27 @@ import type { Line } from '../../../src/domain/ledger.ts'
 import { splitFee } from '../../../src/domain/money.ts'
 import { newId } from '../../../src/ids.ts'
 import { type Account, openAccount } from '../site/account.ts'
-import { addPerson, furnish, rowsFor } from '../support/furnished.ts'
-import { expectProblem, type Merchant, openShop, type Shop } from '../support/shop.ts'
+import { addPerson, rowsFor, seedApi } from '../support/seeded-api.ts'
+import { expectProblem, type Merchant, openTestApi, type TestApi } from '../support/test-api.ts'
 
-let shop: Shop
-let live: Shop
+let testApi: TestApi
+let live: TestApi
 beforeAll(async () => {
-  ;[shop, live] = await Promise.all([openShop(), openShop({ mode: 'live' })])
+  ;[testApi, live] = await Promise.all([openTestApi(), openTestApi({ mode: 'live' })])
 })
-afterAll(() => Promise.all([shop?.close(), live?.close()]))
+afterAll(() => Promise.all([testApi?.close(), live?.close()]))
 
 describe('The team', () => {
   type Item = Record<string, unknown>
   const listed = async (path: string, { key }: Pick<Merchant, 'key'>): Promise<Item[]> =>
-    (await shop.ask('GET', path, { key })).body['data'] as Item[]
+    (await testApi.ask('GET', path, { key })).body['data'] as Item[]
 
   test('a key invites, withdraws, changes a role and takes somebody out; the log says that it was the key', async () => {
-    const merchant = await shop.addMerchant()
+    const merchant = await testApi.addMerchant()
     const { key, keyId } = merchant
-    await addPerson(shop, merchant, 'owner')
-    const viewer = await addPerson(shop, merchant, 'viewer')
-    const invited = await shop.ask('POST', '/v1/invitations', {
+    await addPerson(testApi, merchant, 'owner')
+    const viewer = await addPerson(testApi, merchant, 'viewer')
+    const invited = await testApi.ask('POST', '/v1/invitations', {
       key,
       body: { email: 'New@Shop.example', role: 'viewer' },
     })
@@ -41,19 +41,19 @@ describe('The team', () => {
       { object: 'invitation', email: 'new@shop.example', role: 'viewer', expires_at: expect.any(String) },
     ])
     expect(await listed('/v1/invitations', merchant)).toEqual([invited.body])
-    const { rows: mails } = await shop.db.query('select count(*)::int as n from mail')
+    const { rows: mails } = await testApi.db.query('select count(*)::int as n from mail')
     expect(mails).toEqual([{ n: 1 }])
-    expect((await shop.ask('DELETE', '/v1/invitations/new@shop.example', { key })).status).toBe(200)
+    expect((await testApi.ask('DELETE', '/v1/invitations/new@shop.example', { key })).status).toBe(200)
     expect(await listed('/v1/invitations', merchant)).toEqual([])
-    expectProblem(await shop.ask('DELETE', '/v1/invitations/new@shop.example', { key }), 404, 'resource_missing')
+    expectProblem(await testApi.ask('DELETE', '/v1/invitations/new@shop.example', { key }), 404, 'resource_missing')
 
     const at = `/v1/members/${viewer}`
-    expect((await shop.ask('PATCH', at, { key, body: { role: 'developer' } })).body).toMatchObject({
+    expect((await testApi.ask('PATCH', at, { key, body: { role: 'developer' } })).body).toMatchObject({
       role: 'developer',
     })
     const again = { email: `${viewer.slice(4)}@people.example`, role: 'viewer' }
-    expectProblem(await shop.ask('POST', '/v1/invitations', { key, body: again }), 409, 'not_possible_now')
-    expect((await shop.ask('DELETE', at, { key })).body).toEqual({ id: viewer, object: 'member', deleted: true })
+    expectProblem(await testApi.ask('POST', '/v1/invitations', { key, body: again }), 409, 'not_possible_now')
+    expect((await testApi.ask('DELETE', at, { key })).body).toEqual({ id: viewer, object: 'member', deleted: true })
     expect(await listed('/v1/members', merchant)).toMatchObject([{ role: 'owner' }])
 
     const log = await listed('/v1/audit_log', merchant)
@@ -67,13 +67,13 @@ describe('The team', () => {
   })
 
   test('an account keeps its last owner, whoever asks to remove them', async () => {
-    const merchant = await shop.addMerchant()
+    const merchant = await testApi.addMerchant()
     const { key } = merchant
-    const owner = await addPerson(shop, merchant, 'owner')
+    const owner = await addPerson(testApi, merchant, 'owner')
     const at = `/v1/members/${owner}`
     for (const answer of [
-      await shop.ask('DELETE', at, { key }),
-      await shop.ask('PATCH', at, { key, body: { role: 'viewer' } }),
+      await testApi.ask('DELETE', at, { key }),
+      await testApi.ask('PATCH', at, { key, body: { role: 'viewer' } }),
     ])
       expectProblem(answer, 409, 'not_possible_now')
     expect(await listed('/v1/members', merchant)).toMatchObject([{ id: owner, role: 'owner' }])
@@ -82,21 +82,21 @@ describe('The team', () => {
   describe('a key cannot give or remove a role that has scopes the key lacks', () => {
     const without = (lacking: ApiScope): ApiScope[] => API_SCOPES.filter((scope) => scope !== lacking)
     test('a key cannot change an invitation to a role with more scopes', async () => {
-      const merchant = await shop.addMerchant()
+      const merchant = await testApi.addMerchant()
       const body = { email: 'boss@shop.example', role: 'owner' }
-      await shop.ask('POST', '/v1/invitations', { key: merchant.key, body })
-      const { key } = await shop.addKey(merchant.tenant, without('settings:write'))
-      const again = await shop.ask('POST', '/v1/invitations', { key, body: { ...body, role: 'viewer' } })
+      await testApi.ask('POST', '/v1/invitations', { key: merchant.key, body })
+      const { key } = await testApi.addKey(merchant.tenant, without('settings:write'))
+      const again = await testApi.ask('POST', '/v1/invitations', { key, body: { ...body, role: 'viewer' } })
       expectProblem(again, 403, 'insufficient_scope')
       expect(await listed('/v1/invitations', merchant)).toMatchObject([body])
     })
 
     test('a key cannot lower a role that has more scopes than the key', async () => {
-      const merchant = await shop.addMerchant()
-      await addPerson(shop, merchant, 'owner')
-      const there = await addPerson(shop, merchant, 'owner')
-      const { key } = await shop.addKey(merchant.tenant, without('keys:write'))
-      const lesser = await shop.ask('PATCH', `/v1/members/${there}`, { key, body: { role: 'viewer' } })
+      const merchant = await testApi.addMerchant()
+      await addPerson(testApi, merchant, 'owner')
+      const there = await addPerson(testApi, merchant, 'owner')
+      const { key } = await testApi.addKey(merchant.tenant, without('keys:write'))
+      const lesser = await testApi.ask('PATCH', `/v1/members/${there}`, { key, body: { role: 'viewer' } })
       expectProblem(lesser, 403, 'insufficient_scope')
       expect((await listed('/v1/members', merchant)).map(({ role }) => role)).toEqual(['owner', 'owner'])
     })
@@ -110,16 +110,16 @@ describe('The team', () => {
     ] as const)(
       'a key cannot invite or remove a person with the role %s, whose scopes it lacks',
       async (role, scopes) => {
-        const merchant = await shop.addMerchant()
-        await addPerson(shop, merchant, 'owner')
-        const there = await addPerson(shop, merchant, role)
-        const other = await addPerson(shop, merchant, 'viewer')
-        const { key } = await shop.addKey(merchant.tenant, scopes)
+        const merchant = await testApi.addMerchant()
+        await addPerson(testApi, merchant, 'owner')
+        const there = await addPerson(testApi, merchant, role)
+        const other = await addPerson(testApi, merchant, 'viewer')
+        const { key } = await testApi.addKey(merchant.tenant, scopes)
         const before = await listed('/v1/members', merchant)
         for (const answer of [
-          await shop.ask('POST', '/v1/invitations', { key, body: { email: 'me@evil.example', role } }),
-          await shop.ask('PATCH', `/v1/members/${other}`, { key, body: { role } }),
-          await shop.ask('DELETE', `/v1/members/${there}`, { key }),
+          await testApi.ask('POST', '/v1/invitations', { key, body: { email: 'me@evil.example', role } }),
+          await testApi.ask('PATCH', `/v1/members/${other}`, { key, body: { role } }),
+          await testApi.ask('DELETE', `/v1/members/${there}`, { key }),
         ])
           expectProblem(answer, 403, 'insufficient_scope')
         expect(await listed('/v1/members', merchant)).toEqual(before)
@@ -129,16 +129,16 @@ describe('The team', () => {
   })
 
   test('an account has at most fifty people and open invitations together', async () => {
-    const merchant = await shop.addMerchant()
-    await addPerson(shop, merchant, 'owner')
+    const merchant = await testApi.addMerchant()
+    await addPerson(testApi, merchant, 'owner')
     const of = [merchant.tenant.merchantId]
-    await shop.db.query(
+    await testApi.db.query(
       `insert into invitation (merchant_id, email, role, expires_at)
        select $1, n || '@many.example', 'viewer', now() + interval '1 day' from generate_series(1, 48) n`,
       of,
     )
     const invite = (email: string) =>
-      shop.ask('POST', '/v1/invitations', { key: merchant.key, body: { email, role: 'viewer' } })
+      testApi.ask('POST', '/v1/invitations', { key: merchant.key, body: { email, role: 'viewer' } })
     expect((await invite('49@many.example')).status).toBe(201)
     expectProblem(await invite('50@many.example'), 409, 'limit_reached')
     expect((await invite('49@many.example')).status).toBe(201)
@@ -165,9 +165,9 @@ describe('The team', () => {
   })
 
   test('the id of a log entry does not reveal how many entries other accounts have', async () => {
-    const [one, other] = [await shop.addMerchant(), await shop.addMerchant()]
+    const [one, other] = [await testApi.addMerchant(), await testApi.addMerchant()]
     const invite = (merchant: Merchant, nth: number) =>
-      shop.ask('POST', '/v1/invitations', {
+      testApi.ask('POST', '/v1/invitations', {
         key: merchant.key,
         body: { email: `n${nth}@shop.example`, role: 'viewer' },
       })
@@ -176,17 +176,17 @@ describe('The team', () => {
     await invite(one, 5)
     const ids = (await listed('/v1/audit_log', one)).map(({ id }) => String(id))
     expect(ids.every((id) => isId('auditEntry', id))).toBe(true)
-    const { rows } = await shop.db.query('select id::text from audit_entry where merchant_id = $1', [
+    const { rows } = await testApi.db.query('select id::text from audit_entry where merchant_id = $1', [
       one.tenant.merchantId,
     ])
     for (const { id } of rows as { id: string }[]) expect(ids.join()).not.toContain(`aud_${id}`)
   })
 
   test('the audit log is read page by page, and filtered by action, actor and time', async () => {
-    const merchant = await shop.addMerchant()
+    const merchant = await testApi.addMerchant()
     const { tenant, key } = merchant
     for (let n = 0; n < 5; n++)
-      await shop.db.query(
+      await testApi.db.query(
         `insert into audit_entry (public_id, merchant_id, actor, action, data, ip, at)
          values ($5, $1, $2, $3, '{}', '192.0.2.1', ('2026-11-0' || ($4::int + 1) || 'T00:00:00Z')::timestamptz)`,
         [tenant.merchantId, n % 2 === 0 ? 'per_a' : 'key_b', `action.${n < 3 ? 'one' : 'two'}`, n, newId('auditEntry')],
@@ -194,7 +194,7 @@ describe('The team', () => {
     const path = '/v1/audit_log'
     const all = await listed(path, merchant)
     expect(all).toHaveLength(5)
-    const first = await shop.ask('GET', `${path}?limit=2`, { key })
+    const first = await testApi.ask('GET', `${path}?limit=2`, { key })
     expect([first.body['data'], first.body['has_more']]).toEqual([all.slice(0, 2), true])
     const ids = all.map(({ id }) => String(id))
     expect(await listed(`${path}?limit=2&starting_after=${ids[1]}`, merchant)).toEqual(all.slice(2, 4))
@@ -203,10 +203,10 @@ describe('The team', () => {
     expect(await listed(`${path}?actor=key_b`, merchant)).toEqual([all[1], all[3]])
     const span = 'created[gte]=2026-11-02T00:00:00Z&created[lt]=2026-11-04T00:00:00Z'
     expect(await listed(`${path}?${span}`, merchant)).toEqual(all.slice(2, 4))
-    const other = await shop.addMerchant()
+    const other = await testApi.addMerchant()
     expect(await listed(path, other)).toEqual([])
     expectProblem(
-      await shop.ask('GET', `${path}?starting_after=${ids[1]}`, { key: other.key }),
+      await testApi.ask('GET', `${path}?starting_after=${ids[1]}`, { key: other.key }),
       404,
       'resource_missing',
     )
@@ -217,12 +217,12 @@ describe('The team', () => {
       'actor=%27',
       'limit=0',
     ])
-      expectProblem(await shop.ask('GET', `${path}?${wrong}`, { key }), 400, 'validation_failed')
+      expectProblem(await testApi.ask('GET', `${path}?${wrong}`, { key }), 400, 'validation_failed')
   })
 
   test('a withdrawal that fails is logged by its route, without the person’s address', async () => {
     const lines: string[] = []
-    const busy = await openShop({
+    const busy = await openTestApi({
       deps: () => ({ log: pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) }) }),
     })
     try {
@@ -242,22 +242,23 @@ describe('The team', () => {
 
 describe('Notification channels', () => {
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
+    testApi = await testApi.asNewMerchant()
   })
 
   const PATH = '/v1/notification_channels'
   const SECRET = 'secretOfSlack'
   const SLACK = `https://hooks.slack.com/services/T0001/B0001/${SECRET}`
-  const create = (body: object, { key }: Pick<Merchant, 'key'> = shop) => shop.ask('POST', PATH, { body, key })
+  const create = (body: object, { key }: Pick<Merchant, 'key'> = testApi) => testApi.ask('POST', PATH, { body, key })
   const audited = async ({ tenant }: Merchant): Promise<unknown[]> => {
-    const { rows } = await shop.db.query('select actor, action from audit_entry where merchant_id = $1 order by id', [
-      tenant.merchantId,
-    ])
+    const { rows } = await testApi.db.query(
+      'select actor, action from audit_entry where merchant_id = $1 order by id',
+      [tenant.merchantId],
+    )
     return rows.map(({ actor, action }: { actor: string; action: string }) => [actor, action])
   }
 
   test('a key connects Slack, changes, tests, resumes and removes it; no response shows the URL, and people are notified', async () => {
-    const merchant = await shop.addMerchant()
+    const merchant = await testApi.addMerchant()
     const { key, keyId, tenant } = merchant
     const made = await create({ kind: 'slack', name: '#payments', webhook_url: SLACK }, merchant)
     expect([made.status, made.body['status'], made.body['events']]).toEqual([
@@ -268,24 +269,28 @@ describe('Notification channels', () => {
     const id = String(made.body['id'])
     const at = `${PATH}/${id}`
     const quiet_hours = { from: '22:00', to: '07:00', time_zone: 'Europe/Oslo' }
-    const changed = await shop.ask('PATCH', at, { key, body: { language: 'de', quiet_hours, events: [] } })
+    const changed = await testApi.ask('PATCH', at, { key, body: { language: 'de', quiet_hours, events: [] } })
     expect(changed.body).toMatchObject({ language: 'de', quiet_hours, events: [], name: '#payments' })
 
-    const tested = await shop.ask('POST', `${at}/test`, { key })
+    const tested = await testApi.ask('POST', `${at}/test`, { key })
     expect([tested.status, tested.body['kind'], tested.body['state']]).toEqual([202, 'test', 'waiting'])
     // A channel with a message in progress needs no second test.
-    expect((await shop.ask('POST', `${at}/test`, { key })).body['id']).toBe(tested.body['id'])
-    const messages = await shop.ask('GET', `${at}/messages`, { key })
+    expect((await testApi.ask('POST', `${at}/test`, { key })).body['id']).toBe(tested.body['id'])
+    const messages = await testApi.ask('GET', `${at}/messages`, { key })
     expect(messages.body['data']).toMatchObject([{ id: tested.body['id'] }])
 
     const broken = { reason: 'Slack says "no_service"', now: new Date().toISOString() }
-    await shop.db.transaction((tx) => breakChannel(tx, id, broken))
-    expect((await shop.ask('GET', at, { key })).body).toMatchObject({ status: 'off', off_reason: broken.reason })
-    expect((await shop.ask('POST', `${at}/resume`, { key })).body).toMatchObject({ status: 'on', off_reason: null })
+    await testApi.db.transaction((tx) => breakChannel(tx, id, broken))
+    expect((await testApi.ask('GET', at, { key })).body).toMatchObject({ status: 'off', off_reason: broken.reason })
+    expect((await testApi.ask('POST', `${at}/resume`, { key })).body).toMatchObject({ status: 'on', off_reason: null })
 
-    expect((await shop.ask('DELETE', at, { key })).body).toEqual({ id, object: 'notification_channel', deleted: true })
-    expectProblem(await shop.ask('GET', at, { key }), 404, 'resource_missing')
-    const notices = await shop.db.query('select kind from notice where merchant_id = $1 order by id', [
+    expect((await testApi.ask('DELETE', at, { key })).body).toEqual({
+      id,
+      object: 'notification_channel',
+      deleted: true,
+    })
+    expectProblem(await testApi.ask('GET', at, { key }), 404, 'resource_missing')
+    const notices = await testApi.db.query('select kind from notice where merchant_id = $1 order by id', [
       tenant.merchantId,
     ])
     expect(notices.rows).toEqual([{ kind: 'channel.added' }, { kind: 'channel.removed' }])
@@ -300,21 +305,21 @@ describe('Notification channels', () => {
   })
 
   test('a repeated request to add a channel gets the same response, and no stored row has its URL', async () => {
-    const merchant = await shop.addMerchant()
+    const merchant = await testApi.addMerchant()
     const headers = { 'idempotency-key': 'once' }
     const body = { kind: 'slack', name: '#payments', webhook_url: SLACK }
-    const ask = () => shop.ask('POST', PATH, { body, key: merchant.key, headers })
+    const ask = () => testApi.ask('POST', PATH, { body, key: merchant.key, headers })
     const [first, again] = [await ask(), await ask()]
     expect([again.status, again.text, again.headers.get('idempotent-replayed')]).toEqual([201, first.text, 'true'])
     for (const table of ['idempotency_key', 'channel', 'notice', 'audit_entry']) {
-      const { rows } = await shop.db.query(`select * from ${table} t where t::text like '%${SECRET}%'`)
+      const { rows } = await testApi.db.query(`select * from ${table} t where t::text like '%${SECRET}%'`)
       expect([table, rows]).toEqual([table, []])
     }
   })
 
   test('a mail channel accepts only the address of a person of the account, and only once', async () => {
-    const merchant = await shop.addMerchant()
-    const person = await addPerson(shop, merchant, 'viewer')
+    const merchant = await testApi.addMerchant()
+    const person = await addPerson(testApi, merchant, 'viewer')
     const email = `${person.slice(4)}@people.example`
     const made = await create({ kind: 'email', email }, merchant)
     expect([made.status, made.body['name']]).toEqual([201, email])
@@ -358,7 +363,7 @@ describe('Notification channels', () => {
   })
 
   test('an account has at most 20 notification channels', async () => {
-    const merchant = await shop.addMerchant()
+    const merchant = await testApi.addMerchant()
     const made = await Promise.all(
       Array.from({ length: 21 }, (_, n) => create({ kind: 'slack', name: `#${n}`, webhook_url: SLACK }, merchant)),
     )
@@ -394,12 +399,12 @@ describe('Notification channels', () => {
 
 describe('The audit log', () => {
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
+    testApi = await testApi.asNewMerchant()
   }, 60_000)
 
   type Entry = { actor: string; action: string; data: Record<string, unknown>; ip: string }
   const entries = async (): Promise<Entry[]> =>
-    (await shop.ask('GET', '/v1/audit_log?limit=100')).body['data'] as Entry[]
+    (await testApi.ask('GET', '/v1/audit_log?limit=100')).body['data'] as Entry[]
 
   /**
    * Excluded: they test something, or make payments, which have their own timeline. No workflow runs here that could
@@ -420,29 +425,29 @@ describe('The audit log', () => {
   )
 
   test('everything that a key changes or exports is in the account’s log under the name of the key', async () => {
-    const furnished = rowsFor(await furnish(shop))
+    const seeded = rowsFor(await seedApi(testApi))
     // Deletions come last, because the other requests need what they delete.
     const last = ROUTES.toSorted((a, b) => Number(a.method === 'delete') - Number(b.method === 'delete'))
-    await shop.db.query(
+    await testApi.db.query(
       `update wallet set next_address = $2, next_at = now() + interval '1 day' where merchant_id = $1`,
-      [shop.tenant.merchantId, '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'],
+      [testApi.tenant.merchantId, '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'],
     )
     for (const { method, operationId } of last.toSorted((a) => (a.operationId === 'stopWalletChange' ? -1 : 0))) {
-      const { path, body } = furnished[operationId] ?? { path: '' }
+      const { path, body } = seeded[operationId] ?? { path: '' }
       const before = (await entries()).length
-      const answer = await shop.ask(method.toUpperCase(), path, { body })
+      const answer = await testApi.ask(method.toUpperCase(), path, { body })
       const added = (await entries()).slice(0, (await entries()).length - before)
       const actors = [...new Set(added.map(({ actor }) => actor))]
-      expect([operationId, answer.status < 300, actors]).toEqual([operationId, true, [`key_${shop.keyId}`]])
+      expect([operationId, answer.status < 300, actors]).toEqual([operationId, true, [`key_${testApi.keyId}`]])
     }
   })
 
   test('the log names the created link, where it leads, what was exported and who was invited', async () => {
-    const link = await shop.ask('POST', '/v1/payment_links', { body: { title: 'Tea', amount: 9, currency: 'EUR' } })
+    const link = await testApi.ask('POST', '/v1/payment_links', { body: { title: 'Tea', amount: 9, currency: 'EUR' } })
     const id = String(link.body['id'])
-    await shop.ask('PATCH', `/v1/payment_links/${id}`, { body: { success_url: 'https://other.example/' } })
-    await shop.ask('GET', '/v1/exports/payments?format=csv&status=succeeded')
-    await shop.ask('POST', '/v1/invitations', { body: { email: 'ada@shop.example', role: 'viewer' } })
+    await testApi.ask('PATCH', `/v1/payment_links/${id}`, { body: { success_url: 'https://other.example/' } })
+    await testApi.ask('GET', '/v1/exports/payments?format=csv&status=succeeded')
+    await testApi.ask('POST', '/v1/invitations', { body: { email: 'ada@shop.example', role: 'viewer' } })
     expect((await entries()).slice(0, 4).map(({ action, data }) => [action, data])).toMatchObject([
       ['member.invited', { email: 'a…@shop.example', role: 'viewer' }],
       ['exportPayments', { format: 'csv', status: 'succeeded' }],
@@ -452,8 +457,8 @@ describe('The audit log', () => {
   })
 
   test('the log records what was changed, without secrets and pictures', async () => {
-    const wallet = await shop.ask('PUT', '/v1/settings/wallet', { body: { address: `0x${'ab'.repeat(20)}` } })
-    const endpoint = await shop.ask('POST', '/v1/webhook_endpoints', { body: { url: 'https://shop.example/in' } })
+    const wallet = await testApi.ask('PUT', '/v1/settings/wallet', { body: { address: `0x${'ab'.repeat(20)}` } })
+    const endpoint = await testApi.ask('POST', '/v1/webhook_endpoints', { body: { url: 'https://shop.example/in' } })
     const [made, set] = await entries()
     expect(set).toMatchObject({ action: 'setWallet', data: { address: `0x${'ab'.repeat(20)}` } })
     expect(made).toMatchObject({ action: 'createWebhookEndpoint', data: { url: 'https://shop.example/in' } })
@@ -463,7 +468,7 @@ describe('The audit log', () => {
 
   test('the log has the origins of an embedding as they are stored', async () => {
     const origins = ['https://shop.example/', 'HTTPS://www.shop.example']
-    const answer = await shop.ask('PUT', '/v1/settings/embedding', { body: { origins } })
+    const answer = await testApi.ask('PUT', '/v1/settings/embedding', { body: { origins } })
     expect(answer.body['origins']).toEqual(['https://shop.example', 'https://www.shop.example'])
     expect((await entries())[0]).toMatchObject({ action: 'setEmbedding', data: { origins: answer.body['origins'] } })
   })
@@ -471,22 +476,22 @@ describe('The audit log', () => {
   test('a request that is refused, repeated, or stops nothing leaves no log entry', async () => {
     const before = await entries()
     const once = { body: { name: 'once' }, headers: { 'idempotency-key': 'audit-1' } }
-    await shop.ask('POST', '/v1/api_keys', once)
-    await shop.ask('POST', '/v1/api_keys', once)
-    await shop.ask('POST', '/v1/settings/wallet/stop_change')
-    await shop.ask('DELETE', '/v1/webhook_endpoints/we_01k9z3v7t8e4a9v2b6q5r0c1d2')
-    await shop.ask('PUT', '/v1/settings/wallet', { body: { address: '0x0' } })
+    await testApi.ask('POST', '/v1/api_keys', once)
+    await testApi.ask('POST', '/v1/api_keys', once)
+    await testApi.ask('POST', '/v1/settings/wallet/stop_change')
+    await testApi.ask('DELETE', '/v1/webhook_endpoints/we_01k9z3v7t8e4a9v2b6q5r0c1d2')
+    await testApi.ask('PUT', '/v1/settings/wallet', { body: { address: '0x0' } })
     expect((await entries()).slice(0, -before.length).map(({ action }) => action)).toEqual(['createApiKey'])
   })
 })
 
 describe('Exports', () => {
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
-    await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR', reference: '=1+1' } })
-    await shop.ask('POST', '/v1/payments', { body: { amount: 20, currency: 'EUR', reference: 'two' } })
+    testApi = await testApi.asNewMerchant()
+    await testApi.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR', reference: '=1+1' } })
+    await testApi.ask('POST', '/v1/payments', { body: { amount: 20, currency: 'EUR', reference: 'two' } })
     // More payments than an export reads at once.
-    await shop.db.query(
+    await testApi.db.query(
       `insert into payment select (jsonb_populate_record(p, jsonb_build_object(
           'id', left(p.id, 26) || lpad(n::text, 4, '0'), 'checkout_token', p.checkout_token || n, 'reference', 'copy ' || n)
         )).* from payment p, generate_series(1, 1100) n where p.reference = 'two'`,
@@ -496,12 +501,12 @@ describe('Exports', () => {
   const PATH = '/v1/exports/payments'
 
   test('an export has every payment once, newest first, in JSON and CSV, however many there are', async () => {
-    const json = await shop.ask('GET', PATH)
+    const json = await testApi.ask('GET', PATH)
     expect(json.headers.get('content-disposition')).toMatch(/^attachment; filename="payments-\d{4}-\d\d-\d\d\.json"$/)
     const ids = (json.body as unknown as { id: string }[]).map(({ id }) => id)
     expect([ids.length, new Set(ids).size]).toEqual([1102, 1102])
     expect(ids).toEqual(ids.toSorted().toReversed())
-    const csv = await shop.ask('GET', `${PATH}?format=csv`)
+    const csv = await testApi.ask('GET', `${PATH}?format=csv`)
     const [names, ...lines] = csv.text.trimEnd().split('\r\n')
     expect([csv.headers.get('content-type'), names?.slice(0, 17)]).toEqual([
       'text/csv; charset=utf-8',
@@ -514,7 +519,7 @@ describe('Exports', () => {
 
   test('a file for Excel begins with a byte order mark, and a file for programs does not', async () => {
     const bytes = async (path: string) => {
-      const answer = await fetch(`${shop.url}${path}`, { headers: { authorization: `Bearer ${shop.key}` } })
+      const answer = await fetch(`${testApi.url}${path}`, { headers: { authorization: `Bearer ${testApi.key}` } })
       return Buffer.from(await answer.arrayBuffer())
     }
     const statement = '/v1/exports/statement?period=2026-10'
@@ -528,15 +533,15 @@ describe('Exports', () => {
 
   test('a CSV export has the buyer’s charge, the rate’s pair, the exception, the link and the metadata', async () => {
     const metadata = { cart: '77', note: 'a "quoted", text' }
-    const { body } = await shop.ask('POST', '/v1/payments', {
+    const { body } = await testApi.ask('POST', '/v1/payments', {
       body: { amount: 30, currency: 'EUR', reference: 'columns', metadata },
     })
-    await shop.db.query(
+    await testApi.db.query(
       `update payment set confirmed_minor = '270000', charge_currency = 'INR', exception = 'duplicate_payment',
          rate = '0.0119', rate_source = 'test', rate_locked_at = now() where id = $1`,
       [body['id']],
     )
-    const { text } = await shop.ask('GET', `${PATH}?format=csv&reference=columns`)
+    const { text } = await testApi.ask('GET', `${PATH}?format=csv&reference=columns`)
     const [names, line] = text.trimEnd().split('\r\n')
     expect(names).toMatch(/,rate,rate_from,rate_to,/)
     expect(line).toContain(',0.0119,INR,USDC,')
@@ -545,23 +550,23 @@ describe('Exports', () => {
   })
 
   test('an export has only the payments that its filters match, and is empty if the account has none', async () => {
-    const one = await shop.ask('GET', `${PATH}?reference=two&currency=EUR&status=created,pending`)
+    const one = await testApi.ask('GET', `${PATH}?reference=two&currency=EUR&status=created,pending`)
     expect(one.body).toMatchObject([{ reference: 'two' }])
-    const other = await shop.addMerchant()
-    expect((await shop.ask('GET', PATH, { key: other.key })).text).toBe('[]\n')
-    expect((await shop.ask('GET', `${PATH}?format=csv`, { key: other.key })).text.trimEnd().split('\r\n')).toHaveLength(
-      1,
-    )
+    const other = await testApi.addMerchant()
+    expect((await testApi.ask('GET', PATH, { key: other.key })).text).toBe('[]\n')
+    expect(
+      (await testApi.ask('GET', `${PATH}?format=csv`, { key: other.key })).text.trimEnd().split('\r\n'),
+    ).toHaveLength(1)
     for (const wrong of ['format=xml', 'status=none', 'limit=5', 'created[gte]=soon'])
-      expectProblem(await shop.ask('GET', `${PATH}?${wrong}`), 400, 'validation_failed')
-    expect((await shop.ask('HEAD', PATH)).text).toBe('')
+      expectProblem(await testApi.ask('GET', `${PATH}?${wrong}`), 400, 'validation_failed')
+    expect((await testApi.ask('HEAD', PATH)).text).toBe('')
   })
 
   test('an account exports two files at once; a third one waits, and other accounts do not wait', async () => {
-    const other = await shop.addMerchant()
+    const other = await testApi.addMerchant()
     const files = await Promise.all([
-      ...Array.from({ length: 3 }, () => shop.ask('GET', PATH)),
-      shop.ask('GET', PATH, { key: other.key }),
+      ...Array.from({ length: 3 }, () => testApi.ask('GET', PATH)),
+      testApi.ask('GET', PATH, { key: other.key }),
     ])
     expect(files.map(({ status }) => status)).toEqual(files.map(() => 200))
   })
@@ -591,9 +596,9 @@ describe('Exports', () => {
   })
 
   test('a statement adds up, by the days of a month and the months of a year, and as a file', async () => {
-    const merchant = await shop.addMerchant()
-    await shop.ask('POST', '/v1/payments', { body: { amount: 20, currency: 'EUR' }, key: merchant.key })
-    await shop.db.query(
+    const merchant = await testApi.addMerchant()
+    await testApi.ask('POST', '/v1/payments', { body: { amount: 20, currency: 'EUR' }, key: merchant.key })
+    await testApi.db.query(
       `insert into payment select (jsonb_populate_record(p, jsonb_build_object(
           'id', left(p.id, 26) || lpad(n::text, 4, '0'), 'checkout_token', p.checkout_token || n, 'status', 'succeeded',
           'gross_micro', 1000001, 'fee_micro', 45000, 'net_micro', 955001, 'paid_at', now(),
@@ -601,7 +606,7 @@ describe('Exports', () => {
         )).* from payment p, generate_series(1, 3) n where p.merchant_id = $1`,
       [merchant.tenant.merchantId],
     )
-    const pinrail = createPinrail({ apiKey: merchant.key, baseUrl: shop.url })
+    const pinrail = createPinrail({ apiKey: merchant.key, baseUrl: testApi.url })
     const month = await pinrail.exports.statement('2026-10')
     expect(month).toMatchObject({ by: 'day', from: '2026-10-01T00:00:00.000Z', to: '2026-11-01T00:00:00.000Z' })
     expect(month.lines.map(({ period, payments }) => [period, payments])).toEqual([
@@ -624,13 +629,13 @@ describe('Exports', () => {
     expect(await pinrail.exports.payments({ status: 'succeeded' })).toHaveLength(3)
     expect((await pinrail.exports.paymentsCsv({ status: 'succeeded' })).trimEnd().split('\r\n')).toHaveLength(4)
     for (const wrong of ['', '?period=2026-13', '?period=26', '?period=2026-10&format=pdf'])
-      expectProblem(await shop.ask('GET', `/v1/exports/statement${wrong}`), 400, 'validation_failed')
+      expectProblem(await testApi.ask('GET', `/v1/exports/statement${wrong}`), 400, 'validation_failed')
   })
 })
 
 describe('The balance and the statement', () => {
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
+    testApi = await testApi.asNewMerchant()
   })
 
   const PAYMENTS = 3100
@@ -652,7 +657,7 @@ describe('The balance and the statement', () => {
     const model = await pay({ amount: 10, currency: 'EUR' })
     const all = Array.from({ length: PAYMENTS }, (_, n) => settledPayment(n))
     await insertRows(model, all)
-    await shop.db.transaction(async (tx) => {
+    await testApi.db.transaction(async (tx) => {
       for (let day = 0; day < DAYS; day++) {
         const booked = all.filter((payment) => payment.day === day).flatMap(createBookings)
         await bookAll(tx, booked, new Date(OCTOBER + day * DAY_MS).toISOString())
@@ -679,7 +684,7 @@ describe('The balance and the statement', () => {
     const made = JSON.stringify(some.map(({ id, n, at, usdc }) => ({ id, n, at, ...usdc })))
     const rows = `made as (select * from jsonb_to_recordset($2::jsonb) as row (id text, n int, at timestamptz, gross units, fee units, net units)),
       model as materialized (select * from payment where id = $1)`
-    await shop.db.query(
+    await testApi.db.query(
       `with ${rows}
        insert into payment select row.* from model, made, jsonb_populate_record(null::payment, to_jsonb(model) || jsonb_build_object('id', made.id,
          'checkout_token', md5(made.id) || substr(md5(made.id), 1, 11), 'status', 'succeeded', 'gross_micro', gross,
@@ -688,7 +693,7 @@ describe('The balance and the statement', () => {
          'finalized_at', at, 'closed_at', at, 'block_number', 1, 'log_index', n, 'tx_hash', '0x' || repeat('ab', 32))) as row`,
       [model, made],
     )
-    await shop.db.query(
+    await testApi.db.query(
       `with ${rows}, queued as (
          insert into payout (payment_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce, state)
          select made.id, livemode, chain_id, lower(token), '0x' || repeat('aa', 20), lower(destination), net,
@@ -706,7 +711,7 @@ describe('The balance and the statement', () => {
   const selectDay = (time: string): string => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD') as day`
 
   test(`the statement of a month with ${PAYMENTS} payments, read from the chain 40 days later, equals the ledger and the chain to the micro-USDC, by day, by month and in sum`, async () => {
-    const account = await openAccount(shop, 'statement@shop.example')
+    const account = await openAccount(testApi, 'statement@shop.example')
     await settleMany(account)
     const file = async (query: string): Promise<string[][]> => {
       const { html } = await account.owner.get(`/dashboard/balance.csv?${query}`)
@@ -715,7 +720,7 @@ describe('The balance and the statement', () => {
         .split('\r\n')
         .map((line) => line.split(','))
     }
-    const { rows: ledger } = await shop.db.query(
+    const { rows: ledger } = await testApi.db.query(
       `select ${selectDay('booked_at')}, count(distinct transaction_id)::text as payments,
          sum(amount) filter (where account = 'conversion')::text as gross,
          (-sum(amount) filter (where account = 'fee_revenue'))::text as fee,
@@ -723,7 +728,7 @@ describe('The balance and the statement', () => {
        from ledger_entry join ledger_transaction on id = transaction_id
        where asset = 'USDC' and kind = 'payment.converted' group by 1 order by 1`,
     )
-    const { rows: chain } = await shop.db.query(
+    const { rows: chain } = await testApi.db.query(
       `select ${selectDay('treasury_log.finalized_at')}, count(*)::text as payments, sum(micro_usdc)::text as net
        from treasury_log join payment on payment.id = payment_id
        where kind = 'out' and merchant_id = $1 group by 1 order by 1`,
@@ -751,7 +756,7 @@ describe('The balance and the statement', () => {
   }, 60_000)
 
   test('another account reads nothing of the statement, and a file for an invalid month is not found', async () => {
-    const other = await openAccount(shop, 'empty@shop.example')
+    const other = await openAccount(testApi, 'empty@shop.example')
     const { html } = await other.owner.get('/dashboard/balance.csv?month=2026-10')
     expect(html.trimEnd().split('\r\n')[1]).toBe('sum,0,0.000000,0.000000,0.000000')
     expect((await other.owner.get('/dashboard/balance')).html).toContain('Nothing has arrived in this period.')

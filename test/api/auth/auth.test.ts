@@ -18,39 +18,39 @@ import { insertChannel } from '../../../src/db/notifications/channels.ts'
 import { moveIntoPast } from '../../../src/db/test-mode/clock.ts'
 import { newId } from '../../../src/ids.ts'
 import { plant } from '../../deps/two-modes.ts'
-import { type Furnished, furnish, type Row, rowsFor } from '../support/furnished.ts'
 import { insertOwnAddresses } from '../support/own-addresses.ts'
+import { type Row, rowsFor, type SeededApi, seedApi } from '../support/seeded-api.ts'
 import {
   type Answer,
   type AskOptions,
   endKey,
   expectProblem,
   type Merchant,
-  openShop,
-  type Shop,
-} from '../support/shop.ts'
+  openTestApi,
+  type TestApi,
+} from '../support/test-api.ts'
 import { twoHeaders } from '../support/two-headers.ts'
 
 let now = Date.now()
-let shop: Shop
+let testApi: TestApi
 let composed: ApiDeps
 beforeAll(async () => {
-  shop = await openShop({
+  testApi = await openTestApi({
     deps: (deps) => {
       composed = deps
       return { clock: () => now }
     },
   })
 })
-afterAll(() => shop?.close())
+afterAll(() => testApi?.close())
 
 describe('The routes of API keys', () => {
   const PATH = '/v1/api_keys'
   const create = (body: unknown, options: { key?: string; headers?: Record<string, string> } = {}) =>
-    shop.ask('POST', PATH, { body, ...options })
+    testApi.ask('POST', PATH, { body, ...options })
   const getId = (answer: Answer): string => String(answer.body['id'])
   const getKey = (answer: Answer): string => String(answer.body['key'])
-  const works = async (key: string): Promise<number> => (await shop.ask('GET', '/v1/providers', { key })).status
+  const works = async (key: string): Promise<number> => (await testApi.ask('GET', '/v1/providers', { key })).status
 
   describe('an API key', () => {
     test('a new key is shown once, is well formed, has the scopes that were asked for, and works', async () => {
@@ -65,10 +65,10 @@ describe('The routes of API keys', () => {
       })
       expect(getKey(made).endsWith(String(made.body['last4']))).toBe(true)
       expect(await works(getKey(made))).toBe(200)
-      const listed = await shop.ask('GET', PATH)
+      const listed = await testApi.ask('GET', PATH)
       expect(listed.text).toContain(getId(made))
       expect(listed.text).not.toContain(getKey(made))
-      const { rows } = await shop.db.query('select * from api_key')
+      const { rows } = await testApi.db.query('select * from api_key')
       expect(JSON.stringify(rows)).not.toContain(getKey(made))
     })
 
@@ -77,12 +77,12 @@ describe('The routes of API keys', () => {
     })
 
     test('a key cannot give scopes that it lacks, neither to a new key nor by rotating another one', async () => {
-      const weak = await shop.addKey(shop.tenant, ['keys:write'])
+      const weak = await testApi.addKey(testApi.tenant, ['keys:write'])
       const strong = await create({ name: 'strong', scopes: ['payments:write'] })
       const refused = await create({ name: 'x', scopes: ['payments:write'] }, { key: weak.key })
       expectProblem(refused, 403, 'insufficient_scope')
       expect(refused.body['required_scope']).toBe('payments:write')
-      const rotated = await shop.ask('POST', `${PATH}/${getId(strong)}/rotate`, { body: {}, key: weak.key })
+      const rotated = await testApi.ask('POST', `${PATH}/${getId(strong)}/rotate`, { body: {}, key: weak.key })
       expectProblem(rotated, 403, 'insufficient_scope')
       expect(await works(getKey(strong))).toBe(403)
     })
@@ -113,7 +113,7 @@ describe('The routes of API keys', () => {
       const headers = { 'idempotency-key': 'make-free' }
       const free = await create({ name: 'made', scopes: ['payments:read'] }, { headers })
       expect(free.body).toMatchObject({ allowed_ips: null, expires_at: null })
-      const rotate = (id: string) => shop.ask('POST', `${PATH}/${id}/rotate`, { body: {}, key: getKey(maker) })
+      const rotate = (id: string) => testApi.ask('POST', `${PATH}/${id}/rotate`, { body: {}, key: getKey(maker) })
       expectProblem(await rotate(getId(free)), 409, 'not_possible_now')
       expectProblem(await make({}, headers), 422, 'idempotency_key_reused')
       expect((await rotate(getId(maker))).body).toMatchObject({ allowed_ips, expires_at })
@@ -122,18 +122,18 @@ describe('The routes of API keys', () => {
     test('a rotated key is not shown again to a key that could not have made it', async () => {
       const strong = await create({ name: 'strong', scopes: ['settings:write'] })
       const rotation = { body: {}, headers: { 'idempotency-key': 'rotate-strong' } }
-      const made = await shop.ask('POST', `${PATH}/${getId(strong)}/rotate`, rotation)
-      const weak = await shop.addKey(shop.tenant, ['keys:write'])
-      const told = await shop.ask('POST', `${PATH}/${getId(strong)}/rotate`, { ...rotation, key: weak.key })
+      const made = await testApi.ask('POST', `${PATH}/${getId(strong)}/rotate`, rotation)
+      const weak = await testApi.addKey(testApi.tenant, ['keys:write'])
+      const told = await testApi.ask('POST', `${PATH}/${getId(strong)}/rotate`, { ...rotation, key: weak.key })
       expectProblem(told, 403, 'insufficient_scope')
-      expect((await shop.ask('POST', `${PATH}/${getId(strong)}/rotate`, rotation)).text).toBe(made.text)
+      expect((await testApi.ask('POST', `${PATH}/${getId(strong)}/rotate`, rotation)).text).toBe(made.text)
     })
 
     test('a key works only from its allowed addresses', async () => {
       const inside = await create({ name: 'in', allowed_ips: ['127.0.0.0/8'] })
       const outside = await create({ name: 'out', allowed_ips: ['192.0.2.7', '2001:db8::/32'] })
       expect(await works(getKey(inside))).toBe(200)
-      expectProblem(await shop.ask('GET', '/v1/providers', { key: getKey(outside) }), 403, 'ip_not_allowed')
+      expectProblem(await testApi.ask('GET', '/v1/providers', { key: getKey(outside) }), 403, 'ip_not_allowed')
       for (const address of ['localhost', '1.2.3', '10.0.0.0/33', '::1/129', '', '1.2.3.4/', 'fe80::1%eth0'])
         expectProblem(await create({ name: 'x', allowed_ips: [address] }), 400, 'validation_failed')
     })
@@ -141,7 +141,7 @@ describe('The routes of API keys', () => {
     test('a key records to the minute when it was used', async () => {
       const made = await create({ name: 'used' })
       await works(getKey(made))
-      const read = async () => (await shop.ask('GET', PATH)).body['data'] as Record<string, unknown>[]
+      const read = async () => (await testApi.ask('GET', PATH)).body['data'] as Record<string, unknown>[]
       const used = (keys: Record<string, unknown>[]) => keys.find(({ id }) => id === getId(made))?.['last_used_at']
       expect(Date.parse(String(used(await until(read, (keys) => used(keys) !== null))))).toBeGreaterThan(now - 60_000)
     })
@@ -155,47 +155,49 @@ describe('The routes of API keys', () => {
 
     test('a rotated key works with its successor during the overlap, and not after', async () => {
       const old = await create({ name: 'turn', scopes: ['payments:read'] })
-      const next = await shop.ask('POST', `${PATH}/${getId(old)}/rotate`, { body: { overlap: 60 } })
+      const next = await testApi.ask('POST', `${PATH}/${getId(old)}/rotate`, { body: { overlap: 60 } })
       expect(next.body).toMatchObject({ name: 'turn', scopes: ['payments:read'], expires_at: null })
       expect([await works(getKey(old)), await works(getKey(next))]).toEqual([200, 200])
       now += 61_000
       expect([await works(getKey(old)), await works(getKey(next))]).toEqual([401, 200])
-      const again = await shop.ask('POST', `${PATH}/${getId(next)}/rotate`, { body: { overlap: 0 } })
+      const again = await testApi.ask('POST', `${PATH}/${getId(next)}/rotate`, { body: { overlap: 0 } })
       now += 1001
       expect([await works(getKey(next)), await works(getKey(again))]).toEqual([401, 200])
     })
 
     test('a rotated key passes its expiry to its successor, and an expired key has no successor', async () => {
       const old = await create({ name: 'guest', expires_in: 3600 })
-      const next = await shop.ask('POST', `${PATH}/${getId(old)}/rotate`, { body: { overlap: 0 } })
+      const next = await testApi.ask('POST', `${PATH}/${getId(old)}/rotate`, { body: { overlap: 0 } })
       expect(next.body['expires_at']).toBe(old.body['expires_at'])
       now += 3_601_000
       expect(await works(getKey(next))).toBe(401)
-      expectProblem(await shop.ask('POST', `${PATH}/${getId(next)}/rotate`, { body: {} }), 409, 'not_possible_now')
+      expectProblem(await testApi.ask('POST', `${PATH}/${getId(next)}/rotate`, { body: {} }), 409, 'not_possible_now')
     })
 
     test('a key’s id with a wrong secret does not count as a use of the key', async () => {
       const { text, ...key } = createApiKey(false, PEPPER)
-      await insertApiKey(shop.db, shop.tenant, {
+      await insertApiKey(testApi.db, testApi.tenant, {
         ...key,
         name: 'guessed',
         digest: Buffer.alloc(32, 1),
         scopes: API_SCOPES,
       })
       expect(await works(text)).toBe(401)
-      const { rows } = await shop.db.query('select last_used_at from api_key where id = $1', [key.id])
+      const { rows } = await testApi.db.query('select last_used_at from api_key where id = $1', [key.id])
       expect(rows).toEqual([{ last_used_at: null }])
     })
 
     test('a revoked key stops working within a second, stays in the list, and cannot be rotated', async () => {
       const made = await create({ name: 'gone' })
       expect(await works(getKey(made))).toBe(200)
-      const revoked = await shop.ask('DELETE', `${PATH}/${getId(made)}`)
+      const revoked = await testApi.ask('DELETE', `${PATH}/${getId(made)}`)
       expect(revoked.body['revoked_at']).not.toBeNull()
       now += 1001
       expect(await works(getKey(made))).toBe(401)
-      expect((await shop.ask('DELETE', `${PATH}/${getId(made)}`)).body['revoked_at']).toBe(revoked.body['revoked_at'])
-      expectProblem(await shop.ask('POST', `${PATH}/${getId(made)}/rotate`, { body: {} }), 409, 'not_possible_now')
+      expect((await testApi.ask('DELETE', `${PATH}/${getId(made)}`)).body['revoked_at']).toBe(
+        revoked.body['revoked_at'],
+      )
+      expectProblem(await testApi.ask('POST', `${PATH}/${getId(made)}/rotate`, { body: {} }), 409, 'not_possible_now')
     })
 
     test('a repeated request with its Idempotency-Key returns the same API key', async () => {
@@ -206,13 +208,13 @@ describe('The routes of API keys', () => {
     })
 
     test('an account has at most twenty-five keys, however many requests arrive at once', async () => {
-      const other = await shop.addMerchant()
+      const other = await testApi.addMerchant()
       const answers = await Promise.all(Array.from({ length: 30 }, () => create({ name: 'x' }, { key: other.key })))
       const refused = answers.filter(({ status }) => status !== 201)
       for (const answer of refused) expectProblem(answer, 409, 'limit_reached')
       // The key that sends the request is one of the twenty-five.
       expect(answers.length - refused.length).toBe(24)
-      expect((await shop.ask('GET', `${PATH}?limit=100`, { key: other.key })).body['data']).toHaveLength(25)
+      expect((await testApi.ask('GET', `${PATH}?limit=100`, { key: other.key })).body['data']).toHaveLength(25)
     })
 
     test('a key with an unknown scope is refused', async () => {
@@ -223,9 +225,9 @@ describe('The routes of API keys', () => {
 
   describe('the list of keys', () => {
     test('the list of keys is read page by page, forwards and back', async () => {
-      const other = await shop.addMerchant()
+      const other = await testApi.addMerchant()
       for (const name of ['a', 'b', 'c', 'd']) await create({ name }, { key: other.key })
-      const page = async (query: string) => (await shop.ask('GET', `${PATH}?${query}`, { key: other.key })).body
+      const page = async (query: string) => (await testApi.ask('GET', `${PATH}?${query}`, { key: other.key })).body
       const names = (body: Record<string, unknown>) => (body['data'] as { name: string }[]).map(({ name }) => name)
       const first = await page('limit=2')
       expect([names(first), first['has_more']]).toEqual([['d', 'c'], true])
@@ -234,16 +236,20 @@ describe('The routes of API keys', () => {
       expect([names(second), second['has_more']]).toEqual([['b', 'a'], true])
       const from = (second['data'] as { id: string }[])[0]!.id
       expect(names(await page(`limit=2&ending_before=${from}`))).toEqual(['d', 'c'])
-      expectProblem(await shop.ask('GET', `${PATH}?starting_after=key_0`, { key: other.key }), 400, 'validation_failed')
+      expectProblem(
+        await testApi.ask('GET', `${PATH}?starting_after=key_0`, { key: other.key }),
+        400,
+        'validation_failed',
+      )
     })
   })
 
   describe('the wallet', () => {
-    const put = (address: unknown) => shop.ask('PUT', '/v1/settings/wallet', { body: { address } })
+    const put = (address: unknown) => testApi.ask('PUT', '/v1/settings/wallet', { body: { address } })
 
     test('a wallet is set in the case of EIP-55, and existing payments keep their wallet', async () => {
-      const { body: payment } = await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })
-      const before = await shop.ask('GET', '/v1/settings/wallet')
+      const { body: payment } = await testApi.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })
+      const before = await testApi.ask('GET', '/v1/settings/wallet')
       const lower = '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed'
       const set = await put(lower)
       expect(set.body).toMatchObject({
@@ -251,7 +257,7 @@ describe('The routes of API keys', () => {
         address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
         livemode: false,
       })
-      const read = await shop.ask('GET', `/v1/payments/${String(payment['id'])}`)
+      const read = await testApi.ask('GET', `/v1/payments/${String(payment['id'])}`)
       expect((read.body['settlement'] as Record<string, unknown>)['destination']).toBe(before.body['address'])
     })
 
@@ -276,9 +282,9 @@ describe('The routes of API keys', () => {
     })
 
     test('a wallet cannot be a relayer, a treasury of any time or a deposit address, in any spelling', async () => {
-      const own = await insertOwnAddresses(shop)
+      const own = await insertOwnAddresses(testApi)
       // Row-level security hides the payment from this merchant's request.
-      const other = await shop.asNewMerchant()
+      const other = await testApi.asNewMerchant()
       for (const address of own) {
         const answer = await other.ask('PUT', '/v1/settings/wallet', { body: { address } })
         expectProblem(answer, 400, 'validation_failed')
@@ -290,11 +296,11 @@ describe('The routes of API keys', () => {
 
 describe('Authentication by a key', () => {
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
+    testApi = await testApi.asNewMerchant()
   }, 60_000)
 
   const bearer = (text: string) => ({ key: null, headers: { authorization: text } })
-  const list = (options: Parameters<Shop['ask']>[2]) => shop.ask('GET', '/v1/providers', options)
+  const list = (options: Parameters<TestApi['ask']>[2]) => testApi.ask('GET', '/v1/providers', options)
   /** The response as a client reads it, except for the request's own id. */
   const shown = (answer: { status: number; text: string; headers: Headers }) => ({
     status: answer.status,
@@ -304,12 +310,12 @@ describe('Authentication by a key', () => {
 
   describe('a key that may not be used', () => {
     test('an unusable key gets the same response for every reason', async () => {
-      const revoked = await shop.addKey(shop.tenant)
-      const expired = await shop.addKey(shop.tenant)
-      const live = await shop.addKey({ ...shop.tenant, livemode: true })
-      await endKey(shop.db, revoked.keyId, 'revoked_at')
-      await endKey(shop.db, expired.keyId, 'expires_at')
-      const { key } = shop
+      const revoked = await testApi.addKey(testApi.tenant)
+      const expired = await testApi.addKey(testApi.tenant)
+      const live = await testApi.addKey({ ...testApi.tenant, livemode: true })
+      await endKey(testApi.db, revoked.keyId, 'revoked_at')
+      await endKey(testApi.db, expired.keyId, 'expires_at')
+      const { key } = testApi
       const body = key.slice(0, -6)
       const answers = [
         await list({ key: null }),
@@ -328,7 +334,7 @@ describe('Authentication by a key', () => {
         await list(bearer(key)),
         await list(bearer(`Bearer ${key} ${key}`)),
         await list(bearer(`Bearer ${key}, Bearer ${key}`)),
-        await shop.ask('GET', `/v1/providers?api_key=${key}`, { key: null }),
+        await testApi.ask('GET', `/v1/providers?api_key=${key}`, { key: null }),
         await list({ key: null, headers: { 'x-api-key': key } }),
       ]
       for (const answer of answers) {
@@ -339,15 +345,15 @@ describe('Authentication by a key', () => {
     })
 
     test('a revoked key is refused within a second, although it was cached as valid', async () => {
-      const { key, keyId } = await shop.addKey(shop.tenant)
+      const { key, keyId } = await testApi.addKey(testApi.tenant)
       expect((await list({ key })).status).toBe(200)
-      await endKey(shop.db, keyId, 'revoked_at')
+      await endKey(testApi.db, keyId, 'revoked_at')
       now += 1001
       expectProblem(await list({ key }), 401, 'invalid_api_key')
     })
 
     test('a malformed key is refused without a query', async () => {
-      const idle = await openShop({
+      const idle = await openTestApi({
         deps: ({ db }) => ({ db: { ...db, query: () => Promise.reject(new Error('queried')) } }),
       })
       try {
@@ -359,11 +365,11 @@ describe('Authentication by a key', () => {
   })
 
   test('a key without a required scope gets a response that names the missing scope', async () => {
-    const { key } = await shop.addKey(
-      shop.tenant,
+    const { key } = await testApi.addKey(
+      testApi.tenant,
       API_SCOPES.filter((scope) => scope !== 'payments:write'),
     )
-    const answer = await shop.ask('POST', '/v1/payments', { key, body: { amount: 10, currency: 'EUR' } })
+    const answer = await testApi.ask('POST', '/v1/payments', { key, body: { amount: 10, currency: 'EUR' } })
     expectProblem(answer, 403, 'insufficient_scope')
     expect(answer.body).toMatchObject({
       required_scope: 'payments:write',
@@ -373,20 +379,20 @@ describe('Authentication by a key', () => {
 
   describe('Objects of another merchant', () => {
     test('another merchant’s payment gets the same response as an unknown payment', async () => {
-      const { id } = (await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })).body
-      const other = await shop.addMerchant()
+      const { id } = (await testApi.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })).body
+      const other = await testApi.addMerchant()
       const nobody = String(id).replace(/.{4}$/, (tail) => (tail === '0000' ? '0001' : '0000'))
       for (const [method, path] of [
         ['GET', ''],
         ['POST', '/cancel'],
       ] as const) {
-        const absent = await shop.ask(method, `/v1/payments/${nobody}${path}`)
+        const absent = await testApi.ask(method, `/v1/payments/${nobody}${path}`)
         expectProblem(absent, 404, 'resource_missing')
-        const answer = await shop.ask(method, `/v1/payments/${String(id)}${path}`, { key: other.key })
+        const answer = await testApi.ask(method, `/v1/payments/${String(id)}${path}`, { key: other.key })
         const expected = { ...shown(absent), text: shown(absent).text.replace(nobody, String(id)) }
         expect(shown(answer)).toEqual(expected)
       }
-      expect((await shop.ask('GET', `/v1/payments/${String(id)}`)).body['status']).toBe('created')
+      expect((await testApi.ask('GET', `/v1/payments/${String(id)}`)).body['status']).toBe('created')
     })
   })
 
@@ -398,9 +404,9 @@ describe('Authentication by a key', () => {
 })
 
 describe('Live mode', () => {
-  let live: Shop
+  let live: TestApi
   beforeAll(async () => {
-    live = await openShop({ mode: 'live' })
+    live = await openTestApi({ mode: 'live' })
   })
   afterAll(() => live?.close())
 
@@ -474,12 +480,12 @@ describe('The authentication matrix', () => {
     webhookTargets: { mode: 'test', testTargets: [] },
   } as unknown as ApiRouteDeps)
 
-  let victim: Furnished
+  let victim: SeededApi
   let rows: Readonly<Record<string, Row>>
   let attempts = 0
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
-    victim = await furnish(shop)
+    testApi = await testApi.asNewMerchant()
+    victim = await seedApi(testApi)
     rows = rowsFor(victim)
   }, 60_000)
 
@@ -488,11 +494,11 @@ describe('The authentication matrix', () => {
   /** Invalid credentials. */
   async function burglars(): Promise<Record<string, AskOptions & { query?: string }>> {
     const { key } = victim.merchant
-    const revoked = await shop.addKey(victim.merchant.tenant)
-    const expired = await shop.addKey(victim.merchant.tenant)
-    const live = await shop.addKey({ ...victim.merchant.tenant, livemode: true })
-    await endKey(shop.db, revoked.keyId, 'revoked_at')
-    await endKey(shop.db, expired.keyId, 'expires_at')
+    const revoked = await testApi.addKey(victim.merchant.tenant)
+    const expired = await testApi.addKey(victim.merchant.tenant)
+    const live = await testApi.addKey({ ...victim.merchant.tenant, livemode: true })
+    await endKey(testApi.db, revoked.keyId, 'revoked_at')
+    await endKey(testApi.db, expired.keyId, 'expires_at')
     const lastOther = key.endsWith('0') ? '1' : '0'
     return {
       'no key': { key: null },
@@ -525,14 +531,14 @@ describe('The authentication matrix', () => {
     const { path, body } = rows[route.operationId]!
     attempts++
     const { query, at = (same) => same, ...rest } = options
-    return shop.ask(route.method.toUpperCase(), withQuery(at(path), query), {
+    return testApi.ask(route.method.toUpperCase(), withQuery(at(path), query), {
       ...(body !== undefined && { body }),
       ...rest,
     })
   }
 
   const THINGS = ['payment', 'link', 'endpoint', 'event', 'apiKey', 'channel'] as const
-  type Things = Pick<Furnished, (typeof THINGS)[number]>
+  type Things = Pick<SeededApi, (typeof THINGS)[number]>
 
   /** The path with ids of another owner's objects. */
   function swapped(path: string, things: Things): string {
@@ -541,7 +547,7 @@ describe('The authentication matrix', () => {
 
   /** Ids of objects that exist in one mode only, and of people, who belong to the account. */
   const listThings = (of: Things): string[] => THINGS.map((thing) => of[thing])
-  const listPeople = ({ member, invited }: Furnished): string[] => [member, invited]
+  const listPeople = ({ member, invited }: SeededApi): string[] => [member, invited]
 
   const isAmong = (ids: readonly string[], { operationId }: Route): boolean =>
     ids.some((id) => rows[operationId]!.path.includes(id))
@@ -550,11 +556,11 @@ describe('The authentication matrix', () => {
   /** Writes the victim's objects of live mode into the database: no process of this system would make them. */
   async function liveTwin(): Promise<Things> {
     const tenant = { ...victim.merchant.tenant, livemode: true }
-    const { id: payment, endpointId: endpoint, eventId: event } = await plant(shop.db, tenant)
+    const { id: payment, endpointId: endpoint, eventId: event } = await plant(testApi.db, tenant)
     const made = aLink({ id: newId('link') })
-    await insertLink(shop.db, tenant, made)
+    await insertLink(testApi.db, tenant, made)
     const channel = newId('channel')
-    await insertChannel(shop.db, tenant, {
+    await insertChannel(testApi.db, tenant, {
       id: channel,
       kind: 'slack',
       name: '#live',
@@ -565,17 +571,17 @@ describe('The authentication matrix', () => {
       quiet: null,
       at: new Date().toISOString(),
     })
-    return { payment, link: made.id, endpoint, event, channel, apiKey: `key_${(await shop.addKey(tenant)).keyId}` }
+    return { payment, link: made.id, endpoint, event, channel, apiKey: `key_${(await testApi.addKey(tenant)).keyId}` }
   }
 
   async function storedAbout({ payment, link, endpoint, event, apiKey, channel }: Things): Promise<string> {
     const found = await Promise.all([
-      shop.db.query('select * from payment where id = $1', [payment]),
-      shop.db.query('select * from payment_link where id = $1', [link]),
-      shop.db.query('select * from webhook_endpoint where id = $1', [endpoint]),
-      shop.db.query('select * from delivery where event_id = $1', [event]),
-      shop.db.query('select * from api_key where id = $1', [apiKey.slice('key_'.length)]),
-      shop.db.query('select * from channel where id = $1', [channel]),
+      testApi.db.query('select * from payment where id = $1', [payment]),
+      testApi.db.query('select * from payment_link where id = $1', [link]),
+      testApi.db.query('select * from webhook_endpoint where id = $1', [endpoint]),
+      testApi.db.query('select * from delivery where event_id = $1', [event]),
+      testApi.db.query('select * from api_key where id = $1', [apiKey.slice('key_'.length)]),
+      testApi.db.query('select * from channel where id = $1', [channel]),
     ])
     if (found.some(({ rowCount }) => rowCount === 0)) throw new Error('there is nothing to see')
     return JSON.stringify(found.map((result) => result.rows))
@@ -603,13 +609,15 @@ describe('The authentication matrix', () => {
     ]
     const all = await Promise.all(
       [...tables, 'idempotency_key'].map(async (table) => {
-        const { rows: found } = await shop.db.query(
+        const { rows: found } = await testApi.db.query(
           `select count(*), md5(string_agg(t::text, '|' order by t::text)) from ${table} t`,
         )
         return JSON.stringify(found)
       }),
     )
-    const keys = await shop.db.query('select id, scopes, revoked_at, expires_at, allowed_ips from api_key order by id')
+    const keys = await testApi.db.query(
+      'select id, scopes, revoked_at, expires_at, allowed_ips from api_key order by id',
+    )
     return [...all, JSON.stringify(keys.rows)].join('\n')
   }
 
@@ -635,7 +643,7 @@ describe('The authentication matrix', () => {
     for (const route of ROUTES) {
       const { path, body } = rows[route.operationId]!
       attempts++
-      const status = await twoHeaders(`${shop.url}${path}`, route.method.toUpperCase(), { key, body })
+      const status = await twoHeaders(`${testApi.url}${path}`, route.method.toUpperCase(), { key, body })
       expect([route.operationId, status]).toEqual([route.operationId, 401])
     }
     expect(await stored()).toBe(before)
@@ -646,7 +654,7 @@ describe('The authentication matrix', () => {
     const without = new Map<string, string>()
     for (const scope of API_SCOPES) {
       const others = API_SCOPES.filter((other) => other !== scope)
-      without.set(scope, (await shop.addKey(victim.merchant.tenant, others)).key)
+      without.set(scope, (await testApi.addKey(victim.merchant.tenant, others)).key)
     }
     for (const route of ROUTES) {
       const answer = await askAs(route, { key: without.get(route.scope)! })
@@ -658,11 +666,11 @@ describe('The authentication matrix', () => {
   })
 
   test('every route shows a merchant only its own objects, and only those of the key’s mode', async () => {
-    const other = await shop.addMerchant()
+    const other = await testApi.addMerchant()
     const live = await liveTwin()
     const theirs = [...listThings(victim), ...listPeople(victim)]
     const readStored = () =>
-      shop.db.query('select status, version, updated_at from payment where id = $1', [victim.payment])
+      testApi.db.query('select status, version, updated_at from payment where id = $1', [victim.payment])
     const before = (await readStored()).rows
     const liveBefore = await storedAbout(live)
     for (const route of ROUTES) {
@@ -695,7 +703,7 @@ describe('The authentication matrix', () => {
   })
 
   test('every route returns the same bytes for an object of another merchant, of the other mode, and an unknown one', async () => {
-    const other = await shop.addMerchant()
+    const other = await testApi.addMerchant()
     const live = await liveTwin()
     const theirs = [...listThings(victim), ...listPeople(victim), ...Object.values(live)]
     const absent = (text: string): string => theirs.reduce((all, id) => all.replaceAll(id, nobodys(id)), text)
@@ -710,7 +718,7 @@ describe('The authentication matrix', () => {
         const { body, path: itsPath } = rows[route.operationId]!
         const path = swapped(itsPath, of)
         const ask = async (at: string): Promise<string> => {
-          const answer = await shop.ask(route.method.toUpperCase(), at, { key, ...(body !== undefined && { body }) })
+          const answer = await testApi.ask(route.method.toUpperCase(), at, { key, ...(body !== undefined && { body }) })
           return `${answer.status} ${absent(answer.text).replace(/"request_id":"[^"]*"/, '')}`
         }
         expect([route.operationId, await ask(path)]).toEqual([route.operationId, await ask(absent(path))])
@@ -790,17 +798,17 @@ describe('Row-level security between merchants', () => {
     }),
   ]
 
-  let mine: Furnished
-  let theirs: Furnished
+  let mine: SeededApi
+  let theirs: SeededApi
   let newcomer: Merchant
   let read: (path: string, as: Merchant) => Promise<string>
   let close: () => Promise<void>
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
-    mine = await furnish(shop)
-    theirs = await furnish(shop, await shop.addMerchant())
-    await plant(shop.db, { ...mine.merchant.tenant, livemode: true })
-    newcomer = await shop.addMerchant({ wallet: null })
+    testApi = await testApi.asNewMerchant()
+    mine = await seedApi(testApi)
+    theirs = await seedApi(testApi, await testApi.addMerchant())
+    await plant(testApi.db, { ...mine.merchant.tenant, livemode: true })
+    newcomer = await testApi.addMerchant({ wallet: null })
     const app = express()
     const { db, limits } = composed
     mountRoutes(app, ROUTES, { db, limits, turns: createTurns(), authenticate: createAuthenticate(composed) })
@@ -852,6 +860,6 @@ describe('Row-level security between merchants', () => {
 
   /** All existing rows, as the owner of the tables reads them. */
   async function everything(table: string): Promise<unknown[]> {
-    return (await shop.db.query(`select * from ${table}`)).rows
+    return (await testApi.db.query(`select * from ${table}`)).rows
   }
 })

@@ -11,14 +11,14 @@ import { composeApi } from '../../../src/deps/api.ts'
 import type { DownPartners } from '../../../src/domain/offers.ts'
 import { newId } from '../../../src/ids.ts'
 import { openStream, type Stream } from '../live/stream.ts'
-import { type CheckoutWorld, createCheckoutWorld, movePayment } from './checkout-world.ts'
+import { type CheckoutFixture, createCheckoutFixture, movePayment } from './checkout-fixture.ts'
 
-let world: CheckoutWorld
+let fixture: CheckoutFixture
 let down: DownPartners = {}
 beforeAll(async () => {
-  world = await createCheckoutWorld({ down: () => down })
+  fixture = await createCheckoutFixture({ down: () => down })
 })
-afterAll(() => world?.close())
+afterAll(() => fixture?.close())
 afterEach(() => {
   down = {}
 })
@@ -26,14 +26,14 @@ afterEach(() => {
 describe('Partners that are down', () => {
   const SINCE = '2026-11-20T12:00:00.000Z'
 
-  const get = (path: string) => supertest(world.url).get(path).set('x-country', 'DE').expect(200)
+  const get = (path: string) => supertest(fixture.url).get(path).set('x-country', 'DE').expect(200)
   const post = (path: string, body: object = {}) =>
-    supertest(world.url).post(path).set('x-country', 'DE').type('form').send(body)
+    supertest(fixture.url).post(path).set('x-country', 'DE').type('form').send(body)
   const readKey = async (path: string): Promise<string> => (await get(`${path}/status`)).body.key
   const APP = { provider: 'wallet_app', method: 'banking_app' }
 
   test('the page of a pinned payment whose partner is down names that, offers other providers, notifies its merchant, and recovers', async () => {
-    const { id, path } = await world.create({ provider: 'wallet_app' })
+    const { id, path } = await fixture.create({ provider: 'wallet_app' })
     const before = await readKey(path)
     down = { wallet_app: SINCE }
     const page = await get(path)
@@ -47,7 +47,7 @@ describe('Partners that are down', () => {
       down = { wallet_app: since }
       await post(`${path}/opened`).expect(204)
     }
-    const told = await world.timeline(id, 'checkout.route')
+    const told = await fixture.timeline(id, 'checkout.route')
     // One for each outage.
     expect(told.map(({ message, data }) => [message, data['reason'], data['down_since']])).toEqual([
       ['wallet_app is not responding at the moment; shown: picker', 'down', SINCE],
@@ -58,16 +58,16 @@ describe('Partners that are down', () => {
     expect((await post(`${path}/continue`, APP).expect(303)).headers['location']).toBe(
       `${path}?method=wallet_app.banking_app`,
     )
-    expect(world.asked).toEqual([])
+    expect(fixture.asked).toEqual([])
 
     down = {}
     expect(await readKey(path)).toBe(before)
     await post(`${path}/continue`, APP).expect(200)
-    expect(world.asked).toHaveLength(1)
+    expect(fixture.asked).toHaveLength(1)
   })
 
   test('without a fallback the page waits for the partner, with and without a script, and keeps the link', async () => {
-    const { path } = await world.create({ provider: 'wallet_app', fallback: 'none' })
+    const { path } = await fixture.create({ provider: 'wallet_app', fallback: 'none' })
     down = { wallet_app: SINCE }
     const page = await get(path)
     expect(page.text).toContain('Velanto is not responding at the moment')
@@ -79,7 +79,7 @@ describe('Partners that are down', () => {
   })
 
   test('the picker names a provider that is down at the moment', async () => {
-    const { path } = await world.create()
+    const { path } = await fixture.create()
     const before = await readKey(path)
     down = { card_partner: SINCE }
     expect(await readKey(path)).not.toBe(before)
@@ -89,55 +89,55 @@ describe('Partners that are down', () => {
   })
 
   test('an open order at the partner is shown as before, and can be continued', async () => {
-    const { path } = await world.create({ provider: 'wallet_app' })
+    const { path } = await fixture.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(200)
     const [page, key] = [(await get(path)).text, await readKey(path)]
     down = { wallet_app: SINCE }
     expect(page).toContain('Finish at Velanto')
     expect((await get(path)).text).toContain('Finish at Velanto')
     expect(await readKey(path)).toBe(key)
-    expect((await get(path)).text).toContain(`href="${world.partnerUrl}/pay/`)
+    expect((await get(path)).text).toContain(`href="${fixture.partnerUrl}/pay/`)
   })
 })
 
 describe('More time', () => {
   const inMinutes = (minutes: number): string => new Date(Date.now() + minutes * 60_000).toISOString()
-  const get = (path: string) => supertest(world.url).get(path).set('x-country', 'DE').expect(200)
-  const press = (path: string) => supertest(world.url).post(`${path}/extend`).type('form').send('')
+  const get = (path: string) => supertest(fixture.url).get(path).set('x-country', 'DE').expect(200)
+  const press = (path: string) => supertest(fixture.url).post(`${path}/extend`).type('form').send('')
 
   test('a buyer gets 15 minutes more shortly before the expiry, once, and the workflow receives a signal', async () => {
     const expiresAt = inMinutes(4)
-    const { path, id, read } = await world.create({ provider: 'wallet_app', expiresAt })
+    const { path, id, read } = await fixture.create({ provider: 'wallet_app', expiresAt })
     const before = await get(path)
     expect(before.text).toContain('4 minutes left.')
     expect(before.text).toContain(`action="${path}/extend"`)
     expect((await press(path).expect(303)).headers['location']).toBe(path)
     const extended = (await read())?.expiresAt ?? ''
     expect(Date.parse(extended) - Date.parse(expiresAt)).toBe(15 * 60_000)
-    expect(world.extended).toEqual([id])
-    expect((await world.timeline(id, 'payment.expiry_extended')).map(({ actor }) => actor)).toEqual(['buyer'])
+    expect(fixture.extended).toEqual([id])
+    expect((await fixture.timeline(id, 'payment.expiry_extended')).map(({ actor }) => actor)).toEqual(['buyer'])
     expect((await get(path)).text).not.toContain('/extend')
     await press(path).expect(303)
-    expect([(await read())?.expiresAt, world.extended.length]).toEqual([extended, 1])
+    expect([(await read())?.expiresAt, fixture.extended.length]).toEqual([extended, 1])
   })
 
   test('a payment is not extended if time is left, after its expiry, or by another site', async () => {
-    world.extended.length = 0
-    const early = await world.create({ expiresAt: inMinutes(30) })
+    fixture.extended.length = 0
+    const early = await fixture.create({ expiresAt: inMinutes(30) })
     expect((await get(early.path)).text).not.toContain('/extend')
     await press(early.path).expect(303)
-    const closed = await world.create({ expiresAt: inMinutes(3) })
-    await movePayment(world, closed.id, ['canceled'])
+    const closed = await fixture.create({ expiresAt: inMinutes(3) })
+    await movePayment(fixture, closed.id, ['canceled'])
     await press(closed.path).expect(303)
-    const foreign = await world.create({ expiresAt: inMinutes(3) })
+    const foreign = await fixture.create({ expiresAt: inMinutes(3) })
     await press(foreign.path).set('sec-fetch-site', 'cross-site').expect(403)
-    await supertest(world.url).get(`${foreign.path}/extend`).expect(405)
-    expect(world.extended).toEqual([])
+    await supertest(fixture.url).get(`${foreign.path}/extend`).expect(405)
+    expect(fixture.extended).toEqual([])
   })
 })
 
 describe('The test bar', () => {
-  let simulated: CheckoutWorld
+  let simulated: CheckoutFixture
   const nobody = () => Promise.reject(new Error('nobody is to be asked'))
   const SIMULATING = {
     workflows: { openAttempt: nobody, tellRowChanged: nobody },
@@ -148,7 +148,7 @@ describe('The test bar', () => {
     publicUrl: 'http://127.0.0.1:9',
   } as unknown as NonNullable<CheckoutDeps['simulating']>
   beforeAll(async () => {
-    simulated = await createCheckoutWorld({ simulating: SIMULATING })
+    simulated = await createCheckoutFixture({ simulating: SIMULATING })
   })
   afterAll(() => simulated?.close())
 
@@ -156,7 +156,7 @@ describe('The test bar', () => {
   const getCookies = (answer: { headers: Record<string, unknown> }): string =>
     (answer.headers['set-cookie'] as string[]).map((cookie) => cookie.split(';')[0]).join('; ')
 
-  function visit({ url }: CheckoutWorld, path: string) {
+  function visit({ url }: CheckoutFixture, path: string) {
     let cookie = ''
     return {
       page: async () => (await supertest(url).get(path).set('cookie', cookie).set('x-country', 'DE').expect(200)).text,
@@ -173,8 +173,8 @@ describe('The test bar', () => {
   }
 
   test('the test bar is absent for real partners, and its URL is not found', async () => {
-    const { path } = await world.create()
-    const buyer = visit(world, path)
+    const { path } = await fixture.create()
+    const buyer = visit(fixture, path)
     expect(await buyer.page()).not.toContain(BAR)
     for (const fields of [{ do: 'pay' }, { skip: '60' }, { country: 'IN', device: '', language: 'en' }]) {
       const answer = await buyer.press(fields)
@@ -229,30 +229,30 @@ describe('The test bar', () => {
 
 describe('Open pages', () => {
   const follow = (path: string, knows?: string, heard?: string): Promise<Stream> =>
-    openStream(`${world.url}${path}/live${knows === undefined ? '' : `?knows=${knows}`}`, heard)
-  const stampNow = async (id: string) => (await readStamps(world.db, [id])).get(id)
+    openStream(`${fixture.url}${path}/live${knows === undefined ? '' : `?knows=${knows}`}`, heard)
+  const stampNow = async (id: string) => (await readStamps(fixture.db, [id])).get(id)
 
   test('an open page receives each change, and nothing that it has already', async () => {
-    const payment = await world.create()
-    const other = await world.create()
+    const payment = await fixture.create()
+    const other = await fixture.create()
     const page = await follow(payment.path, await stampNow(payment.id))
     expect(page.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     expect(page.headers.get('cache-control')).toBe('no-store')
     expect(page.headers.get('content-encoding')).toBeNull()
-    await movePayment(world, other.id, ['pending'])
-    await movePayment(world, payment.id, ['pending'])
+    await movePayment(fixture, other.id, ['pending'])
+    await movePayment(fixture, payment.id, ['pending'])
     expect(await page.next()).toBe(await stampNow(payment.id))
-    await movePayment(world, payment.id, ['processing'])
+    await movePayment(fixture, payment.id, ['processing'])
     expect(await page.next()).toBe(await stampNow(payment.id))
     expect(page.heard()).toHaveLength(2)
     await page.close()
   })
 
   test('an open page receives a change of the order alone', async () => {
-    const payment = await world.create()
+    const payment = await fixture.create()
     const attemptId = 'att_01hzy3v7t8e4a9v2b6q5r0c1d2'
-    await movePayment(world, payment.id, ['pending'])
-    await world.change(payment.id, (work) =>
+    await movePayment(fixture, payment.id, ['pending'])
+    await fixture.change(payment.id, (work) =>
       work.addAttempt({
         id: attemptId,
         provider: 'wallet_app',
@@ -261,26 +261,26 @@ describe('Open pages', () => {
       }),
     )
     const page = await follow(payment.path, await stampNow(payment.id))
-    await world.change(payment.id, (work) => work.setAttempt(attemptId, { status: 'open' }))
+    await fixture.change(payment.id, (work) => work.setAttempt(attemptId, { status: 'open' }))
     expect(await page.next()).toMatch(/-open$/)
     await page.close()
   })
 
   test('an open page receives changes from before its connection at once, also after a reconnect', async () => {
-    const payment = await world.create()
+    const payment = await fixture.create()
     const rendered = await stampNow(payment.id)
-    await movePayment(world, payment.id, ['pending'])
+    await movePayment(fixture, payment.id, ['pending'])
     const late = await follow(payment.path, rendered)
     const seen = await late.next()
     await late.close()
-    await movePayment(world, payment.id, ['processing'])
+    await movePayment(fixture, payment.id, ['processing'])
     const back = await follow(payment.path, rendered, seen)
     expect(await back.next()).toBe(await stampNow(payment.id))
     await back.close()
   })
 
   test('a page that is closed is removed', async () => {
-    const second = await createCheckoutWorld()
+    const second = await createCheckoutFixture()
     const payment = await second.create()
     const pages = await Promise.all([1, 2, 3].map(() => openStream(`${second.url}${payment.path}/live`)))
     expect(second.openPages.count()).toBe(3)
@@ -290,27 +290,27 @@ describe('Open pages', () => {
   }, 60_000)
 
   test('a stream of an unknown link is not found, and many streams of one link leave room for others', async () => {
-    expect((await fetch(`${world.url}/c/unknown/live`)).status).toBe(404)
-    expect((await fetch(`${world.url}/c/a%00b/live`)).status).toBe(404)
-    const [crowded, other] = [await world.create(), await world.create()]
+    expect((await fetch(`${fixture.url}/c/unknown/live`)).status).toBe(404)
+    expect((await fetch(`${fixture.url}/c/a%00b/live`)).status).toBe(404)
+    const [crowded, other] = [await fixture.create(), await fixture.create()]
     const pages = await Promise.all(Array.from({ length: 25 }, () => follow(crowded.path)))
-    const refused = await fetch(`${world.url}${crowded.path}/live`)
+    const refused = await fetch(`${fixture.url}${crowded.path}/live`)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '30'])
     pages.push(await follow(other.path))
     await Promise.all(pages.map((page) => page.close()))
   })
 
   test('a look-up that fails is repeated', async () => {
-    const payment = await world.create()
+    const payment = await fixture.create()
     const errors: unknown[] = []
     const openPages = createOpenPages({
       readStamps: async (ids) => {
         if (errors.length < 2) throw new Error('the database is away')
-        return readStamps(world.db, ids)
+        return readStamps(fixture.db, ids)
       },
       onError: (error) => errors.push(error),
     })
-    const second = await createCheckoutWorld({ db: world.db, openPages })
+    const second = await createCheckoutFixture({ db: fixture.db, openPages })
     const page = await openStream(`${second.url}${payment.path}/live?knows=old`)
     expect(await page.next()).toBe(await stampNow(payment.id))
     expect(errors).toHaveLength(2)
@@ -321,14 +321,14 @@ describe('Open pages', () => {
 
   test('every open page is asked to reconnect when the process stops', async () => {
     const { deps, close } = await composeApi(
-      readApiConfig({ ...TEST_ENVIRONMENT, DATABASE_URL: world.databaseUrl }),
+      readApiConfig({ ...TEST_ENVIRONMENT, DATABASE_URL: fixture.databaseUrl }),
       pino({ level: 'silent' }),
     )
-    const second = await createCheckoutWorld({ db: world.db, openPages: deps.openPages })
-    const payment = await world.create()
+    const second = await createCheckoutFixture({ db: fixture.db, openPages: deps.openPages })
+    const payment = await fixture.create()
     const page = await openStream(`${second.url}${payment.path}/live?knows=${await stampNow(payment.id)}`)
     expect(await deps.registry.metrics()).toContain('pinrail_open_pages 1\n')
-    await movePayment(world, payment.id, ['pending'])
+    await movePayment(fixture, payment.id, ['pending'])
     expect(await page.next()).toBe(await stampNow(payment.id))
     await close()
     await page.ended

@@ -15,17 +15,17 @@ import type { AttemptStatus } from '../../../src/domain/payment/payment.ts'
 import { MAX_ATTEMPTS } from '../../../src/domain/payment/requests.ts'
 import { transferLink } from '../../../src/domain/settlement/deposit.ts'
 import { newId } from '../../../src/ids.ts'
-import { type CheckoutWorld, createCheckoutWorld, movePayment } from './checkout-world.ts'
+import { type CheckoutFixture, createCheckoutFixture, movePayment } from './checkout-fixture.ts'
 import { countriesFile } from './countries-file.ts'
 
-let world: CheckoutWorld
+let fixture: CheckoutFixture
 /** The number of files that may be fetched from now on, and the counted requests. */
 let files = Number.POSITIVE_INFINITY
 const counted: string[] = []
 /** The country of an address; a test sets it. */
 let locate: (address: string) => string | null = () => null
 beforeAll(async () => {
-  world = await createCheckoutWorld({
+  fixture = await createCheckoutFixture({
     limits: {
       countLink: (_token, kind) => {
         counted.push(kind)
@@ -36,21 +36,21 @@ beforeAll(async () => {
     locate: (address) => locate(address),
   })
 })
-afterAll(() => world?.close())
+afterAll(() => fixture?.close())
 beforeEach(() => {
-  world.setAnswer('opens')
-  world.asked.length = 0
+  fixture.setAnswer('opens')
+  fixture.asked.length = 0
 })
 
 const get = (path: string, country?: string) => {
-  const request = supertest(world.url).get(path)
+  const request = supertest(fixture.url).get(path)
   return country === undefined ? request : request.set('x-country', country)
 }
-const post = (path: string, body: string | object) => supertest(world.url).post(path).type('form').send(body)
+const post = (path: string, body: string | object) => supertest(fixture.url).post(path).type('form').send(body)
 /** Pays 20 of the 54 USDC that are asked for at an address of the payment. */
 async function payInPart(paymentId: string, attemptId: string): Promise<void> {
   await openUsdc(paymentId, attemptId, '20000000')
-  await world.change(paymentId, (work) => work.setAttempt(attemptId, { held: '20000000' }))
+  await fixture.change(paymentId, (work) => work.setAttempt(attemptId, { held: '20000000' }))
 }
 
 /** An open USDC order of 54 USDC, with this many micro-USDC at its address. */
@@ -58,11 +58,11 @@ async function openUsdc(paymentId: string, attemptId: string, receivedMicro: str
   const [address, token]: readonly [Hex, Hex] = [`0x${randomBytes(20).toString('hex')}`, `0x${'3c'.repeat(20)}`]
   const asked = { minor: '4999', currency: 'EUR' } as const
   const intentUri = transferLink({ chainId: 137, token, address, micro: '54000000' })
-  await world.change(paymentId, (work) => {
+  await fixture.change(paymentId, (work) => {
     work.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked })
-    work.setAttempt(attemptId, { status: 'open', askedMicro: '54000000', redirectUrl: world.url, intentUri })
+    work.setAttempt(attemptId, { status: 'open', askedMicro: '54000000', redirectUrl: fixture.url, intentUri })
   })
-  await openDeposit(world.db, {
+  await openDeposit(fixture.db, {
     attemptId,
     addressOf: () => address,
     chainId: 137,
@@ -72,7 +72,7 @@ async function openUsdc(paymentId: string, attemptId: string, receivedMicro: str
     expiresAt: Math.floor(Date.now() / 1000) + 3600,
     watchSeconds: 3600,
   })
-  await world.db.query(
+  await fixture.db.query(
     `insert into deposit_log (chain_id, tx_hash, log_index, payment_id, token, sender, units, block_number, block_hash, finalized_at)
      values (137, $1, 0, $2, $3, $4, $5, 1, $1, now())`,
     [`0x${randomBytes(32).toString('hex')}`, paymentId, token, `0x${'55'.repeat(20)}`, receivedMicro],
@@ -83,7 +83,7 @@ const APP = { provider: 'wallet_app', method: 'banking_app' }
 
 describe('The page behind the link', () => {
   test('a payment without a pin shows the picker of the country in the trusted header', async () => {
-    const { path } = await world.create()
+    const { path } = await fixture.create()
     const inGermany = await get(path, 'DE').expect(200)
     expect(inGermany.text).toContain('How would you like to pay?')
     expect(inGermany.text).toContain('method=wallet_app.banking_app')
@@ -93,7 +93,7 @@ describe('The page behind the link', () => {
   })
 
   test('a link of the picker opens the card of that method', async () => {
-    const { path } = await world.create()
+    const { path } = await fixture.create()
     const page = await get(`${path}?method=card_partner.card`, 'DE').expect(200)
     expect(page.text).toContain('Pay by card')
   })
@@ -110,7 +110,7 @@ describe('The page behind the link', () => {
   })
 
   test('every page has a strict policy, no referrer, no cache and no frame', async () => {
-    const { path } = await world.create()
+    const { path } = await fixture.create()
     for (const answer of [await get(path), await get('/c/nothing'), await get(`${path}/status`)]) {
       expect(answer.headers['content-security-policy']).toBe(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
@@ -126,27 +126,27 @@ describe('The page behind the link', () => {
   })
 
   test('opening pages repeatedly creates and changes nothing', async () => {
-    const { path, id, read } = await world.create({ provider: 'wallet_app' })
+    const { path, id, read } = await fixture.create({ provider: 'wallet_app' })
     const before = await read()
     for (const suffix of ['', '/status', '/code.svg', '?step=pick', '?method=card_partner.card'])
       await get(path + suffix, 'DE')
-    await supertest(world.url).head(path)
+    await supertest(fixture.url).head(path)
     expect(await read()).toEqual(before)
-    expect(world.asked).toEqual([])
-    expect(await world.timeline(id, 'checkout.route')).toEqual([])
+    expect(fixture.asked).toEqual([])
+    expect(await fixture.timeline(id, 'checkout.route')).toEqual([])
   })
 
   test('a page needs one statement, whatever the history of the payment', async () => {
     const texts: string[] = []
     const query: Db['query'] = (text, values) => {
       texts.push(text)
-      return world.db.query(text, values)
+      return fixture.db.query(text, values)
     }
-    const counted = await createCheckoutWorld({ db: { ...world.db, query } })
+    const counted = await createCheckoutFixture({ db: { ...fixture.db, query } })
     try {
       for (const through of [[], ['pending'], ['pending', 'processing', 'settling', 'succeeded']] as const) {
-        const { path, id } = await world.create({ provider: 'wallet_app' })
-        await movePayment(world, id, [...through])
+        const { path, id } = await fixture.create({ provider: 'wallet_app' })
+        await movePayment(fixture, id, [...through])
         texts.length = 0
         await supertest(counted.url).get(path).expect(200)
         expect(texts).toHaveLength(1)
@@ -157,7 +157,7 @@ describe('The page behind the link', () => {
   })
 
   test('the code of a link is an image that only the page of that link can load', async () => {
-    const { path, url } = await world.create({ provider: 'wallet_app' })
+    const { path, url } = await fixture.create({ provider: 'wallet_app' })
     expect((await get(path)).text).toContain(`<img src="${path}/code.svg" alt="QR code with the link to this payment`)
     const image = await get(`${path}/code.svg`).expect(200)
     expect([image.type, image.headers['cache-control']]).toEqual(['image/svg+xml', 'no-store'])
@@ -166,7 +166,7 @@ describe('The page behind the link', () => {
   })
 
   test('unknown query parameters of a link are ignored', async () => {
-    const { path } = await world.create()
+    const { path } = await fixture.create()
     for (const query of [
       '?method=__proto__.card',
       '?method=a&method=b',
@@ -178,7 +178,7 @@ describe('The page behind the link', () => {
   })
 
   test('the page works while the converter is down', async () => {
-    const dark = await createCheckoutWorld({ rates: { current: () => Promise.reject(new Error('no rates')) } })
+    const dark = await createCheckoutFixture({ rates: { current: () => Promise.reject(new Error('no rates')) } })
     try {
       const { path } = await dark.create({ provider: 'local_partner' })
       const page = await supertest(dark.url).get(path).set('x-country', 'IN').expect(200)
@@ -191,7 +191,7 @@ describe('The page behind the link', () => {
 
 describe('The country of the buyer', () => {
   test('the buyer’s choice of country overrides the header, for this payment only', async () => {
-    const { path } = await world.create({ provider: 'wallet_app' })
+    const { path } = await fixture.create({ provider: 'wallet_app' })
     const saved = await post(`${path}/country`, { country: 'BR' }).expect(303)
     expect(saved.headers['location']).toBe(path)
     const cookie = String(saved.headers['set-cookie'])
@@ -201,7 +201,7 @@ describe('The country of the buyer', () => {
   })
 
   test('a header or cookie with nonsense does not set a country', async () => {
-    const { path } = await world.create({ provider: 'wallet_app' })
+    const { path } = await fixture.create({ provider: 'wallet_app' })
     for (const nonsense of ['XX', 'T1', 'ZZ', 'br<script>', ''])
       expect((await get(path, nonsense)).text).toContain('Not known')
     const page = await get(path, 'DE').set('cookie', 'pinrail_country=ZZ; other=1')
@@ -211,7 +211,7 @@ describe('The country of the buyer', () => {
   test.each(['', 'country=ZZ', 'country=', 'country=br', 'country=BR&country=DE', 'nothing=1'])(
     'the country form %j is refused with a page',
     async (body) => {
-      const { path } = await world.create()
+      const { path } = await fixture.create()
       const answer = await post(`${path}/country`, body)
       expect([answer.status, answer.type]).toEqual([400, 'text/html'])
       expect(answer.headers['set-cookie']).toBeUndefined()
@@ -220,7 +220,7 @@ describe('The country of the buyer', () => {
 })
 
 test('changing the country keeps a valid chosen method', async () => {
-  const { path } = await world.create()
+  const { path } = await fixture.create()
   const kept = await post(`${path}/country`, { country: 'US', chosen: 'card_partner.card' }).expect(303)
   expect(kept.headers['location']).toBe(`${path}?method=card_partner.card`)
   const unreal = await post(`${path}/country`, { country: 'US', chosen: '//evil.example' }).expect(303)
@@ -229,9 +229,9 @@ test('changing the country keeps a valid chosen method', async () => {
 
 describe('The decision on the timeline', () => {
   test('the timeline records the decision with its inputs once, when the buyer continues', async () => {
-    const { path, id } = await world.create({ provider: 'wallet_app' })
+    const { path, id } = await fixture.create({ provider: 'wallet_app' })
     for (let press = 0; press < 2; press += 1) await post(`${path}/continue`, APP).set('x-country', 'DE').expect(200)
-    expect(await world.timeline(id, 'checkout.route')).toEqual([
+    expect(await fixture.timeline(id, 'checkout.route')).toEqual([
       {
         actor: 'buyer',
         message: 'Buyer chose Banking app (DE)',
@@ -250,31 +250,31 @@ describe('The decision on the timeline', () => {
   })
 
   test('the timeline records a fallback that a page with a script shows, once for each decision and ten times at most; loading records none', async () => {
-    const { path, id } = await world.create({ provider: 'wallet_app' })
+    const { path, id } = await fixture.create({ provider: 'wallet_app' })
     const shown = await get(path, 'BR').expect(200)
     expect(shown.text).toContain(`data-opened="${path}/opened"`)
-    expect(await world.timeline(id, 'checkout.route')).toEqual([])
+    expect(await fixture.timeline(id, 'checkout.route')).toEqual([])
     const open = (country: string) => post(`${path}/opened`, {}).set('x-country', country).expect(204)
     await Promise.all(Array.from({ length: 6 }, () => open('BR')))
     await open('US')
-    const notes = await world.timeline(id, 'checkout.route')
+    const notes = await fixture.timeline(id, 'checkout.route')
     expect(notes.map(({ data }) => [data['country'], data['offered'], data['reason']])).toEqual([
       ['BR', false, 'country'],
       ['US', false, 'country'],
     ])
     expect(notes[0]).toMatchObject({ actor: 'system', data: { country_source: 'header', chosen: null } })
     for (const country of 'IN JP MX CA AU NZ AR CL PE CO'.split(' ')) await open(country)
-    expect(await world.timeline(id, 'checkout.route')).toHaveLength(10)
+    expect(await fixture.timeline(id, 'checkout.route')).toHaveLength(10)
   })
 
   test('the recorded decision names the limit that decided', async () => {
-    const { path, id } = await world.create({
+    const { path, id } = await fixture.create({
       provider: 'local_partner',
       fallback: 'none',
       amount: { minor: '1000', currency: 'EUR' },
     })
     await post(`${path}/opened`, {}).set('x-country', 'IN').expect(204)
-    expect((await world.timeline(id, 'checkout.route'))[0]?.data).toMatchObject({
+    expect((await fixture.timeline(id, 'checkout.route'))[0]?.data).toMatchObject({
       reason: 'amount_too_small',
       limit: '30.00 USD',
       fallback: 'none',
@@ -284,7 +284,7 @@ describe('The decision on the timeline', () => {
 
 describe('What an open page requests', () => {
   test('an open page follows the payment from the partner to the merchant', async () => {
-    const { path, id } = await world.create({ provider: 'wallet_app' })
+    const { path, id } = await fixture.create({ provider: 'wallet_app' })
     const status = async () => (await get(`${path}/status`).expect(200)).body
     const first = await status()
     expect(first).toMatchObject({ status: 'created', poll: 10, url: path, partner_url: null })
@@ -292,12 +292,12 @@ describe('What an open page requests', () => {
     const pending = await status()
     expect(pending).toMatchObject({ status: 'pending', poll: 3 })
     expect(pending.key).not.toBe(first.key)
-    await movePayment(world, id, ['processing'])
+    await movePayment(fixture, id, ['processing'])
     const processing = await status()
-    await movePayment(world, id, ['settling'])
+    await movePayment(fixture, id, ['settling'])
     const settling = await status()
     expect(settling.key).not.toBe(processing.key)
-    await movePayment(world, id, ['succeeded'])
+    await movePayment(fixture, id, ['succeeded'])
     expect((await status()).key).not.toBe(settling.key)
   })
 })
@@ -306,7 +306,7 @@ describe('Back from the partner', () => {
   const navigated = { 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'cross-site' }
 
   test('the page says that it is checking, from the first moment and after a reload', async () => {
-    const { path } = await world.create({ provider: 'wallet_app' })
+    const { path } = await fixture.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(200)
     const back = await get(path).set(navigated).expect(200)
     const [, location = ''] = /data-here="([^"]*)"/.exec(back.text) ?? []
@@ -318,14 +318,14 @@ describe('Back from the partner', () => {
       expect([page.status, page.text.includes('Checking with Velanto…')]).toEqual([200, true])
       expect(page.text).not.toContain('/continue')
     }
-    const status = await get(`${path}/status${new URL(location, world.url).search}`)
+    const status = await get(`${path}/status${new URL(location, fixture.url).search}`)
     expect(status.body).toMatchObject({ status: 'pending', poll: 1, url: location })
   })
 
   test('a form that a partner posts at the buyer’s return gets the page, and its fields are ignored', async () => {
-    const { path } = await world.create({ provider: 'wallet_app' })
+    const { path } = await fixture.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(200)
-    const returned = await supertest(world.url)
+    const returned = await supertest(fixture.url)
       .post(path)
       .set(navigated)
       .type('form')
@@ -336,14 +336,14 @@ describe('Back from the partner', () => {
   })
 
   test('an older browser sends only the page that it comes from', async () => {
-    const { path } = await world.create({ provider: 'wallet_app' })
+    const { path } = await fixture.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(200)
-    expect((await get(path).set('referer', `${world.partnerUrl}/`)).text).toContain('Checking with Velanto…')
+    expect((await get(path).set('referer', `${fixture.partnerUrl}/`)).text).toContain('Checking with Velanto…')
     expect((await get(path).set('referer', 'https://elsewhere.example/')).text).toContain('Finish at Velanto')
   })
 
   test('a buyer who reloads the page, opens it again, or was never at the partner does not count as returned', async () => {
-    const { path } = await world.create({ provider: 'wallet_app' })
+    const { path } = await fixture.create({ provider: 'wallet_app' })
     expect((await get(path).set(navigated)).text).toContain('Pay in your banking app')
     await post(`${path}/continue`, APP).expect(200)
     const asked = ['none', 'same-origin'].map((site) => get(path).set({ ...navigated, 'sec-fetch-site': site }))
@@ -351,7 +351,7 @@ describe('Back from the partner', () => {
   })
 
   test('a buyer who comes again from the shop does not count as just returned from the partner', async () => {
-    const { path } = await world.create({ provider: 'wallet_app' })
+    const { path } = await fixture.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(200)
     const page = await get(path)
       .set({ ...navigated, referer: 'https://shop.example/' })
@@ -360,13 +360,13 @@ describe('Back from the partner', () => {
   })
 
   test('an impossible return time is not repeated in redirects', async () => {
-    const { path } = await world.create({ provider: 'wallet_app' })
+    const { path } = await fixture.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(200)
     expect((await get(`${path}?back=1000000000`).set(navigated)).text).toContain('Finish at Velanto')
   })
 
   test.each(['1', '9999999999', 'x', '1000000000'])('an impossible return time is ignored: ?back=%s', async (back) => {
-    const { path } = await world.create({ provider: 'wallet_app' })
+    const { path } = await fixture.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(200)
     expect((await get(`${path}?back=${back}`).expect(200)).text).toContain('Finish at Velanto')
   })
@@ -374,9 +374,9 @@ describe('Back from the partner', () => {
 
 describe('The receipt', () => {
   test('the receipt has its own URL once the payment has succeeded; before, the URL redirects to the payment', async () => {
-    const { path, id } = await world.create({ provider: 'wallet_app' })
+    const { path, id } = await fixture.create({ provider: 'wallet_app' })
     expect((await get(`${path}/receipt`).expect(303)).headers['location']).toBe(path)
-    await movePayment(world, id, ['pending', 'processing', 'settling', 'succeeded'])
+    await movePayment(fixture, id, ['pending', 'processing', 'settling', 'succeeded'])
     const receipt = await get(`${path}/receipt`).expect(200)
     expect(receipt.text).toContain('<title>Test receipt from Nightline Rail</title>')
     expect((await get(path)).text).toContain(`href="${path}/receipt"`)
@@ -385,7 +385,7 @@ describe('The receipt', () => {
 
 describe('Assets', () => {
   test('assets are small, are served under the hash of their content without expiry, and no other files are served', async () => {
-    const { path } = await world.create()
+    const { path } = await fixture.create()
     const page = (await get(path)).text
     const files = [...page.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, file]) => file ?? '')
     expect(files).toHaveLength(3)
@@ -401,10 +401,10 @@ describe('Assets', () => {
 })
 
 describe('The receipt as a file', () => {
-  const get = (path: string) => supertest(world.url).get(path)
+  const get = (path: string) => supertest(fixture.url).get(path)
   const paid = async (description?: string): Promise<{ path: string; id: string }> => {
-    const made = await world.create({ provider: 'wallet_app', ...(description !== undefined && { description }) })
-    await movePayment(world, made.id, ['pending', 'processing', 'settling', 'succeeded'])
+    const made = await fixture.create({ provider: 'wallet_app', ...(description !== undefined && { description }) })
+    await movePayment(fixture, made.id, ['pending', 'processing', 'settling', 'succeeded'])
     return made
   }
 
@@ -424,11 +424,11 @@ describe('The receipt as a file', () => {
   })
 
   test('the URL of the file redirects to the page of the receipt before the payment has succeeded, and if no font has the characters of a name', async () => {
-    const { path } = await world.create({ provider: 'wallet_app' })
+    const { path } = await fixture.create({ provider: 'wallet_app' })
     expect((await get(`${path}/receipt.pdf`).expect(303)).headers['location']).toBe(`${path}/receipt`)
     const chinese = await paid('夜行列車')
     expect((await get(`${chinese.path}/receipt.pdf`).expect(303)).headers['location']).toBe(`${chinese.path}/receipt`)
-    await supertest(world.url).post(`${path}/receipt.pdf`).expect(405)
+    await supertest(fixture.url).post(`${path}/receipt.pdf`).expect(405)
   })
 
   test('a receipt file counts against a limit of its link that is lower than the limit of pages', async () => {
@@ -474,13 +474,13 @@ describe('The country of an address', () => {
   })
 
   test('the buyer’s country follows the address, unless the proxy or the buyer sets another one', async () => {
-    const { path, id } = await world.create({ provider: 'wallet_app' })
-    const get = (headers: Record<string, string> = {}) => supertest(world.url).get(path).set(headers).expect(200)
+    const { path, id } = await fixture.create({ provider: 'wallet_app' })
+    const get = (headers: Record<string, string> = {}) => supertest(fixture.url).get(path).set(headers).expect(200)
     expect((await get()).text).toContain('Paying by banking app is not offered in Brazil')
     expect((await get({ 'x-country': 'DE' })).text).toContain('Continue to Velanto')
     expect((await get({ cookie: 'pinrail_country=DE' })).text).toContain('Continue to Velanto')
-    await supertest(world.url).post(`${path}/opened`).expect(204)
-    expect((await world.timeline(id, 'checkout.route'))[0]?.data).toMatchObject({
+    await supertest(fixture.url).post(`${path}/opened`).expect(204)
+    expect((await fixture.timeline(id, 'checkout.route'))[0]?.data).toMatchObject({
       country: 'BR',
       country_source: 'address',
     })
@@ -492,7 +492,7 @@ describe('The language of a page', () => {
     fetch(`${url}/language`, { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual', headers })
 
   test('the page uses the browser’s language, and the response names the language and the headers it depends on', async () => {
-    const { url } = await world.create()
+    const { url } = await fixture.create()
     const answer = await fetch(url, { headers: { 'accept-language': 'de-DE,de;q=0.9,en;q=0.5' } })
     expect(answer.headers.get('content-language')).toBe('de')
     expect(answer.headers.get('vary')?.toLowerCase()).toMatch(/accept-language.*cookie/)
@@ -502,7 +502,7 @@ describe('The language of a page', () => {
   })
 
   test('the buyer’s own choice of language overrides the browser’s, and leads back to the same page', async () => {
-    const { url, path } = await world.create()
+    const { url, path } = await fixture.create()
     const chosen = await choose(url, { language: 'ar', at: `${path}?step=pick&method=card_partner.card` })
     expect(chosen.status).toBe(303)
     expect(chosen.headers.get('location')).toBe(`${path}?step=pick&method=card_partner.card`)
@@ -513,7 +513,7 @@ describe('The language of a page', () => {
   })
 
   test('the language choice leads only to a page of this payment', async () => {
-    const { url, path } = await world.create()
+    const { url, path } = await fixture.create()
     for (const at of ['https://evil.example/', '//evil.example/', '/c/another', 'javascript:alert(1)', 'http://[', ''])
       expect((await choose(url, { language: 'fr', at })).headers.get('location')).toBe(path)
     expect((await choose(url, { language: 'fr', at: `${path}?evil=1` })).headers.get('location')).toBe(path)
@@ -523,21 +523,21 @@ describe('The language of a page', () => {
   })
 
   test('an unknown language and a choice made by another site are refused', async () => {
-    const { url, path } = await world.create()
+    const { url, path } = await fixture.create()
     expect((await choose(url, { language: 'xx', at: path })).status).toBe(400)
     expect((await choose(url, { language: 'de', at: path }, { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
     expect((await fetch(`${url}/language`)).status).toBe(405)
   })
 
   test('an error page is in the reader’s language', async () => {
-    const answer = await fetch(`${world.url}/c/unknown`, { headers: { 'accept-language': 'hu' } })
+    const answer = await fetch(`${fixture.url}/c/unknown`, { headers: { 'accept-language': 'hu' } })
     expect(answer.status).toBe(404)
     expect(answer.headers.get('content-language')).toBe('hu')
     expect(await answer.text()).toContain('Nincs ilyen fizetés')
   })
 
   test('a page has only the texts of its language, and stays small', async () => {
-    const { url } = await world.create()
+    const { url } = await fixture.create()
     const pages = await Promise.all(
       ['en', 'de', 'hi'].map(async (language) =>
         (await fetch(url, { headers: { 'accept-language': language } })).text(),
@@ -551,10 +551,10 @@ describe('The language of a page', () => {
 
 describe('Continue', () => {
   test('Continue requests an order and hands the buyer over to the partner', async () => {
-    const { path } = await world.create({ provider: 'wallet_app' })
+    const { path } = await fixture.create({ provider: 'wallet_app' })
     const handoff = await post(`${path}/continue`, APP).expect(200)
-    expect(world.asked).toEqual([{ attemptId: expect.stringMatching(/^att_/), ...APP }])
-    const partnerPage = `${world.partnerUrl}/pay/${world.asked[0]?.attemptId}`
+    expect(fixture.asked).toEqual([{ attemptId: expect.stringMatching(/^att_/), ...APP }])
+    const partnerPage = `${fixture.partnerUrl}/pay/${fixture.asked[0]?.attemptId}`
     expect(handoff.text).toContain(`<meta http-equiv="refresh" content="0;url=${partnerPage}"/>`)
     expect(handoff.text).toContain(`href="${partnerPage}"`)
     expect((await get(path)).text).toContain('Finish at Velanto')
@@ -564,18 +564,18 @@ describe('Continue', () => {
   })
 
   test('with UPI the buyer stays on the page and sees the code', async () => {
-    const { path } = await world.create({ provider: 'local_partner' })
+    const { path } = await fixture.create({ provider: 'local_partner' })
     const upi = { provider: 'local_partner', method: 'upi' }
     for (let click = 0; click < 2; click++)
       expect((await post(`${path}/continue`, upi).expect(303)).headers['location']).toBe(path)
-    expect(world.asked).toHaveLength(1)
+    expect(fixture.asked).toHaveLength(1)
     const page = await get(path).expect(200)
     expect(page.text).toContain('aria-label="UPI QR code: pay ₹4,536.90 to Nightline Rail"')
   })
 
   test('a decline is shown on the page, and the buyer can try again', async () => {
-    world.setAnswer('declines')
-    const { path } = await world.create({ provider: 'wallet_app' })
+    fixture.setAnswer('declines')
+    const { path } = await fixture.create({ provider: 'wallet_app' })
     expect((await post(`${path}/continue`, APP).expect(303)).headers['location']).toBe(path)
     const page = await get(path)
     expect(page.text).toContain('Your payment was declined')
@@ -583,8 +583,8 @@ describe('Continue', () => {
   })
 
   test('a system that cannot answer now shows a page with a way to try again', async () => {
-    world.setAnswer('is unavailable')
-    const { path } = await world.create({ provider: 'wallet_app' })
+    fixture.setAnswer('is unavailable')
+    const { path } = await fixture.create({ provider: 'wallet_app' })
     const answer = await post(`${path}/continue`, APP)
     expect([answer.status, answer.type, answer.headers['retry-after']]).toEqual([503, 'text/html', '5'])
     expect(answer.text).toContain('you have not been charged')
@@ -592,8 +592,8 @@ describe('Continue', () => {
   })
 
   test('a bug shows a page without internal details', async () => {
-    world.setAnswer('throws')
-    const { path } = await world.create({ provider: 'wallet_app' })
+    fixture.setAnswer('throws')
+    const { path } = await fixture.create({ provider: 'wallet_app' })
     const answer = await post(`${path}/continue`, APP)
     expect([answer.status, answer.type]).toEqual([500, 'text/html'])
     expect(answer.text).not.toContain('secret detail')
@@ -602,7 +602,7 @@ describe('Continue', () => {
   test('an unavailable database shows a page that says the payment is safe, with a time to come back', async () => {
     const gone = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
     const away = () => Promise.reject(gone)
-    const dark = await createCheckoutWorld({ db: { query: away, transaction: away, livemode: false } })
+    const dark = await createCheckoutFixture({ db: { query: away, transaction: away, livemode: false } })
     try {
       const answer = await supertest(dark.url).get('/c/any')
       expect([answer.status, answer.type, answer.headers['retry-after']]).toEqual([503, 'text/html', '2'])
@@ -613,22 +613,22 @@ describe('Continue', () => {
   })
 
   test('a method that is not offered to this buyer leads back to the picker, and no order is opened', async () => {
-    const { path } = await world.create()
+    const { path } = await fixture.create()
     const answer = await post(`${path}/continue`, APP).set('x-country', 'BR').expect(303)
     expect(answer.headers['location']).toBe(`${path}?method=wallet_app.banking_app`)
     expect((await get(`${path}?method=wallet_app.banking_app`, 'BR')).text).toContain(
       'Paying by banking app is not offered in Brazil.',
     )
-    expect(world.asked).toEqual([])
+    expect(fixture.asked).toEqual([])
   })
 
   test('USDC opens if the deployment takes deposits, and is not offered otherwise', async () => {
     const usdc = { provider: 'crypto', method: 'usdc' }
-    const { path } = await world.create({ provider: null })
+    const { path } = await fixture.create({ provider: null })
     expect((await get(`${path}?step=pick`, 'DE')).text).not.toContain('USDC')
     await post(`${path}/continue`, usdc).expect(303)
-    expect(world.asked).toEqual([])
-    const taking = await createCheckoutWorld({ crypto: true })
+    expect(fixture.asked).toEqual([])
+    const taking = await createCheckoutFixture({ crypto: true })
     try {
       const created = await taking.create({ provider: null })
       const picker = await supertest(taking.url).get(`${created.path}?step=pick`).set('x-country', 'DE')
@@ -641,12 +641,12 @@ describe('Continue', () => {
   })
 
   test('a part of the price in USDC refuses every other order, and every page shows how to send the rest', async () => {
-    const { path, id } = await world.create()
+    const { path, id } = await fixture.create()
     const attemptId = newId('attempt')
     await payInPart(id, attemptId)
     for (const choice of [APP, { provider: 'card_partner', method: 'card' }, { provider: 'crypto', method: 'usdc' }])
       expect((await post(`${path}/continue`, choice).expect(303)).headers['location']).toBe(path)
-    expect(world.asked).toEqual([])
+    expect(fixture.asked).toEqual([])
     for (const address of ['', '?step=pick', '?step=country', '?method=card_partner.card', '/frame']) {
       const { text } = await get(`${path}${address}`, 'DE').expect(200)
       expect(text).toMatch(/Arrived.*20\.00 USDC.*Missing.*<b>34\.00 USDC/s)
@@ -655,17 +655,17 @@ describe('Continue', () => {
   })
 
   test('less than 0.01 USDC at the address is not part of the price, so every other provider stays open', async () => {
-    const { path, id } = await world.create()
+    const { path, id } = await fixture.create()
     await openUsdc(id, newId('attempt'), '9999')
     const { text } = await get(`${path}?step=pick`, 'DE').expect(200)
     expect(text).toMatch(/card_partner.card/)
   })
 
   test('a payment that has ended is shown, not opened', async () => {
-    const { path, id } = await world.create({ provider: 'wallet_app' })
-    await movePayment(world, id, ['canceled'])
+    const { path, id } = await fixture.create({ provider: 'wallet_app' })
+    await movePayment(fixture, id, ['canceled'])
     expect((await post(`${path}/continue`, APP).expect(303)).headers['location']).toBe(path)
-    expect(world.asked).toEqual([])
+    expect(fixture.asked).toEqual([])
     expect((await get(path)).text).toContain('The shop canceled this payment')
   })
 
@@ -676,25 +676,25 @@ describe('Continue', () => {
     'provider=wallet_app&method=cash',
     'provider[]=x&method=y',
   ])('the Continue form %j is refused with a page', async (body) => {
-    const { path } = await world.create()
+    const { path } = await fixture.create()
     const answer = await post(`${path}/continue`, body)
     expect([answer.status, answer.type]).toEqual([400, 'text/html'])
-    expect(world.asked).toEqual([])
+    expect(fixture.asked).toEqual([])
   })
 
   test('bodies that are JSON, too large, or have too many fields are refused with a page', async () => {
-    const { path } = await world.create()
-    const json = await supertest(world.url).post(`${path}/continue`).send(APP)
+    const { path } = await fixture.create()
+    const json = await supertest(fixture.url).post(`${path}/continue`).send(APP)
     expect([json.status, json.type]).toEqual([400, 'text/html'])
     const large = await post(`${path}/continue`, `provider=${'x'.repeat(5000)}`)
     expect([large.status, large.type]).toEqual([413, 'text/html'])
     const many = await post(`${path}/continue`, Array.from({ length: 20 }, (_, i) => `f${i}=1`).join('&'))
     expect([many.status, many.type]).toEqual([400, 'text/html'])
-    expect(world.asked).toEqual([])
+    expect(fixture.asked).toEqual([])
   })
 
   test('an unsupported method on a path gets a 405 page that names what is allowed', async () => {
-    const { path } = await world.create()
+    const { path } = await fixture.create()
     const posted = await post(`${path}/receipt`, APP)
     expect([posted.status, posted.type, posted.headers['allow']]).toEqual([405, 'text/html', 'GET, HEAD'])
     const fetched = await get(`${path}/extend`)
@@ -710,7 +710,7 @@ describe('A form sent by another site', () => {
     ['origin', 'https://evil.example'],
     ['origin', 'null'],
   ])('a form is refused by its origin: %s: %s', async (header, value) => {
-    const { path } = await world.create()
+    const { path } = await fixture.create()
     for (const [step, body] of [
       ['continue', APP],
       ['country', { country: 'BR' }],
@@ -718,39 +718,43 @@ describe('A form sent by another site', () => {
       const answer = await post(`${path}/${step}`, body).set(header, value)
       expect([answer.status, answer.type]).toEqual([403, 'text/html'])
     }
-    expect(world.asked).toEqual([])
+    expect(fixture.asked).toEqual([])
   })
 
   test('an origin that only begins like the platform’s is refused', async () => {
-    const { path } = await world.create()
-    expect((await post(`${path}/continue`, APP).set('origin', `${world.url}.evil.example`)).status).toBe(403)
+    const { path } = await fixture.create()
+    expect((await post(`${path}/continue`, APP).set('origin', `${fixture.url}.evil.example`)).status).toBe(403)
   })
 
   test('a form of the checkout’s own page is accepted by the browser’s header or by the origin', async () => {
-    const { path } = await world.create()
+    const { path } = await fixture.create()
     await post(`${path}/continue`, APP).set('sec-fetch-site', 'same-origin').set('origin', 'null').expect(200)
-    await post(`${path}/continue`, APP).set('origin', world.url).expect(200)
+    await post(`${path}/continue`, APP).set('origin', fixture.url).expect(200)
   })
 })
 
 describe('Attempts after the first', () => {
   const APP = { provider: 'wallet_app', method: 'banking_app' } as const
   const CARD = { provider: 'card_partner', method: 'card' } as const
-  const get = async (path: string) => (await supertest(world.url).get(path).set('x-country', 'DE').expect(200)).text
+  const get = async (path: string) => (await supertest(fixture.url).get(path).set('x-country', 'DE').expect(200)).text
   /** Returns the URL to which Continue leads: the partner's page, or a page of the checkout. */
   async function goOn(path: string, choice: typeof APP | typeof CARD = APP): Promise<string | undefined> {
-    const pressed = await supertest(world.url).post(`${path}/continue`).set('x-country', 'DE').type('form').send(choice)
+    const pressed = await supertest(fixture.url)
+      .post(`${path}/continue`)
+      .set('x-country', 'DE')
+      .type('form')
+      .send(choice)
     return pressed.status === 200
       ? /<meta http-equiv="refresh" content="0;url=([^"]+)"/.exec(pressed.text)?.[1]
       : pressed.headers['location']
   }
   /** The partner's page of the order that the workflow opened then. */
-  const orderPage = (asked: number) => `${world.partnerUrl}/pay/${world.asked[asked]?.attemptId}`
+  const orderPage = (asked: number) => `${fixture.partnerUrl}/pay/${fixture.asked[asked]?.attemptId}`
 
   /** Writes this many attempts, all of them in that state. */
   async function withAttempts(id: string, count: number, status: AttemptStatus): Promise<void> {
     const asked = { minor: '4999', currency: 'EUR' } as const
-    await world.change(id, (work) => {
+    await fixture.change(id, (work) => {
       for (let attempt = 0; attempt < count; attempt++) {
         const attemptId = newId('attempt')
         work.addAttempt({ id: attemptId, ...APP, asked })
@@ -761,47 +765,47 @@ describe('Attempts after the first', () => {
 
   describe('An open order', () => {
     test('a second click and a return to the checkout lead to the open order, and the workflow is asked once', async () => {
-      const { path } = await world.create()
+      const { path } = await fixture.create()
       for (let click = 0; click < 4; click++) expect(await goOn(path)).toBe(orderPage(0))
-      expect(world.asked).toHaveLength(1)
+      expect(fixture.asked).toHaveLength(1)
     })
 
     test('an order is continued during the identity check', async () => {
-      const { path, id } = await world.create()
+      const { path, id } = await fixture.create()
       await goOn(path)
-      const attemptId = world.asked[0]?.attemptId ?? ''
-      await world.change(id, (work) => work.setAttempt(attemptId, { status: 'verification_required' }))
+      const attemptId = fixture.asked[0]?.attemptId ?? ''
+      await fixture.change(id, (work) => work.setAttempt(attemptId, { status: 'verification_required' }))
       expect(await goOn(path)).toBe(orderPage(0))
-      expect(world.asked).toHaveLength(1)
+      expect(fixture.asked).toHaveLength(1)
     })
 
     test.each(['declined', 'expired', 'canceled'] as const)(
       'an order whose row is %s is not continued: the workflow opens another',
       async (status) => {
-        const { path, id } = await world.create()
+        const { path, id } = await fixture.create()
         await goOn(path)
-        const first = world.asked[0]?.attemptId ?? ''
-        await world.change(id, (work) => work.setAttempt(first, { status }))
+        const first = fixture.asked[0]?.attemptId ?? ''
+        await fixture.change(id, (work) => work.setAttempt(first, { status }))
         expect(await goOn(path)).toBe(orderPage(1))
-        expect(world.asked).toHaveLength(2)
+        expect(fixture.asked).toHaveLength(2)
         expect(orderPage(1)).not.toContain(first)
       },
     )
 
     test('an order is not continued for another method: the workflow cancels it first', async () => {
-      const { path } = await world.create()
+      const { path } = await fixture.create()
       await goOn(path)
       await goOn(path, CARD)
-      expect(world.asked).toMatchObject([APP, CARD])
+      expect(fixture.asked).toMatchObject([APP, CARD])
     })
   })
 
   describe('A payment with twenty attempts', () => {
     test('a payment with twenty attempts refuses another one without asking the workflow, and says that paid money is safe and how to get a new link', async () => {
-      const { path, id } = await world.create()
+      const { path, id } = await fixture.create()
       await withAttempts(id, MAX_ATTEMPTS, 'declined')
       expect(await goOn(path)).toBe(`${path}?method=wallet_app.banking_app`)
-      expect(world.asked).toEqual([])
+      expect(fixture.asked).toEqual([])
       for (const page of [path, `${path}?step=pick`, `${path}?method=wallet_app.banking_app`]) {
         const text = await get(page)
         expect(text).toContain('This payment was started too many times')
@@ -814,19 +818,19 @@ describe('Attempts after the first', () => {
     })
 
     test('a payment with nineteen attempts still opens one', async () => {
-      const { path, id } = await world.create()
+      const { path, id } = await fixture.create()
       await withAttempts(id, MAX_ATTEMPTS - 1, 'declined')
       expect(await goOn(path)).toBe(orderPage(0))
-      expect(world.asked).toHaveLength(1)
+      expect(fixture.asked).toHaveLength(1)
     })
 
     test('a payment with twenty attempts can continue its open order, but no other method', async () => {
-      const { path, id } = await world.create()
+      const { path, id } = await fixture.create()
       await withAttempts(id, MAX_ATTEMPTS - 1, 'declined')
       await goOn(path)
       expect(await goOn(path)).toBe(orderPage(0))
       expect(await goOn(path, CARD)).toBe(`${path}?method=card_partner.card`)
-      expect(world.asked).toHaveLength(1)
+      expect(fixture.asked).toHaveLength(1)
       const text = await get(`${path}?method=card_partner.card`)
       expect(text).toContain('This payment was started too many times')
       expect(text).toContain(`<a class="button fill" href="${path}"><span>Go back to the payment you started</span>`)
@@ -834,18 +838,18 @@ describe('Attempts after the first', () => {
     })
 
     test('an order whose opening was interrupted can be requested again', async () => {
-      const { path, id } = await world.create()
+      const { path, id } = await fixture.create()
       await withAttempts(id, MAX_ATTEMPTS - 1, 'declined')
       await withAttempts(id, 1, 'opening')
       const again = `${path}?method=wallet_app.banking_app`
       expect(await get(path)).toContain(`href="${again}"><span>Go back to the payment you started</span>`)
       expect(await get(again)).toContain(`action="${path}/continue"`)
       await goOn(path)
-      expect(world.asked).toHaveLength(1)
+      expect(fixture.asked).toHaveLength(1)
     })
 
     test('a payment refuses another attempt when the workflow has counted one more than the page read', async () => {
-      const late = await createCheckoutWorld({ openAttempt: async () => ({ kind: 'too_many_attempts' }) })
+      const late = await createCheckoutFixture({ openAttempt: async () => ({ kind: 'too_many_attempts' }) })
       try {
         const { path } = await late.create()
         const request = supertest(late.url).post(`${path}/continue`).set('x-country', 'DE').type('form').send(APP)

@@ -16,24 +16,24 @@ import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhook.ts'
 import { listen } from '../../../src/main/listen.ts'
 import { ASSETS } from '../../../src/web/assets.ts'
 import { expectAllRefused, readCorpus } from '../support/refused/corpus.ts'
-import { expectProblem, openShop, type Shop } from '../support/shop.ts'
+import { expectProblem, openTestApi, type TestApi } from '../support/test-api.ts'
 
-let shop: Shop
+let testApi: TestApi
 beforeAll(async () => {
-  shop = await openShop()
+  testApi = await openTestApi()
 })
-afterAll(() => shop?.close())
+afterAll(() => testApi?.close())
 
 describe('Requests and answers', () => {
   const BODY = { amount: '49.99', currency: 'EUR' }
   const send = (body: unknown, headers: Record<string, string> = {}) =>
-    shop.ask('POST', '/v1/payments', { body, headers })
+    testApi.ask('POST', '/v1/payments', { body, headers })
 
   /** Sends bytes unchanged; returns what arrived before the connection was closed. */
   function sendRaw(bytes: string): Promise<string> {
     return new Promise((resolve, reject) => {
       let text = ''
-      const socket = connect(shop.port, '127.0.0.1', () => socket.write(bytes))
+      const socket = connect(testApi.port, '127.0.0.1', () => socket.write(bytes))
       socket.setEncoding('utf8')
       socket.on('data', (chunk) => {
         text += chunk
@@ -65,9 +65,9 @@ describe('Requests and answers', () => {
       ['30,000 levels', nested(30_000), 400, 'validation_failed'],
       ['more than 64 KiB', JSON.stringify({ ...BODY, description: 'x'.repeat(66_000) }), 413, 'body_too_large'],
     ])('a body is refused with a problem, and nothing is stored: %s', async (_name, body, status, code) => {
-      const before = await shop.count('payment')
+      const before = await testApi.count('payment')
       expectProblem(await send(body), status, code)
-      expect(await shop.count('payment')).toBe(before)
+      expect(await testApi.count('payment')).toBe(before)
     })
 
     test('the limit of 64 KiB applies after decompression', async () => {
@@ -108,7 +108,7 @@ describe('Requests and answers', () => {
     test.each(['/v1', '/v1/', '/v2/payments', '/V1/payments', '/v1/payment', '/v1/payments/pay_1/refund', '/.env'])(
       'an unknown path is 404: %s',
       async (path) => {
-        expectProblem(await shop.ask('GET', path), 404, 'route_missing')
+        expectProblem(await testApi.ask('GET', path), 404, 'route_missing')
       },
     )
 
@@ -121,20 +121,20 @@ describe('Requests and answers', () => {
       ['DELETE', '/healthz'],
       ['GET', '/callbacks/wallet_app'],
     ])('%s %s is 405 and names the allowed methods', async (method, path) => {
-      const answer = await shop.ask(method, path)
+      const answer = await testApi.ask(method, path)
       expectProblem(answer, 405, 'method_not_allowed')
       expect(answer.headers.get('allow')).toMatch(/^[A-Z]+(, [A-Z]+)*$/)
     })
 
     test('HEAD returns the response of GET without the body', async () => {
-      const answer = await shop.ask('HEAD', '/v1/providers')
+      const answer = await testApi.ask('HEAD', '/v1/providers')
       expect([answer.status, answer.text]).toEqual([200, ''])
     })
 
     test.each(['/v1/payments/%', '/v1/payments/%ff', '/v1/payments/%c0%ae'])(
       'an error of the API is a problem, not a page: %s',
       async (path) => {
-        expectProblem(await shop.ask('GET', path), 400, 'invalid_request')
+        expectProblem(await testApi.ask('GET', path), 400, 'invalid_request')
       },
     )
 
@@ -150,13 +150,13 @@ describe('Requests and answers', () => {
       '😀',
       '__proto__',
     ])('the id %p is answered as an unknown one', async (id) => {
-      expectProblem(await shop.ask('GET', `/v1/payments/${encodeURI(id)}`), 404, 'resource_missing')
-      expectProblem(await shop.ask('POST', `/v1/payments/${encodeURI(id)}/cancel`), 404, 'resource_missing')
+      expectProblem(await testApi.ask('GET', `/v1/payments/${encodeURI(id)}`), 404, 'resource_missing')
+      expectProblem(await testApi.ask('POST', `/v1/payments/${encodeURI(id)}/cancel`), 404, 'resource_missing')
     })
 
     test('an unknown query parameter is refused', async () => {
-      expectProblem(await shop.ask('GET', '/v1/providers?limt=1'), 400, 'validation_failed')
-      expectProblem(await shop.ask('GET', '/v1/providers?__proto__=1'), 400, 'validation_failed')
+      expectProblem(await testApi.ask('GET', '/v1/providers?limt=1'), 400, 'validation_failed')
+      expectProblem(await testApi.ask('GET', '/v1/providers?__proto__=1'), 400, 'validation_failed')
     })
   })
 
@@ -192,10 +192,10 @@ describe('Requests and answers', () => {
     })
 
     test('a body with broken chunks does not create a payment', async () => {
-      const before = await shop.count('payment')
-      const head = `${HEAD}authorization: Bearer ${shop.key}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`
+      const before = await testApi.count('payment')
+      const head = `${HEAD}authorization: Bearer ${testApi.key}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`
       expect(await sendRaw(`${head}zz\r\n{}\r\n`)).toMatch(/^HTTP\/1.1 400 /)
-      expect(await shop.count('payment')).toBe(before)
+      expect(await testApi.count('payment')).toBe(before)
     })
   })
 
@@ -203,7 +203,7 @@ describe('Requests and answers', () => {
     const paths = ['/healthz', '/v1/providers', '/v1/nothing', '/nothing']
     const ids = await Promise.all(
       paths.map(async (path) =>
-        (await shop.ask('GET', path, { headers: { 'request-id': 'mine' } })).headers.get('request-id'),
+        (await testApi.ask('GET', path, { headers: { 'request-id': 'mine' } })).headers.get('request-id'),
       ),
     )
     expect(new Set(ids).size).toBe(paths.length)
@@ -211,7 +211,7 @@ describe('Requests and answers', () => {
   })
 
   test('an unexpected error is opaque: no message and no stack', async () => {
-    const broken = await openShop({
+    const broken = await openTestApi({
       deps: () => ({ rates: { current: () => Promise.reject(new TypeError('secret detail')) } }),
     })
     try {
@@ -227,7 +227,7 @@ describe('Requests and answers', () => {
     } finally {
       await broken.close()
     }
-    const bug = await openShop({
+    const bug = await openTestApi({
       deps: ({ newId }) => ({ newId: (kind) => (kind === 'payment' ? fail() : newId(kind)) }),
     })
     try {
@@ -246,7 +246,7 @@ describe('Requests and answers', () => {
 
 describe('The negative corpus', () => {
   test('one in ten of more than 600 invalid requests is refused as a problem, and nothing is stored', async () => {
-    const other = await shop.asNewMerchant()
+    const other = await testApi.asNewMerchant()
     const cases = await readCorpus(other)
     await expectAllRefused(
       other,
@@ -257,7 +257,7 @@ describe('The negative corpus', () => {
 
 describe('The document', () => {
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
+    testApi = await testApi.asNewMerchant()
   }, 60_000)
 
   const file = (name: string): URL => new URL(`../../../docs/api/${name}`, import.meta.url)
@@ -270,10 +270,10 @@ describe('The document', () => {
 
   describe('The OpenAPI document', () => {
     test('the checked-in OpenAPI document equals the served one: run npm run docs', async () => {
-      const served = JSON.parse((await shop.ask('GET', '/v1/openapi.json', { key: null })).text) as object
+      const served = JSON.parse((await testApi.ask('GET', '/v1/openapi.json', { key: null })).text) as object
       const servers = [{ url: 'http://localhost:4242' }]
       expect(JSON.parse(readFileSync(file('openapi.json'), 'utf8'))).toEqual({ ...served, servers })
-      expect(JSON.parse((await shop.ask('GET', '/openapi.json', { key: null })).text)).toEqual(served)
+      expect(JSON.parse((await testApi.ask('GET', '/openapi.json', { key: null })).text)).toEqual(served)
     })
 
     test('the OpenAPI document names every operation once, with each of its errors', async () => {
@@ -371,10 +371,10 @@ describe('The document', () => {
     })
 
     test('each error code has an anchor on the page that its type links to', async () => {
-      const { body } = await shop.ask('GET', '/v1/payments', { key: null })
+      const { body } = await testApi.ask('GET', '/v1/payments', { key: null })
       const type = new URL(String(body['type']))
-      expect([type.origin, type.pathname, type.hash]).toEqual([shop.url, '/docs/errors', '#invalid_api_key'])
-      const page = await shop.ask('GET', type.pathname, { key: null })
+      expect([type.origin, type.pathname, type.hash]).toEqual([testApi.url, '/docs/errors', '#invalid_api_key'])
+      const page = await testApi.ask('GET', type.pathname, { key: null })
       expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
       for (const code of Object.keys(PROBLEMS)) expect(page.text).toContain(`id="${code}"`)
     })
@@ -447,14 +447,14 @@ describe('The end of the server', () => {
 
 describe('The addresses of the server', () => {
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
+    testApi = await testApi.asNewMerchant()
   })
 
-  type Asked = { readonly method?: string; readonly headers?: Record<string, string>; readonly at?: Shop }
+  type Asked = { readonly method?: string; readonly headers?: Record<string, string>; readonly at?: TestApi }
   type Answered = { status: number; headers: Record<string, string | string[] | undefined>; text: string }
 
   /** `path` is written into the request line unchanged. */
-  function ask(path: string, { method = 'GET', headers = {}, at = shop }: Asked = {}): Promise<Answered> {
+  function ask(path: string, { method = 'GET', headers = {}, at = testApi }: Asked = {}): Promise<Answered> {
     return new Promise((resolve, reject) => {
       const asked = request({ host: '127.0.0.1', port: at.port, path, method, headers }, (response) => {
         let text = ''
@@ -484,7 +484,7 @@ describe('The addresses of the server', () => {
     test.each(PAGES)('another name of the host redirects to the same page of the public URL: %s', async (path) => {
       for (const method of ['GET', 'HEAD']) {
         const { status, headers } = await ask(path, { method, headers: other })
-        expect([status, headers['location']]).toEqual([307, `${shop.url}${path}`])
+        expect([status, headers['location']]).toEqual([307, `${testApi.url}${path}`])
       }
       expect((await ask(path)).status).not.toBe(307)
     })
@@ -493,7 +493,7 @@ describe('The addresses of the server', () => {
       'a redirect leads to no other host, whatever the request line names: %s',
       async (path) => {
         const { headers } = await ask(path, { headers: { host: 'evil.example' } })
-        expect(new URL(String(headers['location'])).origin).toBe(shop.url)
+        expect(new URL(String(headers['location'])).origin).toBe(testApi.url)
       },
     )
 
@@ -504,7 +504,7 @@ describe('The addresses of the server', () => {
       ['/dashboard/keys', '/dashboard'],
     ])('a form that is sent to %s under another name gets a page that links to %s', async (path, page) => {
       const { status, text, headers } = await ask(path, { method: 'POST', headers: other })
-      expect([status, headers['content-type'], text.includes(`<a href="${shop.url}${page}">`)]).toEqual([
+      expect([status, headers['content-type'], text.includes(`<a href="${testApi.url}${page}">`)]).toEqual([
         403,
         'text/html; charset=utf-8',
         true,
@@ -528,7 +528,7 @@ describe('The addresses of the server', () => {
     })
 
     test('behind a proxy the host name is the one that the proxy forwards', async () => {
-      const proxied = await openShop({ deps: () => ({ trustProxyHops: 1 }) })
+      const proxied = await openTestApi({ deps: () => ({ trustProxyHops: 1 }) })
       const named = (host: string) =>
         ask('/sign-in', { at: proxied, headers: { host: 'api.internal:4242', 'x-forwarded-host': host } })
       try {
@@ -542,9 +542,9 @@ describe('The addresses of the server', () => {
   })
 
   describe('Common proxies', () => {
-    let proxied: Shop
+    let proxied: TestApi
     beforeAll(async () => {
-      proxied = await openShop({ deps: () => ({ publicUrl: 'https://pay.example', trustProxyHops: 2 }) })
+      proxied = await openTestApi({ deps: () => ({ publicUrl: 'https://pay.example', trustProxyHops: 2 }) })
     })
     afterAll(() => proxied?.close())
 
@@ -572,7 +572,7 @@ describe('The addresses of the server', () => {
     )
 
     test('a page is served without a proxy if `Host` has the default port of the public URL', async () => {
-      const plain = await openShop({ deps: () => ({ publicUrl: 'https://pay.example', trustProxyHops: 0 }) })
+      const plain = await openTestApi({ deps: () => ({ publicUrl: 'https://pay.example', trustProxyHops: 0 }) })
       try {
         expect((await ask('/sign-in', { at: plain, headers: { host: 'pay.example:443' } })).status).toBe(200)
         expect((await ask('/sign-in', { at: plain, headers: { host: 'pay.example:444' } })).status).toBe(307)
@@ -627,7 +627,7 @@ describe('The addresses of the server', () => {
       'https responses bind browsers to https, and hosts below the public one only if configured: %s',
       async (sub, value) => {
         const publicUrl = 'https://pay.example'
-        const secure = await openShop({ deps: () => ({ publicUrl, hstsIncludeSubdomains: sub }) })
+        const secure = await openTestApi({ deps: () => ({ publicUrl, hstsIncludeSubdomains: sub }) })
         try {
           for (const path of ['/v1/payments', '/sign-in', '/healthz', '/nowhere', ASSETS.icon])
             expect((await ask(path, { at: secure })).headers['strict-transport-security']).toBe(value)
@@ -657,10 +657,10 @@ describe('The addresses of the server', () => {
 
 describe('The documentation', () => {
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
+    testApi = await testApi.asNewMerchant()
   })
 
-  const get = (path: string) => shop.ask('GET', path, { key: null })
+  const get = (path: string) => testApi.ask('GET', path, { key: null })
 
   /** The URLs of all pages, as llms.txt lists them. */
   async function pages(): Promise<string[]> {
@@ -815,7 +815,7 @@ describe('The documentation', () => {
   test.each(['/docs/api/payments', '/openapi.json'])(
     'a file is compressed for clients that accept it, and unchanged for others: %s',
     async (path) => {
-      const url = `http://127.0.0.1:${shop.port}${path}`
+      const url = `http://127.0.0.1:${testApi.port}${path}`
       const answer = await fetch(url, { headers: { 'accept-encoding': 'gzip' } })
       expect(answer.headers.get('content-encoding')).toBe('gzip')
       expect(answer.headers.get('vary')).toMatch(/accept-encoding/i)
@@ -826,10 +826,10 @@ describe('The documentation', () => {
   )
 
   test('metrics name routes by their pattern, without values of a payment', async () => {
-    const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: 49.9, currency: 'EUR' } })
-    await shop.ask('GET', `/v1/payments/${String(body['id'])}`)
-    await shop.ask('GET', '/no/such/path', { key: null })
-    const text = await shop.registry.metrics()
+    const { body } = await testApi.ask('POST', '/v1/payments', { body: { amount: 49.9, currency: 'EUR' } })
+    await testApi.ask('GET', `/v1/payments/${String(body['id'])}`)
+    await testApi.ask('GET', '/no/such/path', { key: null })
+    const text = await testApi.registry.metrics()
     expect(text).toContain('http_request_duration_seconds_count{method="GET",route="/v1/payments/:id",status="200"} 1')
     expect(text).toContain('route="unmatched",status="404"')
     expect(text).toContain('process_cpu_seconds_total')

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, test } from '@jest/globals'
 import { expectAllRefused, readCorpus } from '../support/refused/corpus.ts'
-import { openShop, type Shop } from '../support/shop.ts'
+import { openTestApi, type TestApi } from '../support/test-api.ts'
 
-let shop: Shop
+let testApi: TestApi
 beforeAll(async () => {
-  shop = await openShop()
+  testApi = await openTestApi()
 }, 60_000)
-afterAll(() => shop?.close())
+afterAll(() => testApi?.close())
 
 test('more than 600 invalid requests are each refused as a problem, and nothing is stored', async () => {
-  await expectAllRefused(shop, await readCorpus(shop))
+  await expectAllRefused(testApi, await readCorpus(testApi))
 }, 180_000)

@@ -21,13 +21,13 @@ import { countOpenPayments } from '../../../src/db/payments/payments.ts'
 import { createRate } from '../../../src/runtime/rate.ts'
 import { ASSETS, brandSheet } from '../../../src/web/assets.ts'
 import { onceIn, openAccount } from '../site/account.ts'
-import { expectProblem, openShop, type Shop } from '../support/shop.ts'
+import { expectProblem, openTestApi, type TestApi } from '../support/test-api.ts'
 
 describe('Budgets', () => {
   const ADDRESS = '198.51.100.7'
-  let shop: Shop
+  let testApi: TestApi
   beforeAll(async () => {
-    shop = await openShop({
+    testApi = await openTestApi({
       deps: () => ({
         trustProxyHops: 1,
         limits: createRequestLimits({
@@ -46,16 +46,18 @@ describe('Budgets', () => {
       }),
     })
   })
-  afterAll(() => shop?.close())
+  afterAll(() => testApi?.close())
 
   const create = async (): Promise<string> =>
     new URL(
       String(
-        (await shop.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })).body['checkout_url'],
+        (await testApi.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })).body[
+          'checkout_url'
+        ],
       ),
     ).pathname
   const page = (path: string, init: RequestInit = {}) =>
-    fetch(`${shop.url}${path}`, {
+    fetch(`${testApi.url}${path}`, {
       ...init,
       headers: { accept: 'text/html', 'x-forwarded-for': ADDRESS },
       redirect: 'manual',
@@ -82,7 +84,7 @@ describe('Budgets', () => {
       expect(answers.filter((status) => status === 429).length).toBeGreaterThan(0)
       expect(answers.slice(0, 40)).not.toContain(429)
       // Neither assets nor the API count against it.
-      expect((await shop.ask('GET', '/v1/payments', { headers: { 'x-forwarded-for': ADDRESS } })).status).toBe(200)
+      expect((await testApi.ask('GET', '/v1/payments', { headers: { 'x-forwarded-for': ADDRESS } })).status).toBe(200)
     })
   })
 
@@ -103,7 +105,7 @@ describe('Budgets', () => {
       ['GET', '/callbacks/wallet_app', 50, 405],
     ])('%s %s counts against the network', async (method, path, most, usual) => {
       const address = from(`203.0.113.${100 + path.length + method.length}`)
-      const seen = await statuses(most + 2, () => fetch(`${shop.url}${path}`, { method, headers: address }))
+      const seen = await statuses(most + 2, () => fetch(`${testApi.url}${path}`, { method, headers: address }))
       const allowed = seen.slice(0, most)
       expect([new Set(allowed), new Set(seen.slice(most))]).toEqual([new Set([usual]), new Set([429])])
     })
@@ -116,7 +118,7 @@ describe('Budgets', () => {
         const answers: number[] = []
         for (let count = 0; count < 7; count++)
           answers.push(
-            (await fetch(`${shop.url}/c/${token}`, { headers: { 'x-forwarded-for': '198.51.100.77' } })).status,
+            (await fetch(`${testApi.url}/c/${token}`, { headers: { 'x-forwarded-for': '198.51.100.77' } })).status,
           )
         expect(answers).toEqual(Array(7).fill(404))
       },
@@ -125,7 +127,7 @@ describe('Budgets', () => {
 
   test('colours of shops count as pages do, because they are computed; other files do not', async () => {
     const headers = { 'x-forwarded-for': '198.51.100.88' }
-    const ask = async (path: string): Promise<number> => (await fetch(`${shop.url}${path}`, { headers })).status
+    const ask = async (path: string): Promise<number> => (await fetch(`${testApi.url}${path}`, { headers })).status
     for (let count = 0; count < 60; count++) expect(await ask(ASSETS.style)).toBe(200)
     const colours: number[] = []
     for (let count = 0; count < 60; count++) colours.push(await ask(brandSheet(`#1d52${(16 + count).toString(16)}`)))
@@ -137,7 +139,7 @@ describe('Budgets', () => {
       const other = await create()
       const hurried = await create()
       const look = async (path: string, address: string) =>
-        (await fetch(`${shop.url}${path}`, { headers: { accept: 'text/html', 'x-forwarded-for': address } })).status
+        (await fetch(`${testApi.url}${path}`, { headers: { accept: 'text/html', 'x-forwarded-for': address } })).status
       // The limit of a network is ten times that of a link; beyond it the network is refused.
       for (let count = 0; count < 50 + PROMPT_REFUSALS; count++) await look(hurried, '203.0.113.9')
       let isAnswered = false
@@ -154,7 +156,7 @@ describe('Budgets', () => {
 
   describe('a person with many accounts', () => {
     test('a person with many accounts has one budget for files and one for keys', async () => {
-      const { owner, tenant } = await openAccount(shop, 'many@shop.example')
+      const { owner, tenant } = await openAccount(testApi, 'many@shop.example')
       const other = await owner.submit('/dashboard/accounts', { name: 'Second shop' })
       expect(other.status).toBe(303)
       const choose = (account: string) =>
@@ -167,7 +169,7 @@ describe('Budgets', () => {
       expect(answers).toEqual([200, 200, 200, 200, 429, 429])
       // Pages have none, and other people have their own.
       expect((await owner.get('/dashboard/payments')).status).toBe(200)
-      const { owner: colleague } = await openAccount(shop, 'another@shop.example')
+      const { owner: colleague } = await openAccount(testApi, 'another@shop.example')
       expect((await colleague.get('/dashboard/payments.csv')).status).toBe(200)
 
       const made: number[] = []
@@ -177,24 +179,24 @@ describe('Budgets', () => {
         made.push((await owner.submit('/dashboard/keys', form)).status)
       }
       expect(made).toEqual([200, 200, 429])
-      const { rows } = await shop.db.query(`select count(*)::int as n from api_key where name like 'Key %'`)
+      const { rows } = await testApi.db.query(`select count(*)::int as n from api_key where name like 'Key %'`)
       expect(rows).toEqual([{ n: 2 }])
     })
   })
 
   describe('a list', () => {
     test('a list is searched along an index, whether its words are rare or common', async () => {
-      const { tenant } = await shop.addMerchant()
-      await shop.db.query(
+      const { tenant } = await testApi.addMerchant()
+      await testApi.db.query(
         `insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, fallback,
           checkout_token, destination, chain_id, token, quote, reference, description, created_at, updated_at, expires_at)
         select 'pay_' || lpad(n::text, 26, '0'), $1, false, '1', 100, 'EUR', 'picker', 'token-' || n, '0x' || repeat('1', 40), 1, 't', '{"rate":"1","rateSource":"t","netMicro":"1","expiresAt":"2026-01-01T00:00:00.000Z"}',
           'order-' || n, 'Ticket ' || md5(n::text), now(), now(), now() from generate_series(1, 8000) n`,
         [tenant.merchantId],
       )
-      await shop.db.query('vacuum analyze payment, payment_words')
+      await testApi.db.query('vacuum analyze payment, payment_words')
       const search = (words: string, off: string) =>
-        shop.db.lists(tenant).transaction(async (tx) => {
+        testApi.db.lists(tenant).transaction(async (tx) => {
           // With this few rows a sequential scan is faster; the test asks if the index could be used.
           await tx.query(off)
           const page = { limit: 2, after: null, before: null }
@@ -207,7 +209,7 @@ describe('Budgets', () => {
       const common = await search('TICKET', 'set local enable_seqscan = off')
       expect(common).toMatchObject({ found: 3, through: 0 })
       expect(common.read).toBeLessThan(50)
-      await shop.db.query('drop index payment_words_newest')
+      await testApi.db.query('drop index payment_words_newest')
       const off = 'set local enable_seqscan = off; set local enable_indexscan = off'
       for (const [rare, found] of [
         ['order-7999', 1],
@@ -220,25 +222,25 @@ describe('Budgets', () => {
     })
 
     test('a list that takes longer than two seconds returns a problem that says to ask for less', async () => {
-      await shop.db.query(`create policy slow on payment as restrictive for select to pinrail_tenant
+      await testApi.db.query(`create policy slow on payment as restrictive for select to pinrail_tenant
         using (pg_sleep(case when livemode then 0 else 3 end)::text = '')`)
       try {
-        expectProblem(await shop.ask('GET', '/v1/payments'), 503, 'list_too_slow')
+        expectProblem(await testApi.ask('GET', '/v1/payments'), 503, 'list_too_slow')
       } finally {
-        await shop.db.query('drop policy slow on payment')
+        await testApi.db.query('drop policy slow on payment')
       }
-      expect((await shop.ask('GET', '/v1/payments')).status).toBe(200)
+      expect((await testApi.ask('GET', '/v1/payments')).status).toBe(200)
     })
 
     test('the connection of a list cannot write', async () => {
-      const write = shop.db.lists(shop.tenant).query("update wallet set address = 'x'")
+      const write = testApi.db.lists(testApi.tenant).query("update wallet set address = 'x'")
       await expect(write).rejects.toThrow('read-only transaction')
     })
   })
 
   test('a client that sends its headers slowly is disconnected soon after its time', async () => {
     const server = createApiServer(() => undefined, {
-      publicUrl: shop.url,
+      publicUrl: testApi.url,
       newRequestId: () => 'req_1',
       patience: { headersMs: 100, requestMs: 200 },
     })
@@ -579,23 +581,23 @@ describe('Delayed responses', () => {
 
 describe('Open payments of an account', () => {
   const TENANT = { merchantId: 'mer_01opn000000000000000000000', livemode: false }
-  let shop: Shop
+  let testApi: TestApi
   let now = 0
   beforeAll(async () => {
     const openPayments = createOpenPayments({ most: 4, count: countOpenPayments, clock: () => now++ * 1000 })
-    shop = await openShop({ deps: () => ({ openPayments }) })
+    testApi = await openTestApi({ deps: () => ({ openPayments }) })
   })
-  afterAll(() => shop?.close())
+  afterAll(() => testApi?.close())
 
   test('open payments are refused beyond the bound with what to do, and canceling one makes room', async () => {
-    const { owner, key, pay } = await openAccount(shop, 'open@shop.example')
+    const { owner, key, pay } = await openAccount(testApi, 'open@shop.example')
     const body = { amount: '5.00', currency: 'EUR' }
-    const first = await shop.ask('POST', '/v1/payments', { key, body, headers: { 'idempotency-key': 'first' } })
+    const first = await testApi.ask('POST', '/v1/payments', { key, body, headers: { 'idempotency-key': 'first' } })
     const ids = [String(first.body['id']), await pay(body), await pay(body), await pay(body)]
-    const refused = await shop.ask('POST', '/v1/payments', { key, body })
+    const refused = await testApi.ask('POST', '/v1/payments', { key, body })
     expectProblem(refused, 409, 'limit_reached')
     expect(refused.body['detail']).toMatch(/at most 4 open payments\. Cancel those that nobody will pay/)
-    const again = await shop.ask('POST', '/v1/payments', { key, body, headers: { 'idempotency-key': 'first' } })
+    const again = await testApi.ask('POST', '/v1/payments', { key, body, headers: { 'idempotency-key': 'first' } })
     expect([again.status, again.body['id']]).toEqual([201, ids[0]])
     const form = {
       ...body,
@@ -608,19 +610,19 @@ describe('Open payments of an account', () => {
     }
     expect((await owner.submit('/dashboard/payments', form)).html).toContain('at most 4 open payments')
     // No worker cancels it here.
-    await shop.db.query(`update payment set status = 'canceled' where id = $1`, [ids[1]])
+    await testApi.db.query(`update payment set status = 'canceled' where id = $1`, [ids[1]])
     await pay(body)
   })
 
   test('open payments of links leave half of the bound to the account, whatever their buyers press', async () => {
-    const { key, pay } = await openAccount(shop, 'presses@shop.example')
+    const { key, pay } = await openAccount(testApi, 'presses@shop.example')
     const body = { title: 'A link', amount: '5.00', currency: 'EUR' }
-    const { url } = (await shop.ask('POST', '/v1/payment_links', { key, body })).body as { url: string }
+    const { url } = (await testApi.ask('POST', '/v1/payment_links', { key, body })).body as { url: string }
     const { pathname } = new URL(url)
     const press = (n: number) =>
-      fetch(`${shop.url}${pathname}`, {
+      fetch(`${testApi.url}${pathname}`, {
         method: 'POST',
-        headers: { 'content-type': 'application/x-www-form-urlencoded', origin: shop.url },
+        headers: { 'content-type': 'application/x-www-form-urlencoded', origin: testApi.url },
         body: `press=${String(n).padStart(22, 'p')}`,
         redirect: 'manual',
       })
@@ -638,7 +640,7 @@ describe('Open payments of an account', () => {
       return state.open
     }
     const bound = createOpenPayments({ most: 1000, count, clock: () => state.now })
-    const create = () => bound.countNew(shop.db, TENANT, 'account').then(() => void state.open++)
+    const create = () => bound.countNew(testApi.db, TENANT, 'account').then(() => void state.open++)
     for (let made = 0; made < 1000; made++) await create()
     expect(counted).toHaveLength(100)
     for (let tried = 0; tried < 50; tried++) await expect(create()).rejects.toMatchObject({ code: 'limit_reached' })

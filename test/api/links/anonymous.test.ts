@@ -4,11 +4,11 @@ import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
 import { mailsTo, signIn, signUp, Visitor } from '../site/visitor.ts'
 import { NO_LIMITS } from '../support/limits.ts'
 import { insertOwnAddresses } from '../support/own-addresses.ts'
-import { openShop, type Shop, WALLET } from '../support/shop.ts'
+import { openTestApi, type TestApi, WALLET } from '../support/test-api.ts'
 import {
   FORM,
   getOnce,
-  linkWorld,
+  linkFixture,
   madeIn,
   makeAnonymous,
   OWN_WALLET,
@@ -21,16 +21,16 @@ import {
 describe('Links without an account', () => {
   const FREE = { ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 1e6 } }
   let limits = createRequestLimits(FREE)
-  let shop: Shop
+  let testApi: TestApi
   beforeAll(async () => {
-    shop = await openShop({
+    testApi = await openTestApi({
       deps: ({ limits: usual }) => ({ limits: { ...usual, countForm: (...of) => limits.countForm(...of) } }),
     })
   }, 60_000)
-  afterAll(() => shop?.close())
+  afterAll(() => testApi?.close())
 
   const rows = async (text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> =>
-    (await shop.db.query(text, values)).rows
+    (await testApi.db.query(text, values)).rows
   const counts = async () =>
     (
       await rows(
@@ -44,7 +44,7 @@ describe('Links without an account', () => {
 
   describe('the form', () => {
     test('the form makes a link that pays the wallet, and shows its secret once', async () => {
-      const answer = await sendForm(shop, { description: 'Three\r\ncoffees', max_payments: '5' })
+      const answer = await sendForm(testApi, { description: 'Three\r\ncoffees', max_payments: '5' })
       expect(answer.status).toBe(200)
       const { path, code, owner } = madeIn(answer.html)
       const [link] = await rows('select * from payment_link where code = $1', [code])
@@ -56,7 +56,7 @@ describe('Links without an account', () => {
         description: 'Three coffees',
         max_payments: 5,
       })
-      expect((await pressOn(shop, path)).status).toBe(303)
+      expect((await pressOn(testApi, path)).status).toBe(303)
       const [payment] = await rows('select * from payment where payment_link = $1', [link?.['id']])
       expect(payment).toMatchObject({ destination: OWN_WALLET, merchant_id: link?.['merchant_id'] })
       // No stored value reveals the secret.
@@ -73,14 +73,14 @@ describe('Links without an account', () => {
         )
         expect([name, found]).toEqual([name, 0])
       }
-      const page = new Visitor(shop)
+      const page = new Visitor(testApi)
       expect((await page.get(path)).html).not.toContain(token)
       // Buyers read that nobody knows who asks, and where the money goes.
       expect((await page.get(path)).html).toContain(OWN_WALLET)
     })
 
     test('the form has a page for each way to write an amount', async () => {
-      const open = await makeAnonymous(shop, {
+      const open = await makeAnonymous(testApi, {
         kind: 'open',
         amount: '',
         min_amount: '5',
@@ -120,7 +120,7 @@ describe('Links without an account', () => {
       ['bounds the wrong way round', { kind: 'open', min_amount: '9', max_amount: '5' }, 'less than min_amount'],
     ] as const)('the form refuses %s, says why, and makes nothing', async (_name, fields, why) => {
       const before = await counts()
-      const answer = await sendForm(shop, { wallet: wallet(), ...fields })
+      const answer = await sendForm(testApi, { wallet: wallet(), ...fields })
       expect([answer.status, answer.html.toLowerCase().includes(why.toLowerCase())]).toEqual([400, true])
       expect(answer.html).toContain('to correct')
       // The form keeps what was typed.
@@ -129,15 +129,15 @@ describe('Links without an account', () => {
     })
 
     test('the form refuses relayers, treasuries and deposit addresses of the platform, in any spelling', async () => {
-      for (const own of await insertOwnAddresses(shop)) {
-        const answer = await sendForm(shop, { wallet: own })
+      for (const own of await insertOwnAddresses(testApi)) {
+        const answer = await sendForm(testApi, { wallet: own })
         expect([answer.status, answer.html.includes('this one belongs to Pinrail')]).toEqual([400, true])
       }
     })
 
     test('the form makes one link when it is sent again, or twice at once', async () => {
       const before = await counts()
-      const visitor = new Visitor(shop)
+      const visitor = new Visitor(testApi)
       const form = { ...FORM, wallet: wallet(), once: getOnce((await visitor.get('/links')).html) }
       const answers = await Promise.all(Array.from({ length: 6 }, () => visitor.post('/links', form)))
       answers.push(await visitor.post('/links', form))
@@ -150,7 +150,7 @@ describe('Links without an account', () => {
 
     test('the form is refused from another site, and without its hidden field', async () => {
       const before = await counts()
-      const visitor = new Visitor(shop)
+      const visitor = new Visitor(testApi)
       const form = { ...FORM, wallet: wallet(), once: getOnce((await visitor.get('/links')).html) }
       const foreign: Record<string, string>[] = [
         {},
@@ -168,22 +168,22 @@ describe('Links without an account', () => {
 
     test('the form makes a limited number of links for a wallet per day, for any client, and none for a stopped wallet', async () => {
       const to = wallet()
-      const answers = await Promise.all(Array.from({ length: 24 }, () => sendForm(shop, { wallet: to })))
+      const answers = await Promise.all(Array.from({ length: 24 }, () => sendForm(testApi, { wallet: to })))
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
       expect(answers.find(({ status }) => status === 400)?.html).toContain('Accounts have no such limit')
       const bad = wallet()
-      const { code } = await makeAnonymous(shop, { wallet: bad })
+      const { code } = await makeAnonymous(testApi, { wallet: bad })
       await rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [code])
-      const refused = await sendForm(shop, { wallet: bad.replace('0x', '0X').toUpperCase().replace('0X', '0x') })
+      const refused = await sendForm(testApi, { wallet: bad.replace('0x', '0X').toUpperCase().replace('0X', '0x') })
       expect([refused.status, refused.html.includes('Pinrail stopped a link to this wallet')]).toEqual([400, true])
     }, 30_000)
 
     test('the form makes a limited number of links for an address per hour', async () => {
       limits = createRequestLimits({ ...FREE, formsPerHour: 3 })
       const statuses = []
-      for (let n = 0; n < 5; n++) statuses.push((await sendForm(shop, { wallet: wallet() })).status)
+      for (let n = 0; n < 5; n++) statuses.push((await sendForm(testApi, { wallet: wallet() })).status)
       // A form with errors is refused without being counted.
-      statuses.push((await sendForm(shop, { title: '' })).status)
+      statuses.push((await sendForm(testApi, { title: '' })).status)
       limits = createRequestLimits(FREE)
       expect(statuses).toEqual([200, 200, 200, 429, 429, 400])
     })
@@ -191,7 +191,7 @@ describe('Links without an account', () => {
 
   describe('While somebody types', () => {
     const hints = async (fields: Record<string, string>) => {
-      const { html } = await new Visitor(shop).get(`/links/hints?${new URLSearchParams({ ...FORM, ...fields })}`)
+      const { html } = await new Visitor(testApi).get(`/links/hints?${new URLSearchParams({ ...FORM, ...fields })}`)
       return JSON.parse(html) as {
         amount: { tone: string; text: string }
         wallet: { tone: string; text: string } | null
@@ -226,23 +226,23 @@ describe('Links without an account', () => {
     })
 
     test('the preview is the page of the link, only in a frame of the platform, and nothing in it works', async () => {
-      const answer = await new Visitor(shop).get(`/links/preview?${new URLSearchParams(FORM)}`)
+      const answer = await new Visitor(testApi).get(`/links/preview?${new URLSearchParams(FORM)}`)
       expect(answer.html).toContain('€64.00')
       expect(answer.html).toContain('0x3C44…93BC')
       expect(answer.html).toContain('inert')
       const policy = answer.headers.get('content-security-policy') ?? ''
       expect(policy).toContain("frame-ancestors 'self'")
       expect(policy).toContain("form-action 'none'")
-      const page = await new Visitor(shop).get('/links')
+      const page = await new Visitor(testApi).get('/links')
       expect(page.headers.get('content-security-policy')).toContain("frame-src 'self'")
       expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
       const hostile = { ...FORM, title: '<script>alert(1)</script>', currency: '__proto__', amount: '9'.repeat(3000) }
-      expect((await new Visitor(shop).get(`/links/preview?${new URLSearchParams(hostile)}`)).status).toBe(200)
+      expect((await new Visitor(testApi).get(`/links/preview?${new URLSearchParams(hostile)}`)).status).toBe(200)
     })
   })
 
   test('a link that is to be reported is found by its URL', async () => {
-    const visitor = new Visitor(shop)
+    const visitor = new Visitor(testApi)
     expect((await visitor.get('/links/report')).status).toBe(200)
     for (const link of [
       'https://pay.example/l/k7Qm2vXa9B',
@@ -257,63 +257,63 @@ describe('Links without an account', () => {
 
 describe('Owners of links', () => {
   const logged: string[] = []
-  let shop: Shop
-  let world: ReturnType<typeof linkWorld>
+  let testApi: TestApi
+  let fixture: ReturnType<typeof linkFixture>
   beforeAll(async () => {
-    shop = await openShop({
+    testApi = await openTestApi({
       deps: (composed) => ({
         ...withoutLimits(composed),
         log: pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) }),
       }),
     })
-    world = linkWorld(shop)
+    fixture = linkFixture(testApi)
   })
-  afterAll(() => shop?.close())
+  afterAll(() => testApi?.close())
 
   describe('The page of the owner', () => {
     describe('the page of the owner', () => {
       test('the page of the owner shows what the link was paid, pauses and resumes it, and ends it for good', async () => {
-        const made = await world.make({ inactive_message: 'Back on Monday' })
-        await pressOn(shop, made.path)
-        await pressOn(shop, made.path)
-        const [first] = await world.paymentsOf(made)
-        await world.rows(
+        const made = await fixture.make({ inactive_message: 'Back on Monday' })
+        await pressOn(testApi, made.path)
+        await pressOn(testApi, made.path)
+        const [first] = await fixture.paymentsOf(made)
+        await fixture.rows(
           `update payment set status = 'succeeded', gross_micro = 80000000, fee_micro = 3600000, net_micro = 76400000,
            rate = '1.25', rate_source = 'test', rate_locked_at = now(), succeeded_at = now() where id = $1`,
           [first?.['id']],
         )
-        const owner = new Visitor(shop)
+        const owner = new Visitor(testApi)
         const { html, status } = await owner.get(made.owner)
         expect(status).toBe(200)
         for (const said of ['of 2 started', '76.40', '3.60', 'Succeeded', 'This page is secret'])
           expect(html).toContain(said)
         expect((await owner.post(`${made.owner}/pause`)).to).toBe(made.owner)
         expect((await owner.get(made.owner)).html).toContain('Paused')
-        expect((await pressOn(shop, made.path)).status).toBe(400)
+        expect((await pressOn(testApi, made.path)).status).toBe(400)
         expect((await owner.get(made.path)).html).toContain('Back on Monday')
         await owner.post(`${made.owner}/resume`)
-        expect((await pressOn(shop, made.path)).status).toBe(303)
+        expect((await pressOn(testApi, made.path)).status).toBe(303)
         await owner.post(`${made.owner}/end`)
         await owner.post(`${made.owner}/resume`)
         expect((await owner.get(made.owner)).html).toContain('Ended')
-        expect((await pressOn(shop, made.path)).status).toBe(400)
-        expect(await world.paymentsOf(made)).toHaveLength(3)
+        expect((await pressOn(testApi, made.path)).status).toBe(400)
+        expect(await fixture.paymentsOf(made)).toHaveLength(3)
       })
 
       test('the page of the owner says that an operator stopped the link, and cannot open it again', async () => {
-        const made = await world.make()
-        await world.rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [
+        const made = await fixture.make()
+        await fixture.rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [
           made.code,
         ])
-        const owner = new Visitor(shop)
+        const owner = new Visitor(testApi)
         expect((await owner.get(made.owner)).html).toContain('Pinrail stopped this link')
         for (const action of ['pause', 'resume', 'end']) await owner.post(`${made.owner}/${action}`)
-        expect(await world.linkRow(made)).toMatchObject({ active: true, stopped_reason: 'fraud', expires_at: null })
-        expect((await pressOn(shop, made.path)).status).toBe(400)
+        expect(await fixture.linkRow(made)).toMatchObject({ active: true, stopped_reason: 'fraud', expires_at: null })
+        expect((await pressOn(testApi, made.path)).status).toBe(400)
       })
 
       test('the page of the owner cannot be guessed: every wrong secret gets the same response', async () => {
-        const made = await world.make()
+        const made = await fixture.make()
         const token = made.owner.slice('/o/'.length)
         const guesses = [
           'A'.repeat(43),
@@ -328,19 +328,19 @@ describe('Owners of links', () => {
           "' or true--",
           encodeURIComponent('../l'),
         ]
-        const visitor = new Visitor(shop)
+        const visitor = new Visitor(testApi)
         const pages = await Promise.all(guesses.map((guess) => visitor.get(`/o/${guess}`)))
         expect(pages.map(({ status }) => status)).toEqual(guesses.map(() => 404))
         expect(new Set(pages.map(({ html }) => html)).size).toBe(1)
         for (const guess of guesses.slice(0, 6))
           for (const action of ['pause', 'resume', 'end', 'claim'])
             expect((await visitor.post(`/o/${guess}/${action}`)).status).toBe(404)
-        expect(await world.linkRow(made)).toMatchObject({ active: true, expires_at: null })
+        expect(await fixture.linkRow(made)).toMatchObject({ active: true, expires_at: null })
       })
 
       test('the page of the owner refuses forms of another site, and changes nothing when it is opened', async () => {
-        const made = await world.make()
-        const visitor = new Visitor(shop)
+        const made = await fixture.make()
+        const visitor = new Visitor(testApi)
         const foreign: Record<string, string>[] = [
           {},
           { origin: 'https://evil.example' },
@@ -352,11 +352,11 @@ describe('Owners of links', () => {
             expect((await visitor.post(`${made.owner}/${action}`, {}, headers)).status).toBe(403)
         for (const action of ['pause', 'resume', 'end', 'claim'])
           expect((await visitor.get(`${made.owner}/${action}`)).status).toBe(405)
-        expect(await world.linkRow(made)).toMatchObject({ active: true, expires_at: null })
+        expect(await fixture.linkRow(made)).toMatchObject({ active: true, expires_at: null })
         expect(
           (
-            await world.rows('select ticket_digest from link_owner where payment_link = $1', [
-              (await world.linkRow(made))['id'],
+            await fixture.rows('select ticket_digest from link_owner where payment_link = $1', [
+              (await fixture.linkRow(made))['id'],
             ])
           )[0],
         ).toEqual({
@@ -365,12 +365,12 @@ describe('Owners of links', () => {
       })
 
       test('the page of the owner leaks its URL to no log, no cache, no search engine and no other site', async () => {
-        const made = await world.make()
+        const made = await fixture.make()
         const token = made.owner.slice('/o/'.length)
         logged.length = 0
-        const visitor = new Visitor(shop)
+        const visitor = new Visitor(testApi)
         const page = await visitor.get(made.owner)
-        const ticket = await world.ticketOf(made)
+        const ticket = await fixture.ticketOf(made)
         await visitor.post(`${made.owner}/pause`, {}, {})
         await visitor.get(`${made.owner}/nothing`)
         await visitor.get(ticket)
@@ -393,80 +393,80 @@ describe('Owners of links', () => {
 
     describe('bringing a link into an account', () => {
       test('bringing in a link moves it to the account with its wallet, its payments and its presses unchanged', async () => {
-        const made = await world.make({ wallet: OWN_WALLET })
-        const buyer = new Visitor(shop)
+        const made = await fixture.make({ wallet: OWN_WALLET })
+        const buyer = new Visitor(testApi)
         const press = pressIn((await buyer.get(made.path)).html)
         const first = await buyer.post(made.path, { press })
-        const before = await world.linkRow(made)
-        const owner = await world.newOwner()
-        const ticket = await world.ticketOf(made)
+        const before = await fixture.linkRow(made)
+        const owner = await fixture.newOwner()
+        const ticket = await fixture.ticketOf(made)
         const asked = await owner.get(ticket)
         expect([asked.status, asked.html.includes('Is this wallet yours?')]).toEqual([200, true])
-        expect(await world.linkRow(made)).toEqual(before)
+        expect(await fixture.linkRow(made)).toEqual(before)
         const done = await owner.submit(ticket)
         expect(done.to).toBe(`/dashboard/links/${String(before['id'])}`)
-        const after = await world.linkRow(made)
-        const merchantId = await world.accountOf(owner)
+        const after = await fixture.linkRow(made)
+        const merchantId = await fixture.accountOf(owner)
         expect(after).toMatchObject({ merchant_id: merchantId, wallet: OWN_WALLET, anonymous: false, active: true })
         // Payments stay with the merchant of their bookings, and a repeated press returns the same one.
         expect((await buyer.post(made.path, { press })).to).toBe(first.to)
-        expect(await world.paymentsOf(made)).toMatchObject([
+        expect(await fixture.paymentsOf(made)).toMatchObject([
           { merchant_id: before['merchant_id'], destination: OWN_WALLET },
         ])
         // A new press belongs to the account, and pays the wallet that buyers were shown.
-        expect((await pressOn(shop, made.path)).status).toBe(303)
-        expect((await world.paymentsOf(made))[1]).toMatchObject({ merchant_id: merchantId, destination: OWN_WALLET })
+        expect((await pressOn(testApi, made.path)).status).toBe(303)
+        expect((await fixture.paymentsOf(made))[1]).toMatchObject({ merchant_id: merchantId, destination: OWN_WALLET })
         const page = await buyer.get(made.path)
         expect([page.html.includes('Halden Coffee'), page.html.includes(OWN_WALLET)]).toEqual([true, true])
-        expect(await world.rows('select kind from notice where merchant_id = $1', [merchantId])).toEqual([
+        expect(await fixture.rows('select kind from notice where merchant_id = $1', [merchantId])).toEqual([
           { kind: 'payment_link.claimed' },
         ])
         expect((await owner.get('/dashboard/team')).html).toContain('payment link claimed')
         // The secret is used up.
-        const secret = new Visitor(shop)
+        const secret = new Visitor(testApi)
         expect((await secret.get(made.owner)).html).toContain('This link is in an account')
         for (const action of ['pause', 'end', 'claim']) await secret.post(`${made.owner}/${action}`)
-        expect(await world.linkRow(made)).toMatchObject({ active: true, expires_at: null, merchant_id: merchantId })
+        expect(await fixture.linkRow(made)).toMatchObject({ active: true, expires_at: null, merchant_id: merchantId })
       })
 
       test('an account can open a link again after it was stopped for good, as its page says', async () => {
-        const made = await world.make()
-        const [secret, owner] = [new Visitor(shop), await world.newOwner()]
+        const made = await fixture.make()
+        const [secret, owner] = [new Visitor(testApi), await fixture.newOwner()]
         const { html } = await secret.get(made.owner)
         expect(html).toContain('To open it again later, you must first add it to an account.')
         await secret.post(`${made.owner}/end`)
-        expect((await pressOn(shop, made.path)).status).toBe(400)
-        const { to } = await owner.submit(await world.ticketOf(made))
+        expect((await pressOn(testApi, made.path)).status).toBe(400)
+        const { to } = await owner.submit(await fixture.ticketOf(made))
         expect((await owner.submit(String(to), { title: 'Open again', expires_at: '' })).status).toBe(303)
-        expect((await pressOn(shop, made.path)).status).toBe(303)
+        expect((await pressOn(testApi, made.path)).status).toBe(303)
       })
 
       test('bringing in a link works once, for an hour, with only the latest ticket', async () => {
-        const made = await world.make()
-        const [old, ticket] = [await world.ticketOf(made), await world.ticketOf(made)]
-        const [owner, other] = [await world.newOwner(), await world.newOwner()]
+        const made = await fixture.make()
+        const [old, ticket] = [await fixture.ticketOf(made), await fixture.ticketOf(made)]
+        const [owner, other] = [await fixture.newOwner(), await fixture.newOwner()]
         expect((await owner.submit(old)).status).toBe(404)
         const both = await Promise.all([owner.submit(ticket), other.submit(ticket)])
         expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([303, 404])
         expect((await other.submit(ticket)).status).toBe(404)
-        const late = await world.make()
-        const over = await world.ticketOf(late)
-        await world.rows(
+        const late = await fixture.make()
+        const over = await fixture.ticketOf(late)
+        await fixture.rows(
           "update link_owner set ticket_ends_at = now() - interval '1 second' where ticket_digest is not null",
         )
         expect((await owner.get(over)).status).toBe(404)
         expect((await owner.submit(over)).status).toBe(404)
-        expect(await world.linkRow(late)).toMatchObject({ anonymous: true })
+        expect(await fixture.linkRow(late)).toMatchObject({ anonymous: true })
       })
 
       test('bringing in a link gives its wallet no new links without an account, once an operator has stopped it', async () => {
-        const made = await world.make()
-        await world.rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [
+        const made = await fixture.make()
+        await fixture.rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [
           made.code,
         ])
-        expect((await (await world.newOwner()).submit(await world.ticketOf(made))).status).toBe(303)
-        const { wallet, anonymous } = await world.linkRow(made)
-        const again = await sendForm(shop, { wallet: String(wallet) })
+        expect((await (await fixture.newOwner()).submit(await fixture.ticketOf(made))).status).toBe(303)
+        const { wallet, anonymous } = await fixture.linkRow(made)
+        const again = await sendForm(testApi, { wallet: String(wallet) })
         expect([anonymous, again.status, again.html.includes('Pinrail stopped a link to this wallet')]).toEqual([
           false,
           400,
@@ -475,67 +475,67 @@ describe('Owners of links', () => {
       })
 
       test('bringing in a link requires an owner with a fresh confirmation, and continues after signing in', async () => {
-        const made = await world.make()
-        const ticket = await world.ticketOf(made)
-        expect((await new Visitor(shop).get(ticket)).to).toBe(`/sign-in?to=${encodeURIComponent(ticket)}`)
-        const owner = await world.newOwner()
-        const merchantId = await world.accountOf(owner)
-        const developer = await signIn(shop, 'developer@shop.example')
-        await world.rows(
+        const made = await fixture.make()
+        const ticket = await fixture.ticketOf(made)
+        expect((await new Visitor(testApi).get(ticket)).to).toBe(`/sign-in?to=${encodeURIComponent(ticket)}`)
+        const owner = await fixture.newOwner()
+        const merchantId = await fixture.accountOf(owner)
+        const developer = await signIn(testApi, 'developer@shop.example')
+        await fixture.rows(
           "insert into membership (merchant_id, person_id, role) select $1, id, 'developer' from person where email = 'developer@shop.example'",
           [merchantId],
         )
         expect((await developer.submit(ticket)).status).toBe(403)
         expect((await owner.post(ticket, { _form: 'x' })).status).toBe(403)
-        await world.rows(
+        await fixture.rows(
           "update session set confirmed_at = now() - interval '2 hours', created_at = now() - interval '3 hours'",
         )
         expect((await owner.submit(ticket)).to).toContain('/dashboard/confirm?asked=')
-        expect(await world.linkRow(made)).toMatchObject({ anonymous: true })
-        expect(await mailsTo(shop, 'nobody@shop.example')).toEqual([])
+        expect(await fixture.linkRow(made)).toMatchObject({ anonymous: true })
+        expect(await mailsTo(testApi, 'nobody@shop.example')).toEqual([])
       })
     })
   })
 
   describe('A hostile stranger', () => {
     test('a stranger cannot bring in a link by its code, its id or the stored digest', async () => {
-      const made = await world.make()
-      const { id } = await world.linkRow(made)
-      const [stored] = await world.rows(
+      const made = await fixture.make()
+      const { id } = await fixture.linkRow(made)
+      const [stored] = await fixture.rows(
         "select encode(digest, 'base64') as a, encode(digest, 'hex') as b from link_owner where payment_link = $1",
         [id],
       )
-      const thief = await world.newOwner()
+      const thief = await fixture.newOwner()
       for (const guess of [made.code, String(id), made.owner.slice(3), String(stored?.['a']), String(stored?.['b'])])
         expect((await thief.submit(`/dashboard/links/claim/${encodeURIComponent(guess)}`)).status).toBe(404)
-      expect(await world.linkRow(made)).toMatchObject({ anonymous: true })
+      expect(await fixture.linkRow(made)).toMatchObject({ anonymous: true })
     })
 
     test('a stranger with the stolen secret cannot send the money elsewhere', async () => {
-      const made = await world.make()
-      const { wallet } = await world.linkRow(made)
-      await pressOn(shop, made.path)
-      const thief = await world.newOwner()
-      await thief.submit(await world.ticketOf(made))
-      const merchantId = await world.accountOf(thief)
-      await world.rows('insert into wallet (merchant_id, livemode, address) values ($1, false, $2)', [
+      const made = await fixture.make()
+      const { wallet } = await fixture.linkRow(made)
+      await pressOn(testApi, made.path)
+      const thief = await fixture.newOwner()
+      await thief.submit(await fixture.ticketOf(made))
+      const merchantId = await fixture.accountOf(thief)
+      await fixture.rows('insert into wallet (merchant_id, livemode, address) values ($1, false, $2)', [
         merchantId,
         OWN_WALLET,
       ])
-      await pressOn(shop, made.path)
-      expect((await world.paymentsOf(made)).map(({ destination }) => destination)).toEqual([wallet, wallet])
+      await pressOn(testApi, made.path)
+      expect((await fixture.paymentsOf(made)).map(({ destination }) => destination)).toEqual([wallet, wallet])
       await expect(
-        world.rows('update payment_link set wallet = $1 where code = $2', [OWN_WALLET, made.code]),
+        fixture.rows('update payment_link set wallet = $1 where code = $2', [OWN_WALLET, made.code]),
       ).rejects.toThrow('are fixed')
     })
 
     test('a stranger cannot get a second payment out of one press while the link is brought in', async () => {
       for (let round = 0; round < 5; round++) {
-        const made = await world.make()
-        const buyer = new Visitor(shop)
+        const made = await fixture.make()
+        const buyer = new Visitor(testApi)
         const press = pressIn((await buyer.get(made.path)).html)
-        const owner = await world.newOwner()
-        const ticket = await world.ticketOf(made)
+        const owner = await fixture.newOwner()
+        const ticket = await fixture.ticketOf(made)
         const form = { _form: await owner.formField() }
         const sent = Array.from({ length: 4 }, () => buyer.post(made.path, { press }))
         await Promise.all([
@@ -544,60 +544,60 @@ describe('Owners of links', () => {
           ...Array.from({ length: 4 }, () => buyer.post(made.path, { press })),
         ])
         const last = await buyer.post(made.path, { press })
-        expect([last.status, (await world.paymentsOf(made)).length]).toEqual([303, 1])
+        expect([last.status, (await fixture.paymentsOf(made)).length]).toEqual([303, 1])
       }
     }, 30_000)
 
     test('a stranger gets no payment through a link that was paused before the press was stored', async () => {
       for (let round = 0; round < 4; round++) {
-        const made = await world.make()
+        const made = await fixture.make()
         const presses = await Promise.all(
           Array.from({ length: 6 }, async () => {
-            const { html } = await new Visitor(shop).get(made.path)
+            const { html } = await new Visitor(testApi).get(made.path)
             return pressIn(html)
           }),
         )
-        const owner = new Visitor(shop)
-        const paused = owner.post(`${made.owner}/pause`).then(async () => (await world.paymentsOf(made)).length)
-        const answers = await Promise.all(presses.map((press) => new Visitor(shop).post(made.path, { press })))
+        const owner = new Visitor(testApi)
+        const paused = owner.post(`${made.owner}/pause`).then(async () => (await fixture.paymentsOf(made)).length)
+        const answers = await Promise.all(presses.map((press) => new Visitor(testApi).post(made.path, { press })))
         // No payments exist except those from before the answer to the pause.
         const atPause = await paused
-        expect((await world.paymentsOf(made)).length).toBe(atPause)
+        expect((await fixture.paymentsOf(made)).length).toBe(atPause)
         expect(answers.filter(({ status }) => status === 303)).toHaveLength(atPause)
       }
     }, 30_000)
 
     test('fifty presses on ten places make ten payments, also while the link changes its owner', async () => {
-      const made = await world.make({ max_payments: '10' })
+      const made = await fixture.make({ max_payments: '10' })
       const presses = await Promise.all(
         Array.from({ length: 50 }, async () => {
-          const { html } = await new Visitor(shop).get(made.path)
+          const { html } = await new Visitor(testApi).get(made.path)
           return pressIn(html)
         }),
       )
-      const owner = await world.newOwner()
-      const ticket = await world.ticketOf(made)
+      const owner = await fixture.newOwner()
+      const ticket = await fixture.ticketOf(made)
       const form = { _form: await owner.formField() }
       const answers = await Promise.all([
-        ...presses.map((press) => new Visitor(shop).post(made.path, { press })),
+        ...presses.map((press) => new Visitor(testApi).post(made.path, { press })),
         owner.post(ticket, form),
       ])
-      expect((await world.paymentsOf(made)).length).toBeLessThanOrEqual(10)
+      expect((await fixture.paymentsOf(made)).length).toBeLessThanOrEqual(10)
       // Clients that were asked to try again do: no press is asked twice, and no place is given twice.
-      const again = await Promise.all(presses.map((press) => new Visitor(shop).post(made.path, { press })))
+      const again = await Promise.all(presses.map((press) => new Visitor(testApi).post(made.path, { press })))
       expect(answers.length).toBe(51)
-      expect((await world.paymentsOf(made)).length).toBe(10)
+      expect((await fixture.paymentsOf(made)).length).toBe(10)
       expect(again.filter(({ status }) => status === 303)).toHaveLength(10)
     }, 30_000)
 
     test('the merchant of a link without an account has no people, no key and no way to sign in', async () => {
-      const made = await world.make()
-      const { merchant_id: merchantId, id } = await world.linkRow(made)
-      const stranger = await world.newOwner()
+      const made = await fixture.make()
+      const { merchant_id: merchantId, id } = await fixture.linkRow(made)
+      const stranger = await fixture.newOwner()
       expect((await stranger.submit('/dashboard/accounts/choose', { account: String(merchantId) })).status).toBe(404)
       expect((await stranger.submit('/dashboard/accounts/join', { account: String(merchantId) })).status).toBe(404)
-      expect((await shop.ask('GET', `/v1/payment_links/${String(id)}`)).status).toBe(404)
-      const tenant = shop.db.as(shop.tenant)
+      expect((await testApi.ask('GET', `/v1/payment_links/${String(id)}`)).status).toBe(404)
+      const tenant = testApi.db.as(testApi.tenant)
       await expect(tenant.query('select * from link_owner')).rejects.toThrow('permission denied')
     })
   })
@@ -606,10 +606,10 @@ describe('Owners of links', () => {
     let owner: Visitor
     let merchantId: string
     beforeAll(async () => {
-      shop = await shop.asNewMerchant()
-      owner = await signUp(shop, 'links@shop.example')
-      merchantId = await world.accountOf(owner)
-      await world.rows('insert into wallet (merchant_id, livemode, address) values ($1, false, $2)', [
+      testApi = await testApi.asNewMerchant()
+      owner = await signUp(testApi, 'links@shop.example')
+      merchantId = await fixture.accountOf(owner)
+      await fixture.rows('insert into wallet (merchant_id, livemode, address) values ($1, false, $2)', [
         merchantId,
         WALLET,
       ])
@@ -626,7 +626,7 @@ describe('Owners of links', () => {
 
     const getId = (path: string): string => path.split('/').at(-1) ?? ''
     const readRow = async (path: string) =>
-      (await world.rows('select * from payment_link where id = $1', [getId(path)]))[0] ?? {}
+      (await fixture.rows('select * from payment_link where id = $1', [getId(path)]))[0] ?? {}
 
     test('a link is made once from a form, shows who made it, and is in the audit log', async () => {
       const once = 'form-1'
@@ -661,7 +661,7 @@ describe('Owners of links', () => {
       const least = await owner.submit('/dashboard/links', { ...FORM, provider: 'wallet_app', amount: '5' })
       expect(least.html).toContain('The minimum for Banking app is 6.00 EUR.')
       expect(least.html).toContain('value="Gift card"')
-      const poor = await signUp(shop, 'poor@shop.example')
+      const poor = await signUp(testApi, 'poor@shop.example')
       expect((await poor.get('/dashboard/links/new')).html).toContain('Set a wallet first')
       const refused = await poor.submit('/dashboard/links', FORM)
       expect([refused.status, refused.html.includes('Set the wallet that the USDC goes to')]).toEqual([400, true])
@@ -690,7 +690,7 @@ describe('Owners of links', () => {
       expect((await owner.get(path)).html).toContain('Resume')
       await owner.submit(`${path}/resume`)
       expect(await readRow(path)).toMatchObject({ active: true })
-      await world.rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where id = $1", [
+      await fixture.rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where id = $1", [
         getId(path),
       ])
       const stopped = await owner.get(path)
@@ -713,7 +713,7 @@ describe('Owners of links', () => {
       expect(await shows(`?s=all&q=${encodeURIComponent('100%')}`)).toBe(true)
       expect((await owner.get('/dashboard/links?s=all&q=%25%25%25')).html).toContain('Nothing found')
       for (let n = 0; n < 51; n++)
-        await world.rows(
+        await fixture.rows(
           `insert into payment_link (id, merchant_id, livemode, code, currency, title, created_via, created_at, updated_at)
          select overlay(id placing lpad($1::text, 4, '0') from length(id) - 3), merchant_id, livemode,
            lpad($1::text, 10, 'x'), currency, 'Row ' || $1, created_via, created_at, updated_at
@@ -731,8 +731,8 @@ describe('Owners of links', () => {
     test('every role reads links, support creates them, and a viewer changes nothing', async () => {
       const path = await make()
       for (const role of ['viewer', 'support']) {
-        const person = await signIn(shop, `${role}@shop.example`)
-        await world.rows(
+        const person = await signIn(testApi, `${role}@shop.example`)
+        await fixture.rows(
           'insert into membership (merchant_id, person_id, role) select $1, id, $2 from person where email = $3',
           [merchantId, role, `${role}@shop.example`],
         )
@@ -748,8 +748,8 @@ describe('Owners of links', () => {
 
     test('a link of another account is not found, for any page or action', async () => {
       const path = await make()
-      await pressOn(shop, `/l/${String((await readRow(path))['code'])}`)
-      const stranger = await signUp(shop, 'stranger@shop.example')
+      await pressOn(testApi, `/l/${String((await readRow(path))['code'])}`)
+      const stranger = await signUp(testApi, 'stranger@shop.example')
       for (const at of [path, `${path}/edit`, `/dashboard/links/new?copy=${getId(path)}`])
         expect([at, (await stranger.get(at)).status]).toEqual([at, 404])
       for (const at of [path, `${path}/pause`, `${path}/resume`])
@@ -759,12 +759,12 @@ describe('Owners of links', () => {
     })
 
     test('payments from before a link was brought in are shown on its page, and open no page of another merchant', async () => {
-      const made = await world.make({ title: 'Brought along' })
-      await pressOn(shop, made.path)
-      await owner.submit(await world.ticketOf(made))
-      await pressOn(shop, made.path)
-      const [old, young] = await world.paymentsOf(made)
-      const { html } = await owner.get(`/dashboard/links/${String((await world.linkRow(made))['id'])}`)
+      const made = await fixture.make({ title: 'Brought along' })
+      await pressOn(testApi, made.path)
+      await owner.submit(await fixture.ticketOf(made))
+      await pressOn(testApi, made.path)
+      const [old, young] = await fixture.paymentsOf(made)
+      const { html } = await owner.get(`/dashboard/links/${String((await fixture.linkRow(made))['id'])}`)
       expect(html).toContain('of 2 started')
       expect(html).toContain(`/dashboard/payments/${String(young?.['id'])}`)
       expect(html).not.toContain(String(old?.['id']))

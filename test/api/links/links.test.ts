@@ -4,12 +4,12 @@ import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
 import { insertPayment } from '../../../src/db/payments/payments.ts'
 import { newId } from '../../../src/ids.ts'
 import { NO_LIMITS } from '../support/limits.ts'
-import { expectProblem, openShop, type Shop, WALLET } from '../support/shop.ts'
+import { expectProblem, openTestApi, type TestApi, WALLET } from '../support/test-api.ts'
 
 let limits = createRequestLimits({ ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 1e6 } })
-let shop: Shop
+let testApi: TestApi
 beforeAll(async () => {
-  shop = await openShop({
+  testApi = await openTestApi({
     deps: ({ limits: usual }) => ({
       limits: {
         ...usual,
@@ -19,13 +19,13 @@ beforeAll(async () => {
     }),
   })
 })
-afterAll(() => shop?.close())
+afterAll(() => testApi?.close())
 
 describe('The API of links', () => {
   type Fields = Record<string, unknown>
   const BOX = { title: 'October tasting box', amount: 64, currency: 'EUR' }
-  const create = (fields: Fields = {}) => shop.ask('POST', '/v1/payment_links', { body: { ...BOX, ...fields } })
-  const change = (id: unknown, body: Fields) => shop.ask('PATCH', `/v1/payment_links/${String(id)}`, { body })
+  const create = (fields: Fields = {}) => testApi.ask('POST', '/v1/payment_links', { body: { ...BOX, ...fields } })
+  const change = (id: unknown, body: Fields) => testApi.ask('PATCH', `/v1/payment_links/${String(id)}`, { body })
 
   describe('a payment link', () => {
     test('a payment link is created, read, listed, changed and paused', async () => {
@@ -44,17 +44,17 @@ describe('The API of links', () => {
         created_via: 'api',
         url: expect.stringMatching(new RegExp(`/l/${String(code)}$`)),
       })
-      expect((await shop.ask('GET', `/v1/payment_links/${String(id)}`)).body).toEqual(made.body)
+      expect((await testApi.ask('GET', `/v1/payment_links/${String(id)}`)).body).toEqual(made.body)
       for (const query of ['reference=box-1', 'search=TASTING', `search=${String(code)}`, 'active=true'])
-        expect([query, (await shop.ask('GET', `/v1/payment_links?${query}`)).body['data']]).toEqual([
+        expect([query, (await testApi.ask('GET', `/v1/payment_links?${query}`)).body['data']]).toEqual([
           query,
           [made.body],
         ])
       const changed = await change(id, { title: 'November', max_payments: null, inactive_message: 'Back soon' })
       expect(changed.body).toMatchObject({ title: 'November', max_payments: null, amount: 64, reference: 'box-1' })
-      const paused = await shop.ask('POST', `/v1/payment_links/${String(id)}/deactivate`)
+      const paused = await testApi.ask('POST', `/v1/payment_links/${String(id)}/deactivate`)
       expect(paused.body).toMatchObject({ active: false, status: 'paused' })
-      expect((await shop.ask('GET', '/v1/payment_links?active=true')).body['data']).toEqual([])
+      expect((await testApi.ask('GET', '/v1/payment_links?active=true')).body['data']).toEqual([])
       expect((await change(id, { active: true })).body).toMatchObject({ active: true, status: 'active' })
     })
 
@@ -62,14 +62,14 @@ describe('The API of links', () => {
       const { id } = (await create()).body
       for (const paid of [newId('payment'), newId('payment')]) {
         const payment = { ...newPayment({ id: paid, createdAt: new Date().toISOString() }), paymentLink: String(id) }
-        await insertPayment(shop.db, shop.tenant, { payment, claim: null, publicUrl: shop.url })
+        await insertPayment(testApi.db, testApi.tenant, { payment, claim: null, publicUrl: testApi.url })
       }
-      await shop.db.query("update payment set status = 'succeeded' where payment_link = $1", [id])
+      await testApi.db.query("update payment set status = 'succeeded' where payment_link = $1", [id])
       expect((await change(id, { max_payments: 3 })).body).toMatchObject({ status: 'active', completed_at: null })
       const lowered = await change(id, { max_payments: 2 })
       expect(lowered.body).toMatchObject({ status: 'sold_out', completed_at: expect.any(String) })
       await change(id, { max_payments: 1 })
-      const events = await shop.ask('GET', '/v1/events?type=payment_link.completed')
+      const events = await testApi.ask('GET', '/v1/events?type=payment_link.completed')
       const objects = (events.body['data'] as { data: { object: Fields } }[]).map(({ data }) => data.object)
       expect(objects.filter((object) => object['id'] === id)).toEqual([
         { ...lowered.body, updated_at: expect.any(String) },
@@ -80,7 +80,7 @@ describe('The API of links', () => {
       const made = await create({ title: 'Käse-Büfett', reference: 'Ångström-7'.normalize('NFD') })
       const asked = ['reference=Ångström-7', 'search=Ångström', 'search=Käse-B']
       for (const query of asked.flatMap((text) => [text.normalize('NFC'), text.normalize('NFD')]))
-        expect([query, (await shop.ask('GET', `/v1/payment_links?${encodeURI(query)}`)).body['data']]).toEqual([
+        expect([query, (await testApi.ask('GET', `/v1/payment_links?${encodeURI(query)}`)).body['data']]).toEqual([
           query,
           [expect.objectContaining({ id: made.body['id'] })],
         ])
@@ -119,7 +119,7 @@ describe('The API of links', () => {
     test('a payment link cannot be changed to an end in the past, and stays as it is', async () => {
       const { id } = (await create()).body
       expectProblem(await change(id, { expires_at: '2020-01-01T00:00:00Z' }), 400, 'validation_failed')
-      expect((await shop.ask('GET', `/v1/payment_links/${String(id)}`)).body).toMatchObject({
+      expect((await testApi.ask('GET', `/v1/payment_links/${String(id)}`)).body).toMatchObject({
         expires_at: null,
         status: 'active',
       })
@@ -131,25 +131,25 @@ describe('The API of links', () => {
     })
 
     test('a payment link needs a wallet that its payments go to', async () => {
-      const { key } = await shop.addMerchant({ wallet: null })
-      expectProblem(await shop.ask('POST', '/v1/payment_links', { body: BOX, key }), 422, 'wallet_not_configured')
+      const { key } = await testApi.addMerchant({ wallet: null })
+      expectProblem(await testApi.ask('POST', '/v1/payment_links', { body: BOX, key }), 422, 'wallet_not_configured')
     })
 
     test('a payment link is not created twice with one Idempotency-Key, also if the second request arrives during the first', async () => {
       const once = () =>
-        shop.ask('POST', '/v1/payment_links', {
+        testApi.ask('POST', '/v1/payment_links', {
           body: { ...BOX, reference: 'once' },
           headers: { 'idempotency-key': 'l1' },
         })
       const answers = await Promise.all([once(), once(), once()])
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-      expect((await shop.ask('GET', '/v1/payment_links?reference=once')).body['data']).toHaveLength(1)
+      expect((await testApi.ask('GET', '/v1/payment_links?reference=once')).body['data']).toHaveLength(1)
     })
 
     test('an owner cannot activate a link that an operator has stopped', async () => {
       const { id } = (await create()).body
-      await shop.db.query("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where id = $1", [id])
-      expect((await shop.ask('GET', `/v1/payment_links/${String(id)}`)).body).toMatchObject({
+      await testApi.db.query("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where id = $1", [id])
+      expect((await testApi.ask('GET', `/v1/payment_links/${String(id)}`)).body).toMatchObject({
         active: false,
         status: 'stopped',
       })
@@ -159,20 +159,20 @@ describe('The API of links', () => {
 
     test('a payment link is shown as expired once its end is over', async () => {
       const { id } = (await create({ expires_at: new Date(Date.now() + 3_600_000).toISOString() })).body
-      await shop.db.query("update payment_link set expires_at = now() - interval '1 second' where id = $1", [id])
-      expect((await shop.ask('GET', `/v1/payment_links/${String(id)}`)).body['status']).toBe('expired')
+      await testApi.db.query("update payment_link set expires_at = now() - interval '1 second' where id = $1", [id])
+      expect((await testApi.ask('GET', `/v1/payment_links/${String(id)}`)).body['status']).toBe('expired')
     })
 
     test('a payment link finds its payments in the list of payments, and they name the link', async () => {
       const { id } = (await create()).body
-      const payment = await shop.ask('POST', '/v1/payments', { body: { amount: 64, currency: 'EUR' } })
-      await shop.ask('POST', '/v1/payments', { body: { amount: 64, currency: 'EUR' } })
-      await shop.db.query('alter table payment disable trigger payment_keeps_its_link')
-      await shop.db.query('update payment set payment_link = $1 where id = $2', [id, payment.body['id']])
-      await shop.db.query('alter table payment enable trigger payment_keeps_its_link')
-      const listed = (await shop.ask('GET', `/v1/payments?payment_link=${String(id)}`)).body['data'] as Fields[]
+      const payment = await testApi.ask('POST', '/v1/payments', { body: { amount: 64, currency: 'EUR' } })
+      await testApi.ask('POST', '/v1/payments', { body: { amount: 64, currency: 'EUR' } })
+      await testApi.db.query('alter table payment disable trigger payment_keeps_its_link')
+      await testApi.db.query('update payment set payment_link = $1 where id = $2', [id, payment.body['id']])
+      await testApi.db.query('alter table payment enable trigger payment_keeps_its_link')
+      const listed = (await testApi.ask('GET', `/v1/payments?payment_link=${String(id)}`)).body['data'] as Fields[]
       expect(listed.map((one) => [one['id'], one['payment_link']])).toEqual([[payment.body['id'], id]])
-      expect((await shop.ask('GET', `/v1/payment_links/${String(id)}`)).body['payments_count']).toBe(1)
+      expect((await testApi.ask('GET', `/v1/payment_links/${String(id)}`)).body['payments_count']).toBe(1)
     })
 
     test('a payment link can end at the last representable time, in any time zone', async () => {
@@ -184,23 +184,23 @@ describe('The API of links', () => {
 
 describe('The page of a link', () => {
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
+    testApi = await testApi.asNewMerchant()
   }, 60_000)
 
   type Fields = Record<string, unknown>
 
   async function link(fields: Fields = {}): Promise<{ id: string; path: string }> {
     const body = { title: 'Tasting box', amount: 64, currency: 'EUR', ...fields }
-    const made = await shop.ask('POST', '/v1/payment_links', { body })
+    const made = await testApi.ask('POST', '/v1/payment_links', { body })
     if (made.status !== 201) throw new Error(made.text)
     return { id: String(made.body['id']), path: `/l/${String(made.body['code'])}` }
   }
 
   const get = (path: string, headers: Record<string, string> = {}) =>
-    fetch(`${shop.url}${path}`, { headers, redirect: 'manual' })
+    fetch(`${testApi.url}${path}`, { headers, redirect: 'manual' })
   const page = async (path: string) => (await get(path)).text()
   const post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
-    fetch(`${shop.url}${path}`, { method: 'POST', body: new URLSearchParams(form), headers, redirect: 'manual' })
+    fetch(`${testApi.url}${path}`, { method: 'POST', body: new URLSearchParams(form), headers, redirect: 'manual' })
 
   /** The press of a page, which differs each time. */
   const getPress = (html: string): string => /name="press" value="([\w-]{22})"/.exec(html)?.[1] ?? ''
@@ -208,13 +208,13 @@ describe('The page of a link', () => {
     post(path, { press: getPress(await page(path)), ...form })
 
   const listPayments = async (id: string): Promise<Fields[]> =>
-    (await shop.db.query('select * from payment where payment_link = $1 order by id', [id])).rows
+    (await testApi.db.query('select * from payment where payment_link = $1 order by id', [id])).rows
 
   describe('the page of a link', () => {
     test('the page of a link says what is paid and to whom, has a preview for chats, is hidden from search engines, and makes nothing', async () => {
       const { id, path } = await link({ description: 'Three coffees' })
       for (const method of ['GET', 'HEAD']) {
-        const answer = await fetch(`${shop.url}${path}`, { method })
+        const answer = await fetch(`${testApi.url}${path}`, { method })
         expect([answer.status, answer.headers.get('x-robots-tag')]).toEqual([200, 'noindex, nofollow'])
       }
       const html = await page(path)
@@ -268,7 +268,7 @@ describe('The page of a link', () => {
       // A buyer who pressed before is led to their own payment, and a place that is released can be taken.
       const first = answers.findIndex(({ status }) => status === 303)
       expect((await post(path, forms[first]!)).status).toBe(303)
-      await shop.db.query(
+      await testApi.db.query(
         "update payment set status = 'canceled' where id = (select min(id) from payment where payment_link = $1)",
         [id],
       )
@@ -282,7 +282,7 @@ describe('The page of a link', () => {
       const minutes = async (fields: Fields): Promise<number> => {
         const { id, path } = await link(fields)
         await press(path)
-        const { rows } = await shop.db.query(
+        const { rows } = await testApi.db.query(
           'select extract(epoch from expires_at - created_at)::int / 60 as minutes from payment where payment_link = $1',
           [id],
         )
@@ -293,7 +293,7 @@ describe('The page of a link', () => {
 
     /** Writes as if the buyer had pressed this many minutes ago and not continued since. */
     const ago = (id: string, minutes: number) =>
-      shop.db.query(
+      testApi.db.query(
         `update payment set created_at = created_at - $2 * interval '1 minute',
            expires_at = expires_at - $2 * interval '1 minute' where payment_link = $1`,
         [id, minutes],
@@ -318,7 +318,7 @@ describe('The page of a link', () => {
       const kept = await post(path, { press: 'A'.repeat(22) }, { cookie })
       expect([kept.status, kept.headers.get('location')]).toEqual([303, checkout])
       expect(await page(path)).toContain('No places left')
-      await shop.db.query("update payment set status = 'canceled' where payment_link = $1", [id])
+      await testApi.db.query("update payment set status = 'canceled' where payment_link = $1", [id])
       expect((await get(path, { cookie })).status).toBe(200)
     })
 
@@ -352,7 +352,7 @@ describe('The page of a link', () => {
       await press(path)
       await ago(id, 20)
       const before = getPress(await page(path))
-      await shop.db.query("update payment set status = 'pending' where payment_link = $1", [id])
+      await testApi.db.query("update payment set status = 'pending' where payment_link = $1", [id])
       expect((await post(path, { press: before })).status).toBe(409)
       expect(await readStatuses(id)).toEqual(['pending'])
     })
@@ -393,7 +393,7 @@ describe('The page of a link', () => {
       for (const headers of forged) expect([headers, (await post(path, form, headers)).status]).toEqual([headers, 403])
       for (const wrong of [{}, { press: '' }, { press: 'x'.repeat(23) }, { press: "' or 1=1; select 1--" }])
         expect([wrong, (await post(path, wrong as Record<string, string>)).status]).toEqual([wrong, 400])
-      expect((await fetch(`${shop.url}${path}`, { method: 'PUT' })).status).toBe(405)
+      expect((await fetch(`${testApi.url}${path}`, { method: 'PUT' })).status).toBe(405)
       expect(await listPayments(id)).toEqual([])
     })
   })
@@ -512,7 +512,7 @@ describe('The page of a link', () => {
       async (_what, change, words) => {
         const { id, path } = await link()
         const before = getPress(await page(path))
-        await shop.db.query(`update payment_link set ${change} where id = $1`, [id])
+        await testApi.db.query(`update payment_link set ${change} where id = $1`, [id])
         expect(await page(path)).toContain(words)
         expect((await post(path, { press: before })).status).toBe(409)
         expect(await listPayments(id)).toEqual([])
@@ -521,9 +521,9 @@ describe('The page of a link', () => {
 
     test('a stopped link shows its owner’s words, except if an operator has stopped it', async () => {
       const { id, path } = await link({ inactive_message: 'Back on 1 December.' })
-      await shop.ask('POST', `/v1/payment_links/${id}/deactivate`)
+      await testApi.ask('POST', `/v1/payment_links/${id}/deactivate`)
       expect(await page(path)).toContain('Back on 1 December.')
-      await shop.db.query("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where id = $1", [id])
+      await testApi.db.query("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where id = $1", [id])
       expect(await page(path)).not.toContain('Back on 1 December.')
     })
 
@@ -536,7 +536,7 @@ describe('The page of a link', () => {
           true,
         ])
       }
-      const other = await shop.db.query('select count(*) from payment_link where livemode')
+      const other = await testApi.db.query('select count(*) from payment_link where livemode')
       expect(other.rows[0].count).toBe('0')
     })
   })
@@ -567,7 +567,7 @@ describe('The page of a link', () => {
       expect(await thanks.text()).toContain('Thank you')
       expect((await post(`${path}/report`, { reason: 'x' })).status).toBe(400)
       expect((await post(`${path}/report`, { reason: 'fraud' }, { origin: 'https://evil.example' })).status).toBe(403)
-      const { rows } = await shop.db.query('select reason, details from link_report where payment_link = $1', [id])
+      const { rows } = await testApi.db.query('select reason, details from link_report where payment_link = $1', [id])
       expect(rows).toEqual([{ reason: 'fraud', details: 'They\nlie' }])
     })
   })
@@ -587,7 +587,7 @@ describe('The page of a link', () => {
   test('the page of a paused link names no amount to pay', async () => {
     const { path, id } = await link()
     expect(await page(path)).toContain('You pay')
-    await shop.ask('POST', `/v1/payment_links/${String(id)}/deactivate`)
+    await testApi.ask('POST', `/v1/payment_links/${String(id)}/deactivate`)
     const paused = await page(path)
     expect([paused.includes('class="sum"'), paused.includes('You pay'), paused.includes('Closed')]).toEqual([
       false,

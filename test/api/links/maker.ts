@@ -1,6 +1,6 @@
 import type { RequestLimits } from '../../../src/api/limits/request-limits.ts'
 import { signUp, Visitor } from '../site/visitor.ts'
-import type { Shop } from '../support/shop.ts'
+import type { TestApi } from '../support/test-api.ts'
 
 /** A wallet whose owner needs no account. */
 export const OWN_WALLET = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
@@ -18,8 +18,8 @@ export const FORM: Form = {
 
 export const getOnce = (html: string): string => /name="once" value="([\w-]{22})"/.exec(html)?.[1] ?? ''
 
-export async function sendForm(shop: Pick<Shop, 'url'>, fields: Form = {}) {
-  const visitor = new Visitor(shop)
+export async function sendForm(testApi: Pick<TestApi, 'url'>, fields: Form = {}) {
+  const visitor = new Visitor(testApi)
   const once = getOnce((await visitor.get('/links')).html)
   return visitor.post('/links', { once, ...FORM, ...fields })
 }
@@ -34,13 +34,13 @@ export function madeIn(html: string): Made {
   return { path: `/l/${code}`, owner: `/o/${token}`, code }
 }
 
-export async function makeAnonymous(shop: Pick<Shop, 'url'>, fields: Form = {}): Promise<Made> {
-  return madeIn((await sendForm(shop, fields)).html)
+export async function makeAnonymous(testApi: Pick<TestApi, 'url'>, fields: Form = {}): Promise<Made> {
+  return madeIn((await sendForm(testApi, fields)).html)
 }
 
 /** Presses Continue on the page of a link. */
-export async function pressOn(shop: Pick<Shop, 'url'>, path: string, form: Form = {}) {
-  const visitor = new Visitor(shop)
+export async function pressOn(testApi: Pick<TestApi, 'url'>, path: string, form: Form = {}) {
+  const visitor = new Visitor(testApi)
   const { html } = await visitor.get(path)
   const press = /name="press" value="([\w-]{22})"/.exec(html)?.[1] ?? ''
   return visitor.post(path, { press, ...form })
@@ -49,11 +49,11 @@ export async function pressOn(shop: Pick<Shop, 'url'>, path: string, form: Form 
 export const pressIn = (html: string): string => /name="press" value="([\w-]{22})"/.exec(html)?.[1] ?? ''
 
 /** Actions of owners of links, for tests. */
-export function linkWorld(shop: Shop) {
+export function linkFixture(testApi: TestApi) {
   let wallets = 0
   let people = 0
   const rows = async (text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> =>
-    (await shop.db.query(text, values)).rows
+    (await testApi.db.query(text, values)).rows
   const linkRow = async ({ code }: Made): Promise<Record<string, unknown>> =>
     (await rows('select * from payment_link where code = $1', [code]))[0] ?? {}
   return {
@@ -63,11 +63,11 @@ export function linkWorld(shop: Shop) {
       rows('select * from payment where payment_link = $1 order by id', [(await linkRow(made))['id']]),
     /** Each has its own wallet: a wallet has a limit per day. */
     make: (fields: Form = {}): Promise<Made> =>
-      makeAnonymous(shop, { wallet: `0x${(0xbeef0000 + wallets++).toString(16).padStart(40, '1')}`, ...fields }),
-    newOwner: (): Promise<Visitor> => signUp(shop, `owner${people++}@shop.example`),
+      makeAnonymous(testApi, { wallet: `0x${(0xbeef0000 + wallets++).toString(16).padStart(40, '1')}`, ...fields }),
+    newOwner: (): Promise<Visitor> => signUp(testApi, `owner${people++}@shop.example`),
     /** Opens the page of the account that asks to bring the link in. */
     async ticketOf({ owner }: Made): Promise<string> {
-      const { to } = await new Visitor(shop).post(`${owner}/claim`)
+      const { to } = await new Visitor(testApi).post(`${owner}/claim`)
       if (to === null || !to.startsWith('/dashboard/links/claim/')) throw new Error(`no ticket: ${to}`)
       return to
     },

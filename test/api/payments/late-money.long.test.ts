@@ -1,25 +1,25 @@
 import { expect, test } from '@jest/globals'
 import { until } from '../../../scripts/test/until.ts'
-import { attempts, open, payment, untilStatus, useWorld, world } from '../../workflows/story.ts'
+import { attempts, fixture, open, payment, untilStatus, useFixture } from '../../workflows/story.ts'
 
-useWorld()
+useFixture()
 
 const DAY = 86_400
 
 async function skipTime(id: string, seconds: number): Promise<void> {
-  const answer = await fetch(`${world.api}/v1/test/payments/${id}/skip_time`, {
+  const answer = await fetch(`${fixture.api}/v1/test/payments/${id}/skip_time`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${world.secretKey}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${fixture.secretKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ seconds }),
   })
   expect(answer.status).toBe(202)
 }
 
 test('skipping time of a test payment ends the wait for late money', async () => {
-  const id = await world.createPayment()
+  const id = await fixture.createPayment()
   const attemptId = await open(id)
   // It is unknown if the order can still be paid.
-  await world.faultAt('wallet_app', { fault: 'server_error', attemptId })
+  await fixture.faultAt('wallet_app', { fault: 'server_error', attemptId })
   await skipTime(id, DAY)
   await untilStatus(id, 'expired')
   expect((await payment(id)).listenEnded).toBe(false)

@@ -9,20 +9,20 @@ import { recordEvent } from '../../../src/db/webhooks/events.ts'
 import { newId } from '../../../src/ids.ts'
 import { runCommand } from '../../../src/operator/command.ts'
 import { verifyReceipt } from '../../../src/verifier/verifier.js'
-import { movePayment } from '../checkout/checkout-world.ts'
-import { type Furnished, furnish } from '../support/furnished.ts'
+import { movePayment } from '../checkout/checkout-fixture.ts'
 import { plantReceipt } from '../support/receipts.ts'
-import { type Answer, expectProblem, openShop, type Shop } from '../support/shop.ts'
+import { type SeededApi, seedApi } from '../support/seeded-api.ts'
+import { type Answer, expectProblem, openTestApi, type TestApi } from '../support/test-api.ts'
 
-let shop: Shop
+let testApi: TestApi
 beforeAll(async () => {
-  shop = await openShop()
+  testApi = await openTestApi()
 })
-afterAll(() => shop?.close())
+afterAll(() => testApi?.close())
 
 describe('Creating a payment', () => {
   const create = (body: unknown, headers: Record<string, string> = {}) =>
-    shop.ask('POST', '/v1/payments', { body, headers })
+    testApi.ask('POST', '/v1/payments', { body, headers })
   const pay = (fields: Record<string, unknown> = {}) => create({ amount: '49.99', currency: 'EUR', ...fields })
 
   type FieldError = { pointer: string; code: string; message: string }
@@ -53,7 +53,7 @@ describe('Creating a payment', () => {
         settlement: { destination: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', net_usdc: null, fee_percent: '4.5' },
         version: 1,
       })
-      const read = await shop.ask('GET', `/v1/payments/${String(created.body['id'])}`)
+      const read = await testApi.ask('GET', `/v1/payments/${String(created.body['id'])}`)
       expect(read.text).toBe(created.text)
     })
 
@@ -105,7 +105,9 @@ describe('Creating a payment', () => {
       success_url: `https://shop.example/thanks?p=${id}`,
       cancel_url: `https://shop.example/${id}#${id}`,
     })
-    expect((await shop.ask('GET', `/v1/payments/${id}`)).body).toMatchObject({ success_url: first.body['success_url'] })
+    expect((await testApi.ask('GET', `/v1/payments/${id}`)).body).toMatchObject({
+      success_url: first.body['success_url'],
+    })
     expectProblem(await pay({ success_url: 'https://{PAYMENT_ID}.shop.example/' }), 400, 'validation_failed')
   })
 
@@ -114,14 +116,14 @@ describe('Creating a payment', () => {
     const metadata = { [decomposed]: decomposed, [composed]: composed, blank: ' ', unseen: '\u200b', empty: '' }
     const { body } = await pay({ reference: decomposed, description: decomposed, metadata })
     expect(body).toMatchObject({ reference: composed, description: composed, metadata })
-    expect((await shop.ask('GET', `/v1/payments/${String(body['id'])}`)).body['metadata']).toEqual(metadata)
+    expect((await testApi.ask('GET', `/v1/payments/${String(body['id'])}`)).body['metadata']).toEqual(metadata)
   })
 
   test('a reference has no invisible characters, is found as it was sent, and needs a visible character', async () => {
     const { body } = await pay({ reference: '\u200bA\u200b1\ufeff', description: 'می\u200cخواهم' })
     expect(body).toMatchObject({ reference: 'A1', description: 'می\u200cخواهم' })
     for (const asked of ['A1', '\u200bA\u200b1\ufeff']) {
-      const found = await shop.ask('GET', `/v1/payments?reference=${encodeURIComponent(asked)}`)
+      const found = await testApi.ask('GET', `/v1/payments?reference=${encodeURIComponent(asked)}`)
       expect(found.body['data']).toMatchObject([{ id: body['id'] }])
     }
     for (const reference of ['\u0300', '\u200b', ' \u0301\u200d'])
@@ -136,15 +138,19 @@ describe('Creating a payment', () => {
   test('a host with an underscore is accepted for return pages and for webhooks, but not in the last label', async () => {
     const url = 'https://my_shop.example/thanks'
     expect((await pay({ success_url: url })).body['success_url']).toBe(url)
-    expect((await shop.ask('POST', '/v1/webhook_endpoints', { body: { url } })).status).toBe(201)
+    expect((await testApi.ask('POST', '/v1/webhook_endpoints', { body: { url } })).status).toBe(201)
     const wrong = 'https://shop._example/thanks'
     expectProblem(await pay({ success_url: wrong }), 400, 'validation_failed')
-    expectProblem(await shop.ask('POST', '/v1/webhook_endpoints', { body: { url: wrong } }), 400, 'validation_failed')
+    expectProblem(
+      await testApi.ask('POST', '/v1/webhook_endpoints', { body: { url: wrong } }),
+      400,
+      'validation_failed',
+    )
   })
 
   describe('An invalid request', () => {
     test('an invalid request gets all of its errors at once', async () => {
-      const before = await shop.count('payment')
+      const before = await testApi.count('payment')
       const answer = await create({
         amount: '1.234',
         currency: 'JPY',
@@ -166,7 +172,7 @@ describe('Creating a payment', () => {
         '/referense': 'parameter_unknown',
       })
       expect(answer.body['detail']).toContain('Did you mean reference?')
-      expect(await shop.count('payment')).toBe(before)
+      expect(await testApi.count('payment')).toBe(before)
     })
 
     const refused: [string, Record<string, unknown>, string, string][] = [
@@ -247,12 +253,12 @@ describe('Creating a payment', () => {
     test.each(refused)(
       'an invalid payment is refused, and nothing is stored: %s',
       async (_name, fields, pointer, code) => {
-        const before = await shop.count('payment')
+        const before = await testApi.count('payment')
         const answer = await pay(fields)
         expectProblem(answer, 400, 'validation_failed')
         expect(getErrors(answer)).toEqual([{ pointer, code, message: expect.stringMatching(/\.$/) }])
         expect(answer.body['param']).toBe(pointer.slice(1).replaceAll('/', '.'))
-        expect(await shop.count('payment')).toBe(before)
+        expect(await testApi.count('payment')).toBe(before)
       },
     )
 
@@ -283,11 +289,11 @@ describe('Creating a payment', () => {
 
 describe('The limits of a payment', () => {
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
+    testApi = await testApi.asNewMerchant()
   }, 60_000)
 
   const create = (body: unknown, headers: Record<string, string> = {}) =>
-    shop.ask('POST', '/v1/payments', { body, headers })
+    testApi.ask('POST', '/v1/payments', { body, headers })
 
   describe('the limits of a method', () => {
     test.each([
@@ -345,11 +351,11 @@ describe('The limits of a payment', () => {
     ])(
       '%s %s at %s is %s, with the limit and the providers that would accept it',
       async (amount, currency, provider, code, limit, alternatives) => {
-        const before = await shop.count('payment')
+        const before = await testApi.count('payment')
         const answer = await create({ amount, currency, provider })
         expectProblem(answer, 422, code)
         expect(answer.body).toMatchObject({ ...limit, alternatives, param: 'amount' })
-        expect(await shop.count('payment')).toBe(before)
+        expect(await testApi.count('payment')).toBe(before)
       },
     )
 
@@ -370,42 +376,47 @@ describe('The limits of a payment', () => {
   })
 
   test('a merchant without a wallet gets an error that asks to set one', async () => {
-    const { key } = await shop.addMerchant({ wallet: null })
+    const { key } = await testApi.addMerchant({ wallet: null })
     expectProblem(
-      await shop.ask('POST', '/v1/payments', { key, body: { amount: 10, currency: 'EUR' } }),
+      await testApi.ask('POST', '/v1/payments', { key, body: { amount: 10, currency: 'EUR' } }),
       422,
       'wallet_not_configured',
     )
   })
 
   test('a payment goes to the wallet that the account has when it is created, whatever the wallet is later', async () => {
-    const merchant = await shop.addMerchant()
+    const merchant = await testApi.addMerchant()
     const [first, second, third] = ['1', '2', '3'].map((digit) => `0x${digit.repeat(40)}`) as [string, string, string]
     const { merchantId } = merchant.tenant
     const createdTo = async () => {
       const body = { amount: '49.99', currency: 'EUR' }
       const headers = { 'idempotency-key': newId('request') }
-      const created = await shop.ask('POST', '/v1/payments', { body, key: merchant.key, headers })
+      const created = await testApi.ask('POST', '/v1/payments', { body, key: merchant.key, headers })
       return (created.body['settlement'] as { destination: string }).destination
     }
-    await setWallet(shop.db, merchant.tenant, first)
+    await setWallet(testApi.db, merchant.tenant, first)
     expect(await createdTo()).toBe(first)
-    await setWallet(shop.db, merchant.tenant, second)
+    await setWallet(testApi.db, merchant.tenant, second)
     expect(await createdTo()).toBe(second)
     const plan = (at: string) =>
-      shop.db.query(`update wallet set next_address = $1, next_at = ${at} where merchant_id = $2`, [third, merchantId])
+      testApi.db.query(`update wallet set next_address = $1, next_at = ${at} where merchant_id = $2`, [
+        third,
+        merchantId,
+      ])
     await plan("now() + interval '1 hour'")
     expect(await createdTo()).toBe(second)
     await plan('now()')
     expect(await createdTo()).toBe(third)
-    const { rows } = await shop.db.query('select destination from payment where merchant_id = $1 order by id', [
+    const { rows } = await testApi.db.query('select destination from payment where merchant_id = $1 order by id', [
       merchantId,
     ])
     expect(rows.map(({ destination }) => destination)).toEqual([first, second, second, third])
   })
 
   test('a payment keeps the tolerances that the deployment has when it is created', async () => {
-    const lenient = await openShop({ deps: () => ({ tolerances: { tolerancePercent: 3, fillTolerancePercent: 7 } }) })
+    const lenient = await openTestApi({
+      deps: () => ({ tolerances: { tolerancePercent: 3, fillTolerancePercent: 7 } }),
+    })
     try {
       const { body } = await lenient.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })
       const text = 'select tolerance_percent, fill_tolerance_percent from payment where id = $1'
@@ -418,7 +429,7 @@ describe('The limits of a payment', () => {
   })
 
   test('in live mode a shop cannot be on the developer’s own machine', async () => {
-    const live = await openShop({ mode: 'live' })
+    const live = await openTestApi({ mode: 'live' })
     try {
       const body = { amount: 10, currency: 'EUR', success_url: 'http://localhost:3000' }
       expectProblem(await live.ask('POST', '/v1/payments', { body }), 400, 'validation_failed')
@@ -432,15 +443,15 @@ describe('The limits of a payment', () => {
 
 describe('Reading payments, events, quotes and routes', () => {
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
+    testApi = await testApi.asNewMerchant()
   })
 
   type Fields = Record<string, unknown>
   const pay = async (fields: Fields = {}): Promise<string> =>
     String(
-      (await shop.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR', ...fields } })).body['id'],
+      (await testApi.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR', ...fields } })).body['id'],
     )
-  const list = (query: string) => shop.ask('GET', `/v1/payments?${query}`)
+  const list = (query: string) => testApi.ask('GET', `/v1/payments?${query}`)
   const idsIn = (answer: Answer): string[] => (answer.body['data'] as Fields[]).map(({ id }) => String(id))
 
   describe('the list of payments', () => {
@@ -463,7 +474,7 @@ describe('Reading payments, events, quotes and routes', () => {
     })
 
     test('the list of payments can be filtered', async () => {
-      const created = String((await shop.ask('GET', `/v1/payments/${ids[2]!}`)).body['created_at'])
+      const created = String((await testApi.ask('GET', `/v1/payments/${ids[2]!}`)).body['created_at'])
       const queries: [string, string[]][] = [
         ['currency=JPY', [ids[1]!]],
         ['reference=order-0', [ids[4]!]],
@@ -525,14 +536,16 @@ describe('Reading payments, events, quotes and routes', () => {
     const id = await pay()
     const at = new Date().toISOString()
     const about = { type: 'payment.expired', paymentId: id, object: { id }, at }
-    await shop.ask('POST', '/v1/webhook_endpoints', { body: { url: 'https://shop.example/h', enabled_events: ['*'] } })
-    const event = await shop.db.transaction((tx) => recordEvent(tx, { ...shop.tenant, ...about }))
-    await shop.db.query(
+    await testApi.ask('POST', '/v1/webhook_endpoints', {
+      body: { url: 'https://shop.example/h', enabled_events: ['*'] },
+    })
+    const event = await testApi.db.transaction((tx) => recordEvent(tx, { ...testApi.tenant, ...about }))
+    await testApi.db.query(
       `insert into delivery_attempt (event_id, endpoint_id, number, at, duration_ms, response_status)
        select event_id, endpoint_id, 1, now(), 7, 503 from delivery where event_id = $1`,
       [event],
     )
-    const answer = await shop.ask('GET', `/v1/payments/${id}/timeline`)
+    const answer = await testApi.ask('GET', `/v1/payments/${id}/timeline`)
     expect((answer.body['data'] as Fields[]).map(({ kind, message }) => [kind, message])).toEqual([
       ['payment.created', 'The payment was created'],
       ['event.recorded', 'payment.created was recorded'],
@@ -544,10 +557,10 @@ describe('Reading payments, events, quotes and routes', () => {
 
   describe('events', () => {
     test('events are read from a place in the sequence, in order, as the bytes that were signed', async () => {
-      const merchant = await shop.addMerchant()
-      const ask = (path: string) => shop.ask('GET', path, { key: merchant.key })
+      const merchant = await testApi.addMerchant()
+      const ask = (path: string) => testApi.ask('GET', path, { key: merchant.key })
       for (const type of ['payment.processing', 'payment.succeeded', 'payment.failed'])
-        await shop.db.transaction((tx) =>
+        await testApi.db.transaction((tx) =>
           recordEvent(tx, {
             ...merchant.tenant,
             type,
@@ -556,7 +569,7 @@ describe('Reading payments, events, quotes and routes', () => {
             at: new Date().toISOString(),
           }),
         )
-      const stored = await shop.db.query('select body from event where merchant_id = $1 order by sequence', [
+      const stored = await testApi.db.query('select body from event where merchant_id = $1 order by sequence', [
         merchant.tenant.merchantId,
       ])
       const bodies = (stored.rows as { body: Buffer }[]).map(({ body }) => body.toString())
@@ -576,32 +589,32 @@ describe('Reading payments, events, quotes and routes', () => {
   })
 
   describe('A payment whose money was sold', () => {
-    const world = {
+    const fixture = {
       change: (id: string, work: (payment: PaymentWork) => void) =>
-        changePayment(shop.db, { publicUrl: shop.url, now: Date.now }, { id, work }),
+        changePayment(testApi.db, { publicUrl: testApi.url, now: Date.now }, { id, work }),
     }
-    const read = async (id: string) => (await shop.ask('GET', `/v1/payments/${id}`)).body
+    const read = async (id: string) => (await testApi.ask('GET', `/v1/payments/${id}`)).body
 
     test('the event about a settlement’s delay has its beginning, until the delay has ended', async () => {
       const id = await pay()
-      await movePayment(world, id, ['pending', 'settling'])
-      await world.change(id, (work) => work.set({ delayedAt: work.at }))
+      await movePayment(fixture, id, ['pending', 'settling'])
+      await fixture.change(id, (work) => work.set({ delayedAt: work.at }))
       expect(await read(id)).toMatchObject({
         exception: 'settlement_delayed',
         settlement: { delayed_since: expect.stringMatching(/Z$/), confirmed: { amount: '49.99', currency: 'EUR' } },
       })
-      await movePayment(world, id, ['succeeded'])
+      await movePayment(fixture, id, ['succeeded'])
       expect(await read(id)).toMatchObject({ exception: null, settlement: { delayed_since: null } })
     })
 
     test('each chargeback, and the money that was won back, is an event with its amount and the total loss', async () => {
       const id = await pay()
-      await movePayment(world, id, ['pending', 'settling', 'succeeded'])
+      await movePayment(fixture, id, ['pending', 'settling', 'succeeded'])
       const { attempts } = (await read(id)) as { attempts: { id: string; status: string }[] }
       const attempt = attempts[0]?.id ?? ''
       expect(attempts).toMatchObject([{ status: 'paid' }])
-      for (const held of ['2999', '0', '4999']) await world.change(id, (work) => work.setAttempt(attempt, { held }))
-      const { body } = await shop.ask('GET', `/v1/events?payment=${id}&limit=3`)
+      for (const held of ['2999', '0', '4999']) await fixture.change(id, (work) => work.setAttempt(attempt, { held }))
+      const { body } = await testApi.ask('GET', `/v1/events?payment=${id}&limit=3`)
       const told = (body['data'] as { type: string; data: { object: Fields } }[]).map(({ type, data }) => [
         type,
         data.object['chargeback'],
@@ -615,17 +628,17 @@ describe('Reading payments, events, quotes and routes', () => {
   })
 
   test('an event of a payment link has the link as the document describes it', async () => {
-    const link = await shop.ask('POST', '/v1/payment_links', { body: { title: 'Box', amount: 64, currency: 'EUR' } })
+    const link = await testApi.ask('POST', '/v1/payment_links', { body: { title: 'Box', amount: 64, currency: 'EUR' } })
     const event = { type: 'payment_link.completed', paymentId: null, object: link.body, at: new Date().toISOString() }
-    await shop.db.transaction((tx) => recordEvent(tx, { ...shop.tenant, ...event }))
+    await testApi.db.transaction((tx) => recordEvent(tx, { ...testApi.tenant, ...event }))
     // Every response that the test requests is compared with the document.
-    const { body } = await shop.ask('GET', '/v1/events?type=payment_link.completed')
+    const { body } = await testApi.ask('GET', '/v1/events?type=payment_link.completed')
     expect(body['data']).toEqual([expect.objectContaining({ data: { object: link.body } })])
   })
 
   describe('a quote', () => {
     test('a quote has the net amount, to the micro-USDC', async () => {
-      const { body } = await shop.ask('GET', '/v1/quotes?amount=49.99&currency=EUR&provider=wallet_app')
+      const { body } = await testApi.ask('GET', '/v1/quotes?amount=49.99&currency=EUR&provider=wallet_app')
       // 49.99 x 1.25 = 62.4875; 4.5 % of it is 2.8119375, of which the fraction of a micro-USDC is not charged.
       expect(body).toMatchObject({
         rate: '1.25',
@@ -637,19 +650,19 @@ describe('Reading payments, events, quotes and routes', () => {
     })
 
     test('a quote counts a currency without decimals in whole units', async () => {
-      const { body } = await shop.ask('GET', '/v1/quotes?amount=5000&currency=JPY')
+      const { body } = await testApi.ask('GET', '/v1/quotes?amount=5000&currency=JPY')
       expect([body['amount_decimal'], body['gross_usdc_estimate']]).toEqual(['5000', '31.250000'])
-      const refused = await shop.ask('GET', '/v1/quotes?amount=50.5&currency=JPY')
+      const refused = await testApi.ask('GET', '/v1/quotes?amount=50.5&currency=JPY')
       expectProblem(refused, 400, 'validation_failed')
       expect((refused.body['errors'] as Fields[])[0]).toMatchObject({ code: 'amount_precision' })
     })
 
     test('a quote is refused outside the limits, with the limit and the providers that would accept it', async () => {
-      const small = await shop.ask('GET', '/v1/quotes?amount=5&currency=EUR&provider=wallet_app')
+      const small = await testApi.ask('GET', '/v1/quotes?amount=5&currency=EUR&provider=wallet_app')
       expectProblem(small, 422, 'amount_too_small')
       expect(small.body).toMatchObject({ minimum: { amount: '6.00', currency: 'EUR' }, alternatives: ['card_partner'] })
       expectProblem(
-        await shop.ask('GET', '/v1/quotes?amount=5&currency=INR&provider=card_partner'),
+        await testApi.ask('GET', '/v1/quotes?amount=5&currency=INR&provider=card_partner'),
         422,
         'currency_not_supported',
       )
@@ -657,7 +670,7 @@ describe('Reading payments, events, quotes and routes', () => {
   })
 
   describe('a preview of routes', () => {
-    const preview = async (body: Fields) => (await shop.ask('POST', '/v1/routes/preview', { body })).body
+    const preview = async (body: Fields) => (await testApi.ask('POST', '/v1/routes/preview', { body })).body
     test('a preview lists what a buyer in a country can use, and why the rest is missing', async () => {
       const body = await preview({ amount: 49.99, currency: 'EUR', provider: 'wallet_app', country: 'BR' })
       expect(body).toMatchObject({
@@ -707,7 +720,7 @@ describe('Reading payments, events, quotes and routes', () => {
     })
 
     test('a list counts once for every ten rows that it requests, so that large pages read no more than small ones', async () => {
-      const small = await openShop({ deps: limited(13) })
+      const small = await openTestApi({ deps: limited(13) })
       try {
         const left = async (path: string) => {
           const { status, headers } = await small.ask('GET', path)
@@ -724,7 +737,7 @@ describe('Reading payments, events, quotes and routes', () => {
     })
 
     test('every response names the limits of requests, and beyond them 429 says when to try again', async () => {
-      const small = await openShop({ deps: limited(3) })
+      const small = await openTestApi({ deps: limited(3) })
       try {
         const answers = await Promise.all(Array.from({ length: 6 }, () => small.ask('GET', '/v1/providers')))
         const taken = answers.filter(({ status }) => status === 200)
@@ -753,14 +766,14 @@ describe('Reading payments, events, quotes and routes', () => {
 })
 
 describe('Lists', () => {
-  let own: Furnished
+  let own: SeededApi
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
-    own = await furnish(shop)
+    testApi = await testApi.asNewMerchant()
+    own = await seedApi(testApi)
   }, 60_000)
 
   type Item = { id: string; message: string; data: { attempt?: number } }
-  const read = async (path: string) => (await shop.ask('GET', path)).body as { data: Item[]; has_more: boolean }
+  const read = async (path: string) => (await testApi.ask('GET', path)).body as { data: Item[]; has_more: boolean }
 
   describe('a cursor', () => {
     const UNKNOWN = {
@@ -779,7 +792,7 @@ describe('Lists', () => {
             ['x', 400, 'validation_failed'],
             [unknown, 404, 'resource_missing'],
           ] as const) {
-            const answer = await shop.ask('GET', `${path}?${param}=${cursor}`)
+            const answer = await testApi.ask('GET', `${path}?${param}=${cursor}`)
             expectProblem(answer, status, code)
             expect([path, answer.body['param']]).toEqual([path, param])
           }
@@ -787,7 +800,7 @@ describe('Lists', () => {
     })
 
     test('a cursor of another merchant is like an unknown one', async () => {
-      const other = await furnish(shop, await shop.addMerchant())
+      const other = await seedApi(testApi, await testApi.addMerchant())
       for (const path of [
         `/v1/payments?starting_after=${other.payment}`,
         `/v1/payment_links?starting_after=${other.link}`,
@@ -795,18 +808,18 @@ describe('Lists', () => {
         `/v1/api_keys?starting_after=${other.apiKey}`,
         `/v1/webhook_endpoints/${own.endpoint}/deliveries?starting_after=${other.event}`,
       ])
-        expectProblem(await shop.ask('GET', path), 404, 'resource_missing')
+        expectProblem(await testApi.ask('GET', path), 404, 'resource_missing')
     })
 
     test('cursors at both ends return what lies between them', async () => {
-      const merchant = await shop.addMerchant()
+      const merchant = await testApi.addMerchant()
       const ids: string[] = []
       for (let made = 0; made < 4; made++) {
         const body = { amount: '10', currency: 'EUR' }
-        ids.push(String((await shop.ask('POST', '/v1/payments', { body, key: merchant.key })).body['id']))
+        ids.push(String((await testApi.ask('POST', '/v1/payments', { body, key: merchant.key })).body['id']))
       }
       const query = `starting_after=${ids[3]}&ending_before=${ids[0]}`
-      const { body } = await shop.ask('GET', `/v1/payments?${query}`, { key: merchant.key })
+      const { body } = await testApi.ask('GET', `/v1/payments?${query}`, { key: merchant.key })
       expect((body['data'] as Item[]).map(({ id }) => id)).toEqual([ids[2], ids[1]])
       expect(body['has_more']).toBe(false)
     })
@@ -816,7 +829,7 @@ describe('Lists', () => {
     const path = `/v1/payments/${own.payment}/timeline`
     const tried = `insert into delivery_attempt (event_id, endpoint_id, number, at, duration_ms)
       select $1, $2, n, now() + (n / 3) * interval '1 second', 1 from generate_series(1, 1150) as n`
-    await shop.db.query(tried, [own.event, own.endpoint])
+    await testApi.db.query(tried, [own.event, own.endpoint])
     const all: Item[] = []
     for (let more = true, cursor = ''; more; ) {
       const page = await read(`${path}?limit=100${cursor}`)
@@ -833,24 +846,24 @@ describe('Lists', () => {
   })
 
   test('the log of a delivery shows its newest twenty tries, and the number of all', async () => {
-    await shop.db.query('update delivery set attempts = 1150 where event_id = $1', [own.event])
-    const list = await shop.ask('GET', `/v1/webhook_endpoints/${own.endpoint}/deliveries`)
+    await testApi.db.query('update delivery set attempts = 1150 where event_id = $1', [own.event])
+    const list = await testApi.ask('GET', `/v1/webhook_endpoints/${own.endpoint}/deliveries`)
     const [delivery] = list.body['data'] as { attempts: number; log: { number: number }[] }[]
     expect(delivery!.attempts).toBe(1150)
     expect(delivery!.log.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, index) => 1131 + index))
-    const sent = await shop.ask('POST', `/v1/webhook_endpoints/${own.endpoint}/deliveries/${own.event}/redeliver`)
+    const sent = await testApi.ask('POST', `/v1/webhook_endpoints/${own.endpoint}/deliveries/${own.event}/redeliver`)
     expect((sent.body['log'] as unknown[]).length).toBe(20)
   })
 
   test('a time at the end of the range is accepted in any offset', async () => {
     for (const time of ['9999-12-31T23:59:59-01:00', '1970-01-01T00:00:00%2B05:00', '99999999999', '0'])
       for (const filter of ['created[gte]', 'created[lt]'])
-        expect((await shop.ask('GET', `/v1/payments?${filter}=${time}`)).status).toBe(200)
+        expect((await testApi.ask('GET', `/v1/payments?${filter}=${time}`)).status).toBe(200)
   })
 
   test('every list reads in one transaction, from one moment and one database', async () => {
     const counted: string[] = []
-    const strict = await openShop({
+    const strict = await openTestApi({
       deps: ({ db }) => ({
         db: {
           ...db,
@@ -866,7 +879,7 @@ describe('Lists', () => {
       }),
     })
     try {
-      const made = await furnish(strict)
+      const made = await seedApi(strict)
       const lists = [
         '/v1/payments',
         `/v1/payments/${made.payment}/timeline`,
@@ -888,17 +901,17 @@ describe('Lists', () => {
 describe('Receipts', () => {
   const folder = mkdtempSync(join(tmpdir(), 'receipts-'))
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
+    testApi = await testApi.asNewMerchant()
   }, 60_000)
   afterAll(() => rmSync(folder, { recursive: true }))
 
   async function newPayment(): Promise<string> {
-    const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
+    const { body } = await testApi.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
     return String(body['id'])
   }
 
   async function publishedKeys(): Promise<{ text: string; keys: { kid: string; x: string }[] }> {
-    const answer = await fetch(`${shop.url}/.well-known/jwks.json`)
+    const answer = await fetch(`${testApi.url}/.well-known/jwks.json`)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toMatch('application/jwk-set+json')
     const text = await answer.text()
@@ -906,7 +919,7 @@ describe('Receipts', () => {
   }
 
   test('a payment that is not settled has no receipt: the response has its status', async () => {
-    const answer = await shop.ask('GET', `/v1/payments/${await newPayment()}/receipt`)
+    const answer = await testApi.ask('GET', `/v1/payments/${await newPayment()}/receipt`)
     expectProblem(answer, 409, 'receipt_not_available')
     expect(answer.body).toMatchObject({
       payment_status: 'created',
@@ -917,11 +930,11 @@ describe('Receipts', () => {
 
   test('a payment that was just settled has no receipt yet: the response says when to try again', async () => {
     const id = await newPayment()
-    await shop.db.query(
+    await testApi.db.query(
       `update payment set status = 'succeeded', tx_hash = $2, log_index = 1, block_number = 7, finalized_at = now() where id = $1`,
       [id, `0x${'33'.repeat(32)}`],
     )
-    const answer = await shop.ask('GET', `/v1/payments/${id}/receipt`)
+    const answer = await testApi.ask('GET', `/v1/payments/${id}/receipt`)
     expectProblem(answer, 409, 'receipt_not_available')
     expect(answer.body['payment_status']).toBe('succeeded')
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
@@ -929,24 +942,24 @@ describe('Receipts', () => {
 
   test('a receipt verifies with the published keys, and includes the log that it rests on', async () => {
     const id = await newPayment()
-    const planted = await plantReceipt(shop.db, id)
-    const answer = await shop.ask('GET', `/v1/payments/${id}/receipt`)
+    const planted = await plantReceipt(testApi.db, id)
+    const answer = await testApi.ask('GET', `/v1/payments/${id}/receipt`)
     expect(answer.status).toBe(200)
     expect(answer.body).toEqual(planted)
     const { keys } = await publishedKeys()
     const { verdict } = await verifyReceipt(answer.text, { keys, blockHash: planted.claims.block_hash })
     expect(verdict).toBe('proved')
-    await shop.db.query('delete from treasury_log where tx_hash = $1 and log_index = $2', [
+    await testApi.db.query('delete from treasury_log where tx_hash = $1 and log_index = $2', [
       planted.claims.tx_hash,
       planted.claims.log_index,
     ])
-    expectProblem(await shop.ask('GET', `/v1/payments/${id}/receipt`), 409, 'receipt_not_available')
+    expectProblem(await testApi.ask('GET', `/v1/payments/${id}/receipt`), 409, 'receipt_not_available')
   })
 
   test('the command checks a receipt without any variable, and exits with 0 only if everything holds', async () => {
     const id = await newPayment()
-    const { claims } = await plantReceipt(shop.db, id)
-    const { text } = await shop.ask('GET', `/v1/payments/${id}/receipt`)
+    const { claims } = await plantReceipt(testApi.db, id)
+    const { text } = await testApi.ask('GET', `/v1/payments/${id}/receipt`)
     const [file, wrong, keys] = ['receipt.json', 'wrong.json', 'keys.json'].map((name) => join(folder, name))
     writeFileSync(file!, text)
     writeFileSync(wrong!, text.replace('95.500000', '95.500001'))
@@ -967,12 +980,12 @@ describe('Receipts', () => {
   })
 
   test('the page that checks receipts loads nothing from other origins, and runs the code of the command', async () => {
-    const page = await fetch(`${shop.url}/receipts/verify`)
+    const page = await fetch(`${testApi.url}/receipts/verify`)
     expect(page.status).toBe(200)
     expect(page.headers.get('content-security-policy')).toMatch("default-src 'none'; script-src 'self'")
     const html = await page.text()
     const load = async (path: string): Promise<string> => {
-      const answer = await fetch(`${shop.url}${path}`)
+      const answer = await fetch(`${testApi.url}${path}`)
       expect([path, answer.status, answer.headers.get('content-type')]).toEqual([
         path,
         200,
@@ -991,6 +1004,6 @@ describe('Receipts', () => {
     expect(imported(readFileSync(source, 'utf8'))).toEqual([])
     expect(html).not.toMatch(/https?:\/\//)
     for (const path of ['/receipts/verify', '/.well-known/jwks.json'])
-      expect((await fetch(`${shop.url}${path}`, { method: 'POST' })).status).toBe(405)
+      expect((await fetch(`${testApi.url}${path}`, { method: 'POST' })).status).toBe(405)
   })
 })

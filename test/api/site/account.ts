@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { one, sql, type Tenant } from '../../../src/db/db.ts'
 import { setWallet } from '../../../src/db/merchants/wallets.ts'
-import { type Shop, WALLET } from '../support/shop.ts'
+import { type TestApi, WALLET } from '../support/test-api.ts'
 import { signUp, type Visitor } from './visitor.ts'
 
 export type Account = {
@@ -14,18 +14,18 @@ export type Account = {
 }
 
 /** The owner of a new account, with a wallet and a key. */
-export async function openAccount(shop: Shop, email: string): Promise<Account> {
-  const owner = await signUp(shop, email)
+export async function openAccount(testApi: TestApi, email: string): Promise<Account> {
+  const owner = await signUp(testApi, email)
   const { merchant_id } = await one(
-    shop.db,
+    testApi.db,
     z.object({ merchant_id: z.string() }),
     sql`select merchant_id from membership join person on person.id = person_id where email = ${email}`,
   )
-  const tenant = { merchantId: merchant_id, livemode: shop.tenant.livemode }
-  const { key, keyId } = await shop.addKey(tenant)
-  await setWallet(shop.db, tenant, WALLET)
+  const tenant = { merchantId: merchant_id, livemode: testApi.tenant.livemode }
+  const { key, keyId } = await testApi.addKey(tenant)
+  await setWallet(testApi.db, tenant, WALLET)
   const pay = async (body: object): Promise<string> => {
-    const answer = await shop.ask('POST', '/v1/payments', { key, body })
+    const answer = await testApi.ask('POST', '/v1/payments', { key, body })
     if (answer.status !== 201) throw new Error(answer.text)
     return String(answer.body['id'])
   }

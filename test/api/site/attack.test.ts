@@ -15,18 +15,18 @@ import {
   IDLE_MS,
 } from '../../../src/domain/account/session.ts'
 import { newId } from '../../../src/ids.ts'
-import { type Furnished, furnish } from '../support/furnished.ts'
-import { openShop, type Shop } from '../support/shop.ts'
+import { type SeededApi, seedApi } from '../support/seeded-api.ts'
+import { openTestApi, type TestApi } from '../support/test-api.ts'
 import { composedPages } from './pages.ts'
 import { askedBy, askToConfirm, linkIn, mailsTo, type PageAnswer, signIn, signUp, Visitor } from './visitor.ts'
 
 /** The milliseconds by which the clock is ahead. */
 let ahead = 0
-let shop: Shop
+let testApi: TestApi
 beforeAll(async () => {
-  shop = await openShop({ deps: () => ({ clock: () => Date.now() + ahead, demoEmail: null }) })
+  testApi = await openTestApi({ deps: () => ({ clock: () => Date.now() + ahead, demoEmail: null }) })
 })
-afterAll(() => shop?.close())
+afterAll(() => testApi?.close())
 
 describe('Attacks on sign-in and forms', () => {
   let people = 0
@@ -41,33 +41,33 @@ describe('Attacks on sign-in and forms', () => {
       for (let hour = 0; tries < CODE_TRIES_A_DAY; hour++) {
         ahead = hour * HOUR_MS * 1.1
         for (let mail = 0; mail < 5 && tries < CODE_TRIES_A_DAY; mail++) {
-          const guesser = new Visitor(shop)
+          const guesser = new Visitor(testApi)
           await guesser.post('/sign-in', { email })
-          const { code } = await linkIn(shop, email)
+          const { code } = await linkIn(testApi, email)
           for (let round = 0; round < CODE_TRIES; round++, tries++)
             await guesser.post('/sign-in/code', { code: wrongFor(code) })
         }
       }
       ahead += HOUR_MS * 1.1
-      const person = new Visitor(shop)
+      const person = new Visitor(testApi)
       await person.post('/sign-in', { email })
-      const { code, path } = await linkIn(shop, email)
+      const { code, path } = await linkIn(testApi, email)
       expect((await person.post('/sign-in/code', { code })).to).toContain('wrong=1')
       expect((await person.post(path)).to).toBe('/dashboard')
       ahead += 24 * HOUR_MS
       await person.post('/sign-in', { email })
-      expect((await person.post('/sign-in/code', { code: (await linkIn(shop, email)).code })).to).toBe('/dashboard')
+      expect((await person.post('/sign-in/code', { code: (await linkIn(testApi, email)).code })).to).toBe('/dashboard')
       ahead = 0
     })
 
     test('five of forty guesses at once in one browser count', async () => {
       const email = address()
-      const guesser = new Visitor(shop)
+      const guesser = new Visitor(testApi)
       await guesser.post('/sign-in', { email })
-      const { code } = await linkIn(shop, email)
+      const { code } = await linkIn(testApi, email)
       await Promise.all(Array.from({ length: 40 }, () => guesser.post('/sign-in/code', { code: wrongFor(code) })))
       const [row] = await many(
-        shop.db,
+        testApi.db,
         z.object({ code_tries: z.number() }),
         sql`select code_tries from sign_in_link where email = ${email}`,
       )
@@ -77,13 +77,13 @@ describe('Attacks on sign-in and forms', () => {
 
     test('one of ten presses of the right code at once signs in', async () => {
       const email = address()
-      const visitor = new Visitor(shop)
+      const visitor = new Visitor(testApi)
       await visitor.post('/sign-in', { email })
-      const { code } = await linkIn(shop, email)
+      const { code } = await linkIn(testApi, email)
       const cookies = new Map(visitor.cookies)
       const answers = await Promise.all(
         Array.from({ length: 10 }, () => {
-          const same = new Visitor(shop)
+          const same = new Visitor(testApi)
           for (const [name, value] of cookies) same.cookies.set(name, value)
           return same.post('/sign-in/code', { code })
         }),
@@ -93,12 +93,12 @@ describe('Attacks on sign-in and forms', () => {
 
     test('a code or a link that was used cannot be used again through the other', async () => {
       const email = address()
-      const visitor = new Visitor(shop)
+      const visitor = new Visitor(testApi)
       await visitor.post('/sign-in', { email })
       const browser = visitor.cookies.get('pinrail_browser') ?? ''
-      const { code, path } = await linkIn(shop, email)
+      const { code, path } = await linkIn(testApi, email)
       expect((await visitor.post(path)).to).toBe('/dashboard')
-      const again = new Visitor(shop)
+      const again = new Visitor(testApi)
       again.cookies.set('pinrail_browser', browser)
       expect((await again.post('/sign-in/code', { code })).to).toContain('wrong=1')
       expect((await again.post(path)).status).toBe(404)
@@ -116,16 +116,16 @@ describe('Attacks on sign-in and forms', () => {
         for (const body of [...bodies, long, huge, many60, '%', '__proto__=1', 'constructor[prototype][a]=1'])
           for (const type of ['application/x-www-form-urlencoded', 'application/json', 'text/plain', 'a/b;charset=x']) {
             const headers = { 'content-type': type, 'sec-fetch-site': 'same-origin', accept: 'text/html' }
-            const answer = await fetch(`${shop.url}${path}`, { method: 'POST', body, headers, redirect: 'manual' })
+            const answer = await fetch(`${testApi.url}${path}`, { method: 'POST', body, headers, redirect: 'manual' })
             expect([path, body.slice(0, 40), type, answer.status < 500]).toEqual([path, body.slice(0, 40), type, true])
             expect(answer.headers.getSetCookie().filter((cookie) => cookie.includes('session'))).toEqual([])
           }
       for (const path of ['/sign-in/link/%ZZ', '/sign-in/link/%00', '/sign-in/sent?to=a&to=b', '/sign-in?to=%00'])
-        expect((await new Visitor(shop).get(path)).status).toBeLessThan(500)
+        expect((await new Visitor(testApi).get(path)).status).toBeLessThan(500)
     })
 
     test('a form that was opened for one account changes nothing in the account that was chosen since', async () => {
-      const owner = await signUp(shop, address(), 'First')
+      const owner = await signUp(testApi, address(), 'First')
       await owner.submit('/dashboard/accounts', { name: 'Second' })
       const ids = [...(await owner.get('/dashboard')).html.matchAll(/name="account" value="(mer_\w+)"/g)].map(
         (match) => match[1] ?? '',
@@ -135,27 +135,27 @@ describe('Attacks on sign-in and forms', () => {
       await owner.submit('/dashboard/accounts/choose', { account: ids[0] ?? '' })
       const stale = await owner.post('/dashboard/team/invite', { _form, email: 'x@shop.example', role: 'owner' })
       expect(stale.status).toBe(403)
-      expect(await mailsTo(shop, 'x@shop.example')).toEqual([])
+      expect(await mailsTo(testApi, 'x@shop.example')).toEqual([])
     })
 
     test('a browser that sends two session cookies is signed in by neither: one of them belongs to somebody else', async () => {
       const sessions = []
-      for (const { cookies } of [await signUp(shop, address()), await signUp(shop, address())])
+      for (const { cookies } of [await signUp(testApi, address()), await signUp(testApi, address())])
         sessions.push(`pinrail_session=${cookies.get('pinrail_session')}`)
-      const brought = (cookie: string) => new Visitor(shop).get('/dashboard', { cookie })
+      const brought = (cookie: string) => new Visitor(testApi).get('/dashboard', { cookie })
       for (const cookie of [sessions.join('; '), sessions.toReversed().join(';')])
         expect((await brought(cookie)).to).toMatch(/^\/sign-in/)
       expect((await brought(String(sessions[0]))).status).toBe(200)
     })
 
     test('one person makes ten accounts at most, also by thirty presses at once', async () => {
-      const owner = await signIn(shop, address())
+      const owner = await signIn(testApi, address())
       const _form = await owner.formField('/dashboard/welcome')
       const answers = await Promise.all(
         Array.from({ length: 30 }, () => owner.post('/dashboard/accounts', { _form, name: 'Many' })),
       )
       expect(answers.filter(({ status }) => status === 303).length).toBeLessThanOrEqual(10)
-      const { rows } = await shop.db.query(`select count(*)::int as n from merchant where name = 'Many'`)
+      const { rows } = await testApi.db.query(`select count(*)::int as n from merchant where name = 'Many'`)
       expect(Number(rows[0]?.n)).toBeGreaterThan(0)
       expect(Number(rows[0]?.n)).toBeLessThanOrEqual(10)
     })
@@ -164,11 +164,11 @@ describe('Attacks on sign-in and forms', () => {
   describe('Confirmation', () => {
     test('strangers who request links to an address do not keep its owner from confirming', async () => {
       const email = address()
-      const owner = await signUp(shop, email)
-      for (let round = 0; round < 6; round++) await new Visitor(shop).post('/sign-in', { email })
+      const owner = await signUp(testApi, email)
+      for (let round = 0; round < 6; round++) await new Visitor(testApi).post('/sign-in', { email })
       ahead = CONFIRMED_MS + 1000
       await owner.submit('/dashboard/confirm', { asked: askedBy(await owner.get('/dashboard/passkey')) })
-      const mail = (await mailsTo(shop, email)).find(({ subject }) => subject.startsWith('Confirm'))
+      const mail = (await mailsTo(testApi, email)).find(({ subject }) => subject.startsWith('Confirm'))
       const { code } = { code: /\b\d{6}\b/.exec(mail?.text ?? '')?.[0] ?? '' }
       expect((await owner.post('/sign-in/code', { code, to: '/dashboard/team' })).to).toBe('/dashboard/passkey')
       expect((await owner.get('/dashboard/passkey')).status).toBe(200)
@@ -177,11 +177,11 @@ describe('Attacks on sign-in and forms', () => {
 
     test('the code of an ended session confirms nothing, and opens no session', async () => {
       const email = address()
-      const owner = await signUp(shop, email)
-      await owner.submit('/dashboard/confirm', { asked: await askToConfirm(shop, owner) })
-      const { path } = await linkIn(shop, email)
-      const { rows } = await shop.db.query('select id from person where email = $1', [email])
-      await endSessions(shop.db, String(rows[0]?.id), { allBut: null, now: new Date().toISOString() })
+      const owner = await signUp(testApi, email)
+      await owner.submit('/dashboard/confirm', { asked: await askToConfirm(testApi, owner) })
+      const { path } = await linkIn(testApi, email)
+      const { rows } = await testApi.db.query('select id from person where email = $1', [email])
+      await endSessions(testApi.db, String(rows[0]?.id), { allBut: null, now: new Date().toISOString() })
       expect((await owner.post(path)).status).toBe(404)
       expect((await owner.get('/dashboard')).to).toContain('/sign-in')
     })
@@ -191,9 +191,9 @@ describe('Attacks on sign-in and forms', () => {
       const owners = await Promise.all(
         Array.from({ length: 24 }, async (_, index) => {
           const one = `${index}-${email}`
-          const visitor = await signUp(shop, one)
-          await visitor.submit('/dashboard/confirm', { asked: await askToConfirm(shop, visitor) })
-          return { visitor, path: (await linkIn(shop, one)).path }
+          const visitor = await signUp(testApi, one)
+          await visitor.submit('/dashboard/confirm', { asked: await askToConfirm(testApi, visitor) })
+          return { visitor, path: (await linkIn(testApi, one)).path }
         }),
       )
       const answers = await Promise.all(owners.map(({ visitor, path }) => visitor.post(path)))
@@ -203,8 +203,8 @@ describe('Attacks on sign-in and forms', () => {
 
   describe('Leaks', () => {
     test('no page of the dashboard or the sign-in can be cached, framed, or named to another site', async () => {
-      const owner = await signUp(shop, address())
-      await owner.submit('/dashboard/confirm', { asked: await askToConfirm(shop, owner) })
+      const owner = await signUp(testApi, address())
+      await owner.submit('/dashboard/confirm', { asked: await askToConfirm(testApi, owner) })
       const paths = [
         '/sign-in',
         '/sign-in/sent',
@@ -226,7 +226,7 @@ describe('Attacks on sign-in and forms', () => {
   })
 
   test('in live mode nobody can enter as the demo merchant, whatever is configured', async () => {
-    const live = await openShop({ mode: 'live', deps: () => ({ demoEmail: 'demo@shop.example' }) })
+    const live = await openTestApi({ mode: 'live', deps: () => ({ demoEmail: 'demo@shop.example' }) })
     try {
       const visitor = new Visitor(live)
       expect((await visitor.get('/sign-in')).html).not.toContain('demo shop')
@@ -240,15 +240,15 @@ describe('Attacks on sign-in and forms', () => {
 
 describe('Attacks on the team', () => {
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
+    testApi = await testApi.asNewMerchant()
   })
 
   const readId = async (email: string): Promise<string> =>
-    String((await shop.db.query('select id from person where email = $1', [email])).rows[0]?.id)
+    String((await testApi.db.query('select id from person where email = $1', [email])).rows[0]?.id)
   const readAccount = async (email: string): Promise<string> =>
     String(
       (
-        await shop.db.query(
+        await testApi.db.query(
           'select merchant_id from membership join person on person.id = person_id where email = $1 order by membership.created_at desc',
           [email],
         )
@@ -259,24 +259,24 @@ describe('Attacks on the team', () => {
   describe('Invitations', () => {
     test('one account mails an address once an hour, and all accounts together five times', async () => {
       const target = 'flooded@shop.example'
-      const owner = await signUp(shop, 'flood-0@shop.example')
+      const owner = await signUp(testApi, 'flood-0@shop.example')
       for (let round = 0; round < 8; round++) expect((await invite(owner, target)).to).toBe('/dashboard/team')
-      expect(await mailsTo(shop, target)).toHaveLength(1)
+      expect(await mailsTo(testApi, target)).toHaveLength(1)
       for (let round = 0; round < 3; round++) {
         await owner.submit('/dashboard/team/withdraw', { email: target })
         await invite(owner, target)
       }
-      expect(await mailsTo(shop, target)).toHaveLength(1)
-      for (let index = 1; index < 8; index++) await invite(await signUp(shop, `flood-${index}@shop.example`), target)
-      expect(await mailsTo(shop, target)).toHaveLength(5)
+      expect(await mailsTo(testApi, target)).toHaveLength(1)
+      for (let index = 1; index < 8; index++) await invite(await signUp(testApi, `flood-${index}@shop.example`), target)
+      expect(await mailsTo(testApi, target)).toHaveLength(5)
       ahead = 3_600_000 + 1000
-      await invite(await signIn(shop, 'flood-0@shop.example'), target)
-      expect(await mailsTo(shop, target)).toHaveLength(6)
+      await invite(await signIn(testApi, 'flood-0@shop.example'), target)
+      expect(await mailsTo(testApi, target)).toHaveLength(6)
       ahead = 0
     })
 
     test('an account mails fifty addresses a day, however many it withdraws', async () => {
-      const owner = await signUp(shop, 'many@shop.example')
+      const owner = await signUp(testApi, 'many@shop.example')
       const _form = await owner.formField('/dashboard/team')
       for (let index = 0; index < 50; index++) {
         const email = `guest-${index}@shop.example`
@@ -285,14 +285,14 @@ describe('Attacks on the team', () => {
       }
       const more = await owner.post('/dashboard/team/invite', { _form, email: 'guest-50@shop.example', role: 'viewer' })
       expect([more.status, more.html.includes('at most 50 invitations a day')]).toEqual([400, true])
-      expect(await mailsTo(shop, 'guest-50@shop.example')).toEqual([])
+      expect(await mailsTo(testApi, 'guest-50@shop.example')).toEqual([])
     })
 
     test('a withdrawn invitation lets nobody join, and the log records the withdrawal without the address', async () => {
-      const owner = await signUp(shop, 'withdraws@shop.example')
+      const owner = await signUp(testApi, 'withdraws@shop.example')
       const account = await readAccount('withdraws@shop.example')
       await invite(owner, 'guest@shop.example', 'owner')
-      const guest = await signIn(shop, 'guest@shop.example')
+      const guest = await signIn(testApi, 'guest@shop.example')
       expect((await owner.get('/dashboard/team')).html).toContain('Withdraw')
       await owner.submit('/dashboard/team/withdraw', { email: 'guest@shop.example' })
       const joined = await guest.post('/dashboard/accounts/join', {
@@ -307,22 +307,22 @@ describe('Attacks on the team', () => {
     })
 
     test('an invitation to another address, of another account, or that has expired lets nobody join', async () => {
-      const owner = await signUp(shop, 'inviter@shop.example')
+      const owner = await signUp(testApi, 'inviter@shop.example')
       const account = await readAccount('inviter@shop.example')
       await invite(owner, 'right@shop.example')
-      const wrong = await signIn(shop, 'wrong@shop.example')
+      const wrong = await signIn(testApi, 'wrong@shop.example')
       expect((await wrong.submit('/dashboard/accounts/join', { account, email: 'right@shop.example' })).status).toBe(
         404,
       )
       expect((await wrong.get('/dashboard/welcome')).html).not.toContain('invites you')
       ahead = 7 * 86_400_000 + 1000
-      const late = await signIn(shop, 'right@shop.example')
+      const late = await signIn(testApi, 'right@shop.example')
       expect((await late.submit('/dashboard/accounts/join', { account })).status).toBe(404)
       ahead = 0
     })
 
     test('the name of an account cannot put a URL or extra lines into the mail', async () => {
-      const owner = await signIn(shop, 'namer@shop.example')
+      const owner = await signIn(testApi, 'namer@shop.example')
       for (const name of ['Win: https://evil.example', 'www.evil.example', 'a\r\nBcc: x@evil.example', ' ', '\u202e'])
         expect([name, (await owner.submit('/dashboard/accounts', { name })).status]).toEqual([name, 400])
     })
@@ -331,15 +331,19 @@ describe('Attacks on the team', () => {
   describe('The team', () => {
     test('a person who lost the role while the request waited changes nothing', async () => {
       const email = 'demoted@shop.example'
-      const owner = await signUp(shop, email)
+      const owner = await signUp(testApi, email)
       const merchantId = await readAccount(email)
-      await signIn(shop, 'other-owner@shop.example')
-      await insertMembership(shop.db, { merchantId, personId: await readId('other-owner@shop.example'), role: 'owner' })
+      await signIn(testApi, 'other-owner@shop.example')
+      await insertMembership(testApi.db, {
+        merchantId,
+        personId: await readId('other-owner@shop.example'),
+        role: 'owner',
+      })
       const _form = await owner.formField('/dashboard/team')
       const personId = await readId(email)
-      const before = await shop.db.query('select count(*)::int as n from invitation')
+      const before = await testApi.db.query('select count(*)::int as n from invitation')
       let answers: Promise<{ status: number }[]> = Promise.resolve([])
-      await shop.db.transaction(async (tx) => {
+      await testApi.db.transaction(async (tx) => {
         await lockMerchant(tx, merchantId)
         answers = Promise.all([
           owner.post('/dashboard/team/invite', { _form, email: 'accomplice@shop.example', role: 'owner' }),
@@ -349,7 +353,7 @@ describe('Attacks on the team', () => {
         ])
         // Until all four wait for the lock, so that each has passed the guard of the page.
         for (let waiting = 0; waiting < 4; ) {
-          const { rows } = await shop.db.query(
+          const { rows } = await testApi.db.query(
             `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
           )
           waiting = Number(rows[0]?.n)
@@ -361,35 +365,35 @@ describe('Attacks on the team', () => {
         ])
       })
       expect((await answers).map(({ status }) => status)).toEqual([403, 403, 403, 403])
-      expect((await shop.db.query('select count(*)::int as n from invitation')).rows).toEqual(before.rows)
+      expect((await testApi.db.query('select count(*)::int as n from invitation')).rows).toEqual(before.rows)
       expect((await owner.get('/dashboard/team')).html).not.toContain('Invite somebody')
     })
 
     test('two owners who remove each other at once leave one', async () => {
       const [a, b] = ['duel-a@shop.example', 'duel-b@shop.example']
-      const first = await signUp(shop, a)
+      const first = await signUp(testApi, a)
       const merchantId = await readAccount(a)
-      await signIn(shop, b)
-      await insertMembership(shop.db, { merchantId, personId: await readId(b), role: 'owner' })
-      const second = await signIn(shop, b)
+      await signIn(testApi, b)
+      await insertMembership(testApi.db, { merchantId, personId: await readId(b), role: 'owner' })
+      const second = await signIn(testApi, b)
       await Promise.all([
         first.submit('/dashboard/team/remove', { person: await readId(b) }),
         second.submit('/dashboard/team/remove', { person: await readId(a) }),
       ])
-      const { rows } = await shop.db.query('select role from membership where merchant_id = $1', [merchantId])
+      const { rows } = await testApi.db.query('select role from membership where merchant_id = $1', [merchantId])
       expect(rows).toEqual([{ role: 'owner' }])
     })
   })
 
   describe('Payments', () => {
     test('nonsense and payments of others leave nothing in the audit log, and are not canceled', async () => {
-      const owner = await signUp(shop, 'canceler@shop.example')
-      const foreign = await shop.ask('POST', '/v1/payments', { body: { amount: 5, currency: 'EUR' } })
-      const before = await shop.db.query('select count(*)::int as n from audit_entry')
+      const owner = await signUp(testApi, 'canceler@shop.example')
+      const foreign = await testApi.ask('POST', '/v1/payments', { body: { amount: 5, currency: 'EUR' } })
+      const before = await testApi.db.query('select count(*)::int as n from audit_entry')
       for (const id of [String(foreign.body['id']), 'pay_01m804v6xffqc8dqr8b1t1nxw5', 'x'.repeat(5000), 'a%00b'])
         expect((await owner.submit(`/dashboard/payments/${id}/cancel`)).status).toBeGreaterThanOrEqual(400)
-      expect((await shop.db.query('select count(*)::int as n from audit_entry')).rows).toEqual(before.rows)
-      const after = await shop.ask('GET', `/v1/payments/${String(foreign.body['id'])}`)
+      expect((await testApi.db.query('select count(*)::int as n from audit_entry')).rows).toEqual(before.rows)
+      const after = await testApi.ask('GET', `/v1/payments/${String(foreign.body['id'])}`)
       expect(after.body['status']).toBe('created')
     })
 
@@ -413,28 +417,28 @@ describe('Attacks on the team', () => {
 })
 
 describe('The matrix of pages', () => {
-  let own: Furnished
+  let own: SeededApi
   let channel: string
   const visitors = new Map<Role, Visitor>()
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
-    own = await furnish(shop)
-    channel = await addChannel(shop)
+    testApi = await testApi.asNewMerchant()
+    own = await seedApi(testApi)
+    channel = await addChannel(testApi)
     for (const role of ROLES) visitors.set(role, await member(role, `${role}@shop.example`))
   })
 
   /** A person with the role in the shop’s own account. */
   async function member(role: Role, email: string): Promise<Visitor> {
-    await signIn(shop, email)
+    await signIn(testApi, email)
     await execute(
-      shop.db,
+      testApi.db,
       sql`insert into membership (merchant_id, person_id, role)
-        select ${shop.tenant.merchantId}, id, ${role} from person where email = ${email} on conflict do nothing`,
+        select ${testApi.tenant.merchantId}, id, ${role} from person where email = ${email} on conflict do nothing`,
     )
-    return signIn(shop, email)
+    return signIn(testApi, email)
   }
 
-  async function addChannel({ db, tenant }: Shop): Promise<string> {
+  async function addChannel({ db, tenant }: TestApi): Promise<string> {
     const id = newId('channel')
     const [kind, language, quiet] = ['slack', 'en', null] as const
     const at = new Date().toISOString()
@@ -456,7 +460,7 @@ describe('The matrix of pages', () => {
   /** The path with ids of unknown objects: a refusal must come before any look-up. */
   const fillPath = (path: string): string => path.replaceAll(/:\w+/g, 'nothing')
   /** The type of the object that an id in a path belongs to, by the beginning of the path. */
-  const ID_OF: readonly (readonly [string, Exclude<keyof Furnished, 'merchant'>])[] = [
+  const ID_OF: readonly (readonly [string, Exclude<keyof SeededApi, 'merchant'>])[] = [
     ['/dashboard/keys', 'apiKey'],
     ['/dashboard/webhooks', 'endpoint'],
     ['/dashboard/events', 'event'],
@@ -509,7 +513,7 @@ describe('The matrix of pages', () => {
   async function oldSession(): Promise<string> {
     const visitor = await member('owner', 'old@shop.example')
     await execute(
-      shop.db,
+      testApi.db,
       sql`update session set created_at = ${new Date(Date.now() - ABSOLUTE_MS - 1000).toISOString()}::timestamptz
         where person_id = (select id from person where email = 'old@shop.example')`,
     )
@@ -518,7 +522,7 @@ describe('The matrix of pages', () => {
 
   /** Rows that an accepted request changes. Refusals, sign-ins and exports are logged rightly. */
   async function snapshot(): Promise<string> {
-    const { rows } = await shop.db.query(
+    const { rows } = await testApi.db.query(
       `select (select json_agg(t order by t.id) from api_key t)::text || (select json_agg(w) from wallet w)::text
       || (select count(*) from webhook_endpoint) || (select count(*) from membership) || (select count(*) from invitation)
       || (select count(*) from session where ended_at is null) || (select count(*) from audit_entry where action not in ('person.refused', 'person.sign_in_failed', 'person.signed_in', 'exportPayments', 'exportStatement'))
@@ -537,7 +541,7 @@ describe('The matrix of pages', () => {
       if (!refused) through.push(`${what}: ${answer.status} ${answer.to}`)
     }
     const withCookie = (value: string | null): Visitor => {
-      const visitor = new Visitor(shop)
+      const visitor = new Visitor(testApi)
       if (value !== null) visitor.cookies.set('pinrail_session', value)
       return visitor
     }
@@ -630,34 +634,36 @@ describe('The matrix of pages', () => {
   })
 
   test('a person of another account reads and changes nothing of this one', async () => {
-    const other = await shop.addMerchant()
-    const stranger = await signIn(shop, 'stranger@shop.example')
-    const { rows } = await shop.db.query(`select id from person where email = 'stranger@shop.example'`)
-    await insertMembership(shop.db, {
+    const other = await testApi.addMerchant()
+    const stranger = await signIn(testApi, 'stranger@shop.example')
+    const { rows } = await testApi.db.query(`select id from person where email = 'stranger@shop.example'`)
+    await insertMembership(testApi.db, {
       merchantId: other.tenant.merchantId,
       personId: String(rows[0]?.id),
       role: 'owner',
     })
-    const payments = await shop.ask('GET', '/v1/payments')
+    const payments = await testApi.ask('GET', '/v1/payments')
     const [payment] = payments.body['data'] as { id: string }[]
     const list = await (visitors.get('viewer') as Visitor).get('/dashboard/payments')
     expect(list.html).toContain(payment?.id)
     for (const path of ['/dashboard', '/dashboard/payments', '/dashboard/payments.csv', '/dashboard/payments.json'])
       expect((await stranger.get(path)).html).not.toContain(payment?.id)
-    const changes = await shop.db.query('select count(*)::int as n from audit_entry')
+    const changes = await testApi.db.query('select count(*)::int as n from audit_entry')
     for (const { method, path } of pages.filter(({ path: one }) => one.includes(':id'))) {
       const at = fillOwnPath(path)
       if (method === 'get') expect([at, (await (visitors.get('owner') as Visitor).get(at)).status]).toEqual([at, 200])
       const answer = method === 'get' ? await stranger.get(at) : await stranger.submit(at)
       expect([path, answer.status, answer.html.includes('order-')]).toEqual([path, 404, false])
     }
-    expect((await shop.db.query('select count(*)::int as n from audit_entry')).rows).toEqual(changes.rows)
-    expect((await stranger.submit('/dashboard/accounts/choose', { account: shop.tenant.merchantId })).status).toBe(404)
-    expect((await stranger.submit('/dashboard/accounts/join', { account: shop.tenant.merchantId })).status).toBe(404)
+    expect((await testApi.db.query('select count(*)::int as n from audit_entry')).rows).toEqual(changes.rows)
+    expect((await stranger.submit('/dashboard/accounts/choose', { account: testApi.tenant.merchantId })).status).toBe(
+      404,
+    )
+    expect((await stranger.submit('/dashboard/accounts/join', { account: testApi.tenant.merchantId })).status).toBe(404)
   })
 
   test('a session of the test deployment does not sign in at the live one', async () => {
-    const live = await openShop({ mode: 'live' })
+    const live = await openTestApi({ mode: 'live' })
     try {
       const owner = visitors.get('owner') as Visitor
       const _form = await owner.formField()

@@ -14,29 +14,29 @@ import { many, sql } from '../../../src/db/db.ts'
 import { changePayment, type PaymentWork } from '../../../src/db/payments/payment-changes.ts'
 import { newId } from '../../../src/ids.ts'
 import { NO_PAGES } from '../../../src/web/site/document.tsx'
-import { movePayment } from '../checkout/checkout-world.ts'
-import { openShop, type Shop } from '../support/shop.ts'
+import { movePayment } from '../checkout/checkout-fixture.ts'
+import { openTestApi, type TestApi } from '../support/test-api.ts'
 import { openAccount } from './account.ts'
 import { composedPages } from './pages.ts'
 import { linkIn, mailsTo, signIn, signUp, Visitor } from './visitor.ts'
 
-let shop: Shop
+let testApi: TestApi
 beforeAll(async () => {
-  shop = await openShop()
+  testApi = await openTestApi()
 })
-afterAll(() => shop?.close())
+afterAll(() => testApi?.close())
 
 /** `at`: Unix milliseconds. */
 const change = (id: string, work: (payment: PaymentWork) => void, at = Date.now()) =>
-  changePayment(shop.db, { publicUrl: shop.url, now: () => at }, { id, work })
+  changePayment(testApi.db, { publicUrl: testApi.url, now: () => at }, { id, work })
 
 describe('The first steps of a new account', () => {
   const handed: string[] = []
   const url = 'http://127.0.0.1:4301'
-  let local: Shop
+  let local: TestApi
   beforeAll(async () => {
     const inbox = { url, handOver: async (secret: string) => void handed.push(secret) }
-    local = await openShop({
+    local = await openTestApi({
       deps: () => ({ inbox, webhookTargets: { mode: 'test', testTargets: ['127.0.0.1:4301'] } }),
     })
   })
@@ -108,7 +108,7 @@ describe('The pages of the dashboard', () => {
 
   describe('payments', () => {
     test('payments are listed newest first, and filtered, searched and sorted by the URL of the page alone', async () => {
-      const { owner, pay } = await openAccount(shop, 'list@shop.example')
+      const { owner, pay } = await openAccount(testApi, 'list@shop.example')
       const ids: string[] = []
       for (let index = 0; index < 120; index++)
         ids.push(
@@ -152,7 +152,7 @@ describe('The pages of the dashboard', () => {
     })
 
     test('payments are exported as they are listed: every one once, as CSV and as JSON, and no cell is a formula', async () => {
-      const { owner, pay } = await openAccount(shop, 'export@shop.example')
+      const { owner, pay } = await openAccount(testApi, 'export@shop.example')
       const descriptions = [
         '=HYPERLINK("https://evil.example")',
         '+1',
@@ -178,7 +178,7 @@ describe('The pages of the dashboard', () => {
     })
 
     test('a payment shows its amount, next step, money, ids and timeline; what the merchant wrote is text', async () => {
-      const { owner, pay } = await openAccount(shop, 'one@shop.example')
+      const { owner, pay } = await openAccount(testApi, 'one@shop.example')
       const description = '<script>alert(1)</script><img src=x onerror=alert(1)>'
       const id = await pay({ amount: '1249.50', currency: 'SEK', description, metadata: { cart: '7f31' } })
       const { html } = await owner.get(`/dashboard/payments/${id}`)
@@ -197,7 +197,7 @@ describe('The pages of the dashboard', () => {
     })
 
     test('a payment shows an operator’s decision, without the operator’s name and reason', async () => {
-      const { owner, pay } = await openAccount(shop, 'held@shop.example')
+      const { owner, pay } = await openAccount(testApi, 'held@shop.example')
       const id = await pay({ amount: '10.00', currency: 'EUR' })
       await change(id, (work) => {
         work.because({ say: 'hold', data: { operator: 'Ada Lovelace', reason: 'looks like fraud', outside: false } })
@@ -209,7 +209,7 @@ describe('The pages of the dashboard', () => {
     })
 
     test('a payment without money says that nothing arrived yet, and after its end that nothing arrived', async () => {
-      const { owner, pay } = await openAccount(shop, 'nothing@shop.example')
+      const { owner, pay } = await openAccount(testApi, 'nothing@shop.example')
       const id = await pay({ amount: '10.00', currency: 'EUR' })
       const read = async () =>
         / Nothing(?: yet)? /.exec(stripTags((await owner.get('/dashboard/payments')).html))?.[0].trim()
@@ -222,28 +222,28 @@ describe('The pages of the dashboard', () => {
     })
 
     test('half of the USDC is Paid in part on the merchant’s page and in the list, with the amounts that were asked, paid and are missing', async () => {
-      const { owner, pay } = await openAccount(shop, 'part@shop.example')
+      const { owner, pay } = await openAccount(testApi, 'part@shop.example')
       const id = await pay({ amount: '100.00', currency: 'EUR' })
       const attemptId = newId('attempt')
       await change(id, (work) => {
         work.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked: work.state.payment.amount })
-        work.setAttempt(attemptId, { status: 'open', redirectUrl: shop.url, askedMicro: '115766496' })
+        work.setAttempt(attemptId, { status: 'open', redirectUrl: testApi.url, askedMicro: '115766496' })
       })
       expect((await owner.get(`/dashboard/payments/${id}`)).status).toBe(200)
       await change(id, (work) => work.setAttempt(attemptId, { held: '57883248' }))
       const page = stripTags((await owner.get(`/dashboard/payments/${id}`)).html)
       expect(page).toMatch(/Paid in part .*Asked 100\.00 EUR Paid 50\.00 EUR Missing 50\.00 EUR/)
       expect(stripTags((await owner.get('/dashboard/payments')).html)).toMatch(/100\.00 EUR Paid in part .* USDC /)
-      const other = await openAccount(shop, 'not-part@shop.example')
+      const other = await openAccount(testApi, 'not-part@shop.example')
       expect((await other.owner.get(`/dashboard/payments/${id}`)).status).toBe(404)
     })
 
     // A void payout must not show the amount that it would have paid.
     test('a payment whose payout is void receives nothing, and one that ends automatically needs no look', async () => {
-      const { owner, pay } = await openAccount(shop, 'void@shop.example')
+      const { owner, pay } = await openAccount(testApi, 'void@shop.example')
       const id = await pay({ amount: '10.00', currency: 'EUR' })
       const lookAt = async (payout: 'voiding' | 'void', reviews: readonly object[]) => {
-        await shop.db.query(
+        await testApi.db.query(
           `update payment set status = 'under_review', payout = $2, status_reason = 'excess', reviews = $3,
              gross_micro = 11000000, fee_micro = 495000, net_micro = 10505000 where id = $1`,
           [id, payout, JSON.stringify(reviews)],
@@ -260,7 +260,7 @@ describe('The pages of the dashboard', () => {
     })
 
     test('a second payment is shown as held for the buyer until its partner has given it back', async () => {
-      const { owner, pay } = await openAccount(shop, 'twice@shop.example')
+      const { owner, pay } = await openAccount(testApi, 'twice@shop.example')
       const id = await pay({ amount: '10.00', currency: 'EUR' })
       await movePayment({ change }, id, ['pending', 'settling', 'succeeded'])
       const second = newId('attempt')
@@ -275,11 +275,11 @@ describe('The pages of the dashboard', () => {
     })
 
     test('the overview explains what waits in the merchant’s words, and never in those for operators', async () => {
-      const { owner, pay } = await openAccount(shop, 'waits@shop.example')
+      const { owner, pay } = await openAccount(testApi, 'waits@shop.example')
       const id = await pay({ amount: '10.00', currency: 'EUR' })
       const reviewed = async (payout: string, reason: string) => {
         const reviews = [{ reason, attemptId: null, text: 'for operators: only' }]
-        await shop.db.query(
+        await testApi.db.query(
           `update payment set status = 'under_review', payout = $2, status_reason = $3, reviews = $4, review_since = now()
            where id = $1`,
           [id, payout, reason, JSON.stringify(reviews)],
@@ -294,8 +294,8 @@ describe('The pages of the dashboard', () => {
     })
 
     test('a payment of another account, a payment of no account, and nonsense get the same page', async () => {
-      const { owner } = await openAccount(shop, 'two@shop.example')
-      const { pay } = await openAccount(shop, 'three@shop.example')
+      const { owner } = await openAccount(testApi, 'two@shop.example')
+      const { pay } = await openAccount(testApi, 'three@shop.example')
       const foreign = await pay({ amount: 5, currency: 'EUR' })
       const pages = []
       for (const id of [foreign, 'pay_01m804v6xffqc8dqr8b1t1nxw5', 'nonsense', '%00', 'a%2fb']) {
@@ -308,7 +308,7 @@ describe('The pages of the dashboard', () => {
   })
 
   test('today’s success rate counts payments that ended today, and not those that were only updated today', async () => {
-    const { owner, pay } = await openAccount(shop, 'rate@shop.example')
+    const { owner, pay } = await openAccount(testApi, 'rate@shop.example')
     const end = async (at: number): Promise<string> => {
       const id = await pay({ amount: 10, currency: 'EUR' })
       const open = { id: newId('attempt'), ...CARD }
@@ -326,15 +326,15 @@ describe('The pages of the dashboard', () => {
 
   describe('The team', () => {
     test('an invited person joins with the role, and every change is in the log', async () => {
-      const { owner } = await openAccount(shop, 'boss@shop.example')
+      const { owner } = await openAccount(testApi, 'boss@shop.example')
       expect((await owner.submit('/dashboard/team/invite', { email: 'Dev@Shop.example', role: 'developer' })).to).toBe(
         '/dashboard/team',
       )
-      const mail = (await mailsTo(shop, 'dev@shop.example')).at(-1)
+      const mail = (await mailsTo(testApi, 'dev@shop.example')).at(-1)
       expect(mail?.text).toContain('Halden Coffee')
       // A stranger reads the subject first, so only the platform writes it.
       expect(mail?.subject).toBe('You are invited to an account at Pinrail')
-      const dev = await signIn(shop, 'dev@shop.example')
+      const dev = await signIn(testApi, 'dev@shop.example')
       const welcome = await dev.get('/dashboard/welcome')
       const account = /name="account" value="(\w+)"/.exec(welcome.html)?.[1] ?? ''
       expect((await dev.submit('/dashboard/accounts/join', { account })).to).toBe('/dashboard')
@@ -355,11 +355,11 @@ describe('The pages of the dashboard', () => {
 
     test('an account keeps an owner, and nobody changes the team of another', async () => {
       const [first, second] = [
-        await openAccount(shop, 'own-1@shop.example'),
-        await openAccount(shop, 'own-2@shop.example'),
+        await openAccount(testApi, 'own-1@shop.example'),
+        await openAccount(testApi, 'own-2@shop.example'),
       ]
       const rows = await many(
-        shop.db,
+        testApi.db,
         z.object({ person_id: z.string(), merchant_id: z.string() }),
         sql`select person_id, merchant_id from membership where merchant_id = any(${[first.tenant.merchantId, second.tenant.merchantId]}::text[])`,
       )
@@ -380,34 +380,34 @@ describe('The pages of the dashboard', () => {
       ['/dashboard/nothing', 404],
       ['/sign-in/nothing', 404],
     ])('a browser gets a page with its policy: %s', async (path, status) => {
-      const page = await new Visitor(shop).get(path)
+      const page = await new Visitor(testApi).get(path)
       expect([page.status, page.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8'])
       expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
       expect(page.html).not.toMatch(/ style=| on\w+=|<script>/)
     })
 
     test('a program gets a problem for the same path, and robots and icons have their files', async () => {
-      const answer = await fetch(`${shop.url}/nothing`)
+      const answer = await fetch(`${testApi.url}/nothing`)
       expect([answer.status, answer.headers.get('content-type')]).toEqual([
         404,
         'application/problem+json; charset=utf-8',
       ])
-      expect(await (await fetch(`${shop.url}/robots.txt`)).text()).toContain('Disallow: /c/')
-      expect((await fetch(`${shop.url}/favicon.ico`)).headers.get('content-type')).toContain('image/svg+xml')
+      expect(await (await fetch(`${testApi.url}/robots.txt`)).text()).toContain('Disallow: /c/')
+      expect((await fetch(`${testApi.url}/favicon.ico`)).headers.get('content-type')).toContain('image/svg+xml')
     })
 
     test('a session never signs a program in, and a key never a page', async () => {
-      const { owner, key } = await openAccount(shop, 'both@shop.example')
+      const { owner, key } = await openAccount(testApi, 'both@shop.example')
       const session = owner.cookies.get('pinrail_session') ?? ''
-      const byCookie = await fetch(`${shop.url}/v1/payments`, { headers: { cookie: `pinrail_session=${session}` } })
+      const byCookie = await fetch(`${testApi.url}/v1/payments`, { headers: { cookie: `pinrail_session=${session}` } })
       expect(byCookie.status).toBe(401)
-      const byKey = await new Visitor(shop).get('/dashboard', { authorization: `Bearer ${key}` })
+      const byKey = await new Visitor(testApi).get('/dashboard', { authorization: `Bearer ${key}` })
       expect(byKey.to).toContain('/sign-in')
     })
   })
 
   test('over https the cookies are bound to the host, and cookies of another host are ignored', async () => {
-    const secure = await openShop({ deps: () => ({ publicUrl: 'https://pay.pinrail.example' }) })
+    const secure = await openTestApi({ deps: () => ({ publicUrl: 'https://pay.pinrail.example' }) })
     try {
       const visitor = new Visitor(secure)
       const asked = await visitor.post('/sign-in', { email: 'safe@shop.example' })
@@ -433,12 +433,12 @@ describe('The pages of the dashboard', () => {
 
 describe('Mounting the pages', () => {
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
+    testApi = await testApi.asNewMerchant()
   })
 
   test('a page whose query forgets to filter by owner reads nothing of another account', async () => {
-    await shop.ask('POST', '/v1/payments', { body: { amount: 5, currency: 'EUR' } })
-    const owner = await signUp(shop, 'forgetful@shop.example')
+    await testApi.ask('POST', '/v1/payments', { body: { amount: 5, currency: 'EUR' } })
+    const owner = await signUp(testApi, 'forgetful@shop.example')
     const page = definePage({
       method: 'get',
       path: '/dashboard/forgets',
@@ -460,7 +460,7 @@ describe('Mounting the pages', () => {
   })
 
   test('a page of a list reads from one moment, and a file from a new one for each piece', async () => {
-    const owner = await signUp(shop, 'moments@shop.example')
+    const owner = await signUp(testApi, 'moments@shop.example')
     for (const [lists, moments] of [
       ['at once', 1],
       ['in pieces', 2],
@@ -478,7 +478,7 @@ describe('Mounting the pages', () => {
   })
 
   test('one person loads six files at once, in progress or queued, whichever account they belong to', async () => {
-    const owner = await signUp(shop, 'loads@shop.example')
+    const owner = await signUp(testApi, 'loads@shop.example')
     let [running, most] = [0, 0]
     let end: () => void = () => undefined
     const ended = new Promise<void>((resolve) => {
@@ -526,7 +526,7 @@ describe('Mounting the pages', () => {
     ['lists', { lists: 'at once' }],
     ['other pages', {}],
   ] as const)('%s of a person are read three at once, and the rest takes turns', async (name, kind) => {
-    const owner = await signUp(shop, `turns-${name.replace(' ', '-')}@shop.example`)
+    const owner = await signUp(testApi, `turns-${name.replace(' ', '-')}@shop.example`)
     let [running, most, asked] = [0, 0, 0]
     let end: () => void = () => undefined
     const ended = new Promise<void>((resolve) => {
@@ -559,8 +559,9 @@ describe('Mounting the pages', () => {
   })
 
   test('every page with lists and sums reads them on one connection in a turn', async () => {
-    const { tenant, key } = await openAccount(shop, 'lists@shop.example')
-    const make = async (path: string, body: object) => String((await shop.ask('POST', path, { key, body })).body['id'])
+    const { tenant, key } = await openAccount(testApi, 'lists@shop.example')
+    const make = async (path: string, body: object) =>
+      String((await testApi.ask('POST', path, { key, body })).body['id'])
     const webhooks = await make('/v1/webhook_endpoints', { url: 'https://shop.example/hooks' })
     const pages = composedPages().filter(({ method }) => method === 'get')
     const inTurns = pages.flatMap(({ path, lists }) => (lists === 'at once' ? [path] : []))
@@ -580,7 +581,7 @@ describe('Mounting the pages', () => {
         params: { id },
         role: 'owner',
         tenant,
-        db: shop.db.as(tenant),
+        db: testApi.db.as(tenant),
         inTurn,
       }
       await expect(page?.handle(call as never)).rejects.toThrow('asked for its turn')
@@ -593,9 +594,9 @@ describe('Mounting the pages', () => {
     const cookies = createCookies(publicUrl)
     const limits = { countPerson: () => undefined }
     const deps = {
-      db: shop.db,
+      db: testApi.db,
       cookies,
-      secretBox: shop.secretBox,
+      secretBox: testApi.secretBox,
       clock: Date.now,
       newSessionId: () => '',
       publicUrl,

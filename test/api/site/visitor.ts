@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { digestOfToken } from '../../../src/api/accounts/tokens.ts'
 import { many, sql } from '../../../src/db/db.ts'
-import type { Shop } from '../support/shop.ts'
+import type { TestApi } from '../support/test-api.ts'
 
 export type PageAnswer = {
   readonly status: number
@@ -19,10 +19,10 @@ export type Form = Readonly<Record<string, string>>
  */
 export class Visitor {
   readonly cookies = new Map<string, string>()
-  readonly #shop: Pick<Shop, 'url'>
+  readonly #shop: Pick<TestApi, 'url'>
 
-  constructor(shop: Pick<Shop, 'url'>) {
-    this.#shop = shop
+  constructor(testApi: Pick<TestApi, 'url'>) {
+    this.#shop = testApi
   }
 
   get(path: string, headers: Form = {}): Promise<PageAnswer> {
@@ -75,21 +75,22 @@ export class Visitor {
 const mailRow = z.object({ id: z.string(), sealed: z.string() })
 
 /** The mails that were queued for the address, oldest first. */
-export async function mailsTo(shop: Shop, address: string): Promise<{ subject: string; text: string }[]> {
+export async function mailsTo(testApi: TestApi, address: string): Promise<{ subject: string; text: string }[]> {
   const rows = await many(
-    shop.db,
+    testApi.db,
     mailRow,
     sql`select id, sealed from mail where sealed is not null order by created_at, id`,
   )
   return rows
     .map(
-      ({ id, sealed }) => JSON.parse(shop.secretBox.open(sealed, id)) as { to: string; subject: string; text: string },
+      ({ id, sealed }) =>
+        JSON.parse(testApi.secretBox.open(sealed, id)) as { to: string; subject: string; text: string },
     )
     .filter(({ to }) => to === address)
 }
 
-export async function linkIn(shop: Shop, address: string): Promise<{ path: string; code: string }> {
-  const mail = (await mailsTo(shop, address)).at(-1)
+export async function linkIn(testApi: TestApi, address: string): Promise<{ path: string; code: string }> {
+  const mail = (await mailsTo(testApi, address)).at(-1)
   const url = /https?:\/\/\S+\/sign-in\/link\/\S+/.exec(mail?.text ?? '')?.[0]
   const code = /\b\d{6}\b/.exec(mail?.text ?? '')?.[0]
   if (url === undefined || code === undefined) throw new Error(`no link was sent to ${address}`)
@@ -104,30 +105,37 @@ export function askedBy({ to }: PageAnswer): string {
 }
 
 /** Makes the last confirmation old, so that the page asks for another. Returns the id of the request. */
-export async function askToConfirm(shop: Shop, visitor: Visitor, path = '/dashboard/passkey'): Promise<string> {
+export async function askToConfirm(testApi: TestApi, visitor: Visitor, path = '/dashboard/passkey'): Promise<string> {
   const digest = digestOfToken(visitor.cookies.get('pinrail_session') ?? '')
-  await shop.db.query(`update session set confirmed_at = confirmed_at - interval '1 hour' where digest = $1`, [digest])
+  await testApi.db.query(`update session set confirmed_at = confirmed_at - interval '1 hour' where digest = $1`, [
+    digest,
+  ])
   return askedBy(await visitor.get(path))
 }
 
 /** Confirms by the link in the mail, and continues as a browser does. */
-export async function confirmByMail(shop: Shop, visitor: Visitor, email: string, asked: string): Promise<PageAnswer> {
+export async function confirmByMail(
+  testApi: TestApi,
+  visitor: Visitor,
+  email: string,
+  asked: string,
+): Promise<PageAnswer> {
   await visitor.submit('/dashboard/confirm', { asked })
-  const { to, status } = await visitor.post((await linkIn(shop, email)).path)
+  const { to, status } = await visitor.post((await linkIn(testApi, email)).path)
   return status === 307 ? visitor.post(to ?? '') : visitor.get(to ?? '')
 }
 
 /** Signs up or in by a link, as a person does. */
-export async function signIn(shop: Shop, address: string): Promise<Visitor> {
-  const visitor = new Visitor(shop)
+export async function signIn(testApi: TestApi, address: string): Promise<Visitor> {
+  const visitor = new Visitor(testApi)
   await visitor.post('/sign-in', { email: address })
-  const { path } = await linkIn(shop, address)
+  const { path } = await linkIn(testApi, address)
   await visitor.post(path.split('?')[0] ?? path)
   return visitor
 }
 
-export async function signUp(shop: Shop, address: string, name = 'Halden Coffee'): Promise<Visitor> {
-  const visitor = await signIn(shop, address)
+export async function signUp(testApi: TestApi, address: string, name = 'Halden Coffee'): Promise<Visitor> {
+  const visitor = await signIn(testApi, address)
   await visitor.submit('/dashboard/accounts', { name })
   return visitor
 }

@@ -2,11 +2,14 @@ import { NativeConnection, Worker } from '@temporalio/worker'
 import { createWebhookDeliveryActivities } from '../../../src/activities/webhooks/webhook-delivery.ts'
 import { createSender } from '../../../src/webhooks/send.ts'
 import { bundleWorkflows } from '../../../src/worker/bundle.ts'
-import type { Shop } from './shop.ts'
+import type { TestApi } from './test-api.ts'
 
 /** A worker that delivers what the shop's API has started, until it is closed. */
-export async function startDelivering(shop: Shop, testTargets: readonly string[]): Promise<{ close(): Promise<void> }> {
-  const { db, secretBox, taskQueue, temporal } = shop
+export async function startDelivering(
+  testApi: TestApi,
+  testTargets: readonly string[],
+): Promise<{ close(): Promise<void> }> {
+  const { db, secretBox, taskQueue, temporal } = testApi
   const sender = createSender({ mode: 'test', testTargets, now: Date.now })
   const connection = await NativeConnection.connect({ address: temporal.address })
   const worker = await Worker.create({

@@ -7,12 +7,12 @@ import { newId } from '../../../src/ids.ts'
 import { noticeMail } from '../../../src/notify/notice-mail.ts'
 import { createNoticeRound } from '../../../src/worker/notify/notice-round.ts'
 import { type Merchant as Receiver, startMerchant } from '../../webhooks/merchant.ts'
-import { linkWorld, pressOn, withoutLimits } from '../links/maker.ts'
+import { linkFixture, pressOn, withoutLimits } from '../links/maker.ts'
 import { type Account, onceIn, openAccount } from '../site/account.ts'
 import { mailsTo, signIn } from '../site/visitor.ts'
 import { startDelivering } from '../support/delivering.ts'
 import { NO_LIMITS } from '../support/limits.ts'
-import { type Answer, expectProblem, openShop, type Shop } from '../support/shop.ts'
+import { type Answer, expectProblem, openTestApi, type TestApi } from '../support/test-api.ts'
 
 let now: number | null = null
 /** Temporal's reaction to a delivery that is started; each group of tests sets it. */
@@ -20,9 +20,9 @@ let deliverNow: (of: { eventId: string; endpointId: string }) => Promise<boolean
 const limited = (sendsPerHour: number) =>
   createRequestLimits({ ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 1e6 }, sendsPerHour })
 let limits = limited(1e6)
-let shop: Shop
+let testApi: TestApi
 beforeAll(async () => {
-  shop = await openShop({
+  testApi = await openTestApi({
     deps: ({ limits: usual }) => ({
       clock: () => now ?? Date.now(),
       deliveries: { deliverNow: (of) => deliverNow(of) },
@@ -30,7 +30,7 @@ beforeAll(async () => {
     }),
   })
 })
-afterAll(() => shop?.close())
+afterAll(() => testApi?.close())
 
 describe('Sending failed deliveries again', () => {
   // The number of deliveries that one request can start, and the age that it can reach back to.
@@ -59,7 +59,7 @@ describe('Sending failed deliveries again', () => {
 
   beforeEach(async () => {
     const body = { url: 'https://shop.example/hooks', enabled_events: ['*'] }
-    endpoint = String((await shop.ask('POST', '/v1/webhook_endpoints', { body })).body['id'])
+    endpoint = String((await testApi.ask('POST', '/v1/webhook_endpoints', { body })).body['id'])
     starts = { made: [], running: 0, most: 0 }
     reachable = true
   })
@@ -73,22 +73,22 @@ describe('Sending failed deliveries again', () => {
     made: { status?: string; at?: number } = {},
   ): Promise<void> {
     const { status = 'exhausted', at = NOW - 1000 } = made
-    await shop.db.query(
+    await testApi.db.query(
       `with made as (insert into event (id, merchant_id, livemode, type, payment_id, sequence, body, created_at)
          select $1 || '_' || n, $2, false, 'payment.failed', null, null, '{}'::text::bytea, $6::timestamptz
          from generate_series(1, $3::int) n returning id)
        insert into delivery (event_id, endpoint_id, merchant_id, livemode, status, attempts, schedule_step, created_at)
        select id, $4, $2, false, $5, 12, 12, $6::timestamptz from made`,
-      [`${prefix}_${endpoint}`, shop.tenant.merchantId, count, endpoint, status, new Date(at).toISOString()],
+      [`${prefix}_${endpoint}`, testApi.tenant.merchantId, count, endpoint, status, new Date(at).toISOString()],
     )
   }
   const redeliver = (since: number) =>
-    shop.ask('POST', `/v1/webhook_endpoints/${endpoint}/redeliver_failed`, {
+    testApi.ask('POST', `/v1/webhook_endpoints/${endpoint}/redeliver_failed`, {
       body: { since: new Date(since).toISOString() },
     })
   const pending = async (): Promise<string[]> => {
     const text = `select event_id from delivery where endpoint_id = $1 and status = 'pending' order by event_id`
-    return (await shop.db.query(text, [endpoint])).rows.map((row: { event_id: string }) => row.event_id)
+    return (await testApi.db.query(text, [endpoint])).rows.map((row: { event_id: string }) => row.event_id)
   }
 
   test('501 failed deliveries all start again; the request starts 500, never more than 20 at once', async () => {
@@ -125,7 +125,7 @@ describe('Sending failed deliveries again', () => {
   })
 
   test('one of twenty test events that are requested at once is sent, and the others are refused until its response', async () => {
-    const test = () => shop.ask('POST', `/v1/webhook_endpoints/${endpoint}/test`)
+    const test = () => testApi.ask('POST', `/v1/webhook_endpoints/${endpoint}/test`)
     const answers = await Promise.all(Array.from({ length: 20 }, test))
     const refused = answers.filter(({ status }) => status !== 202)
     expect(refused).toHaveLength(19)
@@ -136,24 +136,24 @@ describe('Sending failed deliveries again', () => {
   test('an account sends test events and redeliveries up to its limit, and then is refused', async () => {
     await addDeliveries('counted', 3)
     limits = limited(2)
-    const [event] = (await shop.db.query('select event_id from delivery where endpoint_id = $1 limit 1', [endpoint]))
+    const [event] = (await testApi.db.query('select event_id from delivery where endpoint_id = $1 limit 1', [endpoint]))
       .rows
     const one = `/v1/webhook_endpoints/${endpoint}/deliveries/${event.event_id}/redeliver`
     const statuses = [
       (await redeliver(NOW - DAY_MS)).status,
-      (await shop.ask('POST', `/v1/webhook_endpoints/${endpoint}/test`)).status,
+      (await testApi.ask('POST', `/v1/webhook_endpoints/${endpoint}/test`)).status,
     ]
-    const refused = await shop.ask('POST', one)
+    const refused = await testApi.ask('POST', one)
     limits = limited(1e6)
     expect([...statuses, refused.status, refused.body['code']]).toEqual([202, 202, 429, 'rate_limited'])
   })
 
   test('a disabled endpoint gets no redelivery, neither of all nor of one', async () => {
     await addDeliveries('off', 1)
-    await shop.ask('PATCH', `/v1/webhook_endpoints/${endpoint}`, { body: { enabled: false } })
+    await testApi.ask('PATCH', `/v1/webhook_endpoints/${endpoint}`, { body: { enabled: false } })
     expectProblem(await redeliver(NOW - DAY_MS), 409, 'not_possible_now')
     const one = `/v1/webhook_endpoints/${endpoint}/deliveries/off_${endpoint}_1/redeliver`
-    expectProblem(await shop.ask('POST', one), 409, 'not_possible_now')
+    expectProblem(await testApi.ask('POST', one), 409, 'not_possible_now')
     expect([starts.made, await pending()]).toEqual([[], []])
   })
 })
@@ -161,7 +161,7 @@ describe('Sending failed deliveries again', () => {
 describe('The pages of webhooks', () => {
   const started: string[] = []
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
+    testApi = await testApi.asNewMerchant()
     deliverNow = async ({ eventId }) => started.push(eventId) > 0
   })
 
@@ -188,14 +188,14 @@ describe('The pages of webhooks', () => {
     const id = newId('event')
     const body = Buffer.from(JSON.stringify({ id, type: 'payment.succeeded', data: { note: '<script>' } }))
     const { tenant } = account
-    await shop.db.query(
+    await testApi.db.query(
       `with made as (insert into event (id, merchant_id, livemode, type, payment_id, sequence, body, created_at)
          values ($1, $2, false, 'payment.succeeded', null, null, $3, now()) returning id)
        insert into delivery (event_id, endpoint_id, merchant_id, livemode, status, attempts, created_at, last_attempt_at)
        select id, $4, $2, false, $5, 1, now(), now() from made`,
       [id, tenant.merchantId, body, endpoint, made.status],
     )
-    await shop.db.query(
+    await testApi.db.query(
       `insert into delivery_attempt (event_id, endpoint_id, number, at, duration_ms, response_status, response_headers, response_body)
        values ($1, $2, 1, now(), 1204, $3, '{"retry-after": "600"}', 'connection pool timeout <b>')`,
       [id, endpoint, made.answer],
@@ -204,7 +204,7 @@ describe('The pages of webhooks', () => {
   }
 
   test('an endpoint is added once, its secret shown once; the form of a wrong URL says what to write', async () => {
-    const account = await openAccount(shop, 'hooks@shop.example')
+    const account = await openAccount(testApi, 'hooks@shop.example')
     const wrong = await account.owner.submit('/dashboard/webhooks', {
       url: 'https://127.0.0.1/x',
       event: 'payment.succeeded',
@@ -225,7 +225,7 @@ describe('The pages of webhooks', () => {
   })
 
   test('deliveries show their request and response, and are sent again one by one or all failed ones', async () => {
-    const account = await openAccount(shop, 'deliveries@shop.example')
+    const account = await openAccount(testApi, 'deliveries@shop.example')
     const { owner } = account
     const { path, id } = await addEndpoint(account)
     await addDelivery(account, id, { status: 'delivered', answer: 200 })
@@ -239,7 +239,7 @@ describe('The pages of webhooks', () => {
     expect(delivery.html).not.toContain('<script>"')
     expect((await owner.submit(`${path}/deliveries/${failed}/redeliver`)).to).toBe(`${path}/deliveries/${failed}`)
     expect(started).toEqual([failed])
-    await shop.db.query(`update delivery set status = 'exhausted' where event_id = $1`, [failed])
+    await testApi.db.query(`update delivery set status = 'exhausted' where event_id = $1`, [failed])
     expect((await owner.submit(`${path}/redeliver`)).to).toBe(path)
     expect(started).toEqual([failed, failed])
     expect((await owner.submit(`${path}/test`)).to).toBe(path)
@@ -247,16 +247,17 @@ describe('The pages of webhooks', () => {
   })
 
   test('a disabled endpoint is announced by mail and enabled with one press, with the missed deliveries', async () => {
-    const account = await openAccount(shop, 'off@shop.example')
+    const account = await openAccount(testApi, 'off@shop.example')
     const { owner } = account
     const { path, id } = await addEndpoint(account)
     const missed = await addDelivery(account, id, { status: 'disabled', answer: 500 })
-    await shop.db.query(`update webhook_endpoint set disabled_at = now(), disabled_reason = 'failing' where id = $1`, [
-      id,
-    ])
-    const deps = { db: shop.db, newMailId: () => newId('mail'), publicUrl: shop.url, clock: Date.now, noticeMail }
-    await createNoticeRound({ ...deps, seal: (text, mail) => shop.secretBox.seal(text, mail) })()
-    const mail = (await mailsTo(shop, 'off@shop.example')).at(-1)
+    await testApi.db.query(
+      `update webhook_endpoint set disabled_at = now(), disabled_reason = 'failing' where id = $1`,
+      [id],
+    )
+    const deps = { db: testApi.db, newMailId: () => newId('mail'), publicUrl: testApi.url, clock: Date.now, noticeMail }
+    await createNoticeRound({ ...deps, seal: (text, mail) => testApi.secretBox.seal(text, mail) })()
+    const mail = (await mailsTo(testApi, 'off@shop.example')).at(-1)
     expect(mail?.subject).toContain('Webhook endpoint disabled')
     expect(mail?.text).toContain(path)
     expect(stripTags((await owner.get('/dashboard/webhooks')).html)).toContain(
@@ -271,7 +272,7 @@ describe('The pages of webhooks', () => {
   })
 
   test('an edited endpoint keeps its URL if the new one is wrong; a right one takes effect and is in the log', async () => {
-    const account = await openAccount(shop, 'edits@shop.example')
+    const account = await openAccount(testApi, 'edits@shop.example')
     const { owner, tenant } = account
     const { path, id } = await addEndpoint(account)
     const page = await owner.get(`${path}/edit`)
@@ -296,7 +297,7 @@ describe('The pages of webhooks', () => {
   })
 
   test('an endpoint is deleted after a page that lists the effects: its deliveries are deleted, the events remain', async () => {
-    const account = await openAccount(shop, 'deletes@shop.example')
+    const account = await openAccount(testApi, 'deletes@shop.example')
     const { owner, tenant } = account
     const { path, id } = await addEndpoint(account)
     const waits = await addDelivery(account, id, { status: 'pending', answer: 503 })
@@ -307,7 +308,7 @@ describe('The pages of webhooks', () => {
     expect(await readState(id)).toBeDefined()
     expect((await owner.submit(`${path}/delete`)).to).toBe('/dashboard/webhooks')
     expect(await readState(id)).toBeUndefined()
-    expect((await shop.db.query('select 1 from delivery where endpoint_id = $1', [id])).rows).toEqual([])
+    expect((await testApi.db.query('select 1 from delivery where endpoint_id = $1', [id])).rows).toEqual([])
     expect((await owner.get(`/dashboard/events/${waits}`)).status).toBe(200)
     const entry = { action: 'deleteWebhookEndpoint', data: { id, url: 'https://shop.example/hooks' } }
     expect(await lastEntry(tenant.merchantId)).toMatchObject(entry)
@@ -316,16 +317,17 @@ describe('The pages of webhooks', () => {
   })
 
   const readState = async (id: string) =>
-    (await shop.db.query('select url, description, enabled_events from webhook_endpoint where id = $1', [id])).rows[0]
+    (await testApi.db.query('select url, description, enabled_events from webhook_endpoint where id = $1', [id]))
+      .rows[0]
   const lastEntry = async (merchantId: string) =>
     (
-      await shop.db.query('select action, data from audit_entry where merchant_id = $1 order by id desc limit 1', [
+      await testApi.db.query('select action, data from audit_entry where merchant_id = $1 order by id desc limit 1', [
         merchantId,
       ])
     ).rows[0]
 
   test('an endpoint shows the code that verifies its webhooks, in the chosen language', async () => {
-    const account = await openAccount(shop, 'codes@shop.example')
+    const account = await openAccount(testApi, 'codes@shop.example')
     const { path } = await addEndpoint(account)
     expect((await account.owner.get(path)).html).toContain('export function verifyWebhook')
     const { html } = await account.owner.get(`${path}?lang=java`)
@@ -338,7 +340,7 @@ describe('The pages of webhooks', () => {
 describe('The pages of events', () => {
   const sent: string[] = []
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
+    testApi = await testApi.asNewMerchant()
     deliverNow = async ({ eventId, endpointId }) => sent.push(`${eventId} ${endpointId}`) > 0
   })
 
@@ -350,11 +352,11 @@ describe('The pages of events', () => {
 
   /** An endpoint, a payment, and its events: one accepted, one that is tried again, one that has failed. */
   async function openWithEvents(email: string): Promise<Made> {
-    const account = await openAccount(shop, email)
+    const account = await openAccount(testApi, email)
     const { tenant, key, pay } = account
     // Its creation is not announced.
     const payment = await pay({ amount: 10, currency: 'EUR', reference: `Order of ${email}` })
-    const made = await shop.ask('POST', '/v1/webhook_endpoints', {
+    const made = await testApi.ask('POST', '/v1/webhook_endpoints', {
       key,
       body: { url: 'https://shop.example/hooks', enabled_events: ['*'] },
     })
@@ -366,8 +368,8 @@ describe('The pages of events', () => {
     ] as const) {
       const at = new Date().toISOString()
       const about = { ...tenant, type, paymentId: payment, object: { id: payment, note: '<b>' }, at }
-      const id = String(await shop.db.transaction((tx) => recordEvent(tx, about)))
-      await shop.db.query(
+      const id = String(await testApi.db.transaction((tx) => recordEvent(tx, about)))
+      await testApi.db.query(
         `update delivery set status = $2, attempts = 1, last_attempt_at = now() where event_id = $1`,
         [id, status],
       )
@@ -396,7 +398,7 @@ describe('The pages of events', () => {
     expect(await found('Order of events@shop.example')).toHaveLength(4)
     expect(await found(payment)).toHaveLength(4)
     expect(await found('Order of somebody else')).toEqual([])
-    await shop.db.query('update payment set reference = $2 where id = $1', [payment, 'Größe-1'.normalize('NFC')])
+    await testApi.db.query('update payment set reference = $2 where id = $1', [payment, 'Größe-1'.normalize('NFC')])
     expect(await found('Größe-1'.normalize('NFD'))).toHaveLength(4)
     expect(typesIn((await owner.get('/dashboard/events?show=undelivered')).html)).toEqual([
       'payment.chargeback',
@@ -422,9 +424,9 @@ describe('The pages of events', () => {
     const again = /action="([^"]+\/redeliver)"/.exec(page.html)?.[1] ?? ''
     expect((await owner.submit(again)).to).toBe(`/dashboard/webhooks/${endpoint}/deliveries/${events[2]}`)
     expect(sent).toEqual([`${events[2]} ${endpoint}`])
-    const viewer = await signIn(shop, 'viewer@resend.example')
-    const { rows } = await shop.db.query(`select id from person where email = 'viewer@resend.example'`)
-    await insertMembership(shop.db, { merchantId: tenant.merchantId, personId: String(rows[0]?.id), role: 'viewer' })
+    const viewer = await signIn(testApi, 'viewer@resend.example')
+    const { rows } = await testApi.db.query(`select id from person where email = 'viewer@resend.example'`)
+    await insertMembership(testApi.db, { merchantId: tenant.merchantId, personId: String(rows[0]?.id), role: 'viewer' })
     const seen = await viewer.get(path)
     expect([seen.status, seen.html.includes('Send again')]).toEqual([200, false])
     expect((await viewer.submit(again)).status).toBe(403)
@@ -432,7 +434,7 @@ describe('The pages of events', () => {
 
   test('another account finds nothing of the event', async () => {
     const { events, payment } = await openWithEvents('mine@shop.example')
-    const other = await openAccount(shop, 'stranger@shop.example')
+    const other = await openAccount(testApi, 'stranger@shop.example')
     for (const q of ['', events[0] ?? '', payment, 'Order of mine@shop.example'])
       expect(typesIn((await other.owner.get(`/dashboard/events?q=${encodeURIComponent(q)}`)).html)).toEqual([])
     expect((await other.owner.get(`/dashboard/events/${events[0]}`)).status).toBe(404)
@@ -442,24 +444,24 @@ describe('The pages of events', () => {
 })
 
 describe('Endpoints', () => {
-  let shop: Shop
+  let testApi: TestApi
   let receiver: Receiver
   let worker: { close(): Promise<void> }
   let status = 204
   beforeAll(async () => {
     receiver = await startMerchant(() => ({ status }))
-    shop = await openShop({ deps: () => ({ webhookTargets: { mode: 'test', testTargets: [receiver.target] } }) })
-    worker = await startDelivering(shop, [receiver.target])
+    testApi = await openTestApi({ deps: () => ({ webhookTargets: { mode: 'test', testTargets: [receiver.target] } }) })
+    worker = await startDelivering(testApi, [receiver.target])
   }, 120_000)
   afterAll(async () => {
     await worker?.close()
-    await shop?.close()
+    await testApi?.close()
     await receiver?.close()
   })
 
   type Fields = Record<string, unknown>
   const PATH = '/v1/webhook_endpoints'
-  const create = (body: unknown, headers: Record<string, string> = {}) => shop.ask('POST', PATH, { body, headers })
+  const create = (body: unknown, headers: Record<string, string> = {}) => testApi.ask('POST', PATH, { body, headers })
   const getId = (answer: Answer): string => String(answer.body['id'])
 
   /** An endpoint at the receiver, which verifies with its secret from now on. */
@@ -473,11 +475,11 @@ describe('Endpoints', () => {
 
   async function record(type = 'payment.succeeded'): Promise<string> {
     const about = { type, paymentId: null, object: { id: 'pay_1', object: 'payment' }, at: new Date().toISOString() }
-    return String(await shop.db.transaction((tx) => recordEvent(tx, { ...shop.tenant, ...about })))
+    return String(await testApi.db.transaction((tx) => recordEvent(tx, { ...testApi.tenant, ...about })))
   }
 
   const deliveries = async (id: string): Promise<Fields[]> =>
-    (await shop.ask('GET', `${PATH}/${id}/deliveries`)).body['data'] as Fields[]
+    (await testApi.ask('GET', `${PATH}/${id}/deliveries`)).body['data'] as Fields[]
   const arrived = (id: string) =>
     until(
       () => deliveries(id),
@@ -488,10 +490,10 @@ describe('Endpoints', () => {
   describe('an endpoint', () => {
     test('every change of an endpoint writes a notice: it is added, changed, given a new secret, or deleted', async () => {
       const id = getId(await create({ url: 'https://noticed.example/hooks' }))
-      await shop.ask('PATCH', `${PATH}/${id}`, { body: { enabled: false } })
-      await shop.ask('POST', `${PATH}/${id}/rotate_secret`, { body: {} })
-      await shop.ask('DELETE', `${PATH}/${id}`)
-      const { rows } = await shop.db.query(
+      await testApi.ask('PATCH', `${PATH}/${id}`, { body: { enabled: false } })
+      await testApi.ask('POST', `${PATH}/${id}/rotate_secret`, { body: {} })
+      await testApi.ask('DELETE', `${PATH}/${id}`)
+      const { rows } = await testApi.db.query(
         `select data->>'url' as url from notice where data->>'endpoint' = $1 and kind = $2`,
         [id, 'webhook_endpoint.changed'],
       )
@@ -508,22 +510,22 @@ describe('Endpoints', () => {
       })
       expect(made.headers.get('location')).toBe(`${PATH}/${getId(made)}`)
       const { secret: _secret, ...shown } = made.body
-      const read = await shop.ask('GET', `${PATH}/${getId(made)}`)
+      const read = await testApi.ask('GET', `${PATH}/${getId(made)}`)
       expect(read.body).toEqual(shown)
-      const listed = (await shop.ask('GET', PATH)).body['data']
+      const listed = (await testApi.ask('GET', PATH)).body['data']
       expect(listed).toContainEqual(shown)
       const body = { url: 'https://shop.example/other', enabled_events: ['*'], description: null, enabled: false }
-      const changed = await shop.ask('PATCH', `${PATH}/${getId(made)}`, { body })
+      const changed = await testApi.ask('PATCH', `${PATH}/${getId(made)}`, { body })
       expect(changed.body).toMatchObject({
         url: body.url,
         description: null,
         status: 'disabled',
         disabled_reason: 'merchant',
       })
-      const enabled = await shop.ask('PATCH', `${PATH}/${getId(made)}`, { body: { enabled: true } })
+      const enabled = await testApi.ask('PATCH', `${PATH}/${getId(made)}`, { body: { enabled: true } })
       expect(enabled.body).toMatchObject({ status: 'enabled', disabled_at: null, disabled_reason: null })
-      expect((await shop.ask('DELETE', `${PATH}/${getId(made)}`)).body['deleted']).toBe(true)
-      expectProblem(await shop.ask('GET', `${PATH}/${getId(made)}`), 404, 'resource_missing')
+      expect((await testApi.ask('DELETE', `${PATH}/${getId(made)}`)).body['deleted']).toBe(true)
+      expectProblem(await testApi.ask('GET', `${PATH}/${getId(made)}`), 404, 'resource_missing')
     })
 
     test('a repeated request for an endpoint returns the same secret, which is stored encrypted', async () => {
@@ -531,9 +533,9 @@ describe('Endpoints', () => {
       const first = await create({ url: 'https://shop.example/once' }, key)
       const second = await create({ url: 'https://shop.example/once' }, key)
       expect([second.text, second.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
-      const { rows } = await shop.db.query('select body from idempotency_key')
+      const { rows } = await testApi.db.query('select body from idempotency_key')
       expect(JSON.stringify(rows)).not.toContain(String(first.body['secret']))
-      await shop.ask('DELETE', `${PATH}/${getId(first)}`)
+      await testApi.ask('DELETE', `${PATH}/${getId(first)}`)
     })
 
     test.each([
@@ -564,13 +566,13 @@ describe('Endpoints', () => {
     })
 
     test('an account has at most sixteen endpoints, however many requests arrive at once', async () => {
-      const other = await shop.addMerchant()
+      const other = await testApi.addMerchant()
       const asOther = { key: other.key, body: { url: 'https://shop.example/hooks' } }
-      const answers = await Promise.all(Array.from({ length: 20 }, () => shop.ask('POST', PATH, asOther)))
+      const answers = await Promise.all(Array.from({ length: 20 }, () => testApi.ask('POST', PATH, asOther)))
       const refused = answers.filter((answer) => answer.status !== 201)
       for (const answer of refused) expectProblem(answer, 409, 'limit_reached')
       expect(answers.length - refused.length).toBe(16)
-      expect((await shop.ask('GET', PATH, { key: other.key })).body['data']).toHaveLength(16)
+      expect((await testApi.ask('GET', PATH, { key: other.key })).body['data']).toHaveLength(16)
     })
   })
 
@@ -578,30 +580,30 @@ describe('Endpoints', () => {
     test('a rotated secret signs together with the old one until its overlap is over', async () => {
       const id = await register()
       const old = receiver.secret
-      const rotated = await shop.ask('POST', `${PATH}/${id}/rotate_secret`, { body: { overlap: 3600 } })
+      const rotated = await testApi.ask('POST', `${PATH}/${id}/rotate_secret`, { body: { overlap: 3600 } })
       expect(rotated.body['secret']).not.toBe(old)
       expect(Date.parse(String(rotated.body['previous_secret_expires_at']))).toBeGreaterThan(Date.now() + 3_500_000)
-      await shop.ask('POST', `${PATH}/${id}/test`)
+      await testApi.ask('POST', `${PATH}/${id}/test`)
       await arrived(id)
       expect(receiver.received[0]).toMatchObject({ genuine: true })
       expect(receiver.received[0]!.signature.split(' ')).toHaveLength(2)
       receiver.secret = String(rotated.body['secret'])
-      await shop.ask('POST', `${PATH}/${id}/test`)
+      await testApi.ask('POST', `${PATH}/${id}/test`)
       await until(
         async () => receiver.received.length,
         (count) => count === 2,
       )
       expect(receiver.received[1]).toMatchObject({ genuine: true })
-      const ended = await shop.ask('POST', `${PATH}/${id}/rotate_secret`, { body: { overlap: 0 } })
+      const ended = await testApi.ask('POST', `${PATH}/${id}/rotate_secret`, { body: { overlap: 0 } })
       expect(ended.body['previous_secret_expires_at']).toBeNull()
-      await shop.ask('DELETE', `${PATH}/${id}`)
+      await testApi.ask('DELETE', `${PATH}/${id}`)
     })
   })
 
   describe('Deliveries', () => {
     test('a delivery of a test event is signed, has its own type, is outside the sequence, and is in the log', async () => {
       const id = await register(['payment.failed'])
-      const answer = await shop.ask('POST', `${PATH}/${id}/test`)
+      const answer = await testApi.ask('POST', `${PATH}/${id}/test`)
       expect([answer.status, answer.body['endpoint']]).toEqual([202, id])
       const [delivery] = await arrived(id)
       expect(delivery).toMatchObject({
@@ -613,16 +615,16 @@ describe('Endpoints', () => {
       const [received] = receiver.received
       expect(received).toMatchObject({ id: answer.body['event'], genuine: true })
       expect(JSON.parse(received!.body.toString())).toMatchObject({ type: 'webhook.test', sequence: null })
-      const event = await shop.ask('GET', `/v1/events/${String(answer.body['event'])}`)
+      const event = await testApi.ask('GET', `/v1/events/${String(answer.body['event'])}`)
       expect(event.text).toBe(received!.body.toString())
-      const events = (await shop.ask('GET', '/v1/events')).body['data'] as Fields[]
+      const events = (await testApi.ask('GET', '/v1/events')).body['data'] as Fields[]
       expect(events.map(({ type }) => type)).not.toContain('webhook.test')
-      await shop.ask('DELETE', `${PATH}/${id}`)
+      await testApi.ask('DELETE', `${PATH}/${id}`)
     })
 
     test('a test event is tried once, whatever the receiver’s response, and another can be sent after it', async () => {
       const id = await register()
-      const test = () => shop.ask('POST', `${PATH}/${id}/test`)
+      const test = () => testApi.ask('POST', `${PATH}/${id}/test`)
       status = 500
       expect((await test()).status).toBe(202)
       const [delivery] = await until(
@@ -633,14 +635,14 @@ describe('Endpoints', () => {
       status = 204
       expect(delivery).toMatchObject({ status: 'exhausted', attempts: 1, log: [{ response_status: 500 }] })
       expect((await test()).status).toBe(202)
-      await shop.ask('DELETE', `${PATH}/${id}`)
+      await testApi.ask('DELETE', `${PATH}/${id}`)
     })
 
     test('deliveries are sent again with the same id and bytes, also an accepted one', async () => {
       const id = await register()
       const event = await record()
       for (const times of [1, 2]) {
-        const answer = await shop.ask('POST', `${PATH}/${id}/deliveries/${event}/redeliver`)
+        const answer = await testApi.ask('POST', `${PATH}/${id}/deliveries/${event}/redeliver`)
         expect(answer.status).toBe(202)
         await until(
           async () => receiver.received.length,
@@ -651,21 +653,21 @@ describe('Endpoints', () => {
       }
       expect(new Set(receiver.received.map(({ id: seen, body }) => `${seen} ${body.toString('hex')}`)).size).toBe(1)
       expect(receiver.received.every(({ genuine, id: seen }) => genuine && seen === event)).toBe(true)
-      expectProblem(await shop.ask('POST', `${PATH}/${id}/deliveries/evt_x/redeliver`), 404, 'resource_missing')
-      await shop.ask('DELETE', `${PATH}/${id}`)
+      expectProblem(await testApi.ask('POST', `${PATH}/${id}/deliveries/evt_x/redeliver`), 404, 'resource_missing')
+      await testApi.ask('DELETE', `${PATH}/${id}`)
     })
 
     test('all failed deliveries since a time are sent again, and earlier ones are not', async () => {
       const id = await register()
       const early = await record()
       const failed = [await record(), await record('payment.failed'), await record('payment.expired')]
-      await shop.db.query(
+      await testApi.db.query(
         "update delivery set status = 'exhausted', attempts = 12, schedule_step = 12 where endpoint_id = $1",
         [id],
       )
-      await shop.db.query("update delivery set created_at = now() - interval '3 days' where event_id = $1", [early])
+      await testApi.db.query("update delivery set created_at = now() - interval '3 days' where event_id = $1", [early])
       const since = new Date(Date.now() - 86_400_000).toISOString()
-      const answer = await shop.ask('POST', `${PATH}/${id}/redeliver_failed`, { body: { since } })
+      const answer = await testApi.ask('POST', `${PATH}/${id}/redeliver_failed`, { body: { since } })
       expect(answer.body).toEqual({ object: 'redelivery', endpoint: id, deliveries: 3 })
       await until(
         async () => receiver.received.length,
@@ -673,32 +675,32 @@ describe('Endpoints', () => {
         40_000,
       )
       expect(receiver.received.map(({ id: seen }) => seen).sort()).toEqual([...failed].sort())
-      const left = (await shop.ask('GET', `${PATH}/${id}/deliveries?status=exhausted`)).body['data'] as Fields[]
+      const left = (await testApi.ask('GET', `${PATH}/${id}/deliveries?status=exhausted`)).body['data'] as Fields[]
       expect(left.map(({ event }) => event)).toEqual([early])
-      await shop.ask('DELETE', `${PATH}/${id}`)
+      await testApi.ask('DELETE', `${PATH}/${id}`)
     })
 
     test('a response of 410 disables the endpoint and writes a notice, and nothing is sent before it is enabled', async () => {
       const id = await register()
       const event = await record()
       status = 410
-      await shop.ask('POST', `${PATH}/${id}/deliveries/${event}/redeliver`)
-      const read = () => shop.ask('GET', `${PATH}/${id}`)
+      await testApi.ask('POST', `${PATH}/${id}/deliveries/${event}/redeliver`)
+      const read = () => testApi.ask('GET', `${PATH}/${id}`)
       const disabled = await until(read, (answer) => answer.body['status'] === 'disabled', 40_000)
       status = 204
       expect(disabled.body['disabled_reason']).toBe('gone')
-      const { rows } = await shop.db.query(
+      const { rows } = await testApi.db.query(
         "select kind, data from notice where kind = 'webhook_endpoint.disabled' and data ->> 'endpoint' = $1",
         [id],
       )
       expect(rows).toEqual([
         { kind: 'webhook_endpoint.disabled', data: { endpoint: id, reason: 'gone', url: receiver.url } },
       ])
-      expectProblem(await shop.ask('POST', `${PATH}/${id}/test`), 409, 'not_possible_now')
-      await shop.ask('PATCH', `${PATH}/${id}`, { body: { enabled: true } })
-      expect((await shop.ask('POST', `${PATH}/${id}/deliveries/${event}/redeliver`)).status).toBe(202)
+      expectProblem(await testApi.ask('POST', `${PATH}/${id}/test`), 409, 'not_possible_now')
+      await testApi.ask('PATCH', `${PATH}/${id}`, { body: { enabled: true } })
+      expect((await testApi.ask('POST', `${PATH}/${id}/deliveries/${event}/redeliver`)).status).toBe(202)
       await arrived(id)
-      await shop.ask('DELETE', `${PATH}/${id}`)
+      await testApi.ask('DELETE', `${PATH}/${id}`)
     })
   })
 })
@@ -708,10 +710,10 @@ describe('The event of a payment that is created', () => {
    * `payment.created`: written with the payment, and sent at once by the api to each endpoint that subscribes to it.
    */
 
-  let shop: Shop
+  let testApi: TestApi
   let sent: string[] = []
   beforeAll(async () => {
-    shop = await openShop({
+    testApi = await openTestApi({
       deps: (db) => ({
         ...withoutLimits(db),
         deliveries: {
@@ -720,22 +722,22 @@ describe('The event of a payment that is created', () => {
       }),
     })
   }, 60_000)
-  afterAll(() => shop?.close())
+  afterAll(() => testApi?.close())
   beforeEach(() => {
     sent = []
   })
 
   const pay = (headers: Record<string, string> = {}) =>
-    shop.ask('POST', '/v1/payments', { body: { amount: 20, currency: 'EUR' }, headers })
+    testApi.ask('POST', '/v1/payments', { body: { amount: 20, currency: 'EUR' }, headers })
 
   const subscribe = async (enabled_events: string[]): Promise<string> => {
     const body = { url: 'https://shop.example/hooks', enabled_events }
-    return String((await shop.ask('POST', '/v1/webhook_endpoints', { body })).body['id'])
+    return String((await testApi.ask('POST', '/v1/webhook_endpoints', { body })).body['id'])
   }
 
   type Listed = { id: string; type: string; sequence: number; data: { object: { id: string } } }
   const events = async (): Promise<Listed[]> =>
-    ((await shop.ask('GET', '/v1/events?after_sequence=0&limit=100')).body['data'] ?? []) as Listed[]
+    ((await testApi.ask('GET', '/v1/events?after_sequence=0&limit=100')).body['data'] ?? []) as Listed[]
 
   test('a created payment is delivered as it was answered, only to the endpoints that subscribe to it', async () => {
     await subscribe(['payment.succeeded'])
@@ -752,7 +754,7 @@ describe('The event of a payment that is created', () => {
     const answers = await Promise.all([pay(headers), pay(headers), pay(headers)])
     expect(answers.filter(({ status }) => status === 201).length).toBeGreaterThan(0)
     await pay(headers)
-    await shop.ask('POST', '/v1/payments', { body: { amount: 0, currency: 'EUR' } })
+    await testApi.ask('POST', '/v1/payments', { body: { amount: 0, currency: 'EUR' } })
     expect((await events()).length).toBe(before + 1)
   })
 
@@ -764,11 +766,11 @@ describe('The event of a payment that is created', () => {
   })
 
   test('a payment of a link is announced too', async () => {
-    const world = linkWorld(shop)
-    const made = await world.make()
-    await pressOn(shop, made.path)
-    const [payment] = await world.paymentsOf(made)
-    const told = await world.rows('select type, sequence from event where payment_id = $1', [payment?.id])
+    const fixture = linkFixture(testApi)
+    const made = await fixture.make()
+    await pressOn(testApi, made.path)
+    const [payment] = await fixture.paymentsOf(made)
+    const told = await fixture.rows('select type, sequence from event where payment_id = $1', [payment?.id])
     expect(told).toEqual([{ type: 'payment.created', sequence: '1' }])
   })
 })

@@ -4,7 +4,7 @@ import { type ApiRequest, insertRequests } from '../../../src/db/merchants/reque
 import { recordEvent } from '../../../src/db/webhooks/events.ts'
 import { pressOn } from '../../api/links/maker.ts'
 import { askToConfirm, signUp } from '../../api/site/visitor.ts'
-import { openShop, type Shop } from '../../api/support/shop.ts'
+import { openTestApi, type TestApi } from '../../api/support/test-api.ts'
 import { collectComplaints } from '../../support/browser.ts'
 import { findFaults, LOOKS, newExaminedPage, openFolds } from '../faults.ts'
 import { PAGES } from './pages.ts'
@@ -16,7 +16,10 @@ export async function openDashboard(browser: Browser) {
   const shop = await onFreePort((port) => {
     // A host name, because browsers make no passkeys for an IP address.
     origin = `http://localhost:${port}`
-    return openShop({ port, deps: () => ({ publicUrl: origin, onRequest: (request) => void requests.push(request) }) })
+    return openTestApi({
+      port,
+      deps: () => ({ publicUrl: origin, onRequest: (request) => void requests.push(request) }),
+    })
   })
   const { session, asked } = await furnish(shop)
   await insertRequests(shop.db, requests)
@@ -45,7 +48,7 @@ export async function openDashboard(browser: Browser) {
 }
 
 /** A person with an account and payments in several states. Returns the session's cookie and a request to confirm. */
-async function furnish(shop: Shop): Promise<{ session: string; asked: string }> {
+async function furnish(shop: TestApi): Promise<{ session: string; asked: string }> {
   const email = `owner-${Math.random()}@shop.example`
   const owner = await signUp(shop, email)
   const { rows } = await shop.db.query(
@@ -102,7 +105,7 @@ async function furnish(shop: Shop): Promise<{ session: string; asked: string }> 
 }
 
 /** Links of several kinds, one of them with a payment. */
-async function furnishLinks(shop: Shop, key: string): Promise<void> {
+async function furnishLinks(shop: TestApi, key: string): Promise<void> {
   const make = async (body: object) => (await shop.ask('POST', '/v1/payment_links', { key, body })).body
   await make({ title: 'October tasting box', amount: '64.00', currency: 'EUR', max_payments: 50 })
   await make({ title: 'Workshop, Mumbai', amount: '4250.00', currency: 'INR', provider: 'local_partner' })
@@ -112,7 +115,7 @@ async function furnishLinks(shop: Shop, key: string): Promise<void> {
 }
 
 /** Keys of several kinds, one of them being rotated and one revoked. */
-async function furnishDevelopers(shop: Shop, key: string): Promise<void> {
+async function furnishDevelopers(shop: TestApi, key: string): Promise<void> {
   const post = async (path: string, body: object): Promise<string> =>
     String((await shop.ask('POST', path, { key, body })).body['id'])
   const keys = '/v1/api_keys'

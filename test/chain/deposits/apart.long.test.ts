@@ -7,7 +7,7 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import type { RpcCall } from '../../support/anvil.ts'
 import { type HostileNode, startHostileNode } from '../../support/hostile-node.ts'
-import { createWorld, insertPayments, newAddress, TOKEN, useWorld, type World } from '../world.ts'
+import { createFixture, type Fixture, insertPayments, newAddress, TOKEN, useFixture } from '../fixture.ts'
 import { addAwaited, awaitDeposit } from './awaited.ts'
 
 describe('the reading of many addresses', () => {
@@ -16,21 +16,24 @@ describe('the reading of many addresses', () => {
   const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
   const deposits = { keys, wrongTokens: [] }
 
-  let world: World
+  let fixture: Fixture
   let node: HostileNode
   let numbers = 0
   beforeAll(async () => {
-    world = await createWorld()
-    node = await startHostileNode(world.anvil.url)
+    fixture = await createFixture()
+    node = await startHostileNode(fixture.anvil.url)
   })
   afterAll(async () => {
     await node.close()
-    await world.stop()
+    await fixture.stop()
   })
 
   // Long enough that no answer about deposits arrives within this test.
   const runner = ({ url } = node) =>
-    world.runner({ rpc: connectRpc({ urls: [url], quorum: 1, chainId: TOKEN.chainId, timeoutMs: 600_000 }), deposits })
+    fixture.runner({
+      rpc: connectRpc({ urls: [url], quorum: 1, chainId: TOKEN.chainId, timeoutMs: 600_000 }),
+      deposits,
+    })
 
   /** True for logs to any of several addresses: of the token, or of tokens that buyers mistake for it. */
   const isAboutDeposits = ({ method, params }: RpcCall): boolean =>
@@ -41,24 +44,27 @@ describe('the reading of many addresses', () => {
       numbers += 1
       return { paymentId: `pay_apart${numbers}`, attemptId: `att_apart${numbers}`, recipient: newAddress() }
     })
-    await insertPayments(world.db, opened)
-    await world.db.query(
+    await insertPayments(fixture.db, opened)
+    await fixture.db.query(
       `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
      select a.id, a.payment, 'crypto', 'usdc', 'open', 500, 'USD', now(), now()
      from unnest($1::text[], $2::text[]) as a(id, payment)`,
       [opened.map(({ attemptId }) => attemptId), opened.map(({ paymentId }) => paymentId)],
     )
-    for (const { attemptId } of opened) await awaitDeposit(world.db, keys, attemptId)
+    for (const { attemptId } of opened) await awaitDeposit(fixture.db, keys, attemptId)
     return opened.map(({ paymentId }) => keys.deriveAddress(paymentId))
   }
 
   const cursors = async (): Promise<{ payouts: number; deposits: number }> =>
-    (await world.db.query('select scanned_number::int as payouts, deposits_number::int as deposits from chain_cursor'))
-      .rows[0] as { payouts: number; deposits: number }
+    (
+      await fixture.db.query(
+        'select scanned_number::int as payouts, deposits_number::int as deposits from chain_cursor',
+      )
+    ).rows[0] as { payouts: number; deposits: number }
 
   /** The calls about deposits of one round over some new final blocks. */
   async function callsOfOneRound(): Promise<number> {
-    await world.chain.mine({ blocks: 3 })
+    await fixture.chain.mine({ blocks: 3 })
     const before = node.calls.length
     await runner().tick()
     const { payouts, deposits: read } = await cursors()
@@ -70,20 +76,20 @@ describe('the reading of many addresses', () => {
     const addresses = await watch(500)
     await runner().tick()
     expect(await callsOfOneRound()).toBe(0)
-    await mintUsdc(world.chain, { to: addresses.at(-1)!, micro: 5_000_000n })
+    await mintUsdc(fixture.chain, { to: addresses.at(-1)!, micro: 5_000_000n })
     expect(await callsOfOneRound()).toBe(1)
     const asked = node.calls.filter(isAboutDeposits).at(-1)!
     const { topics } = asked.params[0] as { topics: unknown[] }
     expect(topics[2]).toEqual([`0x${addresses.at(-1)!.slice(2).padStart(64, '0')}`])
-    expect(world.heard.deposits.map(({ address }) => address)).toEqual([addresses.at(-1)])
+    expect(fixture.heard.deposits.map(({ address }) => address)).toEqual([addresses.at(-1)])
   })
 
   test('a question about deposits that is never answered delays no payout', async () => {
     await watch(1)
-    await world.finalize(runner())
+    await fixture.finalize(runner())
     const before = await cursors()
     let unanswered = 0
-    const silent = await startHostileNode(world.anvil.url)
+    const silent = await startHostileNode(fixture.anvil.url)
     silent.behave = (call) => {
       if (!isAboutDeposits(call)) return 'honest'
       unanswered += 1
@@ -93,16 +99,16 @@ describe('the reading of many addresses', () => {
     const work = runner(silent).run(leaving.signal)
     try {
       const [address] = await watch(1)
-      await mintUsdc(world.chain, { to: address!, micro: 5_000_000n })
+      await mintUsdc(fixture.chain, { to: address!, micro: 5_000_000n })
       const isAsked = async () => {
-        await world.chain.mine({ blocks: 1 })
+        await fixture.chain.mine({ blocks: 1 })
         return unanswered > 0
       }
       await poll(isAsked, { withinMs: 20_000, everyMs: 50, what: 'the question about deposits' })
-      const [queued] = await world.queue([{}])
+      const [queued] = await fixture.queue([{}])
       const isSettled = async () => {
-        await world.chain.mine({ blocks: 1 })
-        return (await world.payout(queued!.paymentId)).state === 'settled'
+        await fixture.chain.mine({ blocks: 1 })
+        return (await fixture.payout(queued!.paymentId)).state === 'settled'
       }
       await poll(isSettled, { withinMs: 25_000, everyMs: 50, what: 'the payout to be settled' })
       const after = await cursors()
@@ -117,7 +123,7 @@ describe('the reading of many addresses', () => {
 
   // Both readings used one range length: the first extended it each time that the second succeeded.
   test('logs that two nodes hid at first are read again, also if nodes give few blocks and more arrive each round', async () => {
-    const apart = await createWorld()
+    const apart = await createFixture()
     const nodes = await Promise.all([1, 2, 3].map(() => startHostileNode(apart.anvil.url)))
     try {
       let now = 0
@@ -157,7 +163,7 @@ describe('the reading of many addresses', () => {
     // The cursor moved past the money at an address whose watch had ended.
     test('a deposit during an outage is found when the engine is back, also after the watch of its address has ended', async () => {
       const weekAgo = Math.floor(Date.now() / 1000) - 7 * 86_400
-      const past = await createWorld({ anvil: ['--timestamp', String(weekAgo)] })
+      const past = await createFixture({ anvil: ['--timestamp', String(weekAgo)] })
       try {
         const engine = () => past.runner({ deposits })
         await past.finalize(engine())
@@ -177,20 +183,20 @@ describe('the reading of many addresses', () => {
     // A worker without the seed read the blocks for all of them.
     test('a deposit is found when a worker has the seed again that the last one lacked', async () => {
       const [address] = await watch(1)
-      await world.finalize(runner())
-      await mintUsdc(world.chain, { to: address!, micro: 5_000_000n })
-      await world.finalize(world.runner({ deposits: null }))
+      await fixture.finalize(runner())
+      await mintUsdc(fixture.chain, { to: address!, micro: 5_000_000n })
+      await fixture.finalize(fixture.runner({ deposits: null }))
       const { payouts, deposits: read } = await cursors()
       expect(read).toBeLessThan(payouts)
-      await world.finalize(runner())
-      expect(world.heard.deposits.map((deposit) => deposit.address)).toContain(address)
+      await fixture.finalize(runner())
+      expect(fixture.heard.deposits.map((deposit) => deposit.address)).toContain(address)
     })
 
     // The cursor passed the blocks as soon as no address was watched, and missed 5 USDC.
     test.each(['before the first round without the seed', 'after it'])(
       'a deposit is found when the seed is back, also if the watch of the only address has ended %s',
       async (when) => {
-        const alone = await createWorld()
+        const alone = await createFixture()
         const endWatch = () => alone.db.query(`update deposit set watch_until = now() - interval '1 second'`)
         try {
           await alone.finalize(alone.runner({ deposits }))
@@ -209,7 +215,7 @@ describe('the reading of many addresses', () => {
     )
 
     test('without any address no deposit is found, and no block counts as behind', async () => {
-      const plain = await createWorld()
+      const plain = await createFixture()
       try {
         await plain.finalize(plain.runner({ deposits: null }))
         const cursor = await readChainCursor(plain.db, { chainId: TOKEN.chainId, token: TOKEN.address })
@@ -226,33 +232,33 @@ describe('the reading after a standstill of the chain', () => {
   const keys = createDepositKeys(Buffer.alloc(32, 5).toString('base64'), TOKEN.chainId)
   const now = Math.floor(Date.now() / 1000)
 
-  const world = useWorld({ anvil: ['--no-mining', '--timestamp', String(now - 4 * HOUR)] })
+  const fixture = useFixture({ anvil: ['--no-mining', '--timestamp', String(now - 4 * HOUR)] })
 
   const block = async (timestamp: number): Promise<void> => {
-    await world.chain.setNextBlockTimestamp({ timestamp: BigInt(timestamp) })
-    await world.chain.mine({ blocks: 1 })
+    await fixture.chain.setNextBlockTimestamp({ timestamp: BigInt(timestamp) })
+    await fixture.chain.mine({ blocks: 1 })
   }
 
   const read = async (): Promise<number> =>
-    Number((await world.db.query('select count(*) from deposit_log')).rows[0]?.count)
+    Number((await fixture.db.query('select count(*) from deposit_log')).rows[0]?.count)
 
   // Only watched addresses were requested: the block was new enough, and few were behind.
   test('a deposit from before a standstill of hours is read when the chain continues, also if its watch has ended by then', async () => {
-    const engine = world.runner({ deposits: { keys, wrongTokens: [] } })
-    const { paymentId, address } = await addAwaited(world.db, keys, 'stood_still')
-    await world.db.query(
+    const engine = fixture.runner({ deposits: { keys, wrongTokens: [] } })
+    const { paymentId, address } = await addAwaited(fixture.db, keys, 'stood_still')
+    await fixture.db.query(
       `update deposit set created_at = now() - interval '5 hours', watch_until = now() - interval '2 hours' where payment_id = $1`,
       [paymentId],
     )
-    world.clock.now = new Date((now - 3 * HOUR) * 1000)
+    fixture.clock.now = new Date((now - 3 * HOUR) * 1000)
     await block(now - 3 * HOUR)
     await engine.tick()
     // No later block makes it final.
-    await world.chain.setNextBlockTimestamp({ timestamp: BigInt(now - 3 * HOUR + 2) })
-    await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+    await fixture.chain.setNextBlockTimestamp({ timestamp: BigInt(now - 3 * HOUR + 2) })
+    await mintUsdc(fixture.chain, { to: address, micro: 5_000_000n })
     await engine.tick()
     expect(await read()).toBe(0)
-    world.clock.now = new Date(now * 1000)
+    fixture.clock.now = new Date(now * 1000)
     for (const second of [-6, -4, -2, 0]) await block(now + second)
     await engine.tick()
     expect(await read()).toBe(1)

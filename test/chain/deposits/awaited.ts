@@ -1,7 +1,7 @@
 import type { DepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import type { Db } from '../../../src/db/db.ts'
 import { openDeposit } from '../../../src/db/payments/deposits.ts'
-import { insertPayments, newAddress, TOKEN } from '../world.ts'
+import { insertPayments, newAddress, TOKEN } from '../fixture.ts'
 
 /** Payments at whose addresses 5 USDC are awaited. */
 

@@ -14,7 +14,7 @@ import { asUsdcOwner, DEVELOPMENT_USDC, mintUsdc, usdcAdminAbi } from '../../../
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { startLossyProxy } from '../../support/anvil.ts'
 import { bookSettled } from '../../support/book-settled.ts'
-import { createSettings, createWorld, insertPayments, newAddress, newKey, TOKEN, type World } from '../world.ts'
+import { createFixture, createSettings, type Fixture, insertPayments, newAddress, newKey, TOKEN } from '../fixture.ts'
 import { sendOtherToken } from './other-token.ts'
 
 describe('the keys of deposit addresses', () => {
@@ -79,25 +79,25 @@ describe('deposits', () => {
   const deposits = { keys, wrongTokens: [WRONG_TOKEN] }
   const hooks = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
 
-  let world: World
+  let fixture: Fixture
   let numbers = 0
   beforeAll(async () => {
-    world = await createWorld({ micro: 1_000_000n })
-    await world.chain.setCode({
+    fixture = await createFixture({ micro: 1_000_000n })
+    await fixture.chain.setCode({
       address: WRONG_TOKEN,
-      bytecode: (await world.chain.getCode({ address: DEVELOPMENT_USDC })) ?? '0x',
+      bytecode: (await fixture.chain.getCode({ address: DEVELOPMENT_USDC })) ?? '0x',
     })
   })
-  afterAll(() => world.stop())
+  afterAll(() => fixture.stop())
 
-  const runner = () => world.runner({ deposits, hooks })
+  const runner = () => fixture.runner({ deposits, hooks })
 
   async function openPayment() {
     numbers += 1
     const paymentId = `pay_deposit${numbers}`
     const attemptId = `att_deposit${numbers}`
-    await insertPayments(world.db, [{ paymentId, recipient: newAddress() }])
-    await world.db.query(
+    await insertPayments(fixture.db, [{ paymentId, recipient: newAddress() }])
+    await fixture.db.query(
       `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
      values ($1, $2, 'crypto', 'usdc', 'open', 500, 'USD', now(), now())`,
       [attemptId, paymentId],
@@ -112,58 +112,58 @@ describe('deposits', () => {
       expiresAt: Math.floor(Date.now() / 1000) + 3600,
       watchSeconds: 3600,
     }
-    await openDeposit(world.db, deposit)
+    await openDeposit(fixture.db, deposit)
     return { paymentId, attemptId, address: keys.deriveAddress(paymentId), deposit }
   }
 
   const received = async (attemptId: string) => {
-    const deposit = await readDeposit(world.db, attemptId)
+    const deposit = await readDeposit(fixture.db, attemptId)
     return { micro: deposit?.receivedMicro, wrong: deposit?.wrongToken }
   }
   const listSweeps = async (paymentId: string) =>
     (
-      await world.db.query(
+      await fixture.db.query(
         'select idx, state, micro_usdc::text as micro from deposit_sweep where payment_id = $1 order by idx',
         [paymentId],
       )
     ).rows
   const readBalance = async (account: string) =>
-    (await readBalances(world.db)).find((row) => row.account === account && row.asset === 'USDC')?.amount ?? '0'
-  const pausedReason = async () => (await world.db.query('select paused_reason from chain_cursor')).rows[0]
+    (await readBalances(fixture.db)).find((row) => row.account === account && row.asset === 'USDC')?.amount ?? '0'
+  const pausedReason = async () => (await fixture.db.query('select paused_reason from chain_cursor')).rows[0]
 
   test('USDC at the address of a payment is known when final, reported to the payment, and swept without gas at the address', async () => {
     const { paymentId, attemptId, address } = await openPayment()
-    const treasuryBefore = await world.balance(world.treasury.address)
-    await world.finalize(runner())
+    const treasuryBefore = await fixture.balance(fixture.treasury.address)
+    await fixture.finalize(runner())
     const booked = await readBalance('treasury')
-    await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+    await mintUsdc(fixture.chain, { to: address, micro: 5_000_000n })
     expect(await received(attemptId)).toEqual({ micro: '0', wrong: false })
-    await world.finalize(runner(), 4)
+    await fixture.finalize(runner(), 4)
     expect(await received(attemptId)).toEqual({ micro: ASKED, wrong: false })
-    const { rows: logs } = await world.db.query(
+    const { rows: logs } = await fixture.db.query(
       'select block_number, finalized_at from deposit_log where payment_id = $1',
       [paymentId],
     )
-    const { timestamp } = await world.chain.getBlock({ blockNumber: BigInt(logs[0].block_number) })
+    const { timestamp } = await fixture.chain.getBlock({ blockNumber: BigInt(logs[0].block_number) })
     expect(logs).toMatchObject([{ finalized_at: new Date(Number(timestamp) * 1000) }])
-    expect(await takeUnread(world.db, { minAgeMs: 60_000, limit: 10 })).toEqual([
+    expect(await takeUnread(fixture.db, { minAgeMs: 60_000, limit: 10 })).toEqual([
       { attempt_id: attemptId, payment_id: paymentId },
     ])
     expect(await listSweeps(paymentId)).toEqual([{ idx: 0, state: 'done', micro: ASKED }])
-    expect(await world.balance(address)).toBe(0n)
-    expect(await world.chain.getBalance({ address })).toBe(0n)
-    expect(await world.balance(world.treasury.address)).toBe(treasuryBefore + 5_000_000n)
+    expect(await fixture.balance(address)).toBe(0n)
+    expect(await fixture.chain.getBalance({ address })).toBe(0n)
+    expect(await fixture.balance(fixture.treasury.address)).toBe(treasuryBefore + 5_000_000n)
     // No payment has taken it yet: it is in the treasury, and in suspense.
     expect(BigInt(await readBalance('treasury')) - BigInt(booked)).toBe(5_000_000n)
     expect([await readBalance('deposits'), await readBalance('suspense')]).toEqual(['0', `-${ASKED}`])
-    expect(await findImbalances(world.db)).toEqual([])
+    expect(await findImbalances(fixture.db)).toEqual([])
     expect(await pausedReason()).toEqual({ paused_reason: null })
   })
 
   /** Two hours after the watch of the address has ended. */
   async function openEnded() {
     const opened = await openPayment()
-    await world.db.query(`update deposit set watch_until = now() - interval '2 hours' where payment_id = $1`, [
+    await fixture.db.query(`update deposit set watch_until = now() - interval '2 hours' where payment_id = $1`, [
       opened.paymentId,
     ])
     return opened
@@ -175,76 +175,76 @@ describe('deposits', () => {
       const ended = await openEnded()
       const quiet = await openEnded()
       const engine = runner()
-      await world.finalize(engine)
-      await mintUsdc(world.chain, { to: ended.address, micro: 5_000_000n })
-      await world.finalize(engine, 3)
+      await fixture.finalize(engine)
+      await mintUsdc(fixture.chain, { to: ended.address, micro: 5_000_000n })
+      await fixture.finalize(engine, 3)
       expect(await received(ended.attemptId)).toEqual({ micro: '0', wrong: false })
-      if (when === 'within a day') world.clock.now = new Date(world.clock.now.getTime() + 86_400_000)
-      await world.finalize(when === 'within a day' ? engine : runner(), 4)
+      if (when === 'within a day') fixture.clock.now = new Date(fixture.clock.now.getTime() + 86_400_000)
+      await fixture.finalize(when === 'within a day' ? engine : runner(), 4)
       expect(await received(ended.attemptId)).toEqual({ micro: ASKED, wrong: false })
-      expect(await takeUnread(world.db, { minAgeMs: 60_000, limit: 10 })).toContainEqual({
+      expect(await takeUnread(fixture.db, { minAgeMs: 60_000, limit: 10 })).toContainEqual({
         attempt_id: ended.attemptId,
         payment_id: ended.paymentId,
       })
       expect(await listSweeps(ended.paymentId)).toEqual([{ idx: 0, state: 'done', micro: ASKED }])
       expect(await received(quiet.attemptId)).toEqual({ micro: '0', wrong: false })
-      world.clock.now = new Date()
+      fixture.clock.now = new Date()
     },
   )
 
   test('money at an address whose watch has ended, and whose transfer no node shows, is on the attention lists until one does', async () => {
     const { address, paymentId, attemptId } = await openEnded()
-    await mintUsdc(world.chain, { to: address, micro: 2_000_000n })
-    await world.chain.mine({ blocks: 4 })
-    const node = await startLossyProxy(world.anvil.url)
+    await mintUsdc(fixture.chain, { to: address, micro: 2_000_000n })
+    await fixture.chain.mine({ blocks: 4 })
+    const node = await startLossyProxy(fixture.anvil.url)
     try {
       node.decide = ({ method }) => (method === 'eth_getLogs' ? { rewrite: () => [] } : 'deliver')
-      const engine = world.runner({ deposits, hooks, url: node.url })
-      await world.finalize(engine, 2)
-      await world.chain.mine({ blocks: 64 })
-      await world.finalize(engine, 2)
+      const engine = fixture.runner({ deposits, hooks, url: node.url })
+      await fixture.finalize(engine, 2)
+      await fixture.chain.mine({ blocks: 64 })
+      await fixture.finalize(engine, 2)
     } finally {
       await node.close()
     }
     const detail = `its address ${address} holds 2000000 units of a token more than its transfers show`
     const listed = { kind: 'deposit_difference', detail }
-    expect(await listSettlementAttention(world.db)).toContainEqual({ ...listed, subject: paymentId })
-    expect(await listAttention(world.db, 100)).toContainEqual(expect.objectContaining({ ...listed, paymentId }))
-    await world.finalize(runner(), 4)
+    expect(await listSettlementAttention(fixture.db)).toContainEqual({ ...listed, subject: paymentId })
+    expect(await listAttention(fixture.db, 100)).toContainEqual(expect.objectContaining({ ...listed, paymentId }))
+    await fixture.finalize(runner(), 4)
     expect(await received(attemptId)).toMatchObject({ micro: '2000000' })
-    expect(await listSettlementAttention(world.db)).toEqual([])
+    expect(await listSettlementAttention(fixture.db)).toEqual([])
   })
 
   test('a part and the rest are one deposit, swept with two nonces', async () => {
     const { paymentId, attemptId, address } = await openPayment()
-    await mintUsdc(world.chain, { to: address, micro: 2_000_000n })
-    await world.finalize(runner(), 4)
-    await mintUsdc(world.chain, { to: address, micro: 3_000_000n })
-    await world.finalize(runner(), 4)
+    await mintUsdc(fixture.chain, { to: address, micro: 2_000_000n })
+    await fixture.finalize(runner(), 4)
+    await mintUsdc(fixture.chain, { to: address, micro: 3_000_000n })
+    await fixture.finalize(runner(), 4)
     expect(await received(attemptId)).toEqual({ micro: ASKED, wrong: false })
     expect(await listSweeps(paymentId)).toEqual([
       { idx: 0, state: 'done', micro: '2000000' },
       { idx: 1, state: 'done', micro: '3000000' },
     ])
-    expect(await world.balance(address)).toBe(0n)
+    expect(await fixture.balance(address)).toBe(0n)
   })
 
   test('the gas of a sweep is booked, once and to the wei', async () => {
-    const spent = async () => BigInt((await readBalances(world.db)).find((row) => row.asset === 'POL')?.amount ?? '0')
-    const wallet = world.relayers[0]!.address
-    const [booked, money] = [await spent(), await world.chain.getBalance({ address: wallet })]
+    const spent = async () => BigInt((await readBalances(fixture.db)).find((row) => row.asset === 'POL')?.amount ?? '0')
+    const wallet = fixture.relayers[0]!.address
+    const [booked, money] = [await spent(), await fixture.chain.getBalance({ address: wallet })]
     const { address } = await openPayment()
-    await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
-    await world.finalize(runner(), 5)
-    const paid = money - (await world.chain.getBalance({ address: wallet }))
+    await mintUsdc(fixture.chain, { to: address, micro: 5_000_000n })
+    await fixture.finalize(runner(), 5)
+    const paid = money - (await fixture.chain.getBalance({ address: wallet }))
     expect(paid).toBeGreaterThan(0n)
     expect((await spent()) - booked).toBe(paid)
   })
 
   test('opening the address again changes neither the rate nor the amount', async () => {
     const { attemptId, deposit } = await openPayment()
-    await openDeposit(world.db, { ...deposit, askedMicro: '1', rate: { ...deposit.rate, rate: '2' } })
-    expect(await readDeposit(world.db, attemptId)).toMatchObject({ askedMicro: ASKED, rate: '1' })
+    await openDeposit(fixture.db, { ...deposit, askedMicro: '1', rate: { ...deposit.rate, rate: '2' } })
+    expect(await readDeposit(fixture.db, attemptId)).toMatchObject({ askedMicro: ASKED, rate: '1' })
   })
 
   test('logs of any shape that strangers make at the address stop nothing, and are not another token', async () => {
@@ -252,108 +252,108 @@ describe('deposits', () => {
     const token = newAddress()
     // Emits Transfer(first word, second word) with as many bytes of zeros as the third word says.
     const bytecode: Hex = `0x6020356000357f${TOPICS.transfer.slice(2)}6040356000a300`
-    await world.chain.setCode({ address: token, bytecode })
-    const [from] = await world.chain.requestAddresses()
+    await fixture.chain.setCode({ address: token, bytecode })
+    const [from] = await fixture.chain.requestAddresses()
     for (const size of [0, 1, 32, 64, 96]) {
       const data: Hex = `0x${[newAddress(), address, `0x${size.toString(16)}` as Hex].map((part) => part.slice(2).padStart(64, '0')).join('')}`
-      await world.chain.sendTransaction({ account: from!, to: token, data, chain: null })
+      await fixture.chain.sendTransaction({ account: from!, to: token, data, chain: null })
     }
-    const engine = world.runner({ deposits: { ...deposits, wrongTokens: [token] }, hooks })
-    await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
-    await world.finalize(engine, 2)
+    const engine = fixture.runner({ deposits: { ...deposits, wrongTokens: [token] }, hooks })
+    await mintUsdc(fixture.chain, { to: address, micro: 5_000_000n })
+    await fixture.finalize(engine, 2)
     expect(await received(attemptId)).toEqual({ micro: ASKED, wrong: false })
-    expect(await world.db.query('select 1 from deposit_log where applied_at is null')).toMatchObject({ rows: [] })
+    expect(await fixture.db.query('select 1 from deposit_log where applied_at is null')).toMatchObject({ rows: [] })
   })
 
   test('dust is counted, and not swept because the gas costs more', async () => {
     const { paymentId, attemptId, address } = await openPayment()
-    await mintUsdc(world.chain, { to: address, micro: 9_999n })
-    await world.finalize(runner(), 3)
+    await mintUsdc(fixture.chain, { to: address, micro: 9_999n })
+    await fixture.finalize(runner(), 3)
     expect(await received(attemptId)).toEqual({ micro: '9999', wrong: false })
     expect(await listSweeps(paymentId)).toEqual([])
   })
 
   test('a reorganization before finality removes the deposit, and nothing was reported', async () => {
     const { attemptId, address } = await openPayment()
-    await world.finalize(runner())
-    const snapshot = await world.chain.snapshot()
-    await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+    await fixture.finalize(runner())
+    const snapshot = await fixture.chain.snapshot()
+    await mintUsdc(fixture.chain, { to: address, micro: 5_000_000n })
     await runner().tick()
     expect(await received(attemptId)).toEqual({ micro: '0', wrong: false })
-    await world.chain.revert({ id: snapshot })
-    await world.finalize(runner(), 4)
+    await fixture.chain.revert({ id: snapshot })
+    await fixture.finalize(runner(), 4)
     expect(await received(attemptId)).toEqual({ micro: '0', wrong: false })
   })
 
   test('a sweep that the pool dropped is sent again with its own bytes, and moves the money once', async () => {
     const { paymentId, address } = await openPayment()
-    await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
-    await world.chain.mine({ blocks: 4 })
-    const before = await world.balance(world.treasury.address)
+    await mintUsdc(fixture.chain, { to: address, micro: 5_000_000n })
+    await fixture.chain.mine({ blocks: 4 })
+    const before = await fixture.balance(fixture.treasury.address)
     // Seen as final, signed and sent; then the node forgets it, as after a restart.
     await runner().tick()
     expect(await listSweeps(paymentId)).toMatchObject([{ state: 'assigned' }])
-    for (const { tx_hash: hash } of (await world.db.query('select tx_hash from lane_tx_attempt')).rows)
-      await world.chain.dropTransaction({ hash }).catch(() => undefined)
-    await world.chain.mine({ blocks: 1 })
-    expect(await world.balance(address)).toBe(5_000_000n)
-    await world.finalize(runner(), 3)
+    for (const { tx_hash: hash } of (await fixture.db.query('select tx_hash from lane_tx_attempt')).rows)
+      await fixture.chain.dropTransaction({ hash }).catch(() => undefined)
+    await fixture.chain.mine({ blocks: 1 })
+    expect(await fixture.balance(address)).toBe(5_000_000n)
+    await fixture.finalize(runner(), 3)
     expect(await listSweeps(paymentId)).toEqual([{ idx: 0, state: 'done', micro: ASKED }])
-    expect(await world.balance(world.treasury.address)).toBe(before + 5_000_000n)
+    expect(await fixture.balance(fixture.treasury.address)).toBe(before + 5_000_000n)
   })
 
   test('a sweep that the token refuses waits, costs no gas, and delays no payout', async () => {
     const { paymentId, address } = await openPayment()
-    await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+    await mintUsdc(fixture.chain, { to: address, micro: 5_000_000n })
     await asUsdcOwner(
-      world.chain,
+      fixture.chain,
       encodeFunctionData({ abi: usdcAdminAbi, functionName: 'blacklist', args: [address] }),
     )
-    await world.chain.mine({ blocks: 4 })
-    const wallet = world.relayers[0]!.address
-    const spent = await world.chain.getTransactionCount({ address: wallet })
-    await world.finalize(runner(), 3)
+    await fixture.chain.mine({ blocks: 4 })
+    const wallet = fixture.relayers[0]!.address
+    const spent = await fixture.chain.getTransactionCount({ address: wallet })
+    await fixture.finalize(runner(), 3)
     expect(await listSweeps(paymentId)).toMatchObject([{ state: 'signed' }])
-    expect(await world.chain.getTransactionCount({ address: wallet })).toBe(spent)
-    const [queued] = await world.queue([{ micro: 1_000n }])
-    await world.finalize(world.runner({ deposits, hooks: { ...hooks, onSettled: bookSettled } }), 3)
-    expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+    expect(await fixture.chain.getTransactionCount({ address: wallet })).toBe(spent)
+    const [queued] = await fixture.queue([{ micro: 1_000n }])
+    await fixture.finalize(fixture.runner({ deposits, hooks: { ...hooks, onSettled: bookSettled } }), 3)
+    expect((await fixture.payout(queued!.paymentId)).state).toBe('settled')
     await asUsdcOwner(
-      world.chain,
+      fixture.chain,
       encodeFunctionData({ abi: usdcAdminAbi, functionName: 'unBlacklist', args: [address] }),
     )
-    await world.finalize(runner(), 4)
+    await fixture.finalize(runner(), 4)
     expect(await listSweeps(paymentId)).toMatchObject([{ state: 'done' }])
   })
 
   test('a sweep that a restored database has forgotten is found on chain, and nothing is booked twice', async () => {
     const { paymentId, attemptId, address } = await openPayment()
-    await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
-    await world.finalize(runner(), 4)
+    await mintUsdc(fixture.chain, { to: address, micro: 5_000_000n })
+    await fixture.finalize(runner(), 4)
     const [before, suspense] = [await readBalance('treasury'), await readBalance('suspense')]
     // As after a restore to the time before the buyer paid.
-    await world.db.query(
+    await fixture.db.query(
       'alter table ledger_entry disable trigger user; alter table ledger_transaction disable trigger user',
     )
-    await world.db.query(
+    await fixture.db.query(
       `delete from ledger_entry where transaction_id in (select id from ledger_transaction where payment_id = '${paymentId}')`,
     )
-    await world.db.query('delete from ledger_transaction where payment_id = $1', [paymentId])
-    await world.db.query(
+    await fixture.db.query('delete from ledger_transaction where payment_id = $1', [paymentId])
+    await fixture.db.query(
       'alter table ledger_entry enable trigger user; alter table ledger_transaction enable trigger user',
     )
-    await world.db.query(`update treasury_change set micro = s.micro from (select sum(amount) as micro from ledger_entry
+    await fixture.db.query(`update treasury_change set micro = s.micro from (select sum(amount) as micro from ledger_entry
       where account = 'treasury') s where id = (select max(id) from treasury_change)`)
-    await world.db.query('delete from treasury_change where id < (select max(id) from treasury_change)')
-    await world.db.query('delete from deposit_sweep where payment_id = $1', [paymentId])
-    await world.db.query('delete from deposit_log where payment_id = $1', [paymentId])
-    await world.db.query('delete from treasury_log where counterparty = $1', [address])
-    const genesis = await world.chain.getBlock({ blockNumber: 0n })
-    await world.db.query(
+    await fixture.db.query('delete from treasury_change where id < (select max(id) from treasury_change)')
+    await fixture.db.query('delete from deposit_sweep where payment_id = $1', [paymentId])
+    await fixture.db.query('delete from deposit_log where payment_id = $1', [paymentId])
+    await fixture.db.query('delete from treasury_log where counterparty = $1', [address])
+    const genesis = await fixture.chain.getBlock({ blockNumber: 0n })
+    await fixture.db.query(
       'update chain_cursor set scanned_number = 0, logs_number = 0, deposits_number = 0, scanned_hash = $1',
       [genesis.hash],
     )
-    await world.finalize(runner(), 4)
+    await fixture.finalize(runner(), 4)
     expect(await received(attemptId)).toEqual({ micro: ASKED, wrong: false })
     expect((await listSweeps(paymentId)).filter(({ state }) => state === 'done')).toHaveLength(1)
     expect([await readBalance('treasury'), await readBalance('suspense')]).toEqual([before, suspense])
@@ -362,48 +362,48 @@ describe('deposits', () => {
 
   test('rebuild finds a deposit that the database has forgotten although the chain was read further', async () => {
     const { paymentId, attemptId, address } = await openPayment()
-    await mintUsdc(world.chain, { to: address, micro: 9_000n })
-    await world.finalize(runner(), 3)
-    await world.db.query('delete from deposit_log where payment_id = $1', [paymentId])
-    await world.finalize(runner())
+    await mintUsdc(fixture.chain, { to: address, micro: 9_000n })
+    await fixture.finalize(runner(), 3)
+    await fixture.db.query('delete from deposit_log where payment_id = $1', [paymentId])
+    await fixture.finalize(runner())
     expect(await received(attemptId)).toEqual({ micro: '0', wrong: false })
-    const settings = createSettings(world, deposits.wrongTokens)
-    await rebuild({ db: world.db, settings, hooks, dryRun: false, say: () => undefined })
+    const settings = createSettings(fixture, deposits.wrongTokens)
+    await rebuild({ db: fixture.db, settings, hooks, dryRun: false, say: () => undefined })
     expect(await received(attemptId)).toEqual({ micro: '9000', wrong: false })
   })
 
   test('another token is recorded, not booked and not swept', async () => {
     const { paymentId, attemptId, address } = await openPayment()
-    const books = await readBalances(world.db)
-    const hash = await sendOtherToken(world, { token: WRONG_TOKEN, to: address })
-    await world.finalize(runner(), 3)
-    expect((await world.chain.getTransactionReceipt({ hash })).logs).toHaveLength(1)
+    const books = await readBalances(fixture.db)
+    const hash = await sendOtherToken(fixture, { token: WRONG_TOKEN, to: address })
+    await fixture.finalize(runner(), 3)
+    expect((await fixture.chain.getTransactionReceipt({ hash })).logs).toHaveLength(1)
     expect(await received(attemptId)).toEqual({ micro: '0', wrong: true })
     expect(await listSweeps(paymentId)).toEqual([])
-    expect(await readBalances(world.db)).toEqual(books)
+    expect(await readBalances(fixture.db)).toEqual(books)
   })
 
   test('a seed that does not derive the known addresses signs nothing', async () => {
     const { paymentId, address } = await openPayment()
-    await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+    await mintUsdc(fixture.chain, { to: address, micro: 5_000_000n })
     const other = { ...deposits, keys: createDepositKeys(Buffer.from(newKey()).toString('base64'), TOKEN.chainId) }
-    const wrong = world.runner({ deposits: other, hooks })
+    const wrong = fixture.runner({ deposits: other, hooks })
     await wrong.tick()
-    await world.chain.mine({ blocks: 4 })
+    await fixture.chain.mine({ blocks: 4 })
     await expect(wrong.tick()).rejects.toThrow('follows from no deposit seed that is here')
     const scope = { chainId: TOKEN.chainId, livemode: false }
-    await expect(assertSameSeed(world.db, other.keys, scope)).rejects.toThrow('DEPOSIT_SEED is not the one of before')
+    await expect(assertSameSeed(fixture.db, other.keys, scope)).rejects.toThrow('DEPOSIT_SEED is not the one of before')
     // One address of the wrong seed, shown since, does not make it the right one.
     const { paymentId: late } = await openPayment()
-    await world.db.query('update deposit set address = $2 where payment_id = $1', [
+    await fixture.db.query('update deposit set address = $2 where payment_id = $1', [
       late,
       other.keys.deriveAddress(late),
     ])
-    await expect(assertSameSeed(world.db, other.keys, scope)).rejects.toThrow('DEPOSIT_SEED is not the one of before')
-    await assertSameSeed(world.db, keys, scope)
-    await assertSameSeed(world.db, other.keys, { ...scope, livemode: true })
+    await expect(assertSameSeed(fixture.db, other.keys, scope)).rejects.toThrow('DEPOSIT_SEED is not the one of before')
+    await assertSameSeed(fixture.db, keys, scope)
+    await assertSameSeed(fixture.db, other.keys, { ...scope, livemode: true })
     expect(await listSweeps(paymentId)).toEqual([])
-    await world.finalize(runner(), 4)
+    await fixture.finalize(runner(), 4)
     expect(await listSweeps(paymentId)).toMatchObject([{ state: 'done' }])
   })
 })

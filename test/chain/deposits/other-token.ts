@@ -1,24 +1,24 @@
 import type { Hex } from '../../../src/domain/hex.ts'
-import { TOKEN, type World } from '../world.ts'
+import { type Fixture, TOKEN } from '../fixture.ts'
 
 /**
  * Puts a contract at `token` that returns a balance for `to`, and sends that there. Called without data it emits
  * Transfer(from, to, value), as ERC-20 requires. Returns the transaction.
  */
-export async function sendOtherToken(world: World, { token, to }: { token: Hex; to: Hex }): Promise<Hex> {
+export async function sendOtherToken(fixture: Fixture, { token, to }: { token: Hex; to: Hex }): Promise<Hex> {
   const emits = `6207a1205f5273${to.slice(2)}5f7f${'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'}60205fa300`
   const answers = `5b60043573${to.slice(2)}146207a120025f5260205ff3`
-  await world.chain.setCode({ address: token, bytecode: `0x36604657${emits}${answers}` })
-  const { treasury } = world
-  await world.chain.setBalance({ address: treasury.address, value: 10n ** 18n })
+  await fixture.chain.setCode({ address: token, bytecode: `0x36604657${emits}${answers}` })
+  const { treasury } = fixture
+  await fixture.chain.setBalance({ address: treasury.address, value: 10n ** 18n })
   const raw = await treasury.signTransaction({
     type: 'eip1559',
     chainId: TOKEN.chainId,
-    nonce: await world.chain.getTransactionCount({ address: treasury.address }),
+    nonce: await fixture.chain.getTransactionCount({ address: treasury.address }),
     to: token,
     gas: 200_000n,
     maxFeePerGas: 10n ** 12n,
     maxPriorityFeePerGas: 10n ** 9n,
   })
-  return world.chain.sendRawTransaction({ serializedTransaction: raw })
+  return fixture.chain.sendRawTransaction({ serializedTransaction: raw })
 }

@@ -3,13 +3,13 @@ import type { LocalAccount } from 'viem/accounts'
 import { encodeFunctionData } from 'viem/utils'
 import { createKeyAccount } from '../../../src/chain/keys/private-key.ts'
 import { mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
-import { newAddress, newKey, TOKEN, type World } from '../world.ts'
+import { type Fixture, newAddress, newKey, TOKEN } from '../fixture.ts'
 
 /** Transactions that are sent again on another chain, and that chain. */
 
 /** The transactions of a sender that pay USDC, as bytes to send again. */
 export async function signTransfers(
-  { chain }: World,
+  { chain }: Fixture,
   payments: readonly { to: Hex; micro: bigint }[],
   payer: LocalAccount = createKeyAccount(newKey()),
 ): Promise<Hex[]> {
@@ -35,12 +35,12 @@ export async function signTransfers(
 }
 
 /** A transaction of strangers: mined before others in their block, it shifts their log indexes by one. */
-export const signStranger = async (world: World): Promise<Hex> =>
-  (await signTransfers(world, [{ to: newAddress(), micro: 1n }]))[0] as Hex
+export const signStranger = async (fixture: Fixture): Promise<Hex> =>
+  (await signTransfers(fixture, [{ to: newAddress(), micro: 1n }]))[0] as Hex
 
 /** The chain without the last blocks, with these transactions in one of their places, the first or a later one. */
 export async function reorganize(
-  { chain }: World,
+  { chain }: Fixture,
   depth: number,
   mined: readonly Hex[] | { readonly raw: readonly Hex[]; readonly later: number },
 ): Promise<void> {

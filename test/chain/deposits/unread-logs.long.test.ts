@@ -3,38 +3,38 @@ import { createDepositKeys } from '../../../src/chain/deposits/deposit-keys.ts'
 import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { type HostileNode, startHostileNode } from '../../support/hostile-node.ts'
-import { TOKEN, useWorld } from '../world.ts'
+import { TOKEN, useFixture } from '../fixture.ts'
 import { addAwaited } from './awaited.ts'
 
 describe('a deposit while no quorum gives logs', () => {
   const keys = createDepositKeys(Buffer.alloc(32, 3).toString('base64'), TOKEN.chainId)
   const deposits = { keys, wrongTokens: [] }
-  const world = useWorld()
+  const fixture = useFixture()
   let node: HostileNode
-  beforeAll(async () => void (node = await startHostileNode(world.anvil.url)))
+  beforeAll(async () => void (node = await startHostileNode(fixture.anvil.url)))
   afterAll(() => node.close())
   const runner = () =>
-    world.runner({ rpc: connectRpc({ urls: [node.url], quorum: 1, chainId: TOKEN.chainId }), deposits })
+    fixture.runner({ rpc: connectRpc({ urls: [node.url], quorum: 1, chainId: TOKEN.chainId }), deposits })
 
   /** Returns how often the deposit was found. */
   async function depositWithoutLogs(name: string, blocks: number): Promise<number> {
     const engine = runner()
-    await world.finalize(engine)
-    const { address } = await addAwaited(world.db, keys, name)
-    await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+    await fixture.finalize(engine)
+    const { address } = await addAwaited(fixture.db, keys, name)
+    await mintUsdc(fixture.chain, { to: address, micro: 5_000_000n })
     node.behave = ({ method }) => (method === 'eth_getLogs' ? { error: { code: -32000, message: 'busy' } } : 'honest')
     for (let left = blocks; left > 0; left -= 8) {
-      await world.chain.mine({ blocks: 8 })
+      await fixture.chain.mine({ blocks: 8 })
       await engine.tick().catch(() => undefined)
     }
     node.behave = () => 'honest'
     for (let round = 0; round < 12; round++) {
-      await world.chain.mine({ blocks: 8 })
+      await fixture.chain.mine({ blocks: 8 })
       await engine.tick()
     }
     // And after a restart.
-    await world.finalize(runner(), 4)
-    return world.heard.deposits.filter((one) => one.address === address).length
+    await fixture.finalize(runner(), 4)
+    return fixture.heard.deposits.filter((one) => one.address === address).length
   }
 
   test('a deposit is found when logs come back after 32 blocks', async () => {

@@ -20,7 +20,7 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import type { Payout } from '../../../src/domain/settlement/payout.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
-import { newAddress, newKey, queueAll, TOKEN, useWorld } from '../world.ts'
+import { newAddress, newKey, queueAll, TOKEN, useFixture } from '../fixture.ts'
 
 describe('authorizations', () => {
   const account = privateKeyToAccount(newKey())
@@ -398,16 +398,16 @@ describe('keys', () => {
   })
 
   describe('a treasury whose key is in a key service', () => {
-    const world = useWorld()
+    const fixture = useFixture()
 
     test('a treasury whose key is in a key service pays by the real token', async () => {
       const account = await openAccount('aws-kms:alias/treasury', { load: async () => amazon(newKey()) })
       const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
       const treasuries = [createTreasurySigner(account, policy)]
-      await mintUsdc(world.chain, { to: account.address, micro: 1_000_000_000n })
-      const queued = await queueAll({ ...world, treasury: account }, [{}, {}, {}])
-      await world.finalize(world.runner({ treasuries }))
-      for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)
+      await mintUsdc(fixture.chain, { to: account.address, micro: 1_000_000_000n })
+      const queued = await queueAll({ ...fixture, treasury: account }, [{}, {}, {}])
+      await fixture.finalize(fixture.runner({ treasuries }))
+      for (const { recipient, micro } of queued) expect(await fixture.balance(recipient)).toBe(micro)
     })
   })
 })
@@ -532,13 +532,13 @@ describe('errors of a key service', () => {
   }
 
   describe('a treasury whose key service fails', () => {
-    const world = useWorld()
+    const fixture = useFixture()
 
     test('a treasury whose key service fails delays its payouts and stops none: they are paid when it answers again', async () => {
       const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
-      const signer = createTreasurySigner(world.treasury, policy)
-      const queued = await world.queue([{}, {}, {}])
-      const states = () => Promise.all(queued.map(async ({ paymentId }) => (await world.payout(paymentId)).state))
+      const signer = createTreasurySigner(fixture.treasury, policy)
+      const queued = await fixture.queue([{}, {}, {}])
+      const states = () => Promise.all(queued.map(async ({ paymentId }) => (await fixture.payout(paymentId)).state))
       let failures = 0
       const failing = {
         ...signer,
@@ -547,18 +547,18 @@ describe('errors of a key service', () => {
           throw new Error('the key service does not answer')
         },
       }
-      const down = world.runner({ treasuries: [failing] })
+      const down = fixture.runner({ treasuries: [failing] })
       for (let round = 0; round < 2; round++) {
         await expect(down.tick()).rejects.toThrow('the key service does not answer')
         expect(await states()).toEqual(['queued', 'queued', 'queued'])
       }
       expect(failures).toBeGreaterThanOrEqual(2)
-      expect(world.heard.held).toEqual([])
-      const { rows } = await world.db.query('select count(*)::int as spent from treasury_hour')
+      expect(fixture.heard.held).toEqual([])
+      const { rows } = await fixture.db.query('select count(*)::int as spent from treasury_hour')
       expect(rows).toEqual([{ spent: 0 }])
-      await world.finalize(world.runner())
+      await fixture.finalize(fixture.runner())
       expect(await states()).toEqual(['settled', 'settled', 'settled'])
-      for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)
+      for (const { recipient, micro } of queued) expect(await fixture.balance(recipient)).toBe(micro)
     })
   })
 })

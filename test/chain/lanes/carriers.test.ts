@@ -5,45 +5,45 @@ import { releaseLane } from '../../../src/db/settlement/operator.ts'
 import { holdPayout, requestVoid } from '../../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { type Act, abandon } from '../../../src/operator/payouts.ts'
+import { createFixture, createSettings, type Fixture, newAddress, type Queued, TOKEN } from '../fixture.ts'
 import { takeLane } from '../lead.ts'
-import { createSettings, createWorld, newAddress, type Queued, TOKEN, type World } from '../world.ts'
 
 describe('two lanes', () => {
   /** An envelope only carries payouts: another lane carries those that one lane cannot get mined. */
 
-  let world: World
+  let fixture: Fixture
   let first: LocalAccount
   let second: LocalAccount
   beforeAll(async () => {
-    world = await createWorld({ relayers: 2 })
-    ;[first, second] = world.relayers as [LocalAccount, LocalAccount]
+    fixture = await createFixture({ relayers: 2 })
+    ;[first, second] = fixture.relayers as [LocalAccount, LocalAccount]
   })
-  afterAll(() => world.stop())
+  afterAll(() => fixture.stop())
 
   const getWallet = (account: LocalAccount): Hex => account.address.toLowerCase() as Hex
 
   /** Every test begins with two open lanes whose envelopes have all ended. */
   beforeEach(async () => {
-    for (const account of world.relayers) {
-      await world.chain.setBalance({ address: account.address, value: 10n ** 22n })
-      await releaseLane(world.db, { chainId: TOKEN.chainId, wallet: getWallet(account) })
+    for (const account of fixture.relayers) {
+      await fixture.chain.setBalance({ address: account.address, value: 10n ** 22n })
+      await releaseLane(fixture.db, { chainId: TOKEN.chainId, wallet: getWallet(account) })
     }
-    await world.finalize(world.runner(), 3)
+    await fixture.finalize(fixture.runner(), 3)
   })
 
   async function settledOnce(queued: readonly Queued[]): Promise<void> {
     for (const { paymentId, recipient, micro } of queued) {
-      expect(await world.balance(recipient)).toBe(micro)
-      expect((await world.payout(paymentId)).state).toBe('settled')
-      expect(world.heard.settled.filter((settlement) => settlement.paymentId === paymentId)).toHaveLength(1)
+      expect(await fixture.balance(recipient)).toBe(micro)
+      expect((await fixture.payout(paymentId)).state).toBe('settled')
+      expect(fixture.heard.settled.filter((settlement) => settlement.paymentId === paymentId)).toHaveLength(1)
     }
   }
 
-  const readLane = async ({ paymentId }: Queued) => (await world.payout(paymentId)).lane?.wallet ?? null
+  const readLane = async ({ paymentId }: Queued) => (await fixture.payout(paymentId)).lane?.wallet ?? null
 
   /** The newest transaction of the wallet as it was stored. */
   async function storedRaw(account: LocalAccount): Promise<{ hash: Hex; raw: Hex }> {
-    const { rows } = await world.db.query(
+    const { rows } = await fixture.db.query(
       `select tx_hash as hash, '0x' || encode(raw, 'hex') as raw from lane_tx_attempt where wallet = $1
      order by nonce desc, attempt desc limit 1`,
       [getWallet(account)],
@@ -52,32 +52,32 @@ describe('two lanes', () => {
   }
 
   /** The first lane sends the queue, and every pool forgets it. */
-  async function sendAndForget(payouts: Parameters<World['queue']>[0]): Promise<Queued[]> {
-    const queued = await world.queue(payouts)
-    await world.runner({ relayers: [first] }).tick()
+  async function sendAndForget(payouts: Parameters<Fixture['queue']>[0]): Promise<Queued[]> {
+    const queued = await fixture.queue(payouts)
+    await fixture.runner({ relayers: [first] }).tick()
     expect(await readLane(queued[0]!)).toBe(getWallet(first))
-    await world.chain.dropTransaction({ hash: (await storedRaw(first)).hash })
+    await fixture.chain.dropTransaction({ hash: (await storedRaw(first)).hash })
     return queued
   }
 
   /** Writes as if everything above had happened a minute ago. */
   const aMinuteLater = (): Promise<unknown> =>
-    world.db.query(`update lane_tx set created_at = created_at - interval '1 minute'`)
+    fixture.db.query(`update lane_tx set created_at = created_at - interval '1 minute'`)
 
   const operation = (said: string[] = []): Act => ({
-    db: world.db,
-    settings: createSettings(world),
-    hooks: world.hooks,
+    db: fixture.db,
+    settings: createSettings(fixture),
+    hooks: fixture.hooks,
     dryRun: false,
     signed: { operator: 'anna', reason: 'a drill' },
     say: (line) => void said.push(line),
   })
 
-  const openJournal = ({ db, hooks }: World) =>
+  const openJournal = ({ db, hooks }: Fixture) =>
     createSettlementJournal({ db, hooks, scope: { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address } })
 
   const gasOfEnvelopes = async (account: LocalAccount): Promise<number[]> => {
-    const { rows } = await world.db.query(
+    const { rows } = await fixture.db.query(
       `select gas_used::int as gas from lane_tx where wallet = $1 and state = 'finalized' order by nonce`,
       [getWallet(account)],
     )
@@ -86,11 +86,11 @@ describe('two lanes', () => {
 
   test('payouts of a lane whose key was removed under an unmined envelope are carried by another lane', async () => {
     const queued = await sendAndForget([{}, {}, {}])
-    const runner = world.runner({ relayers: [second] })
+    const runner = fixture.runner({ relayers: [second] })
     await runner.tick()
     expect(await readLane(queued[0]!)).toBe(getWallet(first))
     await aMinuteLater()
-    await world.finalize(world.runner({ relayers: [second] }))
+    await fixture.finalize(fixture.runner({ relayers: [second] }))
     await settledOnce(queued)
   })
 
@@ -98,37 +98,37 @@ describe('two lanes', () => {
     const queued = await sendAndForget([{}, {}])
     const { raw, hash } = await storedRaw(first)
     await aMinuteLater()
-    await world.runner({ relayers: [second] }).tick()
+    await fixture.runner({ relayers: [second] }).tick()
     expect(await readLane(queued[0]!)).toBe(getWallet(second))
     const other = await storedRaw(second)
-    await world.chain.sendRawTransaction({ serializedTransaction: raw })
-    await world.chain.mine({ blocks: 1 })
+    await fixture.chain.sendRawTransaction({ serializedTransaction: raw })
+    await fixture.chain.mine({ blocks: 1 })
     const receipts = await Promise.all(
-      [hash, other.hash].map((one) => world.chain.getTransactionReceipt({ hash: one })),
+      [hash, other.hash].map((one) => fixture.chain.getTransactionReceipt({ hash: one })),
     )
     expect(receipts.map(({ status }) => status)).toEqual(['success', 'success'])
-    await world.chain.mine({ blocks: 3 })
-    await world.finalize(world.runner(), 3)
+    await fixture.chain.mine({ blocks: 3 })
+    await fixture.finalize(fixture.runner(), 3)
     await settledOnce(queued)
     // The gas of the envelope that paid nothing is booked separately; its payouts do not count as refused.
-    const paid = await world.payout(queued[0]!.paymentId)
+    const paid = await fixture.payout(queued[0]!.paymentId)
     const idle = receipts.find(({ transactionHash }) => transactionHash !== paid.txHash)!
-    expect(world.heard.gas.map(({ wei }) => wei)).toContain(idle.gasUsed * idle.effectiveGasPrice)
-    const { rows } = await world.db.query(`select 1 from payout where refusals > 0`)
+    expect(fixture.heard.gas.map(({ wei }) => wei)).toContain(idle.gasUsed * idle.effectiveGasPrice)
+    const { rows } = await fixture.db.query(`select 1 from payout where refusals > 0`)
     expect(rows).toEqual([])
   })
 
   test('a quarantined lane strands nothing: 210 payouts in three envelopes all go out by the other lane', async () => {
-    const queued = await world.queue(Array.from({ length: 210 }, () => ({})))
-    await world.runner({ relayers: [first] }).tick()
-    const { rows } = await world.db.query(
+    const queued = await fixture.queue(Array.from({ length: 210 }, () => ({})))
+    await fixture.runner({ relayers: [first] }).tick()
+    const { rows } = await fixture.db.query(
       `select nonce::int, tx_hash as hash from lane_tx_attempt join lane_tx using (chain_id, wallet, nonce)
      where wallet = $1 and state = 'broadcast' order by nonce`,
       [getWallet(first)],
     )
     const [lowest] = rows as { nonce: number; hash: Hex }[]
     expect(rows).toHaveLength(3)
-    for (const { hash } of rows as { hash: Hex }[]) await world.chain.dropTransaction({ hash })
+    for (const { hash } of rows as { hash: Hex }[]) await fixture.chain.dropTransaction({ hash })
     // Somebody else has the key of the lane.
     const raw = await first.signTransaction({
       type: 'eip1559',
@@ -140,10 +140,10 @@ describe('two lanes', () => {
       maxFeePerGas: 10n ** 12n,
       maxPriorityFeePerGas: 10n ** 11n,
     })
-    await world.chain.sendRawTransaction({ serializedTransaction: raw })
-    await world.chain.mine({ blocks: 4 })
-    await world.finalize(world.runner(), 3)
-    const lanes = await world.db.query('select status from lane where wallet = $1', [getWallet(first)])
+    await fixture.chain.sendRawTransaction({ serializedTransaction: raw })
+    await fixture.chain.mine({ blocks: 4 })
+    await fixture.finalize(fixture.runner(), 3)
+    const lanes = await fixture.db.query('select status from lane where wallet = $1', [getWallet(first)])
     expect(lanes.rows).toEqual([{ status: 'quarantined' }])
     await settledOnce(queued)
   })
@@ -151,10 +151,10 @@ describe('two lanes', () => {
   describe('A lane whose lowest nonce is not mined', () => {
     test('a blocked lane gives its payouts to another lane if no node accepts its transactions', async () => {
       const queued = await sendAndForget([{}])
-      await world.chain.setBalance({ address: first.address, value: 0n })
+      await fixture.chain.setBalance({ address: first.address, value: 0n })
       await aMinuteLater()
-      await world.chain.mine({ blocks: 13 })
-      await world.finalize(world.runner(), 3)
+      await fixture.chain.mine({ blocks: 13 })
+      await fixture.finalize(fixture.runner(), 3)
       await settledOnce(queued)
     })
 
@@ -163,46 +163,46 @@ describe('two lanes', () => {
         ...first,
         signTransaction: () => Promise.reject(new Error('the key service says no')),
       }
-      const queued = await world.queue([{}])
-      await world.runner({ relayers: [refusing] }).tick()
+      const queued = await fixture.queue([{}])
+      await fixture.runner({ relayers: [refusing] }).tick()
       expect(await readLane(queued[0]!)).toBe(getWallet(first))
       await aMinuteLater()
-      await world.chain.mine({ blocks: 13 })
-      await world.finalize(world.runner({ relayers: [refusing, second] }), 3)
+      await fixture.chain.mine({ blocks: 13 })
+      await fixture.finalize(fixture.runner({ relayers: [refusing, second] }), 3)
       await settledOnce(queued)
     })
 
     test('a lane keeps its payouts while the chain stands still', async () => {
       const queued = await sendAndForget([{}])
       await aMinuteLater()
-      await world.runner().tick()
+      await fixture.runner().tick()
       expect(await readLane(queued[0]!)).toBe(getWallet(first))
-      await world.finalize(world.runner(), 3)
+      await fixture.finalize(fixture.runner(), 3)
       await settledOnce(queued)
     })
 
     test('a blocked lane keeps its payouts if there is no other lane, and pays them when it continues', async () => {
       const queued = await sendAndForget([{}])
-      await world.chain.setBalance({ address: first.address, value: 0n })
+      await fixture.chain.setBalance({ address: first.address, value: 0n })
       await aMinuteLater()
-      await world.chain.mine({ blocks: 13 })
-      await world.runner({ relayers: [first] }).tick()
+      await fixture.chain.mine({ blocks: 13 })
+      await fixture.runner({ relayers: [first] }).tick()
       expect(await readLane(queued[0]!)).toBe(getWallet(first))
-      await world.chain.setBalance({ address: first.address, value: 10n ** 22n })
-      await world.finalize(world.runner({ relayers: [first] }), 3)
+      await fixture.chain.setBalance({ address: first.address, value: 10n ** 22n })
+      await fixture.finalize(fixture.runner({ relayers: [first] }), 3)
       await settledOnce(queued)
     })
 
     test('a blocked lane uses its nonce up with an empty transfer if another lane carries its payouts', async () => {
       const queued = await sendAndForget([{}])
-      await world.chain.setBalance({ address: first.address, value: 0n })
+      await fixture.chain.setBalance({ address: first.address, value: 0n })
       await aMinuteLater()
-      await world.chain.mine({ blocks: 13 })
-      await world.runner().tick()
+      await fixture.chain.mine({ blocks: 13 })
+      await fixture.runner().tick()
       expect(await readLane(queued[0]!)).toBe(getWallet(second))
-      await world.chain.mine({ blocks: 5 })
-      await world.chain.setBalance({ address: first.address, value: 10n ** 22n })
-      await world.finalize(world.runner(), 4)
+      await fixture.chain.mine({ blocks: 5 })
+      await fixture.chain.setBalance({ address: first.address, value: 10n ** 22n })
+      await fixture.finalize(fixture.runner(), 4)
       await settledOnce(queued)
       expect((await gasOfEnvelopes(first)).at(-1)).toBe(21_000)
     })
@@ -214,23 +214,23 @@ describe('two lanes', () => {
       const queued = await sendAndForget([{}, {}])
       expect(await abandon(operation(said), getWallet(first))).toBe(0)
       expect(said).toEqual([expect.stringContaining('take over 2 payouts')])
-      await world.runner({ relayers: [first] }).tick()
+      await fixture.runner({ relayers: [first] }).tick()
       expect(await readLane(queued[0]!)).toBeNull()
-      await world.finalize(world.runner())
+      await fixture.finalize(fixture.runner())
       await settledOnce(queued)
     })
 
     test('an abandoned lane uses no nonce any more, also in a round that began before', async () => {
-      const journal = openJournal(world)
-      const queued = await world.queue([{}])
-      await world.runner({ options: { maxInFlight: 0 } }).tick()
+      const journal = openJournal(fixture)
+      const queued = await fixture.queue([{}])
+      await fixture.runner({ options: { maxInFlight: 0 } }).tick()
       const lane = await takeLane(journal, { owner: 'before', leaseMs: 0, wallet: getWallet(first) })
       await abandon(operation(), getWallet(first))
       const encode = () => ({ target: getWallet(first), calldata: '0x' as const, gasLimit: 1n })
       expect(
         await journal.reserve(lane, { payouts: await journal.readAssignable({ limit: 10, resting: [] }), encode }),
       ).toBeNull()
-      await world.finalize(world.runner())
+      await fixture.finalize(fixture.runner())
       await settledOnce(queued)
     })
 
@@ -240,66 +240,66 @@ describe('two lanes', () => {
   })
 
   describe('A void and its lane', () => {
-    const voidPayout = ({ paymentId }: Queued) => world.db.transaction((tx) => requestVoid(tx, paymentId))
+    const voidPayout = ({ paymentId }: Queued) => fixture.db.transaction((tx) => requestVoid(tx, paymentId))
 
     test('a void does not wait for the lane that carries the transfer: another one cancels it, and the transfer fails', async () => {
       const [queued] = await sendAndForget([{}])
       const { raw, hash } = await storedRaw(first)
       expect(await voidPayout(queued!)).toBe(true)
-      await world.finalize(world.runner({ relayers: [second] }))
-      expect((await world.payout(queued!.paymentId)).state).toBe('voided')
-      await world.chain.sendRawTransaction({ serializedTransaction: raw })
-      await world.chain.mine({ blocks: 4 })
-      expect((await world.chain.getTransactionReceipt({ hash })).status).toBe('success')
-      expect(await world.balance(queued!.recipient)).toBe(0n)
-      await world.finalize(world.runner())
-      expect((await world.payout(queued!.paymentId)).state).toBe('voided')
+      await fixture.finalize(fixture.runner({ relayers: [second] }))
+      expect((await fixture.payout(queued!.paymentId)).state).toBe('voided')
+      await fixture.chain.sendRawTransaction({ serializedTransaction: raw })
+      await fixture.chain.mine({ blocks: 4 })
+      expect((await fixture.chain.getTransactionReceipt({ hash })).status).toBe('success')
+      expect(await fixture.balance(queued!.recipient)).toBe(0n)
+      await fixture.finalize(fixture.runner())
+      expect((await fixture.payout(queued!.paymentId)).state).toBe('voided')
     })
 
     test('a void ends a payout that is queued, signed, stopped or in an envelope: none of them is paid', async () => {
       const inEnvelope = await sendAndForget([{}])
-      const signed = await world.queue([{}])
-      await world.runner({ relayers: [second], options: { maxInFlight: 0 } }).tick()
-      const [queued, held] = await world.queue([{}, {}])
-      await world.db.transaction((tx) => holdPayout(tx, held!.paymentId, 'wait'))
+      const signed = await fixture.queue([{}])
+      await fixture.runner({ relayers: [second], options: { maxInFlight: 0 } }).tick()
+      const [queued, held] = await fixture.queue([{}, {}])
+      await fixture.db.transaction((tx) => holdPayout(tx, held!.paymentId, 'wait'))
       const all = [...inEnvelope, ...signed, queued!, held!]
-      const states = await Promise.all(all.map(async ({ paymentId }) => (await world.payout(paymentId)).state))
+      const states = await Promise.all(all.map(async ({ paymentId }) => (await fixture.payout(paymentId)).state))
       expect(states).toEqual(['broadcast', 'authorized', 'queued', 'held'])
       for (const payout of all) expect(await voidPayout(payout)).toBe(true)
-      await world.finalize(world.runner({ relayers: [second] }), 3)
+      await fixture.finalize(fixture.runner({ relayers: [second] }), 3)
       for (const { paymentId, recipient } of all) {
-        expect((await world.payout(paymentId)).state).toBe('voided')
-        expect(await world.balance(recipient)).toBe(0n)
+        expect((await fixture.payout(paymentId)).state).toBe('voided')
+        expect(await fixture.balance(recipient)).toBe(0n)
       }
     })
 
     test('a void is carried by another lane if its own envelope is not mined', async () => {
-      const [queued] = await world.queue([{}])
+      const [queued] = await fixture.queue([{}])
       expect(await voidPayout(queued!)).toBe(true)
-      await world.runner({ relayers: [first] }).tick()
-      await world.chain.dropTransaction({ hash: (await storedRaw(first)).hash })
+      await fixture.runner({ relayers: [first] }).tick()
+      await fixture.chain.dropTransaction({ hash: (await storedRaw(first)).hash })
       await aMinuteLater()
-      await world.finalize(world.runner({ relayers: [second] }))
-      expect((await world.payout(queued!.paymentId)).state).toBe('voided')
+      await fixture.finalize(fixture.runner({ relayers: [second] }))
+      expect((await fixture.payout(queued!.paymentId)).state).toBe('voided')
     })
 
     test('a void keeps the amount of the transfer on its way reserved, so that it is not promised to others', async () => {
       const [queued] = await sendAndForget([{}])
       await voidPayout(queued!)
-      const journal = openJournal(world)
-      const reserved = await journal.readReserved(world.treasury.address.toLowerCase() as Hex, 0)
+      const journal = openJournal(fixture)
+      const reserved = await journal.readReserved(fixture.treasury.address.toLowerCase() as Hex, 0)
       expect(reserved.micro).toBe(queued!.micro)
-      await world.finalize(world.runner({ relayers: [second] }))
+      await fixture.finalize(fixture.runner({ relayers: [second] }))
     })
   })
 
   test('a payout cannot be stopped while a lane that lost it may still get its transfer mined', async () => {
     const [queued] = await sendAndForget([{}])
     await abandon(operation(), getWallet(first))
-    const { state, lane } = await world.payout(queued!.paymentId)
+    const { state, lane } = await fixture.payout(queued!.paymentId)
     expect({ state, lane }).toEqual({ state: 'authorized', lane: null })
-    expect(await world.db.transaction((tx) => holdPayout(tx, queued!.paymentId, 'wait'))).toBe(false)
-    await world.finalize(world.runner({ relayers: [second] }))
+    expect(await fixture.db.transaction((tx) => holdPayout(tx, queued!.paymentId, 'wait'))).toBe(false)
+    await fixture.finalize(fixture.runner({ relayers: [second] }))
     await settledOnce([queued!])
   })
 })

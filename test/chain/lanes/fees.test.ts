@@ -4,17 +4,17 @@ import { multicallCodec } from '../../../src/chain/codec.ts'
 import { bumpFees, GWEI, isOverdue } from '../../../src/chain/lanes/fees.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
-import { createWorld, newAddress, type Queued, useWorld, type World } from '../world.ts'
+import { createFixture, type Fixture, newAddress, type Queued, useFixture } from '../fixture.ts'
 
 describe('the fee of a transaction', () => {
-  const world = useWorld()
+  const fixture = useFixture()
 
   const history = { nextBaseFee: 50n * GWEI, tips: [30n * GWEI] }
   /** Empties the pool, so that the next blocks lack its transactions. */
-  const dropTransactions = () => world.chain.request({ method: 'anvil_dropAllTransactions' as never })
+  const dropTransactions = () => fixture.chain.request({ method: 'anvil_dropAllTransactions' as never })
   const attempts = async () =>
     (
-      await world.db.query(
+      await fixture.db.query(
         `select nonce::int as nonce, max_fee::text as fee from lane_tx_attempt order by nonce desc, attempt`,
       )
     ).rows as { nonce: number; fee: string }[]
@@ -51,64 +51,64 @@ describe('the fee of a transaction', () => {
   })
 
   test('a transaction is made dearer after a wait, but not because blocks came fast', async () => {
-    const runner = world.runner({ options: { bumpAfterMs: 8000 } })
-    await world.queue([{}])
+    const runner = fixture.runner({ options: { bumpAfterMs: 8000 } })
+    await fixture.queue([{}])
     await runner.tick()
     await dropTransactions()
-    await world.chain.mine({ blocks: 10 })
+    await fixture.chain.mine({ blocks: 10 })
     await runner.tick()
     expect(await ofNewest()).toHaveLength(1)
-    await world.db.query(`update lane_tx_attempt set signed_at = now() - interval '9 seconds'`)
+    await fixture.db.query(`update lane_tx_attempt set signed_at = now() - interval '9 seconds'`)
     await runner.tick()
     expect(await ofNewest()).toHaveLength(2)
-    await world.finalize(runner)
+    await fixture.finalize(runner)
   })
 
   test('a transaction that is stuck at the highest price is logged once a minute, and not in every round', async () => {
     const lines: string[] = []
-    const runner = world.runner({
+    const runner = fixture.runner({
       options: { bumpAfterBlocks: 1, maxFeeWei: 40n * GWEI },
       error: (_about, message) => void lines.push(message),
     })
     const round = async (): Promise<void> => {
       await dropTransactions()
-      await world.chain.mine({ blocks: 1 })
+      await fixture.chain.mine({ blocks: 1 })
       await runner.tick()
     }
-    await world.queue([{}])
+    await fixture.queue([{}])
     await runner.tick()
     for (let count = 0; count < 8; count++) await round()
     expect(lines).toEqual(['a transaction is stuck at the highest price it may have'])
-    world.clock.now = new Date(world.clock.now.getTime() + 60_000)
+    fixture.clock.now = new Date(fixture.clock.now.getTime() + 60_000)
     await round()
     expect(lines).toHaveLength(2)
-    await world.finalize(world.runner(), 3)
+    await fixture.finalize(fixture.runner(), 3)
   })
 
   test('a batch whose authorizations have expired is not made dearer: an empty transfer uses its nonce', async () => {
-    const runner = world.runner({ options: { authorizationSeconds: 900 } })
-    await world.finalize(runner)
-    const [queued] = await world.queue([{}])
+    const runner = fixture.runner({ options: { authorizationSeconds: 900 } })
+    await fixture.finalize(runner)
+    const [queued] = await fixture.queue([{}])
     await runner.tick()
-    const batch = (await world.db.query(`select calldata from lane_tx order by nonce desc limit 1`)).rows[0] as {
+    const batch = (await fixture.db.query(`select calldata from lane_tx order by nonce desc limit 1`)).rows[0] as {
       calldata: Buffer
     }
     expect(multicallCodec.deadline(`0x${batch.calldata.toString('hex')}`)).toBeGreaterThan(Date.now() / 1000)
     await dropTransactions()
-    await world.chain.increaseTime({ seconds: 1000 })
-    await world.chain.mine({ blocks: 5 })
+    await fixture.chain.increaseTime({ seconds: 1000 })
+    await fixture.chain.mine({ blocks: 5 })
     await runner.tick()
     const [cheap, dear] = await ofNewest()
     expect(BigInt(dear!.fee)).toBeGreaterThan(BigInt(cheap!.fee))
-    const { rows } = await world.db.query(
+    const { rows } = await fixture.db.query(
       `select length(raw) as bytes from lane_tx_attempt order by nonce desc, attempt`,
     )
     const [first, second] = rows as { bytes: number }[]
     expect(first!.bytes).toBeGreaterThan(500)
     expect(second!.bytes).toBeLessThan(200)
-    await world.finalize(runner, 4)
-    expect((await world.payout(queued!.paymentId)).state).toBe('settled')
-    expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
+    await fixture.finalize(runner, 4)
+    expect((await fixture.payout(queued!.paymentId)).state).toBe('settled')
+    expect(await fixture.balance(queued!.recipient)).toBe(queued!.micro)
   })
 })
 
@@ -117,14 +117,14 @@ describe('Nodes with a limit for the fee', () => {
   const REFUSAL = { error: { code: -32000, message: 'tx fee (1.68 ether) exceeds the configured cap (1.00 ether)' } }
 
   /** Nodes that refuse a transaction whose gas limit costs more than a POL: `rpc.txfeecap`, by default. */
-  let world: World
+  let fixture: Fixture
   let proxy: LossyProxy
   let relayer: Hex
   let cap: bigint
   beforeAll(async () => {
-    world = await createWorld()
-    proxy = await startLossyProxy(world.anvil.url)
-    relayer = world.relayers[0]!.address
+    fixture = await createFixture()
+    proxy = await startLossyProxy(fixture.anvil.url)
+    relayer = fixture.relayers[0]!.address
     proxy.decide = ({ method, params: [raw] }) => {
       if (method !== 'eth_sendRawTransaction') return 'deliver'
       const { gas = 0n, maxFeePerGas = 0n } = parseTransaction(raw as Hex)
@@ -133,17 +133,17 @@ describe('Nodes with a limit for the fee', () => {
   })
   beforeEach(async () => {
     cap = POL
-    await world.chain.setBalance({ address: relayer, value: 1000n * POL })
+    await fixture.chain.setBalance({ address: relayer, value: 1000n * POL })
   })
   afterAll(async () => {
     await proxy.close()
-    await world.stop()
+    await fixture.stop()
   })
 
-  const queue = (length: number) => world.queue(Array.from({ length }, () => ({})))
+  const queue = (length: number) => fixture.queue(Array.from({ length }, () => ({})))
 
   async function attempts() {
-    const { rows } = await world.db.query(
+    const { rows } = await fixture.db.query(
       `select t.nonce::int, a.tx_hash, a.last_answer from lane_tx_attempt a join lane_tx t using (chain_id, wallet, nonce)
      where t.ended_at is null order by t.nonce, a.attempt`,
     )
@@ -154,27 +154,27 @@ describe('Nodes with a limit for the fee', () => {
   async function blocks(gwei: bigint, count = 1): Promise<void> {
     for (let block = 0; block < count; block++) {
       for (const { tx_hash: hash } of await attempts())
-        await world.chain.dropTransaction({ hash }).catch(() => undefined)
-      await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: gwei * GWEI })
-      await world.chain.mine({ blocks: 1 })
+        await fixture.chain.dropTransaction({ hash }).catch(() => undefined)
+      await fixture.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: gwei * GWEI })
+      await fixture.chain.mine({ blocks: 1 })
     }
   }
 
-  async function cheap(runner: ReturnType<World['runner']>): Promise<void> {
+  async function cheap(runner: ReturnType<Fixture['runner']>): Promise<void> {
     await blocks(20n, 4)
     for (let round = 0; round < 4; round++) {
-      await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 20n * GWEI })
-      await world.finalize(runner, 1)
+      await fixture.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 20n * GWEI })
+      await fixture.finalize(runner, 1)
     }
   }
 
   async function allSettled(queued: readonly Queued[]): Promise<void> {
-    for (const { paymentId } of queued) expect((await world.payout(paymentId)).state).toBe('settled')
+    for (const { paymentId } of queued) expect((await fixture.payout(paymentId)).state).toBe('settled')
   }
 
   // No node accepted a batch of a hundred, which only became dearer.
   test('while gas is dear payouts are sent in batches that nodes accept', async () => {
-    const runner = world.runner({ url: proxy.url })
+    const runner = fixture.runner({ url: proxy.url })
     await blocks(100n)
     const queued = await queue(100)
     await runner.tick()
@@ -183,14 +183,14 @@ describe('Nodes with a limit for the fee', () => {
       [1, 'accepted'],
       [2, 'accepted'],
     ])
-    await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 100n * GWEI })
-    await world.finalize(runner)
+    await fixture.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 100n * GWEI })
+    await fixture.finalize(runner)
     await allSettled(queued)
   })
 
   // It was raised further and further, and the dearest version was sent forever.
   test('an envelope that nodes find too dear is not awaited when gas is cheap again', async () => {
-    const runner = world.runner({ url: proxy.url })
+    const runner = fixture.runner({ url: proxy.url })
     await blocks(60n)
     const queued = await queue(100)
     await runner.tick()
@@ -204,7 +204,7 @@ describe('Nodes with a limit for the fee', () => {
   })
 
   test('an envelope is signed again at the current price if nodes accept even less', async () => {
-    const runner = world.runner({ url: proxy.url })
+    const runner = fixture.runner({ url: proxy.url })
     cap = POL / 4n
     await blocks(100n)
     const queued = await queue(86)
@@ -216,29 +216,29 @@ describe('Nodes with a limit for the fee', () => {
 
   // It waited for the price of its payouts.
   test('a nonce whose payouts have left it is used up also if the wallet can pay only for an empty transfer', async () => {
-    const runner = world.runner({ url: proxy.url })
+    const runner = fixture.runner({ url: proxy.url })
     await blocks(60n)
-    const [queued] = await world.queue([{}])
+    const [queued] = await fixture.queue([{}])
     await runner.tick()
     const [first] = await attempts()
-    await world.db.query(`update lane_tx_item set outcome = 'moved' where payment_id = $1`, [queued!.paymentId])
-    await world.chain.setBalance({ address: relayer, value: 10n * 10n ** 6n * GWEI })
+    await fixture.db.query(`update lane_tx_item set outcome = 'moved' where payment_id = $1`, [queued!.paymentId])
+    await fixture.chain.setBalance({ address: relayer, value: 10n * 10n ** 6n * GWEI })
     for (let round = 0; round < 4; round++) {
       await blocks(200n, 4)
       await runner.tick()
     }
-    await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 200n * GWEI })
-    await world.chain.mine({ blocks: 1 })
-    expect(await world.chain.getTransactionCount({ address: relayer })).toBe(first!.nonce + 1)
+    await fixture.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 200n * GWEI })
+    await fixture.chain.mine({ blocks: 1 })
+    expect(await fixture.chain.getTransactionCount({ address: relayer })).toBe(first!.nonce + 1)
   })
 })
 
 describe('The gas of a batch', () => {
-  const world = useWorld()
+  const fixture = useFixture()
 
   /** The gas of the newest envelope, for each payout in it. */
   async function gasPerPayout(): Promise<number> {
-    const { rows } = await world.db.query(
+    const { rows } = await fixture.db.query(
       `select t.gas_used::float / count(*) as gas from lane_tx t join lane_tx_item i using (chain_id, wallet, nonce)
      group by t.nonce, t.gas_used order by t.nonce desc limit 1`,
     )
@@ -247,15 +247,15 @@ describe('The gas of a batch', () => {
 
   test('a payout in a batch of a hundred costs about what a plain transfer costs', async () => {
     const recipients = Array.from({ length: 100 }, () => newAddress())
-    const runner = world.runner()
-    await world.queue(recipients.map((recipient) => ({ recipient })))
-    await world.finalize(runner)
+    const runner = fixture.runner()
+    await fixture.queue(recipients.map((recipient) => ({ recipient })))
+    await fixture.finalize(runner)
     expect(await gasPerPayout()).toBeLessThanOrEqual(65_500)
-    await world.queue(recipients.map((recipient) => ({ recipient })))
-    await world.finalize(runner)
+    await fixture.queue(recipients.map((recipient) => ({ recipient })))
+    await fixture.finalize(runner)
     // A plain transfer to a known recipient costs 44,843.
     expect(await gasPerPayout()).toBeLessThanOrEqual(48_500)
-    for (const { paymentId, gasWei } of world.heard.settled.slice(-100)) {
+    for (const { paymentId, gasWei } of fixture.heard.settled.slice(-100)) {
       expect(paymentId).toMatch(/^pay_/)
       expect(gasWei).toBeGreaterThan(0n)
     }
@@ -263,10 +263,10 @@ describe('The gas of a batch', () => {
 
   // It sent only the dearest version again, which no node accepted, also if the one before it was payable.
   test('an envelope that a wallet could not pay while gas was dear is not awaited when gas is cheap again', async () => {
-    const relayer = world.relayers[0]!.address
-    const runner = world.runner()
+    const relayer = fixture.relayers[0]!.address
+    const runner = fixture.runner()
     const attempts = async () => {
-      const { rows } = await world.db.query(
+      const { rows } = await fixture.db.query(
         `select tx_hash, max_fee::bigint / 1000000000 as gwei from lane_tx_attempt a join lane_tx t using (wallet, nonce)
        where t.ended_at is null order by attempt`,
       )
@@ -275,14 +275,14 @@ describe('The gas of a batch', () => {
     /** Pools are full then, and drop cheap transactions. */
     const block = async (gwei: bigint): Promise<void> => {
       for (const { tx_hash: hash } of await attempts())
-        await world.chain.dropTransaction({ hash }).catch(() => undefined)
-      await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: gwei * GWEI })
-      await world.chain.mine({ blocks: 1 })
+        await fixture.chain.dropTransaction({ hash }).catch(() => undefined)
+      await fixture.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: gwei * GWEI })
+      await fixture.chain.mine({ blocks: 1 })
     }
     await block(60n)
-    const queued = await world.queue(Array.from({ length: 50 }, () => ({})))
+    const queued = await fixture.queue(Array.from({ length: 50 }, () => ({})))
     // Enough for all of them at 206 gwei.
-    await world.chain.setBalance({ address: relayer, value: 759n * GWEI * 10n ** 6n })
+    await fixture.chain.setBalance({ address: relayer, value: 759n * GWEI * 10n ** 6n })
     await runner.tick()
     for (let round = 0; round < 4; round++) {
       for (let blocks = 0; blocks < 4; blocks++) await block(450n)
@@ -290,18 +290,18 @@ describe('The gas of a batch', () => {
     }
     expect((await attempts()).map(({ gwei }) => Number(gwei)).every((gwei) => gwei <= 206)).toBe(true)
     // A version that was signed when the wallet had more.
-    await world.chain.setBalance({ address: relayer, value: 10n * GWEI * 10n ** 9n })
+    await fixture.chain.setBalance({ address: relayer, value: 10n * GWEI * 10n ** 9n })
     await block(450n)
     await runner.tick()
     expect((await attempts()).at(-1)).toMatchObject({ gwei: '500' })
-    await world.chain.setBalance({ address: relayer, value: 759n * GWEI * 10n ** 6n })
+    await fixture.chain.setBalance({ address: relayer, value: 759n * GWEI * 10n ** 6n })
     for (let round = 0; round < 3; round++) {
       await block(20n)
       await runner.tick()
-      await world.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 20n * GWEI })
-      await world.finalize(runner, 1)
+      await fixture.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 20n * GWEI })
+      await fixture.finalize(runner, 1)
     }
-    for (const { paymentId } of queued) expect((await world.payout(paymentId)).state).toBe('settled')
-    await world.chain.setBalance({ address: relayer, value: 10n ** 21n })
+    for (const { paymentId } of queued) expect((await fixture.payout(paymentId)).state).toBe('settled')
+    await fixture.chain.setBalance({ address: relayer, value: 10n ** 21n })
   })
 })

@@ -4,38 +4,38 @@ import type { Db } from '../../../src/db/db.ts'
 import { releaseLane } from '../../../src/db/settlement/operator.ts'
 import { readPayout } from '../../../src/db/settlement/payouts.ts'
 import { type Fate, type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
-import { copyDatabase, type WorldDatabase } from '../databases.ts'
-import { createWorld, newAddress, queueAll, TOKEN, type World } from '../world.ts'
+import { copyDatabase, type FixtureDatabase } from '../databases.ts'
+import { createFixture, type Fixture, newAddress, queueAll, TOKEN } from '../fixture.ts'
 
 /** Nonces of lanes that a restored backup has forgotten, with nodes that do not keep every state. */
 
-let world: World
-let dump: WorldDatabase
+let fixture: Fixture
+let dump: FixtureDatabase
 let db: Db
 let proxy: LossyProxy
 beforeAll(async () => {
-  world = await createWorld({ relayers: 2 })
-  proxy = await startLossyProxy(world.anvil.url)
+  fixture = await createFixture({ relayers: 2 })
+  proxy = await startLossyProxy(fixture.anvil.url)
 })
 beforeEach(async () => {
-  await world.reset()
+  await fixture.reset()
   proxy.decide = () => 'deliver'
-  await world.queue([{}])
-  await world.finalize(world.runner(), 3)
-  dump = await copyDatabase(world.db)
+  await fixture.queue([{}])
+  await fixture.finalize(fixture.runner(), 3)
+  dump = await copyDatabase(fixture.db)
   db = dump.db
 })
 afterEach(() => dump.giveBack())
 afterAll(async () => {
   await proxy.close()
-  await world.stop()
+  await fixture.stop()
 })
 
 const READS_OF_STATE = ['eth_getTransactionCount', 'eth_getBalance', 'eth_call']
 
 /** Answers requests for states further back than this number of blocks as Bor and geth do after pruning. */
 async function keep(states: number, message = 'missing trie node 1f'): Promise<void> {
-  const head = Number(await world.chain.getBlockNumber())
+  const head = Number(await fixture.chain.getBlockNumber())
   proxy.decide = ({ method, params }) =>
     READS_OF_STATE.includes(method) && Number(params[1]) < head - states
       ? { error: { code: -32000, message } }
@@ -43,42 +43,42 @@ async function keep(states: number, message = 'missing trie node 1f'): Promise<v
 }
 
 /** A transaction of the first relayer that pays nobody. */
-async function sendEmpty(to = world.relayers[0]!.address): Promise<void> {
-  const relayer = world.relayers[0]!
+async function sendEmpty(to = fixture.relayers[0]!.address): Promise<void> {
+  const relayer = fixture.relayers[0]!
   const serializedTransaction = await relayer.signTransaction({
     type: 'eip1559',
     chainId: TOKEN.chainId,
     to,
     gas: 21_000n,
-    nonce: await world.chain.getTransactionCount({ address: relayer.address }),
+    nonce: await fixture.chain.getTransactionCount({ address: relayer.address }),
     maxFeePerGas: 10n ** 12n,
     maxPriorityFeePerGas: 10n ** 11n,
   })
-  await world.chain.sendRawTransaction({ serializedTransaction })
-  await world.chain.mine({ blocks: 1 })
+  await fixture.chain.sendRawTransaction({ serializedTransaction })
+  await fixture.chain.mine({ blocks: 1 })
 }
 
 /** Runs the restored engine; returns the state of a new payout, and of the lanes. */
 async function goOn(rpc?: Rpc): Promise<{ payout: string | undefined; lanes: string[] }> {
-  const [next] = await queueAll({ db, treasury: world.treasury }, [{}])
-  await world.finalize(world.runner({ db, url: proxy.url, ...(rpc && { rpc }) }), 4)
+  const [next] = await queueAll({ db, treasury: fixture.treasury }, [{}])
+  await fixture.finalize(fixture.runner({ db, url: proxy.url, ...(rpc && { rpc }) }), 4)
   const { rows } = await db.query('select status from lane order by wallet = $1 desc', [firstLane()])
   return { payout: (await readPayout(db, next!.paymentId))?.state, lanes: rows.map(({ status }) => status) }
 }
-const firstLane = () => world.relayers[0]!.address.toLowerCase() as `0x${string}`
+const firstLane = () => fixture.relayers[0]!.address.toLowerCase() as `0x${string}`
 
 test.each([
   ['every node keeps 128 states', 1],
   ['two of three nodes do', 3],
 ])('forgotten batches are adopted, and the lanes continue: %s', async (_what, nodes) => {
-  await world.queue(Array.from({ length: 201 }, () => ({})))
-  await world.finalize(world.runner(), 3)
-  await world.chain.mine({ blocks: 300 })
+  await fixture.queue(Array.from({ length: 201 }, () => ({})))
+  await fixture.finalize(fixture.runner(), 3)
+  await fixture.chain.mine({ blocks: 300 })
   await keep(128)
-  const second = await startLossyProxy(world.anvil.url)
+  const second = await startLossyProxy(fixture.anvil.url)
   try {
     second.decide = (call) => proxy.decide(call)
-    const urls = [proxy.url, second.url, world.anvil.url].slice(0, nodes)
+    const urls = [proxy.url, second.url, fixture.anvil.url].slice(0, nodes)
     const rpc = connectRpc({ urls, quorum: Math.ceil(nodes / 2), chainId: TOKEN.chainId })
     expect(await goOn(rpc)).toEqual({ payout: 'settled', lanes: ['open', 'open'] })
   } finally {
@@ -87,11 +87,11 @@ test.each([
 })
 
 test('an empty transfer of the last blocks is adopted by the stored states, without logs', async () => {
-  await world.queue([{}, {}])
-  await world.finalize(world.runner(), 3)
-  await world.chain.mine({ blocks: 300 })
+  await fixture.queue([{}, {}])
+  await fixture.finalize(fixture.runner(), 3)
+  await fixture.chain.mine({ blocks: 300 })
   await sendEmpty()
-  await world.chain.mine({ blocks: 3 })
+  await fixture.chain.mine({ blocks: 3 })
   await keep(128)
   expect(await goOn()).toEqual({ payout: 'settled', lanes: ['open', 'open'] })
 })
@@ -101,7 +101,7 @@ test.each([
   { what: 'what somebody else sent', to: newAddress() },
 ])('a nonce older than the states is $what: the lane is stopped, until it is opened again', async ({ to }) => {
   await sendEmpty(to)
-  await world.chain.mine({ blocks: 300 })
+  await fixture.chain.mine({ blocks: 300 })
   await keep(128)
   expect(await goOn()).toEqual({ payout: 'settled', lanes: ['quarantined', 'open'] })
   await releaseLane(db, { chainId: TOKEN.chainId, wallet: firstLane() })
@@ -131,13 +131,13 @@ describe('A forgotten nonce in a block that is too large for one answer', () => 
   /** The number of the first lane's nonces that the restored journal does not know. */
   async function unknown(): Promise<number> {
     const { rows } = await db.query('select next_nonce::int as next from lane where wallet = $1', [firstLane()])
-    const count = await world.chain.getTransactionCount({ address: firstLane() })
+    const count = await fixture.chain.getTransactionCount({ address: firstLane() })
     return count - (rows[0] as { next: number }).next
   }
 
   test('the transactions of a block that is too large are read one by one, and the nonce is adopted', async () => {
     await sendEmpty()
-    await world.chain.mine({ blocks: 3 })
+    await fixture.chain.mine({ blocks: 3 })
     behave('deliver')
     expect(await goOn()).toEqual({ payout: 'settled', lanes: ['open', 'open'] })
     expect(await unknown()).toBe(0)
@@ -145,7 +145,7 @@ describe('A forgotten nonce in a block that is too large for one answer', () => 
 
   test('a node that gives neither the block nor its transactions is asked again, and no key is reported as stolen', async () => {
     await sendEmpty()
-    await world.chain.mine({ blocks: 3 })
+    await fixture.chain.mine({ blocks: 3 })
     behave({ error: { code: -32000, message: 'response too large' } })
     expect(await goOn()).toEqual({ payout: 'settled', lanes: ['open', 'open'] })
     expect(await unknown()).toBe(1)
@@ -158,13 +158,13 @@ describe('A forgotten nonce in a block that is too large for one answer', () => 
 // A bisection ended at the wrong block and stopped the lane, as often as that node was asked first.
 test('a node that lies about the past, only if it is asked alone, does not keep a forgotten nonce from being adopted', async () => {
   await sendEmpty()
-  await world.chain.mine({ blocks: 40 })
-  const head = Number(await world.chain.getBlockNumber())
+  await fixture.chain.mine({ blocks: 40 })
+  const head = Number(await fixture.chain.getBlockNumber())
   proxy.decide = ({ method, params }) =>
     method === 'eth_getTransactionCount' && Number(params[1]) < head ? { rewrite: () => '0x0' } : 'deliver'
   const connect = (url: string): Rpc => connectRpc({ urls: [url], quorum: 1, chainId: TOKEN.chainId })
   const liar = connect(proxy.url)
-  const rpc: Rpc = { ...connect(world.anvil.url), any: (read) => liar.any(read) }
+  const rpc: Rpc = { ...connect(fixture.anvil.url), any: (read) => liar.any(read) }
   expect(await goOn(rpc)).toEqual({ payout: 'settled', lanes: ['open', 'open'] })
   const { rows } = await db.query(`select 1 from lane_tx where wallet = $1 and kind = 'foreign'`, [firstLane()])
   expect(rows).toHaveLength(1)
@@ -172,9 +172,9 @@ test('a node that lies about the past, only if it is asked alone, does not keep 
 
 // The lane was stopped, and its key reported as stolen.
 test('a database that fails during the search for a nonce does not report a stolen key: the search is repeated', async () => {
-  await world.queue(Array.from({ length: 201 }, () => ({})))
-  await world.finalize(world.runner(), 3)
-  await world.chain.mine({ blocks: 300 })
+  await fixture.queue(Array.from({ length: 201 }, () => ({})))
+  await fixture.finalize(fixture.runner(), 3)
+  await fixture.chain.mine({ blocks: 300 })
   await keep(128)
   const whole = db
   let failed = 0
@@ -189,7 +189,7 @@ test('a database that fails during the search for a nonce does not report a stol
 
 test('a node that may have the state and does not answer stops no lane: it waits', async () => {
   await sendEmpty()
-  await world.chain.mine({ blocks: 300 })
+  await fixture.chain.mine({ blocks: 300 })
   await keep(128, 'rate limit exceeded')
   expect((await goOn()).lanes).not.toContain('quarantined')
   await keep(1_000_000)

@@ -1,7 +1,7 @@
-import type { World } from '../world.ts'
+import type { Fixture } from '../fixture.ts'
 
 /** True if payouts and deposits are read up to the final block. */
-export const isCaughtUp = (of: World) => async (): Promise<boolean> => {
+export const isCaughtUp = (of: Fixture) => async (): Promise<boolean> => {
   const { number } = await of.chain.getBlock({ blockTag: 'finalized' })
   const { rows } = await of.db.query('select from chain_cursor where least(scanned_number, deposits_number) = $1', [
     number.toString(),

@@ -4,8 +4,8 @@ import { createKeyAccount } from '../../../src/chain/keys/private-key.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import type { HostileNode, Malice } from '../../support/hostile-node.ts'
 import { addAwaited } from '../deposits/awaited.ts'
+import { newKey, type Queued, TOKEN } from '../fixture.ts'
 import { behindBy, HEADERS, rawBlock } from '../rpc/laggard.ts'
-import { newKey, type Queued, TOKEN } from '../world.ts'
 import { connectTo, ticks, useThreeNodes } from './three-nodes.ts'
 
 /**
@@ -13,13 +13,13 @@ import { connectTo, ticks, useThreeNodes } from './three-nodes.ts'
  * last final block, or late.
  */
 
-const { world, nodes } = useThreeNodes({ finalBelow: 2 })
+const { fixture, nodes } = useThreeNodes({ finalBelow: 2 })
 
 const connect = () => connectTo(nodes)
-const readState = async ({ paymentId }: Queued) => (await world.payout(paymentId)).state
-const envelopes = async () => (await world.db.query('select state from lane_tx order by nonce')).rows
+const readState = async ({ paymentId }: Queued) => (await fixture.payout(paymentId)).state
+const envelopes = async () => (await fixture.db.query('select state from lane_tx order by nonce')).rows
 const signatures = async ({ paymentId }: Queued) =>
-  (await world.db.query('select from payout_signature where payment_id = $1', [paymentId])).rows.length
+  (await fixture.db.query('select from payout_signature where payment_id = $1', [paymentId])).rows.length
 
 const GONE: Malice = { error: { code: -32000, message: 'missing trie node' } }
 const withoutStates = ({ method }: { method: string }): Malice =>
@@ -39,36 +39,36 @@ const wrongBlocks =
  */
 async function rounds(runner: { tick(): Promise<unknown> }, count: number, bad: HostileNode['behave']): Promise<void> {
   for (let round = 0; round < count; round++) {
-    await world.chain.mine({ blocks: 2 })
+    await fixture.chain.mine({ blocks: 2 })
     nodes[0]!.behave = bad
-    nodes[2]!.behave = await behindBy(world, 3, 2)
+    nodes[2]!.behave = await behindBy(fixture, 3, 2)
     await runner.tick().catch(() => undefined)
   }
 }
 
 /** The first node gives a newest block that is four lower, and the third is honest and gives blocks late. */
 async function holdDown(): Promise<void> {
-  const lower = await rawBlock(world, (await world.chain.getBlockNumber()) - 4n)
+  const lower = await rawBlock(fixture, (await fixture.chain.getBlockNumber()) - 4n)
   nodes[0]!.behave = ({ method, params }) =>
     method === HEADERS && params[0] === 'latest' ? { lie: () => lower } : 'honest'
   nodes[2]!.behave = ({ method }) => (method === HEADERS ? { afterMs: 250 } : 'honest')
 }
 
 async function settled(micro: bigint): Promise<void> {
-  const runner = world.runner({ rpc: connect() })
+  const runner = fixture.runner({ rpc: connect() })
   await ticks(runner)
-  const [queued] = await world.queue([{ micro }])
+  const [queued] = await fixture.queue([{ micro }])
   await ticks(runner)
-  await world.chain.mine({ blocks: 3 })
+  await fixture.chain.mine({ blocks: 3 })
   await ticks(runner)
   expect(await readState(queued!)).toBe('settled')
 }
 
 // Only those two had the height that a quorum calls final.
 test('final blocks are read although one node has another hash for each', async () => {
-  const runner = world.runner({ rpc: connect() })
+  const runner = fixture.runner({ rpc: connect() })
   await ticks(runner)
-  const [queued] = await world.queue([{ micro: 50_000_000n }])
+  const [queued] = await fixture.queue([{ micro: 50_000_000n }])
   await ticks(runner)
   await rounds(runner, 5, wrongBlocks('finalized'))
   expect(await readState(queued!)).toBe('settled')
@@ -77,22 +77,22 @@ test('final blocks are read although one node has another hash for each', async 
 // The node that is behind did not have the last final block when it was requested.
 test('deposits are read, and envelopes end, although one node has another hash for each block by number', async () => {
   const keys = createDepositKeys(Buffer.alloc(32, 9).toString('base64'), TOKEN.chainId)
-  const runner = world.runner({ rpc: connect(), deposits: { keys, wrongTokens: [] } })
+  const runner = fixture.runner({ rpc: connect(), deposits: { keys, wrongTokens: [] } })
   await ticks(runner)
-  const { address } = await addAwaited(world.db, keys, 'near')
-  await world.queue([{ micro: 50_000_000n }])
+  const { address } = await addAwaited(fixture.db, keys, 'near')
+  await fixture.queue([{ micro: 50_000_000n }])
   await ticks(runner)
-  await mintUsdc(world.chain, { to: address, micro: 5_000_000n })
+  await mintUsdc(fixture.chain, { to: address, micro: 5_000_000n })
   await rounds(runner, 6, wrongBlocks())
-  expect(world.heard.deposits).toMatchObject([{ address }])
+  expect(fixture.heard.deposits).toMatchObject([{ address }])
   // One of payouts, and one of sweeps.
   expect(await envelopes()).toEqual([{ state: 'finalized' }, { state: 'finalized' }])
 })
 
 test('envelopes end although one node gives no states', async () => {
-  const runner = world.runner({ rpc: connect() })
+  const runner = fixture.runner({ rpc: connect() })
   await ticks(runner)
-  await world.queue([{ micro: 50_000_000n }])
+  await fixture.queue([{ micro: 50_000_000n }])
   await ticks(runner)
   await rounds(runner, 6, withoutStates)
   expect(await envelopes()).toEqual([{ state: 'finalized' }])
@@ -100,12 +100,12 @@ test('envelopes end although one node gives no states', async () => {
 
 // It was attributed to a stranger for good, without its gas.
 test('an envelope is not attributed to a stranger because a node has the final block, and not its receipts yet', async () => {
-  const runner = world.runner({ rpc: connect() })
+  const runner = fixture.runner({ rpc: connect() })
   await ticks(runner)
-  const [queued] = await world.queue([{ micro: 50_000_000n }])
+  const [queued] = await fixture.queue([{ micro: 50_000_000n }])
   await ticks(runner)
-  await world.chain.mine({ blocks: 3 })
-  const behind = await behindBy(world, 2)
+  await fixture.chain.mine({ blocks: 3 })
+  const behind = await behindBy(fixture, 2)
   const hides = ({ method }: { method: string }): Malice => {
     if (method === 'eth_getTransactionReceipt') return { lie: () => null }
     return method === 'eth_getLogs' ? { lie: () => [] } : 'honest'
@@ -118,9 +118,9 @@ test('an envelope is not attributed to a stranger because a node has the final b
   await runner.tick().catch(() => undefined)
   expect(await envelopes()).toEqual([{ state: 'broadcast' }])
   for (const node of nodes) node.behave = () => 'honest'
-  await world.finalize(runner, 3)
-  await world.chain.mine({ blocks: 30 })
-  await world.finalize(runner, 3)
+  await fixture.finalize(runner, 3)
+  await fixture.chain.mine({ blocks: 30 })
+  await fixture.finalize(runner, 3)
   expect([await readState(queued!), await envelopes()]).toEqual(['settled', [{ state: 'finalized' }]])
 })
 
@@ -130,16 +130,16 @@ test.each([
   ['one node holds the newest block down, and another is late', holdDown],
 ])('a settled payout is not promised again if %s', async (_, misbehave) => {
   await settled(90_000_000n)
-  const [second] = await world.queue([{ micro: 90_000_000n }])
+  const [second] = await fixture.queue([{ micro: 90_000_000n }])
   await misbehave()
-  const runner = world.runner({ rpc: connect() })
+  const runner = fixture.runner({ rpc: connect() })
   for (let round = 0; round < 2; round++) await runner.tick().catch(() => undefined)
   expect(await signatures(second!)).toBe(0)
 })
 
 async function behindFinal(): Promise<void> {
   nodes[0]!.behave = withoutStates
-  nodes[2]!.behave = await behindBy(world, 4, 2)
+  nodes[2]!.behave = await behindBy(fixture, 4, 2)
 }
 
 // The first was final, and not in the balance that was read.
@@ -148,53 +148,53 @@ test.each([
     'one node gives no balances, and another is seven blocks behind',
     async () => {
       nodes[0]!.behave = ({ method }) => (method === 'eth_getBalance' ? GONE : 'honest')
-      nodes[2]!.behave = await behindBy(world, 7, 2)
+      nodes[2]!.behave = await behindBy(fixture, 7, 2)
     },
   ],
   ['one node holds the newest block down, and another is late', holdDown],
 ])('gas money is sent once if %s', async (_, misbehave) => {
   const account = createKeyAccount(newKey())
-  const relayer = world.relayers[0]!
-  await world.chain.setBalance({ address: account.address, value: 10n ** 21n })
-  await world.chain.setBalance({ address: relayer.address, value: 10n ** 9n })
-  await world.chain.mine({ blocks: 12 })
+  const relayer = fixture.relayers[0]!
+  await fixture.chain.setBalance({ address: account.address, value: 10n ** 21n })
+  await fixture.chain.setBalance({ address: relayer.address, value: 10n ** 9n })
+  await fixture.chain.mine({ blocks: 12 })
   const funding = { account, wei: 2n * 10n ** 19n, maxWeiPerDay: 5n * 10n ** 20n }
-  const runner = world.runner({ rpc: connect(), relayers: [relayer], funding })
+  const runner = fixture.runner({ rpc: connect(), relayers: [relayer], funding })
   await runner.tick()
-  await world.chain.mine({ blocks: 2 })
+  await fixture.chain.mine({ blocks: 2 })
   for (let round = 0; round < 3; round++) {
-    await world.chain.mine({ blocks: 1 })
+    await fixture.chain.mine({ blocks: 1 })
     await misbehave()
     await runner.tick().catch(() => undefined)
   }
-  const { rows } = await world.db.query(`select count(*)::int as count from lane_tx where kind = 'topup'`)
+  const { rows } = await fixture.db.query(`select count(*)::int as count from lane_tx where kind = 'topup'`)
   expect(rows).toEqual([{ count: 1 }])
 })
 
 // It was behind the block that the other engine had read.
 test('a worker starts next to another one while a node holds the newest block down, and another is late', async () => {
-  const first = world.runner({ rpc: connect() })
+  const first = fixture.runner({ rpc: connect() })
   await first.tick()
-  await world.chain.mine({ blocks: 1 })
+  await fixture.chain.mine({ blocks: 1 })
   await first.tick()
   await holdDown()
-  await world.runner({ rpc: connect() }).assertReady()
+  await fixture.runner({ rpc: connect() }).assertReady()
 })
 
 // No block above the last final one was walked, so it was not taken back, and no other lane carried it.
 test('a payout whose block was replaced is not mined any more while a node holds the newest block down, and another is late', async () => {
-  const sender = world.runner({ rpc: connect() })
+  const sender = fixture.runner({ rpc: connect() })
   await ticks(sender)
-  const [queued] = await world.queue([{ micro: 50_000_000n }])
+  const [queued] = await fixture.queue([{ micro: 50_000_000n }])
   await ticks(sender)
-  await world.chain.mine({ blocks: 1 })
+  await fixture.chain.mine({ blocks: 1 })
   await sender.tick()
   expect(await readState(queued!)).toBe('mined')
-  await world.chain.request({ method: 'anvil_reorg', params: [1, []] } as never)
-  await world.chain.request({ method: 'anvil_dropAllTransactions', params: [] } as never)
-  const reader = world.runner({ relayers: [], rpc: connect() })
+  await fixture.chain.request({ method: 'anvil_reorg', params: [1, []] } as never)
+  await fixture.chain.request({ method: 'anvil_dropAllTransactions', params: [] } as never)
+  const reader = fixture.runner({ relayers: [], rpc: connect() })
   for (let round = 0; round < 2; round++) {
-    await world.chain.mine({ blocks: 2 })
+    await fixture.chain.mine({ blocks: 2 })
     await holdDown()
     await reader.tick().catch(() => undefined)
   }
@@ -202,11 +202,11 @@ test('a payout whose block was replaced is not mined any more while a node holds
 })
 
 test('nothing is signed or sent while a quorum is behind the last known final block', async () => {
-  const runner = world.runner({ rpc: connect() })
+  const runner = fixture.runner({ rpc: connect() })
   await ticks(runner)
-  const [queued] = await world.queue([{ micro: 1_000_000n }])
+  const [queued] = await fixture.queue([{ micro: 1_000_000n }])
   const isFinal = (more: number) =>
-    world.db.query('update chain_cursor set scanned_number = scanned_number + $1', [more])
+    fixture.db.query('update chain_cursor set scanned_number = scanned_number + $1', [more])
   await isFinal(1000)
   await runner.tick().catch(() => undefined)
   expect([await signatures(queued!), await envelopes()]).toEqual([0, []])

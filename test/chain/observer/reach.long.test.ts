@@ -5,7 +5,7 @@ import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import { type HostileNode, type Malice, startHostileNode, useHostileNodes } from '../../support/hostile-node.ts'
 import { createRandom } from '../../support/random.ts'
 import { addAwaited } from '../deposits/awaited.ts'
-import { createWorld, type Queued, TOKEN, type World } from '../world.ts'
+import { createFixture, type Fixture, type Queued, TOKEN } from '../fixture.ts'
 import { isCaughtUp, within } from './catching-up.ts'
 
 /** The engine catches up with nodes of any limit: state needs no logs, and ranges of logs are halved. */
@@ -15,16 +15,16 @@ const deposits = { keys, wrongTokens: [] }
 const LOGS = 'eth_getLogs'
 
 describe('catching up', () => {
-  let world: World
+  let fixture: Fixture
   beforeAll(async () => {
-    world = await createWorld()
+    fixture = await createFixture()
   })
   beforeEach(async () => {
-    await world.reset()
-    await world.chain.setAutomine(true)
+    await fixture.reset()
+    await fixture.chain.setAutomine(true)
   })
-  afterAll(() => world.stop())
-  const nodes = useHostileNodes(() => world.anvil.url)
+  afterAll(() => fixture.stop())
+  const nodes = useHostileNodes(() => fixture.anvil.url)
 
   const connect = ({ now, of = nodes }: { now?: () => number; of?: readonly HostileNode[] } = {}) =>
     connectRpc({
@@ -54,20 +54,20 @@ describe('catching up', () => {
   function slowRunner(ms: number) {
     let time = 0
     limit(50, { error: { code: -32000, message: 'no more than fifty at a time' } }, { onLogs: () => void (time += ms) })
-    return world.runner({ rpc: connect({ now: () => time }), deposits })
+    return fixture.runner({ rpc: connect({ now: () => time }), deposits })
   }
 
-  async function mine({ chain }: World, blocks: number): Promise<void> {
+  async function mine({ chain }: Fixture, blocks: number): Promise<void> {
     for (let left = blocks; left > 0; left -= 100) await chain.mine({ blocks: Math.min(100, left) })
   }
-  const state = async (queued: Queued) => (await world.payout(queued.paymentId)).state
+  const state = async (queued: Queued) => (await fixture.payout(queued.paymentId)).state
   /** A payout that is in the chain, and the blocks after it. */
   async function paid(blocks: number): Promise<Queued> {
-    const runner = world.runner({ deposits })
-    await world.finalize(runner)
-    const [queued] = await world.queue([{}])
+    const runner = fixture.runner({ deposits })
+    await fixture.finalize(runner)
+    const [queued] = await fixture.queue([{}])
     await runner.tick()
-    await mine(world, blocks)
+    await mine(fixture, blocks)
     return queued!
   }
 
@@ -76,7 +76,7 @@ describe('catching up', () => {
     test('a thousand blocks are read from nodes that give fifty at a time, late', async () => {
       const queued = await paid(1100)
       const runner = slowRunner(2500)
-      expect(await within(60, runner, isCaughtUp(world))).toBe(true)
+      expect(await within(60, runner, isCaughtUp(fixture))).toBe(true)
       expect(await state(queued)).toBe('settled')
     })
 
@@ -84,15 +84,15 @@ describe('catching up', () => {
     test('a thousand blocks are read from nodes that report more than a hundred as an exceeded limit', async () => {
       const queued = await paid(1100)
       limit(100, { error: { code: -32005, message: 'limit exceeded' } })
-      const runner = world.runner({ rpc: connect(), deposits })
-      expect(await within(60, runner, isCaughtUp(world))).toBe(true)
+      const runner = fixture.runner({ rpc: connect(), deposits })
+      expect(await within(60, runner, isCaughtUp(fixture))).toBe(true)
       expect(await state(queued)).toBe('settled')
     })
 
     // Short ranges counted as new blocks.
     test('a thousand blocks are read with the deposits at an address whose watch has ended since', async () => {
       const dayAgo = Math.floor(Date.now() / 1000) - 86_400
-      const past = await createWorld({ anvil: ['--timestamp', String(dayAgo), '--slots-in-an-epoch', '1'] })
+      const past = await createFixture({ anvil: ['--timestamp', String(dayAgo), '--slots-in-an-epoch', '1'] })
       const front = await startHostileNode(past.anvil.url)
       try {
         await past.finalize(past.runner({ deposits }))
@@ -117,23 +117,23 @@ describe('catching up', () => {
   test('a worker stays within 100 blocks of the newest one when one node gives no logs and the others lose a third of the questions', async () => {
     let now = 0
     const urls = nodes.map(({ url }) => url)
-    const runner = world.runner({
+    const runner = fixture.runner({
       rpc: connectRpc({ urls, quorum: 2, chainId: TOKEN.chainId, timeoutMs: 2000, now: () => now }),
       deposits,
     })
-    expect(await within(20, runner, isCaughtUp(world))).toBe(true)
+    expect(await within(20, runner, isCaughtUp(fixture))).toBe(true)
     const random = createRandom(7)
     for (const [index, node] of nodes.entries())
       node.behave = ({ method }) =>
         method !== LOGS || (index > 0 && !random.chance(0.33)) ? 'honest' : { status: 503, text: 'lost' }
     const lags: number[] = []
     for (let round = 0; round < 150; round++) {
-      await world.chain.mine({ blocks: 2 })
+      await fixture.chain.mine({ blocks: 2 })
       await runner.tick().catch(() => undefined)
       // By the clock of the nodes, which are not asked again for a while after a failure.
       now += 4000
-      const { rows } = await world.db.query('select scanned_number::int as scanned from chain_cursor')
-      lags.push(Number(await world.chain.getBlockNumber()) - (rows[0] as { scanned: number }).scanned)
+      const { rows } = await fixture.db.query('select scanned_number::int as scanned from chain_cursor')
+      lags.push(Number(await fixture.chain.getBlockNumber()) - (rows[0] as { scanned: number }).scanned)
     }
     expect(Math.max(...lags.slice(-50))).toBeLessThan(100)
   }, 180_000)

@@ -4,14 +4,14 @@ import { sql } from '../../../src/db/db.ts'
 import { readSigned } from '../../../src/db/settlement/queue.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { useHostileNodes } from '../../support/hostile-node.ts'
+import { TOKEN, useFixture } from '../fixture.ts'
 import { carry } from '../rpc/strangers.ts'
-import { TOKEN, useWorld } from '../world.ts'
 import { createMissedLogs } from './missed-logs.ts'
 
 describe('payouts that somebody else carries', () => {
-  const world = useWorld()
-  const nodes = useHostileNodes(() => world.anvil.url)
-  const { createRunner, state, attention, laterBy, missed } = createMissedLogs(world, nodes)
+  const fixture = useFixture()
+  const nodes = useHostileNodes(() => fixture.anvil.url)
+  const { createRunner, state, attention, laterBy, missed } = createMissedLogs(fixture, nodes)
 
   // Nothing was compared until the clock reached its earlier time again.
   test('a clock that was an hour ahead and is corrected keeps nothing from being found', async () => {
@@ -28,10 +28,10 @@ describe('payouts that somebody else carries', () => {
   test('a log that one node invents for a used nonce is not believed without its receipt', async () => {
     const runner = createRunner()
     const queued = await missed(runner, nodes)
-    const { rows } = await world.db.query('select auth_nonce from payout where payment_id = $1', [queued.paymentId])
+    const { rows } = await fixture.db.query('select auth_nonce from payout where payment_id = $1', [queued.paymentId])
     const { auth_nonce: nonce } = rows[0] as { auth_nonce: string }
-    const block = await world.chain.getBlock({ blockNumber: 3n })
-    const treasury = `0x${world.treasury.address.slice(2).toLowerCase().padStart(64, '0')}`
+    const block = await fixture.chain.getBlock({ blockNumber: 3n })
+    const treasury = `0x${fixture.treasury.address.slice(2).toLowerCase().padStart(64, '0')}`
     const invented = {
       address: TOKEN.address,
       topics: ['0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5', treasury, nonce],
@@ -49,16 +49,16 @@ describe('payouts that somebody else carries', () => {
   })
 
   test('three hundred payouts that a stranger has carried all settle, although one node names other transactions', async () => {
-    await world.reset()
+    await fixture.reset()
     for (const node of nodes) node.behave = () => 'honest'
     const runner = createRunner()
     await runner.tick()
-    const queued = await world.queue(Array.from({ length: 300 }, () => ({})))
+    const queued = await fixture.queue(Array.from({ length: 300 }, () => ({})))
     await runner.tick()
-    const signed = await readSigned(world.db, sql`true`, 300)
+    const signed = await readSigned(fixture.db, sql`true`, 300)
     for (let from = 0; from < 300; from += 50)
-      await carry(world, multicallCodec.encode(TOKEN.address, signed.slice(from, from + 50)))
-    await world.chain.mine({ blocks: 4 })
+      await carry(fixture, multicallCodec.encode(TOKEN.address, signed.slice(from, from + 50)))
+    await fixture.chain.mine({ blocks: 4 })
     const invented = signed.map(({ authNonce }, index) => ({
       address: TOKEN.address,
       topics: ['0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5', `0x${'0'.repeat(64)}`, authNonce],
@@ -75,11 +75,11 @@ describe('payouts that somebody else carries', () => {
 
   // Late results were read again, so the search never passed them.
   test('a search ends after ten seconds, however long a question takes, and the next one continues there', async () => {
-    await world.reset()
+    await fixture.reset()
     for (const node of nodes) node.behave = () => 'honest'
     const runner = createRunner()
     const queued = await missed(runner, nodes)
-    for (let part = 0; part < 11; part++) await world.chain.mine({ blocks: 100 })
+    for (let part = 0; part < 11; part++) await fixture.chain.mine({ blocks: 100 })
     const now = performance.now.bind(performance)
     let passed = 0
     const searched: { from: number; to: number }[] = []
@@ -113,23 +113,23 @@ describe('payouts that somebody else carries', () => {
   test('a block that has replaced a final one proves nothing', async () => {
     for (const node of nodes) node.behave = () => 'honest'
     const runner = createRunner({ maxInFlight: 8 })
-    await world.finalize(runner)
-    const [queued] = await world.queue([{}])
+    await fixture.finalize(runner)
+    const [queued] = await fixture.queue([{}])
     await runner.tick()
-    const { rows } = await world.db.query(
+    const { rows } = await fixture.db.query(
       `select '0x' || encode(raw, 'hex') as raw from lane_tx_attempt order by signed_at desc limit 1`,
     )
     const { raw } = rows[0] as { raw: Hex }
-    const { rows: cursors } = await world.db.query('select scanned_number::int as number from chain_cursor')
+    const { rows: cursors } = await fixture.db.query('select scanned_number::int as number from chain_cursor')
     const { number } = cursors[0] as { number: number }
     // The newest block of the new chain has the number of the last one that was final, and the transfer.
-    const depth = Number(await world.chain.getBlockNumber()) - number + 5
-    await world.chain.request({ method: 'anvil_rollback' as never, params: [depth] as never })
-    await world.chain.mine({ blocks: 4 })
-    await world.chain.sendRawTransaction({ serializedTransaction: raw }).catch(() => undefined)
-    await world.chain.mine({ blocks: 1 })
-    expect(Number(await world.chain.getBlockNumber())).toBe(number)
-    expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
+    const depth = Number(await fixture.chain.getBlockNumber()) - number + 5
+    await fixture.chain.request({ method: 'anvil_rollback' as never, params: [depth] as never })
+    await fixture.chain.mine({ blocks: 4 })
+    await fixture.chain.sendRawTransaction({ serializedTransaction: raw }).catch(() => undefined)
+    await fixture.chain.mine({ blocks: 1 })
+    expect(Number(await fixture.chain.getBlockNumber())).toBe(number)
+    expect(await fixture.balance(queued!.recipient)).toBe(queued!.micro)
     for (let round = 0; round < 3; round++) {
       laterBy(61)
       await runner.tick().catch(() => undefined)
@@ -139,17 +139,17 @@ describe('payouts that somebody else carries', () => {
 })
 
 describe('groups of proved payouts', () => {
-  const world = useWorld()
+  const fixture = useFixture()
 
   test('two groups of proved payouts are ended at the same time, each payout once', async () => {
-    const queued = await world.queue(Array.from({ length: 250 }, () => ({})))
+    const queued = await fixture.queue(Array.from({ length: 250 }, () => ({})))
     const groups: number[] = []
     let begun = (): void => undefined
     const another = new Promise<void>((resolve) => (begun = resolve))
-    const runner = world.runner({
+    const runner = fixture.runner({
       hooks: {
         async onSettled(tx, settlements) {
-          await world.hooks.onSettled(tx, settlements)
+          await fixture.hooks.onSettled(tx, settlements)
           groups.push(settlements.length)
           if (groups.length === 2) begun()
           // The first has not ended before another has begun.
@@ -158,15 +158,15 @@ describe('groups of proved payouts', () => {
       },
     })
     const isSent = async (): Promise<boolean> =>
-      (await world.db.query(`select from payout where state <> 'assigned'`)).rows.length === 0
+      (await fixture.db.query(`select from payout where state <> 'assigned'`)).rows.length === 0
     for (let round = 0; round < 10 && !(await isSent()); round++) await runner.tick()
     // All of them become final together.
-    await world.chain.mine({ blocks: 5 })
+    await fixture.chain.mine({ blocks: 5 })
     for (let round = 0; round < 3; round++) await runner.tick()
     // On a slow machine a part of them is final before.
     expect(groups).toHaveLength(2)
     expect(Math.max(...groups)).toBeLessThanOrEqual(200)
-    const settled = world.heard.settled.map(({ paymentId }) => paymentId)
+    const settled = fixture.heard.settled.map(({ paymentId }) => paymentId)
     expect(settled.toSorted()).toEqual(queued.map(({ paymentId }) => paymentId).toSorted())
   })
 })

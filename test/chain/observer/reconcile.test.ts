@@ -1,24 +1,24 @@
 import { describe, expect, test } from '@jest/globals'
 import { useHostileNodes } from '../../support/hostile-node.ts'
-import { useWorld } from '../world.ts'
+import { useFixture } from '../fixture.ts'
 import { createMissedLogs } from './missed-logs.ts'
 
 describe('payouts that somebody else carries', () => {
-  const world = useWorld()
-  const nodes = useHostileNodes(() => world.anvil.url)
-  const { createRunner, state, attention, laterBy, missed } = createMissedLogs(world, nodes)
-  const isPaused = async () => (await world.db.query('select pause from chain_cursor')).rows[0]?.pause !== null
+  const fixture = useFixture()
+  const nodes = useHostileNodes(() => fixture.anvil.url)
+  const { createRunner, state, attention, laterBy, missed } = createMissedLogs(fixture, nodes)
+  const isPaused = async () => (await fixture.db.query('select pause from chain_cursor')).rows[0]?.pause !== null
 
   test('a payout whose logs two of three nodes hide is no theft, and settles once when they show them', async () => {
     const runner = createRunner()
     const queued = await missed(runner, nodes.slice(0, 2))
     expect(await isPaused()).toBe(false)
     for (const node of nodes) node.behave = () => 'honest'
-    await world.chain.mine({ blocks: 4 })
+    await fixture.chain.mine({ blocks: 4 })
     await runner.tick()
     await runner.tick()
     expect(await state(queued)).toBe('settled')
-    expect(world.heard.settled.filter(({ paymentId }) => paymentId === queued.paymentId)).toHaveLength(1)
+    expect(fixture.heard.settled.filter(({ paymentId }) => paymentId === queued.paymentId)).toHaveLength(1)
   })
 
   test('a used nonce whose logs no node shows is on the attention list until one does', async () => {
@@ -30,7 +30,7 @@ describe('payouts that somebody else carries', () => {
       expect.objectContaining({ kind: 'used_without_log', subject: queued.paymentId }),
     ])
     // A difference at the payment's address has another cause.
-    await world.db.query(`insert into settlement_finding select chain_id, token, 'deposit_difference', subject, 'more'
+    await fixture.db.query(`insert into settlement_finding select chain_id, token, 'deposit_difference', subject, 'more'
       from settlement_finding`)
     for (const node of nodes) node.behave = () => 'honest'
     for (let round = 0; round < 3; round++) {

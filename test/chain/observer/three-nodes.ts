@@ -1,11 +1,11 @@
 import { beforeEach } from '@jest/globals'
 import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
 import { type HostileNode, useHostileNodes } from '../../support/hostile-node.ts'
-import { TOKEN, useWorld, type World } from '../world.ts'
+import { type Fixture, TOKEN, useFixture } from '../fixture.ts'
 
 /** A world with three nodes for its chain, of which two are a quorum. */
 export type ThreeNodes = {
-  readonly world: World
+  readonly fixture: Fixture
   readonly nodes: readonly HostileNode[]
 }
 
@@ -15,15 +15,15 @@ export type ThreeNodes = {
  */
 export function useThreeNodes({ finalBelow }: { readonly finalBelow: number }): ThreeNodes {
   const anvil = finalBelow === 2 ? {} : { anvil: ['--no-mining', '--slots-in-an-epoch', String(finalBelow / 2)] }
-  const world = useWorld({ micro: 100_000_000n, relayers: 2, ...anvil })
-  const nodes = useHostileNodes(() => world.anvil.url)
+  const fixture = useFixture({ micro: 100_000_000n, relayers: 2, ...anvil })
+  const nodes = useHostileNodes(() => fixture.anvil.url)
   beforeEach(async () => {
-    await world.reset()
-    await world.runner().tick()
-    await world.chain.mine({ blocks: 50 })
+    await fixture.reset()
+    await fixture.runner().tick()
+    await fixture.chain.mine({ blocks: 50 })
     for (const { calls } of nodes) calls.length = 0
   })
-  return { world, nodes }
+  return { fixture, nodes }
 }
 
 export const connectTo = (nodes: readonly HostileNode[]): Rpc =>

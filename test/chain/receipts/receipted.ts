@@ -14,20 +14,20 @@ import type { PaymentReceipt } from '../../../src/domain/settlement/receipt.ts'
 import { createReceiptIssuer, type ReceiptIssuerDeps } from '../../../src/settlement/receipts/issue.ts'
 import { createReceiptSigner } from '../../../src/settlement/receipts/sign.ts'
 import { verifyReceipt } from '../../../src/verifier/verifier.js'
-import { newAddress, newKey, TOKEN, type World } from '../world.ts'
+import { type Fixture, newAddress, newKey, TOKEN } from '../fixture.ts'
 
 const TENANT = { merchantId: 'mer_1', livemode: false }
 
 /** The worker’s issuer of receipts, on a world. */
-export function issuerOf(world: World, changes: Partial<ReceiptIssuerDeps> & { urls?: readonly string[] } = {}) {
-  const { urls = [world.anvil.url], ...rest } = changes
+export function issuerOf(fixture: Fixture, changes: Partial<ReceiptIssuerDeps> & { urls?: readonly string[] } = {}) {
+  const { urls = [fixture.anvil.url], ...rest } = changes
   return createReceiptIssuer({
-    db: world.db,
+    db: fixture.db,
     scope: { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address },
     rpc: openRpc(urls),
     signer: createReceiptSigner(RECEIPT_KEY),
     issuer: 'https://pay.example',
-    clock: () => world.clock.now.getTime(),
+    clock: () => fixture.clock.now.getTime(),
     log: { warn: () => undefined },
     ...rest,
   })
@@ -36,31 +36,31 @@ export function issuerOf(world: World, changes: Partial<ReceiptIssuerDeps> & { u
 const openRpc = (urls: readonly string[]): Rpc =>
   connectRpc({ urls, quorum: Math.floor(urls.length / 2) + 1, chainId: TOKEN.chainId })
 
-export const readPaymentReceipt = (world: World, paymentId: string): Promise<PaymentReceipt | null> =>
-  readReceipt(world.db, TENANT, paymentId)
+export const readPaymentReceipt = (fixture: Fixture, paymentId: string): Promise<PaymentReceipt | null> =>
+  readReceipt(fixture.db, TENANT, paymentId)
 
 export type Trusted = Parameters<typeof verifyReceipt>[1]
 
-export async function verifyStored(world: World, paymentId: string, trusted: Trusted = {}) {
-  const receipt = await readPaymentReceipt(world, paymentId)
-  return verifyReceipt(JSON.stringify(receipt), { keys: await readKeys(world), ...trusted })
+export async function verifyStored(fixture: Fixture, paymentId: string, trusted: Trusted = {}) {
+  const receipt = await readPaymentReceipt(fixture, paymentId)
+  return verifyReceipt(JSON.stringify(receipt), { keys: await readKeys(fixture), ...trusted })
 }
 
-export const readKeys = (world: World) => listReceiptKeys(world.db)
+export const readKeys = (fixture: Fixture) => listReceiptKeys(fixture.db)
 
 export const proveOn = (
-  world: World,
+  fixture: Fixture,
   block: Parameters<typeof proveInBlock>[1],
-  { hashes, url = world.anvil.url }: { hashes: Parameters<typeof proveInBlock>[2]; url?: string },
+  { hashes, url = fixture.anvil.url }: { hashes: Parameters<typeof proveInBlock>[2]; url?: string },
 ) => proveInBlock(openRpc([url]), block, hashes)
 
 /**
  * Puts strangers’ transactions of every type into the pool: legacy, with an access list, with a priority fee; some
  * fail.
  */
-export async function crowd(world: World, count: number): Promise<void> {
+export async function crowd(fixture: Fixture, count: number): Promise<void> {
   const stranger = createKeyAccount(newKey())
-  await world.chain.setBalance({ address: stranger.address, value: 10n ** 24n })
+  await fixture.chain.setBalance({ address: stranger.address, value: 10n ** 24n })
   for (let nonce = 0; nonce < count; nonce++) {
     const common = { chainId: TOKEN.chainId, nonce, gas: 200_000n, value: 0n }
     const price = parseGwei('200')
@@ -72,22 +72,22 @@ export async function crowd(world: World, count: number): Promise<void> {
           ? { ...common, ...target, type: 'eip2930', gasPrice: price, accessList: [] }
           : { ...common, ...target, type: 'eip1559', maxFeePerGas: price, maxPriorityFeePerGas: parseGwei('1') },
     )
-    await world.chain.request({ method: 'eth_sendRawTransaction', params: [raw] } as never)
+    await fixture.chain.request({ method: 'eth_sendRawTransaction', params: [raw] } as never)
   }
 }
 
 /** The payout as it is public in a pool: signed, and sent by no lane of the platform. */
-export async function signedPayout(world: World, paymentId: string): Promise<SignedPayout> {
-  await world.runner({ options: { maxInFlight: 0 } }).tick()
-  const [payout] = await readSigned(world.db, sql`p.payment_id = ${paymentId}`, 1)
+export async function signedPayout(fixture: Fixture, paymentId: string): Promise<SignedPayout> {
+  await fixture.runner({ options: { maxInFlight: 0 } }).tick()
+  const [payout] = await readSigned(fixture.db, sql`p.payment_id = ${paymentId}`, 1)
   if (payout === undefined) throw new Error(`${paymentId} is not signed`)
   return payout
 }
 
 /** Puts a stranger’s transaction into the pool that moves nothing by the payout’s nonce, and then the payout. */
-export async function carryBehindItsNonce(world: World, payout: SignedPayout): Promise<void> {
+export async function carryBehindItsNonce(fixture: Fixture, payout: SignedPayout): Promise<void> {
   const stranger = createKeyAccount(newKey())
-  await world.chain.setBalance({ address: stranger.address, value: 10n ** 24n })
+  await fixture.chain.setBalance({ address: stranger.address, value: 10n ** 24n })
   const [from, to] = [stranger.address.toLowerCase() as Hex, newAddress()]
   const { authNonce: nonce } = payout
   const validBefore = 4_000_000_000
@@ -105,5 +105,5 @@ export async function carryBehindItsNonce(world: World, payout: SignedPayout): P
     maxFeePerGas: parseGwei('1000'),
     maxPriorityFeePerGas: parseGwei('100'),
   })
-  await world.chain.sendRawTransaction({ serializedTransaction })
+  await fixture.chain.sendRawTransaction({ serializedTransaction })
 }

@@ -5,12 +5,12 @@ import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { TOPICS } from '../../../src/chain/token/contracts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { type Malice, useHostileNodes } from '../../support/hostile-node.ts'
-import { createWorld, newAddress, type Queued, TOKEN, useWorld, type World } from '../world.ts'
+import { createFixture, type Fixture, newAddress, type Queued, TOKEN, useFixture } from '../fixture.ts'
 import { sendUsdc } from './strangers.ts'
 
 describe('hostile nodes', () => {
-  const world = useWorld()
-  const nodes = useHostileNodes(() => world.anvil.url)
+  const fixture = useFixture()
+  const nodes = useHostileNodes(() => fixture.anvil.url)
   const TIMEOUT_MS = 1500
   const options = (timeoutMs: number) => ({
     urls: nodes.map(({ url }) => url),
@@ -21,8 +21,8 @@ describe('hostile nodes', () => {
 
   async function expectPaidOnce(queued: readonly Queued[]): Promise<void> {
     for (const { paymentId, recipient, micro } of queued) {
-      expect((await world.payout(paymentId)).state).toBe('settled')
-      expect(await world.balance(recipient)).toBe(micro)
+      expect((await fixture.payout(paymentId)).state).toBe('settled')
+      expect(await fixture.balance(recipient)).toBe(micro)
     }
   }
 
@@ -62,15 +62,15 @@ describe('hostile nodes', () => {
 
   test('two engines settle everything at the same time while one of three nodes is a black hole', async () => {
     nodes[1]!.behave = () => 'black_hole'
-    const queued = await world.queue(Array.from({ length: 40 }, () => ({})))
+    const queued = await fixture.queue(Array.from({ length: 40 }, () => ({})))
     const engines = [1, 2]
       .map(() => connectRpc(options(4000)))
-      .map((rpc) => world.runner({ rpc, options: { leaseMs: 5000 } }))
+      .map((rpc) => fixture.runner({ rpc, options: { leaseMs: 5000 } }))
     const stop = new AbortController()
     const running = engines.map((engine) => engine.run(stop.signal))
     const areSettled = async () => {
-      await world.chain.mine({ blocks: 1 })
-      return (await world.db.query(`select 1 from payout where state <> 'settled' limit 1`)).rows.length === 0
+      await fixture.chain.mine({ blocks: 1 })
+      return (await fixture.db.query(`select 1 from payout where state <> 'settled' limit 1`)).rows.length === 0
     }
     await poll(areSettled, { withinMs: 30_000, everyMs: 100, what: 'the payouts to be settled' })
     stop.abort()
@@ -86,19 +86,19 @@ describe('bloated answers', () => {
   const BLOCK = 'eth_getBlockByNumber'
   const RECEIPT = 'eth_getTransactionReceipt'
 
-  let world: World
+  let fixture: Fixture
   let full: number
   let hash: Hex
   beforeAll(async () => {
-    world = await createWorld()
-    await sendUsdc(world, [newAddress()], 7n)
-    await world.chain.mine({ blocks: 1 })
-    const block = await world.chain.getBlock()
+    fixture = await createFixture()
+    await sendUsdc(fixture, [newAddress()], 7n)
+    await fixture.chain.mine({ blocks: 1 })
+    const block = await fixture.chain.getBlock()
     full = Number(block.number)
     hash = block.transactions[0]!
   })
-  afterAll(() => world.stop())
-  const nodes = useHostileNodes(() => world.anvil.url)
+  afterAll(() => fixture.stop())
+  const nodes = useHostileNodes(() => fixture.anvil.url)
   const bad = () => nodes[0]!
   beforeEach(() => void (bad().calls.length = 0))
 

@@ -5,11 +5,11 @@ import { isNoAnswer } from '../../../src/chain/rpc/failure.ts'
 import { connectRpc, type RpcOptions } from '../../../src/chain/rpc/rpc.ts'
 import type { RpcCall } from '../../support/anvil.ts'
 import { useHostileNodes } from '../../support/hostile-node.ts'
-import { type Queued, TOKEN, useWorld } from '../world.ts'
+import { type Queued, TOKEN, useFixture } from '../fixture.ts'
 
 describe('hostile nodes', () => {
-  const world = useWorld()
-  const nodes = useHostileNodes(() => world.anvil.url)
+  const fixture = useFixture()
+  const nodes = useHostileNodes(() => fixture.anvil.url)
 
   const TIMEOUT_MS = 1500
   const connect = (options: Partial<RpcOptions> = {}) =>
@@ -24,12 +24,12 @@ describe('hostile nodes', () => {
   const TRANSFER_WITH_AUTHORIZATION = 'e3ee160e'
   const isBlock = ({ method, params }: RpcCall, tag: unknown): boolean =>
     method === 'eth_getBlockByNumber' && params[0] === tag
-  const state = async (paymentId: string) => (await world.payout(paymentId)).state
+  const state = async (paymentId: string) => (await fixture.payout(paymentId)).state
 
   async function expectPaidOnce(queued: readonly Queued[]): Promise<void> {
     for (const { paymentId, recipient, micro } of queued) {
       expect(await state(paymentId)).toBe('settled')
-      expect(await world.balance(recipient)).toBe(micro)
+      expect(await fixture.balance(recipient)).toBe(micro)
     }
   }
 
@@ -45,7 +45,7 @@ describe('hostile nodes', () => {
       const ahead = (result: unknown) => ({ ...(result as object), number: '0xffffff', timestamp: '0xffffffff' })
       nodes[2]!.behave = (call) => (isBlock(call, 'latest') || isBlock(call, 'finalized') ? { lie: ahead } : 'honest')
       const rpc = connect()
-      const { number } = await world.chain.getBlock()
+      const { number } = await fixture.chain.getBlock()
       for (let turn = 0; turn < 3; turn++) {
         expect((await rpc.newest()).block).toMatchObject({ number: Number(number) })
         expect((await rpc.finalized())?.number).toBe(Number(number) - 2)
@@ -53,11 +53,11 @@ describe('hostile nodes', () => {
     })
 
     test('a node that is behind does not hold the head back', async () => {
-      await world.chain.mine({ blocks: 100 })
-      const old = await world.chain.getBlock({ blockNumber: 1n })
+      await fixture.chain.mine({ blocks: 100 })
+      const old = await fixture.chain.getBlock({ blockNumber: 1n })
       const behind = (result: unknown) => ({ ...(result as object), number: '0x1', hash: old.hash })
       nodes[0]!.behave = (call) => (isBlock(call, 'latest') ? { lie: behind } : 'honest')
-      expect((await connect().newest()).block.number).toBe(Number(await world.chain.getBlockNumber()))
+      expect((await connect().newest()).block.number).toBe(Number(await fixture.chain.getBlockNumber()))
     })
 
     test('a node with a wrong head is overruled: the quorum has another hash, and the node is asked last from then on', async () => {
@@ -65,7 +65,7 @@ describe('hostile nodes', () => {
       const wrong = (result: unknown) => ({ ...(result as object), hash: `0x${'9'.repeat(64)}` })
       nodes[0]!.behave = ({ method }) => (method === 'eth_getBlockByNumber' ? { lie: wrong } : 'honest')
       const rpc = connect({ warn: (about, message) => warnings.push(`${JSON.stringify(about)} ${message}`) })
-      const { hash } = await world.chain.getBlock()
+      const { hash } = await fixture.chain.getBlock()
       for (let turn = 0; turn < 9; turn++) expect((await rpc.newest()).block.hash).toBe(hash)
       for (let turn = 0; turn < 9; turn++) await rpc.agreed((node) => node.block(1))
       expect(rpc.health()[0]).toMatchObject({ state: 'doubtful' })
@@ -89,7 +89,7 @@ describe('hostile nodes', () => {
     })
 
     test('a node that reports that the token refuses every payout stops none', async () => {
-      const queued = await world.queue([{}])
+      const queued = await fixture.queue([{}])
       const returnData = encodeErrorResult({ abi: revertAbi, args: ['Blacklistable: account is blacklisted'] })
       const refused = encodeFunctionResult({
         abi: multicall3Abi,
@@ -104,12 +104,12 @@ describe('hostile nodes', () => {
         lies += 1
         return { lie: () => refused }
       }
-      const runner = world.runner({ rpc: connect() })
-      await world.finalize(runner)
+      const runner = fixture.runner({ rpc: connect() })
+      await fixture.finalize(runner)
       // Until that node has been the one that is asked first.
       for (let round = 0; round < 9 && lies === 0; round++) {
-        queued.push(...(await world.queue([{}])))
-        await world.finalize(runner)
+        queued.push(...(await fixture.queue([{}])))
+        await fixture.finalize(runner)
       }
       expect(lies).toBeGreaterThan(0)
       await expectPaidOnce(queued)
@@ -136,10 +136,10 @@ describe('hostile nodes', () => {
     const refusal = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'no batches' } })
     for (const node of nodes.slice(0, 2)) node.answerList = () => ({ status: 200, text: refusal })
     const rpc = connect()
-    const runner = world.runner({ rpc })
+    const runner = fixture.runner({ rpc })
     await runner.assertReady()
-    const queued = await world.queue(Array.from({ length: 5 }, () => ({})))
-    await world.finalize(runner)
+    const queued = await fixture.queue(Array.from({ length: 5 }, () => ({})))
+    await fixture.finalize(runner)
     await expectPaidOnce(queued)
     expect(rpc.health().map(({ state, failures }) => [state, failures])).toEqual(nodes.map(() => ['good', 0]))
   })
@@ -148,9 +148,9 @@ describe('hostile nodes', () => {
     test('the start needs a quorum: one of three nodes may be down, and is used when it is up', async () => {
       nodes[0]!.behave = () => ({ status: 503, text: 'down' })
       const rpc = connect()
-      await world.runner({ rpc }).assertReady()
-      const queued = await world.queue([{}])
-      await world.finalize(world.runner({ rpc }))
+      await fixture.runner({ rpc }).assertReady()
+      const queued = await fixture.queue([{}])
+      await fixture.finalize(fixture.runner({ rpc }))
       await expectPaidOnce(queued)
       nodes[0]!.behave = () => 'honest'
       expect(await rpc.nodes[0]!.chainId()).toBe(TOKEN.chainId)
@@ -161,11 +161,11 @@ describe('hostile nodes', () => {
       const before = nodes[2]!.calls.length
       nodes[2]!.behave = ({ method }) => (method === 'eth_chainId' ? { lie: () => '0x1' } : 'honest')
       const rpc = connect({ warn: (about, message) => warnings.push(`${message} ${JSON.stringify(about)}`) })
-      await world.runner({ rpc }).assertReady()
+      await fixture.runner({ rpc }).assertReady()
       expect(rpc.health()[2]).toMatchObject({ state: 'left_out', why: 'rpc3 serves chain 1, not 31337' })
       expect(warnings).toEqual([expect.stringContaining('rpc3 serves chain 1, not 31337')])
-      const queued = await world.queue([{}])
-      await world.finalize(world.runner({ rpc }))
+      const queued = await fixture.queue([{}])
+      await fixture.finalize(fixture.runner({ rpc }))
       await expectPaidOnce(queued)
       expect(nodes[2]!.calls.slice(before).map(({ method }) => method)).toEqual(['eth_chainId'])
     })
@@ -173,12 +173,12 @@ describe('hostile nodes', () => {
     test('the start is refused if too many nodes serve another chain for a quorum', async () => {
       for (const node of nodes.slice(1))
         node.behave = ({ method }) => (method === 'eth_chainId' ? { lie: () => '0x1' } : 'honest')
-      await expect(world.runner({ rpc: connect() }).assertReady()).rejects.toThrow(/rpc2 serves chain 1.*rpc3 serves/)
+      await expect(fixture.runner({ rpc: connect() }).assertReady()).rejects.toThrow(/rpc2 serves chain 1.*rpc3 serves/)
     })
 
     test('the start waits, instead of refusing, while too few nodes answer', async () => {
       for (const node of nodes.slice(1)) node.behave = () => ({ status: 503, text: 'down' })
-      const failure = await world
+      const failure = await fixture
         .runner({ rpc: connect() })
         .assertReady()
         .catch((error: unknown) => error as Error)
@@ -192,14 +192,14 @@ describe('hostile nodes', () => {
   })
 
   test('payouts are sent with finality 200 blocks behind on nodes that prune, and settle when it returns', async () => {
-    const queued = await world.queue([{}])
+    const queued = await fixture.queue([{}])
     const rpc = connect()
-    const runner = world.runner({ rpc })
+    const runner = fixture.runner({ rpc })
     await runner.tick()
-    await world.chain.mine({ blocks: 200 })
-    const head = Number(await world.chain.getBlockNumber())
+    await fixture.chain.mine({ blocks: 200 })
+    const head = Number(await fixture.chain.getBlockNumber())
     const stuckAt = head - 202
-    const old = await world.chain.getBlock({ blockNumber: BigInt(stuckAt) })
+    const old = await fixture.chain.getBlock({ blockNumber: BigInt(stuckAt) })
     const pruned = { error: { code: -32000, message: 'missing trie node: state is not available' } }
     const raw = (result: unknown) => ({ ...(result as object), number: `0x${stuckAt.toString(16)}`, hash: old.hash })
     for (const node of nodes)
@@ -211,18 +211,18 @@ describe('hostile nodes', () => {
           ? pruned
           : 'honest'
       }
-    const later = await world.queue([{}])
+    const later = await fixture.queue([{}])
     await runner.tick()
-    await world.chain.mine({ blocks: 1 })
+    await fixture.chain.mine({ blocks: 1 })
     await runner.tick()
-    expect(await world.balance(later[0]!.recipient)).toBe(later[0]!.micro)
+    expect(await fixture.balance(later[0]!.recipient)).toBe(later[0]!.micro)
     expect(await state(later[0]!.paymentId)).toBe('mined')
     for (const node of nodes) node.behave = () => 'honest'
-    await world.chain.mine({ blocks: 4 })
+    await fixture.chain.mine({ blocks: 4 })
     await runner.tick()
     await runner.tick()
     await expectPaidOnce([...queued, ...later])
     await runner.tick()
-    expect((await world.db.query(`select 1 from lane_tx where state <> 'finalized'`)).rows).toEqual([])
+    expect((await fixture.db.query(`select 1 from lane_tx where state <> 'finalized'`)).rows).toEqual([])
   })
 })

@@ -6,7 +6,7 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { createSlots } from '../../../src/runtime/slots.ts'
 import type { RpcCall } from '../../support/anvil.ts'
 import { type Malice, useHostileNodes } from '../../support/hostile-node.ts'
-import { createWorld, newAddress, TOKEN, type World } from '../world.ts'
+import { createFixture, type Fixture, newAddress, TOKEN } from '../fixture.ts'
 import { sendUsdc } from './strangers.ts'
 
 describe('answers in parts', () => {
@@ -19,18 +19,18 @@ describe('answers in parts', () => {
   const RECEIPT = 'eth_getTransactionReceipt'
   const RECEIPTS = 'eth_getBlockReceipts'
 
-  let world: World
+  let fixture: Fixture
   let full: number
   const [mine, other] = [newAddress(), newAddress()]
   beforeAll(async () => {
-    world = await createWorld()
-    await sendUsdc(world, [mine, other, mine, ...Array.from({ length: TRANSACTIONS - 3 }, newAddress)], 7n)
-    await world.chain.mine({ blocks: 1 })
-    full = Number(await world.chain.getBlockNumber())
-    await world.chain.mine({ blocks: 1 })
+    fixture = await createFixture()
+    await sendUsdc(fixture, [mine, other, mine, ...Array.from({ length: TRANSACTIONS - 3 }, newAddress)], 7n)
+    await fixture.chain.mine({ blocks: 1 })
+    full = Number(await fixture.chain.getBlockNumber())
+    await fixture.chain.mine({ blocks: 1 })
   })
-  afterAll(() => world.stop())
-  const nodes = useHostileNodes(() => world.anvil.url)
+  afterAll(() => fixture.stop())
+  const nodes = useHostileNodes(() => fixture.anvil.url)
   const front = () => nodes[0]!
   beforeEach(() => void (front().calls.length = 0))
 
@@ -195,7 +195,7 @@ describe('answers in parts', () => {
     })
 
     test('receipts are never part of a batch: they are requested a few at a time while other calls do not wait for them', async () => {
-      const { transactions } = await world.chain.getBlock({ blockNumber: BigInt(full) })
+      const { transactions } = await fixture.chain.getBlock({ blockNumber: BigInt(full) })
       const node = connect(1000)
       await node.chainId()
       front().behave = ({ method }) => (method === RECEIPT ? 'black_hole' : 'honest')
@@ -216,20 +216,20 @@ describe('large receipts', () => {
   const RECEIPT = 'eth_getTransactionReceipt'
   const RECEIPTS = 'eth_getBlockReceipts'
 
-  let world: World
+  let fixture: Fixture
   let full: number
   let hashes: readonly Hex[]
   const paid = Array.from({ length: TRANSACTIONS }, newAddress)
   beforeAll(async () => {
-    world = await createWorld()
-    await sendUsdc(world, paid, 7n)
-    await world.chain.mine({ blocks: 1 })
-    const block = await world.chain.getBlock()
+    fixture = await createFixture()
+    await sendUsdc(fixture, paid, 7n)
+    await fixture.chain.mine({ blocks: 1 })
+    const block = await fixture.chain.getBlock()
     full = Number(block.number)
     hashes = block.transactions
   })
-  afterAll(() => world.stop())
-  const nodes = useHostileNodes(() => world.anvil.url)
+  afterAll(() => fixture.stop())
+  const nodes = useHostileNodes(() => fixture.anvil.url)
   const bad = () => nodes[0]!
   beforeEach(() => void (bad().calls.length = 0))
 
@@ -399,7 +399,7 @@ describe('large receipts', () => {
 
   // Reading a thousand blocks at once after a standstill returned as much as the node could send in half a minute.
   test('a range of blocks with more logs than the limit is refused: the caller must request fewer', async () => {
-    await world.chain.mine({ blocks: 32 })
+    await fixture.chain.mine({ blocks: 32 })
     const node = connect()
     const logs = await inventLogs()
     bad().calls.length = 0

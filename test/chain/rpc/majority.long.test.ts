@@ -7,14 +7,14 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import type { RpcCall } from '../../support/anvil.ts'
 import { type TestChain, takeChain } from '../../support/chains.ts'
 import { type Malice, useHostileNodes } from '../../support/hostile-node.ts'
-import { createWorld, TOKEN, useWorld, type World } from '../world.ts'
+import { createFixture, type Fixture, TOKEN, useFixture } from '../fixture.ts'
 import { behindBy, fakeHash, HEADERS, quantity, rawBlock } from './laggard.ts'
 
 describe('a majority of nodes', () => {
   /** Signing and lanes rest on facts of a quorum. */
 
-  const world = useWorld()
-  const nodes = useHostileNodes(() => world.anvil.url)
+  const fixture = useFixture()
+  const nodes = useHostileNodes(() => fixture.anvil.url)
 
   /** Enough rounds that each node is the first one to be asked. */
   const ROUNDS = 6
@@ -51,22 +51,22 @@ describe('a majority of nodes', () => {
       return { lie }
     }
     const rpc = connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId, timeoutMs: 1500 })
-    const runner = world.runner({ rpc })
+    const runner = fixture.runner({ rpc })
     await runner.tick()
     for (let round = 1; round <= ROUNDS; round++) {
-      const [queued] = await world.queue([{}])
+      const [queued] = await fixture.queue([{}])
       await runner.tick()
-      expect([round, (await world.payout(queued!.paymentId)).state]).toEqual([round, 'broadcast'])
-      await world.chain.mine({ blocks: 3 })
+      expect([round, (await fixture.payout(queued!.paymentId)).state]).toEqual([round, 'broadcast'])
+      await fixture.chain.mine({ blocks: 3 })
     }
     expect(lies).toBeGreaterThan(0)
-    expect(world.heard.held).toEqual([])
-    const { rows } = await world.db.query('select distinct status from lane')
+    expect(fixture.heard.held).toEqual([])
+    const { rows } = await fixture.db.query('select distinct status from lane')
     expect(rows).toEqual([{ status: 'open' }])
   })
 
   test('one of three nodes does not know the transaction of a nonce that the journal has forgotten: the lane continues', async () => {
-    const relayer = world.relayers[0]!
+    const relayer = fixture.relayers[0]!
     let lies = 0
     nodes[1]!.behave = ({ method, params }) => {
       if (method !== 'eth_getBlockByNumber' || params[1] !== true) return 'honest'
@@ -74,8 +74,8 @@ describe('a majority of nodes', () => {
       return { lie: (block) => ({ ...(block as object), transactions: [] }) }
     }
     const rpc = connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId, timeoutMs: 1500 })
-    const runner = world.runner({ rpc })
-    await world.finalize(runner)
+    const runner = fixture.runner({ rpc })
+    await fixture.finalize(runner)
     for (let round = 1; round <= ROUNDS; round++) {
       // An empty transfer to itself, as a lost journal may have sent.
       const raw = await relayer.signTransaction({
@@ -83,14 +83,14 @@ describe('a majority of nodes', () => {
         chainId: TOKEN.chainId,
         to: relayer.address,
         gas: 21_000n,
-        nonce: await world.chain.getTransactionCount({ address: relayer.address }),
+        nonce: await fixture.chain.getTransactionCount({ address: relayer.address }),
         maxFeePerGas: 10n ** 12n,
         maxPriorityFeePerGas: 10n ** 11n,
       })
-      await world.chain.sendRawTransaction({ serializedTransaction: raw })
-      await world.chain.mine({ blocks: 4 })
+      await fixture.chain.sendRawTransaction({ serializedTransaction: raw })
+      await fixture.chain.mine({ blocks: 4 })
       await runner.tick()
-      const { rows } = await world.db.query('select status from lane')
+      const { rows } = await fixture.db.query('select status from lane')
       expect([round, rows]).toEqual([round, [{ status: 'open' }]])
     }
     expect(lies).toBeGreaterThan(0)
@@ -104,29 +104,29 @@ describe('a majority of nodes', () => {
     for (const [index, malice] of malices.entries())
       nodes[index]!.behave = ({ method }) => (method === 'eth_sendRawTransaction' ? malice : 'honest')
   }
-  const readLane = async () => (await world.db.query('select status, status_reason from lane')).rows
+  const readLane = async () => (await fixture.db.query('select status, status_reason from lane')).rows
   const connectAll = () =>
     connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId, timeoutMs: 1500 })
 
   test('one of three nodes reports that the wallet is delegated while the answers of the others are lost: the lane continues', async () => {
-    const runner = world.runner({ rpc: connectAll() })
+    const runner = fixture.runner({ rpc: connectAll() })
     await runner.tick()
-    const [queued] = await world.queue([{}])
+    const [queued] = await fixture.queue([{}])
     answerSends([LOST, LOST, refusedFor(DELEGATED)])
     await runner.tick()
     expect(await readLane()).toEqual([{ status: 'open', status_reason: null }])
     answerSends(['honest', 'honest', refusedFor(DELEGATED)])
-    await world.finalize(runner, 3)
-    expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+    await fixture.finalize(runner, 3)
+    expect((await fixture.payout(queued!.paymentId)).state).toBe('settled')
   })
 
   test('one of three nodes reports that the price is too low while the answers of the others are lost: it is not raised', async () => {
-    const runner = world.runner({ rpc: connectAll(), options: { rebroadcastMs: 0 } })
-    await world.finalize(runner)
-    const [queued] = await world.queue([{}])
+    const runner = fixture.runner({ rpc: connectAll(), options: { rebroadcastMs: 0 } })
+    await fixture.finalize(runner)
+    const [queued] = await fixture.queue([{}])
     const countAttempts = async () =>
       (
-        await world.db.query(`select 1 from lane_tx_attempt a join lane_tx t using (chain_id, wallet, nonce)
+        await fixture.db.query(`select 1 from lane_tx_attempt a join lane_tx t using (chain_id, wallet, nonce)
        where t.state in ('signed', 'broadcast')`)
       ).rows.length
     answerSends([LOST, LOST, refusedFor('transaction underpriced')])
@@ -136,16 +136,16 @@ describe('a majority of nodes', () => {
     await runner.tick()
     expect(await countAttempts()).toBe(2)
     answerSends(['honest', 'honest', 'honest'])
-    await world.finalize(runner, 3)
-    expect((await world.payout(queued!.paymentId)).state).toBe('settled')
+    await fixture.finalize(runner, 3)
+    expect((await fixture.payout(queued!.paymentId)).state).toBe('settled')
   })
 
   test('the wallet is delegated and only one node gives the reason of its refusal: the lane is stopped', async () => {
-    const runner = world.runner({ rpc: connectAll() })
-    await world.finalize(runner)
-    await world.queue([{}])
+    const runner = fixture.runner({ rpc: connectAll() })
+    await fixture.finalize(runner)
+    await fixture.queue([{}])
     const code: Hex = `0xef0100${'1'.repeat(40)}`
-    await world.chain.setCode({ address: world.relayers[0]!.address, bytecode: code })
+    await fixture.chain.setCode({ address: fixture.relayers[0]!.address, bytecode: code })
     answerSends([LOST, LOST, refusedFor(DELEGATED)])
     await runner.tick()
     expect(await readLane()).toEqual([
@@ -157,15 +157,15 @@ describe('a majority of nodes', () => {
 describe('the newest block of a quorum', () => {
   /** The newest block, the final one, and the price of gas: by a quorum, also if honest nodes differ. */
 
-  let world: World
+  let fixture: Fixture
   let head: number
   beforeAll(async () => {
-    world = await createWorld()
-    await world.chain.mine({ blocks: 100 })
-    head = Number(await world.chain.getBlockNumber())
+    fixture = await createFixture()
+    await fixture.chain.mine({ blocks: 100 })
+    head = Number(await fixture.chain.getBlockNumber())
   })
-  afterAll(() => world.stop())
-  const nodes = useHostileNodes(() => world.anvil.url)
+  afterAll(() => fixture.stop())
+  const nodes = useHostileNodes(() => fixture.anvil.url)
 
   const connect = () => connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId })
 
@@ -174,7 +174,7 @@ describe('the newest block of a quorum', () => {
 
   // Its height was the quorum's: nothing was signed or settled while it stood there.
   test('a node that stands still sets neither the newest nor the final block while another is slow', async () => {
-    const old = await rawBlock(world, 1n)
+    const old = await rawBlock(fixture, 1n)
     nodes[0]!.behave = ({ method, params }) =>
       method === HEADERS && ['latest', 'finalized'].includes(String(params[0])) ? { lie: () => old } : 'honest'
     nodes[2]!.behave = () => SLOW
@@ -212,11 +212,11 @@ describe('the newest block of a quorum', () => {
         const lie = params[0] === 'latest' ? { number: quantity(0xffffff) } : { hash: fakeHash(1n) }
         return { lie: (block) => ({ ...(block as object), ...lie }) }
       }
-      nodes[2]!.behave = await behindBy(world, blocks)
+      nodes[2]!.behave = await behindBy(fixture, blocks)
       const { block } = await connect().newest()
       expect(block.number).toBeLessThanOrEqual(head - blocks)
       expect(block.number).toBeGreaterThanOrEqual(head - blocks - 8)
-      expect(block.hash).toBe((await rawBlock(world, BigInt(block.number)))['hash'])
+      expect(block.hash).toBe((await rawBlock(fixture, BigInt(block.number)))['hash'])
     },
   )
 })

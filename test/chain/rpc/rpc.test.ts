@@ -10,16 +10,16 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { type LossyProxy, startLossyProxy } from '../../support/anvil.ts'
 import { type TestChain, takeChain } from '../../support/chains.ts'
 import { type ListAnswer, type Malice, useHostileNodes } from '../../support/hostile-node.ts'
-import { createWorld, TOKEN, type World } from '../world.ts'
+import { createFixture, type Fixture, TOKEN } from '../fixture.ts'
 
 describe('several nodes as one', () => {
-  let world: World
+  let fixture: Fixture
   let first: LossyProxy
   let second: LossyProxy
   beforeAll(async () => {
-    world = await createWorld()
-    first = await startLossyProxy(world.anvil.url)
-    second = await startLossyProxy(world.anvil.url)
+    fixture = await createFixture()
+    first = await startLossyProxy(fixture.anvil.url)
+    second = await startLossyProxy(fixture.anvil.url)
   })
   afterEach(() => {
     first.decide = () => 'deliver'
@@ -27,14 +27,14 @@ describe('several nodes as one', () => {
   })
   afterAll(async () => {
     await Promise.all([first.close(), second.close()])
-    await world.stop()
+    await fixture.stop()
   })
 
   const connect = (quorum: number, urls = [first.url, second.url], now = () => performance.now()) =>
     connectRpc({ urls, quorum, chainId: 31337, timeoutMs: 1000, now })
   /** A round reports that it could not be finished; any other error is a failure of the test. */
   const withoutQuorum = (failure: unknown): void => expect(String(failure)).toMatch(/no quorum/) as undefined
-  const state = async (paymentId: string) => (await world.payout(paymentId)).state
+  const state = async (paymentId: string) => (await fixture.payout(paymentId)).state
 
   describe('A range of blocks that a node refuses', () => {
     test.each([
@@ -43,7 +43,7 @@ describe('several nodes as one', () => {
       'requested too many blocks from 1 to 1000, maximum is set to 500',
       'words that no list has',
     ])('a range that a node refuses is read in halves, down to single blocks: "%s"', async (message) => {
-      const queued = await world.queue([{}])
+      const queued = await fixture.queue([{}])
       const ranges: number[] = []
       first.decide = ({ method, params }) => {
         if (method !== 'eth_getLogs') return 'deliver'
@@ -52,7 +52,7 @@ describe('several nodes as one', () => {
         ranges.push(blocks)
         return blocks > 1 ? { error: { code: -32005, message } } : 'deliver'
       }
-      await world.finalize(world.runner({ rpc: connect(1, [first.url]) }))
+      await fixture.finalize(fixture.runner({ rpc: connect(1, [first.url]) }))
       expect(await state(queued[0]!.paymentId)).toBe('settled')
       expect(Math.max(...ranges)).toBeGreaterThan(1)
       expect(ranges).toContain(1)
@@ -94,8 +94,8 @@ describe('several nodes as one', () => {
 
   describe('A quorum of two nodes', () => {
     test('a payout is settled when both nodes of the quorum agree', async () => {
-      const [queued] = await world.queue([{}])
-      await world.finalize(world.runner({ rpc: connect(2) }))
+      const [queued] = await fixture.queue([{}])
+      await fixture.finalize(fixture.runner({ rpc: connect(2) }))
       expect(await state(queued!.paymentId)).toBe('settled')
     })
 
@@ -125,13 +125,13 @@ describe('several nodes as one', () => {
       ],
       ['one of them does not answer', () => 'lose_response' as const],
     ])('no payout settles while %s', async (_case, decide) => {
-      const [queued] = await world.queue([{}])
-      const runner = world.runner({ rpc: connect(2) })
+      const [queued] = await fixture.queue([{}])
+      const runner = fixture.runner({ rpc: connect(2) })
       await runner.tick()
-      await world.chain.mine({ blocks: 4 })
+      await fixture.chain.mine({ blocks: 4 })
       second.decide = ({ method, params }) => decide(method, params)
       await runner.tick().catch(withoutQuorum)
-      await world.chain.mine({ blocks: 4 })
+      await fixture.chain.mine({ blocks: 4 })
       await runner.tick().catch(withoutQuorum)
       expect(await state(queued!.paymentId)).not.toBe('settled')
       second.decide = () => 'deliver'
@@ -140,11 +140,11 @@ describe('several nodes as one', () => {
     })
 
     test('a node that lags delays the settlement until it has the block', async () => {
-      const [queued] = await world.queue([{}])
-      const runner = world.runner({ rpc: connect(2) })
+      const [queued] = await fixture.queue([{}])
+      const runner = fixture.runner({ rpc: connect(2) })
       await runner.tick()
-      const old = await world.chain.getBlock()
-      await world.chain.mine({ blocks: 4 })
+      const old = await fixture.chain.getBlock()
+      await fixture.chain.mine({ blocks: 4 })
       second.decide = ({ method, params }) =>
         method === 'eth_getBlockByNumber' && (params[0] === 'latest' || params[0] === 'finalized')
           ? { rewrite: (block) => ({ ...(block as object), number: `0x${old.number.toString(16)}`, hash: old.hash }) }
@@ -157,33 +157,33 @@ describe('several nodes as one', () => {
     })
 
     test('a third node replaces one that fails', async () => {
-      const [queued] = await world.queue([{}])
+      const [queued] = await fixture.queue([{}])
       second.decide = () => ({ status: 503 })
-      await world.finalize(world.runner({ rpc: connect(2, [second.url, first.url, world.anvil.url]) }))
+      await fixture.finalize(fixture.runner({ rpc: connect(2, [second.url, first.url, fixture.anvil.url]) }))
       expect(await state(queued!.paymentId)).toBe('settled')
     })
   })
 
   test('a transaction is sent to every node: one that loses it does not matter', async () => {
-    const [queued] = await world.queue([{}])
+    const [queued] = await fixture.queue([{}])
     first.decide = ({ method }) => (method === 'eth_sendRawTransaction' ? 'lose_request' : 'deliver')
-    await world.finalize(world.runner({ rpc: connect(2) }))
+    await fixture.finalize(fixture.runner({ rpc: connect(2) }))
     expect(await state(queued!.paymentId)).toBe('settled')
   })
 
   test('a receipt that one node does not know does not count as absent', async () => {
-    const [queued] = await world.queue([{}])
-    const runner = world.runner({ rpc: connect(2) })
+    const [queued] = await fixture.queue([{}])
+    const runner = fixture.runner({ rpc: connect(2) })
     await runner.tick()
-    await world.chain.mine({ blocks: 4 })
+    await fixture.chain.mine({ blocks: 4 })
     second.decide = ({ method }) => (method === 'eth_getTransactionReceipt' ? { rewrite: () => null } : 'deliver')
     await runner.tick().catch(withoutQuorum)
-    const open = await world.db.query(`select state from lane_tx where state in ('broadcast', 'foreign')`)
+    const open = await fixture.db.query(`select state from lane_tx where state in ('broadcast', 'foreign')`)
     expect(open.rows).toEqual([{ state: 'broadcast' }])
     second.decide = () => 'deliver'
     await runner.tick()
     expect(await state(queued!.paymentId)).toBe('settled')
-    expect((await world.db.query(`select 1 from lane_tx where state <> 'finalized'`)).rows).toEqual([])
+    expect((await fixture.db.query(`select 1 from lane_tx where state <> 'finalized'`)).rows).toEqual([])
   })
 
   test('a quorum that cannot be reached, or that is not more than half, is refused at once', () => {

@@ -4,7 +4,7 @@ import { multicallCodec } from '../../../src/chain/codec.ts'
 import { createKeyAccount } from '../../../src/chain/keys/private-key.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { mintUsdc } from '../../../src/sandbox/chain.ts'
-import { newAddress, newKey, TOKEN, type World } from '../world.ts'
+import { type Fixture, newAddress, newKey, TOKEN } from '../fixture.ts'
 
 /** Contracts with which a stranger fills blocks for a dollar. Each transaction uses all the gas that one may have. */
 
@@ -46,7 +46,7 @@ const NOISY_CARRIER = [
 ]
 
 /** Puts a transaction for each call into the pool. */
-async function run({ chain }: World, code: readonly string[], calls: readonly Hex[]): Promise<void> {
+async function run({ chain }: Fixture, code: readonly string[], calls: readonly Hex[]): Promise<void> {
   const to = newAddress()
   await chain.setCode({ address: to, bytecode: `0x${code.join('').replaceAll(' ', '')}` })
   const stranger = createKeyAccount(newKey())
@@ -64,7 +64,7 @@ async function run({ chain }: World, code: readonly string[], calls: readonly He
 }
 
 /** Puts a stranger’s transaction with the batch into the pool. */
-export async function carry({ chain }: World, { target, calldata }: { target: Hex; calldata: Hex }): Promise<void> {
+export async function carry({ chain }: Fixture, { target, calldata }: { target: Hex; calldata: Hex }): Promise<void> {
   const stranger = createKeyAccount(newKey())
   await chain.setBalance({ address: stranger.address, value: parseEther('10') })
   const call = { ...DEAR, nonce: 0, to: target, data: calldata, gas: 8_000_000n }
@@ -77,8 +77,8 @@ const transfer = (to: Hex, micro: bigint): Hex =>
   encodeFunctionData({ abi: erc20, functionName: 'transfer', args: [to, micro] })
 
 /** Puts a transfer to each into the pool, by one wallet whose money is minted before. */
-export async function sendUsdc(world: World, recipients: readonly Hex[], micro: bigint): Promise<void> {
-  const { chain } = world
+export async function sendUsdc(fixture: Fixture, recipients: readonly Hex[], micro: bigint): Promise<void> {
+  const { chain } = fixture
   const buyer = createKeyAccount(newKey())
   await chain.setBalance({ address: buyer.address, value: parseEther('10') })
   await mintUsdc(chain, { to: buyer.address, micro: micro * BigInt(recipients.length) })
@@ -89,16 +89,17 @@ export async function sendUsdc(world: World, recipients: readonly Hex[], micro: 
 }
 
 /** A block has room for eight of them and 7 million gas: 24,000 transfers of nothing to the address, 15 MB of logs. */
-export const floodWithNothing = (world: World, address: Hex, transactions = 8): Promise<void> =>
+export const floodWithNothing = (fixture: Fixture, address: Hex, transactions = 8): Promise<void> =>
   run(
-    world,
+    fixture,
     REPEATER,
     Array.from({ length: transactions }, () => transfer(address, 0n)),
   )
 
 /** Carries each batch of payouts in its own transaction, whose receipt is 4.2 MB. */
-export const carryWithNoise = (world: World, batches: readonly Hex[]): Promise<void> => run(world, CARRIER, batches)
+export const carryWithNoise = (fixture: Fixture, batches: readonly Hex[]): Promise<void> =>
+  run(fixture, CARRIER, batches)
 
 /** The same with receipts of 15 MB. */
-export const carryWithEmptyLogs = (world: World, batches: readonly Hex[]): Promise<void> =>
-  run(world, NOISY_CARRIER, batches)
+export const carryWithEmptyLogs = (fixture: Fixture, batches: readonly Hex[]): Promise<void> =>
+  run(fixture, NOISY_CARRIER, batches)

@@ -8,17 +8,17 @@ import { listSettlementAttention } from '../../../src/db/settlement/observer/sta
 import { requestVoid } from '../../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { asUsdcOwner, mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
+import { newAddress, newKey, type Queued, queueAll, TOKEN, useFixture } from '../fixture.ts'
 import { freeLead } from '../lead.ts'
-import { createList, newPaymentId } from '../rotation-world.ts'
-import { newAddress, newKey, type Queued, queueAll, TOKEN, useWorld } from '../world.ts'
+import { createList, newPaymentId } from '../rotation-fixture.ts'
 
 describe('A payout whose payment cannot be notified', () => {
   /** A payout that must be stopped, and whose payment cannot be notified. */
 
-  const world = useWorld()
+  const fixture = useFixture()
 
   const callOwner = (functionName: 'blacklist' | 'unBlacklist', wallet: Hex): Promise<void> =>
-    asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: [wallet] }))
+    asUsdcOwner(fixture.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: [wallet] }))
 
   /** Payments that refuse to be notified. */
   const refusing = () => {
@@ -33,7 +33,7 @@ describe('A payout whose payment cannot be notified', () => {
   const queueBlocked = async () => {
     const blocked = newAddress()
     await callOwner('blacklist', blocked)
-    const [held, paid] = [...(await world.queue([{ recipient: blocked }])), ...(await world.queue([{}]))]
+    const [held, paid] = [...(await fixture.queue([{ recipient: blocked }])), ...(await fixture.queue([{}]))]
     return { blocked, held: held!, paid: paid! }
   }
 
@@ -41,14 +41,14 @@ describe('A payout whose payment cannot be notified', () => {
   test('a payout that cannot be stopped is shown, is tried again after half a minute, and keeps no other from being signed', async () => {
     const { held, paid } = await queueBlocked()
     const { told, hooks } = refusing()
-    await world.finalize(world.runner({ hooks }), 3)
-    expect((await world.payout(paid.paymentId)).state).toBe('settled')
-    expect(await world.payout(held.paymentId)).toMatchObject({ state: 'queued', hookError: 'a column is missing' })
+    await fixture.finalize(fixture.runner({ hooks }), 3)
+    expect((await fixture.payout(paid.paymentId)).state).toBe('settled')
+    expect(await fixture.payout(held.paymentId)).toMatchObject({ state: 'queued', hookError: 'a column is missing' })
     expect(told).toEqual([held.paymentId])
-    expect(await listSettlementAttention(world.db)).toMatchObject([{ kind: 'payout_hook', subject: held.paymentId }])
-    await world.db.query(`update payout set hook_retry_at = now() where payment_id = $1`, [held.paymentId])
-    await world.runner().tick()
-    expect(await world.payout(held.paymentId)).toMatchObject({
+    expect(await listSettlementAttention(fixture.db)).toMatchObject([{ kind: 'payout_hook', subject: held.paymentId }])
+    await fixture.db.query(`update payout set hook_retry_at = now() where payment_id = $1`, [held.paymentId])
+    await fixture.runner().tick()
+    expect(await fixture.payout(held.paymentId)).toMatchObject({
       state: 'held',
       holdReason: 'blacklisted',
       hookError: null,
@@ -56,27 +56,27 @@ describe('A payout whose payment cannot be notified', () => {
   })
 
   test('a payout that cannot be stopped keeps no other that is signed from being sent', async () => {
-    const [held] = await world.queue([{}])
-    await world.runner({ options: { maxInFlight: 0 } }).tick()
-    await world.db.query('update payout set refusals = 3 where payment_id = $1', [held!.paymentId])
+    const [held] = await fixture.queue([{}])
+    await fixture.runner({ options: { maxInFlight: 0 } }).tick()
+    await fixture.db.query('update payout set refusals = 3 where payment_id = $1', [held!.paymentId])
     const { told, hooks } = refusing()
-    const [paid] = await world.queue([{}])
-    await world.finalize(world.runner({ hooks }), 3)
-    expect((await world.payout(paid!.paymentId)).state).toBe('settled')
+    const [paid] = await fixture.queue([{}])
+    await fixture.finalize(fixture.runner({ hooks }), 3)
+    expect((await fixture.payout(paid!.paymentId)).state).toBe('settled')
     expect(told).toEqual([held!.paymentId])
-    expect((await world.payout(held!.paymentId)).state).toBe('authorized')
+    expect((await fixture.payout(held!.paymentId)).state).toBe('authorized')
   })
 
   test('a payout waits for the next round while another transaction has locked its payment', async () => {
     const { held, paid } = await queueBlocked()
-    await world.db.transaction(async (tx) => {
+    await fixture.db.transaction(async (tx) => {
       await tx.query('select 1 from payment where id = $1 for update', [held.paymentId])
-      await world.finalize(world.runner(), 2)
-      expect((await world.payout(paid.paymentId)).state).toBe('settled')
-      expect(await world.payout(held.paymentId)).toMatchObject({ state: 'queued', hookError: null })
+      await fixture.finalize(fixture.runner(), 2)
+      expect((await fixture.payout(paid.paymentId)).state).toBe('settled')
+      expect(await fixture.payout(held.paymentId)).toMatchObject({ state: 'queued', hookError: null })
     })
-    await world.runner().tick()
-    expect((await world.payout(held.paymentId)).state).toBe('held')
+    await fixture.runner().tick()
+    expect((await fixture.payout(held.paymentId)).state).toBe('held')
   })
 })
 
@@ -86,12 +86,12 @@ describe('two engines that sign in turn', () => {
   const BALANCE = 100_000_000n
   const MOST_OF_IT = 90_000_000n
 
-  const world = useWorld({ micro: BALANCE })
-  beforeEach(() => world.reset())
+  const fixture = useFixture({ micro: BALANCE })
+  beforeEach(() => fixture.reset())
 
   /** Nodes that report the balance, and then nothing until `meanwhile` is over. */
   function slowBalance(meanwhile: () => Promise<void>): Rpc {
-    const rpc = connectRpc({ urls: [world.anvil.url], quorum: 1, chainId: TOKEN.chainId })
+    const rpc = connectRpc({ urls: [fixture.anvil.url], quorum: 1, chainId: TOKEN.chainId })
     return {
       ...rpc,
       async demand(what, read) {
@@ -103,53 +103,53 @@ describe('two engines that sign in turn', () => {
   }
 
   const signatures = async ({ paymentId }: Queued): Promise<number> => {
-    const { rows } = await world.db.query('select from payout_signature where payment_id = $1', [paymentId])
+    const { rows } = await fixture.db.query('select from payout_signature where payment_id = $1', [paymentId])
     return rows.length
   }
 
   // It was signed for again: settled it was not promised any more, and it was in the balance of the block before.
   test('an amount that is settled while the balance is read is not promised to the next payout', async () => {
-    const other = world.runner()
-    const [first] = await world.queue([{ micro: MOST_OF_IT }])
+    const other = fixture.runner()
+    const [first] = await fixture.queue([{ micro: MOST_OF_IT }])
     await other.tick()
-    const [second] = await world.queue([{ micro: MOST_OF_IT }])
+    const [second] = await fixture.queue([{ micro: MOST_OF_IT }])
     const rpc = slowBalance(async () => {
-      await world.chain.mine({ blocks: 4 })
+      await fixture.chain.mine({ blocks: 4 })
       // Nobody else signs: this lease has not ended.
-      await freeLead(world.db)
-      await world.runner({ relayers: [] }).tick()
-      await world.runner({ relayers: [] }).tick()
-      expect((await world.payout(first!.paymentId)).state).toBe('settled')
+      await freeLead(fixture.db)
+      await fixture.runner({ relayers: [] }).tick()
+      await fixture.runner({ relayers: [] }).tick()
+      expect((await fixture.payout(first!.paymentId)).state).toBe('settled')
     })
-    await world.runner({ rpc, options: { leaseMs: 60_000 } }).tick()
+    await fixture.runner({ rpc, options: { leaseMs: 60_000 } }).tick()
     expect(await signatures(second!)).toBe(0)
   })
 
   // Both were signed.
   test('an engine that lost its right to sign to another one signs none of its chosen payouts', async () => {
-    const [first] = await world.queue([{ micro: MOST_OF_IT }])
+    const [first] = await fixture.queue([{ micro: MOST_OF_IT }])
     let second: Queued | undefined
     const rpc = slowBalance(async () => {
-      await world.db.query(`update payout set state = 'held', hold_reason = 'refused' where payment_id = $1`, [
+      await fixture.db.query(`update payout set state = 'held', hold_reason = 'refused' where payment_id = $1`, [
         first!.paymentId,
       ])
-      ;[second] = await world.queue([{ micro: MOST_OF_IT }])
+      ;[second] = await fixture.queue([{ micro: MOST_OF_IT }])
       // Its lease has ended, and so has that of the other one when it comes back.
-      await world.runner({ relayers: [] }).tick()
+      await fixture.runner({ relayers: [] }).tick()
       expect(await signatures(second!)).toBe(1)
-      await world.db.query(`update payout set state = 'queued', hold_reason = null where payment_id = $1`, [
+      await fixture.db.query(`update payout set state = 'queued', hold_reason = null where payment_id = $1`, [
         first!.paymentId,
       ])
     })
-    await world.runner({ rpc, relayers: [] }).tick()
+    await fixture.runner({ rpc, relayers: [] }).tick()
     expect(await signatures(first!)).toBe(0)
-    expect((await world.payout(first!.paymentId)).state).toBe('queued')
+    expect((await fixture.payout(first!.paymentId)).state).toBe('queued')
   })
 })
 
 describe('a payout that can never be signed', () => {
-  const world = useWorld({ micro: 100_000_000n })
-  beforeEach(() => world.reset())
+  const fixture = useFixture({ micro: 100_000_000n })
+  beforeEach(() => fixture.reset())
   const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 50_000_000n }
 
   test.each([
@@ -159,16 +159,16 @@ describe('a payout that can never be signed', () => {
     'a payout that can never be signed uses neither funds nor the limit of a day, also not for its recipient: %s',
     async (_case, micro) => {
       const recipient = newAddress()
-      const [refused, ...others] = await world.queue([
+      const [refused, ...others] = await fixture.queue([
         { micro, recipient },
         { micro: 50_000_000n, recipient },
         { micro: 50_000_000n },
       ])
-      const treasuries = [createTreasurySigner(world.treasury, policy)]
-      await world.runner({ treasuries, options: { maxInFlight: 0, maxMicroPerDay: 100_000_000n } }).tick()
-      for (const { paymentId } of others) expect((await world.payout(paymentId)).state).toBe('authorized')
+      const treasuries = [createTreasurySigner(fixture.treasury, policy)]
+      await fixture.runner({ treasuries, options: { maxInFlight: 0, maxMicroPerDay: 100_000_000n } }).tick()
+      for (const { paymentId } of others) expect((await fixture.payout(paymentId)).state).toBe('authorized')
       const [whole, rest] = [micro / 1_000_000n, '000000']
-      expect(await world.payout(refused!.paymentId)).toMatchObject({
+      expect(await fixture.payout(refused!.paymentId)).toMatchObject({
         state: 'held',
         holdReason: 'policy',
         holdDetail: `a payout must be more than nothing and at most 50.000000 USDC (PAYOUT_MAX_USDC), and this one is ${whole}.${rest} USDC`,
@@ -177,11 +177,11 @@ describe('a payout that can never be signed', () => {
   )
 
   test('a payout that can never be signed is stopped also while the treasury rests, and if it was stopped for funds before', async () => {
-    const [refused] = await world.queue([{ micro: 90_000_000n }])
-    await world.db.query(`update payout set state = 'held', hold_reason = 'funds', hold_detail = 'too little'`)
-    await asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName: 'pause' }))
-    await world.runner({ treasuries: [createTreasurySigner(world.treasury, policy)] }).tick()
-    expect((await world.payout(refused!.paymentId)).holdReason).toBe('policy')
+    const [refused] = await fixture.queue([{ micro: 90_000_000n }])
+    await fixture.db.query(`update payout set state = 'held', hold_reason = 'funds', hold_detail = 'too little'`)
+    await asUsdcOwner(fixture.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName: 'pause' }))
+    await fixture.runner({ treasuries: [createTreasurySigner(fixture.treasury, policy)] }).tick()
+    expect((await fixture.payout(refused!.paymentId)).holdReason).toBe('policy')
   })
 })
 
@@ -191,11 +191,11 @@ describe('A key service that refuses sometimes', () => {
   const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
   const REFUSED = new Error('ThrottlingException: rate exceeded')
 
-  const world = useWorld({ relayers: 2 })
+  const fixture = useFixture({ relayers: 2 })
 
   /** The world’s treasury behind a service that decides about each call by its number. */
   function treasuryThat(refuses: (call: number) => boolean): TreasurySigner & { calls(): number } {
-    const signer = createTreasurySigner(world.treasury, policy)
+    const signer = createTreasurySigner(fixture.treasury, policy)
     let calls = 0
     const ask = async <T>(work: () => Promise<T>): Promise<T> => {
       calls += 1
@@ -212,7 +212,7 @@ describe('A key service that refuses sometimes', () => {
 
   const signed = async (queued: readonly Queued[]): Promise<number> => {
     const ids = queued.map(({ paymentId }) => paymentId)
-    const { rows } = await world.db.query(
+    const { rows } = await fixture.db.query(
       'select count(distinct payment_id)::int as count from payout_signature where payment_id = any($1)',
       [ids],
     )
@@ -221,129 +221,132 @@ describe('A key service that refuses sometimes', () => {
 
   async function paidOnce(queued: readonly Queued[]): Promise<void> {
     for (const { paymentId, recipient, micro } of queued) {
-      expect(await world.balance(recipient)).toBe(micro)
-      expect((await world.payout(paymentId)).state).toBe('settled')
+      expect(await fixture.balance(recipient)).toBe(micro)
+      expect((await fixture.payout(paymentId)).state).toBe('settled')
     }
   }
 
   test('a service that refuses 3 % of its calls signs 291 of 300 payouts in the first round, and all in the second', async () => {
-    const queued = await world.queue(Array.from({ length: 300 }, () => ({})))
+    const queued = await fixture.queue(Array.from({ length: 300 }, () => ({})))
     const treasuries = [treasuryThat((call) => call % 33 === 0)]
-    const runner = world.runner({ treasuries, options: { maxInFlight: 0 } })
+    const runner = fixture.runner({ treasuries, options: { maxInFlight: 0 } })
     await runner.tick()
     expect(await signed(queued)).toBe(291)
     await runner.tick()
     expect(await signed(queued)).toBe(300)
-    await world.finalize(world.runner({ treasuries }), 3)
+    await fixture.finalize(fixture.runner({ treasuries }), 3)
     await paidOnce(queued)
   })
 
   test('a service that signs one of many payouts leaves that one signed', async () => {
-    const queued = await world.queue(Array.from({ length: 20 }, () => ({})))
-    await world.runner({ treasuries: [treasuryThat((call) => call !== 7)], options: { maxInFlight: 0 } }).tick()
+    const queued = await fixture.queue(Array.from({ length: 20 }, () => ({})))
+    await fixture.runner({ treasuries: [treasuryThat((call) => call !== 7)], options: { maxInFlight: 0 } }).tick()
     expect(await signed(queued)).toBe(1)
-    await world.finalize(world.runner(), 3)
+    await fixture.finalize(fixture.runner(), 3)
     await paidOnce(queued)
   })
 
   test('a service that is down is asked for one batch a round, and not for the whole queue', async () => {
-    const queued = await world.queue(Array.from({ length: 120 }, () => ({})))
+    const queued = await fixture.queue(Array.from({ length: 120 }, () => ({})))
     const down = treasuryThat(() => true)
-    await expect(world.runner({ treasuries: [down] }).tick()).rejects.toThrow(REFUSED)
+    await expect(fixture.runner({ treasuries: [down] }).tick()).rejects.toThrow(REFUSED)
     expect(down.calls()).toBe(25)
     expect(await signed(queued)).toBe(0)
-    await world.finalize(world.runner(), 3)
+    await fixture.finalize(fixture.runner(), 3)
     await paidOnce(queued)
   })
 
   test('signed cancellations are stored too, and a refusal of them keeps no transfer from being signed', async () => {
-    const unwanted = await world.queue([{}, {}])
-    const wanted = await world.queue([{}])
-    for (const { paymentId } of unwanted) await world.db.transaction((tx) => requestVoid(tx, paymentId))
-    const runner = world.runner({ treasuries: [treasuryThat((call) => call === 1)], options: { maxInFlight: 0 } })
+    const unwanted = await fixture.queue([{}, {}])
+    const wanted = await fixture.queue([{}])
+    for (const { paymentId } of unwanted) await fixture.db.transaction((tx) => requestVoid(tx, paymentId))
+    const runner = fixture.runner({ treasuries: [treasuryThat((call) => call === 1)], options: { maxInFlight: 0 } })
     await runner.tick()
     expect([await signed(unwanted), await signed(wanted)]).toEqual([1, 1])
-    await world.finalize(world.runner(), 3)
+    await fixture.finalize(fixture.runner(), 3)
     await paidOnce(wanted)
-    for (const { paymentId } of unwanted) expect((await world.payout(paymentId)).state).toBe('voided')
+    for (const { paymentId } of unwanted) expect((await fixture.payout(paymentId)).state).toBe('voided')
   })
 
   describe('Signing has one owner', () => {
     test('three workers at the same time sign each payout once', async () => {
-      const queued = await world.queue(Array.from({ length: 60 }, () => ({})))
+      const queued = await fixture.queue(Array.from({ length: 60 }, () => ({})))
       const treasuries = [treasuryThat(() => false)]
-      const workers = [1, 2, 3].map(() => world.runner({ treasuries, options: { leaseMs: 60_000, maxInFlight: 0 } }))
+      const workers = [1, 2, 3].map(() => fixture.runner({ treasuries, options: { leaseMs: 60_000, maxInFlight: 0 } }))
       await Promise.all(workers.map((worker) => worker.tick()))
       expect(treasuries[0]!.calls()).toBe(60)
-      await freeLead(world.db)
-      await world.finalize(world.runner(), 3)
+      await freeLead(fixture.db)
+      await fixture.finalize(fixture.runner(), 3)
       await paidOnce(queued)
     })
 
     test('a worker takes over the expired lease of another one', async () => {
-      await world.runner({ options: { leaseMs: 60_000 } }).tick()
-      const queued = await world.queue([{}])
-      await world.db.query(`update chain_cursor set owner = 'dead', lease_until = now() + interval '1 minute'`)
-      const next = world.runner()
+      await fixture.runner({ options: { leaseMs: 60_000 } }).tick()
+      const queued = await fixture.queue([{}])
+      await fixture.db.query(`update chain_cursor set owner = 'dead', lease_until = now() + interval '1 minute'`)
+      const next = fixture.runner()
       await next.tick()
       expect(await signed(queued)).toBe(0)
-      await world.db.query(`update chain_cursor set lease_until = now() - interval '1 second'`)
-      await world.finalize(world.runner(), 3)
+      await fixture.db.query(`update chain_cursor set lease_until = now() - interval '1 second'`)
+      await fixture.finalize(fixture.runner(), 3)
       await paidOnce(queued)
     })
   })
 
   test('payouts that a resting treasury has signed do not count as waiting for lanes', async () => {
-    await world.queue([{}, {}])
-    const treasury = world.treasury.address.toLowerCase() as Hex
-    await world.runner({ options: { maxInFlight: 0 } }).tick()
+    await fixture.queue([{}, {}])
+    const treasury = fixture.treasury.address.toLowerCase() as Hex
+    await fixture.runner({ options: { maxInFlight: 0 } }).tick()
     const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
-    const journal = createSettlementJournal({ db: world.db, scope, hooks: world.hooks })
+    const journal = createSettlementJournal({ db: fixture.db, scope, hooks: fixture.hooks })
     const waiting = await journal.countWaiting([])
     expect(waiting).toBeGreaterThanOrEqual(2)
     expect(await journal.countWaiting([treasury])).toBe(0)
-    await world.finalize(world.runner(), 3)
+    await fixture.finalize(fixture.runner(), 3)
   })
 
   test('a treasury whose key refuses does not keep another treasury from signing', async () => {
     const other = createKeyAccount(newKey())
-    await mintUsdc(world.chain, { to: other.address, micro: 1_000_000_000n })
-    const refused = await world.queue([{}])
+    await mintUsdc(fixture.chain, { to: other.address, micro: 1_000_000_000n })
+    const refused = await fixture.queue([{}])
     const treasuries = [createTreasurySigner(other, policy), treasuryThat(() => true)]
-    const treasuryList = createList(world.treasury, other)
+    const treasuryList = createList(fixture.treasury, other)
     const round = () =>
-      world
+      fixture
         .runner({ treasuries, treasuryList })
         .tick()
         .catch((refusal: unknown) => expect(refusal).toBe(REFUSED))
     await round()
-    const paid = await queueAll({ ...world, treasury: other }, [{ paymentId: newPaymentId() }])
+    const paid = await queueAll({ ...fixture, treasury: other }, [{ paymentId: newPaymentId() }])
     await round()
     expect([await signed(refused), await signed(paid)]).toEqual([0, 1])
-    await world.finalize(world.runner({ treasuries: [treasuries[0]!, treasuryThat(() => false)], treasuryList }), 3)
+    await fixture.finalize(fixture.runner({ treasuries: [treasuries[0]!, treasuryThat(() => false)], treasuryList }), 3)
     await paidOnce([...refused, ...paid])
   })
 
   test('a treasury that is on the blacklist rests, and its long queue keeps no other treasury from paying', async () => {
-    await world.reset()
+    await fixture.reset()
     const other = createKeyAccount(newKey())
-    await mintUsdc(world.chain, { to: other.address, micro: 1_000_000_000n })
+    await mintUsdc(fixture.chain, { to: other.address, micro: 1_000_000_000n })
     const admin = (functionName: 'blacklist' | 'unBlacklist') =>
-      asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: [world.treasury.address] }))
-    const treasuries = [createTreasurySigner(other, policy), createTreasurySigner(world.treasury, policy)]
-    const treasuryList = createList(world.treasury, other)
-    const waiting = await world.queue(Array.from({ length: 300 }, () => ({})))
-    await world.runner({ treasuries, treasuryList, relayers: [] }).tick()
+      asUsdcOwner(
+        fixture.chain,
+        encodeFunctionData({ abi: usdcAdminAbi, functionName, args: [fixture.treasury.address] }),
+      )
+    const treasuries = [createTreasurySigner(other, policy), createTreasurySigner(fixture.treasury, policy)]
+    const treasuryList = createList(fixture.treasury, other)
+    const waiting = await fixture.queue(Array.from({ length: 300 }, () => ({})))
+    await fixture.runner({ treasuries, treasuryList, relayers: [] }).tick()
     expect(await signed(waiting)).toBe(300)
-    const runner = world.runner({ treasuries, treasuryList, options: { maxInFlight: 1 } })
+    const runner = fixture.runner({ treasuries, treasuryList, options: { maxInFlight: 1 } })
     await admin('blacklist')
-    const paid = await queueAll({ ...world, treasury: other }, [{ paymentId: newPaymentId() }])
-    await world.finalize(runner, 4)
+    const paid = await queueAll({ ...fixture, treasury: other }, [{ paymentId: newPaymentId() }])
+    await fixture.finalize(runner, 4)
     await paidOnce(paid)
-    expect(world.heard.held.map(({ paymentId }) => paymentId)).not.toContain(waiting[0]!.paymentId)
+    expect(fixture.heard.held.map(({ paymentId }) => paymentId)).not.toContain(waiting[0]!.paymentId)
     await admin('unBlacklist')
-    world.clock.now = new Date(world.clock.now.getTime() + 60_000)
-    await world.finalize(runner, 4)
+    fixture.clock.now = new Date(fixture.clock.now.getTime() + 60_000)
+    await fixture.finalize(runner, 4)
     await paidOnce(waiting)
   })
 })

@@ -18,23 +18,23 @@ import type { SignedPayout } from '../../../src/domain/settlement/payout.ts'
 import { asUsdcOwner, mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { startLossyProxy } from '../../support/anvil.ts'
 import { useHostileNodes } from '../../support/hostile-node.ts'
-import { newAddress, newKey, type Queued, TOKEN, useWorld } from '../world.ts'
+import { newAddress, newKey, type Queued, TOKEN, useFixture } from '../fixture.ts'
 
 describe('the token', () => {
-  const world = useWorld({ micro: 10_000_000_000n, relayers: 1 })
+  const fixture = useFixture({ micro: 10_000_000_000n, relayers: 1 })
 
   type AdminCall = 'pause' | 'unpause' | 'blacklist' | 'unBlacklist'
   const admin = (functionName: AdminCall, args: readonly Hex[] = []) =>
-    asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: args as never }))
+    asUsdcOwner(fixture.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: args as never }))
 
   const state = async ({ paymentId }: Queued) => {
-    const { state, holdReason } = await world.payout(paymentId)
+    const { state, holdReason } = await fixture.payout(paymentId)
     return holdReason === null ? state : `${state}(${holdReason})`
   }
 
   /** The payout as the treasury has signed it: public in the engine’s call data. */
   async function signedPayout({ paymentId }: Queued): Promise<SignedPayout> {
-    const [payout] = await readSigned(world.db, sql`p.payment_id = ${paymentId}`, 1)
+    const [payout] = await readSigned(fixture.db, sql`p.payment_id = ${paymentId}`, 1)
     if (payout === undefined) throw new Error(`${paymentId} is not signed`)
     return payout
   }
@@ -42,7 +42,7 @@ describe('the token', () => {
   /** Somebody else carries an authorization to the chain. */
   async function carry(payouts: readonly SignedPayout[], gas = 500_000n): Promise<Hex> {
     const stranger = privateKeyToAccount(newKey())
-    await world.chain.setBalance({ address: stranger.address, value: parseEther('10') })
+    await fixture.chain.setBalance({ address: stranger.address, value: parseEther('10') })
     const { target, calldata } = multicallCodec.encode(TOKEN.address, payouts)
     const raw = await stranger.signTransaction({
       type: 'eip1559',
@@ -54,134 +54,134 @@ describe('the token', () => {
       maxFeePerGas: 2_000_000_000_000n,
       maxPriorityFeePerGas: 1_000_000_000_000n,
     })
-    return world.chain.sendRawTransaction({ serializedTransaction: raw })
+    return fixture.chain.sendRawTransaction({ serializedTransaction: raw })
   }
 
   test('a blacklisted recipient is stopped and does not keep the others from being paid', async () => {
     const bad = newAddress()
     await admin('blacklist', [bad])
-    const queued = await world.queue([{}, { recipient: bad }, {}])
-    const runner = world.runner()
-    await world.finalize(runner)
+    const queued = await fixture.queue([{}, { recipient: bad }, {}])
+    const runner = fixture.runner()
+    await fixture.finalize(runner)
     expect(await Promise.all(queued.map(state))).toEqual(['settled', 'held(blacklisted)', 'settled'])
-    expect(world.heard.held).toContainEqual(
+    expect(fixture.heard.held).toContainEqual(
       expect.objectContaining({ paymentId: queued[1]!.paymentId, reason: 'blacklisted' }),
     )
   })
 
   test('a recipient blacklisted after the signature is left out of the batch', async () => {
     const bad = newAddress()
-    const queued = await world.queue([{}, { recipient: bad }, {}])
+    const queued = await fixture.queue([{}, { recipient: bad }, {}])
     // Nothing is sent while no slot is free; the signatures are made.
-    await world.runner({ options: { maxInFlight: 0 } }).tick()
+    await fixture.runner({ options: { maxInFlight: 0 } }).tick()
     expect(await Promise.all(queued.map(state))).toEqual(['authorized', 'authorized', 'authorized'])
     await admin('blacklist', [bad])
-    await world.finalize(world.runner())
+    await fixture.finalize(fixture.runner())
     expect(await Promise.all(queued.map(state))).toEqual(['settled', 'held(blacklisted)', 'settled'])
   })
 
   test('while USDC is paused payouts wait in their state; afterwards they continue within a minute', async () => {
     await admin('pause')
-    const queued = await world.queue([{}])
-    const runner = world.runner()
+    const queued = await fixture.queue([{}])
+    const runner = fixture.runner()
     await runner.assertReady()
     await runner.tick()
     expect(await state(queued[0]!)).toBe('queued')
     await admin('unpause')
-    world.clock.now = new Date(world.clock.now.getTime() + 60_000)
-    await world.finalize(runner)
+    fixture.clock.now = new Date(fixture.clock.now.getTime() + 60_000)
+    await fixture.finalize(runner)
     expect(await state(queued[0]!)).toBe('settled')
-    expect(world.heard.held.map(({ paymentId }) => paymentId)).not.toContain(queued[0]!.paymentId)
+    expect(fixture.heard.held.map(({ paymentId }) => paymentId)).not.toContain(queued[0]!.paymentId)
   })
 
   test('a payout that the treasury cannot cover waits; smaller ones of other merchants are paid in the meantime', async () => {
     const big = newAddress()
-    const treasury = await world.balance(world.treasury.address)
-    const queued = await world.queue([{ recipient: big, micro: treasury + 1n }, { recipient: big }, {}, {}])
-    const runner = world.runner()
-    world.clock.now = new Date(world.clock.now.getTime() + 1000)
-    await world.finalize(runner)
+    const treasury = await fixture.balance(fixture.treasury.address)
+    const queued = await fixture.queue([{ recipient: big, micro: treasury + 1n }, { recipient: big }, {}, {}])
+    const runner = fixture.runner()
+    fixture.clock.now = new Date(fixture.clock.now.getTime() + 1000)
+    await fixture.finalize(runner)
     expect(await Promise.all(queued.map(state))).toEqual(['held(funds)', 'held(funds)', 'settled', 'settled'])
-    await mintUsdc(world.chain, { to: world.treasury.address, micro: 20_000_000n })
-    await world.finalize(runner, 3)
+    await mintUsdc(fixture.chain, { to: fixture.treasury.address, micro: 20_000_000n })
+    await fixture.finalize(runner, 3)
     expect(await Promise.all(queued.map(state))).toEqual(['settled', 'settled', 'settled', 'settled'])
-    expect(await world.balance(big)).toBe(treasury + 1n + queued[1]!.micro)
-    await mintUsdc(world.chain, { to: world.treasury.address, micro: 1_000_000_000n })
+    expect(await fixture.balance(big)).toBe(treasury + 1n + queued[1]!.micro)
+    await mintUsdc(fixture.chain, { to: fixture.treasury.address, micro: 1_000_000_000n })
   })
 
   test('top-ups of the treasury are reported once, with their amount', async () => {
-    const runner = world.runner()
-    await world.finalize(runner)
-    await mintUsdc(world.chain, { to: world.treasury.address, micro: 777n })
-    await world.finalize(runner)
-    await world.finalize(world.runner())
-    expect(world.heard.movements.filter(({ micro }) => micro === '777')).toEqual([
-      expect.objectContaining({ direction: 'in', treasury: world.treasury.address.toLowerCase() }),
+    const runner = fixture.runner()
+    await fixture.finalize(runner)
+    await mintUsdc(fixture.chain, { to: fixture.treasury.address, micro: 777n })
+    await fixture.finalize(runner)
+    await fixture.finalize(fixture.runner())
+    expect(fixture.heard.movements.filter(({ micro }) => micro === '777')).toEqual([
+      expect.objectContaining({ direction: 'in', treasury: fixture.treasury.address.toLowerCase() }),
     ])
   })
 
   test('a relayer without gas money waits, and fails no payout', async () => {
-    const relayer = world.relayers[0]!.address
-    await world.chain.setBalance({ address: relayer, value: 1n })
-    const queued = await world.queue([{}])
-    const runner = world.runner()
-    await world.finalize(runner)
+    const relayer = fixture.relayers[0]!.address
+    await fixture.chain.setBalance({ address: relayer, value: 1n })
+    const queued = await fixture.queue([{}])
+    const runner = fixture.runner()
+    await fixture.finalize(runner)
     expect(await state(queued[0]!)).toBe('authorized')
-    const { rows } = await world.db.query('select status from lane')
+    const { rows } = await fixture.db.query('select status from lane')
     expect(rows).toEqual([{ status: 'paused_gas' }])
-    await world.chain.setBalance({ address: relayer, value: parseEther('1000') })
-    await world.finalize(runner)
+    await fixture.chain.setBalance({ address: relayer, value: parseEther('1000') })
+    await fixture.finalize(runner)
     expect(await state(queued[0]!)).toBe('settled')
   })
 
   test('an authorization that somebody else carried first is recognized as settled by its log', async () => {
-    const queued = await world.queue([{}, {}])
-    const runner = world.runner()
+    const queued = await fixture.queue([{}, {}])
+    const runner = fixture.runner()
     await runner.tick()
     const hash = await carry([await signedPayout(queued[0]!)])
-    await world.finalize(runner)
+    await fixture.finalize(runner)
     expect(await Promise.all(queued.map(state))).toEqual(['settled', 'settled'])
-    const first = await world.payout(queued[0]!.paymentId)
+    const first = await fixture.payout(queued[0]!.paymentId)
     expect(first.txHash).toBe(hash)
     // The gas of that sender, not the platform’s.
     expect(first.proof?.gasWei).toBeNull()
-    expect((await world.payout(queued[1]!.paymentId)).proof?.gasWei).toBeGreaterThan(0n)
-    for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)
+    expect((await fixture.payout(queued[1]!.paymentId)).proof?.gasWei).toBeGreaterThan(0n)
+    for (const { recipient, micro } of queued) expect(await fixture.balance(recipient)).toBe(micro)
   })
 
   test('a cancelled authorization is used on chain, and is no success: the payout is voided', async () => {
-    const queued = await world.queue([{}])
-    await world.runner({ options: { maxInFlight: 0 } }).tick()
+    const queued = await fixture.queue([{}])
+    await fixture.runner({ options: { maxInFlight: 0 } }).tick()
     const signed = await signedPayout(queued[0]!)
-    const signer = createTreasurySigner(world.treasury, {
+    const signer = createTreasurySigner(fixture.treasury, {
       livemode: false,
       token: TOKEN,
       maxMicroPerPayout: 10n ** 12n,
     })
     await carry([{ ...signed, signed: await signer.signCancellation(signed) }])
-    await world.finalize(world.runner())
+    await fixture.finalize(fixture.runner())
     expect(await state(queued[0]!)).toBe('voided')
-    expect(await world.balance(queued[0]!.recipient)).toBe(0n)
-    expect(world.heard.settled.map(({ paymentId }) => paymentId)).not.toContain(queued[0]!.paymentId)
-    expect(world.heard.voided.map(({ paymentId }) => paymentId)).toContain(queued[0]!.paymentId)
+    expect(await fixture.balance(queued[0]!.recipient)).toBe(0n)
+    expect(fixture.heard.settled.map(({ paymentId }) => paymentId)).not.toContain(queued[0]!.paymentId)
+    expect(fixture.heard.voided.map(({ paymentId }) => paymentId)).toContain(queued[0]!.paymentId)
   })
 
   test('a payout is voided by a cancellation on chain, also one that was never signed', async () => {
-    const queued = await world.queue([{}, {}])
-    await world.db.transaction((tx) => requestVoid(tx, queued[0]!.paymentId))
-    const runner = world.runner()
+    const queued = await fixture.queue([{}, {}])
+    await fixture.db.transaction((tx) => requestVoid(tx, queued[0]!.paymentId))
+    const runner = fixture.runner()
     await runner.tick()
     expect(await state(queued[0]!)).toBe('voiding')
-    await world.finalize(runner)
+    await fixture.finalize(runner)
     expect(await Promise.all(queued.map(state))).toEqual(['voided', 'settled'])
-    const { proof } = await world.payout(queued[0]!.paymentId)
+    const { proof } = await fixture.payout(queued[0]!.paymentId)
     expect(proof?.blockNumber).toBeGreaterThan(0)
-    expect(await world.balance(queued[0]!.recipient)).toBe(0n)
+    expect(await fixture.balance(queued[0]!.recipient)).toBe(0n)
     // Both were in one transaction, and each is assigned its half of the gas.
-    const told = [...world.heard.settled, ...world.heard.voided].filter(
+    const told = [...fixture.heard.settled, ...fixture.heard.voided].filter(
       (one) => 'txHash' in one && one.txHash === proof?.txHash,
     )
-    const { gasUsed, effectiveGasPrice } = await world.chain.getTransactionReceipt({ hash: proof!.txHash })
+    const { gasUsed, effectiveGasPrice } = await fixture.chain.getTransactionReceipt({ hash: proof!.txHash })
     expect(told.map((one) => ('gasWei' in one ? one.gasWei : null))).toEqual([
       (gasUsed * effectiveGasPrice) / 2n,
       (gasUsed * effectiveGasPrice) / 2n,
@@ -189,119 +189,119 @@ describe('the token', () => {
   })
 
   test('a payout that was on chain before it was signed, and then removed, is signed and paid once', async () => {
-    const [queued] = await world.queue([{}])
-    const waiting = world.runner({ options: { maxInFlight: 0 } })
+    const [queued] = await fixture.queue([{}])
+    const waiting = fixture.runner({ options: { maxInFlight: 0 } })
     await waiting.tick()
     const signed = await signedPayout(queued!)
     // As after a restore to the time before it was signed, while its transaction is on its way.
-    await world.db.query('delete from payout_signature where payment_id = $1', [queued!.paymentId])
-    await world.db.query(`update payout set state = 'queued' where payment_id = $1`, [queued!.paymentId])
+    await fixture.db.query('delete from payout_signature where payment_id = $1', [queued!.paymentId])
+    await fixture.db.query(`update payout set state = 'queued' where payment_id = $1`, [queued!.paymentId])
     await carry([signed])
-    await world.chain.mine({ blocks: 1 })
+    await fixture.chain.mine({ blocks: 1 })
     await waiting.tick()
     // The nonce is used, so that it waits.
     expect(await state(queued!)).toBe('queued')
-    await world.chain.request({ method: 'anvil_reorg', params: [1, []] } as never)
-    await world.finalize(world.runner(), 3)
+    await fixture.chain.request({ method: 'anvil_reorg', params: [1, []] } as never)
+    await fixture.finalize(fixture.runner(), 3)
     expect(await state(queued!)).toBe('settled')
-    expect(await world.balance(queued!.recipient)).toBe(queued!.micro)
+    expect(await fixture.balance(queued!.recipient)).toBe(queued!.micro)
   })
 
   test('a transfer that is already on its way can win over a void; then it is settled', async () => {
-    const queued = await world.queue([{}])
-    const runner = world.runner()
+    const queued = await fixture.queue([{}])
+    const runner = fixture.runner()
     await runner.tick()
-    await world.db.transaction((tx) => requestVoid(tx, queued[0]!.paymentId))
-    await world.finalize(runner)
+    await fixture.db.transaction((tx) => requestVoid(tx, queued[0]!.paymentId))
+    await fixture.finalize(runner)
     expect(await state(queued[0]!)).toBe('settled')
   })
 
   test('an authorization that expired in the pool is signed again with the same nonce, and paid once', async () => {
-    const queued = await world.queue([{}])
-    const runner = world.runner()
+    const queued = await fixture.queue([{}])
+    const runner = fixture.runner()
     await runner.tick()
     const before = await signedPayout(queued[0]!)
-    await world.chain.increaseTime({ seconds: 46 * 60 })
-    await world.finalize(runner, 4)
+    await fixture.chain.increaseTime({ seconds: 46 * 60 })
+    await fixture.finalize(runner, 4)
     const after = await signedPayout(queued[0]!)
     expect(after.authNonce).toBe(before.authNonce)
     expect(after.signed.validBefore).toBeGreaterThan(before.signed.validBefore!)
     expect(await state(queued[0]!)).toBe('settled')
-    expect(await world.balance(queued[0]!.recipient)).toBe(queued[0]!.micro)
+    expect(await fixture.balance(queued[0]!.recipient)).toBe(queued[0]!.micro)
   })
 
   test('the gas limit follows the formula: an estimator’s proposal for a batch would pay nobody', async () => {
-    const queued = await world.queue([{}])
-    await world.runner({ options: { maxInFlight: 0 } }).tick()
+    const queued = await fixture.queue([{}])
+    await fixture.runner({ options: { maxInFlight: 0 } }).tick()
     const signed = await signedPayout(queued[0]!)
     const { target, calldata } = multicallCodec.encode(TOKEN.address, [signed])
-    const estimate = await world.chain.estimateGas({ account: newAddress(), to: target, data: calldata })
+    const estimate = await fixture.chain.estimateGas({ account: newAddress(), to: target, data: calldata })
     await carry([signed], estimate)
-    await world.chain.mine({ blocks: 1 })
-    expect(await world.balance(queued[0]!.recipient)).toBe(0n)
+    await fixture.chain.mine({ blocks: 1 })
+    expect(await fixture.balance(queued[0]!.recipient)).toBe(0n)
     expect(estimate).toBeLessThan(multicallCodec.gasLimit(1))
-    await world.finalize(world.runner())
-    expect(await world.balance(queued[0]!.recipient)).toBe(queued[0]!.micro)
+    await fixture.finalize(fixture.runner())
+    expect(await fixture.balance(queued[0]!.recipient)).toBe(queued[0]!.micro)
   })
 })
 
 describe('the token while a batch is on its way', () => {
   /** The token or an operator refuses while transactions are already on their way. */
 
-  const world = useWorld({ relayers: 1 })
+  const fixture = useFixture({ relayers: 1 })
 
   type AdminCall = 'pause' | 'unpause' | 'blacklist' | 'unBlacklist'
   const admin = (functionName: AdminCall, args: readonly Hex[] = []) =>
-    asUsdcOwner(world.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: args as never }))
+    asUsdcOwner(fixture.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: args as never }))
 
   const state = async ({ paymentId }: Queued) => {
-    const { state: now, holdReason } = await world.payout(paymentId)
+    const { state: now, holdReason } = await fixture.payout(paymentId)
     return holdReason === null ? now : `${now}(${holdReason})`
   }
   const states = (queued: readonly Queued[]) => Promise.all(queued.map(state))
   const refusals = async ({ paymentId }: Queued): Promise<number> =>
-    (await world.db.query('select refusals from payout where payment_id = $1', [paymentId])).rows[0].refusals
+    (await fixture.db.query('select refusals from payout where payment_id = $1', [paymentId])).rows[0].refusals
 
   /** Makes an engine check again if token and treasury can pay. */
   const aMinuteLater = () => {
-    world.clock.now = new Date(world.clock.now.getTime() + 60_000)
+    fixture.clock.now = new Date(fixture.clock.now.getTime() + 60_000)
   }
   /** Empties the pool; the engine has the transactions stored, and sends them again. */
-  const dropPool = () => world.chain.request({ method: 'anvil_dropAllTransactions' } as never)
+  const dropPool = () => fixture.chain.request({ method: 'anvil_dropAllTransactions' } as never)
   const paidOnce = async (queued: readonly Queued[]) => {
-    for (const { recipient, micro } of queued) expect(await world.balance(recipient)).toBe(micro)
+    for (const { recipient, micro } of queued) expect(await fixture.balance(recipient)).toBe(micro)
   }
 
   test('USDC is paused while a batch is on its way: the token refuses it, it waits, and it is paid once afterwards', async () => {
-    const queued = await world.queue([{}, {}])
-    const runner = world.runner()
+    const queued = await fixture.queue([{}, {}])
+    const runner = fixture.runner()
     await runner.tick()
     expect(await states(queued)).toEqual(['broadcast', 'broadcast'])
     await dropPool()
     await admin('pause')
-    await world.finalize(runner)
+    await fixture.finalize(runner)
     expect(await states(queued)).toEqual(['authorized', 'authorized'])
     expect(await Promise.all(queued.map(refusals))).toEqual([1, 1])
-    for (const { recipient } of queued) expect(await world.balance(recipient)).toBe(0n)
+    for (const { recipient } of queued) expect(await fixture.balance(recipient)).toBe(0n)
     await admin('unpause')
     aMinuteLater()
-    await world.finalize(runner, 3)
+    await fixture.finalize(runner, 3)
     expect(await states(queued)).toEqual(['settled', 'settled'])
     await paidOnce(queued)
   })
 
   test('a recipient is blacklisted while the batch is on its way: the others of the batch are paid by it', async () => {
     const bad = newAddress()
-    const queued = await world.queue([{}, { recipient: bad }, {}])
-    const runner = world.runner()
+    const queued = await fixture.queue([{}, { recipient: bad }, {}])
+    const runner = fixture.runner()
     await runner.tick()
     await dropPool()
     await admin('blacklist', [bad])
-    await world.finalize(runner)
+    await fixture.finalize(runner)
     expect(await states(queued)).toEqual(['settled', 'held(blacklisted)', 'settled'])
-    const [first, , third] = await Promise.all(queued.map(({ paymentId }) => world.payout(paymentId)))
+    const [first, , third] = await Promise.all(queued.map(({ paymentId }) => fixture.payout(paymentId)))
     expect(first?.txHash).toBe(third?.txHash)
-    expect(await world.balance(bad)).toBe(0n)
+    expect(await fixture.balance(bad)).toBe(0n)
   })
 
   test.each([
@@ -310,16 +310,16 @@ describe('the token while a batch is on its way', () => {
   ])(
     'the treasury is blacklisted while a batch is %s: it waits, and continues automatically afterwards',
     async (_case, options) => {
-      const queued = await world.queue([{}, {}])
-      await world.runner({ options }).tick()
+      const queued = await fixture.queue([{}, {}])
+      await fixture.runner({ options }).tick()
       await dropPool()
-      await admin('blacklist', [world.treasury.address])
-      const runner = world.runner()
-      await world.finalize(runner)
+      await admin('blacklist', [fixture.treasury.address])
+      const runner = fixture.runner()
+      await fixture.finalize(runner)
       expect(await states(queued)).toEqual(['authorized', 'authorized'])
-      await admin('unBlacklist', [world.treasury.address])
+      await admin('unBlacklist', [fixture.treasury.address])
       aMinuteLater()
-      await world.finalize(runner, 3)
+      await fixture.finalize(runner, 3)
       expect(await states(queued)).toEqual(['settled', 'settled'])
       await paidOnce(queued)
     },
@@ -327,8 +327,8 @@ describe('the token while a batch is on its way', () => {
 
   test('a payout that the token refuses three times without a known reason is stopped, until an operator releases it', async () => {
     const recipient = newAddress()
-    const [queued] = await world.queue([{ recipient }])
-    const runner = world.runner()
+    const [queued] = await fixture.queue([{ recipient }])
+    const runner = fixture.runner()
     for (const times of [1, 2, 3]) {
       await runner.tick()
       expect([times, await state(queued!)]).toEqual([times, 'broadcast'])
@@ -336,58 +336,58 @@ describe('the token while a batch is on its way', () => {
       // Listed only while the transaction is mined: reads before and after do not show it.
       await admin('blacklist', [recipient])
       await runner.tick()
-      await world.chain.mine({ blocks: 1 })
+      await fixture.chain.mine({ blocks: 1 })
       await admin('unBlacklist', [recipient])
-      await world.chain.mine({ blocks: 3 })
+      await fixture.chain.mine({ blocks: 3 })
       expect([times, await refusals(queued!)]).toEqual([times, times - 1])
     }
     await runner.tick()
     expect([await state(queued!), await refusals(queued!)]).toEqual(['held(refused)', 3])
-    await world.finalize(runner)
-    expect([await state(queued!), await world.balance(recipient)]).toEqual(['held(refused)', 0n])
-    expect(world.heard.held.at(-1)).toMatchObject({ reason: 'refused', detail: 'the token refused it 3 times' })
-    expect(await world.db.transaction((tx) => releasePayout(tx, queued!.paymentId))).toBe(true)
-    await world.finalize(runner, 3)
+    await fixture.finalize(runner)
+    expect([await state(queued!), await fixture.balance(recipient)]).toEqual(['held(refused)', 0n])
+    expect(fixture.heard.held.at(-1)).toMatchObject({ reason: 'refused', detail: 'the token refused it 3 times' })
+    expect(await fixture.db.transaction((tx) => releasePayout(tx, queued!.paymentId))).toBe(true)
+    await fixture.finalize(runner, 3)
     expect(await state(queued!)).toBe('settled')
     await paidOnce([queued!])
   })
 
   test('a payout that was sent once and failed cannot be stopped while it can be sent again, and can be afterwards', async () => {
-    const [queued] = await world.queue([{}])
-    const runner = world.runner()
+    const [queued] = await fixture.queue([{}])
+    const runner = fixture.runner()
     await runner.tick()
     await dropPool()
     await admin('pause')
-    await world.finalize(runner)
+    await fixture.finalize(runner)
     expect(await states([queued!])).toEqual(['authorized'])
-    const hold = () => world.db.transaction((tx) => holdPayout(tx, queued!.paymentId, 'is it fraud?'))
+    const hold = () => fixture.db.transaction((tx) => holdPayout(tx, queued!.paymentId, 'is it fraud?'))
     expect(await hold()).toBe(false)
     // It has expired, and the blocks of that minute are read.
-    await world.db.query(
+    await fixture.db.query(
       `update payout_signature set valid_before = extract(epoch from now())::bigint - 61 where payment_id = $1`,
       [queued!.paymentId],
     )
     expect(await hold()).toBe(true)
     await admin('unpause')
-    await world.finalize(runner)
-    expect([await states([queued!]), await world.balance(queued!.recipient)]).toEqual([['held(operator)'], 0n])
+    await fixture.finalize(runner)
+    expect([await states([queued!]), await fixture.balance(queued!.recipient)]).toEqual([['held(operator)'], 0n])
   })
 
   test('the engine is paused while a batch is on its way: mined payouts settle, and nothing more is sent', async () => {
-    const proxy = await startLossyProxy(world.anvil.url)
-    const runner = world.runner({ url: proxy.url })
+    const proxy = await startLossyProxy(fixture.anvil.url)
+    const runner = fixture.runner({ url: proxy.url })
     const sent = () => proxy.calls.filter(({ method }) => method === 'eth_sendRawTransaction').length
     try {
-      const before = await world.queue([{}])
+      const before = await fixture.queue([{}])
       await runner.tick()
       expect(await states(before)).toEqual(['broadcast'])
       await pauseEngine()
-      const [sentBefore, after] = [sent(), await world.queue([{}])]
-      await world.finalize(runner)
+      const [sentBefore, after] = [sent(), await fixture.queue([{}])]
+      await fixture.finalize(runner)
       expect(await states([...before, ...after])).toEqual(['settled', 'queued'])
       expect(sent()).toBe(sentBefore)
       await endPause()
-      await world.finalize(runner)
+      await fixture.finalize(runner)
       expect(await states(after)).toEqual(['settled'])
       await paidOnce([...before, ...after])
     } finally {
@@ -396,19 +396,19 @@ describe('the token while a batch is on its way', () => {
   })
 
   test('the engine is paused and the batch on its way is lost: it is not sent again before the pause ends', async () => {
-    const proxy = await startLossyProxy(world.anvil.url)
-    const runner = world.runner({ url: proxy.url })
+    const proxy = await startLossyProxy(fixture.anvil.url)
+    const runner = fixture.runner({ url: proxy.url })
     const sent = () => proxy.calls.filter(({ method }) => method === 'eth_sendRawTransaction').length
     try {
-      const queued = await world.queue([{}])
+      const queued = await fixture.queue([{}])
       await runner.tick()
       await pauseEngine()
       await dropPool()
       const sentBefore = sent()
-      await world.finalize(runner, 4)
+      await fixture.finalize(runner, 4)
       expect([await states(queued), sent()]).toEqual([['broadcast'], sentBefore])
       await endPause()
-      await world.finalize(runner)
+      await fixture.finalize(runner)
       expect(await states(queued)).toEqual(['settled'])
       await paidOnce(queued)
     } finally {
@@ -418,16 +418,16 @@ describe('the token while a batch is on its way', () => {
 
   const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address }
   /** As the solvency watch does when an unknown transfer leaves the treasury. */
-  const pauseEngine = () => pause({ db: world.db, scope, hooks: world.hooks }, 'somebody looks into it')
+  const pauseEngine = () => pause({ db: fixture.db, scope, hooks: fixture.hooks }, 'somebody looks into it')
   /** As it ends when an operator has acknowledged every unknown transfer. */
-  const endPause = () => world.db.query('update chain_cursor set paused_reason = null')
+  const endPause = () => fixture.db.query('update chain_cursor set paused_reason = null')
 })
 
 describe('the results of Multicall3', () => {
   /** Possible answers of a node for Multicall3: nothing that it invents costs more work than its bytes. */
 
-  const world = useWorld()
-  const nodes = useHostileNodes(() => world.anvil.url)
+  const fixture = useFixture()
+  const nodes = useHostileNodes(() => fixture.anvil.url)
 
   type Item = { readonly success: boolean; readonly returnData: Hex }
 

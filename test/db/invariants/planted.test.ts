@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { INVARIANTS } from '../../../src/db/invariants/invariants.ts'
 import { reconcile } from '../../../src/db/invariants/reconcile.ts'
-import { type BooksWorld, createBooksWorld, type Ids, WALLET } from './books-world.ts'
+import { type BooksFixture, createBooksFixture, type Ids, WALLET } from './books-fixture.ts'
 
-let world: BooksWorld
+let fixture: BooksFixture
 beforeAll(async () => {
-  world = await createBooksWorld()
+  fixture = await createBooksFixture()
 })
-afterAll(() => world.close())
+afterAll(() => fixture.close())
 
 type Planted = {
   /** The cause, as the end of the test's title. */
@@ -22,7 +22,7 @@ const spoil = async (made: Promise<Ids>, ...statements: string[]): Promise<Ids> 
   const ids = await made
   for (const text of statements) {
     const values = [ids.id, ids.attemptId].slice(0, text.includes('$2') ? 2 : text.includes('$1') ? 1 : 0)
-    await world.plant(text, values)
+    await fixture.plant(text, values)
   }
   return ids
 }
@@ -38,45 +38,46 @@ const long = `now() - interval '2 hours'`
 const PLANTED: Readonly<Record<string, Planted>> = {
   bookings_balance: {
     when: 'a line was booked alone',
-    plant: () => spoil(world.succeeded(), bookBy('by hand', `(0, 'exchange', 'EUR', 700)`)),
+    plant: () => spoil(fixture.succeeded(), bookBy('by hand', `(0, 'exchange', 'EUR', 700)`)),
     says: () => /^booking \d+ \(by hand by hand\) is off by 7\.00 EUR$/,
   },
   books_are_the_positions: {
     when: 'money was booked from one account to another by hand',
-    plant: () => spoil(world.succeeded(), bookBy('moved', `(0, 'exchange', 'EUR', 700), (1, 'suspense', 'EUR', -700)`)),
+    plant: () =>
+      spoil(fixture.succeeded(), bookBy('moved', `(0, 'exchange', 'EUR', 700), (1, 'suspense', 'EUR', -700)`)),
     says: () => 'the ledger lacks -700 of exchange EUR, 700 of suspense EUR',
   },
   closed_payment_has_its_event: {
     when: 'the event of its end is gone',
-    plant: () => spoil(world.expired(), `delete from event where payment_id = $1 and type = 'payment.expired'`),
+    plant: () => spoil(fixture.expired(), `delete from event where payment_id = $1 and type = 'payment.expired'`),
     says: () => 'no event payment.expired',
   },
   closed_payment_waits_for_nothing: {
     when: 'a payment was closed while its payout is on its way',
-    plant: () => spoil(world.settling(), 'update payment set closed_at = now() where id = $1'),
+    plant: () => spoil(fixture.settling(), 'update payment set closed_at = now() where id = $1'),
     says: () => 'closed, settling, and it waits for its payout',
   },
   conversion_is_what_was_sold: {
     when: 'a filled sale is gone',
-    plant: () => spoil(world.succeeded(), `update sale set state = 'ended', fill_micro = null where payment_id = $1`),
+    plant: () => spoil(fixture.succeeded(), `update sale set state = 'ended', fill_micro = null where payment_id = $1`),
     says: () =>
       'the sales give 0.00 EUR, and the ledger has -100.00 EUR; the sales give 0.000000 USDC, and the ledger has 107.900000 USDC',
   },
   deposits_are_held: {
     when: 'a transfer to the address is not counted',
-    plant: () => spoil(world.paidInUsdc(), `update attempt set held = 8000000 where id = $2 and payment_id = $1`),
+    plant: () => spoil(fixture.paidInUsdc(), `update attempt set held = 8000000 where id = $2 and payment_id = $1`),
     says: ({ attemptId }) => new RegExp(`^${attemptId} holds 8\\.000000 USDC, and 108\\.000000 USDC arrived at 0x`),
   },
   deposits_are_unswept: {
     when: 'money at the address is in no ledger',
-    plant: () => spoil(world.paidInUsdc(), 'update deposit set unswept_micro = 118000000 where payment_id = $1'),
+    plant: () => spoil(fixture.paidInUsdc(), 'update deposit set unswept_micro = 118000000 where payment_id = $1'),
     says: () => /^118\.000000 USDC is to be at 0x\w+, and the ledger has 108\.000000 USDC$/,
   },
   each_version_books_once: {
     when: 'a version has booked twice, under another kind',
     plant: () =>
       spoil(
-        world.succeeded(),
+        fixture.succeeded(),
         bookBy(
           'again',
           `(0, 'exchange', 'EUR', 1), (1, 'exchange', 'EUR', -1)`,
@@ -88,8 +89,8 @@ const PLANTED: Readonly<Record<string, Planted>> = {
   events_are_contiguous: {
     when: 'an event of the merchant is gone',
     plant: async () => {
-      const ids = await world.expired()
-      await world.plant(
+      const ids = await fixture.expired()
+      await fixture.plant(
         `delete from event where sequence = (select max(sequence) - 1 from event where payment_id = $1)`,
         [ids.id],
       )
@@ -100,30 +101,33 @@ const PLANTED: Readonly<Record<string, Planted>> = {
   fee_is_of_the_gross: {
     when: 'the fee is another one',
     plant: () =>
-      spoil(world.settling(), 'update payment set fee_micro = fee_micro + 1, net_micro = net_micro - 1 where id = $1'),
+      spoil(
+        fixture.settling(),
+        'update payment set fee_micro = fee_micro + 1, net_micro = net_micro - 1 where id = $1',
+      ),
     says: () => 'gross 108000000, fee 4860001, net 103139999 of a sale of 108000000',
   },
   held_is_the_newest_reading: {
     when: 'an order has more than its partner reported',
-    plant: () => spoil(world.opened(), `update attempt set held = 500 where id = $2 and payment_id = $1`),
+    plant: () => spoil(fixture.opened(), `update attempt set held = 500 where id = $2 and payment_id = $1`),
     says: ({ attemptId }) => `${attemptId} is open with 500, and reading 2 says open with 0`,
   },
   no_payout_before_the_hand_over: {
     when: 'a payment that was handed over forgets it',
-    plant: () => spoil(world.settling(), `update payment set payout = 'none' where id = $1`),
+    plant: () => spoil(fixture.settling(), `update payment set payout = 'none' where id = $1`),
     says: () => 'the payment is settling, and a payout of 103.140000 USDC is queued',
   },
   nothing_returned_beyond_what_came: {
     when: 'more was returned from elsewhere than ever came',
-    plant: () => spoil(world.paid(), 'update attempt set outside = 10001, returned = true where payment_id = $1'),
+    plant: () => spoil(fixture.paid(), 'update attempt set outside = 10001, returned = true where payment_id = $1'),
     says: ({ attemptId }) => `of ${attemptId} 100.01 EUR were returned from elsewhere, and 100.00 EUR came at most`,
   },
   one_sale_is_open: {
     when: 'the same money is on sale twice',
     plant: async () => {
-      const ids = await world.paid()
-      await world.db.query('drop index sale_open')
-      await world.plant(
+      const ids = await fixture.paid()
+      await fixture.db.query('drop index sale_open')
+      await fixture.plant(
         `insert into sale select payment_id, 2, attempt_id, units, gross_micro, null, null, 'asked', now() from sale
          where payment_id = $1`,
         [ids.id],
@@ -136,7 +140,7 @@ const PLANTED: Readonly<Record<string, Planted>> = {
     when: 'an expired payment is open, and its orders are over',
     plant: () =>
       spoil(
-        world.expired(),
+        fixture.expired(),
         `update payment set closed_at = null, updated_at = ${long}, expires_at = ${long} where id = $1`,
       ),
     says: () => /^expired since .+, and nothing wakes it$/,
@@ -145,7 +149,7 @@ const PLANTED: Readonly<Record<string, Planted>> = {
     when: 'an order and its reading have less than was booked',
     plant: () =>
       spoil(
-        world.paid(),
+        fixture.paid(),
         'update attempt set held = 9000 where payment_id = $1',
         'update reading set held = 9000 where attempt_id in (select id from attempt where payment_id = $1)',
       ),
@@ -153,61 +157,61 @@ const PLANTED: Readonly<Record<string, Planted>> = {
   },
   payment_is_as_computed: {
     when: 'its status was written by hand',
-    plant: () => spoil(world.paid(), `update payment set status = 'settling' where id = $1`),
+    plant: () => spoil(fixture.paid(), `update payment set status = 'settling' where id = $1`),
     says: () => 'status is settling, and the facts give processing',
   },
   payout_is_what_was_taken: {
     when: 'the payout is of the gross amount',
-    plant: () => spoil(world.settling(), 'update payout set micro_usdc = 108000000 where payment_id = $1'),
+    plant: () => spoil(fixture.settling(), 'update payout set micro_usdc = 108000000 where payment_id = $1'),
     says: () => `the payout is 108.000000 USDC to ${WALLET}, and 103.140000 USDC to ${WALLET} is due`,
   },
   payout_state_agrees: {
     when: 'a payout was voided, and its payment does not know it',
-    plant: () => spoil(world.settling(), `update payout set state = 'voided' where payment_id = $1`),
+    plant: () => spoil(fixture.settling(), `update payout set state = 'voided' where payment_id = $1`),
     says: () => 'the payment has its payout as handed, and the payout is voided',
   },
   proof_is_of_one_give_back: {
     when: 'the same bank reference proves two give-backs, written otherwise',
     plant: async () => {
-      await world.db.query('drop index decision_proof')
-      const [one, other] = [await world.paid('5000'), await world.paid('5000')]
-      await world.decide(one.id, { say: 'give_back', outside: true, accountId: one.attemptId }, 'RF18 5390 0754')
-      await world.decide(other.id, { say: 'give_back', outside: true, accountId: other.attemptId }, 'rf18-53900754')
+      await fixture.db.query('drop index decision_proof')
+      const [one, other] = [await fixture.paid('5000'), await fixture.paid('5000')]
+      await fixture.decide(one.id, { say: 'give_back', outside: true, accountId: one.attemptId }, 'RF18 5390 0754')
+      await fixture.decide(other.id, { say: 'give_back', outside: true, accountId: other.attemptId }, 'rf18-53900754')
       return other
     },
     says: () => /^rf18-53900754 proves version 5, and version 5 of pay_\w+$/,
   },
   sale_is_at_the_locked_rate: {
     when: 'a sale has another gross amount than its rate gives',
-    plant: () => spoil(world.paid(), 'update sale set gross_micro = 108000001 where payment_id = $1'),
+    plant: () => spoil(fixture.paid(), 'update sale set gross_micro = 108000001 where payment_id = $1'),
     says: ({ attemptId }) => `sale 1 of ${attemptId} has 108.000001 USDC, and the rate 1.08 gives 108.000000 USDC`,
   },
   sale_is_of_money_that_came: {
     when: 'more was sold than ever came',
-    plant: () => spoil(world.paid(), 'update sale set units = 20000, gross_micro = 216000000 where payment_id = $1'),
+    plant: () => spoil(fixture.paid(), 'update sale set units = 20000, gross_micro = 216000000 where payment_id = $1'),
     says: ({ attemptId }) => `sale 1 is of 200.00 EUR, and ${attemptId} held 100.00 EUR at most`,
   },
   settled_payout_has_its_log: {
     when: 'the log of a settled payout is of another amount',
-    plant: () => spoil(world.succeeded(), 'update treasury_log set micro_usdc = 1 where payment_id = $1'),
+    plant: () => spoil(fixture.succeeded(), 'update treasury_log set micro_usdc = 1 where payment_id = $1'),
     says: () => /^the payout is settled: 103140000 to 0x7+; the log has 1 to 0x7+ in 0x\w+:3$/,
   },
   sold_money_is_not_given_back: {
     when: 'the partner is asked to give back what the payout pays',
-    plant: () => spoil(world.settling(), `update attempt set back = 'asked' where payment_id = $1`),
+    plant: () => spoil(fixture.settling(), `update attempt set back = 'asked' where payment_id = $1`),
     says: ({ attemptId }) =>
       `the partner is asked to give back ${attemptId}, which sale 1 has sold; the payout is handed`,
   },
   succeeded_has_its_transfer: {
     when: 'no transfer is stored of a payment that succeeded',
-    plant: () => spoil(world.succeeded(), 'delete from treasury_log where payment_id = $1'),
+    plant: () => spoil(fixture.succeeded(), 'delete from treasury_log where payment_id = $1'),
     says: () => /^succeeded, payout paid, paid 103140000 in 0x\w+:3; the log has {2}to {2}in :$/,
   },
   succeeded_is_paid_its_net: {
     when: 'the chain paid less than the net amount',
     plant: () =>
       spoil(
-        world.succeeded(),
+        fixture.succeeded(),
         'update payment set paid_micro = 103000000 where id = $1',
         'update payout set micro_usdc = 103000000 where payment_id = $1',
         'update treasury_log set micro_usdc = 103000000 where payment_id = $1',
@@ -217,9 +221,9 @@ const PLANTED: Readonly<Record<string, Planted>> = {
   taken_sale_is_filled: {
     when: 'the sale that is paid out is of another order',
     plant: async () => {
-      const ids = await world.settling()
-      const other = await world.open(ids.id, 'card_partner')
-      await world.plant('update sale set attempt_id = $2 where payment_id = $1', [ids.id, other])
+      const ids = await fixture.settling()
+      const other = await fixture.open(ids.id, 'card_partner')
+      await fixture.plant('update sale set attempt_id = $2 where payment_id = $1', [ids.id, other])
       return ids
     },
     says: ({ attemptId }) => new RegExp(`^sale 1 is filled, of att_\\w+; the money is of ${attemptId}$`),
@@ -253,7 +257,7 @@ describe('a broken invariant', () => {
   const planted = Object.entries(PLANTED).map(([name, one]) => [name, one.when, one] as const)
   test.each(planted)('%s is reported when %s', async (name, _when, { plant, says }) => {
     const ids = await plant()
-    const differences = await world.differences(ids.id)
+    const differences = await fixture.differences(ids.id)
     const said = says(ids)
     if (typeof said === 'string') expect(differences[name]).toBe(said)
     else expect(differences[name]).toMatch(said)
@@ -261,9 +265,9 @@ describe('a broken invariant', () => {
 
   const whole = Object.entries(OF_THE_WHOLE).map(([name, one]) => [name, one.when, one] as const)
   test.each(whole)('%s is reported when %s', async (name, _when, { plant, mend, says }) => {
-    await world.plant(plant, [])
-    const { differences } = await reconcile(world.db, 'all')
-    await world.plant(mend, [])
+    await fixture.plant(plant, [])
+    const { differences } = await reconcile(fixture.db, 'all')
+    await fixture.plant(mend, [])
     const found = differences.filter(({ invariant }) => invariant === name)
     expect(found).toEqual([{ invariant: name, subject: expect.any(String), difference: expect.stringMatching(says) }])
   })

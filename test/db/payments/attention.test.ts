@@ -10,23 +10,23 @@ import { formatAmount } from '../../../src/domain/money.ts'
 import type { Attempt } from '../../../src/domain/payment/payment-object.ts'
 import { toSnapshot } from '../../../src/domain/payment/snapshot.ts'
 import { newId } from '../../../src/ids.ts'
-import { type CheckoutWorld, createCheckoutWorld } from '../../api/checkout/checkout-world.ts'
+import { type CheckoutFixture, createCheckoutFixture } from '../../api/checkout/checkout-fixture.ts'
 
 /** The list has reviews, and problems that only the clock finds. */
 
-let world: CheckoutWorld
+let fixture: CheckoutFixture
 beforeAll(async () => {
-  world = await createCheckoutWorld()
+  fixture = await createCheckoutFixture()
 })
-afterAll(() => world.close())
+afterAll(() => fixture.close())
 
 const asked = { minor: '4999', currency: 'EUR' as const }
 
 /** Writes a payment with an order with these values. */
 async function paymentWith(facts: Partial<Attempt>, provider: Attempt['provider'] = 'wallet_app') {
-  const { id } = await world.create()
+  const { id } = await fixture.create()
   const attemptId = newId('attempt')
-  await world.change(id, (work) => {
+  await fixture.change(id, (work) => {
     work.addAttempt({ id: attemptId, provider, method: 'card', asked })
     work.setAttempt(attemptId, facts)
   })
@@ -36,17 +36,17 @@ async function paymentWith(facts: Partial<Attempt>, provider: Attempt['provider'
 /** The kinds of the payment’s entries in the view, with the details. */
 async function listed(id: string): Promise<{ kind: string; detail: string | null }[]> {
   const row = z.object({ kind: z.string(), detail: z.string().nullable() })
-  return many(world.db, row, sql`select kind, detail from attention where payment_id = ${id} order by kind, detail`)
+  return many(fixture.db, row, sql`select kind, detail from attention where payment_id = ${id} order by kind, detail`)
 }
 const kinds = async (id: string) => (await listed(id)).map(({ kind }) => kind)
 
 describe('The attention list', () => {
   test('the attention list has every review of a payment, with its order, its text and the time since which it waits', async () => {
     const { id, attemptId } = await paymentWith({ status: 'paid', held: '4000', paidAt: new Date().toISOString() })
-    await world.change(id, (work) => work.set({ held: true }))
-    const { payment } = await loadPayment(world.db, id)
+    await fixture.change(id, (work) => work.set({ held: true }))
+    const { payment } = await loadPayment(fixture.db, id)
     expect(payment.reviews.map(({ reason }) => reason)).toEqual(['too_little', 'held'])
-    const { rows } = await world.db.query(
+    const { rows } = await fixture.db.query(
       'select attempt_id, kind, detail, since from attention where payment_id = $1 order by attempt_id',
       [id],
     )
@@ -55,10 +55,10 @@ describe('The attention list', () => {
       { attempt_id: attemptId, kind: 'review', detail: expect.stringMatching(/^too_little: .*40\.00 EUR/), since },
       { attempt_id: null, kind: 'review', detail: expect.stringMatching(/^held: An operator/), since },
     ])
-    expect(await listAttention(world.db, 100)).toContainEqual(
+    expect(await listAttention(fixture.db, 100)).toContainEqual(
       expect.objectContaining({ paymentId: id, attemptId, kind: 'review', amount: '49.99', currency: 'EUR' }),
     )
-    await world.change(id, (work) => {
+    await fixture.change(id, (work) => {
       work.set({ held: false })
       work.setAttempt(attemptId, { held: '4999' })
     })
@@ -66,7 +66,7 @@ describe('The attention list', () => {
   })
 
   test('amounts have the decimals of their currency, for every currency and every kind', async () => {
-    const { rows } = await world.db.query(
+    const { rows } = await fixture.db.query(
       'select asset, readable_amount(10000000, asset) as said from unnest($1::text[]) as asset',
       [[...CURRENCIES, 'USDC']],
     )
@@ -109,8 +109,8 @@ describe('The attention list', () => {
       'expiry_overdue',
     ],
   ])('%s that waits is listed from its limit on', async (_what, set, limit, kind) => {
-    const { db } = world
-    const { id } = await world.create()
+    const { db } = fixture
+    const { id } = await fixture.create()
     const listedAfter = async (more: string) => {
       await db.query(`update payment set ${set} where id = $3`, [limit, more, id])
       return kinds(id)
@@ -126,7 +126,7 @@ describe('The attention list', () => {
   ])('%s that its partner has not carried out is listed after an hour', async (_what, facts, kind) => {
     const { id, attemptId } = await paymentWith(facts)
     const age = (text: string) =>
-      world.db.query('update attempt set updated_at = now() - $2::interval where id = $1', [attemptId, text])
+      fixture.db.query('update attempt set updated_at = now() - $2::interval where id = $1', [attemptId, text])
     await age('59 minutes')
     expect(await kinds(id)).not.toContain(kind)
     await age('61 minutes')
@@ -140,16 +140,16 @@ describe('The attention list', () => {
   test('a callback that could not be applied is listed after an hour', async () => {
     const { id, attemptId } = await paymentWith({ status: 'open' })
     const event = { provider: 'wallet_app', eventId: id, attemptId, bodySha256: new Uint8Array(32) } as const
-    await recordPartnerEvent(world.db, { ...event, at: new Date(Date.now() - 59 * 60_000).toISOString() })
+    await recordPartnerEvent(fixture.db, { ...event, at: new Date(Date.now() - 59 * 60_000).toISOString() })
     expect(await listed(id)).toEqual([])
-    await world.db.query("update partner_event set received_at = now() - interval '61 minutes'")
+    await fixture.db.query("update partner_event set received_at = now() - interval '61 minutes'")
     expect(await listed(id)).toEqual([{ kind: 'partner_unread', detail: 'wallet_app' }])
   })
 
   test.each(USED_PROVIDER_NAMES)(
     'a partner that is confirming, %s, is listed an hour after the workflow counts it as silent',
     async (provider) => {
-      const { db } = world
+      const { db } = fixture
       const { id, attemptId } = await paymentWith({ status: 'confirming' }, provider)
       const silentAt = async () => toSnapshot(await loadPayment(db, id)).silentAt ?? 0
       const confirmedAt = Date.parse((await loadPayment(db, id)).attempts[0]?.updatedAt ?? '')

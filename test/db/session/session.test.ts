@@ -14,7 +14,7 @@ import { migrate } from '../../../src/db/migrate.ts'
 import { composeApi } from '../../../src/deps/api.ts'
 import { composeWorker } from '../../../src/deps/worker.ts'
 import { runPinrail } from '../../../src/operator/command.ts'
-import { openShop, type Shop } from '../../api/support/shop.ts'
+import { openTestApi, type TestApi } from '../../api/support/test-api.ts'
 import { OTHERWISE } from './otherwise.ts'
 
 /** Databases and users with unusual settings: a payment works anyway, or the database is refused. */
@@ -48,11 +48,11 @@ async function showSetting(config: pg.ClientConfig, name: string): Promise<strin
 }
 
 describe('A user whose settings all differ', () => {
-  let shop: Shop
+  let shop: TestApi
   beforeAll(async () => {
     const database = await createTestDatabase()
     await setForUser(database, { ...OTHERWISE, ...ALSO_OTHERWISE })
-    shop = await openShop({ database })
+    shop = await openTestApi({ database })
   })
   afterAll(() => shop?.close())
 

@@ -12,7 +12,7 @@ import type { Hex } from '../../../src/domain/hex.ts'
 import { runPinrail } from '../../../src/operator/command.ts'
 import { loseTemporal, putBack, takeBackup } from './backup.ts'
 import { chainFacts } from './chain-facts.ts'
-import { openAndLeave, startWorld, success, temporaryFolder, type World } from './world.ts'
+import { openAndLeave, startTestSystem, success, type TestSystem, temporaryFolder } from './test-system.ts'
 
 /**
  * The drill of docs/backup.md on a whole system: Temporal’s store is lost, the database goes back to a backup, both at
@@ -44,106 +44,109 @@ export async function playDrill({ payments, say }: Drill): Promise<string[]> {
   const folder = temporaryFolder(FOLDER_PREFIX)
   const secrets = { codec: key('old'), seed: randomBytes(32).toString('base64') }
   const env = { CRYPTO_DEPOSITS: 'true', TEMPORAL_CODEC_KEYS: secrets.codec, DEPOSIT_SEED: secrets.seed }
-  let world = await startWorld({ folder, env })
+  let testSystem = await startTestSystem({ folder, env })
   const problems: string[] = []
   try {
-    await loseStore(world, say)
+    await loseStore(testSystem, say)
     for (const alsoTemporal of [false, true])
-      problems.push(...(await loseDatabase(world, { payments, say, alsoTemporal })))
-    const oldKey = world.system.info.secret_key
-    const waiting = await world.create()
-    await openAndLeave(world, waiting)
-    await world.stop({ keep: true })
-    world = await startWorld({ folder, env: rotate(folder, secrets) })
-    problems.push(...(await proveRotation(world, { oldKey, waiting, say })))
-    problems.push(...(await paidTwice(world)))
+      problems.push(...(await loseDatabase(testSystem, { payments, say, alsoTemporal })))
+    const oldKey = testSystem.system.info.secret_key
+    const waiting = await testSystem.create()
+    await openAndLeave(testSystem, waiting)
+    await testSystem.stop({ keep: true })
+    testSystem = await startTestSystem({ folder, env: rotate(folder, secrets) })
+    problems.push(...(await proveRotation(testSystem, { oldKey, waiting, say })))
+    problems.push(...(await paidTwice(testSystem)))
     return problems
   } finally {
-    await world.stop()
+    await testSystem.stop()
   }
 }
 
 const seconds = (since: number): string => `${((Date.now() - since) / 1000).toFixed(1)} s`
 
-const payAll = (world: World, count: number): Promise<PaymentAnswer[]> =>
+const payAll = (testSystem: TestSystem, count: number): Promise<PaymentAnswer[]> =>
   Promise.all(
     Array.from({ length: count }, async (_each, index) => {
       const { provider, body, method } = JOURNEYS[index % JOURNEYS.length] ?? { provider: 'wallet_app', body: {} }
-      const payment = await world.createPatiently({ amount: '49.90', currency: 'EUR', ...body, provider })
-      await world.pay(payment, method === undefined ? {} : { method })
+      const payment = await testSystem.createPatiently({ amount: '49.90', currency: 'EUR', ...body, provider })
+      await testSystem.pay(payment, method === undefined ? {} : { method })
       return payment
     }),
   )
 
-async function loseStore(world: World, say: Drill['say']): Promise<void> {
-  const [open, unopened] = [await world.create(), await world.create()]
-  await openAndLeave(world, open)
-  await world.kill('temporal', { stayDown: true })
-  await loseTemporal(world.folder)
+async function loseStore(testSystem: TestSystem, say: Drill['say']): Promise<void> {
+  const [open, unopened] = [await testSystem.create(), await testSystem.create()]
+  await openAndLeave(testSystem, open)
+  await testSystem.kill('temporal', { stayDown: true })
+  await loseTemporal(testSystem.folder)
   const since = Date.now()
-  await world.system.children.get('temporal')?.start()
-  await Promise.all([world.pay(open), world.pay(unopened)])
-  await Promise.all([success(world, open.id), success(world, unopened.id)])
+  await testSystem.system.children.get('temporal')?.start()
+  await Promise.all([testSystem.pay(open), testSystem.pay(unopened)])
+  await Promise.all([success(testSystem, open.id), success(testSystem, unopened.id)])
   say(`Temporal's store lost: two open payments were paid and final ${seconds(since)} after the loss. Lost: nothing.`)
 }
 
 type Loss = Drill & { readonly alsoTemporal: boolean }
 
-async function loseDatabase(world: World, { payments, say, alsoTemporal }: Loss): Promise<string[]> {
-  const before = await payAll(world, payments)
-  await Promise.all(before.map(({ id }) => success(world, id)))
-  const opened = await Promise.all(Array.from({ length: payments }, () => world.create()))
+async function loseDatabase(testSystem: TestSystem, { payments, say, alsoTemporal }: Loss): Promise<string[]> {
+  const before = await payAll(testSystem, payments)
+  await Promise.all(before.map(({ id }) => success(testSystem, id)))
+  const opened = await Promise.all(Array.from({ length: payments }, () => testSystem.create()))
   // A payout that is on its way in the backup is paid on chain after it.
-  await world.chain.kill()
-  const onTheWay = await payAll(world, payments)
-  await Promise.all(onTheWay.map(({ id }) => reached(world, id, 'settling')))
-  const copy = await takeBackup(world)
-  await world.chain.revive()
-  await Promise.all(opened.map((payment) => world.pay(payment)))
-  const after = await payAll(world, payments)
+  await testSystem.chain.kill()
+  const onTheWay = await payAll(testSystem, payments)
+  await Promise.all(onTheWay.map(({ id }) => reached(testSystem, id, 'settling')))
+  const copy = await takeBackup(testSystem)
+  await testSystem.chain.revive()
+  await Promise.all(opened.map((payment) => testSystem.pay(payment)))
+  const after = await payAll(testSystem, payments)
   const kinds: Kinds = { before, onTheWay, opened, after }
-  await Promise.all(Object.values(kinds).flatMap((kind) => kind.map(({ id }) => success(world, id))))
+  await Promise.all(Object.values(kinds).flatMap((kind) => kind.map(({ id }) => success(testSystem, id))))
 
   const since = Date.now()
-  await restore(world, { copy, alsoTemporal })
-  const checked = await pinrail(world, 'backup', 'check')
-  const rebuilt = await pinrail(world, 'settlement', 'rebuild')
-  await Promise.all([world.system.children.get('worker')?.start(), world.system.children.get('api')?.start()])
-  await Promise.all([...before, ...onTheWay].map(({ id }) => success(world, id)))
+  await restore(testSystem, { copy, alsoTemporal })
+  const checked = await pinrail(testSystem, 'backup', 'check')
+  const rebuilt = await pinrail(testSystem, 'settlement', 'rebuild')
+  await Promise.all([testSystem.system.children.get('worker')?.start(), testSystem.system.children.get('api')?.start()])
+  await Promise.all([...before, ...onTheWay].map(({ id }) => success(testSystem, id)))
   say(
     `${alsoTemporal ? 'Database and Temporal lost' : 'Database lost'}: everything that the backup knew was final ` +
       `${seconds(since)} after the loss.`,
   )
   for (const line of [...checked.lines, ...rebuilt.lines]) say(`  ${line}`)
-  const statuses = await readStatuses(world, opened)
+  const statuses = await readStatuses(testSystem, opened)
   say(
     `  Lost: ${after.length} payments made after the backup, and the buyer's orders of ${opened.length}, which are ${statuses}.`,
   )
-  const waiting = await pinrail(world, 'attention')
+  const waiting = await pinrail(testSystem, 'attention')
   for (const line of waiting.lines) say(`  ${line}`)
-  const later = await payAll(world, 1)
-  await Promise.all(later.map(({ id }) => success(world, id)))
+  const later = await payAll(testSystem, 1)
+  await Promise.all(later.map(({ id }) => success(testSystem, id)))
   return [
     ...(checked.code === 0 ? [] : ['the backup was found to contradict itself']),
-    ...(await findTransferProblems(world, kinds)),
-    ...(await paidTwice(world)),
+    ...(await findTransferProblems(testSystem, kinds)),
+    ...(await paidTwice(testSystem)),
   ]
 }
 
-async function restore(world: World, { copy, alsoTemporal }: { copy: string; alsoTemporal: boolean }): Promise<void> {
-  await Promise.all((['api', 'worker'] as const).map((name) => world.kill(name, { stayDown: true })))
-  await world.kill('postgres', { stayDown: true })
-  if (alsoTemporal) await world.kill('temporal', { stayDown: true })
-  await putBack(world.folder, copy)
-  if (alsoTemporal) await loseTemporal(world.folder)
-  await world.system.children.get('postgres')?.start()
-  if (alsoTemporal) await world.system.children.get('temporal')?.start()
+async function restore(
+  testSystem: TestSystem,
+  { copy, alsoTemporal }: { copy: string; alsoTemporal: boolean },
+): Promise<void> {
+  await Promise.all((['api', 'worker'] as const).map((name) => testSystem.kill(name, { stayDown: true })))
+  await testSystem.kill('postgres', { stayDown: true })
+  if (alsoTemporal) await testSystem.kill('temporal', { stayDown: true })
+  await putBack(testSystem.folder, copy)
+  if (alsoTemporal) await loseTemporal(testSystem.folder)
+  await testSystem.system.children.get('postgres')?.start()
+  if (alsoTemporal) await testSystem.system.children.get('temporal')?.start()
 }
 
 /** As an operator types it, with the worker’s variables. */
-async function pinrail(world: World, ...args: string[]): Promise<{ code: number; lines: string[] }> {
-  const memory = readMemory(world.folder)
-  if (memory === null) throw new Error(`${world.folder} remembers nothing`)
+async function pinrail(testSystem: TestSystem, ...args: string[]): Promise<{ code: number; lines: string[] }> {
+  const memory = readMemory(testSystem.folder)
+  if (memory === null) throw new Error(`${testSystem.folder} remembers nothing`)
   const ports = { ...DEFAULT_PORTS, ...memory.ports }
   const parts = {
     addresses: createAddresses(ports, memory.secrets, {}),
@@ -159,19 +162,19 @@ async function pinrail(world: World, ...args: string[]): Promise<{ code: number;
   return { code, lines: text.trimEnd().split('\n') }
 }
 
-const reached = (world: World, id: string, status: string): Promise<true> =>
-  until(async () => ((await world.merchant.read(id)).status === status ? true : null), `${id} to be ${status}`)
+const reached = (testSystem: TestSystem, id: string, status: string): Promise<true> =>
+  until(async () => ((await testSystem.merchant.read(id)).status === status ? true : null), `${id} to be ${status}`)
 
-async function readStatuses(world: World, payments: readonly PaymentAnswer[]): Promise<string> {
-  const all = await Promise.all(payments.map(({ id }) => world.merchant.read(id)))
+async function readStatuses(testSystem: TestSystem, payments: readonly PaymentAnswer[]): Promise<string> {
+  const all = await Promise.all(payments.map(({ id }) => testSystem.merchant.read(id)))
   return [...new Set(all.map(({ status }) => status))].join(', ')
 }
 
-const getTreasury = (world: World): string => privateKeyToAddress(world.secrets.treasuryKey as Hex)
+const getTreasury = (testSystem: TestSystem): string => privateKeyToAddress(testSystem.secrets.treasuryKey as Hex)
 
 /** The chain is the truth: everything that succeeded was paid once, whatever the database has forgotten. */
-async function findTransferProblems(world: World, kinds: Kinds): Promise<string[]> {
-  const chain = await chainFacts(world.system.info, getTreasury(world))
+async function findTransferProblems(testSystem: TestSystem, kinds: Kinds): Promise<string[]> {
+  const chain = await chainFacts(testSystem.system.info, getTreasury(testSystem))
   return Object.entries(kinds).flatMap(([kind, payments]: [string, readonly PaymentAnswer[]]) =>
     payments.flatMap(({ id }) => {
       const paid = chain.settlements.filter(({ nonce }) => nonce === chain.nonceOf(id)).length
@@ -181,8 +184,8 @@ async function findTransferProblems(world: World, kinds: Kinds): Promise<string[
 }
 
 /** No nonce twice, and no transfer out of the treasury without a nonce. */
-async function paidTwice(world: World): Promise<string[]> {
-  const chain = await chainFacts(world.system.info, getTreasury(world))
+async function paidTwice(testSystem: TestSystem): Promise<string[]> {
+  const chain = await chainFacts(testSystem.system.info, getTreasury(testSystem))
   const nonces = chain.settlements.map(({ nonce }) => nonce)
   const sum = chain.settlements.reduce((total, { micro }) => total + micro, 0n)
   return [
@@ -212,16 +215,16 @@ function rotate(folder: string, old: { codec: string; seed: string }): Record<st
 }
 
 async function proveRotation(
-  world: World,
+  testSystem: TestSystem,
   { oldKey, waiting, say }: { oldKey: string; waiting: PaymentAnswer; say: Drill['say'] },
 ): Promise<string[]> {
   const since = Date.now()
   const headers = { authorization: `Bearer ${oldKey}` }
-  const { status } = await fetch(`${world.system.info.api_url}/v1/payments/${waiting.id}`, { headers })
-  await world.pay(waiting)
-  await finalState(world.merchant, waiting.id)
-  await success(world, waiting.id)
-  const events = await deliveredEvents(world.merchant, waiting.id)
+  const { status } = await fetch(`${testSystem.system.info.api_url}/v1/payments/${waiting.id}`, { headers })
+  await testSystem.pay(waiting)
+  await finalState(testSystem.merchant, waiting.id)
+  await success(testSystem, waiting.id)
+  const events = await deliveredEvents(testSystem.merchant, waiting.id)
   say(
     `Pepper, webhook key, codec key and deposit seed changed: a payment of before was final ${seconds(since)} after the ` +
       `start, its webhook was signed with the secret of before (${events.length} delivered). Lost: nothing.`,

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { finalState, JOURNEYS, type Journey } from '../../../scripts/demo/journey.ts'
 import type { PaymentAnswer } from '../../../scripts/demo/merchant.ts'
 import { shuffled } from '../../support/random.ts'
-import type { World } from './world.ts'
+import type { TestSystem } from './test-system.ts'
 
 /**
  * The processes that a round can kill. `chain` is the proxy before the chain: a chain keeps its blocks, but a
@@ -25,14 +25,14 @@ const SPREAD_MS = 4000
 const CUT_MS = 3000
 
 /** Payments by all partners at once, and kills in the middle of them; resolves when every payment has succeeded. */
-export async function playRound(world: World, round: Round): Promise<PaymentAnswer[]> {
+export async function playRound(testSystem: TestSystem, round: Round): Promise<PaymentAnswer[]> {
   const { random, say } = round
-  const buying = Array.from({ length: round.payments }, (_each, index) => buy(world, index, random() * SPREAD_MS))
-  const killing = killAll(world, round)
+  const buying = Array.from({ length: round.payments }, (_each, index) => buy(testSystem, index, random() * SPREAD_MS))
+  const killing = killAll(testSystem, round)
   const payments = await Promise.all(buying)
   const lastKillAt = await killing
   for (const { id } of payments) {
-    const { status } = await finalState(world.merchant, id)
+    const { status } = await finalState(testSystem.merchant, id)
     if (status !== 'succeeded') throw new Error(`${id} ended as ${status}`)
   }
   say(
@@ -44,27 +44,27 @@ export async function playRound(world: World, round: Round): Promise<PaymentAnsw
 const FIRST: Journey = { provider: 'wallet_app', body: { amount: '49.90', currency: 'EUR' } }
 
 /** A shop and a buyer who try again without a response, as shops and buyers do. */
-async function buy(world: World, index: number, afterMs: number): Promise<PaymentAnswer> {
+async function buy(testSystem: TestSystem, index: number, afterMs: number): Promise<PaymentAnswer> {
   await delay(afterMs)
   const { provider, body, method } = JOURNEYS[index % JOURNEYS.length] ?? FIRST
-  const payment = await world.createPatiently({ ...body, provider })
-  await world.pay(payment, method === undefined ? {} : { method })
+  const payment = await testSystem.createPatiently({ ...body, provider })
+  await testSystem.pay(payment, method === undefined ? {} : { method })
   return payment
 }
 
 /** Kills each victim once, and returns the time of the last kill, in Unix milliseconds. */
-async function killAll(world: World, { victims, random, say }: Round): Promise<number> {
+async function killAll(testSystem: TestSystem, { victims, random, say }: Round): Promise<number> {
   let lastKillAt = 0
   for (const victim of shuffled(victims, random)) {
     await delay((random() * SPREAD_MS) / victims.length + 300)
     say(`kill -9 ${victim}`)
     lastKillAt = Date.now()
     if (victim === 'chain') {
-      await world.chain.kill()
+      await testSystem.chain.kill()
       await delay(random() * CUT_MS)
-      await world.chain.revive()
-    } else await world.kill(victim)
+      await testSystem.chain.revive()
+    } else await testSystem.kill(victim)
   }
-  for (const victim of victims) await world.system.children.get(victim as 'worker')?.untilReady()
+  for (const victim of victims) await testSystem.system.children.get(victim as 'worker')?.untilReady()
   return lastKillAt
 }

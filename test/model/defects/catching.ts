@@ -1,7 +1,7 @@
+import { openTestSystem, type TestSystem } from '../fixture/payment.ts'
+import type { TestServices } from '../fixture/services.ts'
 import { playStory } from '../story/play.ts'
 import { playRandom } from '../story/tell.ts'
-import { openTheater, type Theater } from '../world/shop.ts'
-import type { Stage } from '../world/stage.ts'
 import type { Defect } from './defect.ts'
 
 /** A range of random stories of a seed: the first number, and how many. */
@@ -9,13 +9,13 @@ export type Stories = { readonly seed: number; readonly from: number; readonly s
 
 /** Plants the bug while the work runs. */
 export async function withDefect<T>(
-  stage: Stage,
+  testServices: TestServices,
   { and = [], ...seam }: Defect,
-  work: (planted: Theater) => Promise<T>,
+  work: (planted: TestSystem) => Promise<T>,
 ): Promise<T> {
-  const planted = await openTheater(stage, [seam, ...and])
+  const planted = await openTestSystem(testServices, [seam, ...and])
   try {
-    stage.useClock(planted.timeline.now)
+    testServices.useClock(planted.timeline.now)
     return await work(planted)
   } finally {
     await planted.close()
@@ -27,18 +27,18 @@ export async function withDefect<T>(
  * number of stories and the failure; null if no story caught the bug.
  */
 export function catchDefect(
-  sound: Theater,
+  sound: TestSystem,
   defect: Defect,
   { seed, from, stories }: Stories,
 ): Promise<{ readonly played: number; readonly wrong: string } | null> {
-  const { stage } = sound
-  return withDefect(stage, defect, async (planted) => {
+  const { stage: testServices } = sound
+  return withDefect(testServices, defect, async (planted) => {
     for (let number = from; number < from + stories; number++) {
-      stage.useClock(planted.timeline.now)
+      testServices.useClock(planted.timeline.now)
       const { story, wrong: all } = await playRandom(planted, { seed, number })
       const [wrong] = all
       if (wrong === undefined) continue
-      stage.useClock(sound.timeline.now)
+      testServices.useClock(sound.timeline.now)
       if ((await playStory(sound, story)).length === 0) return { played: number - from + 1, wrong }
     }
     return null

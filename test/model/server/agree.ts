@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import { createPaymentWorld, type PaymentWorld } from '../../../scripts/histories/payment-world.ts'
+import { createPaymentFixture, type PaymentFixture } from '../../../scripts/histories/payment-fixture.ts'
 import { startTimeSkipping } from '../../../scripts/test/services/temporal.ts'
 import { createRandom } from '../../support/random.ts'
+import { openTestPayment, type TestSystem } from '../fixture/payment.ts'
 import { clean, playAtOnce } from '../story/play.ts'
 import type { Story, StoryStep } from '../story/steps.ts'
 import { createTeller } from '../story/tell.ts'
 import type { View } from '../story/view.ts'
-import { openShop, type Theater } from '../world/shop.ts'
 import { readRows } from './compare.ts'
-import { openServerShop, StandsStill } from './server-shop.ts'
+import { openServerPayment, StandsStill } from './server-payment.ts'
 
 /** Plays a story in virtual time and on a real server, and returns the rows that it leaves in both. */
 
@@ -36,7 +36,7 @@ const STANDSTILLS = 5
  * so the next one gets a new server.
  */
 export async function playOnServers(
-  theater: Theater,
+  testSystem: TestSystem,
   { seed, from, stories }: { readonly seed: number; readonly from: number; readonly stories: number },
   each: (number: number, both: Agreement) => void,
 ): Promise<void> {
@@ -44,7 +44,7 @@ export async function playOnServers(
   while (played < stories && standstills < STANDSTILLS)
     await withWorld(async (world) => {
       while (played < stories) {
-        const both = await playBoth(theater, world, { seed, number: number++ })
+        const both = await playBoth(testSystem, world, { seed, number: number++ })
         if (both === null) continue
         each(number - 1, both)
         played++
@@ -57,9 +57,9 @@ export async function playOnServers(
   if (played < stories) throw new Error(`time stood still in ${standstills} stories in a row`)
 }
 
-async function withWorld(play: (world: PaymentWorld) => Promise<void>): Promise<void> {
+async function withWorld(play: (world: PaymentFixture) => Promise<void>): Promise<void> {
   const env = await startTimeSkipping()
-  const world = await createPaymentWorld(env)
+  const world = await createPaymentFixture(env)
   try {
     await play(world)
   } finally {
@@ -70,15 +70,15 @@ async function withWorld(play: (world: PaymentWorld) => Promise<void>): Promise<
 
 /** Null: the story has no step that the server can play beyond the first two. Throws `StandsStill`. */
 async function playBoth(
-  theater: Theater,
-  world: PaymentWorld,
+  testSystem: TestSystem,
+  world: PaymentFixture,
   which: { readonly seed: number; readonly number: number },
 ): Promise<Agreement | null> {
   const random = createRandom(Math.imul(which.seed, 6151) + which.number * 15_485_863)
   const price = { minor: random.pick(['4999', '10000', '25000']), pinned: random.chance(0.3) }
   const steps: StoryStep[] = []
   const draw = createTeller(random)
-  const here = await openShop(theater, { ...price, currency: 'EUR', only: false })
+  const here = await openTestPayment(testSystem, { ...price, currency: 'EUR', only: false })
   let rows: object
   try {
     await playAtOnce(here, async (look) => {
@@ -99,9 +99,9 @@ async function playBoth(
   return { story, here: rows, there }
 }
 
-async function playThere(world: PaymentWorld, { steps, ...price }: Story): Promise<object> {
+async function playThere(world: PaymentFixture, { steps, ...price }: Story): Promise<object> {
   const coming = steps.values()
-  const there = await openServerShop(world, price)
+  const there = await openServerPayment(world, price)
   try {
     await playAtOnce(there.shop, () => coming.next().value ?? null)
     return await readRows(there.shop)

@@ -1,11 +1,11 @@
-import type { Shop } from '../world/shop.ts'
+import type { TestPayment } from '../fixture/payment.ts'
 
 /**
  * The rows that a story leaves, without what differs from run to run: ids, times, and amounts that depend on a rate.
  */
-export async function readRows(shop: Shop): Promise<object> {
-  const { db, paymentId } = shop
-  const { payment, attempts, sales } = await shop.system.loadPayment(db, paymentId)
+export async function readRows(testPayment: TestPayment): Promise<object> {
+  const { db, paymentId } = testPayment
+  const { payment, attempts, sales } = await testPayment.system.loadPayment(db, paymentId)
   const rows = async (statement: string) => (await db.query(statement, [paymentId])).rows as Record<string, string>[]
   const amount = (asset: string, units: string): string => (asset === 'EUR' ? units : units.startsWith('-') ? '-' : '+')
   const { status, statusReason, exception, held, payout, closedAs, providerUsed, listenEnded, expiryPostponed } =
@@ -40,7 +40,7 @@ export async function readRows(shop: Shop): Promise<object> {
       )
       .toSorted(),
     events: (await rows('select type from event where payment_id = $1 order by sequence')).map(({ type }) => type),
-    answers: shop.asks.map(
+    answers: testPayment.asks.map(
       ({ what, answer }) => `${what}: ${answer?.startsWith('refused') ? 'refused' : outcome(answer)}`,
     ),
   }

@@ -1,4 +1,4 @@
-import type { Shop } from '../world/shop.ts'
+import type { TestPayment } from '../fixture/payment.ts'
 import { checkAnswers, checkClosing, checkEvents } from './checks/events.ts'
 import { readFacts } from './checks/facts.ts'
 import {
@@ -18,8 +18,8 @@ import { checkHeldThere, checkVisible, checkWakers } from './checks/wakers.ts'
 
 /** The rules for every story after it had time to end. Each fact is read from the party that owns it. */
 
-export async function checkStory(shop: Shop): Promise<string[]> {
-  const facts = await readFacts(shop)
+export async function checkStory(testPayment: TestPayment): Promise<string[]> {
+  const facts = await readFacts(testPayment)
   return [
     ...checkPartners(facts),
     ...checkReceivables(facts),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from '@jest/globals'
-import { openTheater, type Theater } from '../world/shop.ts'
-import { openStage, type Stage } from '../world/stage.ts'
+import { openTestSystem, type TestSystem } from '../fixture/payment.ts'
+import { openTestServices, type TestServices } from '../fixture/services.ts'
 import { playDrawn, playStory } from './play.ts'
 import type { Story } from './steps.ts'
 import { playRandom } from './tell.ts'
@@ -8,25 +8,25 @@ import type { View } from './view.ts'
 
 /** The stage for the tests of one file, and what a story must satisfy. */
 
-let stage: Stage
-let theater: Theater
+let testServices: TestServices
+let testSystem: TestSystem
 
 export function useModel(): void {
   beforeAll(async () => {
-    stage = await openStage()
-    theater = await openTheater(stage)
+    testServices = await openTestServices()
+    testSystem = await openTestSystem(testServices)
   }, 120_000)
   afterAll(async () => {
-    await theater?.close()
-    await stage?.close()
+    await testSystem?.close()
+    await testServices?.close()
   })
 }
 
-export const playNext = (seed: number, number: number) => playRandom(theater, { seed, number })
+export const playNext = (seed: number, number: number) => playRandom(testSystem, { seed, number })
 
 /** The story ends as every story must: see docs/model.md. */
 export async function holds(story: Story): Promise<void> {
-  expect(await playStory(theater, story)).toEqual([])
+  expect(await playStory(testSystem, story)).toEqual([])
 }
 
 /** … and is like this after its last step. */
@@ -38,6 +38,6 @@ export async function isThen(story: Story, then: Partial<View>): Promise<void> {
     if (step === null) seen = await look()
     return step
   }
-  expect(await playDrawn(theater, story, tell)).toEqual([])
+  expect(await playDrawn(testSystem, story, tell)).toEqual([])
   expect(seen).toMatchObject(then)
 }

@@ -1,6 +1,6 @@
 import type { Attempt } from '../../../src/domain/payment/payment-object.ts'
-import { listAttempts } from '../world/books.ts'
-import type { Shop } from '../world/shop.ts'
+import { listAttempts } from '../fixture/books.ts'
+import type { TestPayment } from '../fixture/payment.ts'
 import { getUnreturned } from './checks/facts.ts'
 import type { StoryStep } from './steps.ts'
 
@@ -9,14 +9,14 @@ import type { StoryStep } from './steps.ts'
 type Decide = Extract<StoryStep, { do: 'decide' }>
 
 /** The version that an operator looks at. */
-export async function see({ system, db, paymentId }: Shop): Promise<number> {
+export async function see({ system, db, paymentId }: TestPayment): Promise<number> {
   return (await system.loadPayment(db, paymentId)).payment.version
 }
 
-export async function decide(shop: Shop, step: Decide, looked: number | null): Promise<void> {
-  const attempt = step.of === null ? undefined : (await listAttempts(shop))[step.of]?.id
-  const version = step.before === true && looked !== null ? looked : await see(shop)
-  await say(shop, { say: step.say, attempt, outside: step.outside, version, mayWait: step.together !== true })
+export async function decide(testPayment: TestPayment, step: Decide, looked: number | null): Promise<void> {
+  const attempt = step.of === null ? undefined : (await listAttempts(testPayment))[step.of]?.id
+  const version = step.before === true && looked !== null ? looked : await see(testPayment)
+  await say(testPayment, { say: step.say, attempt, outside: step.outside, version, mayWait: step.together !== true })
 }
 
 export type Saying = {
@@ -30,33 +30,33 @@ export type Saying = {
 
 /** Decides. Returns the response to the operator; null: none yet. */
 export async function say(
-  shop: Shop,
+  testPayment: TestPayment,
   { say: decision, attempt, outside, version, mayWait }: Saying,
 ): Promise<string | null> {
-  const before = await shop.system.loadPayment(shop.db, shop.paymentId)
+  const before = await testPayment.system.loadPayment(testPayment.db, testPayment.paymentId)
   const argument = {
     operator: 'ada',
-    reason: `looked at it ${shop.asks.length}`,
+    reason: `looked at it ${testPayment.asks.length}`,
     version,
     ...(attempt !== undefined && { attempt }),
     ...(outside === true && { outside }),
   }
-  shop.ask(decision, decision, { argument, who: 'operator' })
+  testPayment.ask(decision, decision, { argument, who: 'operator' })
   if (!mayWait) return null
-  await shop.timeline.settle()
-  const answer = shop.asks.at(-1)?.answer ?? null
+  await testPayment.timeline.settle()
+  const answer = testPayment.asks.at(-1)?.answer ?? null
   if (answer?.endsWith(': recorded"}') !== true) return answer
-  const after = await shop.system.loadPayment(shop.db, shop.paymentId)
+  const after = await testPayment.system.loadPayment(testPayment.db, testPayment.paymentId)
   const isHold = decision === 'hold'
   if (version < before.payment.version && !isHold)
-    shop.wrong.push('an operator decided about what they had not looked at')
+    testPayment.wrong.push('an operator decided about what they had not looked at')
   if (after.payment.version === before.payment.version)
-    shop.wrong.push(`${decision} was recorded, and nothing has changed`)
-  if (decision === 'give_back') shop.wrong.push(...checkNamed({ before, after, attempt, outside }))
+    testPayment.wrong.push(`${decision} was recorded, and nothing has changed`)
+  if (decision === 'give_back') testPayment.wrong.push(...checkNamed({ before, after, attempt, outside }))
   return answer
 }
 
-type Row = Awaited<ReturnType<Shop['system']['loadPayment']>>
+type Row = Awaited<ReturnType<TestPayment['system']['loadPayment']>>
 type GivenBack = {
   readonly before: Row
   readonly after: Row

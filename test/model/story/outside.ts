@@ -1,27 +1,27 @@
 import type { ProviderName } from '../../../src/domain/methods.ts'
 import { LATE_FROM, type SandboxOrder } from '../../../src/sandbox/partners/order.ts'
-import { type Attempt, listAttempts, readOrder } from '../world/books.ts'
-import { SCOPE } from '../world/engine.ts'
-import type { Shop } from '../world/shop.ts'
+import { type Attempt, listAttempts, readOrder } from '../fixture/books.ts'
+import { SCOPE } from '../fixture/engine.ts'
+import type { TestPayment } from '../fixture/payment.ts'
 import type { News, PartnerAct, Step } from './steps.ts'
 
 /** The actions of a partner with its order, or of somebody on the chain, and how readings of them arrive. */
 
 /** `seen`: the version at which the operator last looked. `sold`: the sale of the last step. */
-export type Playing = { readonly shop: Shop; seen: number | null; sold: number | null }
+export type Playing = { readonly testPayment: TestPayment; seen: number | null; sold: number | null }
 
 export async function atPartner(playing: Playing, step: Extract<Step, { do: 'partner' }>): Promise<void> {
-  const { shop } = playing
-  const attempt = (await listAttempts(shop))[step.of]
+  const { testPayment } = playing
+  const attempt = (await listAttempts(testPayment))[step.of]
   if (attempt === undefined || attempt.provider === 'crypto') return
-  const order = await readOrder(shop, attempt)
+  const order = await readOrder(testPayment, attempt)
   if (order === null) return
   // The passing of time alone confirmed it.
-  if (order.status === 'paid' && !shop.came.has(attempt.id)) shop.came.set(attempt.id, 1)
-  const { book, faults } = shop.stage.sandbox.partners[attempt.provider as ProviderName]
+  if (order.status === 'paid' && !testPayment.came.has(attempt.id)) testPayment.came.set(attempt.id, 1)
+  const { book, faults } = testPayment.testServices.sandbox.partners[attempt.provider as ProviderName]
   const getShare = (minor: string) => ((BigInt(minor) * BigInt(step.percent)) / 100n).toString()
   const share = getShare(order.minor)
-  const asked = await readAsked(shop, attempt)
+  const asked = await readAsked(testPayment, attempt)
   const done = step.act === 'fit again' ? fitAgain(order, asked, getShare(asked)) : change(order, step.act, share)
   if (done === 'no') return
   if (done === 'ask') {
@@ -35,14 +35,18 @@ export async function atPartner(playing: Playing, step: Extract<Step, { do: 'par
     })
     if (answer?.kind !== 'done') return
   }
-  await remember(shop, attempt, asked)
-  shop.untold.add(attempt.id)
-  await spread(shop, attempt, step.news)
+  await remember(testPayment, attempt, asked)
+  testPayment.untold.add(attempt.id)
+  await spread(testPayment, attempt, step.news)
 }
 
 /** Records how often the partner has reported money, and since when it has had the whole price. */
-async function remember({ timeline, stage, paidSince, came }: Shop, attempt: Attempt, asked: string): Promise<void> {
-  const order = await readOrder({ stage }, attempt)
+async function remember(
+  { timeline, testServices, paidSince, came }: TestPayment,
+  attempt: Attempt,
+  asked: string,
+): Promise<void> {
+  const order = await readOrder({ testServices }, attempt)
   const received = BigInt(order?.receivedMinor ?? '0')
   const isWhole = order?.status === 'paid' && order.minor === asked && received >= BigInt(asked)
   if (order?.status === 'paid') came.set(attempt.id, (came.get(attempt.id) ?? 0) + 1)
@@ -88,7 +92,7 @@ const ACTIONS: Readonly<
   expire: { action: 'expire' },
 }
 
-async function readAsked({ db }: Shop, { id }: Attempt): Promise<string> {
+async function readAsked({ db }: TestPayment, { id }: Attempt): Promise<string> {
   const { rows } = await db.query('select amount_minor::text as asked from attempt where id = $1', [id])
   return rows[0]?.['asked'] as string
 }
@@ -139,18 +143,18 @@ function change(order: SandboxOrder, act: PartnerAct, share: string): 'done' | '
   }
 }
 
-export async function spread(shop: Shop, attempt: Attempt, news: News): Promise<void> {
+export async function spread(testPayment: TestPayment, attempt: Attempt, news: News): Promise<void> {
   if (news === 'later') return
-  shop.untold.delete(attempt.id)
-  await shop.storeNews(attempt.provider, attempt.id)
-  if (news === 'told' || news === 'twice') shop.tellNews(attempt.id)
-  if (news === 'twice') shop.tellNews(attempt.id)
+  testPayment.untold.delete(attempt.id)
+  await testPayment.storeNews(attempt.provider, attempt.id)
+  if (news === 'told' || news === 'twice') testPayment.tellNews(attempt.id)
+  if (news === 'twice') testPayment.tellNews(attempt.id)
 }
 
 let deposits = 0
 
-export async function deposit(shop: Shop, step: Extract<Step, { do: 'deposit' }>): Promise<void> {
-  const { db, system, paymentId, timeline } = shop
+export async function deposit(testPayment: TestPayment, step: Extract<Step, { do: 'deposit' }>): Promise<void> {
+  const { db, system, paymentId, timeline } = testPayment
   const { rows } = await db.query(
     'select address, attempt_id, asked_micro::text, token from deposit where payment_id = $1',
     [paymentId],
@@ -179,5 +183,5 @@ export async function deposit(shop: Shop, step: Extract<Step, { do: 'deposit' }>
     await tx.query('update deposit_log set applied_at = now() where tx_hash = $1', [log.txHash])
     await hooks.onDeposit(tx, { ...log, paymentId, attemptId: row.attempt_id, expected: step.token === 'usdc' })
   })
-  shop.repeatNews()
+  testPayment.repeatNews()
 }

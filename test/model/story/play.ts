@@ -1,7 +1,7 @@
 import type { MethodName, ProviderUsed } from '../../../src/domain/methods.ts'
 import { newId } from '../../../src/ids.ts'
-import { hasOrder, listAttempts } from '../world/books.ts'
-import { openShop, type Shop, type Theater } from '../world/shop.ts'
+import { hasOrder, listAttempts } from '../fixture/books.ts'
+import { openTestPayment, type TestPayment, type TestSystem } from '../fixture/payment.ts'
 import { checkStory } from './check.ts'
 import { checkBetween } from './checks/between.ts'
 import { decide, see } from './operator.ts'
@@ -24,116 +24,119 @@ const DAYS_TO_END = 9
 export type Teller = (look: () => Promise<View>) => Promise<StoryStep | null> | StoryStep | null
 
 /** Plays the story to its end. Returns its failures; empty: none. */
-export function playStory(theater: Theater, story: Story): Promise<string[]> {
+export function playStory(testSystem: TestSystem, story: Story): Promise<string[]> {
   const steps = story.steps.values()
-  return playDrawn(theater, story, () => steps.next().value ?? null)
+  return playDrawn(testSystem, story, () => steps.next().value ?? null)
 }
 
 /** … as a function draws its steps. */
-export async function playDrawn(theater: Theater, story: Omit<Story, 'steps'>, tell: Teller): Promise<string[]> {
+export async function playDrawn(testSystem: TestSystem, story: Omit<Story, 'steps'>, tell: Teller): Promise<string[]> {
   const { minor, currency = 'EUR', pinned, only = false } = story
-  const shop = await openShop(theater, { minor, currency, pinned, only })
-  const playing: Playing = { shop, seen: null, sold: null }
-  const next = async () => tell(() => lookAt(shop))
+  const testPayment = await openTestPayment(testSystem, { minor, currency, pinned, only })
+  const playing: Playing = { testPayment, seen: null, sold: null }
+  const next = async () => tell(() => lookAt(testPayment))
   try {
     for (let step = await next(); step !== null; step = await next()) await playStep(playing, step)
     await finish(playing, 'slowly')
-    const { payment } = await shop.system.loadPayment(shop.db, shop.paymentId)
-    theater.note(`${payment.status} ${payment.statusReason} ${JSON.stringify(shop.asks)}`)
-    const wrong = await findWrong(shop)
+    const { payment } = await testPayment.system.loadPayment(testPayment.db, testPayment.paymentId)
+    testSystem.note(`${payment.status} ${payment.statusReason} ${JSON.stringify(testPayment.asks)}`)
+    const wrong = await findWrong(testPayment)
     if (wrong.length > 0) return wrong
-    const stuck = await tidyUp(shop)
-    return [...stuck, ...(await findWrong(shop)), ...(await theater.neighbor.check())]
+    const stuck = await tidyUp(testPayment)
+    return [...stuck, ...(await findWrong(testPayment)), ...(await testSystem.neighbor.check())]
   } catch (error) {
     return [`the story stopped: ${error instanceof Error ? error.message : String(error)}`]
   } finally {
-    await clean(shop)
+    await clean(testPayment)
   }
 }
 
 /** Plays it in this shop, to the end, and leaves the rows. At once: payouts end before any time passes. */
-export async function playAtOnce(shop: Shop, tell: Teller): Promise<void> {
-  const playing: Playing = { shop, seen: null, sold: null }
-  const next = async () => tell(() => lookAt(shop))
+export async function playAtOnce(testPayment: TestPayment, tell: Teller): Promise<void> {
+  const playing: Playing = { testPayment, seen: null, sold: null }
+  const next = async () => tell(() => lookAt(testPayment))
   for (let step = await next(); step !== null; step = await next()) await playStep(playing, step)
   await finish(playing, 'at once')
 }
 
-async function findWrong(shop: Shop): Promise<string[]> {
-  const crashes = shop.server.crashes.map(({ message }) => `crash: ${message}`)
-  return [...shop.wrong, ...crashes, ...(await checkStory(shop))]
+async function findWrong(testPayment: TestPayment): Promise<string[]> {
+  const crashes = testPayment.server.crashes.map(({ message }) => `crash: ${message}`)
+  return [...testPayment.wrong, ...crashes, ...(await checkStory(testPayment))]
 }
 
 async function playStep(playing: Playing, step: StoryStep): Promise<void> {
-  const { shop } = playing
+  const { testPayment } = playing
   await act(playing, step)
   if (step.together === true) return
-  await shop.timeline.settle()
-  const { wrong, sold } = await checkBetween(shop, playing.sold)
+  await testPayment.timeline.settle()
+  const { wrong, sold } = await checkBetween(testPayment, playing.sold)
   playing.sold = sold
-  shop.wrong.push(...wrong)
+  testPayment.wrong.push(...wrong)
 }
 
 /** Runs the step at once: its effects are processed afterwards. */
 async function act(playing: Playing, step: StoryStep): Promise<void> {
-  const { shop } = playing
+  const { testPayment } = playing
   switch (step.do) {
     case 'click': {
       const argument = { attemptId: newId('attempt'), provider: step.provider, method: METHODS[step.provider] }
-      return shop.ask(`click ${step.provider}`, 'openAttempt', { argument, who: 'outside' })
+      return testPayment.ask(`click ${step.provider}`, 'openAttempt', { argument, who: 'outside' })
     }
     case 'partner':
       return atPartner(playing, step)
     case 'news': {
-      const attempt = (await listAttempts(shop))[step.of]
+      const attempt = (await listAttempts(testPayment))[step.of]
       // A partner reports nothing about an order that it does not have: such money would be read forever, on the
       // attention list.
-      const isTold = attempt !== undefined && (await hasOrder(shop, attempt))
-      if (isTold) await spread(shop, attempt, 'told')
+      const isTold = attempt !== undefined && (await hasOrder(testPayment, attempt))
+      if (isTold) await spread(testPayment, attempt, 'told')
       return
     }
     case 'deposit':
-      return deposit(shop, step)
+      return deposit(testPayment, step)
     case 'fault':
-      return shop.troubles.set({ at: step.at, trouble: step.trouble, times: step.times })
+      return testPayment.troubles.set({ at: step.at, trouble: step.trouble, times: step.times })
     case 'simulator': {
-      const { converter, partners } = shop.stage.sandbox
+      const { converter, partners } = testPayment.testServices.sandbox
       const isConverters = ['conversion_refused', 'fill_off_rate', 'delay', 'old_rates'].includes(step.fault)
       const parties = isConverters ? [converter] : Object.values(partners)
       for (const { faults } of parties) await faults.set({ fault: step.fault, times: 1, seconds: step.seconds })
       return
     }
     case 'engine': {
-      const wrong = await shop.engine.act(shop.paymentId, step.act)
-      if (wrong !== null) shop.wrong.push(wrong)
-      return shop.relayTransfers()
+      const wrong = await testPayment.engine.act(testPayment.paymentId, step.act)
+      if (wrong !== null) testPayment.wrong.push(wrong)
+      return testPayment.relayTransfers()
     }
     case 'look':
-      playing.seen = await see(shop)
+      playing.seen = await see(testPayment)
       return
     case 'decide':
-      return decide(shop, step, playing.seen)
+      return decide(testPayment, step, playing.seen)
     case 'cancel':
-      return shop.ask('cancel', 'cancel', { who: 'outside' })
+      return testPayment.ask('cancel', 'cancel', { who: 'outside' })
     case 'extend':
-      return extend(shop, step)
+      return extend(testPayment, step)
     case 'lose the run':
-      return shop.lose()
+      return testPayment.lose()
     case 'cut the next activity':
-      return shop.server.cutNext(step.at)
+      return testPayment.server.cutNext(step.at)
     case 'continue as new': {
-      const run = shop.server.running(shop.paymentId)
+      const run = testPayment.server.running(testPayment.paymentId)
       if (run !== null) run.suggestsNew = true
       return
     }
     case 'clock':
-      return shop.troubles.setClock(step.seconds)
+      return testPayment.troubles.setClock(step.seconds)
     case 'wait':
-      return shop.timeline.pass(step.minutes * 60_000)
+      return testPayment.timeline.pass(step.minutes * 60_000)
   }
 }
 
-async function extend({ db, system, timeline, server, paymentId }: Shop, { told }: Extract<Step, { do: 'extend' }>) {
+async function extend(
+  { db, system, timeline, server, paymentId }: TestPayment,
+  { told }: Extract<Step, { do: 'extend' }>,
+) {
   const context = { publicUrl: 'http://127.0.0.1:9', now: timeline.now }
   const isExtended = await system.extendPayment(db, context, paymentId)
   if (isExtended && told && server.running(paymentId) !== null) server.signal(paymentId, 'rowChanged')
@@ -141,25 +144,27 @@ async function extend({ db, system, timeline, server, paymentId }: Shop, { told 
 
 /** Ends all trouble: every party answers, and everything has time to end. */
 async function finish(playing: Playing, payouts: 'slowly' | 'at once'): Promise<void> {
-  const { shop } = playing
-  const { stage, timeline, engine, troubles } = shop
+  const { testPayment } = playing
+  const { testServices, timeline, engine, troubles } = testPayment
   troubles.clear()
-  for (const { faults } of [...Object.values(stage.sandbox.partners), stage.sandbox.converter]) await faults.clear()
-  for (const attempt of await listAttempts(shop)) if (shop.untold.has(attempt.id)) await spread(shop, attempt, 'told')
+  for (const { faults } of [...Object.values(testServices.sandbox.partners), testServices.sandbox.converter])
+    await faults.clear()
+  for (const attempt of await listAttempts(testPayment))
+    if (testPayment.untold.has(attempt.id)) await spread(testPayment, attempt, 'told')
   await timeline.settle()
   const settle = async (): Promise<void> => {
-    const wrong = await engine.finish(shop.paymentId)
-    if (wrong !== null) shop.wrong.push(wrong)
-    shop.relayTransfers()
+    const wrong = await engine.finish(testPayment.paymentId)
+    if (wrong !== null) testPayment.wrong.push(wrong)
+    testPayment.relayTransfers()
   }
   if (payouts === 'at once') await settle()
   await timeline.pass(HOUR_MS)
   await settle()
   const isConverting = async () => {
-    const { sales } = await shop.system.loadPayment(shop.db, shop.paymentId)
+    const { sales } = await testPayment.system.loadPayment(testPayment.db, testPayment.paymentId)
     return sales.some(({ state }) => state === 'asked')
   }
-  for (let day = 0; day < DAYS_TO_FILL && !shop.server.isIdle(); day++) {
+  for (let day = 0; day < DAYS_TO_FILL && !testPayment.server.isIdle(); day++) {
     if (day >= DAYS_TO_END && !(await isConverting())) break
     await timeline.pass(24 * HOUR_MS)
     await settle()
@@ -169,7 +174,7 @@ async function finish(playing: Playing, payouts: 'slowly' | 'at once'): Promise<
 }
 
 /** Removes everything, so that the next story starts clean. */
-export async function clean({ db, paymentId, server }: Shop): Promise<void> {
+export async function clean({ db, paymentId, server }: TestPayment): Promise<void> {
   server.reset()
   await db.query('delete from outbox')
   await db.query('update payment set closed_at = now() where id = $1 and closed_at is null', [paymentId])

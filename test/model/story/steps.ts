@@ -1,8 +1,8 @@
 import type { Currency } from '../../../src/domain/currencies.ts'
 import type { ProviderUsed } from '../../../src/domain/methods.ts'
 import type { Say } from '../../../src/domain/payment/requests.ts'
-import type { EngineAct } from '../world/engine.ts'
-import type { Operation, Trouble } from '../world/parties.ts'
+import type { EngineAct } from '../fixture/engine.ts'
+import type { Operation, Trouble } from '../fixture/parties.ts'
 
 /** The steps of a story. `of` counts the payment's attempts from 0; a step that does not apply does nothing. */
 

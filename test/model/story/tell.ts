@@ -1,5 +1,5 @@
 import { createRandom, type Random } from '../../support/random.ts'
-import type { Theater } from '../world/shop.ts'
+import type { TestSystem } from '../fixture/payment.ts'
 import { FITTING } from './ideas/fitting.ts'
 import type { Idea } from './ideas/idea.ts'
 import { OWNING } from './ideas/owning.ts'
@@ -23,7 +23,7 @@ const CURRENCIES = ['EUR', 'EUR', 'EUR', 'USD', 'GBP', 'HUF', 'ISK', 'SEK'] as c
 
 /** The same seed and number always draw the same story for the same system. */
 export async function playRandom(
-  theater: Theater,
+  testSystem: TestSystem,
   { seed, number }: { readonly seed: number; readonly number: number },
 ): Promise<{ readonly story: Story; readonly wrong: string[] }> {
   const random = createRandom(Math.imul(seed, 7919) + number * 104_729)
@@ -33,7 +33,7 @@ export async function playRandom(
   const price = { minor: random.pick(['4999', '10000', '25000']), currency, pinned, only }
   const steps: StoryStep[] = []
   const draw = createTeller(random)
-  const wrong = await playDrawn(theater, price, async (look) => {
+  const wrong = await playDrawn(testSystem, price, async (look) => {
     const step = await draw(look)
     if (step !== null) steps.push(step)
     return step

@@ -1,5 +1,5 @@
-import { listAttempts } from '../world/books.ts'
-import type { Shop } from '../world/shop.ts'
+import { listAttempts } from '../fixture/books.ts'
+import type { TestPayment } from '../fixture/payment.ts'
 import { say, see } from './operator.ts'
 import type { StoryStep } from './steps.ts'
 
@@ -21,30 +21,30 @@ type Try = {
 }
 
 /** Decides until nothing waits. Returns the waits that cannot be ended. */
-export async function tidyUp(shop: Shop): Promise<string[]> {
+export async function tidyUp(testPayment: TestPayment): Promise<string[]> {
   let [carriedOut, days, answers] = [0, 0, [] as string[]]
-  while (carriedOut < MOST_DECISIONS && days < DAYS_TO_FILL && (await isWaiting(shop))) {
+  while (carriedOut < MOST_DECISIONS && days < DAYS_TO_FILL && (await isWaiting(testPayment))) {
     answers = []
     let isCarriedOut = false
-    for (const one of await listTries(shop, carriedOut)) {
-      const answer = (await say(shop, { ...one, version: await see(shop), mayWait: true })) ?? 'no answer'
+    for (const one of await listTries(testPayment, carriedOut)) {
+      const answer = (await say(testPayment, { ...one, version: await see(testPayment), mayWait: true })) ?? 'no answer'
       answers.push(`${one.say}: ${answer}`)
       isCarriedOut = answer.startsWith('{')
       if (isCarriedOut) break
     }
     if (isCarriedOut) carriedOut++
     else days++
-    await pass(shop, isCarriedOut ? 50 : 24 * 60)
+    await pass(testPayment, isCarriedOut ? 50 : 24 * 60)
   }
-  const { payment } = await shop.system.loadPayment(shop.db, shop.paymentId)
-  const isStuck = await isWaiting(shop)
+  const { payment } = await testPayment.system.loadPayment(testPayment.db, testPayment.paymentId)
+  const isStuck = await isWaiting(testPayment)
   return isStuck
     ? [`no decision ends it: ${payment.status} (${payment.statusReason}; ${answers.slice(-4).join('; ')})`]
     : []
 }
 
 /** True if the payment is on the attention list, or its workflow still waits for something. */
-async function isWaiting({ db, paymentId }: Shop): Promise<boolean> {
+async function isWaiting({ db, paymentId }: TestPayment): Promise<boolean> {
   const { rows } = await db.query(
     `select 1 from payment p where id = $1
        and (closed_at is null or exists (select 1 from attention a where a.payment_id = p.id))`,
@@ -54,8 +54,8 @@ async function isWaiting({ db, paymentId }: Shop): Promise<boolean> {
 }
 
 /** Another decision is the first each time. */
-async function listTries(shop: Shop, turn: number): Promise<Try[]> {
-  const attempts = (await listAttempts(shop)).map(({ id }) => id)
+async function listTries(testPayment: TestPayment, turn: number): Promise<Try[]> {
+  const attempts = (await listAttempts(testPayment)).map(({ id }) => id)
   const backs: Try[] = [undefined, ...attempts].flatMap((attempt) => {
     const back = { say: 'give_back' as const, ...(attempt !== undefined && { attempt }) }
     return [back, { ...back, outside: true as const }]
@@ -65,10 +65,10 @@ async function listTries(shop: Shop, turn: number): Promise<Try[]> {
   return [...tries.slice(first), ...tries.slice(0, first)]
 }
 
-async function pass(shop: Shop, minutes: number): Promise<void> {
-  await shop.timeline.pass(10 * MINUTES)
-  const wrong = await shop.engine.finish(shop.paymentId)
-  if (wrong !== null) shop.wrong.push(wrong)
-  shop.relayTransfers()
-  await shop.timeline.pass(minutes * MINUTES)
+async function pass(testPayment: TestPayment, minutes: number): Promise<void> {
+  await testPayment.timeline.pass(10 * MINUTES)
+  const wrong = await testPayment.engine.finish(testPayment.paymentId)
+  if (wrong !== null) testPayment.wrong.push(wrong)
+  testPayment.relayTransfers()
+  await testPayment.timeline.pass(minutes * MINUTES)
 }

@@ -4,8 +4,8 @@ import { listOffered } from '../../../src/domain/payment/decision.ts'
 import { getExcess } from '../../../src/domain/payment/funds/funds.ts'
 import { toAccount, toFunds } from '../../../src/domain/payment/funds/stored-funds.ts'
 import type { AttemptStatus, PaymentStatus } from '../../../src/domain/payment/payment.ts'
-import { listAttempts, readOrder } from '../world/books.ts'
-import type { Shop } from '../world/shop.ts'
+import { listAttempts, readOrder } from '../fixture/books.ts'
+import type { TestPayment } from '../fixture/payment.ts'
 
 /** The state that draws a story's next step: enough to draw what can cross with it. */
 
@@ -41,18 +41,18 @@ export type View = {
   readonly minutesLeft: number
 }
 
-export async function lookAt(shop: Shop): Promise<View> {
-  const state = await shop.system.loadPayment(shop.db, shop.paymentId)
+export async function lookAt(testPayment: TestPayment): Promise<View> {
+  const state = await testPayment.system.loadPayment(testPayment.db, testPayment.paymentId)
   const { payment } = state
   const funds = toFunds(state)
-  const payout = await shop.db.query('select state from payout where payment_id = $1', [shop.paymentId])
-  const ids = (await listAttempts(shop)).map(({ id }) => id)
+  const payout = await testPayment.db.query('select state from payout where payment_id = $1', [testPayment.paymentId])
+  const ids = (await listAttempts(testPayment)).map(({ id }) => id)
   const attempts: OrderView[] = []
   for (const id of ids) {
     const attempt = state.attempts.find((each) => each.id === id)
     if (attempt === undefined) continue
     const { provider, status, back } = attempt
-    const order = (await readOrder(shop, attempt))?.status ?? null
+    const order = (await readOrder(testPayment, attempt))?.status ?? null
     attempts.push({
       provider,
       status,
@@ -77,7 +77,7 @@ export async function lookAt(shop: Shop): Promise<View> {
     part: payment.exception === 'underpaid',
     voiding: payment.payout === 'voiding',
     payout: (payout.rows[0] as { state: string } | undefined)?.state ?? 'none',
-    runs: shop.server.running(shop.paymentId) !== null,
-    minutesLeft: Math.floor((Date.parse(payment.expiresAt) - shop.timeline.now()) / 60_000),
+    runs: testPayment.server.running(testPayment.paymentId) !== null,
+    minutesLeft: Math.floor((Date.parse(payment.expiresAt) - testPayment.timeline.now()) / 60_000),
   }
 }

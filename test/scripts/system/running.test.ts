@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { afterAll, expect, test } from '@jest/globals'
 import { openDataFolder } from '../../../scripts/system/data-folder.ts'
 import { findRunning } from '../../../scripts/system.ts'
-import { temporaryFolder } from '../../e2e/harness/world.ts'
+import { temporaryFolder } from '../../e2e/harness/test-system.ts'
 
 const path = temporaryFolder('pinrail-running-')
 afterAll(() => rmSync(path, { recursive: true, force: true }))

@@ -9,30 +9,30 @@ import { newId } from '../../../src/ids.ts'
 import { askPartner, reportStanding } from '../../../src/partners/decorators/standing.ts'
 import { createPartners } from '../../../src/partners/index.ts'
 import { createPartnerWatch } from '../../../src/worker/partners/partner-watch.ts'
-import { type ActivityWorld, createActivityWorld, perform } from '../../activities/payment/world.ts'
+import { type ActivityFixture, createActivityFixture, perform } from '../../activities/payment/fixture.ts'
 
 const CARD = { provider: 'card_partner', method: 'card' } as const
 const log = pino({ level: 'silent' })
 
-let world: ActivityWorld
+let fixture: ActivityFixture
 let db: Db
 beforeAll(async () => {
-  world = await createActivityWorld()
-  db = world.checkout.db as Db
+  fixture = await createActivityFixture()
+  db = fixture.checkout.db as Db
 })
-afterAll(() => world.close())
+afterAll(() => fixture.close())
 beforeEach(async () => {
   await clearFaults()
   await db.query('delete from partner_standing')
 })
 
-const fault = (changes: object) => world.sandbox.fault('card_partner', { fault: 'server_error', ...changes })
-const clearFaults = () => fetch(`${world.sandbox.url}/card-partner/sandbox/faults`, { method: 'DELETE' })
+const fault = (changes: object) => fixture.sandbox.fault('card_partner', { fault: 'server_error', ...changes })
+const clearFaults = () => fetch(`${fixture.sandbox.url}/card-partner/sandbox/faults`, { method: 'DELETE' })
 
 /** One worker process: its partners, and its detection of those that are down. */
 function startProcess({ on = db, secret }: { on?: Db; secret?: string } = {}) {
   const settings = (name: ProviderName) =>
-    world.sandbox.settings(name, name === 'card_partner' && secret !== undefined ? { secret } : {})
+    fixture.sandbox.settings(name, name === 'card_partner' && secret !== undefined ? { secret } : {})
   const partners = createPartners({
     wallet_app: settings('wallet_app'),
     card_partner: settings('card_partner'),
@@ -48,7 +48,7 @@ function startProcess({ on = db, secret }: { on?: Db; secret?: string } = {}) {
       return askPartner(partners[name])
     },
   })
-  const activities = world.activities({ partners: { ...world.deps.partners, ...reportStanding(partners, watch) } })
+  const activities = fixture.activities({ partners: { ...fixture.deps.partners, ...reportStanding(partners, watch) } })
   return { watch, activities, questions: () => questions }
 }
 type Process = ReturnType<typeof startProcess>
@@ -56,7 +56,7 @@ type Process = ReturnType<typeof startProcess>
 /** A buyer continues with a card; returns true if there is a page to open. */
 async function buys({ activities }: Process, changes: { merchantId?: string; attemptId?: string } = {}) {
   const { attemptId = newId('attempt'), ...owner } = changes
-  const { id } = await world.checkout.create(owner)
+  const { id } = await fixture.checkout.create(owner)
   const opening = perform(activities.openPartnerOrder, { paymentId: id, attemptId, ...CARD })
   return opening.then(({ answer }) => answer.kind).catch(() => 'no answer')
 }
@@ -115,22 +115,22 @@ describe('A partner whose server fails', () => {
   })
 
   test('a partner that keeps the connection open without an answer counts as silent', async () => {
-    await world.sandbox.fault('card_partner', { fault: 'timeout_before_effect', mode: 'hang' })
-    expect(await askPartner(world.sandbox.partners().card_partner, 500)).toBe('silent')
+    await fixture.sandbox.fault('card_partner', { fault: 'timeout_before_effect', mode: 'hang' })
+    expect(await askPartner(fixture.sandbox.partners().card_partner, 500)).toBe('silent')
   }, 15_000)
 
   test('a failing partner keeps its open orders: they are read and opened as before', async () => {
     const process = startProcess()
-    const { id } = await world.checkout.create()
+    const { id } = await fixture.checkout.create()
     const attemptId = newId('attempt')
     await perform(process.activities.openPartnerOrder, { paymentId: id, attemptId, ...CARD })
     await fault({ operation: 'open' })
     await buys(process)
-    await world.sandbox.fault('card_partner', { fault: 'timeout_before_effect', times: 3, operation: 'read' })
+    await fixture.sandbox.fault('card_partner', { fault: 'timeout_before_effect', times: 3, operation: 'read' })
     await asks([process], 3)
     expect(await down()).toHaveLength(1)
     await clearFaults()
-    await world.sandbox.act('card_partner', attemptId, { action: 'pay' })
+    await fixture.sandbox.act('card_partner', attemptId, { action: 'pay' })
     const read = await perform(process.activities.readPartnerOrder, { paymentId: id, attemptId })
     expect(read.payment.status).toBe('processing')
     expect(await buys(process)).toBe('redirect')
@@ -159,14 +159,14 @@ describe('Failures that do not take a partner down', () => {
 
   test('declined or refused orders do not make a partner suspect', async () => {
     const process = startProcess()
-    await world.sandbox.fault('card_partner', { fault: 'decline_opening' })
+    await fixture.sandbox.fault('card_partner', { fault: 'decline_opening' })
     expect(await buys(process)).toBe('declined')
-    const { id } = await world.checkout.create()
+    const { id } = await fixture.checkout.create()
     const attemptId = newId('attempt')
     const asked = { minor: '4999', currency: 'EUR' } as const
-    await world.checkout.change(id, (work) => work.addAttempt({ id: attemptId, ...CARD, asked }))
-    const nothing = world.sandbox.newOrder('card_partner', { attemptId, amount: { ...asked, minor: '0' } })
-    const partners = reportStanding(world.sandbox.partners(), process.watch)
+    await fixture.checkout.change(id, (work) => work.addAttempt({ id: attemptId, ...CARD, asked }))
+    const nothing = fixture.sandbox.newOrder('card_partner', { attemptId, amount: { ...asked, minor: '0' } })
+    const partners = reportStanding(fixture.sandbox.partners(), process.watch)
     await expect(partners.card_partner.openOrder(nothing, AbortSignal.timeout(5000))).rejects.toThrow('answered 400')
     expect(await listStandings(db)).toEqual([])
   })
@@ -178,7 +178,7 @@ describe('Failures that do not take a partner down', () => {
     const orders: { paymentId: string; attemptId: string }[] = []
     for (let order = 0; order < 5; order++) {
       const [{ id: paymentId }, attemptId] = [
-        await world.checkout.create({ merchantId: merchants[order % 3]! }),
+        await fixture.checkout.create({ merchantId: merchants[order % 3]! }),
         newId('attempt'),
       ]
       await perform(process.activities.openPartnerOrder, { paymentId, attemptId, ...CARD })

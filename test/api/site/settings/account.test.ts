@@ -11,23 +11,23 @@ import { noticeMail } from '../../../../src/notify/notice-mail.ts'
 import { readChannelUrl } from '../../../../src/webhooks/channel-url.ts'
 import { createNoticeRound } from '../../../../src/worker/notify/notice-round.ts'
 import { insertOwnAddresses } from '../../support/own-addresses.ts'
-import { type Merchant, openShop, type Shop, WALLET } from '../../support/shop.ts'
+import { type Merchant, openTestApi, type TestApi, WALLET } from '../../support/test-api.ts'
 import { type Account, openAccount } from '../account.ts'
 import { linkIn, mailsTo, signIn, Visitor } from '../visitor.ts'
 
-let shop: Shop
+let testApi: TestApi
 beforeAll(async () => {
-  shop = await openShop()
+  testApi = await openTestApi()
 })
-afterAll(() => shop?.close())
+afterAll(() => testApi?.close())
 
 describe('The wallet', () => {
   const HOLDER = privateKeyToAccount('0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a')
   const OTHER = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
 
-  let live: Shop
+  let live: TestApi
   beforeAll(async () => {
-    live = await openShop({ mode: 'live' })
+    live = await openTestApi({ mode: 'live' })
   })
   afterAll(() => live?.close())
 
@@ -40,7 +40,7 @@ describe('The wallet', () => {
   }
   const grouped = (address: string): string => `0x${address.slice(2).match(/.{4}/g)?.join(' ')}`
 
-  async function addMember(to: Shop, { tenant }: Account, email: string, role: string): Promise<Visitor> {
+  async function addMember(to: TestApi, { tenant }: Account, email: string, role: string): Promise<Visitor> {
     const visitor = await signIn(to, email)
     await execute(
       to.db,
@@ -66,7 +66,7 @@ describe('The wallet', () => {
   }
 
   test('the wallet form shows the character that differs, refuses invalid addresses and the platform’s in every spelling, and accepts a signature as proof', async () => {
-    const { owner, tenant } = await openAccount(shop, 'wallet@shop.example')
+    const { owner, tenant } = await openAccount(testApi, 'wallet@shop.example')
     const wrong = async (form: Record<string, string>): Promise<string> => {
       const answer = await owner.submit(PATH, form)
       expect(answer.status).toBe(400)
@@ -86,7 +86,7 @@ describe('The wallet', () => {
       ['shop.eth', 'a name cannot be used'],
     ] as const)
       expect(await wrong({ address, again: address })).toContain(text)
-    for (const own of await insertOwnAddresses(shop))
+    for (const own of await insertOwnAddresses(testApi))
       expect(await wrong({ address: own, again: own })).toContain('this one belongs to Pinrail')
     const proofText =
       /aria-label="Text to sign"><code[^>]*>([^<]+)/.exec((await owner.get(`${PATH}/change`)).html)?.[1] ?? ''
@@ -250,11 +250,11 @@ describe('The data of a person', () => {
   // Personal data: exported as a file, and deleted.
   const PATH = '/dashboard/account/delete'
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
+    testApi = await testApi.asNewMerchant()
   })
 
   const traces = async (email: string): Promise<string[]> => {
-    const { rows } = await shop.db.query(
+    const { rows } = await testApi.db.query(
       `select 'person' as at from person where email = $1 union all
        select 'link' from sign_in_link where email = $1 union all
        select 'invitation' from invitation where email = $1 union all
@@ -267,14 +267,14 @@ describe('The data of a person', () => {
   }
 
   test('a person exports their stored data as a file, without secrets and data of others', async () => {
-    const { owner, key } = await openAccount(shop, 'own@shop.example')
-    await openAccount(shop, 'other@shop.example')
-    const own = await shop.db.query(
+    const { owner, key } = await openAccount(testApi, 'own@shop.example')
+    await openAccount(testApi, 'other@shop.example')
+    const own = await testApi.db.query(
       'select action from audit_entry join person on person.id = actor where email = $1',
       ['own@shop.example'],
     )
     const body = { kind: 'email', email: 'own@shop.example' }
-    expect((await shop.ask('POST', '/v1/notification_channels', { key, body })).status).toBe(201)
+    expect((await testApi.ask('POST', '/v1/notification_channels', { key, body })).status).toBe(201)
     expect((await owner.get('/dashboard/account')).html).toContain('href="/dashboard/account/data.json"')
     const { status, headers, html } = await owner.get('/dashboard/account/data.json')
     expect([status, headers.get('content-disposition')]).toEqual([200, 'attachment; filename="pinrail-about-me.json"'])
@@ -291,14 +291,14 @@ describe('The data of a person', () => {
 
   test('a person can be deleted once no account needs them, and then cannot sign in again', async () => {
     const email = 'leaves@shop.example'
-    const { owner, tenant, keyId } = await openAccount(shop, email)
+    const { owner, tenant, keyId } = await openAccount(testApi, email)
     const needed = await owner.get(PATH)
     expect(needed.html).toContain('Nobody else is an owner of Halden Coffee')
     expect((await owner.submit(PATH, { email })).status).toBe(409)
-    await shop.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
+    await testApi.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
     // In another account they are invited, are notified of a change, and have a channel.
-    const { tenant: other } = await openAccount(shop, 'invites-who-leaves@shop.example')
-    await shop.db.query(
+    const { tenant: other } = await openAccount(testApi, 'invites-who-leaves@shop.example')
+    await testApi.db.query(
       `with person as (select id from person where email = $2),
          invited as (insert into invitation (merchant_id, email, role, expires_at)
            values ($1, $2, 'viewer', now() + interval '1 day')),
@@ -315,31 +315,31 @@ describe('The data of a person', () => {
     expect([gone.status, gone.html.includes('Sign-in deleted')]).toEqual([200, true])
     expect(await traces(email)).toEqual([])
     expect((await owner.get('/dashboard')).to).toMatch(/^\/sign-in/)
-    const { rows } = await shop.db.query(
+    const { rows } = await testApi.db.query(
       'select action from audit_entry where merchant_id = $1 order by id desc limit 1',
       [tenant.merchantId],
     )
     expect(rows).toEqual([{ action: 'member.left' }])
     // A new sign-up with this address starts from zero.
-    expect((await (await signIn(shop, email)).get('/dashboard')).to).toBe('/dashboard/welcome')
+    expect((await (await signIn(testApi, email)).get('/dashboard')).to).toBe('/dashboard/welcome')
   })
 
   test('deleting a person deletes their own Telegram chat and their address in notices; a group chat remains', async () => {
     const email = 'chats@shop.example'
-    const { owner, tenant, key, keyId } = await openAccount(shop, email)
-    expect((await shop.ask('POST', '/v1/notification_channels', { key, body: { kind: 'email', email } })).status).toBe(
-      201,
-    )
+    const { owner, tenant, key, keyId } = await openAccount(testApi, email)
+    expect(
+      (await testApi.ask('POST', '/v1/notification_channels', { key, body: { kind: 'email', email } })).status,
+    ).toBe(201)
     const chats = { chan_01k9z3v7t8e4a9v2b6q5r0c1d3: '4711', chan_01k9z3v7t8e4a9v2b6q5r0c1d4: '-4711' }
     for (const [id, chat] of Object.entries(chats))
-      await shop.db.query(
+      await testApi.db.query(
         `insert into channel (id, merchant_id, livemode, kind, person_id, name, sealed, events, language, created_at, updated_at)
          select $1, $2, false, 'telegram', id, 'Chat of ' || $1, $3, '{}', 'en', now(), now() from person where email = $4`,
-        [id, tenant.merchantId, shop.secretBox.seal(chat, id), email],
+        [id, tenant.merchantId, testApi.secretBox.seal(chat, id), email],
       )
-    await shop.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
+    await testApi.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
     expect((await owner.submit(PATH, { email })).status).toBe(200)
-    const { rows } = await shop.db.query(
+    const { rows } = await testApi.db.query(
       `select id, removed_at is null as told from channel where kind = 'telegram' and merchant_id = $1 order by id`,
       [tenant.merchantId],
     )
@@ -348,17 +348,17 @@ describe('The data of a person', () => {
   })
 
   test('an account with other people keeps an owner', async () => {
-    const { owner, tenant, keyId } = await openAccount(shop, 'last-owner@shop.example')
-    await shop.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
-    await signIn(shop, 'viewer-of-it@shop.example')
+    const { owner, tenant, keyId } = await openAccount(testApi, 'last-owner@shop.example')
+    await testApi.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
+    await signIn(testApi, 'viewer-of-it@shop.example')
     const join = (email: string, role: string) =>
-      shop.db.query(
+      testApi.db.query(
         `insert into membership (merchant_id, person_id, role) select $1, id, $2 from person where email = $3`,
         [tenant.merchantId, role, email],
       )
     await join('viewer-of-it@shop.example', 'viewer')
     expect((await owner.submit(PATH, { email: 'last-owner@shop.example' })).status).toBe(409)
-    await signIn(shop, 'second-owner@shop.example')
+    await signIn(testApi, 'second-owner@shop.example')
     await join('second-owner@shop.example', 'owner')
     expect((await owner.submit(PATH, { email: 'last-owner@shop.example' })).status).toBe(200)
   })
@@ -369,13 +369,15 @@ describe('The data of a person', () => {
     ['money on its way', 'payment', "status = 'processing'", "status = 'expired'"],
   ])('the only person of an account with %s cannot be deleted until it is over', async (what, table, open, over) => {
     const email = `${table}@shop.example`
-    const { owner, tenant, key, keyId, pay } = await openAccount(shop, email)
+    const { owner, tenant, key, keyId, pay } = await openAccount(testApi, email)
     await pay({ amount: '49.99', currency: 'EUR' })
     const link = { amount: '49.99', currency: 'EUR', title: 'Coffee' }
-    expect((await shop.ask('POST', '/v1/payment_links', { key, body: link })).status).toBe(201)
-    await shop.db.query('update payment_link set active = false where merchant_id = $1', [tenant.merchantId])
-    if (what !== 'a key that works') await shop.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
-    const set = (to: string) => shop.db.query(`update ${table} set ${to} where merchant_id = $1`, [tenant.merchantId])
+    expect((await testApi.ask('POST', '/v1/payment_links', { key, body: link })).status).toBe(201)
+    await testApi.db.query('update payment_link set active = false where merchant_id = $1', [tenant.merchantId])
+    if (what !== 'a key that works')
+      await testApi.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
+    const set = (to: string) =>
+      testApi.db.query(`update ${table} set ${to} where merchant_id = $1`, [tenant.merchantId])
     await set(open)
     expect((await owner.submit(PATH, { email })).status).toBe(409)
     await set(over)
@@ -385,11 +387,11 @@ describe('The data of a person', () => {
 
 describe('Notices', () => {
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
+    testApi = await testApi.asNewMerchant()
   })
 
   async function listNotices({ tenant }: Pick<Merchant, 'tenant'>): Promise<unknown[]> {
-    const { rows } = await shop.db.query('select kind, data from notice where merchant_id = $1 order by id', [
+    const { rows } = await testApi.db.query('select kind, data from notice where merchant_id = $1 order by id', [
       tenant.merchantId,
     ])
     return rows
@@ -397,9 +399,9 @@ describe('Notices', () => {
 
   const notifier = () =>
     createNoticeRound({
-      db: shop.db,
+      db: testApi.db,
       clock: Date.now,
-      seal: (text, id) => shop.secretBox.seal(text, id),
+      seal: (text, id) => testApi.secretBox.seal(text, id),
       newMailId: () => newId('mail'),
       publicUrl: 'https://pay.example',
       noticeMail,
@@ -408,29 +410,29 @@ describe('Notices', () => {
 
   /** Notifies until no notice is left, also behind mails that wait for their first try. */
   async function tellAll(): Promise<void> {
-    do await shop.db.query('update mail set tries = 1')
+    do await testApi.db.query('update mail set tries = 1')
     while (((await tell()) ?? 0) > 0)
   }
 
   test('people are notified once of a key that is made, rotated and revoked', async () => {
-    const account = await openAccount(shop, 'keys@shop.example')
+    const account = await openAccount(testApi, 'keys@shop.example')
     const { key } = account
-    const made = await shop.ask('POST', '/v1/api_keys', {
+    const made = await testApi.ask('POST', '/v1/api_keys', {
       key,
       body: { name: 'Shop' },
       headers: { 'idempotency-key': '1' },
     })
-    await shop.ask('POST', '/v1/api_keys', { key, body: { name: 'Shop' }, headers: { 'idempotency-key': '1' } })
+    await testApi.ask('POST', '/v1/api_keys', { key, body: { name: 'Shop' }, headers: { 'idempotency-key': '1' } })
     const id = String(made.body['id'])
-    const rotated = await shop.ask('POST', `/v1/api_keys/${id}/rotate`, { key, body: {} })
-    for (let n = 0; n < 2; n++) expect((await shop.ask('DELETE', `/v1/api_keys/${id}`, { key })).status).toBe(200)
+    const rotated = await testApi.ask('POST', `/v1/api_keys/${id}/rotate`, { key, body: {} })
+    for (let n = 0; n < 2; n++) expect((await testApi.ask('DELETE', `/v1/api_keys/${id}`, { key })).status).toBe(200)
     expect(await listNotices(account)).toEqual([
       { kind: 'api_key.created', data: { key: id, name: 'Shop' } },
       { kind: 'api_key.created', data: { key: rotated.body['id'], name: 'Shop' } },
       { kind: 'api_key.revoked', data: { key: id, name: 'Shop' } },
     ])
     await tell()
-    const subjects = (await mailsTo(shop, 'keys@shop.example')).map(({ subject }) => subject)
+    const subjects = (await mailsTo(testApi, 'keys@shop.example')).map(({ subject }) => subject)
     expect(subjects.filter((subject) => subject.includes('API key')).toSorted()).toEqual([
       'Halden Coffee (test): An API key was created',
       'Halden Coffee (test): An API key was created',
@@ -440,71 +442,73 @@ describe('Notices', () => {
 
   test('a sign-in with a new browser is mailed to the person alone; one with the same browser is not', async () => {
     const [email, other] = ['new@shop.example', 'colleague@shop.example']
-    const account = await openAccount(shop, email)
-    const colleague = await openAccount(shop, other)
-    const { rows } = await shop.db.query('select person_id from membership where merchant_id = $1', [
+    const account = await openAccount(testApi, email)
+    const colleague = await openAccount(testApi, other)
+    const { rows } = await testApi.db.query('select person_id from membership where merchant_id = $1', [
       colleague.tenant.merchantId,
     ])
     const personId = String((rows[0] as { person_id: string }).person_id)
-    await insertMembership(shop.db, { merchantId: account.tenant.merchantId, personId, role: 'developer' })
-    await signIn(shop, email)
+    await insertMembership(testApi.db, { merchantId: account.tenant.merchantId, personId, role: 'developer' })
+    await signIn(testApi, email)
     expect(await listNotices(account)).toEqual([])
 
-    const visitor = new Visitor(shop)
+    const visitor = new Visitor(testApi)
     const headers = { 'sec-fetch-site': 'same-origin', 'user-agent': 'Another/1.0' }
     for (let n = 0; n < 2; n++) {
       await visitor.post('/sign-in', { email }, headers)
-      const { path } = await linkIn(shop, email)
+      const { path } = await linkIn(testApi, email)
       await visitor.post(path.split('?')[0] ?? path, {}, headers)
     }
     expect(await listNotices(account)).toMatchObject([{ kind: 'sign_in.new', data: { email } }])
     await tell()
     const subject = 'Halden Coffee (test): Sign-in from a new device'
-    const [mine, theirs] = [await mailsTo(shop, email), await mailsTo(shop, other)]
+    const [mine, theirs] = [await mailsTo(testApi, email), await mailsTo(testApi, other)]
     expect(mine.filter((mail) => mail.subject === subject)).toHaveLength(1)
     expect(theirs.filter((mail) => mail.subject === subject)).toEqual([])
   })
 
   test('people read notices in their channel’s language, else in that of the account, else in English', async () => {
     const [email, other] = ['deutsch@shop.example', 'francais@shop.example']
-    const account = await openAccount(shop, email)
-    const { tenant } = await openAccount(shop, other)
-    const { rows } = await shop.db.query('select person_id from membership where merchant_id = $1', [tenant.merchantId])
+    const account = await openAccount(testApi, email)
+    const { tenant } = await openAccount(testApi, other)
+    const { rows } = await testApi.db.query('select person_id from membership where merchant_id = $1', [
+      tenant.merchantId,
+    ])
     const personId = String((rows[0] as { person_id: string }).person_id)
-    await insertMembership(shop.db, { merchantId: account.tenant.merchantId, personId, role: 'developer' })
+    await insertMembership(testApi.db, { merchantId: account.tenant.merchantId, personId, role: 'developer' })
     const lastSubjects = async (): Promise<(string | undefined)[]> => {
       // Earlier notices are sent first.
       await tell()
-      await shop.ask('POST', '/v1/api_keys', { key: account.key, body: { name: 'Server <1>' } })
+      await testApi.ask('POST', '/v1/api_keys', { key: account.key, body: { name: 'Server <1>' } })
       await tell()
-      return [(await mailsTo(shop, email)).at(-1)?.subject, (await mailsTo(shop, other)).at(-1)?.subject]
+      return [(await mailsTo(testApi, email)).at(-1)?.subject, (await mailsTo(testApi, other)).at(-1)?.subject]
     }
     const english = 'Halden Coffee (test): An API key was created'
     expect(await lastSubjects()).toEqual([english, english])
 
     const body = { kind: 'slack', name: '#payments', webhook_url: 'https://hooks.slack.com/services/T1/B1/x' }
-    await shop.ask('POST', '/v1/notification_channels', { key: account.key, body: { ...body, language: 'fr' } })
+    await testApi.ask('POST', '/v1/notification_channels', { key: account.key, body: { ...body, language: 'fr' } })
     const french = 'Halden Coffee (test): Une clé API a été créée'
     expect(await lastSubjects()).toEqual([french, french])
 
     const own = { kind: 'email', email, language: 'de' }
-    expect((await shop.ask('POST', '/v1/notification_channels', { key: account.key, body: own })).status).toBe(201)
+    expect((await testApi.ask('POST', '/v1/notification_channels', { key: account.key, body: own })).status).toBe(201)
     expect(await lastSubjects()).toEqual(['Halden Coffee (test): Ein API-Schlüssel wurde erstellt', french])
-    const { text } = (await mailsTo(shop, email)).at(-1) ?? { text: '' }
+    const { text } = (await mailsTo(testApi, email)).at(-1) ?? { text: '' }
     expect(text).toMatch(/^Der API-Schlüssel „Server <1>“ \(key_\w{12}\) von „Halden Coffee“ wurde erstellt\./)
     expect(text).toContain('https://pay.example/dashboard/keys')
   })
 
   test('an account with many notices does not delay others: each account’s notices and waiting mails are bounded', async () => {
     const [loud, quiet] = ['loud@shop.example', 'quiet@shop.example']
-    const [{ tenant: many }, { tenant: one }] = [await openAccount(shop, loud), await openAccount(shop, quiet)]
+    const [{ tenant: many }, { tenant: one }] = [await openAccount(testApi, loud), await openAccount(testApi, quiet)]
     const leave = (of: Tenant, number: number) =>
-      shop.db.transaction(async (tx) => {
+      testApi.db.transaction(async (tx) => {
         for (let count = 0; count < number; count++)
           await leaveNotice(tx, of, { kind: 'api_key.created', data: { key: `key_${count}`, name: 'Server' } })
       })
     const countMails = async (address: string): Promise<number> =>
-      (await mailsTo(shop, address)).filter(({ subject }) => subject.includes('API key')).length
+      (await mailsTo(testApi, address)).filter(({ subject }) => subject.includes('API key')).length
     while (((await tell()) ?? 0) > 0);
     await leave(many, 300)
     await leave(one, 1)
@@ -514,7 +518,7 @@ describe('Notices', () => {
     while (((await tell()) ?? 0) > 0);
     const waiting = await countMails(loud)
     expect(waiting).toBeLessThan(120)
-    await shop.db.query('update mail set tries = 1')
+    await testApi.db.query('update mail set tries = 1')
     await leave(one, 1)
     await tell()
     expect([await countMails(loud), await countMails(quiet)]).toEqual([waiting + 19, 2])
@@ -523,18 +527,18 @@ describe('Notices', () => {
   test('accounts with endless notices do not delay others, however many they are: each has its turn', async () => {
     await tellAll()
     const many = Array.from({ length: 25 }, () => newId('merchant'))
-    await shop.db.query(`insert into merchant (id, name) select unnest($1::text[]), 'Told much'`, [many])
-    await shop.db.query(
+    await testApi.db.query(`insert into merchant (id, name) select unnest($1::text[]), 'Told much'`, [many])
+    await testApi.db.query(
       `insert into notice (merchant_id, livemode, kind, data, created_at)
        select id, $2, 'api_key.created', '{}', now() - number * interval '1 minute'
        from unnest($1::text[]) as account(id), generate_series(1, 5) as number`,
-      [many, shop.db.livemode],
+      [many, testApi.db.livemode],
     )
-    const { tenant } = await openAccount(shop, 'one-of-many@shop.example')
-    await shop.db.transaction((tx) => leaveNotice(tx, tenant, { kind: 'api_key.created', data: {} }))
+    const { tenant } = await openAccount(testApi, 'one-of-many@shop.example')
+    await testApi.db.transaction((tx) => leaveNotice(tx, tenant, { kind: 'api_key.created', data: {} }))
     const round = notifier()
     for (let count = 0; count < 2; count++) await round()
-    const { rows } = await shop.db.query(
+    const { rows } = await testApi.db.query(
       'select distinct merchant_id from notice where sent_at is not null and merchant_id = any($1)',
       [[...many, tenant.merchantId]],
     )
@@ -543,15 +547,15 @@ describe('Notices', () => {
   })
 
   test('the backlog of an account does not make reading its next notices slower', async () => {
-    const { tenant } = await openAccount(shop, 'without-end@shop.example')
-    const { tenant: other } = await openAccount(shop, 'beside-it@shop.example')
-    await shop.db.query(
+    const { tenant } = await openAccount(testApi, 'without-end@shop.example')
+    const { tenant: other } = await openAccount(testApi, 'beside-it@shop.example')
+    await testApi.db.query(
       `insert into notice (merchant_id, livemode, kind, data)
        select '${tenant.merchantId}', ${tenant.livemode}, 'api_key.created', '{}' from generate_series(1, 5000)`,
     )
-    await shop.db.transaction((tx) => leaveNotice(tx, other, { kind: 'api_key.created', data: {} }))
-    await shop.db.query('analyze notice')
-    const [taken, read] = await shop.db.transaction(async (tx) => {
+    await testApi.db.transaction((tx) => leaveNotice(tx, other, { kind: 'api_key.created', data: {} }))
+    await testApi.db.query('analyze notice')
+    const [taken, read] = await testApi.db.transaction(async (tx) => {
       // Counts of this connection, including its recent reads.
       const countRead = async (): Promise<number> => {
         const { rows } = await tx.query(
@@ -571,10 +575,10 @@ describe('Notices', () => {
 describe('The page of notifications', () => {
   let account: Account
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
+    testApi = await testApi.asNewMerchant()
     // No channel of an earlier test is due.
-    await shop.db.query('update channel set removed_at = now()')
-    account = await openAccount(shop, 'connects@shop.example')
+    await testApi.db.query('update channel set removed_at = now()')
+    account = await openAccount(testApi, 'connects@shop.example')
   })
 
   const PATH = '/dashboard/notifications'
@@ -582,7 +586,7 @@ describe('The page of notifications', () => {
   const readText = async (visitor: Visitor, path: string): Promise<string> =>
     (await visitor.get(path)).html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
   const listNotices = async ({ tenant }: Account): Promise<string[]> => {
-    const { rows } = await shop.db.query('select kind from notice where merchant_id = $1 order by id', [
+    const { rows } = await testApi.db.query('select kind from notice where merchant_id = $1 order by id', [
       tenant.merchantId,
     ])
     return rows.map(({ kind }: { kind: string }) => kind)
@@ -594,11 +598,11 @@ describe('The page of notifications', () => {
     const added = await owner.submit(PATH, { kind: 'slack', name: '#payments', url: SLACK })
     expect([added.status, added.to]).toEqual([303, expect.stringMatching(/^\/dashboard\/notifications\/nch_/)])
     const one = added.to ?? ''
-    const [channel] = await listChannels(shop.db, tenant)
+    const [channel] = await listChannels(testApi.db, tenant)
     expect(channel).toMatchObject({ kind: 'slack', name: '#payments', language: 'en', broken_at: null })
     // The stored URL is encrypted, and no page shows it.
     expect(channel?.sealed).not.toContain('secretOfSlack')
-    expect(shop.secretBox.open(channel?.sealed ?? '', channel?.id ?? '')).toBe(SLACK)
+    expect(testApi.secretBox.open(channel?.sealed ?? '', channel?.id ?? '')).toBe(SLACK)
     for (const path of [PATH, one]) expect((await owner.get(path)).html).not.toContain('secretOfSlack')
 
     const settings = {
@@ -609,7 +613,7 @@ describe('The page of notifications', () => {
       quiet_zone: 'Europe/Oslo',
     }
     expect((await owner.submit(`${one}/change`, { ...settings, event: 'payment.failed' })).status).toBe(303)
-    expect((await listChannels(shop.db, tenant))[0]).toMatchObject({
+    expect((await listChannels(testApi.db, tenant))[0]).toMatchObject({
       name: '#money',
       events: ['payment.failed'],
       language: 'de',
@@ -628,13 +632,13 @@ describe('The page of notifications', () => {
 
     await owner.submit(`${one}/test`)
     await owner.submit(`${one}/test`)
-    const messages = await listMessages(shop.db, tenant, { channelId: channel!.id, limit: 10 })
+    const messages = await listMessages(testApi.db, tenant, { channelId: channel!.id, limit: 10 })
     expect(messages).toMatchObject([{ kind: 'test', state: 'waiting' }])
     const due = { now: new Date(Date.now() + 1000).toISOString(), againSeconds: 10, limit: 10 }
-    expect(await takeDueChannels(shop.db, due)).toEqual([channel!.id])
+    expect(await takeDueChannels(testApi.db, due)).toEqual([channel!.id])
 
     const reason = 'Slack says "no_service"'
-    await shop.db.transaction((tx) => breakChannel(tx, channel!.id, { reason, now: new Date().toISOString() }))
+    await testApi.db.transaction((tx) => breakChannel(tx, channel!.id, { reason, now: new Date().toISOString() }))
     // The channel receives the notice that it was added.
     expect(await readText(owner, PATH)).toContain(
       'Slack says &quot;no_service&quot;. 1 notification is waiting; none is lost.',
@@ -643,7 +647,7 @@ describe('The page of notifications', () => {
     expect(await readText(owner, PATH)).not.toContain('no_service')
 
     expect((await owner.submit(`${one}/remove`)).to).toBe(PATH)
-    expect(await listChannels(shop.db, tenant)).toEqual([])
+    expect(await listChannels(testApi.db, tenant)).toEqual([])
     expect((await owner.get(one)).status).toBe(404)
     expect(await listNotices(account)).toEqual(['channel.added', 'channel.removed'])
   })
@@ -653,12 +657,12 @@ describe('The page of notifications', () => {
     const form = { kind: 'email', name: 'x', url: 'mailto:victim@other.example' }
     const [first, second] = [await owner.submit(PATH, form), await owner.submit(PATH, form)]
     expect(second.to).toBe(first.to)
-    const channels = await listChannels(shop.db, tenant)
+    const channels = await listChannels(testApi.db, tenant)
     expect(channels.map(({ kind, name }) => [kind, name])).toEqual([['email', 'connects@shop.example']])
   })
 
   test('a channel of another account is not found: it is neither shown nor tested, resumed, changed or removed', async () => {
-    const stranger = await openAccount(shop, 'stranger@other.example')
+    const stranger = await openAccount(testApi, 'stranger@other.example')
     const { to } = await stranger.owner.submit(PATH, { kind: 'slack', name: '#theirs', url: SLACK })
     const { owner } = account
     expect((await owner.get(to ?? '')).status).toBe(404)
@@ -666,7 +670,7 @@ describe('The page of notifications', () => {
     for (const act of ['test', 'mend', 'change', 'remove'])
       expect([act, (await owner.submit(`${to}/${act}`, settings)).status]).toEqual([act, 404])
     expect(await readText(owner, PATH)).not.toContain('#theirs')
-    expect((await listChannels(shop.db, stranger.tenant)).map(({ name }) => name)).toEqual(['#theirs'])
+    expect((await listChannels(testApi.db, stranger.tenant)).map(({ name }) => name)).toEqual(['#theirs'])
   })
 
   describe('The URL of a chat', () => {

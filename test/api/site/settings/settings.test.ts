@@ -11,38 +11,38 @@ import { wordsIn } from '../../../../src/web/messages/words.ts'
 import { aCheckout } from '../../../web/fixtures.ts'
 import { pressOn } from '../../links/maker.ts'
 import { PICTURES } from '../../support/pictures.ts'
-import { expectProblem, openShop, type Shop } from '../../support/shop.ts'
+import { expectProblem, openTestApi, type TestApi } from '../../support/test-api.ts'
 import { onceIn, openAccount } from '../account.ts'
 import { askedBy, askToConfirm, confirmByMail, mailsTo, signIn, signUp, Visitor } from '../visitor.ts'
 
-let shop: Shop
-let live: Shop
+let testApi: TestApi
+let live: TestApi
 beforeAll(async () => {
-  ;[shop, live] = await Promise.all([openShop(), openShop({ mode: 'live' })])
+  ;[testApi, live] = await Promise.all([openTestApi(), openTestApi({ mode: 'live' })])
 })
-afterAll(() => Promise.all([shop?.close(), live?.close()]))
+afterAll(() => Promise.all([testApi?.close(), live?.close()]))
 
 describe('The brand', () => {
   let owner: Visitor
   beforeAll(async () => {
-    owner = await signUp(shop, 'brand@shop.example')
-    await shop.db.query(
+    owner = await signUp(testApi, 'brand@shop.example')
+    await testApi.db.query(
       `update session set merchant_id = $1 where person_id = (select id from person where email = 'brand@shop.example')`,
-      [shop.tenant.merchantId],
+      [testApi.tenant.merchantId],
     )
-    await shop.db.query(
+    await testApi.db.query(
       `insert into membership (merchant_id, person_id, role)
        select $1, id, 'owner' from person where email = 'brand@shop.example'`,
-      [shop.tenant.merchantId],
+      [testApi.tenant.merchantId],
     )
   }, 60_000)
 
-  const readBrand = async () => (await shop.ask('GET', '/v1/settings/brand')).body
+  const readBrand = async () => (await testApi.ask('GET', '/v1/settings/brand')).body
   const FORM = { name: 'Nightline Rail', color: '#7A1FA2', support_email: 'Help@Nightline.example' }
 
   test('the brand that an owner saves is shown to buyers at the checkout, on links, and on receipts', async () => {
     const body = { title: 'Tip jar', currency: 'EUR' }
-    const { code } = (await shop.ask('POST', '/v1/payment_links', { body })).body
+    const { code } = (await testApi.ask('POST', '/v1/payment_links', { body })).body
     expect((await owner.submit('/dashboard/brand', FORM)).to).toBe('/dashboard/brand')
     expect(await readBrand()).toEqual({
       object: 'brand',
@@ -52,7 +52,7 @@ describe('The brand', () => {
       logo_url: null,
     })
     const link = await owner.get(`/l/${String(code)}`)
-    const checkout = await owner.get((await pressOn(shop, `/l/${String(code)}`, { amount: '64' })).to ?? '')
+    const checkout = await owner.get((await pressOn(testApi, `/l/${String(code)}`, { amount: '64' })).to ?? '')
     for (const { html } of [link, checkout])
       expect([html.includes('Nightline Rail'), /\/assets\/brand\.\w+\.7a1fa2\.css/.test(html)]).toEqual([true, true])
     const sheet = /\/assets\/brand\.\w+\.7a1fa2\.css/.exec(link.html)?.[0] ?? ''
@@ -93,11 +93,11 @@ describe('The brand', () => {
   })
 
   test('only an owner with a fresh confirmation changes the brand; a live key cannot', async () => {
-    const developer = await signIn(shop, 'developer@shop.example')
-    await shop.db.query(
+    const developer = await signIn(testApi, 'developer@shop.example')
+    await testApi.db.query(
       `insert into membership (merchant_id, person_id, role)
        select $1, id, 'developer' from person where email = 'developer@shop.example'`,
-      [shop.tenant.merchantId],
+      [testApi.tenant.merchantId],
     )
     const page = await developer.get('/dashboard/brand')
     expect([page.status, page.html.includes('action="/dashboard/brand"')]).toEqual([200, false])
@@ -122,16 +122,16 @@ describe('The logo', () => {
   // An owner uploads it, and buyers see it.
   let owner: Visitor
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
-    owner = await signUp(shop, 'logo@shop.example')
+    testApi = await testApi.asNewMerchant()
+    owner = await signUp(testApi, 'logo@shop.example')
     await join('logo@shop.example', 'owner')
-    await shop.db.query(`update session set merchant_id = $1`, [shop.tenant.merchantId])
+    await testApi.db.query(`update session set merchant_id = $1`, [testApi.tenant.merchantId])
   }, 60_000)
 
   async function join(email: string, role: string): Promise<void> {
-    await shop.db.query(
+    await testApi.db.query(
       'insert into membership (merchant_id, person_id, role) select $1, id, $2 from person where email = $3',
-      [shop.tenant.merchantId, role, email],
+      [testApi.tenant.merchantId, role, email],
     )
   }
 
@@ -140,22 +140,23 @@ describe('The logo', () => {
   const file = (bytes: Buffer | string, type = 'image/png'): Blob =>
     new Blob([new Uint8Array(Buffer.from(bytes))], { type })
   const { png, jpg, webpAlpha } = PICTURES
-  const api = (body: object) => shop.ask('PATCH', '/v1/settings/brand', { body })
-  const logoUrl = async () => (await shop.ask('GET', '/v1/settings/brand')).body['logo_url']
+  const api = (body: object) => testApi.ask('PATCH', '/v1/settings/brand', { body })
+  const logoUrl = async () => (await testApi.ask('GET', '/v1/settings/brand')).body['logo_url']
 
   test('buyers see an uploaded logo at the checkout and on links, until it is removed', async () => {
     expect((await owner.upload(PATH, { ...FORM, logo: file(png) })).to).toBe(PATH)
     const path = new URL(String(await logoUrl())).pathname
     expect(path).toMatch(/^\/logos\/[0-9a-f]{32}\.png$/)
-    const { code } = (await shop.ask('POST', '/v1/payment_links', { body: { title: 'Tip jar', currency: 'EUR' } })).body
+    const { code } = (await testApi.ask('POST', '/v1/payment_links', { body: { title: 'Tip jar', currency: 'EUR' } }))
+      .body
     const link = `/l/${String(code)}`
-    const checkout = (await pressOn(shop, link, { amount: '64' })).to ?? ''
+    const checkout = (await pressOn(testApi, link, { amount: '64' })).to ?? ''
     const pages = [link, checkout, PATH, `${PATH}/preview?name=A&color=`]
     for (const page of pages)
       expect([page, (await owner.get(page)).html.includes(`src="${path}"`)]).toEqual([page, true])
     expect((await owner.get(link)).html).toContain('href="mailto:help@nightline.example"')
 
-    const served = await fetch(`${shop.url}${path}`)
+    const served = await fetch(`${testApi.url}${path}`)
     expect([served.status, served.headers.get('content-type')]).toEqual([200, 'image/png'])
     expect(served.headers.get('x-content-type-options')).toBe('nosniff')
     expect(served.headers.get('content-security-policy')).toMatch(/(^|; )sandbox(;|$)/)
@@ -167,10 +168,10 @@ describe('The logo', () => {
     await owner.upload(PATH, { ...FORM, logo: file(''), remove_logo: 'yes' })
     expect(await logoUrl()).toBeNull()
     expect((await owner.get(checkout)).html).not.toContain('/logos/')
-    expect((await fetch(`${shop.url}${path}`)).status).toBe(404)
-    const { rows } = await shop.db.query(
+    expect((await fetch(`${testApi.url}${path}`)).status).toBe(404)
+    const { rows } = await testApi.db.query(
       `select data from audit_entry where action = 'setBrand' and merchant_id = $1 order by id`,
-      [shop.tenant.merchantId],
+      [testApi.tenant.merchantId],
     )
     expect(rows.map(({ data }) => [data.logo_bytes ?? null, data.logo])).toEqual([
       [png.length, undefined],
@@ -180,14 +181,14 @@ describe('The logo', () => {
   })
 
   test('a form with a picture waits for the confirmation, whose mail names the change, and is saved after it', async () => {
-    await askToConfirm(shop, owner)
+    await askToConfirm(testApi, owner)
     const asked = askedBy(await owner.upload(PATH, { ...FORM, name: 'Nightline Trams', logo: file(png) }))
     expect(await logoUrl()).toBeNull()
-    const saved = await confirmByMail(shop, owner, 'logo@shop.example', asked)
+    const saved = await confirmByMail(testApi, owner, 'logo@shop.example', asked)
     expect([saved.status, saved.to]).toEqual([303, PATH])
     expect(await logoUrl()).toMatch(/\/logos\/[0-9a-f]{32}\.png$/)
     expect((await owner.get(PATH)).html).toContain('value="Nightline Trams"')
-    const mail = (await mailsTo(shop, 'logo@shop.example')).at(-1)
+    const mail = (await mailsTo(testApi, 'logo@shop.example')).at(-1)
     expect(mail?.subject).toBe('Confirm a change to your brand')
     await owner.upload(PATH, { ...FORM, logo: file(''), remove_logo: 'yes' })
   })
@@ -212,7 +213,10 @@ describe('The logo', () => {
       code: 'validation_failed',
       errors: [{ pointer: '/logo' }],
     })
-    expect((await shop.ask('GET', '/v1/settings/brand')).body).toMatchObject({ name: 'Nightline Rail', logo_url: null })
+    expect((await testApi.ask('GET', '/v1/settings/brand')).body).toMatchObject({
+      name: 'Nightline Rail',
+      logo_url: null,
+    })
   })
 
   test('a logo file that is too large is not read; its owner is led back with an error', async () => {
@@ -231,14 +235,14 @@ describe('The logo', () => {
   })
 
   test('only an owner on a page of the platform or a test key changes the logo; a live key cannot', async () => {
-    const developer = await signIn(shop, 'developer-of-logo@shop.example')
+    const developer = await signIn(testApi, 'developer-of-logo@shop.example')
     await join('developer-of-logo@shop.example', 'developer')
     const form = { ...FORM, logo: file(jpg, 'image/jpeg') }
     expect((await developer.upload(PATH, form)).status).toBe(403)
     expect((await owner.upload(PATH, { ...form, _form: 'x' })).status).toBe(403)
     expect((await owner.upload(PATH, form, { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
-    expect((await new Visitor(shop).upload(PATH, form)).to).toMatch(/^\/sign-in/)
-    const stranger = await signUp(shop, 'stranger-of-logo@shop.example')
+    expect((await new Visitor(testApi).upload(PATH, form)).to).toMatch(/^\/sign-in/)
+    const stranger = await signUp(testApi, 'stranger-of-logo@shop.example')
     expect((await stranger.upload(PATH, form)).to).toBe(PATH)
     expect(await logoUrl()).toBeNull()
     expect((await api({ logo: webpAlpha.toString('base64') })).body['logo_url']).toMatch(/\.webp$/)
@@ -252,27 +256,27 @@ describe('Embedding', () => {
   // The pages that can frame the checkout.
   let checkout: string
   beforeAll(async () => {
-    shop = await shop.asNewMerchant()
-    const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: '20.00', currency: 'EUR' } })
+    testApi = await testApi.asNewMerchant()
+    const { body } = await testApi.ask('POST', '/v1/payments', { body: { amount: '20.00', currency: 'EUR' } })
     checkout = new URL(String(body['checkout_url'])).pathname
   }, 60_000)
 
-  const set = (origins: unknown) => shop.ask('PUT', '/v1/settings/embedding', { body: { origins } })
-  const read = async () => (await shop.ask('GET', '/v1/settings/embedding')).body['origins']
+  const set = (origins: unknown) => testApi.ask('PUT', '/v1/settings/embedding', { body: { origins } })
+  const read = async () => (await testApi.ask('GET', '/v1/settings/embedding')).body['origins']
   const readPolicy = async (path: string, headers: Record<string, string> = {}) =>
-    (await fetch(`${shop.url}${path}`, { headers, redirect: 'manual' })).headers.get('content-security-policy') ?? ''
+    (await fetch(`${testApi.url}${path}`, { headers, redirect: 'manual' })).headers.get('content-security-policy') ?? ''
   const readAncestors = async (path: string, headers?: Record<string, string>) =>
     /frame-ancestors ([^;]*)/.exec(await readPolicy(path, headers))?.[1]
 
   async function member(role: Role): Promise<Visitor> {
     const email = `${role}@embedding.example`
-    await signIn(shop, email)
+    await signIn(testApi, email)
     await execute(
-      shop.db,
+      testApi.db,
       sql`insert into membership (merchant_id, person_id, role)
-          select ${shop.tenant.merchantId}, id, ${role} from person where email = ${email}`,
+          select ${testApi.tenant.merchantId}, id, ${role} from person where email = ${email}`,
     )
-    return signIn(shop, email)
+    return signIn(testApi, email)
   }
 
   test('no page can frame the checkout until the shop lists one; then only the page for frames allows the listed pages', async () => {
@@ -291,7 +295,7 @@ describe('Embedding', () => {
 
   test('the page for frames has no cookie and no test bar, and leads to its own page in a tab', async () => {
     await set(['https://shop.example'])
-    const framed = await fetch(`${shop.url}${checkout}/frame`, { headers: { 'sec-fetch-dest': 'iframe' } })
+    const framed = await fetch(`${testApi.url}${checkout}/frame`, { headers: { 'sec-fetch-dest': 'iframe' } })
     const html = await framed.text()
     expect([framed.status, framed.headers.get('set-cookie'), html.includes('class="sandbox"')]).toEqual([
       200,
@@ -306,15 +310,15 @@ describe('Embedding', () => {
       ['state', 'created'],
       ['origins', 'https://shop.example'],
     ])
-    const own = await fetch(`${shop.url}${checkout}`)
+    const own = await fetch(`${testApi.url}${checkout}`)
     expect(await own.text()).not.toMatch(/<base|data-origins|frame\.\w+\.js/)
-    const tab = await fetch(`${shop.url}${checkout}/frame`, {
+    const tab = await fetch(`${testApi.url}${checkout}/frame`, {
       headers: { 'sec-fetch-dest': 'document' },
       redirect: 'manual',
     })
     expect([tab.status, tab.headers.get('location')]).toEqual([303, checkout])
-    expect((await fetch(`${shop.url}/c/nothing/frame`)).status).toBe(404)
-    expect((await fetch(`${shop.url}${checkout}/frame`, { method: 'POST' })).status).toBe(405)
+    expect((await fetch(`${testApi.url}/c/nothing/frame`)).status).toBe(404)
+    expect((await fetch(`${testApi.url}${checkout}/frame`, { method: 'POST' })).status).toBe(405)
   })
 
   test.each([
@@ -337,7 +341,7 @@ describe('Embedding', () => {
   })
 
   test('the database refuses values that would end the header’s list', async () => {
-    const { merchantId } = shop.tenant
+    const { merchantId } = testApi.tenant
     for (const origin of [
       '*',
       'https://*.example',
@@ -346,7 +350,7 @@ describe('Embedding', () => {
       '',
     ])
       await expect(
-        execute(shop.db, sql`update merchant set frame_origins = ${[origin]} where id = ${merchantId}`),
+        execute(testApi.db, sql`update merchant set frame_origins = ${[origin]} where id = ${merchantId}`),
       ).rejects.toThrow('frame_origins')
   })
 
@@ -358,7 +362,7 @@ describe('Embedding', () => {
         const origins = ' https://Shop.example/ \r\n\r\nhttp://localhost:3000 '
         expect((await visitor.submit('/dashboard/embedding', { origins })).to).toBe('/dashboard/embedding')
         expect(await read()).toEqual(['http://localhost:3000', 'https://shop.example'])
-        const log = (await shop.ask('GET', '/v1/audit_log')).body['data'] as Record<string, unknown>[]
+        const log = (await testApi.ask('GET', '/v1/audit_log')).body['data'] as Record<string, unknown>[]
         expect(log[0]).toMatchObject({
           action: 'setEmbedding',
           data: { origins: ['https://shop.example', 'http://localhost:3000'] },
@@ -391,7 +395,7 @@ describe('Embedding', () => {
 
   describe('The script for shops', () => {
     test('the script is under 3 KB, is cached for an hour, and can be loaded by any page', async () => {
-      const answer = await fetch(`${shop.url}/pinrail.js`)
+      const answer = await fetch(`${testApi.url}/pinrail.js`)
       const script = Buffer.from(await answer.arrayBuffer())
       expect(script.length).toBeLessThan(3072)
       expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -401,25 +405,25 @@ describe('Embedding', () => {
         'access-control-allow-origin': '*',
       })
       // `fetch` would add a header that asks to bypass caches.
-      const again = await supertest(shop.url)
+      const again = await supertest(testApi.url)
         .get('/pinrail.js')
         .set('if-none-match', answer.headers.get('etag') ?? '')
       expect(again.status).toBe(304)
     })
 
     test('the script is the same file under the URL with its hash that the guide gives', async () => {
-      const guide = await (await fetch(`${shop.url}/docs/embedding.md`)).text()
+      const guide = await (await fetch(`${testApi.url}/docs/embedding.md`)).text()
       const [, address = ''] = /src="([^"]*\/assets\/pinrail\.\w+\.js)"/.exec(guide) ?? []
       const [named, newest] = await Promise.all(
-        [new URL(address).pathname, '/pinrail.js'].map(async (path) => (await fetch(shop.url + path)).text()),
+        [new URL(address).pathname, '/pinrail.js'].map(async (path) => (await fetch(testApi.url + path)).text()),
       )
       expect(named).toBe(newest)
     })
 
     test('the script for shops and the script of the frame each send messages to one origin', async () => {
-      const frame = /\/assets\/frame\.\w+\.js/.exec(await (await fetch(`${shop.url}${checkout}/frame`)).text())?.[0]
+      const frame = /\/assets\/frame\.\w+\.js/.exec(await (await fetch(`${testApi.url}${checkout}/frame`)).text())?.[0]
       for (const path of ['/pinrail.js', frame]) {
-        const calls = [...(await (await fetch(shop.url + path)).text()).matchAll(/postMessage\((.*)\)/g)]
+        const calls = [...(await (await fetch(testApi.url + path)).text()).matchAll(/postMessage\((.*)\)/g)]
         expect(calls).toHaveLength(1)
         expect(calls[0]?.[1]).toMatch(/, (home|shop)$/)
       }
@@ -427,7 +431,7 @@ describe('Embedding', () => {
   })
 
   test('origins that match the document’s pattern are accepted, and the pattern refuses what is no origin', async () => {
-    const document = JSON.stringify((await shop.ask('GET', '/openapi.json', { key: null })).body)
+    const document = JSON.stringify((await testApi.ask('GET', '/openapi.json', { key: null })).body)
     const [, escaped = ''] = /"maxLength":253,"pattern":"((?:[^"\\]|\\.)+)"/.exec(document) ?? []
     expect(escaped).toContain('localhost')
     const pattern = new RegExp(JSON.parse(`"${escaped}"`) as string)
@@ -454,13 +458,13 @@ describe('Keys and requests', () => {
   /** The milliseconds by which the clock is ahead. */
   let ahead = 0
   let noted: ApiRequest[] = []
-  let shop: Shop
+  let testApi: TestApi
   beforeAll(async () => {
-    shop = await openShop({
+    testApi = await openTestApi({
       deps: () => ({ onRequest: (request) => void noted.push(request), clock: () => Date.now() + ahead }),
     })
   })
-  afterAll(() => shop?.close())
+  afterAll(() => testApi?.close())
 
   describe('Keys', () => {
     const NEW = '/dashboard/keys/new'
@@ -468,10 +472,10 @@ describe('Keys and requests', () => {
     const pathsIn = (html: string): string[] =>
       [...html.matchAll(/row-link" href="(\/dashboard\/keys\/\w+)"/g)].map((match) => match[1] ?? '')
     const works = async (key: string, path = '/v1/payments'): Promise<number> =>
-      (await shop.ask('GET', path, { key })).status
+      (await testApi.ask('GET', path, { key })).status
 
     test('a key from the form is shown once, works within its scopes, and is made once however often the form is sent', async () => {
-      const { owner, tenant } = await openAccount(shop, 'keys@shop.example')
+      const { owner, tenant } = await openAccount(testApi, 'keys@shop.example')
       const form = {
         name: 'Shop server',
         preset: 'own',
@@ -490,7 +494,7 @@ describe('Keys and requests', () => {
       expect(list).toContain(`${key.slice(0, 17)}…${key.slice(-4)}`)
       expect(list).not.toContain(key)
       const log = await many(
-        shop.db,
+        testApi.db,
         z.object({ action: z.string(), data: z.unknown() }),
         sql`select action, data from audit_entry where merchant_id = ${tenant.merchantId} and action like '%ApiKey'`,
       )
@@ -499,7 +503,7 @@ describe('Keys and requests', () => {
     })
 
     test('a wrong form of a key is shown again with its values and errors, and no key was made', async () => {
-      const { owner } = await openAccount(shop, 'wrong@shop.example')
+      const { owner } = await openAccount(testApi, 'wrong@shop.example')
       const form = { name: 'Kasse', preset: 'sell', allowed_ips: '192.0.2.1\n203.0.113', days: '0', once: 'a' }
       const bad = await owner.submit('/dashboard/keys', form)
       expect(bad.status).toBe(400)
@@ -517,7 +521,7 @@ describe('Keys and requests', () => {
     })
 
     test('a key is rotated with an overlap, and revoked within a second', async () => {
-      const { owner, key: old } = await openAccount(shop, 'roll@shop.example')
+      const { owner, key: old } = await openAccount(testApi, 'roll@shop.example')
       const [path = ''] = pathsIn((await owner.get('/dashboard/keys')).html)
       const rolled = await owner.submit(`${path}/roll`, { overlap: '3600', once: await onceIn(owner, path) })
       const next = keyIn(rolled.html)
@@ -534,13 +538,13 @@ describe('Keys and requests', () => {
     })
 
     test('a person makes no key with more rights than theirs, and no key makes its maker an owner', async () => {
-      const { owner, tenant } = await openAccount(shop, 'boss@shop.example')
-      await signIn(shop, 'dev@shop.example')
-      await shop.db.query(
+      const { owner, tenant } = await openAccount(testApi, 'boss@shop.example')
+      await signIn(testApi, 'dev@shop.example')
+      await testApi.db.query(
         `insert into membership (merchant_id, person_id, role) select $1, id, 'developer' from person where email = 'dev@shop.example'`,
         [tenant.merchantId],
       )
-      const developer = await signIn(shop, 'dev@shop.example')
+      const developer = await signIn(testApi, 'dev@shop.example')
       const [ownersKey = ''] = pathsIn((await owner.get('/dashboard/keys')).html)
       const make = async (fields: object) =>
         developer.submit('/dashboard/keys', { name: 'Mine', days: '0', once: await onceIn(developer, NEW), ...fields })
@@ -549,9 +553,9 @@ describe('Keys and requests', () => {
       expect([await works(key), await works(key, '/v1/webhook_endpoints'), await works(key, '/v1/members')]).toEqual([
         200, 200, 200,
       ])
-      const people = (await shop.ask('GET', '/v1/members', { key })).body['data'] as { id: string; email: string }[]
+      const people = (await testApi.ask('GET', '/v1/members', { key })).body['data'] as { id: string; email: string }[]
       const self = people.find(({ email }) => email === 'dev@shop.example')
-      const promoted = await shop.ask('PATCH', `/v1/members/${self?.id}`, { key, body: { role: 'owner' } })
+      const promoted = await testApi.ask('PATCH', `/v1/members/${self?.id}`, { key, body: { role: 'owner' } })
       expect([promoted.status, promoted.body['required_scope']]).toEqual([403, 'members:write'])
 
       expect((await developer.get(NEW)).html).not.toContain('members:write')
@@ -565,18 +569,18 @@ describe('Keys and requests', () => {
     })
 
     test('a form that needs a confirmation is stored, and makes its key only after it', async () => {
-      const { owner } = await openAccount(shop, 'late@shop.example')
+      const { owner } = await openAccount(testApi, 'late@shop.example')
       const once = await onceIn(owner, NEW)
       ahead += CONFIRMED_MS + 1000
       const asked = askedBy(await owner.submit('/dashboard/keys', { name: 'Till 3', preset: 'sell', days: '0', once }))
       expect(pathsIn((await owner.get('/dashboard/keys')).html)).toHaveLength(1)
-      const confirmed = await confirmByMail(shop, owner, 'late@shop.example', asked)
+      const confirmed = await confirmByMail(testApi, owner, 'late@shop.example', asked)
       expect([confirmed.status, confirmed.html.includes('Till 3')]).toEqual([200, true])
       expect(pathsIn((await owner.get('/dashboard/keys')).html)).toHaveLength(2)
     })
 
     test('the link for a live key leads to an existing page, also after signing in; there a person makes a key', async () => {
-      const live = await openShop({ mode: 'live' })
+      const live = await openTestApi({ mode: 'live' })
       try {
         const { owner, key, tenant } = await openAccount(live, 'live@shop.example')
         const told = await live.ask('POST', '/v1/api_keys', { key, body: { name: 'x' } })
@@ -602,7 +606,7 @@ describe('Keys and requests', () => {
 
   describe('The log of requests', () => {
     beforeAll(async () => {
-      shop = await shop.asNewMerchant()
+      testApi = await testApi.asNewMerchant()
       noted = []
       ahead = 0
     })
@@ -611,9 +615,9 @@ describe('Keys and requests', () => {
     async function written(): Promise<ApiRequest[]> {
       const batch = noted
       noted = []
-      await insertRequests(shop.db, batch)
+      await insertRequests(testApi.db, batch)
       // As after a lost response: no line is written twice.
-      await insertRequests(shop.db, batch)
+      await insertRequests(testApi.db, batch)
       return batch
     }
 
@@ -624,10 +628,10 @@ describe('Keys and requests', () => {
       )
 
     test('each call with a key is in the log, newest first, and is found by its id, path, key and error', async () => {
-      const { owner, key, keyId, pay } = await openAccount(shop, 'log@shop.example')
+      const { owner, key, keyId, pay } = await openAccount(testApi, 'log@shop.example')
       const id = await pay({ amount: 10, currency: 'EUR' })
-      await shop.ask('GET', `/v1/payments/${id}`, { key })
-      const wrong = await shop.ask('POST', '/v1/payments', { key, body: { amount: '12.345', currency: 'EUR' } })
+      await testApi.ask('GET', `/v1/payments/${id}`, { key })
+      const wrong = await testApi.ask('POST', '/v1/payments', { key, body: { amount: '12.345', currency: 'EUR' } })
       await written()
       const { html } = await owner.get('/dashboard/requests')
       expect(rowsIn(html)).toEqual(['POST /v1/payments', `GET /v1/payments/${id}`, 'POST /v1/payments'])
@@ -649,21 +653,23 @@ describe('Keys and requests', () => {
     })
 
     test('the log never has secrets, long texts, halves of characters, or bodies of reads', async () => {
-      const { key, pay } = await openAccount(shop, 'secrets@shop.example')
+      const { key, pay } = await openAccount(testApi, 'secrets@shop.example')
       await pay({ amount: 10, currency: 'EUR' })
-      await shop.ask('POST', '/v1/api_keys', { key, body: { name: 'more' } })
-      await shop.ask('POST', '/v1/webhook_endpoints', { key, body: { url: 'https://shop.example/hooks' } })
+      await testApi.ask('POST', '/v1/api_keys', { key, body: { name: 'more' } })
+      await testApi.ask('POST', '/v1/webhook_endpoints', { key, body: { url: 'https://shop.example/hooks' } })
       for (const method of ['GET', 'HEAD'])
-        await shop.ask(method, `/v1/payments?status=created&reference=${key}`, { key })
+        await testApi.ask(method, `/v1/payments?status=created&reference=${key}`, { key })
       const chat = 'https://hooks.slack.com/services/T0001/B0001/secretOfSlack'
       const misplaced = { kind: 'slack', name: '#payments', webhook_url: [chat] }
-      await shop.ask('POST', '/v1/notification_channels', { key, body: misplaced })
+      await testApi.ask('POST', '/v1/notification_channels', { key, body: misplaced })
       // Whatever the cut, one of the two texts is cut within a character.
       for (const description of ['\u{1f600}'.repeat(3000), `x${'\u{1f600}'.repeat(3000)}`])
-        await shop.ask('POST', '/v1/payments', { key, body: { amount: 10, currency: 'EUR', description } })
+        await testApi.ask('POST', '/v1/payments', { key, body: { amount: 10, currency: 'EUR', description } })
       const batch = await written()
       expect(batch).toHaveLength(8)
-      const { rows } = await shop.db.query('select * from api_request where merchant_id = $1', [batch[0]?.merchantId])
+      const { rows } = await testApi.db.query('select * from api_request where merchant_id = $1', [
+        batch[0]?.merchantId,
+      ])
       expect(rows).toHaveLength(8)
       const text = JSON.stringify(rows)
       for (const secret of [/pinrail_(?:live|test)_/, /whsec_/, /"checkout_url\\":\\"http/, /secretOfSlack/])
@@ -677,19 +683,22 @@ describe('Keys and requests', () => {
     })
 
     test('the log has requests of a key without the scope and of a revoked key; not those of a wrong secret or a stranger', async () => {
-      const { key, tenant } = await openAccount(shop, 'refused@shop.example')
-      const narrow = await shop.ask('POST', '/v1/api_keys', { key, body: { name: 'narrow', scopes: ['events:read'] } })
+      const { key, tenant } = await openAccount(testApi, 'refused@shop.example')
+      const narrow = await testApi.ask('POST', '/v1/api_keys', {
+        key,
+        body: { name: 'narrow', scopes: ['events:read'] },
+      })
       const program = String(narrow.body['key'])
       await written()
-      expect((await shop.ask('GET', '/v1/payments', { key: program })).status).toBe(403)
-      const other = await shop.ask('POST', '/v1/api_keys', { key, body: { name: 'guessed' } })
-      await shop.db.query(`update api_key set digest = decode(repeat('00', 32), 'hex') where name = 'guessed'`)
-      expect((await shop.ask('GET', '/v1/payments', { key: String(other.body['key']) })).status).toBe(401)
+      expect((await testApi.ask('GET', '/v1/payments', { key: program })).status).toBe(403)
+      const other = await testApi.ask('POST', '/v1/api_keys', { key, body: { name: 'guessed' } })
+      await testApi.db.query(`update api_key set digest = decode(repeat('00', 32), 'hex') where name = 'guessed'`)
+      expect((await testApi.ask('GET', '/v1/payments', { key: String(other.body['key']) })).status).toBe(401)
       const keyId = String(narrow.body['id']).slice('key_'.length)
-      await shop.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
+      await testApi.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
       // The process reads keys again after a second.
       ahead += 2000
-      expect((await shop.ask('GET', '/v1/events', { key: program })).status).toBe(401)
+      expect((await testApi.ask('GET', '/v1/events', { key: program })).status).toBe(401)
       const last = (await written()).filter(({ status }) => status >= 400)
       expect(last.map(({ merchantId, keyId, status, code }) => ({ merchantId, keyId, status, code }))).toEqual([
         { merchantId: tenant.merchantId, keyId, status: 403, code: 'insufficient_scope' },
@@ -698,11 +707,11 @@ describe('Keys and requests', () => {
     })
 
     test('the log stores bodies of an account up to a limit a minute, and after that only lines', async () => {
-      const { key } = await openAccount(shop, 'many@shop.example')
+      const { key } = await openAccount(testApi, 'many@shop.example')
       await written()
       ahead = 120_000
       const body = { amount: 'x'.repeat(4000), currency: 'EUR' }
-      for (let time = 0; time < 150; time++) await shop.ask('POST', '/v1/payments', { key, body })
+      for (let time = 0; time < 150; time++) await testApi.ask('POST', '/v1/payments', { key, body })
       ahead = 0
       const kept = noted.splice(0)
       const size = kept.reduce((sum, { sent, answered }) => sum + (sent?.length ?? 0) + (answered?.length ?? 0), 0)
@@ -713,25 +722,25 @@ describe('Keys and requests', () => {
     })
 
     test('a response waits for no statement of the log, and the log for no response', async () => {
-      const { key } = await openAccount(shop, 'apart@shop.example')
+      const { key } = await openAccount(testApi, 'apart@shop.example')
       await written()
-      await shop.ask('GET', '/v1/payments', { key })
+      await testApi.ask('GET', '/v1/payments', { key })
       expect(noted.map(({ path }) => path)).toEqual(['/v1/payments'])
-      expect((await shop.db.query(`select 1 from api_request where id = $1`, [noted[0]?.id])).rows).toEqual([])
+      expect((await testApi.db.query(`select 1 from api_request where id = $1`, [noted[0]?.id])).rows).toEqual([])
     })
 
     test('another account reads nothing of the log', async () => {
-      const { pay } = await openAccount(shop, 'mine@shop.example')
+      const { pay } = await openAccount(testApi, 'mine@shop.example')
       await pay({ amount: 10, currency: 'EUR' })
       const [made] = await written()
-      const other = await openAccount(shop, 'else@shop.example')
+      const other = await openAccount(testApi, 'else@shop.example')
       expect(stripTags((await other.owner.get('/dashboard/requests')).html)).toContain('No requests yet')
       expect((await other.owner.get(`/dashboard/requests?id=${made?.id}`)).status).toBe(404)
       expect((await other.owner.get(`/dashboard/requests?after=${made?.id}`)).status).toBe(404)
     })
 
     test('the process writes the recorded requests automatically', async () => {
-      const own = await openShop()
+      const own = await openTestApi()
       try {
         const answer = await own.ask('GET', '/v1/payments')
         const id = answer.headers.get('request-id')

@@ -1,10 +1,10 @@
-import type { Furnished } from '../furnished.ts'
+import type { SeededApi } from '../seeded-api.ts'
 import { AMOUNTS, type Case, CURRENCIES, HOOKS, INVALID, JSON_TEXTS, type Refused, TEXTS, URLS } from './values.ts'
 
 type BodyRoute = { readonly name: string; readonly path: string; readonly method: string; readonly body: object }
 
 /** The routes that accept a body, each with a valid one. */
-function bodyRoutes({ link, endpoint, apiKey }: Furnished): readonly BodyRoute[] {
+function bodyRoutes({ link, endpoint, apiKey }: SeededApi): readonly BodyRoute[] {
   return [
     { name: 'create a payment', method: 'POST', path: '/v1/payments', body: { amount: '49.99', currency: 'EUR' } },
     { name: 'preview', method: 'POST', path: '/v1/routes/preview', body: { amount: '49.99', currency: 'EUR' } },
@@ -26,11 +26,11 @@ function bodyRoutes({ link, endpoint, apiKey }: Furnished): readonly BodyRoute[]
 }
 
 /** Invalid bodies, field by field and as a whole. */
-export function bodies(victim: Furnished): Refused[] {
+export function bodies(victim: SeededApi): Refused[] {
   return [...fieldCases(victim), ...bodyCases(victim)]
 }
 
-function fieldCases(victim: Furnished): Refused[] {
+function fieldCases(victim: SeededApi): Refused[] {
   const routes = bodyRoutes(victim)
   const [create, preview, endpoint, change, rotate, redeliver, key, , link, linkChange, wallet] = routes as [
     BodyRoute,
@@ -154,7 +154,7 @@ function fieldCases(victim: Furnished): Refused[] {
   ]
 }
 
-function bodyCases(victim: Furnished): Refused[] {
+function bodyCases(victim: SeededApi): Refused[] {
   return bodyRoutes(victim).flatMap(({ name, method, path }) =>
     JSON_TEXTS.map(([what, text]) => ({
       name: `${name}: the body is ${what}`,

@@ -1,4 +1,4 @@
-import type { AskOptions } from '../shop.ts'
+import type { AskOptions } from '../test-api.ts'
 
 /** Values that must be refused, by name. */
 export type Case = readonly [name: string, value: unknown]

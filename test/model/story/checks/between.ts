@@ -1,6 +1,6 @@
 import { computePositions } from '../../../../src/domain/payment/funds/positions.ts'
 import { toFunds } from '../../../../src/domain/payment/funds/stored-funds.ts'
-import type { Shop } from '../../world/shop.ts'
+import type { TestPayment } from '../../fixture/payment.ts'
 import { balance, type Facts, readFacts } from './facts.ts'
 import { checkOdd, checkOurs, checkOwed, checkReceivables } from './money.ts'
 
@@ -8,8 +8,11 @@ import { checkOdd, checkOurs, checkOwed, checkReceivables } from './money.ts'
  * Compares after every step, and not only at the end: the books with the chain, the converter, the partners and the
  * funds.
  */
-export async function checkBetween(shop: Shop, sold: number | null): Promise<{ wrong: string[]; sold: number | null }> {
-  const facts = await readFacts(shop)
+export async function checkBetween(
+  testPayment: TestPayment,
+  sold: number | null,
+): Promise<{ wrong: string[]; sold: number | null }> {
+  const facts = await readFacts(testPayment)
   const wrong = [
     ...checkReceivables(facts),
     ...checkOwed(facts),

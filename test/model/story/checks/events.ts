@@ -7,11 +7,11 @@ import { computeLoss } from './money.ts'
 
 /** The responses to operators, and the payment that merchants read. */
 
-export function checkAnswers({ shop }: Facts): string[] {
-  return shop.asks.flatMap(({ what, answer }) => {
+export function checkAnswers({ testPayment }: Facts): string[] {
+  return testPayment.asks.flatMap(({ what, answer }) => {
     if (answer === null) return [`no answer: ${what}`]
     // A lost run loses its responses; a continued one does not.
-    if (answer.includes('ended before it answered') && !shop.hasLost()) return [`${what}: ${answer}`]
+    if (answer.includes('ended before it answered') && !testPayment.hasLost()) return [`${what}: ${answer}`]
     return /TypeError|no transition|undefined/.test(answer) ? [`${what}: ${answer}`] : []
   })
 }
@@ -44,8 +44,8 @@ const isLoss = ({ type }: Event): boolean => type === 'payment.chargeback' || ty
  * A run that closes a payment asks the partners first: money that one of them had before, and still has, is not new
  * after the end. An order that its partner has ended is not asked about.
  */
-export async function checkClosing({ shop, row, orders }: Facts): Promise<string[]> {
-  const { rows } = await shop.db.query(
+export async function checkClosing({ testPayment, row, orders }: Facts): Promise<string[]> {
+  const { rows } = await testPayment.db.query(
     `select a.id, max(t.at) as at, (select status from reading where attempt_id = a.id and at < max(t.at)
          order by revision desc limit 1) as said
      from timeline_entry t join attempt a using (payment_id)
@@ -57,10 +57,12 @@ export async function checkClosing({ shop, row, orders }: Facts): Promise<string
   const isEarly = ends.some(({ id, at, said }) => {
     const isPaid = orders.some(({ attempt, order }) => attempt.id === id && order?.status === 'paid')
     // By the closing process’s clock, which can be wrong.
-    const isBefore = (shop.paidSince.get(id) ?? Infinity) + MINUTE_MS < at.getTime()
+    const isBefore = (testPayment.paidSince.get(id) ?? Infinity) + MINUTE_MS < at.getTime()
     return isPaid && isBefore && getWord(said ?? 'opening') !== 'over'
   })
-  return isEarly && !shop.troubles.wasSilent() && !shop.hasLost() ? ['closed, and a partner had been paid before'] : []
+  return isEarly && !testPayment.troubles.wasSilent() && !testPayment.hasLost()
+    ? ['closed, and a partner had been paid before']
+    : []
 }
 
 const MINUTE_MS = 60_000
@@ -101,7 +103,7 @@ function checkPrices(events: readonly Event[], facts: Facts): string[] {
 function checkChargebacks(events: readonly Event[], facts: Facts): string[] {
   const sold = findSold(facts)
   const order = facts.orders.find(({ attempt }) => attempt.id === sold?.attempt.id)
-  if (facts.paidOut === null || order === undefined || facts.shop.engine.wasUnexpected()) return []
+  if (facts.paidOut === null || order === undefined || facts.testPayment.engine.wasUnexpected()) return []
   const { attempt } = order
   const told = events.filter((each) => isLoss(each) && each.object.chargeback?.attempt === attempt.id)
   const write = (units: bigint): string => {
@@ -119,7 +121,7 @@ function checkChargebacks(events: readonly Event[], facts: Facts): string[] {
   const total = sums.reduce((sum, each) => sum + each, 0n)
   // The first money was not won back.
   const won = told.filter(({ type }) => type === 'payment.chargeback_won').length
-  if (won > 0 && won >= (facts.shop.came.get(attempt.id) ?? 0)) return ['what did not come again was won back']
+  if (won > 0 && won >= (facts.testPayment.came.get(attempt.id) ?? 0)) return ['what did not come again was won back']
   return total === units(lost) ? [] : [`${lost} are lost, the events of it add up to ${total}`]
 }
 
@@ -155,8 +157,8 @@ const hasMore = (facts: Facts): boolean => {
 }
 
 /** A closed payment is not open to a buyer again; an expired one only for a moment, and then expires. */
-async function checkClosedAgain({ shop, row }: Pick<Facts, 'shop' | 'row'>): Promise<string[]> {
-  const { rows } = await shop.db.query(
+async function checkClosedAgain({ testPayment, row }: Pick<Facts, 'testPayment' | 'row'>): Promise<string[]> {
+  const { rows } = await testPayment.db.query(
     `select o.from_status as before from (
        select id, to_status, lead(to_status) over moves as next, lag(to_status) over moves as from_status,
          bool_or(to_status in ('canceled', 'failed')) over moves as was_closed
@@ -171,8 +173,8 @@ async function checkClosedAgain({ shop, row }: Pick<Facts, 'shop' | 'row'>): Pro
  * The merchant must not read that nothing was paid while money is known that counts: the least of all readings since the last
  * one that is older than a minute. Several readings can have the same time.
  */
-async function checkNotEmpty({ shop, row }: Facts): Promise<string[]> {
-  const { rows } = await shop.db.query(
+async function checkNotEmpty({ testPayment, row }: Facts): Promise<string[]> {
+  const { rows } = await testPayment.db.query(
     `select e.kind from timeline_entry e where e.payment_id = $1 and e.kind in ('payment.canceled', 'payment.expired')
        and e.from_status in ('created', 'pending') and ((e.data ->> 'free')::numeric >= case e.data ->> 'asset' when 'USDC' then 10000 else 1 end
          or exists (
@@ -188,8 +190,8 @@ async function checkNotEmpty({ shop, row }: Facts): Promise<string[]> {
 
 /** The events for the merchant agree with the row. */
 export async function checkEvents(facts: Facts): Promise<string[]> {
-  const { shop, row, paidOut } = facts
-  const { rows } = await shop.db.query(
+  const { testPayment, row, paidOut } = facts
+  const { rows } = await testPayment.db.query(
     "select type, convert_from(body, 'UTF8')::jsonb -> 'data' -> 'object' as object from event where payment_id = $1 order by sequence",
     [row.payment.id],
   )
@@ -201,7 +203,7 @@ export async function checkEvents(facts: Facts): Promise<string[]> {
     ...checkPrices(events, facts),
     ...checkChargebacks(events, facts),
     ...checkException(facts),
-    ...(await checkClosedAgain({ shop, row })),
+    ...(await checkClosedAgain({ testPayment, row })),
     ...(await checkNotEmpty(facts)),
   ]
   for (const read of [row.payment, ...moves.map(({ object }) => object)]) {
@@ -214,7 +216,7 @@ export async function checkEvents(facts: Facts): Promise<string[]> {
   if (paid > 1) wrong.push(`succeeded was told ${paid} times`)
   if (paid === 1 && paidOut === null) wrong.push('succeeded was told, and nothing was paid')
   // The sweep of overdue deliveries announces what a killed process had committed.
-  const unsent = await shop.db.query(
+  const unsent = await testPayment.db.query(
     'select type from event e where payment_id = $1 and not exists (select 1 from delivery d where d.event_id = e.id)',
     [row.payment.id],
   )

@@ -1,7 +1,7 @@
 import type { Attempt, PaymentWithAttempts } from '../../../../src/domain/payment/payment-object.ts'
 import type { SandboxOrder } from '../../../../src/sandbox/partners/order.ts'
-import { heldBy, listAttempts, listUnread, readDeposits, readOrder } from '../../world/books.ts'
-import type { Shop } from '../../world/shop.ts'
+import { heldBy, listAttempts, listUnread, readDeposits, readOrder } from '../../fixture/books.ts'
+import type { TestPayment } from '../../fixture/payment.ts'
 
 /** The facts of a story, each read from the party that owns it. */
 
@@ -15,7 +15,7 @@ export type Order = {
 }
 
 export type Facts = {
-  readonly shop: Shop
+  readonly testPayment: TestPayment
   readonly row: PaymentWithAttempts
   readonly orders: readonly Order[]
   /** The attempts with readings that are not applied yet. */
@@ -34,8 +34,8 @@ export type Facts = {
   readonly notes: ReadonlyMap<string, number>
 }
 
-export async function readFacts(shop: Shop): Promise<Facts> {
-  const { db, system, paymentId } = shop
+export async function readFacts(testPayment: TestPayment): Promise<Facts> {
+  const { db, system, paymentId } = testPayment
   const row = await system.loadPayment(db, paymentId)
   const rows = async (statement: string) => (await db.query(statement, [paymentId])).rows
   const ledger = await rows(
@@ -46,10 +46,10 @@ export async function readFacts(shop: Shop): Promise<Facts> {
   const payout = await rows('select state, micro_usdc::text from payout where payment_id = $1')
   const listed = await rows('select kind, detail, attempt_id from attention where payment_id = $1')
   return {
-    shop,
+    testPayment,
     row,
-    orders: await readOrders(shop, row),
-    unread: await listUnread(shop),
+    orders: await readOrders(testPayment, row),
+    unread: await listUnread(testPayment),
     notes: new Map(
       notes.flatMap(({ kind, message, at }): [string, number][] => {
         const when = (at as Date).getTime()
@@ -61,18 +61,18 @@ export async function readFacts(shop: Shop): Promise<Facts> {
     ),
     ledger: new Map(ledger.map((each) => [`${each['account']} ${each['asset']}`, BigInt(each['amount'] as string)])),
     payout: (payout[0] as Facts['payout'] | undefined) ?? null,
-    paidOut: shop.engine.paid(),
+    paidOut: testPayment.engine.paid(),
     listed: listed as Facts['listed'],
   }
 }
 
-async function readOrders(shop: Shop, { attempts }: PaymentWithAttempts): Promise<Order[]> {
-  const deposits = await readDeposits(shop)
+async function readOrders(testPayment: TestPayment, { attempts }: PaymentWithAttempts): Promise<Order[]> {
+  const deposits = await readDeposits(testPayment)
   const orders: Order[] = []
-  for (const { id } of await listAttempts(shop)) {
+  for (const { id } of await listAttempts(testPayment)) {
     const attempt = attempts.find((one) => one.id === id)
     if (attempt === undefined) continue
-    const order = await readOrder(shop, attempt)
+    const order = await readOrder(testPayment, attempt)
     const isAddress = attempt.provider === 'crypto' && attempt.status !== 'declined'
     orders.push({ attempt, order, there: isAddress ? deposits : heldBy(order) })
   }
@@ -98,7 +98,7 @@ export const lastThere = ({ there, attempt }: Order): bigint => there ?? BigInt(
 
 /** True if the timeline has `heard` of the attempt after `done`: at `done` it was not known. Both are SQL. */
 export async function isReportedAfter(
-  { db, paymentId }: Pick<Shop, 'db' | 'paymentId'>,
+  { db, paymentId }: Pick<TestPayment, 'db' | 'paymentId'>,
   attemptId: string,
   { heard, done }: { readonly heard: string; readonly done: string },
 ): Promise<boolean> {
@@ -111,7 +111,7 @@ export async function isReportedAfter(
 }
 
 /** The decisions that were carried out, or whose response was lost with the run. */
-export const listDecided = ({ asks }: Shop) =>
+export const listDecided = ({ asks }: TestPayment) =>
   asks.filter(({ what, answer }) => SAYS.includes(what) && (answer === null || isNotRefused(answer)))
 const isNotRefused = (answer: string): boolean => answer.startsWith('{') || answer.includes('ended before it answered')
 export const SAYS: readonly string[] = ['settle', 'give_back', 'write_off', 'hold', 'release']

@@ -1,7 +1,7 @@
 import { PROVIDERS } from '../../../../src/domain/methods.ts'
 import { isClosed } from '../../../../src/domain/payment/payment.ts'
 import type { Attempt } from '../../../../src/domain/payment/payment-object.ts'
-import { readStatement } from '../../world/books.ts'
+import { readStatement } from '../../fixture/books.ts'
 import {
   balance,
   type Facts,
@@ -80,7 +80,7 @@ const isRest = (units: bigint): boolean => units < 0n && units > -DUST_MICRO
 
 /** The platform's share: of the money that was sold, and of the USDC that was bought, paid out and kept. */
 export function checkOurs(facts: Facts): string[] {
-  const { row, paidOut, shop } = facts
+  const { row, paidOut, testPayment } = facts
   const { status, usdc } = row.payment
   const sold = findSold(facts)
   const wrong: string[] = []
@@ -97,10 +97,11 @@ export function checkOurs(facts: Facts): string[] {
     )
     expect('chargeback_loss', getAsset(attempt), sum(lost.map(positive)))
   }
-  if (shop.troubles.conflicts() > 0) wrong.push('the converter was asked for another amount under a key that it knows')
+  if (testPayment.troubles.conflicts() > 0)
+    wrong.push('the converter was asked for another amount under a key that it knows')
   // The outcome of an open order is not known.
   if (row.sales.some(({ state }) => state === 'asked')) return wrong
-  const statement = readStatement(shop, row.sales.length)
+  const statement = readStatement(testPayment, row.sales.length)
   expect('conversion', 'USDC', statement.bought)
   const currencies = [...facts.ledger.keys()].filter((key) => key.startsWith('conversion ')).map((key) => key.slice(11))
   // A sale stays in the books whatever becomes of the payment.
@@ -155,16 +156,16 @@ export async function checkOdd(facts: Facts, sold: number | null): Promise<strin
   const attempt = findSold(facts)?.attempt
   const order = facts.orders.find((one) => one.attempt.id === attempt?.id)?.order
   const isOdd = order?.status === 'paid' && order.minor !== attempt?.asked.minor && !facts.unread.has(attempt?.id ?? '')
-  const isSettled = listDecided(facts.shop).some(({ what }) => what === 'settle')
+  const isSettled = listDecided(facts.testPayment).some(({ what }) => what === 'settle')
   if (takenSale === sold || attempt === undefined || !isOdd || isSettled) return []
   const said = { heard: "data ? 'misfit'", done: "kind = 'payment.converted'" }
-  const isLater = await isReportedAfter(facts.shop, attempt.id, said)
+  const isLater = await isReportedAfter(facts.testPayment, attempt.id, said)
   return isLater ? [] : ['an order of another amount was sold, and no operator has said so']
 }
 
 /** Too little money, and a fill far off the rate, are paid out only by an operator's decision. */
-function checkSold({ shop, row }: Facts, { sale, attempt }: NonNullable<ReturnType<typeof findSold>>): string[] {
-  const isSettled = listDecided(shop).some(({ what }) => what === 'settle')
+function checkSold({ testPayment, row }: Facts, { sale, attempt }: NonNullable<ReturnType<typeof findSold>>): string[] {
+  const isSettled = listDecided(testPayment).some(({ what }) => what === 'settle')
   if (isSettled || attempt.provider === 'crypto') return []
   const off = positive((sale.fill ?? 0n) - sale.gross) + positive(sale.gross - (sale.fill ?? 0n))
   const wrong = off * 100n > sale.gross * 2n ? [`a fill that is ${off} off was taken (${row.payment.status})`] : []
@@ -197,7 +198,7 @@ export function checkLosses(facts: Facts): string[] {
 /** Money that was given back is not paid for, and its partner is not asked to give it back again. */
 export async function checkReturned(facts: Facts): Promise<string[]> {
   const sold = findSold(facts)
-  const { rows } = await facts.shop.db.query(
+  const { rows } = await facts.testPayment.db.query(
     `select distinct a.attempt_id as id from decision a join decision b using (payment_id, attempt_id)
      where payment_id = $1 and a.say = 'give_back' and b.say = 'give_back' and not a.outside and b.outside and a.version > b.version`,
     [facts.row.payment.id],
@@ -207,15 +208,15 @@ export async function checkReturned(facts: Facts): Promise<string[]> {
     const isOurs = order?.status === 'refunded' && order.refund !== null
     const isTwice = isOurs && after.has(attempt.id) ? ['given back from elsewhere, and then through the partner'] : []
     const isPaidFor = isOurs && facts.paidOut !== null && sold?.attempt.id === attempt.id
-    return isPaidFor && !facts.shop.engine.wasUnexpected()
+    return isPaidFor && !facts.testPayment.engine.wasUnexpected()
       ? [...isTwice, 'given back by our refund, and paid out']
       : isTwice
   })
 }
 
 /** Only an operator records that the buyer was given money from elsewhere. */
-export function checkOutside({ shop, orders }: Facts): string[] {
-  const isSaid = listDecided(shop).some(({ argument }) => (argument as { outside?: boolean }).outside === true)
+export function checkOutside({ testPayment, orders }: Facts): string[] {
+  const isSaid = listDecided(testPayment).some(({ argument }) => (argument as { outside?: boolean }).outside === true)
   const isBooked = orders.some(({ attempt }) => attempt.outside !== '0')
   return isBooked && !isSaid ? ['booked as given back from elsewhere, and nobody has said so'] : []
 }
@@ -232,11 +233,11 @@ function isWhole({ attempt, order, there }: Order): boolean {
  * must decide about something other than the money that came.
  */
 export function checkSettled(facts: Facts): string[] {
-  const { shop, row, orders } = facts
+  const { testPayment, row, orders } = facts
   const { payout, takenSale, status, listenEnded, closedAs } = row.payment
   const isTaken = takenSale !== null && payout !== 'void'
   const isOther = ['sale_stuck', 'far_fill', 'other_token'].some((reason) => isListed(facts, reason))
-  if (isTaken || isOther || payout === 'void' || listDecided(shop).length > 0) return []
+  if (isTaken || isOther || payout === 'void' || listDecided(testPayment).length > 0) return []
   if (listenEnded || closedAs === 'failed') return []
   const whole = orders.find((order) => isWhole(order) && !order.attempt.returned && !isTooLate(facts, order.attempt))
   return whole === undefined

@@ -12,8 +12,8 @@ const LEG_MS = 5 * MINUTE_MS
 const SEED = 'sandbox'
 
 /** Another token at an address of the platform is in no book: an operator sees it, whatever becomes of the payment. */
-export async function checkTokens({ shop, row, listed }: Facts): Promise<string[]> {
-  const { rows } = await shop.db.query(
+export async function checkTokens({ testPayment, row, listed }: Facts): Promise<string[]> {
+  const { rows } = await testPayment.db.query(
     'select 1 from deposit_log l join deposit d using (payment_id) where payment_id = $1 and l.token <> d.token',
     [row.payment.id],
   )
@@ -27,9 +27,9 @@ export async function checkTokens({ shop, row, listed }: Facts): Promise<string[
 }
 
 /** Money that the partner withholds is not sold. A run that was lost may have asked before it was read. */
-export function checkWithheld({ shop, row: { payment } }: Facts): string[] {
-  if (payment.takenSale === null || payment.paidAttemptId === null || shop.hasLost()) return []
-  const isHeld = shop.troubles.heldWhenAsked().has(payment.paidAttemptId)
+export function checkWithheld({ testPayment, row: { payment } }: Facts): string[] {
+  if (payment.takenSale === null || payment.paidAttemptId === null || testPayment.hasLost()) return []
+  const isHeld = testPayment.troubles.heldWhenAsked().has(payment.paidAttemptId)
   return isHeld ? ['converted, and its partner had said that it holds the money back'] : []
 }
 
@@ -55,12 +55,12 @@ export function checkExpiry({ row, notes }: Facts): string[] {
 }
 
 /** A settlement that takes too long is marked on time. A run that was lost could not. */
-export async function checkDelay({ shop, row, notes }: Facts): Promise<string[]> {
+export async function checkDelay({ testPayment, row, notes }: Facts): Promise<string[]> {
   const marked = notes.get('payment.settlement_delayed')
-  if (marked === undefined || row.payment.paidAt === null || shop.hasLost()) return []
+  if (marked === undefined || row.payment.paidAt === null || testPayment.hasLost()) return []
   // Money that was odd, withheld or given back did not belong to the payment before. Money that was paid twice counts from the
   // second time.
-  const { rows } = await shop.db.query(
+  const { rows } = await testPayment.db.query(
     `select max(at) as at, jsonb_object_agg(id, at order by at) filter (where status = 'paid') as paid from (
        select at, null as id, null as status from timeline_entry
          where payment_id = $1 and (to_status = 'processing' or kind = 'refund.refused') union all
@@ -85,9 +85,9 @@ export async function checkDelay({ shop, row, notes }: Facts): Promise<string[]>
 const CONVERSION_MS = 45 * MINUTE_MS
 
 /** A conversion that is not filled is on the attention list; it must not wait unseen. */
-export async function checkConversion({ shop, row }: Facts): Promise<string[]> {
-  if (shop.hasLost()) return []
-  const { rows } = await shop.db.query(
+export async function checkConversion({ testPayment, row }: Facts): Promise<string[]> {
+  if (testPayment.hasLost()) return []
+  const { rows } = await testPayment.db.query(
     `select c.at as done, m.to_status, greatest(m.at, (select max(g.at) from timeline_entry g
        where g.payment_id = c.payment_id and g.actor in ('partner', 'operator') and g.id < c.id)) as since
      from timeline_entry c cross join lateral (select at, to_status from timeline_entry m

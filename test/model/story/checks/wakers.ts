@@ -2,10 +2,10 @@ import { isClosed } from '../../../../src/domain/payment/payment.ts'
 import { type Facts, findSold, getAsset, getUnreturned, isReportedAfter } from './facts.ts'
 
 /** At the end only payments on the attention list are open. */
-export async function checkWakers({ shop, row, listed }: Facts): Promise<string[]> {
+export async function checkWakers({ testPayment, row, listed }: Facts): Promise<string[]> {
   const wrong: string[] = []
   const { id, status, closedAt, reviews } = row.payment
-  const run = shop.server.running(id)
+  const run = testPayment.server.running(id)
   const asked = listed.filter(({ kind }) => kind === 'review')
   const isOpen = closedAt === null
   if (isOpen && asked.length === 0) wrong.push(`after all that time it is ${status}, and nobody is asked`)
@@ -23,7 +23,7 @@ export async function checkWakers({ shop, row, listed }: Facts): Promise<string[
   }
   if (row.sales.some(({ state }) => state === 'asked') && asked.length === 0)
     wrong.push(`a sale has no end (${status})`)
-  const unread = await shop.db.query(
+  const unread = await testPayment.db.query(
     'select 1 from partner_event e join attempt a on a.id = e.attempt_id where a.payment_id = $1 and applied_at is null',
     [id],
   )
@@ -57,11 +57,12 @@ export function checkVisible(facts: Facts): string[] {
 const isLoss = (detail: string | null): boolean => detail?.startsWith('loss: ') === true
 
 /** A payment does not end while a partner withholds its money, as far as its readings had arrived by then. */
-export async function checkHeldThere({ shop, row: { payment, attempts } }: Facts): Promise<string[]> {
+export async function checkHeldThere({ testPayment, row: { payment, attempts } }: Facts): Promise<string[]> {
   if (payment.takenSale !== null || !isClosed(payment.status) || payment.closedAs !== null) return []
   const withheld = attempts.filter((attempt) => attempt.status === 'on_hold' && getUnreturned(attempt) > 0n)
   const said = { heard: "kind = 'attempt.on_hold'", done: `to_status = '${payment.status}'` }
   for (const { id } of withheld)
-    if (!(await isReportedAfter(shop, id, said))) return [`${payment.status}, and a partner withholds money for it`]
+    if (!(await isReportedAfter(testPayment, id, said)))
+      return [`${payment.status}, and a partner withholds money for it`]
   return []
 }

@@ -1,8 +1,8 @@
 import type { ProviderUsed } from '../../../../src/domain/methods.ts'
 import type { Say } from '../../../../src/domain/payment/requests.ts'
 import type { Random } from '../../../support/random.ts'
-import type { EngineAct } from '../../world/engine.ts'
-import type { Operation, Trouble } from '../../world/parties.ts'
+import type { EngineAct } from '../../fixture/engine.ts'
+import type { Operation, Trouble } from '../../fixture/parties.ts'
 import type { News, PartnerAct, SimulatorFault, Step, StoryStep } from '../steps.ts'
 import type { View } from '../view.ts'
 

@@ -13,7 +13,7 @@ import { payoutNonce } from '../../src/evm/payout-nonce.ts'
 import { newId } from '../../src/ids.ts'
 import { mintUsdc } from '../../src/sandbox/chain.ts'
 import type { SettlementRunner } from '../../src/settlement/runner.ts'
-import { newKey, type Queued, queueAll, type RunnerChanges, TOKEN, useWorld, type World } from './world.ts'
+import { type Fixture, newKey, type Queued, queueAll, type RunnerChanges, TOKEN, useFixture } from './fixture.ts'
 
 /** The clock of the database cannot be moved, so resting voids are. */
 export async function passRests(db: Db, minutes: number): Promise<void> {
@@ -55,7 +55,7 @@ export const listAfterWords = (...accounts: readonly { readonly address: string 
 
 /** A world with two treasuries, of which the second one follows the first. Each has its own relayers. */
 export type Rotation = {
-  readonly world: World
+  readonly fixture: Fixture
   readonly old: LocalAccount
   readonly successor: LocalAccount
   /** The workers before the rotation. */
@@ -64,7 +64,7 @@ export type Rotation = {
   both(changes?: RunnerChanges): SettlementRunner
   /** The workers after it, without the old key. */
   after(changes?: RunnerChanges): SettlementRunner
-  queueOn(treasury: LocalAccount, payouts: Parameters<World['queue']>[0]): Promise<Queued[]>
+  queueOn(treasury: LocalAccount, payouts: Parameters<Fixture['queue']>[0]): Promise<Queued[]>
   found(payout: Queued): Promise<{ state: string; holdReason: string | null; holdDetail: string | null }>
   /** Lets time pass on chain, and for rows that rest in the database. */
   pass(minutes: number, db?: Db): Promise<void>
@@ -75,53 +75,53 @@ export type Rotation = {
 /** A rotation for the tests of a `describe`, restored before each of them. */
 export function useRotation(): Rotation {
   const [old, successor] = [createKeyAccount(newKey()), createKeyAccount(newKey())]
-  const world = useWorld({ relayers: 2, treasury: old })
+  const fixture = useFixture({ relayers: 2, treasury: old })
   const reset = async (): Promise<void> => {
-    await world.reset()
-    await mintUsdc(world.chain, { to: successor.address, micro: 1_000_000_000n })
+    await fixture.reset()
+    await mintUsdc(fixture.chain, { to: successor.address, micro: 1_000_000_000n })
   }
   beforeEach(reset)
   return {
-    world,
+    fixture,
     old,
     successor,
     before: (changes = {}) =>
-      world.runner({
+      fixture.runner({
         treasuries: [createSigner(old)],
         treasuryList: createList(old),
-        relayers: [world.relayers[0]!],
+        relayers: [fixture.relayers[0]!],
         ...changes,
       }),
     both: (changes = {}) =>
-      world.runner({
+      fixture.runner({
         treasuries: [createSigner(successor), createSigner(old)],
         treasuryList: createList(old, successor),
-        relayers: [world.relayers[1]!],
+        relayers: [fixture.relayers[1]!],
         ...changes,
       }),
     after: (changes = {}) =>
-      world.runner({
+      fixture.runner({
         treasuries: [createSigner(successor)],
         treasuryList: createList(old, successor),
-        relayers: [world.relayers[1]!],
+        relayers: [fixture.relayers[1]!],
         ...changes,
       }),
-    queueOn: (treasury, payouts) => queueAll({ ...world, treasury }, payouts),
+    queueOn: (treasury, payouts) => queueAll({ ...fixture, treasury }, payouts),
     async found({ paymentId }) {
-      const { state, holdReason, holdDetail } = await world.payout(paymentId)
+      const { state, holdReason, holdDetail } = await fixture.payout(paymentId)
       return { state, holdReason, holdDetail }
     },
-    async pass(minutes, db = world.db) {
-      await world.chain.increaseTime({ seconds: minutes * 60 })
+    async pass(minutes, db = fixture.db) {
+      await fixture.chain.increaseTime({ seconds: minutes * 60 })
       await passRests(db, minutes)
-      await world.chain.mine({ blocks: 4 })
+      await fixture.chain.mine({ blocks: 4 })
     },
-    carry: (from, payout, cancel = false) => carry(world, { from, payout, cancel }),
+    carry: (from, payout, cancel = false) => carry(fixture, { from, payout, cancel }),
   }
 }
 
 async function carry(
-  world: World,
+  fixture: Fixture,
   { from, payout: { paymentId, recipient, micro }, cancel }: { from: LocalAccount; payout: Queued; cancel: boolean },
 ): Promise<Hex> {
   const place = { chainId: TOKEN.chainId, token: TOKEN.address, treasury: lowerCaseAddress(from), paymentId }
@@ -139,7 +139,7 @@ async function carry(
   const signer = createSigner(from)
   const signed = cancel ? await signer.signCancellation(payout) : await signer.signTransfer(payout, 4_000_000_000)
   const stranger = createKeyAccount(newKey())
-  await world.chain.setBalance({ address: stranger.address, value: parseEther('100') })
+  await fixture.chain.setBalance({ address: stranger.address, value: parseEther('100') })
   const { target, calldata } = multicallCodec.encode(TOKEN.address, [{ ...payout, signed }])
   const raw = await stranger.signTransaction({
     type: 'eip1559',
@@ -151,5 +151,5 @@ async function carry(
     maxFeePerGas: 10n ** 12n,
     maxPriorityFeePerGas: 10n ** 11n,
   })
-  return world.chain.sendRawTransaction({ serializedTransaction: raw })
+  return fixture.chain.sendRawTransaction({ serializedTransaction: raw })
 }

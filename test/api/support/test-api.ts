@@ -30,11 +30,11 @@ const RATES: Readonly<Record<string, string>> = {
   COP: '0.00025',
 }
 
-export type Shop = Awaited<ReturnType<typeof openShop>>
+export type TestApi = Awaited<ReturnType<typeof openTestApi>>
 export type Merchant = { tenant: Tenant; key: string; keyId: string }
 export type Answer = { status: number; headers: Headers; text: string; body: Record<string, unknown> }
 
-export type ShopOptions = {
+export type TestApiOptions = {
   /** An address of Temporal at which no server listens. */
   readonly temporalDown?: boolean
   /** The mode of the deployment: `test` unless a test is about live mode. */
@@ -48,13 +48,13 @@ export type ShopOptions = {
 }
 
 /** The API on a port, with its own database and the run's real Temporal server, where no worker runs the workflows. */
-export async function openShop({
+export async function openTestApi({
   temporalDown = false,
   mode = 'test',
   port = 0,
   database: given,
   deps: change = () => ({}),
-}: ShopOptions = {}) {
+}: TestApiOptions = {}) {
   const database = given ?? (await createTestDatabase())
   const livemode = mode === 'live'
   const db = createDb({ url: database.url, livemode, pool: 10, lockTimeoutMs: 2000 })

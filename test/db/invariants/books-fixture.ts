@@ -18,7 +18,7 @@ import { newId } from '../../../src/ids.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { plant } from '../../support/plant.ts'
 
-export type BooksWorld = Awaited<ReturnType<typeof createBooksWorld>>
+export type BooksFixture = Awaited<ReturnType<typeof createBooksFixture>>
 export type Ids = { readonly id: string; readonly attemptId: string }
 
 const CHAIN_ID = 31337
@@ -29,7 +29,7 @@ const TREASURY = `0x${'b'.repeat(40)}` as const
 export const WALLET = `0x${'7'.repeat(40)}`
 
 /** Payments of 100.00 EUR in a separate database, whose rows are written by the production code. */
-export async function createBooksWorld() {
+export async function createBooksFixture() {
   const database = await createTestDatabase()
   const db = createDb({ url: database.url, livemode: false, pool: 4 })
   await insertMerchant(db, { id: MERCHANT, name: 'Nightline Rail' })

@@ -28,13 +28,13 @@ import { PARTNERS, RATES } from '../../web/fixtures.ts'
 const MERCHANT = 'mer_01hzy3v7t8e4a9v2b6q5r0c1d2'
 const PARTNER_PAGE = '<!doctype html><html lang="en"><title>Partner</title><main><h1>Partner page</h1></main></html>'
 
-export type CheckoutWorld = Awaited<ReturnType<typeof createCheckoutWorld>>
+export type CheckoutFixture = Awaited<ReturnType<typeof createCheckoutFixture>>
 
 /**
  * The checkout on a real database and a real port, with a partner’s page on another origin. Instead of a workflow, the
  * functions that the workflow uses do its work; `answer` sets what it answers.
  */
-export async function createCheckoutWorld(changes: Partial<CheckoutDeps> = {}) {
+export async function createCheckoutFixture(changes: Partial<CheckoutDeps> = {}) {
   const database = await createTestDatabase()
   const db = createDb({ url: database.url, livemode: false, pool: 4 })
   await insertMerchant(db, { id: MERCHANT, name: 'Nightline Rail' })
@@ -204,11 +204,11 @@ const MOVES = {
 
 /** Makes the transitions of the table, one after the other. */
 export async function movePayment(
-  world: { change(id: string, work: Work): Promise<unknown> },
+  fixture: { change(id: string, work: Work): Promise<unknown> },
   id: string,
   moves: readonly (keyof typeof MOVES)[],
 ): Promise<void> {
-  for (const to of moves) await world.change(id, MOVES[to])
+  for (const to of moves) await fixture.change(id, MOVES[to])
 }
 
 function setNewest(work: PaymentWork, facts: Partial<Attempt>): Attempt {

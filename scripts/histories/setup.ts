@@ -5,34 +5,34 @@ import type { Decision, Say } from '../../src/domain/payment/requests.ts'
 import { operatorUpdates } from '../../src/workflows/messages.ts'
 import type { TemporalService } from '../test/services/services.ts'
 import { startDevServer } from '../test/services/temporal.ts'
-import { createPaymentWorld } from './payment-world.ts'
+import { createPaymentFixture } from './payment-fixture.ts'
 import { createWaits } from './waits.ts'
 
 /** A shop around the real Temporal server, with the steps of which scenarios consist. */
-export type Stage = Awaited<ReturnType<typeof openStage>>
+export type Setup = Awaited<ReturnType<typeof openSetup>>
 
-export async function openStage(server?: TemporalService) {
+export async function openSetup(server?: TemporalService) {
   const { address, namespace } = server ?? (await startDevServer())
   const env = await TestWorkflowEnvironment.createFromExistingServer({ address, namespace })
   let lagMs = 0
-  const world = await createPaymentWorld(env, { clock: () => Date.now() - lagMs })
-  const waits = createWaits(world)
-  const handle = (id: string) => world.client.workflow.getHandle(id)
+  const fixture = await createPaymentFixture(env, { clock: () => Date.now() - lagMs })
+  const waits = createWaits(fixture)
+  const handle = (id: string) => fixture.client.workflow.getHandle(id)
   const rest: Promise<unknown>[] = []
 
   async function settle(paymentId: string): Promise<void> {
     await waits.untilRow(paymentId, 'status', 'settling')
-    await world.settle(paymentId)
+    await fixture.settle(paymentId)
   }
 
   async function decide(paymentId: string, say: Say, more: Pick<Decision, 'outside'> = {}): Promise<void> {
-    const { version } = (await world.read(paymentId)).payment
+    const { version } = (await fixture.read(paymentId)).payment
     const decision = { operator: 'ada', reason: 'looked at it', version, ...more }
     await handle(paymentId).executeUpdate(operatorUpdates[say], { args: [decision] })
   }
 
   return {
-    world,
+    world: fixture,
     ...waits,
     handle,
     settle,
@@ -64,7 +64,7 @@ export async function openStage(server?: TemporalService) {
     theRest: () => Promise.all(rest),
 
     open: async (paymentId: string, provider?: ProviderName, method?: MethodName): Promise<string> => {
-      const answer = await world.openAttempt(paymentId, provider, method)
+      const answer = await fixture.openAttempt(paymentId, provider, method)
       if (answer.kind !== 'redirect') throw new Error(`expected a redirect, got ${answer.kind}`)
       return answer.attemptId
     },
@@ -81,11 +81,11 @@ export async function openStage(server?: TemporalService) {
 
     inboxAnswers: async (behaviour: object | null): Promise<void> => {
       const headers = { 'content-type': 'application/json' }
-      await fetch(`${world.inboxUrl}/behaviour`, { method: 'POST', headers, body: JSON.stringify(behaviour) })
+      await fetch(`${fixture.inboxUrl}/behaviour`, { method: 'POST', headers, body: JSON.stringify(behaviour) })
     },
 
     close: async (): Promise<void> => {
-      await world.close()
+      await fixture.close()
       await env.teardown()
     },
   }

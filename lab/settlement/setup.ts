@@ -18,7 +18,7 @@ import {
 } from '../../src/sandbox/chain.ts'
 import { startAnvil } from '../../test/support/anvil.ts'
 
-export type StageOptions = {
+export type SetupOptions = {
   readonly relayers: number
   /** Arguments of anvil, in addition to chain id and gas limits. */
   readonly anvil: readonly string[]
@@ -29,7 +29,7 @@ export type StageOptions = {
 }
 
 /** A chain with Circle's USDC and a Postgres, for settlement alone: benchmark and storm run on it. */
-export type Stage = {
+export type Setup = {
   readonly rpcUrl: string
   readonly chain: DevelopmentChain
   readonly token: Hex
@@ -52,7 +52,7 @@ export type Stage = {
 /** Micro-USDC of the treasury: more than any run pays. */
 const TREASURY_MICRO = 10n ** 15n
 
-export async function startStage(options: StageOptions): Promise<Stage> {
+export async function startSetup(options: SetupOptions): Promise<Setup> {
   const folder = mkdtempSync(join(tmpdir(), 'pinrail-settlement-'))
   await chmod(folder, 0o755)
   const password = generatePrivateKey().slice(2)

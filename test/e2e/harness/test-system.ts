@@ -19,7 +19,7 @@ import { type BuyerOptions, payAtCheckout } from '../../../src/sandbox/buyer.ts'
 import { type Gate, openGate } from './gate.ts'
 
 /** A dedicated whole system, as `npm start` runs it, with gates between its parts. */
-export type World = {
+export type TestSystem = {
   readonly system: System
   readonly merchant: Merchant
   readonly db: Db
@@ -55,7 +55,7 @@ export type DatabaseLock = {
   readonly release: () => Promise<void>
 }
 
-export type WorldOptions = { readonly folder?: string; readonly env?: Readonly<Record<string, string>> }
+export type TestSystemOptions = { readonly folder?: string; readonly env?: Readonly<Record<string, string>> }
 
 /** Quick rounds, so that tests wait for facts and not for the next tick. */
 const ENVIRONMENT = { RELAY_TICK_MS: '250', SETTLEMENT_TICK_MS: '250', LOG_LEVEL: 'info' }
@@ -63,7 +63,7 @@ const ENVIRONMENT = { RELAY_TICK_MS: '250', SETTLEMENT_TICK_MS: '250', LOG_LEVEL
 const FOLDER_PREFIX = 'pinrail-e2e-'
 const PATIENCE_MS = 120_000
 
-export async function startWorld(options: WorldOptions = {}): Promise<World> {
+export async function startTestSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
   // A given folder may have been used before and wait for its second start, so nothing is removed.
   if (options.folder === undefined) await removeLeftovers(FOLDER_PREFIX)
   const folder = options.folder ?? temporaryFolder()
@@ -137,8 +137,8 @@ export function temporaryFolder(prefix = FOLDER_PREFIX): string {
 }
 
 /** Sets the inbox's response; null: as usual. */
-export async function inboxAnswers(world: Pick<World, 'system'>, behaviour: object | null): Promise<void> {
-  await post(`${world.system.info.inbox_url}/behaviour`, behaviour)
+export async function inboxAnswers(testSystem: Pick<TestSystem, 'system'>, behaviour: object | null): Promise<void> {
+  await post(`${testSystem.system.info.inbox_url}/behaviour`, behaviour)
 }
 
 /** A control of the sandbox. */
@@ -154,33 +154,43 @@ export async function post(url: string, body: unknown): Promise<unknown> {
 }
 
 /** Opens the partner's order and leaves it there; returns the attempt. */
-export async function openAndLeave(world: World, payment: PaymentAnswer, how: BuyerOptions = {}): Promise<string> {
-  const { sandboxUrl } = world.system
+export async function openAndLeave(
+  testSystem: TestSystem,
+  payment: PaymentAnswer,
+  how: BuyerOptions = {},
+): Promise<string> {
+  const { sandboxUrl } = testSystem.system
   const left = await payAtCheckout(payment.checkout_url, { sandboxUrl, ...how, press: 'nothing' }).catch(
     (error: Error) => error.message,
   )
   if (typeof left !== 'string' || !left.includes('no way forward')) throw new Error('nothing to leave', { cause: left })
-  return (await readAttempts(world, payment.id))[0]?.id ?? ''
+  return (await readAttempts(testSystem, payment.id))[0]?.id ?? ''
 }
 
 export async function readAttempts(
-  world: Pick<World, 'db'>,
+  testSystem: Pick<TestSystem, 'db'>,
   paymentId: string,
 ): Promise<{ id: string; status: string }[]> {
-  const { rows } = await world.db.query('select id, status from attempt where payment_id = $1 order by created_at', [
-    paymentId,
-  ])
+  const { rows } = await testSystem.db.query(
+    'select id, status from attempt where payment_id = $1 order by created_at',
+    [paymentId],
+  )
   return rows
 }
 
 /** Uses the partner's own control of an order, for the buyer or for a fault. */
-export async function atPartner(world: World, attemptId: string, act: object, partner = 'wallet-app'): Promise<void> {
-  await post(`${world.system.sandboxUrl}/${partner}/sandbox/orders/${attemptId}/act`, act)
+export async function atPartner(
+  testSystem: TestSystem,
+  attemptId: string,
+  act: object,
+  partner = 'wallet-app',
+): Promise<void> {
+  await post(`${testSystem.system.sandboxUrl}/${partner}/sandbox/orders/${attemptId}/act`, act)
 }
 
 /** Waits until it has succeeded; any other end is an error. */
-export async function success(world: Pick<World, 'merchant'>, id: string): Promise<PaymentAnswer> {
-  const payment = await finalState(world.merchant, id)
+export async function success(testSystem: Pick<TestSystem, 'merchant'>, id: string): Promise<PaymentAnswer> {
+  const payment = await finalState(testSystem.merchant, id)
   if (payment.status !== 'succeeded') throw new Error(`${id} ended as ${payment.status}`)
   return payment
 }

@@ -1,15 +1,15 @@
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { createPaymentActivities, type PaymentActivities } from '../../../src/activities/payment/payment.ts'
 import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
-import { createCheckoutWorld } from '../../api/checkout/checkout-world.ts'
+import { createCheckoutFixture } from '../../api/checkout/checkout-fixture.ts'
 import { ACCOUNT, startSandboxServer } from '../../partners/sandbox-server.ts'
 import { RATES } from '../../web/fixtures.ts'
 
-export type ActivityWorld = Awaited<ReturnType<typeof createActivityWorld>>
+export type ActivityFixture = Awaited<ReturnType<typeof createActivityFixture>>
 
 /** The activities of a payment on a real database, with the simulators of partners and converter. */
-export async function createActivityWorld() {
-  const [checkout, sandbox] = await Promise.all([createCheckoutWorld(), startSandboxServer()])
+export async function createActivityFixture() {
+  const [checkout, sandbox] = await Promise.all([createCheckoutFixture(), startSandboxServer()])
   const absent = (): never => {
     throw new Error('there is no payout desk in this test')
   }

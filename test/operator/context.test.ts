@@ -16,7 +16,7 @@ import { runPinrail } from '../../src/operator/command.ts'
 import { COMMANDS } from '../../src/operator/commands.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { insertOwnAddresses } from '../api/support/own-addresses.ts'
-import { openShop, type Shop, WALLET } from '../api/support/shop.ts'
+import { openTestApi, type TestApi, WALLET } from '../api/support/test-api.ts'
 import { type Seeded, seedDatabase } from '../webhooks/seed.ts'
 
 describe('Accounts, payments and webhooks', () => {
@@ -24,10 +24,10 @@ describe('Accounts, payments and webhooks', () => {
   const OTHER_WALLET = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
   const SIGNED = ['--operator', 'ada', '--reason', 'asked for by mail']
 
-  let shop: Shop
+  let shop: TestApi
   let live: TestDatabase
   beforeAll(async () => {
-    ;[shop, live] = await Promise.all([openShop(), createTestDatabase()])
+    ;[shop, live] = await Promise.all([openTestApi(), createTestDatabase()])
   })
   afterAll(async () => {
     await shop?.close()
@@ -503,7 +503,7 @@ describe('Secrets', () => {
   const NEW_PEPPER = randomBytes(32).toString('base64')
   const NEW_KEY = randomBytes(32).toString('base64')
 
-  let shop: Shop
+  let shop: TestApi
   const rotated = {
     API_KEY_PEPPER: NEW_PEPPER,
     RETIRED_API_KEY_PEPPERS: PEPPER,
@@ -511,7 +511,7 @@ describe('Secrets', () => {
     RETIRED_WEBHOOK_ENCRYPTION_KEYS: BOX_KEY,
   }
   beforeAll(async () => {
-    shop = await openShop({ deps: () => ({ pepper: NEW_PEPPER, retiredPeppers: [PEPPER] }) })
+    shop = await openTestApi({ deps: () => ({ pepper: NEW_PEPPER, retiredPeppers: [PEPPER] }) })
   })
   afterAll(() => shop?.close())
 
@@ -530,7 +530,7 @@ describe('Secrets', () => {
       code: 0,
       text: expect.stringContaining('0 keys in use'),
     })
-    const other = await openShop({ deps: () => ({ pepper: NEW_PEPPER, retiredPeppers: [] }) })
+    const other = await openTestApi({ deps: () => ({ pepper: NEW_PEPPER, retiredPeppers: [] }) })
     try {
       // Without the old pepper a key that was never used since is unknown.
       expect((await other.ask('GET', '/v1/payments')).status).toBe(401)

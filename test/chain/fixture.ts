@@ -50,7 +50,7 @@ export type HookCalls = {
   deposits: RecordedDeposit[]
 }
 
-export type World = {
+export type Fixture = {
   readonly anvil: TestChain
   readonly chain: DevelopmentChain
   readonly db: Db
@@ -106,15 +106,15 @@ type WorldSetup = {
 }
 
 /** A world for the tests of a file or of a `describe`, created before they run. */
-export function useWorld(setup: WorldSetup = {}): World {
-  const world = {} as World
-  beforeAll(async () => void Object.assign(world, await createWorld(setup)))
-  afterAll(() => world.stop())
-  return world
+export function useFixture(setup: WorldSetup = {}): Fixture {
+  const fixture = {} as Fixture
+  beforeAll(async () => void Object.assign(fixture, await createFixture(setup)))
+  afterAll(() => fixture.stop())
+  return fixture
 }
 
 /** A chain with the real USDC, a database, a treasury with USDC, relayers with gas money. */
-export async function createWorld(setup: WorldSetup = {}): Promise<World> {
+export async function createFixture(setup: WorldSetup = {}): Promise<Fixture> {
   const [anvil, database] = await Promise.all([takeChain(setup.anvil), takeDatabase()])
   const chain = connectDevelopmentChain(anvil.url)
   const treasury = setup.treasury ?? createKeyAccount(newKey())
@@ -125,7 +125,7 @@ export async function createWorld(setup: WorldSetup = {}): Promise<World> {
     await mintUsdc(chain, { to: treasury.address, micro: setup.micro ?? 1_000_000_000_000n })
   }
   await fund()
-  const world: World = {
+  const fixture: Fixture = {
     anvil,
     chain,
     db: database.db,
@@ -135,10 +135,10 @@ export async function createWorld(setup: WorldSetup = {}): Promise<World> {
     relayers,
     hooks: recordIn(heard),
     clock: { now: new Date() },
-    runner: (changes) => createRunner(world, changes ?? {}),
-    queue: (payouts) => queueAll(world, payouts),
+    runner: (changes) => createRunner(fixture, changes ?? {}),
+    queue: (payouts) => queueAll(fixture, payouts),
     async payout(paymentId) {
-      const found = await readPayout(world.db, paymentId)
+      const found = await readPayout(fixture.db, paymentId)
       if (found === null) throw new Error(`no payout ${paymentId}`)
       return found
     },
@@ -155,15 +155,15 @@ export async function createWorld(setup: WorldSetup = {}): Promise<World> {
       await Promise.all([database.reset(), anvil.reset()])
       await fund()
       for (const told of Object.values(heard)) told.length = 0
-      world.clock.now = new Date()
-      delete world.treasuryList
+      fixture.clock.now = new Date()
+      delete fixture.treasuryList
     },
     async stop() {
       anvil.giveBack()
       database.giveBack()
     },
   }
-  return world
+  return fixture
 }
 
 const recordIn = (heard: HookCalls): SettlementHooks => ({
@@ -177,26 +177,26 @@ const recordIn = (heard: HookCalls): SettlementHooks => ({
   onGas: async (_tx, spent) => void heard.gas.push(spent),
 })
 
-function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
+function createRunner(fixture: Fixture, changes: RunnerChanges): SettlementRunner {
   const policy = { livemode: changes.livemode ?? false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
-  const treasuries = changes.treasuries ?? [createTreasurySigner(world.treasury, policy)]
-  world.treasuryList = changes.treasuryList ?? world.treasuryList ?? [firstTreasury(treasuries[0]!)]
+  const treasuries = changes.treasuries ?? [createTreasurySigner(fixture.treasury, policy)]
+  fixture.treasuryList = changes.treasuryList ?? fixture.treasuryList ?? [firstTreasury(treasuries[0]!)]
   return createSettlementRunner({
-    db: { ...(changes.db ?? world.db), livemode: policy.livemode },
+    db: { ...(changes.db ?? fixture.db), livemode: policy.livemode },
     chain: {
       rpc:
         changes.rpc ??
         connectRpc({
-          urls: [changes.url ?? world.anvil.url],
+          urls: [changes.url ?? fixture.anvil.url],
           quorum: 1,
           chainId: (changes.token ?? TOKEN).chainId,
         }),
       codec: multicallCodec,
       token: changes.token ?? TOKEN,
       treasuries,
-      treasuryList: world.treasuryList,
+      treasuryList: fixture.treasuryList,
       deposits: changes.deposits ?? null,
-      relayers: changes.relayers ?? world.relayers,
+      relayers: changes.relayers ?? fixture.relayers,
       funding: changes.funding ?? null,
       options: {
         ...SETTLEMENT_DEFAULTS,
@@ -213,10 +213,10 @@ function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
         ...changes.options,
       },
     },
-    clock: () => world.clock.now,
+    clock: () => fixture.clock.now,
     log: { info: () => undefined, warn: changes.warn ?? (() => undefined), error: changes.error ?? (() => undefined) },
     everyMs: changes.everyMs ?? 50,
-    ...world.hooks,
+    ...fixture.hooks,
     ...changes.hooks,
   })
 }
@@ -224,8 +224,8 @@ function createRunner(world: World, changes: RunnerChanges): SettlementRunner {
 let numbers = 0
 
 export async function queueAll(
-  world: Pick<World, 'db' | 'treasury'>,
-  payouts: Parameters<World['queue']>[0],
+  fixture: Pick<Fixture, 'db' | 'treasury'>,
+  payouts: Parameters<Fixture['queue']>[0],
 ): Promise<Queued[]> {
   const queued = payouts.map((payout) => {
     numbers += 1
@@ -235,15 +235,15 @@ export async function queueAll(
       micro: payout.micro ?? BigInt(1_000_000 + numbers),
     }
   })
-  await insertPayments(world.db, queued)
-  await world.db.transaction(async (tx) => {
+  await insertPayments(fixture.db, queued)
+  await fixture.db.transaction(async (tx) => {
     for (const { paymentId, recipient, micro } of queued)
       await queuePayout(tx, {
         paymentId,
         livemode: false,
         chainId: TOKEN.chainId,
         token: TOKEN.address,
-        treasury: world.treasury.address,
+        treasury: fixture.treasury.address,
         recipient,
         microUsdc: micro.toString(),
       })
@@ -277,15 +277,15 @@ export async function insertPayments(
 /**
  * A transfer of one micro-USDC by the treasury’s own first transaction, which no payout authorized. Returns its hash.
  */
-export const stealUsdc = (world: World): Promise<Hex> =>
-  transferUsdc(world, { from: world.treasury, to: newAddress(), micro: 1n })
+export const stealUsdc = (fixture: Fixture): Promise<Hex> =>
+  transferUsdc(fixture, { from: fixture.treasury, to: newAddress(), micro: 1n })
 
 /** A transfer by the wallet’s own first transaction. Returns its hash. */
 export async function transferUsdc(
-  world: World,
+  fixture: Fixture,
   { from, to, micro }: { from: LocalAccount; to: Hex; micro: bigint },
 ): Promise<Hex> {
-  await world.chain.setBalance({ address: from.address, value: parseEther('10') })
+  await fixture.chain.setBalance({ address: from.address, value: parseEther('10') })
   const data = encodeFunctionData({ abi: usdcAdminAbi, functionName: 'transfer', args: [to, micro] })
   const raw = await from.signTransaction({
     type: 'eip1559',
@@ -297,13 +297,13 @@ export async function transferUsdc(
     maxFeePerGas: 10n ** 12n,
     maxPriorityFeePerGas: 10n ** 11n,
   })
-  return world.chain.sendRawTransaction({ serializedTransaction: raw })
+  return fixture.chain.sendRawTransaction({ serializedTransaction: raw })
 }
 
 /** The settings of an operator’s command on this world. */
-export const createSettings = (world: World, wrongTokens: Hex[] = []): OperatorConfig => ({
-  DATABASE_URL: world.databaseUrl,
-  POLYGON_RPC_URLS: [new Secret(world.anvil.url)],
+export const createSettings = (fixture: Fixture, wrongTokens: Hex[] = []): OperatorConfig => ({
+  DATABASE_URL: fixture.databaseUrl,
+  POLYGON_RPC_URLS: [new Secret(fixture.anvil.url)],
   FINALITY_QUORUM: 1,
   PINRAIL_MODE: 'test',
   PUBLIC_URL: 'http://127.0.0.1',
@@ -313,6 +313,6 @@ export const createSettings = (world: World, wrongTokens: Hex[] = []): OperatorC
   PAYOUT_MAX_USDC: 1_000_000,
   PAYOUT_MAX_USDC_PER_DAY: 1_000_000_000,
   CONVERSION_TOLERANCE_PERCENT: 2,
-  TREASURIES: [firstTreasury(world.treasury)],
+  TREASURIES: [firstTreasury(fixture.treasury)],
   DEPOSIT_WRONG_TOKENS: wrongTokens,
 })

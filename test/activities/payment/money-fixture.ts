@@ -3,7 +3,7 @@ import { CompleteAsyncError } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import { z } from 'zod'
 import type { CloseAs } from '../../../src/activities/payment/partner-orders.ts'
-import type { PayoutDesk } from '../../../src/activities/payment/payment-deps.ts'
+import type { PayoutQueue } from '../../../src/activities/payment/payment-deps.ts'
 import { many, sql } from '../../../src/db/db.ts'
 import { reconcile } from '../../../src/db/invariants/reconcile.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
@@ -16,8 +16,8 @@ import type { VoidProof } from '../../../src/domain/settlement/payout.ts'
 import { newId } from '../../../src/ids.ts'
 import { PartnerError } from '../../../src/partners/provider.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import { createActivityFixture, perform } from './fixture.ts'
 import { type HowItAnswers, partnerSays } from './partner-says.ts'
-import { createActivityWorld, perform } from './world.ts'
 
 export const SIGNED = { operator: 'ada', reason: 'looked at it' }
 /** No engine here stores the transfers and payouts of the hooks that the tests call. */
@@ -38,13 +38,13 @@ export type Made = { readonly id: string; readonly attemptId: string }
 
 export const eur = (minor: string) => ({ minor, currency: 'EUR' as const })
 
-export type MoneyWorld = Awaited<ReturnType<typeof createMoneyWorld>>
+export type MoneyFixture = Awaited<ReturnType<typeof createMoneyFixture>>
 
 /** The activities with the settlement engine's real counter, and the steps of stories about money. */
-export async function createMoneyWorld() {
-  const base = await createActivityWorld()
+export async function createMoneyFixture() {
+  const base = await createActivityFixture()
   const { db } = base.checkout
-  const payouts: PayoutDesk = {
+  const payouts: PayoutQueue = {
     getTreasury: () => `0x${'7'.repeat(40)}`,
     queue: payoutInsert,
     hold: holdPayout,

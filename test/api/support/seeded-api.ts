@@ -3,13 +3,13 @@ import { recordEvent } from '../../../src/db/webhooks/events.ts'
 import type { Role } from '../../../src/domain/account/roles.ts'
 import { newId } from '../../../src/ids.ts'
 import { plantReceipt } from './receipts.ts'
-import type { Merchant, Shop } from './shop.ts'
+import type { Merchant, TestApi } from './test-api.ts'
 
 /**
  * One object of every type that a merchant can have, made through the API except for event and receipt, which the
  * worker records.
  */
-export type Furnished = {
+export type SeededApi = {
   readonly merchant: Merchant
   readonly payment: string
   readonly link: string
@@ -25,10 +25,10 @@ export type Furnished = {
 export const HOOK_URL = 'https://shop.example/hooks'
 const SLACK_URL = 'https://hooks.slack.com/services/T0001/B0001/secretOfSlack'
 
-export async function furnish(shop: Shop, merchant: Merchant = shop): Promise<Furnished> {
+export async function seedApi(testApi: TestApi, merchant: Merchant = testApi): Promise<SeededApi> {
   const { key, tenant } = merchant
   const make = async (path: string, body: unknown): Promise<Record<string, unknown>> => {
-    const answer = await shop.ask('POST', path, { body, key })
+    const answer = await testApi.ask('POST', path, { body, key })
     if (answer.status !== 201) throw new Error(`${path}: ${answer.text}`)
     return answer.body
   }
@@ -39,11 +39,11 @@ export async function furnish(shop: Shop, merchant: Merchant = shop): Promise<Fu
   const channel = await make('/v1/notification_channels', { kind: 'slack', name: '#payments', webhook_url: SLACK_URL })
   const invited = `${newId('person').slice(4)}@shop.example`
   await make('/v1/invitations', { email: invited, role: 'viewer' })
-  const [, member] = [await addPerson(shop, merchant, 'owner'), await addPerson(shop, merchant, 'viewer')]
+  const [, member] = [await addPerson(testApi, merchant, 'owner'), await addPerson(testApi, merchant, 'viewer')]
   const at = new Date().toISOString()
   const about = { type: 'payment.expired', paymentId: String(payment['id']), object: payment, at }
-  await plantReceipt(shop.db, String(payment['id']))
-  const event = await shop.db.transaction((tx) => recordEvent(tx, { ...tenant, ...about }))
+  await plantReceipt(testApi.db, String(payment['id']))
+  const event = await testApi.db.transaction((tx) => recordEvent(tx, { ...tenant, ...about }))
   return {
     merchant,
     payment: String(payment['id']),
@@ -58,12 +58,12 @@ export async function furnish(shop: Shop, merchant: Merchant = shop): Promise<Fu
 }
 
 export async function addPerson(
-  shop: Pick<Shop, 'db'>,
+  testApi: Pick<TestApi, 'db'>,
   { tenant }: Pick<Merchant, 'tenant'>,
   role: Role,
 ): Promise<string> {
   const id = newId('person')
-  await shop.db.transaction(async (tx) => {
+  await testApi.db.transaction(async (tx) => {
     await findOrInsertPerson(tx, { id, email: `${id.slice(4)}@people.example` })
     await insertMembership(tx, { merchantId: tenant.merchantId, personId: id, role })
   })
@@ -74,10 +74,10 @@ export async function addPerson(
 export type Row = { readonly path: string; readonly body?: unknown }
 
 /** One row for every operation: a missing row fails the tests. */
-export function rowsFor(furnished: Furnished): Readonly<Record<string, Row>> {
-  const { payment, link, endpoint, event, apiKey } = furnished
+export function rowsFor(seeded: SeededApi): Readonly<Record<string, Row>> {
+  const { payment, link, endpoint, event, apiKey } = seeded
   return {
-    ...accountRows(furnished),
+    ...accountRows(seeded),
     createPayment: { path: '/v1/payments', body: { amount: 49.99, currency: 'EUR' } },
     listPayments: { path: '/v1/payments' },
     readPayment: { path: `/v1/payments/${payment}` },
@@ -123,7 +123,7 @@ export function rowsFor(furnished: Furnished): Readonly<Record<string, Row>> {
   }
 }
 
-function accountRows({ channel, member, invited }: Furnished): Readonly<Record<string, Row>> {
+function accountRows({ channel, member, invited }: SeededApi): Readonly<Record<string, Row>> {
   const at = `/v1/notification_channels/${channel}`
   return {
     createNotificationChannel: {

@@ -1,6 +1,6 @@
 import { setTimeout as realTime } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
-import type { PaymentWorld } from '../../../scripts/histories/payment-world.ts'
+import type { PaymentFixture } from '../../../scripts/histories/payment-fixture.ts'
 import { newPayment } from '../../../scripts/test/new-payment.ts'
 import { recordPartnerEvent } from '../../../src/db/payments/partner-events.ts'
 import { readStarts } from '../../../src/db/payments/payment-starts.ts'
@@ -10,11 +10,11 @@ import { requestVoid } from '../../../src/db/settlement/payouts.ts'
 import type { OpenAttemptRequest } from '../../../src/domain/payment/requests.ts'
 import { newId } from '../../../src/ids.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import { hasLessThanSold } from '../fixture/books.ts'
+import { createEngine } from '../fixture/engine.ts'
+import { createTroubles } from '../fixture/parties.ts'
+import type { Ask, TestPayment } from '../fixture/payment.ts'
 import type { Story } from '../story/steps.ts'
-import { hasLessThanSold } from '../world/books.ts'
-import { createEngine } from '../world/engine.ts'
-import { createTroubles } from '../world/parties.ts'
-import type { Ask, Shop } from '../world/shop.ts'
 
 /** The same shop on a real server that skips time, for stories in which no call is cut off or lost. */
 
@@ -40,7 +40,7 @@ const MAKE_DUE = `with free as (
 /** Thrown when time stops while a payout is awaited: such a story cannot be played here. */
 export class StandsStill extends Error {}
 
-export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'minor' | 'pinned'>) {
+export async function openServerPayment(world: PaymentFixture, story: Pick<Story, 'minor' | 'pinned'>) {
   const { db, client, clock, relay, workflows, sandbox } = world
   const paymentId = newId('payment')
   const createdAt = new Date(clock()).toISOString()
@@ -93,7 +93,7 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
   /** Pays an awaited payout now, before any time passes. */
   async function settleTransfers(): Promise<void> {
     for (let tries = 0; tries < 3 && (mustRelay || running.some((each) => each.pays)); tries++) {
-      if (!mustRelay) await shop.engine.finish(paymentId)
+      if (!mustRelay) await testPayment.engine.finish(paymentId)
       mustRelay = false
       await relay.completeTransfers()
       await settle()
@@ -115,23 +115,23 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
     return work
   }
 
-  const system = { loadPayment, requestVoid, insertDeposits, createSettlementHooks } as unknown as Shop['system']
+  const system = { loadPayment, requestVoid, insertDeposits, createSettlementHooks } as unknown as TestPayment['system']
   const hooks = createSettlementHooks({ publicUrl: world.api, now: clock })
-  const timeline = { now: clock, settle, pass, after: () => undefined } as unknown as Shop['timeline']
-  const stage = { sandbox, tenant: world.tenant } as unknown as Shop['stage']
+  const timeline = { now: clock, settle, pass, after: () => undefined } as unknown as TestPayment['timeline']
+  const testServices = { sandbox, tenant: world.tenant } as unknown as TestPayment['testServices']
   const untold = new Set<string>()
   const troubles = createTroubles(timeline)
-  const isShort = () => hasLessThanSold({ db, system, stage, paymentId, untold })
-  const shop: Shop = {
+  const isShort = () => hasLessThanSold({ db, system, testServices, paymentId, untold })
+  const testPayment: TestPayment = {
     paymentId,
     timeline,
     server: {
       running: (id: string) => running.find((each) => each.id === id) ?? null,
       isIdle: () => running.length === 0,
-    } as unknown as Shop['server'],
+    } as unknown as TestPayment['server'],
     db,
     system,
-    stage,
+    testServices,
     engine: createEngine({ db, hooks, system, now: clock, isShort, heardAt: clock }),
     troubles,
     asks,
@@ -183,7 +183,7 @@ export async function openServerShop(world: PaymentWorld, story: Pick<Story, 'mi
   }
   await settle()
   return {
-    shop,
+    shop: testPayment,
     /** Ends what still runs: it would stop the time of the next story. */
     async end(): Promise<void> {
       await look()

@@ -11,9 +11,9 @@ import { newId } from '../../src/ids.ts'
 import { newPayment } from '../test/new-payment.ts'
 
 import { PATHS, type PaymentPartsOptions, startPaymentParts, WALLET } from './payment-parts.ts'
-export type PaymentWorld = Awaited<ReturnType<typeof createPaymentWorld>>
+export type PaymentFixture = Awaited<ReturnType<typeof createPaymentFixture>>
 
-export async function createPaymentWorld(env: TestWorkflowEnvironment, partsOptions: PaymentPartsOptions = {}) {
+export async function createPaymentFixture(env: TestWorkflowEnvironment, partsOptions: PaymentPartsOptions = {}) {
   const parts = await startPaymentParts(env, partsOptions)
   const { db, hooks, relay, sandbox, sandboxUrl, tenant, clock, workflows } = parts
   const { workers } = parts.worker

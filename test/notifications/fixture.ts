@@ -25,7 +25,7 @@ import {
 const BOT_TOKEN = '123456789:AAbot-token_of-the-tests'
 
 /** A database, the four services, and the activity that sends to them, all by one clock that the test moves. */
-export type World = Seeded & {
+export type Fixture = Seeded & {
   readonly services: Readonly<Record<'telegram' | 'discord' | 'slack', Service>>
   readonly mail: MailService
   readonly clock: { now: number }
@@ -42,7 +42,7 @@ export type World = Seeded & {
   ): Promise<void>
 }
 
-export async function createWorld(): Promise<World> {
+export async function createFixture(): Promise<Fixture> {
   // Later than every timestamp of the database's own clock.
   const clock = { now: Date.now() + 86_400_000 }
   const read = (): number => clock.now
@@ -148,17 +148,17 @@ async function addMember({ db }: Seeded, { merchantId }: Tenant): Promise<string
   return id
 }
 
-export const newTenant = ({ db }: World): Promise<Tenant> => addMerchant(db)
+export const newTenant = ({ db }: Fixture): Promise<Tenant> => addMerchant(db)
 
 export type MessageState = { state: string; kind: string; count: number; failure: string | null; unanswered: number }
 
-export const listMessages = ({ db }: World, { id }: Channel): Promise<MessageState[]> =>
+export const listMessages = ({ db }: Fixture, { id }: Channel): Promise<MessageState[]> =>
   rows(db, 'select state, kind, count, failure, unanswered from channel_message where channel_id = $1 order by id', [
     id,
   ])
 
 /** The number of notifications that are in no message yet. */
-export async function countWaiting({ db }: World, { id }: Channel): Promise<number> {
+export async function countWaiting({ db }: Fixture, { id }: Channel): Promise<number> {
   const found = await rows<{ count: string }>(
     db,
     'select count(*) from notification where channel_id = $1 and message_id is null',
