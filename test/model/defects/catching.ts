@@ -23,7 +23,7 @@ export async function withDefect<T>(
 }
 
 /**
- * Plants the bug, and plays random stories until one fails that does not fail in the theater without bugs. Returns the
+ * Plants the bug, and plays random stories until one fails that does not fail in the system without bugs. Returns the
  * number of stories and the failure; null if no story caught the bug.
  */
 export function catchDefect(
