@@ -39,7 +39,7 @@ export type SystemOptions = {
   publicUrl?: string | undefined
   /** The chain's URL for the worker alone, such as a proxy in front of it. */
   workerRpcUrls?: string | undefined
-  /** Notifies the demo merchant of its payments by mail and chat: for people. A measurement is without. */
+  /** Notifies the demo merchant of its payments by mail and chat. Off in measurements. */
   channels?: boolean
   /** Found or built if absent. */
   temporal?: TemporalServer

@@ -2,7 +2,7 @@ import { CompleteAsyncError } from '@temporalio/activity'
 import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common'
 
 /**
- * Decides alone what is tried again: the activity's policy repeats a thrown error without end; an expected answer is a
+ * Only this function decides retries: the activity's policy repeats a thrown error without end; an expected answer is a
  * value and is never thrown. Messages name the failure and carry no secret and no personal data.
  */
 export function toFailure(error: unknown): unknown {

@@ -127,7 +127,7 @@ export async function sign(
 export async function store(deps: SettlementDeps, signed: readonly Signed[]): Promise<void> {
   if (signed.length === 0) return
   for (const { paymentId, error } of await deps.journal.storeSignatures(signed, deps.options))
-    deps.log.error({ paymentId, err: error }, 'the payout goes on, but its payment could not be told')
+    deps.log.error({ paymentId, err: error }, 'the payout continues, but its payment could not be notified')
 }
 
 /** Throws if the key signed nothing. Otherwise logs the refusals, which the next round tries again. */
@@ -190,7 +190,7 @@ export async function hold(
   else if (held !== 'unchanged')
     deps.log.error(
       { paymentId, ...why, err: held.error },
-      'a payout is not held: its payment could not be told; tried again',
+      'could not stop a payout, because its payment could not be notified; tried again',
     )
 }
 
@@ -205,7 +205,7 @@ export type Authorizer = {
 }
 
 /**
- * Signs in rounds. Memory contains only the recipient after whom the next round begins, and that the list of treasuries
+ * Signs in rounds. It remembers only the recipient after whom the next round begins, and whether the list of treasuries
  * is stamped.
  */
 export function createAuthorizer(
@@ -281,7 +281,7 @@ async function choosePayable(
   { rests, treasury, payouts, head }: { rests: Rests; treasury: Hex; payouts: readonly Payout[]; head: number },
 ): Promise<Payout[]> {
   const { journal, rpc, token, options } = deps
-  // Read before the balance, however long that takes: what is paid in between is still in the balance of this block.
+  // Read before the balance: a payout that is paid in between is still in the balance of this block.
   const promised = await journal.readReserved(treasury, head)
   assertNotBehind({ number: head }, promised.final)
   // At one block, so that the nodes that have it can agree.

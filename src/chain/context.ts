@@ -28,7 +28,7 @@ export type SettlementOptions = {
   readonly maxInFlight: number
   /** Blocks after which the price of the lane's lowest unmined nonce is raised. */
   readonly bumpAfterBlocks: number
-  /** Milliseconds since its signature that must also have passed, by the clock of the database. */
+  /** Minimum milliseconds since it was signed before its price is raised, by the database's clock. */
   readonly bumpAfterMs: number
   /** Milliseconds after which the stored bytes of an unmined transaction are sent again. */
   readonly rebroadcastMs: number

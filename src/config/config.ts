@@ -143,7 +143,7 @@ const workerSchema = commonSchema.extend({
   /** Earlier seeds, comma separated. Never remove them. */
   RETIRED_DEPOSIT_SEEDS: secret.optional(),
   /**
-   * Days after a payment has expired for which its deposit address is compared at each final block; then it is once a
+   * Days after a payment's expiry for which its deposit address is compared at each final block; after that, once a
    * day.
    */
   DEPOSIT_WATCH_DAYS: z.coerce.number().int().min(4).max(365).default(30),

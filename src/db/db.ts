@@ -78,7 +78,7 @@ export type DbOptions = LimitOptions & {
   pool?: number
   /**
    * True if a pooler shares connections between transactions. It accepts no session settings, so each transaction sets
-   * its limits, and everything else is as the database user has it (`assertSession`).
+   * its limits, and the database user must have every other setting (`assertSession`).
    */
   pooled?: boolean
   /** Milliseconds. The replica rests by this clock after a failure. */

@@ -52,7 +52,7 @@ const REQUEST_LOG_MS = 1000
 const MOST_REQUESTS = 2000
 
 /**
- * Payments whose workflows a process starts at once, and most that wait for it. Two cores start about eighty workflows
+ * Maximum of workflows that a process starts at once, and of those that wait. Two cores start about eighty workflows
  * a second: more at once are no faster, and the relay starts the rest.
  */
 const STARTS = { inFlight: 16, waiting: 200 }
@@ -87,7 +87,7 @@ export async function composeApi(
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-api' })
   const down = createDownPartners({
     read: () => listDown(db),
-    onError: (error) => log.warn({ err: error }, 'which partners are down was not read; it is as it was'),
+    onError: (error) => log.warn({ err: error }, 'could not read which partners are down; the last known list is kept'),
   })
   const pages = composePages(config, { db, log, registry, down })
   const { limits, shared } = composeLimits(config, { db, log })
@@ -203,7 +203,7 @@ const composeBackground = (log: Logger) =>
 function composeLater({ db, log }: { readonly db: Db; readonly log: Logger }) {
   const later = {
     everyMs: WRITE_BEHIND_MS,
-    onError: (error: unknown) => log.warn({ err: error }, 'a record that no answer waits for was not written yet'),
+    onError: (error: unknown) => log.warn({ err: error }, 'could not write a background record yet'),
   }
   const starts = createWriteBehind<string>({ ...later, write: (ids) => deleteStarts(db, ids) })
   const newDigests = createWriteBehind<NewDigest>({ ...later, write: (digests) => storeDigests(db, digests) })
@@ -232,7 +232,7 @@ function composePages(
 ) {
   const openPages = createOpenPages({
     readStamps: (ids) => readStamps(db, ids),
-    onError: (error) => log.warn({ err: error }, 'open pages were not told of a change yet'),
+    onError: (error) => log.warn({ err: error }, 'could not notify open pages of a change yet'),
   })
   watchPages(registry, openPages.count)
   const notices = listen(DATABASE_DIRECT_URL ?? DATABASE_URL, {
@@ -274,7 +274,7 @@ function composeLimits(config: ApiConfig, { db, log }: { readonly db: Db; readon
     secret: config.API_KEY_PEPPER.reveal(),
     add: (counts) => addToLimits(db, counts),
     forget: () => forgetLimits(db),
-    onError: (error) => log.warn({ err: error }, 'the processes do not count limits together for a moment'),
+    onError: (error) => log.warn({ err: error }, 'limits are counted by each process alone for now'),
   })
   return { limits, shared }
 }

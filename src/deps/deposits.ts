@@ -38,8 +38,8 @@ export function createDepositBook({ db, chainId, token, watchDays, keys }: Depos
     read: (attemptId) => readDeposit(db, attemptId),
     open: async (deposit) => {
       if (keys === null) throw new Error('no addresses are opened here: CRYPTO_DEPOSITS is off')
-      const { deriveAddress: addressOf } = keys
-      await openDeposit(db, { ...deposit, chainId, token, watchSeconds: watchDays * 86_400, addressOf })
+      const { deriveAddress } = keys
+      await openDeposit(db, { ...deposit, chainId, token, watchSeconds: watchDays * 86_400, deriveAddress })
     },
   }
 }

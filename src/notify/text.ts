@@ -23,7 +23,7 @@ const LONGEST_TYPED = 64
 
 /**
  * Returns one line of printable characters: without backticks, which would end the code around it, without marks that
- * turn the direction of text, and without characters of no width.
+ * change the direction of text, and without zero-width characters.
  */
 function sanitize(text: string): string {
   const plain = plainLine(text.replace(/[\p{Co}`]/gu, ' ')).replace(/\s+/g, ' ')

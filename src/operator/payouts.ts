@@ -91,7 +91,7 @@ async function refuseStopped(tx: Tx, paymentId: string): Promise<void> {
   const todo =
     payout === 'stopped'
       ? `needs a decision: pinrail payments decide ${paymentId} settle`
-      : 'is not handed over: its payment goes on when the partner has confirmed that the money is still there'
+      : 'is not handed over: its payment continues when the partner has confirmed that the money is still there'
   throw new Refusal(`${paymentId} ${todo}`)
 }
 

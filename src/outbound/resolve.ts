@@ -8,7 +8,7 @@ type Address = { readonly address: string; readonly family: number }
 export const systemResolve: Resolve = (hostname) => lookup(hostname, { all: true })
 
 /**
- * Milliseconds that a name server has, doubled at the second try: longer than it takes, and shorter than a try may
+ * Milliseconds for a name server's answer, doubled on the second try: more than one needs, and less than a try may
  * take.
  */
 const ANSWER_MS = 2000

@@ -1,7 +1,7 @@
 import { Agent, errors, request } from 'undici'
 import { PartnerError } from './provider.ts'
 
-/** Partners' answers have a few hundred. */
+/** Partners' answers have a few hundred bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024
 
 /** The longest wait before another call (seconds), even if a partner asks for more. */
@@ -30,7 +30,7 @@ export type HttpAnswer = {
   readonly text: string
 }
 
-/** Follows no redirects, decompresses nothing. PartnerError `unknown`: no complete answer, but perhaps the effect. */
+/** Follows no redirects, decompresses nothing. PartnerError `unknown`: it may have taken effect without an answer. */
 export async function send(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
   try {
     const answer = await request(call.url, {

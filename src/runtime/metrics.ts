@@ -70,7 +70,7 @@ export function createCallDurations(registry: Registry): CallDurations {
 export function watchPages(registry: Registry, count: () => number): void {
   new Gauge({
     name: 'pinrail_open_pages',
-    help: 'Pages of buyers that hear of changes from this process.',
+    help: 'Pages of buyers that this process notifies of changes.',
     registers: [registry],
     collect() {
       this.set(count())
@@ -107,7 +107,7 @@ const NUMBERS: Readonly<Record<string, MetricNumber<keyof Books>>> = {
   pinrail_backlog: {
     from: 'backlog',
     value: 'count',
-    help: 'What is to be passed on: outbox by kind, news of partners, deliveries, mails.',
+    help: 'Messages that wait to be sent: outbox rows by kind, partner callbacks, deliveries, mails.',
     labels: ['queue'],
   },
   pinrail_backlog_oldest_seconds: {
@@ -125,7 +125,7 @@ const NUMBERS: Readonly<Record<string, MetricNumber<keyof Books>>> = {
   pinrail_invariant_violations: {
     from: 'invariants',
     value: 'count',
-    help: 'Payments, or other things, of which the invariant did not hold when it was last compared.',
+    help: 'Payments and other objects for which the invariant did not hold at the last comparison.',
     labels: ['invariant'],
   },
   pinrail_reconciliation_age_seconds: {

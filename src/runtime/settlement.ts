@@ -43,7 +43,7 @@ const NUMBERS: Readonly<Record<string, MetricNumber<keyof SettlementSources>>> =
   pinrail_cursor_lag_blocks: {
     from: 'cursor',
     value: 'lag_blocks',
-    help: 'Blocks between the cursor and the newest block that a quorum has told this worker.',
+    help: 'Blocks between the cursor and the newest block that a quorum has reported to this worker.',
     labels: [],
   },
   pinrail_cursor_deposits_behind_blocks: {
@@ -115,7 +115,7 @@ const NUMBERS: Readonly<Record<string, MetricNumber<keyof SettlementSources>>> =
   pinrail_node_head: {
     from: 'nodes',
     value: 'head',
-    help: 'The newest block that the node has told.',
+    help: 'The newest block that the node has reported.',
     labels: ['node'],
   },
   pinrail_node_latency_seconds: {

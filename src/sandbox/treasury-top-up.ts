@@ -55,7 +55,7 @@ export function createTreasuryTopUp(deps: TopUpDeps): TreasuryTopUp {
     }
     if (found === 'waiting') await minter.send(batch.mint)
     else {
-      deps.log.warn({ batch: batch.id, hash: batch.mint.hash, found }, 'treasury top-up is signed anew')
+      deps.log.warn({ batch: batch.id, hash: batch.mint.hash, found }, 'signing the treasury top-up again')
       await deliver(batch)
     }
     return false

@@ -50,7 +50,7 @@ export function createSettlementHooks(context: ChangeContext, wake: Wake = () =>
   async function onReleased(tx: Tx, { paymentId }: { paymentId: string }): Promise<void> {
     await changeAndRelay(tx, paymentId, async (work) => {
       const { payout, held } = work.state.payment
-      // Rolls the release of the payout back too, whatever else the payment waits for: a hold has no way around it.
+      // Also rolls back the release of the payout, whatever else the payment waits for: nothing bypasses a hold.
       if (held)
         throw new Error('An operator holds the payment: release it first (`pinrail payments decide <payment> release`)')
       if (payout !== 'stopped') return

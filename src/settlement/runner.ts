@@ -37,7 +37,7 @@ export type SettlementRunner = {
   assertReady(): Promise<void>
   /** Runs one round of each part, one after the other. Throws the first failure after all had their turn. */
   tick(): Promise<void>
-  /** Starts a look at once for what there may be to do: for a payout to sign, or for anything. */
+  /** Checks at once if there is work: a payout to sign, or anything. */
   wake(what?: 'signing'): void
   /** Checks the start, then runs rounds until the signal; releases its leases at the end. */
   run(signal: AbortSignal): Promise<void>
@@ -98,7 +98,7 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
       clearInterval(renewal)
       await engine
         .close()
-        .catch((error: unknown) => log.warn({ err: error }, 'leases run out instead of being given back'))
+        .catch((error: unknown) => log.warn({ err: error }, 'could not release the leases: they expire instead'))
     },
   }
 }
@@ -183,7 +183,7 @@ function createParts({ engine, looks, wakeups, clock, waitingMs }: Parts): Part[
         return { ...progress, rounds: IDLE_ROUNDS }
       },
     },
-    // Signing that waited for room continues; else it waits for its time, so that payouts share a batch.
+    // Wakes signing if it waited for room; otherwise signing keeps its own pace, so that payouts share a batch.
     {
       name: 'sending',
       wakeup: wakeups.sending,
@@ -237,7 +237,7 @@ async function runRounds(
       if (!failing) log.error({ err: error, round: name }, 'a round of settlement failed; the next one tries again')
       failing = true
     }
-    // With a queue to work off, the rounds follow each other at once.
+    // While there is a queue, the rounds follow each other without a pause.
     isWoken = round.more || (await wakeup.wait(everyMs * round.rounds)) || failing
   }
 }

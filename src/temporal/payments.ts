@@ -33,8 +33,8 @@ export type PaymentWorkflows = {
     request: OpenAttemptRequest,
   ) => Promise<OpenAttemptAnswer | { kind: 'unavailable' }>
   readonly cancel: (paymentId: string) => Promise<CancelAnswer | { kind: 'unavailable' }>
-  readonly tellPartnerNews: (paymentId: string, attemptId: string) => Promise<void>
-  readonly tellRowChanged: (paymentId: string) => Promise<void>
+  readonly signalPartnerNews: (paymentId: string, attemptId: string) => Promise<void>
+  readonly signalRowChanged: (paymentId: string) => Promise<void>
   /** Completes the waiting transfer activity; false if none waits. */
   readonly completeTransfer: (paymentId: string, result: unknown) => Promise<boolean>
 }
@@ -84,7 +84,7 @@ export function createPaymentWorkflows(deps: PaymentWorkflowsDeps): PaymentWorkf
           return client.workflow.executeUpdateWithStart(cancelPayment, { startWorkflowOperation })
         },
       }),
-    tellPartnerNews: (paymentId, attemptId) =>
+    signalPartnerNews: (paymentId, attemptId) =>
       signalRun(within, {
         toRun: () => handle(paymentId).signal(partnerNews, { attemptId }),
         toNewRun: async () => {
@@ -92,7 +92,7 @@ export function createPaymentWorkflows(deps: PaymentWorkflowsDeps): PaymentWorkf
           await client.workflow.signalWithStart('payment', { ...(await takeOver(paymentId)), ...signal })
         },
       }),
-    tellRowChanged: (paymentId) =>
+    signalRowChanged: (paymentId) =>
       signalRun(within, {
         toRun: () => handle(paymentId).signal(rowChanged),
         // The payment's first run might start at the same moment, from the row before the change: it needs the signal

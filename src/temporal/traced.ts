@@ -15,6 +15,6 @@ export function traceWorkflows(
     start: (row) => ask('start', row.id, () => workflows.start(row)),
     openAttempt: (id, request) => ask('openAttempt', id, () => workflows.openAttempt(id, request)),
     cancel: (id) => ask('cancel', id, () => workflows.cancel(id)),
-    tellPartnerNews: (id, attemptId) => ask('partnerNews', id, () => workflows.tellPartnerNews(id, attemptId)),
+    signalPartnerNews: (id, attemptId) => ask('partnerNews', id, () => workflows.signalPartnerNews(id, attemptId)),
   }
 }

@@ -294,7 +294,7 @@ async function checkSignature(claims, { signature, keys }) {
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: String(key.x) }
   const signed = new TextEncoder().encode(`${String(head)}.${String(payload)}`)
   const imported = await crypto.subtle.importKey('jwk', jwk, 'Ed25519', false, ['verify']).catch(() => null)
-  if (imported === null) return { open: 'not checked: Ed25519 is not possible here, or the key is none' }
+  if (imported === null) return { open: 'not checked: Ed25519 is not supported here, or the key is invalid' }
   if (!(await crypto.subtle.verify('Ed25519', imported, fromBase64(value, 'signature'), signed)))
     throw new Wrong('the signature must be that of the key')
   return `signed with the key ${String(kid)}`

@@ -50,7 +50,7 @@ const LOCAL_NAME = /(^|\.)(localhost|local|internal|localdomain|home\.arpa|lan|i
 const LONGEST_URL = 2048
 
 /**
- * Checks by its text if webhooks may be sent to the URL. `guarded-agents.ts` checks the resolved addresses. Only the
+ * Checks whether the text of the URL allows webhooks to it. `guarded-agents.ts` checks the resolved addresses. Only the
  * parsed host counts: the parser turns `127.1`, `0x7f.1` and `①②⑦.⓪.⓪.①` into 127.0.0.1.
  */
 export function checkEndpointUrl(text: string, { mode, testTargets }: TargetRules): UrlCheck {

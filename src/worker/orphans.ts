@@ -25,7 +25,7 @@ export type Walk = {
   /** The last payment of the previous page; empty: the walk begins. */
   after: string
   /**
-   * The version of which each run was last notified, because it did not show it: in this walk and in the previous one.
+   * The row's version when each run that was behind it was last signaled, in this walk and in the previous one.
    */
   notified: Map<string, number>
   notifiedBefore: ReadonlyMap<string, number>
@@ -54,7 +54,7 @@ const ORPHAN_AGE_MS = 20_000
 const SHOWN_WITHIN_MS = 120_000
 /** Temporal needs half a second of CPU to list this many runs, and a hundredth of that to count them. */
 const PAGE = 1000
-/** Each tenth walk lists all pages: a run that should have ended can make up for a missing one in the counts. */
+/** Each tenth walk lists all pages: a run that should have ended can hide a missing one in the counts. */
 const LISTED_WALKS = 10
 
 /**
@@ -136,7 +136,7 @@ async function compareRuns(deps: OrphanDeps, { unclosed, running }: Page): Promi
 
 /**
  * Notifies runs that do not know their row: an operator has reset the run, or a change could not be signaled. Such a
- * run would refuse what the row allows, and act only at its next clock. It is notified once of each version.
+ * run would refuse what the row allows, and act only when its next timer fires. It is signaled once per version.
  */
 async function notifyRuns({ workflows, clock, walk, log, forEach }: OrphanDeps, page: Page): Promise<void> {
   const before = clock() - SHOWN_WITHIN_MS
@@ -145,8 +145,8 @@ async function notifyRuns({ workflows, clock, walk, log, forEach }: OrphanDeps, 
   )
   await forEach(unaware, async ({ id, version }) => {
     if ((walk.notified.get(id) ?? walk.notifiedBefore.get(id)) !== version) {
-      await workflows.tellRowChanged(id)
-      log.warn({ payment_id: id }, 'the run of a payment did not show its row: it was told')
+      await workflows.signalRowChanged(id)
+      log.warn({ payment_id: id }, 'the run of a payment was behind its row: it was signaled')
     }
     walk.notified.set(id, version)
   })

@@ -71,13 +71,13 @@ export function createRelay(deps: RelayDeps): Relay {
         const payment = payments.get(subject)
         if (payment === undefined) throw new Error(`no payment ${subject}`)
         const changed = { payment: toSnapshot(payment), events: readEvents(payload) }
-        if (!(await workflows.completeTransfer(subject, changed))) await workflows.tellRowChanged(subject)
+        if (!(await workflows.completeTransfer(subject, changed))) await workflows.signalRowChanged(subject)
       })
     },
 
     relayPartnerNews: async () => {
       const news = await takeUnread(db, { minAgeMs: graceMs, limit: PER_ROUND })
-      return forEach(news, (unread) => workflows.tellPartnerNews(unread.payment_id, unread.attempt_id))
+      return forEach(news, (unread) => workflows.signalPartnerNews(unread.payment_id, unread.attempt_id))
     },
 
     adoptOrphans: () => adoptOrphans({ ...deps, walk, forEach }),

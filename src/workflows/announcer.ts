@@ -30,7 +30,7 @@ export function createAnnouncer(): Announcer {
 
 /** Logs the error: it would stop the run forever. */
 function leftToOthers(error: unknown): void {
-  log.warn('not done by this run: the worker’s sweeps deliver what is due, and open what has no workflow', { error })
+  log.warn('this run could not announce an event: the worker’s sweep starts its deliveries', { error })
 }
 
 /** Each endpoint that did not accept the event gets a workflow for the days of retries. */

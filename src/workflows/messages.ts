@@ -37,7 +37,7 @@ export function readAttemptId(news: unknown): string | null {
   return isNamed && typeof news.attemptId === 'string' ? news.attemptId : null
 }
 
-/** By the settlement engine, the checkout, or a skip of time in test mode. */
+/** The settlement engine, the checkout or skipped time in test mode has changed the row. */
 export const rowChanged = defineSignal('rowChanged')
 
 const operatorUpdate = (name: Say) => defineUpdate<DecisionAnswer, [Decision]>(name)

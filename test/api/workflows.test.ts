@@ -323,7 +323,7 @@ describe('Requests of partners', () => {
         },
         workflows: {
           ...workflows,
-          tellPartnerNews: async (...ids) => {
+          signalPartnerNews: async (...ids) => {
             if (!isReachable) throw new Error('Temporal does not answer')
             passedOn.push(ids)
           },
@@ -528,7 +528,7 @@ describe('Starts of workflows', () => {
       await start(row)
       return row
     }
-    await createPaymentWorkflows({ client, taskQueue, load: startMeanwhile }).tellRowChanged(id)
+    await createPaymentWorkflows({ client, taskQueue, load: startMeanwhile }).signalRowChanged(id)
     const { events } = await client.workflow.getHandle(paymentWorkflowId(id)).fetchHistory()
     const signals = events?.map((event) => event.workflowExecutionSignaledEventAttributes?.signalName)
     expect(signals?.filter(Boolean)).toEqual(['rowChanged'])

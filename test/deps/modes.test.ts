@@ -231,8 +231,8 @@ describe('The entrances of a system', () => {
       const messages = [
         (id: string) => workflows.openAttempt(id, request),
         (id: string) => workflows.cancel(id),
-        (id: string) => workflows.tellPartnerNews(id, other.attemptId),
-        (id: string) => workflows.tellRowChanged(id),
+        (id: string) => workflows.signalPartnerNews(id, other.attemptId),
+        (id: string) => workflows.signalRowChanged(id),
       ]
       for (const send of messages)
         for (const { id } of [other, nobody]) await expect(send(id)).rejects.toThrow(`no payment ${id}`)
@@ -379,7 +379,9 @@ describe('activities', () => {
         chainId: 31337,
         token: `0x${'3'.repeat(40)}`,
         watchDays: 30,
-        keys: { addressOf: (id: string) => (id === own.id ? `0x${'1'.repeat(40)}` : `0x${'2'.repeat(40)}`) } as never,
+        keys: {
+          deriveAddress: (id: string) => (id === own.id ? `0x${'1'.repeat(40)}` : `0x${'2'.repeat(40)}`),
+        } as never,
       })
       const rate = { currency: 'EUR', rate: '1.25', source: 'test', asOf: new Date().toISOString() } as const
       const open = ({ attemptId }: Planted) => book.open({ attemptId, askedMicro: '1', rate, expiresAt: 4_000_000_000 })

@@ -61,7 +61,7 @@ describe('an import is refused', () => {
     [
       'of a test, from src',
       'src/runtime/log.ts',
-      "import { a } from '../test/support/until.ts'",
+      "import { a } from '../../test/support/until.ts'",
       'test/support/until.ts',
     ],
   ])('an import is refused: %s', (_case, from, text, to) => {
@@ -126,7 +126,7 @@ test('a table of rooms is refused if a lower room imports from a higher one', ()
 
 test('the more exact path decides about the room', () => {
   expect(findRoom('src/partners/signature.ts')?.name).toBe('signature')
-  expect(findRoom('src/partners/crypto.ts')?.name).toBe('providers')
+  expect(findRoom('src/partners/crypto.ts')?.name).toBe('partners')
   expect(findRoom('src/webhooks-too/a.ts')).toBeNull()
 })
 

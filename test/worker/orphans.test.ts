@@ -59,7 +59,7 @@ function relayBeside(
       runs.set(id, { workflowId: id, shows: status })
       return resumed.push(id) > 0
     },
-    tellRowChanged: async (id) => void reported.push(id),
+    signalRowChanged: async (id) => void reported.push(id),
   }
   const relay = createRelay({
     db: fixture.db,

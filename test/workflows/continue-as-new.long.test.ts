@@ -61,7 +61,7 @@ const untilReviewed = (id: string, reason: string) =>
 async function untilContinued(id: string, meanwhile: (round: number) => Promise<unknown>): Promise<number> {
   const before = await readRunId(id)
   for (let round = 0; round < 200; round++) {
-    const signals = Array.from({ length: 50 }, () => fixture.workflows.tellRowChanged(id))
+    const signals = Array.from({ length: 50 }, () => fixture.workflows.signalRowChanged(id))
     await Promise.all([...signals, meanwhile(round)])
     if ((await readRunId(id)) !== before) return round + 1
   }
@@ -86,7 +86,7 @@ test('a give-back that is being carried out continues in the new run, and every 
   expect((await fixture.read(id)).attempts).toMatchObject([{ id: attemptId, back: 'asked', held: '6000' }])
 
   aheadMs = 241_000
-  await fixture.workflows.tellPartnerNews(id, attemptId)
+  await fixture.workflows.signalPartnerNews(id, attemptId)
   expect(await handle(id).result()).toBe('refunded')
   expect((await fixture.read(id)).attempts).toMatchObject([{ status: 'refunded', back: 'no', held: '0' }])
 }, 240_000)

@@ -279,7 +279,7 @@ describe('Long waits', () => {
       await untilStatus(paymentId, 'processing')
       await fixture.skip('61 minutes')
       await fixture.atPartner('wallet_app', attemptId, { action: 'confirm' }).catch(() => undefined)
-      await fixture.workflows.tellPartnerNews(paymentId, attemptId)
+      await fixture.workflows.signalPartnerNews(paymentId, attemptId)
       await untilStatus(paymentId, 'under_review')
       await fixture.skip('25 hours')
       expect(await decide(paymentId, 'release')).toMatchObject({ status: 'processing' })
@@ -372,7 +372,7 @@ describe('The end of a payment', () => {
         expect([await extend(end - EXTENDABLE_MS - 1), await extend(end)]).toEqual([false, false])
         await fixture.skip('27 minutes')
         expect([await extend(end - 60_000), await extend(end - 60_000)]).toEqual([true, false])
-        if (heard === 'is notified') await fixture.workflows.tellRowChanged(paymentId)
+        if (heard === 'is notified') await fixture.workflows.signalRowChanged(paymentId)
         if (heard === 'reads it with an order') await open(paymentId)
         await fixture.skip('8 minutes')
         expect((await payment(paymentId)).status).toBe(heard === 'reads it with an order' ? 'pending' : 'created')
@@ -563,7 +563,7 @@ describe('Canceling a payment', () => {
   })
 
   // It was answered with 200 and a payment that still waited for its buyer.
-  test('a part of the price is not canceled, and the merchant gets an error that says so', async () => {
+  test('a payment that is paid in part cannot be canceled, and the merchant gets an error that says so', async () => {
     const { paymentId, attemptId } = await openAddress()
     await send(attemptId, '20000000')
     await until(

@@ -74,8 +74,8 @@ type Passage = StormOptions & {
 }
 
 /**
- * Troubles one node at a time, so that the others can outvote it; the troubles take turns, so that a short run has them
- * all.
+ * Gets one node at a time into trouble, so that the others outvote it. The kinds take turns, so that a short run has
+ * them all.
  */
 function createTroubles(nodes: readonly LossyNode[], random: Random): () => void {
   let turn = 0

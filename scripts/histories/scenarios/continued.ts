@@ -32,7 +32,7 @@ async function continuedAfterRequest(setup: Setup): Promise<string> {
   await settle(paymentId)
   await untilState(paymentId, 'succeeded')
   while (!(await setup.isLong(paymentId))) {
-    await fixture.workflows.tellRowChanged(paymentId)
+    await fixture.workflows.signalRowChanged(paymentId)
     await untilState(paymentId, 'succeeded')
   }
   await fixture.workflows.cancel(paymentId)

@@ -91,7 +91,7 @@ export const TROUBLE: Readonly<Record<string, Scenario>> = {
     await fixture.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
     await untilRow(paymentId, 'status', 'processing')
     await handle(paymentId).terminate('by hand')
-    await fixture.workflows.tellRowChanged(paymentId)
+    await fixture.workflows.signalRowChanged(paymentId)
     await settled(paymentId)
     return [{ name: 'run-resumed-while-converting', workflowId: paymentId, run: 1 }]
   },

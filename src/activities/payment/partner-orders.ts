@@ -137,7 +137,7 @@ function endListening(work: PaymentWork): void {
     })
 }
 
-/** A part of the price keeps it open: the merchant cannot cancel it away, and at the expiry it counts as too little. */
+/** A part of the price keeps the payment open: the merchant cannot cancel it. At the expiry it counts as underpaid. */
 function close(work: PaymentWork, as: 'expired' | 'canceled'): void {
   const parts = work.state.attempts.filter((attempt) => attempt.status === 'open' && isWorth(toAccount(attempt)))
   if (parts.length === 0) {

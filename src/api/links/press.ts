@@ -23,7 +23,7 @@ export type PressDeps = DraftDeps &
     readonly rates: RateBook
     readonly publicUrl: string
     readonly openPayments: OpenPayments
-    readonly workflows: Pick<PaymentWorkflows, 'start' | 'tellRowChanged'>
+    readonly workflows: Pick<PaymentWorkflows, 'start' | 'signalRowChanged'>
   }
 
 export type Press = {
@@ -93,7 +93,7 @@ async function insertUnderLock(
   if (linkStatus(locked, create.payment.createdAt) !== 'active') return { kind: 'closed' }
   const context = { publicUrl: deps.publicUrl, now: deps.clock }
   // Its workflow reads the row at the old expiry at the latest.
-  const gone = (id: string) => tx.afterCommit(() => void deps.workflows.tellRowChanged(id).catch(() => undefined))
+  const gone = (id: string) => tx.afterCommit(() => void deps.workflows.signalRowChanged(id).catch(() => undefined))
   if (!(await makeRoom(tx, context, { link: locked, gone }))) throw new NoRoom()
   const event = await insertPayment(tx, tenant, create)
   if (typeof event === 'string') throw new Error('a press was claimed without the lock')

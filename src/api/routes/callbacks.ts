@@ -13,7 +13,7 @@ import { onlyMethods } from '../route.ts'
 export type CallbackDeps = {
   readonly db: Queryable
   readonly readCallback: ReadCallback
-  readonly workflows: Pick<PaymentWorkflows, 'tellPartnerNews'>
+  readonly workflows: Pick<PaymentWorkflows, 'signalPartnerNews'>
   readonly clock: () => number
   readonly log: Logger
   readonly limits: Pick<RequestLimits, 'countVisit'>
@@ -65,8 +65,8 @@ export function callbackRouter(deps: CallbackDeps): Router {
       throw new Problem('resource_missing', 'There is no such order here.')
     }
     if (!stored.applied) {
-      await deps.workflows.tellPartnerNews(stored.payment_id, reading.attemptId).catch((error: unknown) => {
-        deps.log.warn({ err: error, provider }, 'callback stored, the workflow could not be told yet')
+      await deps.workflows.signalPartnerNews(stored.payment_id, reading.attemptId).catch((error: unknown) => {
+        deps.log.warn({ err: error, provider }, 'callback stored, but the workflow could not be signaled yet')
         throw new Problem('temporarily_unavailable', 'Stored, but not passed on yet. Send it again.', {
           headers: { 'retry-after': '5' },
         })

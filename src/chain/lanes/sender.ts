@@ -25,7 +25,7 @@ export type ChainView = Pick<Lead, 'lease' | 'lanes'> & {
   readonly head: Block
   readonly cursor: ChainCursor
   readonly fees: FeeHistory
-  /** True if the next block takes nothing at the maximum price that is allowed: then nothing is sent. */
+  /** True if gas for the next block costs more than the maximum price: then nothing is sent. */
   readonly isTooDear: boolean
   readonly doubts: Doubts
 }
@@ -38,7 +38,7 @@ export type Sender = {
   readonly view: ChainView
   /** Balance of the wallet at the newest block. */
   readonly wei: bigint
-  /** Number of its nonces that are used there. */
+  /** Number of nonces that the wallet has used at that block. */
   readonly mined: number
   /** Returns true once a minute. */
   readonly mayLog: () => boolean
@@ -71,7 +71,7 @@ function encodeBatch({ codec, token }: SettlementDeps, items: readonly Authoriza
 
 export const TRANSFER_GAS = 21_000n
 
-/** At most `wei`, limited to what the limit of a day leaves; nothing if that is less than `least`. */
+/** Up to `wei`, as far as the daily limit allows; nothing if that is less than `least`. */
 export type TopUp = {
   readonly target: Hex
   readonly wei: bigint
@@ -133,9 +133,9 @@ export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest:
 
 /**
  * Returns the envelope's newest transaction that nodes take, the price of a new one now, and the highest payable price:
- * the cap, the wallet's balance, or less than a price that a quorum of nodes has refused as too high. Next to a
- * transaction that was signed while gas was expensive or the wallet had more, a cheaper one that would do now would
- * never be sent again. `last` is undefined if a new transaction would do, but no stored one.
+ * the cap, the wallet's balance, or less than a price that a quorum of nodes has refused as too high. Otherwise a
+ * transaction that was signed while gas was expensive or the wallet had more would keep a cheaper one from ever
+ * being sent again. `last` is undefined if no stored transaction is payable, but a new one would be.
  */
 function choosePrices({ deps, view, wei }: Sender, { attempts, gasLimit, value }: Envelope) {
   const { maxFeeWei } = deps.options
@@ -162,7 +162,7 @@ async function useUp(sender: Sender, nonce: number, fees: Fees): Promise<void> {
   const { wallet } = sender.lane
   sender.deps.log.info(
     { wallet, nonce, ...fees },
-    'what it carries has ended, left or expired: its nonce is used up by an empty transfer',
+    'nothing in this envelope is still wanted or valid: an empty transfer uses up its nonce',
   )
   const empty: Call = { target: wallet, calldata: '0x', gasLimit: TRANSFER_GAS }
   await broadcast(sender, await signAndStore(sender, { ...empty, nonce }, fees))
@@ -241,6 +241,6 @@ async function broadcast(sender: Sender, signed: Signed): Promise<SendOutcome> {
 async function carriesCode({ deps, lane }: Sender): Promise<boolean> {
   const code = await deps.rpc.agreed((node) => node.code(lane.wallet))
   if (code?.value === '0x')
-    deps.log.warn({ wallet: lane.wallet }, 'a node says that a wallet is delegated: it has no code')
+    deps.log.warn({ wallet: lane.wallet }, 'a node reports a delegated wallet, but a quorum finds no code there')
   return code !== null && code.value !== '0x'
 }

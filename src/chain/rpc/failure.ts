@@ -42,7 +42,7 @@ type Failure = {
 export class Unanswered extends Error {
   override readonly name = 'Unanswered'
   readonly failure: Failure
-  /** True if the node answered, and not that it is busy: it may answer another request differently. */
+  /** True if the node answered anything but that it is busy: it may answer another request differently. */
   readonly isAboutRequest: boolean
 
   constructor(failure: Failure, isAboutRequest = false) {
@@ -54,7 +54,7 @@ export class Unanswered extends Error {
 
 /** The failure of a call whose answer is no longer needed. */
 export const unawaited = (place: string): NodeFailure =>
-  new NodeFailure(place, { kind: 'silent', answer: 'nobody waits for it any more' })
+  new NodeFailure(place, { kind: 'silent', answer: 'its caller has stopped waiting' })
 
 /** Returns true if a read may succeed later. */
 export function isNoAnswer(failure: unknown): boolean {
@@ -67,8 +67,8 @@ export function isMalformed(failure: unknown): boolean {
 }
 
 /**
- * Returns true if the node may answer smaller ranges of logs. Nodes have too many texts for that to know all, so every
- * refusal counts, but not a request for fewer calls, also with code -32005: splitting would add more.
+ * Returns true if the node may answer smaller ranges of logs. Nodes word this in too many ways to list, so every
+ * refusal counts, except a request for fewer calls (also as code -32005): splitting would make more.
  */
 export function maySplit(failure: unknown): boolean {
   return failure instanceof NodeFailure && failure.kind === 'refused'

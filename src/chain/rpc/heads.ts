@@ -9,7 +9,7 @@ import type { Block, FeeHistory, RpcNode } from './node.ts'
 const GRACE_MS = 150
 
 /**
- * In blocks. Of heights this close the lowest is taken, which all of these nodes have: if one of them does not answer a
+ * In blocks. Among heights this close, the lowest is used, because all of these nodes have it: if one does not answer a
  * question there, the others do. If those of a quorum are farther apart, one may be false, and all nodes are waited
  * for.
  */
@@ -55,7 +55,7 @@ const areNear =
     return reached >= floor && Math.max(...heights) - reached <= close
   }
 
-/** Returns the highest block that all nodes near a quorum's have, if a quorum agrees on it; else one a little lower. */
+/** Returns the highest block that all nodes near the quorum's height have, if a quorum agrees; else a lower one. */
 async function sharedBlock(
   nodes: Nodes,
   reported: readonly Block[],
@@ -89,7 +89,7 @@ function quorumBlock({ quorum }: Nodes, reported: readonly Block[], height: numb
   return here.find((one) => here.filter((other) => isSame(one, other)).length >= quorum) ?? null
 }
 
-/** Returns the quorum-th highest base fee and tip: a node that reports a high price is alone with it. */
+/** Returns the quorum-th highest base fee and tip: one node that reports a high price has no effect. */
 export async function readFees(nodes: Nodes, blocks: number): Promise<FeeHistory> {
   const histories = await gatherAnswers(nodes, { read: (node) => node.feeHistory(blocks), isClear: areAlike })
   const nextBaseFee = quorumth(
@@ -120,8 +120,8 @@ type Question<T> = {
 }
 
 /**
- * Returns everything that is answered soon after a quorum has answered; if that does not suffice, everything that is
- * answered. Fewer than a quorum if no more answer at all.
+ * Returns the answers that arrive soon after those of a quorum; if they do not suffice, all answers that
+ * arrive. They are fewer than a quorum if no more nodes answer.
  */
 function gatherAnswers<T>(nodes: Nodes, { read, isClear }: Question<T>): Promise<T[]> {
   const asked = nodes.asked()

@@ -2,7 +2,7 @@ import { computePositions, listLinesBetween } from '../../domain/payment/funds/p
 import { toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import type { Booked } from './invariant.ts'
 
-export const RULE = 'The ledger has of a payment what its orders, its sales and its payout make of it.'
+export const RULE = 'The ledger accounts of a payment are what its orders, its sales and its payout give.'
 export const TODO =
   'A change of the payment was not booked, or booked otherwise. Compare its timeline with its bookings, and book the difference that is named.'
 

@@ -1,5 +1,5 @@
--- A payment that is closed waits for nobody: no review, no refund, no open sale, no payout.
--- To do: It has no workflow, so nobody carries it on. `update payment set closed_at = null where id = '…'` gives it one within half a minute.
+-- A closed payment has no review, refund, sale or payout that is still open.
+-- To do: It has no workflow, so it cannot continue. `update payment set closed_at = null where id = '…'` gives it one within half a minute.
 select m.id as subject, format('closed, %s, and it waits for%s%s%s%s', m.status,
   case when m.review_since is not null then ' a review' end,
   case when m.payout in ('handed', 'stopped', 'voiding') then ' its payout' end,

@@ -1,5 +1,5 @@
--- A buyer gets back no more of an order than came of it.
--- To do: Money was returned that had not come, or twice. Compare the decisions of the payment with the bank's own list.
+-- A buyer gets back no more than was received for the order.
+-- To do: Money was returned that had never arrived, or it was returned twice. Compare the decisions of the payment with the bank's own list.
 select a.payment_id as subject, format('of %s %s were returned from elsewhere, and %s came at most', a.id,
   readable_amount(a.outside, asset), readable_amount(came.units, asset)) as difference
 from attempt a, lateral (select case a.provider when 'crypto' then 'USDC' else a.currency end as asset) named,

@@ -1,5 +1,5 @@
 -- A payment that is not closed has a clock, unread news, a partner, the settlement or a person who wakes it.
--- To do: Its workflow has nothing to wait for. Terminate it (`temporal workflow terminate`): the workers start one that goes on from the row.
+-- To do: Its workflow has nothing to wait for. Terminate it (`temporal workflow terminate`): the workers start one that continues from the row.
 select m.id as subject, format('%s since %s, and nothing wakes it', m.status, m.updated_at) as difference
 from payment m
 where m.id = any($1) and m.closed_at is null and m.updated_at < now() - interval '1 hour'

@@ -3,7 +3,7 @@ import { complete } from '../payments/payment-changes.ts'
 import type { Booked } from './invariant.ts'
 
 export const RULE =
-  'What is stored of a payment and computed from its facts is what they give, and no step is left that needs nobody else.'
+  'The computed fields of a payment are what its facts give, and no step that needs no other party is left undone.'
 export const TODO =
   'A fact was written past the code that computes, or a newer version computes otherwise. The next change of the payment computes it: read one of its orders again.'
 

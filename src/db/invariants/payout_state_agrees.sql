@@ -1,5 +1,5 @@
--- A payment and its payout are equally far.
--- To do: The settlement could not tell the payment. See `pinrail settlement status`: a payout with a hook error is tried again every half minute.
+-- The state of a payment matches the state of its payout.
+-- To do: The settlement could not update the payment. See `pinrail settlement status`: a payout with a hook error is tried again every half minute.
 select m.id as subject, format('the payment has its payout as %s, and the payout is %s', m.payout,
   coalesce(concat_ws(': ', p.state, p.hold_reason), 'not there')) as difference
 from payment m left join payout p on p.payment_id = m.id

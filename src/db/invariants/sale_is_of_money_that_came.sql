@@ -1,4 +1,4 @@
--- A sale is of no more than its partner has reported at some time.
+-- A sale never sells more than the partner has reported for the order.
 -- To do: The converter was asked to sell what nobody has. Compare the order with the partner's own list.
 select s.payment_id as subject, format('sale %s is of %s, and %s held %s at most', s.number,
   readable_amount(s.units, asset), a.id, readable_amount(came.units, asset)) as difference

@@ -9,7 +9,7 @@ import { hex } from '../settlement/payouts.ts'
 
 export type NewDeposit = {
   readonly attemptId: string
-  readonly addressOf: (paymentId: string) => Hex
+  readonly deriveAddress: (paymentId: string) => Hex
   readonly chainId: number
   readonly token: Hex
   readonly askedMicro: MicroUsdc
@@ -33,7 +33,7 @@ export async function openDeposit(db: Queryable, deposit: NewDeposit): Promise<v
     db,
     sql`insert into deposit (payment_id, attempt_id, livemode, chain_id, token, address, asked_micro, rate, rate_source,
           rate_as_of, expires_at, watch_until)
-        select p.id, ${deposit.attemptId}, p.livemode, ${deposit.chainId}, ${deposit.token}, ${deposit.addressOf(paymentId)},
+        select p.id, ${deposit.attemptId}, p.livemode, ${deposit.chainId}, ${deposit.token}, ${deposit.deriveAddress(paymentId)},
           ${deposit.askedMicro}, ${deposit.rate.rate}, ${deposit.rate.source}, ${deposit.rate.asOf},
           to_timestamp(${deposit.expiresAt}), to_timestamp(${deposit.expiresAt + deposit.watchSeconds})
         from payment p where p.id = ${paymentId} on conflict (payment_id) do nothing`,

@@ -22,7 +22,7 @@ export type CreatedEvent = { readonly eventId: string; readonly endpointIds: rea
 
 const createdRow = z.object({ made: z.boolean(), is_current: z.boolean(), endpoint_ids: z.array(z.string()) })
 
-/** A payment that is to be created. `onlyTo`: only if the merchant is paid to the payment's destination now. */
+/** A payment that is to be created. `onlyTo`: only if its destination is still the merchant's wallet. */
 type Creation = {
   readonly payment: NewPayment
   readonly claim: IdempotencyClaim | null
@@ -93,7 +93,7 @@ export async function insertPayment(
 
 const openCountRow = z.object({ open: z.coerce.number() })
 
-/** Up to `most`. Reads an index entry for each. */
+/** Counts up to `most`, and reads one index entry for each payment. */
 export async function countOpenPayments(db: Queryable, tenant: Tenant, most: number): Promise<number> {
   const { open } = await one(
     db,
@@ -140,7 +140,7 @@ export function readPaymentByToken(db: Queryable, token: string): Promise<Paymen
 
 const tokenRow = z.object({ id: z.string(), checkout_token: z.string() })
 
-/** It leaves out those of the other mode. */
+/** Leaves out payments of the other mode. */
 export async function findPaymentIds(db: Queryable, tokens: readonly string[]): Promise<Map<string, string>> {
   const rows = await many(
     db,
@@ -183,7 +183,7 @@ export async function loadPayments(db: Queryable, ids: readonly string[]): Promi
   return new Map(found.map((each) => [each.payment.id, each]))
 }
 
-/** At one moment, for callers that change nothing. */
+/** Reads everything at one moment, for callers that change nothing. */
 function readWhole(db: Queryable, which: Statement, news?: 'with news'): Promise<PaymentWithNews | null> {
   return maybeOne(db, wholePaymentRow, selectWhole(which, news))
 }
@@ -203,7 +203,7 @@ export async function lockPayment(tx: Tx, id: string): Promise<PaymentWithAttemp
   return { payment, ...(await readState(tx, id)) }
 }
 
-/** In one order, so that two such locks never block each other. Throws if one is missing. */
+/** Locks in a fixed order, so that two such calls never deadlock. Throws if a payment is missing. */
 export async function lockPayments(tx: Tx, ids: readonly string[]): Promise<Map<string, PaymentWithAttempts>> {
   const payments = await many(
     tx,

@@ -156,7 +156,7 @@ export function reserve(
             select ${lane.chainId}, ${lane.wallet}, n.nonce, i.idx - 1, i.payment_id, i.kind
             from n, unnest(${ids}::text[], ${free.map((payout) => payout.signed.kind)}::text[]) with ordinality
               as i(payment_id, kind, idx)),
-          -- Until their lane does not get through, no other envelope carries them.
+          -- No other envelope carries them unless their lane gets stuck.
           moved as (update payout p set lane_wallet = ${lane.wallet}, lane_nonce = n.nonce, updated_at = now(),
               state = case p.state when 'authorized' then 'assigned' else p.state end
             from n where p.payment_id = any(${ids}))
@@ -170,7 +170,7 @@ const roomRow = z.object({ refused: z.enum(['pending', 'quarantined']).nullable(
 
 /**
  * Takes the funding lane's next nonce for gas money to `target`, reduced to what `maxWeiPerDay` leaves of it within 24
- * hours. Refused while gas money is on its way there in no block up to the one at which `mined` nonces were used, if
+ * hours. Refused while earlier gas money to it was not mined by the block at which `mined` nonces were used, if
  * less than `least` is left, while everything is paused, or if one of the two lanes is quarantined: a stranger with its
  * key would take the money.
  */
@@ -271,7 +271,7 @@ export async function readRaw(context: JournalContext, txHash: Hex): Promise<Hex
 /**
  * Stores the effects of final transactions of the lane, and ends their envelopes. Payouts of them that the chain
  * neither paid nor cancelled are free again: their authorization is unused, so another envelope can send them. Returns
- * those that were in a transaction of the platform and are not paid. Gas that cannot be booked now keeps no envelope
+ * those that were in a transaction of the platform and are not paid. If gas cannot be booked now, no envelope stays
  * open.
  */
 export function endEnvelopes(context: JournalContext, lane: Lane, ended: EnvelopesEnded): Promise<string[]> {

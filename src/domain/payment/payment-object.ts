@@ -38,7 +38,7 @@ export type Payment = Derived & {
   readonly chainId: number
   readonly token: string
   readonly quote: Quote
-  /** The money that an operator settles as it is, with its units; null: none. */
+  /** The money that an operator has agreed to settle as it is, with its units; null if there is none. */
   readonly agreed: string | null
   /** The number of the sale whose USDC is paid out. */
   readonly takenSale: number | null
@@ -88,11 +88,11 @@ export type Derived = {
   readonly confirmed: Money | null
   readonly rate: LockedRate | null
   readonly paidAt: string | null
-  /** The reasons for which the payment waits for an operator; empty: it does not. */
+  /** Why the payment waits for an operator; empty if it does not wait. */
   readonly reviews: readonly Review[]
   /** Since when the payment has waited for an operator; null: it does not. */
   readonly reviewSince: string | null
-  /** Since when the next step has been a conversion; null: it is not. */
+  /** When a conversion became the next step; null if it is not the next step. */
   readonly convertingSince: string | null
 }
 
@@ -107,7 +107,7 @@ export type Quote = {
   readonly expiresAt: string
 }
 
-/** Another order, account, currency or amount than the attempt's, or a refused order that has money. */
+/** Why an order does not fit its attempt: what differs, or that a refused order has money. */
 export const MISFITS = ['order', 'account', 'currency', 'no_amount', 'amount', 'refused', 'token'] as const
 
 export type Misfit = {
@@ -148,7 +148,7 @@ export type Attempt = {
   readonly rate: LockedRate | null
   /** When its money arrived; null: it has none. */
   readonly paidAt: string | null
-  /** When its partner last confirmed that the money is there. The money step requires it to be at most a minute old. */
+  /** When its partner last confirmed that the money is there. Money moves only if it is at most a minute old. */
   readonly confirmedAt: string | null
   readonly partnerReference: string | null
   readonly redirectUrl: string | null

@@ -17,7 +17,7 @@ export type Deposit = {
   readonly rate: string
   readonly rateSource: string
   readonly rateAsOf: string
-  /** Unix seconds until which the buyer can complete a part. */
+  /** Until when the buyer can complete a partial payment, in Unix seconds. */
   readonly expiresAt: number
   readonly receivedMicro: MicroUsdc
   /** The transfers whose sum it is, in the order of the chain. */

@@ -78,7 +78,7 @@ function payOrChoose(checkout: Checkout): View {
   return instead === null || view.page !== 'confirm' ? view : { page: 'open_elsewhere', attempt, instead }
 }
 
-/** For this time after the buyer came back, the page waits for the partner without a button, in milliseconds. */
+/** Milliseconds after the buyer's return during which the page waits for the partner and shows no button. */
 const CHECKING_MS = 10_000
 /** After this time the page no longer says that it is checking: the order is still open. In milliseconds. */
 const CHECKED_MS = 600_000

@@ -140,7 +140,7 @@ describe('The test bar', () => {
   let simulated: CheckoutFixture
   const nobody = () => Promise.reject(new Error('nobody is to be asked'))
   const SIMULATING = {
-    workflows: { openAttempt: nobody, tellRowChanged: nobody },
+    workflows: { openAttempt: nobody, signalRowChanged: nobody },
     skipDeliveryTime: nobody,
     simulate: nobody,
     newAttemptId: () => newId('attempt'),

@@ -64,7 +64,7 @@ async function openUsdc(paymentId: string, attemptId: string, receivedMicro: str
   })
   await openDeposit(fixture.db, {
     attemptId,
-    addressOf: () => address,
+    deriveAddress: () => address,
     chainId: 137,
     token,
     askedMicro: '54000000',

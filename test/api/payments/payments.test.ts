@@ -29,7 +29,7 @@ describe('Creating a payment', () => {
   const getErrors = (answer: { body: Record<string, unknown> }) => (answer.body['errors'] ?? []) as FieldError[]
 
   describe('a payment that is created', () => {
-    test('a created payment is answered with 201, its location, and an object that reading it repeats', async () => {
+    test('creating a payment returns 201, its location, and the object that a later read returns', async () => {
       const created = await pay({
         provider: 'wallet_app',
         description: 'Zażółć ⚡',
@@ -595,7 +595,7 @@ describe('Reading payments, events, quotes and routes', () => {
     }
     const read = async (id: string) => (await testApi.ask('GET', `/v1/payments/${id}`)).body
 
-    test('the event about a settlement’s delay has its beginning, until the delay has ended', async () => {
+    test('the event of a delayed settlement has the time at which the delay began, until the delay ends', async () => {
       const id = await pay()
       await movePayment(fixture, id, ['pending', 'settling'])
       await fixture.change(id, (work) => work.set({ delayedAt: work.at }))
@@ -784,7 +784,7 @@ describe('Lists', () => {
       deliveries: 'evt_01m7z134d8fetv1hwd26y1yksm',
     }
 
-    test('a cursor that is no id is refused in every list alike, and an unknown one is not found alike', async () => {
+    test('every list refuses a cursor that is not an id, and does not find an unknown one', async () => {
       for (const [list, unknown] of Object.entries(UNKNOWN)) {
         const path = list === 'deliveries' ? `/v1/webhook_endpoints/${own.endpoint}/deliveries` : list
         for (const param of ['starting_after', 'ending_before'])

@@ -25,7 +25,7 @@ export async function insertOwnAddresses(testApi: Pick<TestApi, 'db' | 'ask'>): 
   )
   await openDeposit(db, {
     attemptId: 'att_own',
-    addressOf: () => deposit as Hex,
+    deriveAddress: () => deposit as Hex,
     // The key of the address is the platform's on every chain.
     chainId: 80_002,
     token: relayer as Hex,

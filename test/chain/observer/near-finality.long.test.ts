@@ -98,7 +98,7 @@ test('envelopes end although one node gives no states', async () => {
   expect(await envelopes()).toEqual([{ state: 'finalized' }])
 })
 
-// It was attributed to a stranger for good, without its gas.
+// Regression: the envelope was attributed to a stranger forever, without its gas.
 test('an envelope is not attributed to a stranger because a node has the final block, and not its receipts yet', async () => {
   const runner = fixture.runner({ rpc: connect() })
   await ticks(runner)
@@ -172,7 +172,7 @@ test.each([
 })
 
 // It was behind the block that the other engine had read.
-test('a worker starts next to another one while a node holds the newest block down, and another is late', async () => {
+test('a second worker starts while one node reports a low newest block, and another is late', async () => {
   const first = fixture.runner({ rpc: connect() })
   await first.tick()
   await fixture.chain.mine({ blocks: 1 })

@@ -60,8 +60,8 @@ describe('answers in parts', () => {
 
   describe('a single block whose logs are refused', () => {
     test.each<[string, Malice]>([
-      ['since there are more than a node gives', refusal('query returned more than 10000 results')],
-      ['in words that no list has', refusal('no')],
+      ['because there are more than a node returns', refusal('query returned more than 10000 results')],
+      ['with a text that is on no list', refusal('no')],
       ['by ourselves, at 10 MB', padded],
     ])('a block whose logs are refused %s is read by its receipts, once for both questions', async (_why, malice) => {
       const node = connect()
@@ -99,7 +99,7 @@ describe('answers in parts', () => {
     type Told = { transactionHash: string; blockHash: string; logs: { blockHash: string; transactionHash: string }[] }
     const elsewhere = `0x${'1'.repeat(64)}`
 
-    // It was taken for an answer of a wrong shape, and three of them for a wrong node.
+    // Regression: an absent receipt counted as malformed, and three of them as a wrong node.
     test('a block is not read by a node that does not have its receipts yet, which does not count as a fault', async () => {
       const node = connect()
       await node.logs(received(mine, full + 1, full + 1))
@@ -168,7 +168,7 @@ describe('answers in parts', () => {
   })
 
   describe('several calls in one HTTP request', () => {
-    // All of them failed, for as long as one of them was large.
+    // Regression: all calls of the request failed as long as one answer was too large.
     test('calls are made one by one if their answers are too large together, and one that is too large alone affects no other', async () => {
       const node = connect()
       await node.chainId()
@@ -331,7 +331,7 @@ describe('large receipts', () => {
 
   describe('a block that one node gives receipt by receipt', () => {
     // Two at once had twice the memory, and more with each round.
-    test('a block by single receipts is read by one reading at a time', async () => {
+    test('only one read at a time fetches a block receipt by receipt', async () => {
       const node = connect()
       await node.logs(transfers(full - 1))
       bad().behave = receiptsOnly(() => 'honest')
@@ -343,7 +343,7 @@ describe('large receipts', () => {
     })
 
     // Each round left a reading of up to a minute behind.
-    test('a block by single receipts is given up when the others have answered', async () => {
+    test('reading a block receipt by receipt stops when the other nodes have answered', async () => {
       const rpc = connectAll(nodes.map(({ url }) => url))
       const [node] = rpc.nodes
       await node!.logs(transfers(full - 1))

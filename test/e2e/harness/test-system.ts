@@ -35,7 +35,7 @@ export type TestSystem = {
   readonly said: readonly string[]
   /** SIGKILL; resolves when the process has ended. It is started again at once, unless it must stay down. */
   readonly kill: (name: ChildName, options?: { stayDown?: boolean }) => Promise<void>
-  /** Stops its clock: it answers nothing until `thaw`. */
+  /** Suspends the process: it answers nothing until `thaw`. */
   readonly freeze: (name: ChildName) => { readonly thaw: () => void }
   /** A text that the transaction of the payout contains. */
   readonly payoutNonce: (paymentId: string) => string

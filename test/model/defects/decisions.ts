@@ -34,7 +34,7 @@ export const DECISION_DEFECTS: readonly Defect[] = [
     and: [
       {
         file: 'src/activities/payment/decision.ts',
-        seam: 'recordedBefore',
+        seam: 'findEarlierTry',
         plant: plant<() => Promise<null>>(() => async () => null),
       },
     ],

@@ -27,9 +27,9 @@ test('a planted function is called by its own file and by other files', async ()
   const files = [file, 'src/domain/payment/requests.ts']
   const [own, other] = await loadSystem(files, { packages: {}, date: Date, seams: [seam] })
   const callers = { ...own, ...other } as {
-    mayStillBePaid: typeof canStillBePaid
+    canStillBePaid: typeof canStillBePaid
     isOpened: typeof isOpened
   }
-  expect(callers.mayStillBePaid('open')).toBe(false)
+  expect(callers.canStillBePaid('open')).toBe(false)
   expect(callers.isOpened({ status: 'open', redirectUrl: 'https://partner.example' } as Attempt)).toBe(false)
 })

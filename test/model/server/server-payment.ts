@@ -168,7 +168,7 @@ export async function openServerPayment(world: PaymentFixture, story: Pick<Story
     },
     tellNews: (attemptId) => {
       // The relay repeats a message that does not arrive.
-      begin(workflows.tellPartnerNews(paymentId, attemptId)).catch(() => undefined)
+      begin(workflows.signalPartnerNews(paymentId, attemptId)).catch(() => undefined)
     },
     relayTransfers: () => {
       mustRelay = true

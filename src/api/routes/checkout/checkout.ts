@@ -225,7 +225,7 @@ async function extend(deps: CheckoutDeps, request: Request, response: Response):
   const context = { publicUrl: deps.publicUrl, now: deps.clock }
   if (await extendPayment(deps.db, context, payment.id))
     await deps.tellExtended(payment.id).catch((error: unknown) => {
-      deps.log.warn({ err: error, payment_id: payment.id }, 'the workflow hears of the new expiry later')
+      deps.log.warn({ err: error, payment_id: payment.id }, 'the workflow reads the new expiry later')
     })
   response.redirect(303, path)
 }

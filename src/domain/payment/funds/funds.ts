@@ -48,7 +48,7 @@ export type Funds = {
   readonly fillPercent: number
 }
 
-/** Returns the account whose money is sold, while its payout is paid or can still be. */
+/** Returns the account whose money was sold; null before the sale is taken and after a void. */
 export function findSoldAccount({ accounts, taken, payout }: Funds): Account | null {
   return taken === null || payout === 'void' ? null : (accounts.find(({ id }) => id === taken.accountId) ?? null)
 }

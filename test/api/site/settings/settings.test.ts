@@ -425,7 +425,7 @@ describe('Embedding', () => {
       for (const path of ['/pinrail.js', frame]) {
         const calls = [...(await (await fetch(testApi.url + path)).text()).matchAll(/postMessage\((.*)\)/g)]
         expect(calls).toHaveLength(1)
-        expect(calls[0]?.[1]).toMatch(/, (home|shop)$/)
+        expect(calls[0]?.[1]).toMatch(/, (home|shopOrigin)$/)
       }
     })
   })

@@ -65,7 +65,7 @@ export function checkOwed(facts: Facts): string[] {
     const expected = asset === 'USDC' ? free + unread(facts) + net - BigInt(paidOut ?? '0') : free
     const owed = -balance(facts, 'suspense', asset) - balance(facts, 'merchant_payable', asset)
     const isSo = owed === expected || (asset === 'USDC' && isRest(owed - expected))
-    return isSo ? [] : [`${owed} ${asset} are owed by the books, and ${expected} are (${row.payment.status})`]
+    return isSo ? [] : [`the books owe ${owed} ${asset}, and the facts ${expected} (${row.payment.status})`]
   })
 }
 
@@ -134,7 +134,7 @@ export function checkListening(facts: Facts): string[] {
   const sold = findSold(facts)
   const { paidAt } = facts.row.payment
   return sold !== null && isTooLate(facts, { paidAt, provider: sold.attempt.provider })
-    ? ['money was sold after nobody listened any more']
+    ? ['money was sold after listening had ended']
     : []
 }
 
@@ -191,7 +191,7 @@ export function checkLosses(facts: Facts): string[] {
   return facts.orders.flatMap((order) => {
     const lost = computeLoss(facts, order)
     const isSeen = lost <= BigInt(order.attempt.writtenOff) || isListed(facts, 'loss')
-    return isSeen ? [] : [`${lost} ${getAsset(order.attempt)} are lost, and seen by nobody`]
+    return isSeen ? [] : [`${lost} ${getAsset(order.attempt)} are lost, and not on the attention list`]
   })
 }
 

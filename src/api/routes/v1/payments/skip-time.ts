@@ -15,7 +15,7 @@ export type SkipTimeDeps = {
   /** As the owner of the tables: a merchant's request must not change a payment. */
   readonly db: Db
   readonly publicUrl: string
-  readonly workflows: Pick<PaymentWorkflows, 'tellRowChanged'>
+  readonly workflows: Pick<PaymentWorkflows, 'signalRowChanged'>
   /** Null in live mode, which never skips time. */
   readonly skipDeliveryTime: SkipDeliveryTime | null
 }
@@ -58,7 +58,7 @@ export async function skipPaymentTime(deps: SkipTimeDeps, paymentId: string, sec
   const { db, workflows, skipDeliveryTime } = deps
   if (skipDeliveryTime === null) throw missing()
   await db.transaction((tx) => moveIntoPast(tx, { paymentId, seconds }))
-  await workflows.tellRowChanged(paymentId)
+  await workflows.signalRowChanged(paymentId)
   for (const retry of await listRetries(db, paymentId)) await skipDeliveryTime({ ...retry, ms: seconds * 1000 })
 }
 
