@@ -61,7 +61,7 @@ export function engineSide(setup: Setup, firstId: string): Side {
         )
         await openDeposit(db, {
           attemptId,
-          addressOf: keys.deriveAddress,
+          deriveAddress: keys.deriveAddress,
           chainId: setup.chain.chain.id,
           token: setup.token,
           askedMicro: '5000000',

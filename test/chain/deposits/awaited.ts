@@ -12,7 +12,7 @@ export const awaitDeposit = (
 ) =>
   openDeposit(db, {
     attemptId,
-    addressOf,
+    deriveAddress,
     chainId: TOKEN.chainId,
     token: TOKEN.address,
     askedMicro: '5000000',

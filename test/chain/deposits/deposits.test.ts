@@ -104,7 +104,7 @@ describe('deposits', () => {
     )
     const deposit = {
       attemptId,
-      addressOf: keys.deriveAddress,
+      deriveAddress: keys.deriveAddress,
       chainId: TOKEN.chainId,
       token: TOKEN.address,
       askedMicro: ASKED,

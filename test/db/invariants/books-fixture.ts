@@ -171,7 +171,7 @@ export async function createBooksFixture() {
         .replaceAll(/[^0-9a-f]/g, 'a')}` as const
       await openDeposit(db, {
         attemptId,
-        addressOf: () => address,
+        deriveAddress: () => address,
         chainId: CHAIN_ID,
         token: TOKEN,
         askedMicro: '108000000',

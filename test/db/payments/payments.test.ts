@@ -237,7 +237,7 @@ describe('A deposit and the expiry', () => {
     })
     await openDeposit(db, {
       attemptId,
-      addressOf: () => `0x${'d'.repeat(40)}`,
+      deriveAddress: () => `0x${'d'.repeat(40)}`,
       chainId: 31_337,
       token: `0x${'e'.repeat(40)}`,
       askedMicro: '49990000',
