@@ -5,11 +5,7 @@ import { insertPayments, newAddress, TOKEN } from '../fixture.ts'
 
 /** Payments at whose addresses 5 USDC are awaited. */
 
-export const awaitDeposit = (
-  db: Db,
-  { deriveAddress: addressOf }: Pick<DepositKeys, 'deriveAddress'>,
-  attemptId: string,
-) =>
+export const awaitDeposit = (db: Db, { deriveAddress }: Pick<DepositKeys, 'deriveAddress'>, attemptId: string) =>
   openDeposit(db, {
     attemptId,
     deriveAddress,
