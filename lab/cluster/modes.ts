@@ -89,7 +89,7 @@ async function playStranger(cluster: Cluster, shops: Shops, url: string): Promis
   const { finalAt } = await shops.sell()
   return [
     `a worker of another database took tasks of the queue for ${STRANGER_MS / 1000} s: ${sold} payments became final ` +
-      `meanwhile, the next one ${Math.round((finalAt - at) / 100) / 10} s after it was gone`,
+      `in that time, the next one ${Math.round((finalAt - at) / 100) / 10} s after it was gone`,
   ]
 }
 

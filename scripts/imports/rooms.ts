@@ -83,7 +83,7 @@ export function brokenRules(imports: readonly Import[]): string[] {
     if (SURROUNDINGS.includes(room) && ROOMS.includes(target)) return []
     const what = room.mayType?.includes(target.name)
       ? `knows ${target.name} by type only`
-      : `may not import ${target.name}`
+      : `must not import ${target.name}`
     return [`${from}: ${room.name} ${what} (${to})`]
   })
 }

@@ -1,7 +1,10 @@
 import { parseSync } from 'oxc-parser'
 
-/** The kind of a passage: `name` is the name of a declared function, `path` the path of the file. */
-export type Kind = 'comment' | 'docstring' | 'markdown' | 'title' | 'name' | 'path'
+/**
+ * The kind of a passage: `message` is a text in the code that somebody can read, such as an error or a line of a log, `name` the
+ * name of a declared function, `path` the path of the file.
+ */
+export type Kind = 'comment' | 'docstring' | 'markdown' | 'title' | 'message' | 'name' | 'path'
 
 export type Passage = {
   readonly kind: Kind
@@ -23,8 +26,9 @@ export function readPassages(path: string, text: string): Passage[] {
   if (path.endsWith('.md')) return [...passages, { kind: 'markdown', text: withoutCode(text), start: 0 }]
   if (path.endsWith('.sql')) return [...passages, ...joined(text, match(text, /--.*$/gm))]
   const titles = TEST.test(path) ? readTitles(text) : []
-  const { comments } = parseSync(path, text)
-  return [...passages, ...joined(text, comments), ...titles, ...readNames(text)]
+  const { comments, program } = parseSync(path, text)
+  const messages = path.startsWith('test/') ? [] : readMessages(program)
+  return [...passages, ...joined(text, comments), ...titles, ...messages, ...readNames(text)]
 }
 
 type Range = { readonly start: number; readonly end: number }
@@ -66,6 +70,26 @@ function readTitles(text: string): Passage[] {
     const start = index + whole.indexOf(title)
     return /^(?:%\w|\$[\w.{}]+|\W)*$/.test(title) ? [] : [{ kind: 'title' as const, text: title, start }]
   })
+}
+
+/** A text of three words or more. SQL is none: its words belong to another language. */
+const MESSAGE = /^(?!\s*(?:select|insert|update|delete|with|create|alter|grant)\b)(?=.*\w+\s+\w+\s+\w)/is
+
+type Node = { readonly type: string; readonly start: number; readonly value?: unknown }
+
+function readMessages(node: unknown): Passage[] {
+  if (Array.isArray(node)) return node.flatMap(readMessages)
+  if (typeof node !== 'object' || node === null) return []
+  // The texts of a tagged template belong to another language, too.
+  if ('type' in node && node.type === 'TaggedTemplateExpression') return []
+  const text = 'type' in node ? getText(node as Node) : null
+  if (text === null) return Object.values(node).flatMap(readMessages)
+  return MESSAGE.test(text) ? [{ kind: 'message', text, start: (node as Node).start }] : []
+}
+
+function getText({ type, value }: Node): string | null {
+  if (type === 'TemplateElement') return (value as { raw: string }).raw
+  return (type === 'Literal' || type === 'JSXText') && typeof value === 'string' ? value : null
 }
 
 /** Functions by their names: `function name(`, `const name = (`. */

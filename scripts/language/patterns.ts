@@ -8,7 +8,7 @@ export type Pattern = {
   readonly instead: string
 }
 
-const PROSE: readonly Kind[] = ['comment', 'docstring', 'markdown', 'title']
+const PROSE: readonly Kind[] = ['comment', 'docstring', 'markdown', 'title', 'message']
 
 /** The end of a clause: many words are wrong there alone. */
 const END = String.raw`(?=\s*(?:[.,;:)]|$))`

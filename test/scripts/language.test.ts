@@ -15,6 +15,8 @@ const WRONG: readonly (readonly [pattern: string, path: string, text: string, fo
   ['for ever', 'src/a.ts', '// Waits for\n// ever.', 'for ever'],
   ['all the same', 'src/a.sql', 'select 1 -- It is paid all the same.', 'all the same'],
   ['of its own', 'src/a.tsx', 'const a = 1 // It has a database of its own.', 'of its own'],
+  ['told', 'src/a.ts', 'throw new Error(`${name} was not told of it`)', 'told'],
+  ['meanwhile', 'src/a.tsx', 'const page = <p>It was paid meanwhile.</p>', 'meanwhile'],
   ['may not', 'scripts/a.mjs', '// The api may not import it.', 'may not'],
   ['beside', 'guides/a.md', 'A refund beside a payout.', 'beside'],
   ['beside', 'guides/a.md', 'A lone ` sign.\n\nA refund beside `b`.', 'beside'],

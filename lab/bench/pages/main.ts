@@ -80,7 +80,7 @@ async function measure(shop: Shop, load: Load): Promise<number> {
   const half = Math.ceil(paid.length / 2)
   await payAll(shop, paid.slice(0, half), load.atOnce)
   await watched.allShown(paid.slice(0, half))
-  progress.line('paying the second half, and killing the api meanwhile')
+  progress.line('paying the second half, and killing the api during it')
   const paying = payAll(shop, paid.slice(half), load.atOnce)
   await delay(3000)
   const back = await restartApi(shop, watched)

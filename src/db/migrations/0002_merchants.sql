@@ -15,7 +15,7 @@ create table merchant (
   constraint merchant_logo_named check ((logo is null) = (logo_name is null))
 );
 comment on table merchant is
-  'An account. A payment link made without an account has a merchant of its own, which has no members.';
+  'An account. A payment link made without an account has its own merchant, which has no members.';
 comment on column merchant.name is 'Buyers see it as the name of the shop.';
 comment on column merchant.brand_color is 'The color of the checkout; null: the color of Pinrail.';
 comment on column merchant.support_email is 'The address that the checkout shows to buyers with a question; null: none.';

@@ -325,8 +325,8 @@ comment on table partner_standing is
 comment on column partner_standing.down_since is 'Null: it works.';
 comment on column partner_standing.suspects is
   'The latest payments whose order could not be opened: [{paymentId, merchantId, at}], `at` in Unix milliseconds.';
-comment on column partner_standing.misses is 'Questions of our own in a row without an answer, while it works.';
-comment on column partner_standing.answers is 'Questions of our own in a row with an answer, while it is down.';
+comment on column partner_standing.misses is 'Checks by the platform in a row without an answer, while it works.';
+comment on column partner_standing.answers is 'Checks by the platform in a row with an answer, while it is down.';
 comment on column partner_standing.falls is 'How often in a row it went down soon after it had come back.';
 comment on column partner_standing.fell_at is 'When it last went down; null: never.';
 comment on column partner_standing.ask_at is

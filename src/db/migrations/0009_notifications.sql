@@ -197,7 +197,7 @@ create table telegram_bot (
 );
 comment on table telegram_bot is
   'The bot of this deployment, and how far its updates were read. One worker at a time reads them: Telegram gives each update once.';
-comment on column telegram_bot.id is 'The part of the bot''s token before the colon. Another bot gets a row of its own.';
+comment on column telegram_bot.id is 'The part of the bot''s token before the colon. Each bot has its own row.';
 comment on column telegram_bot.next_update is 'The first update that was not read; 0: whatever comes next.';
 comment on column telegram_bot.leased_until is 'Until then one worker reads the updates.';
 comment on column telegram_bot.seen_at is

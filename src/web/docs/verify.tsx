@@ -34,7 +34,7 @@ function Verify({ keys }: { keys: string }) {
           <label for="block">Hash of the block, from a source that you trust</label>
           <input id="block" autocomplete="off" spellcheck={false} aria-describedby="block-help" />
           <small id="block-help">
-            From your own node or a block explorer. Without it, the check tells you which block to look up.
+            From your own node or a block explorer. Without it, the check shows which block to look up.
           </small>
         </p>
         <button type="submit" class="btn fill">

@@ -130,7 +130,7 @@ export type SentView = {
 
 /** Names every cause, so that a guesser does not learn which one applies. */
 const WRONG_CODE =
-  'This code does not work. It may not be from the latest e-mail, it may have expired, or too many codes were tried. The link in the e-mail still works for 15 minutes.'
+  'This code does not work. It might be from an older e-mail, it may have expired, or too many codes were tried. The link in the e-mail still works for 15 minutes.'
 
 export function renderSent(view: SentView): string {
   const { to, wrong, tooMany, email, confirms, mailUrl } = view

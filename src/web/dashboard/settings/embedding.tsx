@@ -24,10 +24,7 @@ export function renderEmbedding(view: EmbeddingView): string {
     narrow: true,
     children: (
       <>
-        <Head
-          title="Embedding"
-          lead="Your checkout can open on top of your own page. Only pages at these URLs can open it."
-        />
+        <Head title="Embedding" lead="Your checkout can open above your page. Only pages at these URLs can open it." />
         {mayChange ? <Form view={view} /> : <Seen origins={origins} />}
         <Card id="on-your-page" title="On your page">
           <CodeBlock name="HTML" label="What your page needs" text={snippet(publicUrl, script)} />
