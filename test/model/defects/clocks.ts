@@ -20,7 +20,7 @@ export const CLOCK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a confirmation that is withdrawn after the expiry leaves the payment open',
-    caughtBy: 'a confirmation that is withdrawn after the expiry lets the payment expire',
+    caughtBy: 'late money of a payment that was held goes back',
     file: STEP,
     seam: 'nextStep',
     plant: plant<typeof nextStep>((real) => (payment, clock) => {

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openTestSystem } from '../fixture/payment.ts'
 import { openTestServices, type TestServices } from '../fixture/services.ts'
 import { FOUND } from '../found/found.ts'
-import { toStory } from '../found/story.ts'
-import { playStory } from '../story/play.ts'
+import { playFound } from '../found/play.ts'
 import { DEFECTS } from './all.ts'
 import { catchDefect, withDefect } from './catching.ts'
 
@@ -17,11 +16,11 @@ afterAll(() => testServices?.close())
 test.each(DEFECTS)('the planted bug "$name" is caught by the story "$caughtBy"', async (defect) => {
   const found = FOUND.find(({ title }) => title === defect.caughtBy)
   if (found === undefined) throw new Error('there is no such story')
-  const wrong = await withDefect(testServices, defect, (planted) => playStory(planted, toStory(found)))
+  const wrong = await withDefect(testServices, defect, (planted) => playFound(planted, found))
   expect(wrong).not.toEqual([])
 })
 
-test('random stories catch a bug on one stage with a system that does not have it', async () => {
+test('random stories catch a bug next to a system that does not have it', async () => {
   const [defect] = DEFECTS.filter(({ name }) => name === 'withheld money is sold')
   if (defect === undefined) throw new Error('there is no such bug')
   const sound = await openTestSystem(testServices)

@@ -48,8 +48,7 @@ export const NEWS_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'withheld money is sold',
-    caughtBy:
-      'money that its partner holds back after it had confirmed it is not sold when its partner has not reported it',
+    caughtBy: 'money that its partner holds back after it had confirmed it is not sold when an operator lifts a hold',
     ...seenAs('isSellable', (account) => (account.word === 'withheld' ? { ...account, word: 'paid' } : account)),
     and: [NO_GUARD],
   },

@@ -59,12 +59,15 @@ type Due = { readonly at: number; readonly order: number; readonly work: () => v
 
 /** Milliseconds of real time. */
 const STUCK_MS = 30_000
+/** Rounds of work in a story: the longest that ends has about a tenth. */
+const MOST_ROUNDS = 20_000
 
 const immediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 export function createTimeline(start: number): Timeline {
   let now = start
   let order = 0
+  let rounds = 0
   const due: Due[] = []
   const queue: Work[] = []
   const running = new Set<Work>()
@@ -96,6 +99,7 @@ export function createTimeline(start: number): Timeline {
 
   async function settle(): Promise<void> {
     for (;;) {
+      if (++rounds > MOST_ROUNDS) throw new Error('the system never comes to rest')
       await immediate()
       for (const work of running) if (work.isDead) running.delete(work)
       if ([...running].some((work) => !work.isIdle)) {
@@ -123,6 +127,7 @@ export function createTimeline(start: number): Timeline {
     watch: (check) => void checks.push(check),
     reset(start) {
       now = start
+      rounds = 0
       for (const work of [...running, ...queue]) work.isDead = true
       for (const list of [due, queue]) list.splice(0)
       running.clear()
