@@ -48,6 +48,8 @@ export const WITHHELD: readonly Found[] = [
       decide('hold'),
       partner('pay'),
       partner('hold what was paid', 0, { news: 'later' }),
+      // A confirmation that is older than a minute is read again.
+      wait(2),
       decide('release'),
     ],
     ends: { status: 'under_review', converted: false },
