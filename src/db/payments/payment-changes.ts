@@ -128,7 +128,9 @@ async function writeDrafts(tx: Tx, context: ChangeContext, drafts: readonly Draf
   const parts = drafts.flatMap((draft) => draft.parts)
   const [first] = writes
   if (first === undefined) {
-    for (const { before } of drafts.slice(0, 1)) await writeParts(tx, before.payment, parts)
+    const [draft] = drafts
+    const isWritten = draft === undefined || (await writeParts(tx, draft.before.payment, parts))
+    if (!isWritten) throw new Error('a payment has changed without its lock')
     return finished.map(({ before: state }) => ({ state, events: [] }))
   }
   const paid = writes.filter(({ entries }) => entries.moves.some(({ to }) => to === 'succeeded'))
