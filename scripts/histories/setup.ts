@@ -32,7 +32,7 @@ export async function openSetup(server?: TemporalService) {
   }
 
   return {
-    world: fixture,
+    fixture,
     ...waits,
     handle,
     settle,

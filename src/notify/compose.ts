@@ -25,11 +25,11 @@ export function composeMessage(
   const text = createSpeech(language)
   const account = `${plainLine(message.account)}${place.testMode ? ' (test)' : ''}`
   const again = message.repeated ? [[words(text.repeated)]] : []
-  const [first, ...others] = message.told
+  const [first, ...others] = message.facts
   if (first === undefined) return { title: account, lines: [...again, [words(text.test)]] }
   if (others.length > 0) {
-    const title = `${account}: ${text.many(message.told.length)}`
-    return { title, lines: [...again, ...digest(message.told, text), [], [link(`${place.publicUrl}/dashboard`)]] }
+    const title = `${account}: ${text.many(message.facts.length)}`
+    return { title, lines: [...again, ...digest(message.facts, text), [], [link(`${place.publicUrl}/dashboard`)]] }
   }
   const title = `${account}: ${getName(first, text)}`
   return { title, lines: [...again, ...single(first, message, { text, place })] }
@@ -41,17 +41,17 @@ function getName({ kind, data }: NotifiedFact, text: Speech): string {
 }
 
 function single(
-  told: NotifiedFact,
+  fact: NotifiedFact,
   { stopUrl }: ChannelMessage,
   { text, place: { publicUrl } }: { text: Speech; place: Place },
 ): Part[][] {
-  const { kind, data } = told
+  const { kind, data } = fact
   const field = (label: string, name: string): Part[][] =>
     typeof data[name] === 'string' && data[name] !== '' ? [[words(`${label}: `), typed(data[name])]] : []
   const open = (path: string): Part[][] => [[link(`${publicUrl}/dashboard${path}`)]]
 
   if (kind.startsWith('payment.')) {
-    const amount = amountLine(told, text)
+    const amount = amountLine(fact, text)
     return [...amount, ...field(text.reference, 'reference'), ...open(`/payments/${pathPart(data['id'])}`)]
   }
   if (kind === 'wallet.changed')
@@ -94,14 +94,14 @@ function readAmount({ amount_minor: minor, currency }: NotifiedFact['data']): Am
 }
 
 /** Returns the number of each kind with their sums, then the newest by name. */
-function digest(told: readonly NotifiedFact[], text: Speech): Part[][] {
+function digest(facts: readonly NotifiedFact[], text: Speech): Part[][] {
   const kinds = new Map<string, NotifiedFact[]>()
-  for (const each of told) {
+  for (const each of facts) {
     const name = getName(each, text)
     kinds.set(name, [...(kinds.get(name) ?? []), each])
   }
   const counted = [...kinds].map(([name, each]): Part[] => [words(`${name}: ${each.length}${formatSums(each)}`)])
-  const named = told.filter(({ data }) => readAmount(data) !== null || typeof data['reference'] === 'string')
+  const named = facts.filter(({ data }) => readAmount(data) !== null || typeof data['reference'] === 'string')
   const newest = named.slice(-LINES_OF_DIGEST).toReversed()
   const lines = takeLines(
     newest.map((each) => composeLine(each, text)),
@@ -111,11 +111,11 @@ function digest(told: readonly NotifiedFact[], text: Speech): Part[][] {
   return [...counted, ...(lines.length > 0 ? [[], ...lines] : []), ...(rest > 0 ? [[words(text.more(rest))]] : [])]
 }
 
-function composeLine(told: NotifiedFact, text: Speech): Part[] {
-  const amount = readAmount(told.data)
-  const reference = told.data['reference']
+function composeLine(fact: NotifiedFact, text: Speech): Part[] {
+  const amount = readAmount(fact.data)
+  const reference = fact.data['reference']
   return [
-    words(`· ${getName(told, text)}${amount === null ? '' : ` ${formatAmount(amount)} ${amount.currency}`} `),
+    words(`· ${getName(fact, text)}${amount === null ? '' : ` ${formatAmount(amount)} ${amount.currency}`} `),
     ...(typeof reference === 'string' ? [typed(reference)] : []),
   ]
 }
@@ -129,9 +129,9 @@ function countCharacters(lines: readonly Part[][]): number {
   return lines.flat().reduce((sum, part) => sum + (part.kind === 'link' ? part.url : part.text).length, lines.length)
 }
 
-function formatSums(told: readonly NotifiedFact[]): string {
+function formatSums(facts: readonly NotifiedFact[]): string {
   const sums = new Map<Currency, string>()
-  for (const { data } of told) {
+  for (const { data } of facts) {
     const amount = readAmount(data)
     if (amount !== null) sums.set(amount.currency, add(sums.get(amount.currency) ?? '0', amount.minor))
   }

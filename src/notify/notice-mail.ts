@@ -12,66 +12,69 @@ export type NoticeFacts = {
   readonly stopUrl: string | null
 }
 
-export function noticeMail(told: NoticeFacts, language: NotificationLanguage): { subject: string; text: string } {
+export function noticeMail(notice: NoticeFacts, language: NotificationLanguage): { subject: string; text: string } {
   const words = createSpeech(language)
-  const { account, kind, testMode } = told
-  const isPlanned = kind === 'wallet.changed' && told.data['at'] !== null
+  const { account, kind, testMode } = notice
+  const isPlanned = kind === 'wallet.changed' && notice.data['at'] !== null
   const subject = words.translateName(isPlanned ? 'wallet.planned' : kind)
-  const parts = isPlanned ? plannedWallet(told, words) : (PARTS[kind]?.(told, words) ?? other(told, words))
+  const parts = isPlanned ? plannedWallet(notice, words) : (PARTS[kind]?.(notice, words) ?? other(notice, words))
   return { subject: `${plainLine(account)}${testMode ? ' (test)' : ''}: ${subject}`, text: `${parts.join('\n\n')}\n` }
 }
 
 /** Paragraphs: what happened, what follows, and the page to go to. */
-type Parts = (told: NoticeFacts, words: Speech) => string[]
+type Parts = (notice: NoticeFacts, words: Speech) => string[]
 
 const PARTS: Readonly<Record<string, Parts>> = {
-  'wallet.changed': (told, { mail }) => [
-    mail('walletSet', readValues(told)),
+  'wallet.changed': (notice, { mail }) => [
+    mail('walletSet', readValues(notice)),
     mail('unexpected'),
-    composeUrl(told, '/dashboard/wallet'),
+    composeUrl(notice, '/dashboard/wallet'),
   ],
-  'wallet.kept': (told, { mail }) => [mail('walletKept', readValues(told)), composeUrl(told, '/dashboard/wallet')],
-  'payment_link.claimed': (told, { mail }) => [
-    mail('linkClaimed', readValues(told)),
+  'wallet.kept': (notice, { mail }) => [
+    mail('walletKept', readValues(notice)),
+    composeUrl(notice, '/dashboard/wallet'),
+  ],
+  'payment_link.claimed': (notice, { mail }) => [
+    mail('linkClaimed', readValues(notice)),
     mail('linkNotYours'),
-    composeUrl(told, `/dashboard/links/${readValue(told, 'link')}`),
+    composeUrl(notice, `/dashboard/links/${readValue(notice, 'link')}`),
   ],
-  'channel.added': (told, words) => channel(told, words, words.mail('channelAdded', readValues(told))),
-  'channel.removed': (told, words) => channel(told, words, words.mail('channelRemoved', readValues(told))),
-  'channel.broken': (told, { mail, says }) => [
-    mail('channelBroken', readValues(told)),
-    `${says}: ${readValue(told, 'reason')}`,
-    composeUrl(told, '/dashboard/notifications'),
+  'channel.added': (notice, words) => channel(notice, words, words.mail('channelAdded', readValues(notice))),
+  'channel.removed': (notice, words) => channel(notice, words, words.mail('channelRemoved', readValues(notice))),
+  'channel.broken': (notice, { mail, says }) => [
+    mail('channelBroken', readValues(notice)),
+    `${says}: ${readValue(notice, 'reason')}`,
+    composeUrl(notice, '/dashboard/notifications'),
   ],
-  'api_key.created': (told, { mail }) => [
-    mail('keyCreated', readValues(told)),
+  'api_key.created': (notice, { mail }) => [
+    mail('keyCreated', readValues(notice)),
     mail('unexpected'),
-    composeUrl(told, '/dashboard/keys'),
+    composeUrl(notice, '/dashboard/keys'),
   ],
-  'api_key.revoked': (told, { mail }) => [
-    mail('keyRevoked', readValues(told)),
+  'api_key.revoked': (notice, { mail }) => [
+    mail('keyRevoked', readValues(notice)),
     mail('unexpected'),
-    composeUrl(told, '/dashboard/keys'),
+    composeUrl(notice, '/dashboard/keys'),
   ],
-  'sign_in.new': (told, { mail }) => [
-    mail('signIn', readValues(told)),
+  'sign_in.new': (notice, { mail }) => [
+    mail('signIn', readValues(notice)),
     mail('signInNot'),
-    composeUrl(told, '/dashboard/account'),
+    composeUrl(notice, '/dashboard/account'),
   ],
-  'payout.held': (told, { mail }) => [
-    mail('payoutHeld', readValues(told)),
-    mail(HELD[readValue(told, 'reason')] ?? 'heldOperator'),
-    composeUrl(told, `/dashboard/payments/${readValue(told, 'id')}`),
+  'payout.held': (notice, { mail }) => [
+    mail('payoutHeld', readValues(notice)),
+    mail(HELD[readValue(notice, 'reason')] ?? 'heldOperator'),
+    composeUrl(notice, `/dashboard/payments/${readValue(notice, 'id')}`),
   ],
-  'webhook_endpoint.changed': (told, { mail }) => [
-    mail('endpointChanged', readValues(told)),
+  'webhook_endpoint.changed': (notice, { mail }) => [
+    mail('endpointChanged', readValues(notice)),
     mail('unexpected'),
-    composeUrl(told, '/dashboard/webhooks'),
+    composeUrl(notice, '/dashboard/webhooks'),
   ],
-  'webhook_endpoint.disabled': (told, { mail }) => [
-    mail(readValue(told, 'reason') === 'gone' ? 'endpointGone' : 'endpointFailing', readValues(told)),
+  'webhook_endpoint.disabled': (notice, { mail }) => [
+    mail(readValue(notice, 'reason') === 'gone' ? 'endpointGone' : 'endpointFailing', readValues(notice)),
     mail('endpointThen'),
-    composeUrl(told, `/dashboard/webhooks/${readValue(told, 'endpoint')}`),
+    composeUrl(notice, `/dashboard/webhooks/${readValue(notice, 'endpoint')}`),
   ],
 }
 
@@ -79,28 +82,28 @@ const HELD = { blacklisted: 'heldBlacklisted', refused: 'heldRefused', policy: '
   Record<string, 'heldBlacklisted' | 'heldRefused' | 'heldPolicy'>
 >
 
-function plannedWallet(told: NoticeFacts, { mail, newWallet, takesEffect, stop }: Speech): string[] {
+function plannedWallet(notice: NoticeFacts, { mail, newWallet, takesEffect, stop }: Speech): string[] {
   return [
-    mail('walletAsked', readValues(told)),
-    `${newWallet}: ${readValue(told, 'address')}\n${takesEffect}: ${readValue(told, 'at')}`,
+    mail('walletAsked', readValues(notice)),
+    `${newWallet}: ${readValue(notice, 'address')}\n${takesEffect}: ${readValue(notice, 'at')}`,
     `${stop}:`,
-    told.stopUrl ?? composeUrl(told, '/dashboard/wallet'),
+    notice.stopUrl ?? composeUrl(notice, '/dashboard/wallet'),
     mail('walletAnybody'),
   ]
 }
 
-const channel = (told: NoticeFacts, { mail }: Speech, what: string): string[] => [
+const channel = (notice: NoticeFacts, { mail }: Speech, what: string): string[] => [
   what,
   mail('unexpected'),
-  composeUrl(told, '/dashboard/notifications'),
+  composeUrl(notice, '/dashboard/notifications'),
 ]
 
 /** The mail for a link that was stopped or works again, and for each kind without an entry. */
-function other(told: NoticeFacts, { translateName: nameOf }: Speech): string[] {
-  const title = readValue(told, 'title')
-  const link = readValue(told, 'link')
-  const what = title === '' ? nameOf(told.kind) : `${nameOf(told.kind)}: ${title}`
-  return [what, composeUrl(told, link === '' ? '/dashboard' : `/dashboard/links/${link}`)]
+function other(notice: NoticeFacts, { translateName }: Speech): string[] {
+  const title = readValue(notice, 'title')
+  const link = readValue(notice, 'link')
+  const what = title === '' ? translateName(notice.kind) : `${translateName(notice.kind)}: ${title}`
+  return [what, composeUrl(notice, link === '' ? '/dashboard' : `/dashboard/links/${link}`)]
 }
 
 const composeUrl = ({ publicUrl }: NoticeFacts, path: string): string => `${publicUrl}${path}`
@@ -118,7 +121,7 @@ function readValue({ data }: NoticeFacts, name: string): string {
   return name === 'kind' ? (CHANNELS[text] ?? text) : text
 }
 
-function readValues(told: NoticeFacts): Record<string, string> {
-  const values = Object.keys(told.data).map((name) => [name, readValue(told, name)])
-  return { ...Object.fromEntries(values), account: plainLine(told.account) }
+function readValues(notice: NoticeFacts): Record<string, string> {
+  const values = Object.keys(notice.data).map((name) => [name, readValue(notice, name)])
+  return { ...Object.fromEntries(values), account: plainLine(notice.account) }
 }

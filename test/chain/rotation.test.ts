@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
-import { deriveAddress as addressOfKey } from '../../scripts/system/environment.ts'
+import { deriveAddress } from '../../scripts/system/environment.ts'
 import { poll } from '../../scripts/system/waiting.ts'
 import { createKeyAccount } from '../../src/chain/keys/private-key.ts'
 import { readWorkerConfig } from '../../src/config/config.ts'
@@ -56,7 +56,7 @@ describe('a rotation by the variables of a worker', () => {
 
   const oldKey = newKey()
   const newTreasuryKey = newKey()
-  const [old, successor] = [oldKey, newTreasuryKey].map((key) => addressOfKey(key).toLowerCase())
+  const [old, successor] = [oldKey, newTreasuryKey].map((key) => deriveAddress(key).toLowerCase())
   const TREASURIES = `${old}, ${successor}@2040-01-01T00:00:00Z`
   let fixture: Fixture
   beforeAll(async () => {

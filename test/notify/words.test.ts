@@ -74,9 +74,9 @@ describe('The words of notifications', () => {
     '%s: each mail names the account and every fact of its notice, and has a link',
     (language) => {
       for (const [kind, data] of Object.entries(NOTICES)) {
-        const told = { account: 'Ann’s\nShop', data, testMode: true, publicUrl: 'https://pay.example', stopUrl: null }
+        const facts = { account: 'Ann’s\nShop', data, testMode: true, publicUrl: 'https://pay.example', stopUrl: null }
         const { subject, text } = noticeMail(
-          { ...told, kind: kind === 'wallet.planned' ? 'wallet.changed' : kind },
+          { ...facts, kind: kind === 'wallet.planned' ? 'wallet.changed' : kind },
           language,
         )
         expect(subject).toBe(`Ann’s Shop (test): ${createSpeech(language).translateName(kind)}`)
@@ -119,8 +119,8 @@ describe('The words of notifications', () => {
     ['channel.broken', { name: '#payments', reason: 'its address cannot be read' }, '/dashboard/notifications'],
   ])('%s: the notification names its subject, and links to it, in every language', (kind, data, path) => {
     for (const language of NOTIFICATION_LANGUAGES) {
-      const told = [{ kind, at: '2026-11-22T10:00:00.000Z', data }]
-      const message = { id: 'ncm_1', account: 'Shop', told, repeated: false, stopUrl: null }
+      const facts = [{ kind, at: '2026-11-22T10:00:00.000Z', data }]
+      const message = { id: 'ncm_1', account: 'Shop', facts, repeated: false, stopUrl: null }
       const { text } = plainText(
         composeMessage(message, { language }, { publicUrl: 'https://pay.example', testMode: false }),
       )
@@ -135,8 +135,8 @@ describe('Amounts in notifications', () => {
   /** The amount that a channel reads about a converted payment: 103.14 USDC after the fee. */
   function read(kind: WebhookEventType): string {
     const data = { amount_minor: 10_000, currency: 'EUR', settlement: { net_usdc: '103.140000' } }
-    const told = [{ kind, at: '2026-01-01T00:00:00.000Z', data }]
-    const message = { id: 'm', account: 'Shop', told, repeated: false, stopUrl: null }
+    const facts = [{ kind, at: '2026-01-01T00:00:00.000Z', data }]
+    const message = { id: 'm', account: 'Shop', facts, repeated: false, stopUrl: null }
     const place = { publicUrl: 'https://pay.example', testMode: false }
     return plainText(composeMessage(message, { language: 'en' }, place)).text
   }
@@ -161,7 +161,7 @@ describe('digests', () => {
   const TAKEN = { status: 200, body: '{}', headers: {}, retryAfterSeconds: null, error: null, wasSent: true }
 
   test.each(NOTIFICATION_LANGUAGES)('the longest digest fits Discord, in %s', async (language) => {
-    const told = NOTIFICATION_EVENTS.flatMap((kind) =>
+    const facts = NOTIFICATION_EVENTS.flatMap((kind) =>
       Array.from({ length: 45 }, (_, n) => ({
         kind,
         at: '2026-01-01T00:00:00.000Z',
@@ -170,7 +170,7 @@ describe('digests', () => {
           : {},
       })),
     )
-    const message = { id: 'm', account: '_'.repeat(100), told, repeated: true, stopUrl: null }
+    const message = { id: 'm', account: '_'.repeat(100), facts, repeated: true, stopUrl: null }
     const composed = composeMessage(message, { language }, { publicUrl: 'https://pay.pinrail.example', testMode: true })
     let content = ''
     const post = async ({ body }: { body: object }) => {

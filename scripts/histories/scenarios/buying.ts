@@ -2,28 +2,28 @@ import type { Scenario } from './scenario.ts'
 
 /** Scenarios of payments by each provider, successful and declined. */
 export const BUYING: Readonly<Record<string, Scenario>> = {
-  'paid-wallet-app': async ({ world: fixture, open, settled }) => {
+  'paid-wallet-app': async ({ fixture, open, settled }) => {
     const paymentId = await fixture.createPayment()
     await fixture.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
     await settled(paymentId)
     return paymentId
   },
 
-  'paid-card-partner': async ({ world: fixture, open, settled }) => {
+  'paid-card-partner': async ({ fixture, open, settled }) => {
     const paymentId = await fixture.createPayment({ provider: 'card_partner', amount: '120.00', currency: 'USD' })
     await fixture.atPartner('card_partner', await open(paymentId, 'card_partner', 'card'), { action: 'pay' })
     await settled(paymentId)
     return paymentId
   },
 
-  'paid-local-partner': async ({ world: fixture, open, settled }) => {
+  'paid-local-partner': async ({ fixture, open, settled }) => {
     const paymentId = await fixture.createPayment({ provider: 'local_partner', amount: '5000.00', currency: 'INR' })
     await fixture.atPartner('local_partner', await open(paymentId, 'local_partner', 'upi'), { action: 'pay' })
     await settled(paymentId)
     return paymentId
   },
 
-  'identity-check': async ({ world: fixture, open, untilRow, settled }) => {
+  'identity-check': async ({ fixture, open, untilRow, settled }) => {
     const paymentId = await fixture.createPayment()
     const attemptId = await open(paymentId)
     await fixture.atPartner('wallet_app', attemptId, { action: 'pay', buyer: 'never-seen-before' })
@@ -33,7 +33,7 @@ export const BUYING: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'declined-and-retried': async ({ world: fixture, open, untilAttempt, settled }) => {
+  'declined-and-retried': async ({ fixture, open, untilAttempt, settled }) => {
     const paymentId = await fixture.createPayment()
     const declined = await open(paymentId)
     await fixture.atPartner('wallet_app', declined, { action: 'decline' })
@@ -43,7 +43,7 @@ export const BUYING: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'double-click': async ({ world: fixture, open, settled }) => {
+  'double-click': async ({ fixture, open, settled }) => {
     const paymentId = await fixture.createPayment()
     const [attemptId] = await Promise.all([open(paymentId), open(paymentId), open(paymentId)])
     await fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
@@ -51,7 +51,7 @@ export const BUYING: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'method-switched': async ({ world: fixture, open, settled }) => {
+  'method-switched': async ({ fixture, open, settled }) => {
     const paymentId = await fixture.createPayment({ provider: undefined, amount: '50.00' })
     await open(paymentId)
     await fixture.atPartner('card_partner', await open(paymentId, 'card_partner', 'card'), { action: 'pay' })
@@ -59,7 +59,7 @@ export const BUYING: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'confirmed-slowly': async ({ world: fixture, open, untilRow, settled }) => {
+  'confirmed-slowly': async ({ fixture, open, untilRow, settled }) => {
     const paymentId = await fixture.createPayment()
     const attemptId = await open(paymentId)
     await fixture.faultAt('wallet_app', { fault: 'delay', seconds: 600, times: 1, attemptId })
@@ -70,7 +70,7 @@ export const BUYING: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'confirmation-withdrawn': async ({ world: fixture, open, untilRow, settled }) => {
+  'confirmation-withdrawn': async ({ fixture, open, untilRow, settled }) => {
     const paymentId = await fixture.createPayment()
     const attemptId = await open(paymentId)
     await fixture.faultAt('wallet_app', { fault: 'delay', seconds: 600, times: 1, attemptId })
@@ -83,7 +83,7 @@ export const BUYING: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'callbacks-twice': async ({ world: fixture, open, settled }) => {
+  'callbacks-twice': async ({ fixture, open, settled }) => {
     const paymentId = await fixture.createPayment()
     const attemptId = await open(paymentId)
     await fixture.faultAt('wallet_app', { fault: 'callbacks_twice', times: 1, attemptId })
@@ -92,7 +92,7 @@ export const BUYING: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  overpaid: async ({ world: fixture, open, settled }) => {
+  overpaid: async ({ fixture, open, settled }) => {
     const paymentId = await fixture.createPayment({ amount: '100.00' })
     await fixture.atPartner('wallet_app', await open(paymentId), { action: 'pay', receivedMinor: '15000' })
     await settled(paymentId)

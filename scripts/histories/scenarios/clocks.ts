@@ -19,7 +19,7 @@ const neverReached = (paymentId: string) => {
 
 /** Scenarios of the clocks of a payment: its expiry, a partner's silence, the delay of a settlement. */
 export const CLOCKS: Readonly<Record<string, Scenario>> = {
-  'confirming-for-too-long': async ({ world: fixture, handle, open, behind, untilRow, untilState }) => {
+  'confirming-for-too-long': async ({ fixture, handle, open, behind, untilRow, untilState }) => {
     const { paymentId, attemptId } = await behind(SOON_SILENT_MS, async () => {
       const id = await fixture.createPayment(LONG)
       const opened = { paymentId: id, attemptId: await open(id) }
@@ -35,7 +35,7 @@ export const CLOCKS: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'withdrawn-after-the-expiry': async ({ world: fixture, handle, open, behind, untilRow, untilRung }) => {
+  'withdrawn-after-the-expiry': async ({ fixture, handle, open, behind, untilRow, untilRung }) => {
     const { paymentId, attemptId } = await behind(SOON_EXPIRED_MS, async () => {
       const id = await fixture.createPayment(SHORT)
       const opened = { paymentId: id, attemptId: await open(id) }
@@ -49,7 +49,7 @@ export const CLOCKS: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'late-money-withdrawn': async ({ world: fixture, handle, open, behind, untilRow }) => {
+  'late-money-withdrawn': async ({ fixture, handle, open, behind, untilRow }) => {
     const { paymentId, attemptId } = await behind(SOON_EXPIRED_MS, async () => {
       const id = await fixture.createPayment({ ...UPI, ...SHORT })
       return { paymentId: id, attemptId: await open(id, 'local_partner', 'upi') }
@@ -64,7 +64,7 @@ export const CLOCKS: Readonly<Record<string, Scenario>> = {
     return [{ name: 'late-money-withdrawn', workflowId: paymentId, run: 1 }]
   },
 
-  'expiry-moved-without-a-signal': async ({ world: fixture, handle, open, behind, untilRung }) => {
+  'expiry-moved-without-a-signal': async ({ fixture, handle, open, behind, untilRung }) => {
     const paymentId = await behind(SOON_EXPIRED_MS, async () => {
       const id = await fixture.createPayment(SHORT)
       const end = Date.parse((await fixture.read(id)).payment.expiresAt)
@@ -80,7 +80,7 @@ export const CLOCKS: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'paid-again-and-delayed': async ({ world: fixture, open, behind, untilRow, untilState, settled }) =>
+  'paid-again-and-delayed': async ({ fixture, open, behind, untilRow, untilState, settled }) =>
     behind(SOON_DELAYED_MS, async () => {
       const paymentId = await fixture.createPayment()
       const first = await open(paymentId)
@@ -95,7 +95,7 @@ export const CLOCKS: Readonly<Record<string, Scenario>> = {
       return paymentId
     }),
 
-  'moved-without-a-signal': async ({ world: fixture, open, behind, untilState, settled }) =>
+  'moved-without-a-signal': async ({ fixture, open, behind, untilState, settled }) =>
     behind(SOON_DELAYED_MS, async () => {
       const paymentId = await fixture.createPayment()
       const attemptId = await open(paymentId)

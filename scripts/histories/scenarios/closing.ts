@@ -12,13 +12,13 @@ export const LONG = { expires_in: 604_800 }
 const SOON_UNHEARD_MS = 72 * HOUR_MS - 4000
 
 export const CLOSING: Readonly<Record<string, Scenario>> = {
-  'expired-unopened': async ({ world: fixture, handle, behind }) => {
+  'expired-unopened': async ({ fixture, handle, behind }) => {
     const paymentId = await behind(SOON_EXPIRED_MS, () => fixture.createPayment(SHORT))
     await handle(paymentId).result()
     return paymentId
   },
 
-  'expired-with-open-order': async ({ world: fixture, handle, open, behind }) => {
+  'expired-with-open-order': async ({ fixture, handle, open, behind }) => {
     const paymentId = await behind(SOON_EXPIRED_MS, async () => {
       const id = await fixture.createPayment(SHORT)
       await open(id)
@@ -28,7 +28,7 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'paid-wins-over-expiry': async ({ world: fixture, open, settled, behind }) =>
+  'paid-wins-over-expiry': async ({ fixture, open, settled, behind }) =>
     behind(SOON_EXPIRED_MS, async () => {
       const paymentId = await fixture.createPayment(SHORT)
       const attemptId = await open(paymentId)
@@ -38,7 +38,7 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
       return paymentId
     }),
 
-  'paid-late': async ({ world: fixture, handle, open, settled, behind }) => {
+  'paid-late': async ({ fixture, handle, open, settled, behind }) => {
     const { paymentId, attemptId } = await behind(SOON_EXPIRED_MS, async () => {
       const id = await fixture.createPayment({ ...UPI, ...SHORT })
       return { paymentId: id, attemptId: await open(id, 'local_partner', 'upi') }
@@ -53,7 +53,7 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
     ]
   },
 
-  'paid-after-cancellation': async ({ world: fixture, open, settled }) => {
+  'paid-after-cancellation': async ({ fixture, open, settled }) => {
     const paymentId = await fixture.createPayment(UPI)
     const attemptId = await open(paymentId, 'local_partner', 'upi')
     await fixture.workflows.cancel(paymentId)
@@ -62,7 +62,7 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'expiry-postponed': async ({ world: fixture, handle, open, untilRow, behind }) => {
+  'expiry-postponed': async ({ fixture, handle, open, untilRow, behind }) => {
     const paymentId = await behind(SOON_EXPIRED_MS, async () => {
       const id = await fixture.createPayment(SHORT)
       const attemptId = await open(id)
@@ -75,7 +75,7 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  canceled: async ({ world: fixture, handle, open }) => {
+  canceled: async ({ fixture, handle, open }) => {
     const paymentId = await fixture.createPayment()
     await open(paymentId)
     await fixture.workflows.cancel(paymentId)
@@ -83,7 +83,7 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'canceled-in-the-ui': async ({ world: fixture, handle, open }) => {
+  'canceled-in-the-ui': async ({ fixture, handle, open }) => {
     const paymentId = await fixture.createPayment()
     await open(paymentId)
     await handle(paymentId).cancel()
@@ -91,7 +91,7 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'paid-wins-over-cancellation': async ({ world: fixture, open, settled }) => {
+  'paid-wins-over-cancellation': async ({ fixture, open, settled }) => {
     const paymentId = await fixture.createPayment()
     const attemptId = await open(paymentId)
     await fixture.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
@@ -102,7 +102,7 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
   },
 
   'money-after-the-end': async (setup) => {
-    const { world: fixture, handle, decide } = setup
+    const { fixture, handle, decide } = setup
     const { paymentId, attemptId } = await unheard(setup)
     await fixture.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId })
     await fixture.atPartner('local_partner', attemptId, { action: 'pay' })
@@ -115,7 +115,7 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
     ]
   },
 
-  'second-payment-refunded': async ({ world: fixture, handle, open, untilAttempt, decide, settle, untilRow }) => {
+  'second-payment-refunded': async ({ fixture, handle, open, untilAttempt, decide, settle, untilRow }) => {
     const paymentId = await fixture.createPayment(UPI)
     const upi = await open(paymentId, 'local_partner', 'upi')
     const card = await open(paymentId, 'card_partner', 'card')
@@ -137,7 +137,7 @@ export const CLOSING: Readonly<Record<string, Scenario>> = {
 export const UPI = { provider: undefined, amount: '50.00', currency: 'EUR' }
 
 /** Creates a canceled payment that has stopped waiting for the money of its UPI order. */
-export async function unheard({ world: fixture, handle, open, behind }: Setup) {
+export async function unheard({ fixture, handle, open, behind }: Setup) {
   const paid = await behind(SOON_UNHEARD_MS, async () => {
     const paymentId = await fixture.createPayment({ ...UPI, ...LONG })
     const attemptId = await open(paymentId, 'local_partner', 'upi')

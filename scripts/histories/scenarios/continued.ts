@@ -23,7 +23,7 @@ export const CONTINUED: Readonly<Record<string, Scenario>> = {
 
 /** The request arrives while the announcement still keeps the run from being continued. */
 async function continuedAfterRequest(setup: Setup): Promise<string> {
-  const { world: fixture, open, settle, untilState } = setup
+  const { fixture, open, settle, untilState } = setup
   const paymentId = await fixture.createPayment(UPI)
   await open(paymentId, 'local_partner', 'upi')
   const card = await open(paymentId, 'card_partner', 'card')

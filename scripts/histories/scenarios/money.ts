@@ -4,7 +4,7 @@ import type { Scenario } from './scenario.ts'
 /** Scenarios of money in parts, of reversed money, and of long waits for more. */
 export const MONEY: Readonly<Record<string, Scenario>> = {
   'underpaid-completed': async (setup) => {
-    const { world: fixture, untilState, settled } = setup
+    const { fixture, untilState, settled } = setup
     const { paymentId, attemptId } = await opened(setup)
     await fixture.atPartner('wallet_app', attemptId, { action: 'pay', receivedMinor: '3000' })
     await untilState(paymentId, 'under_review')
@@ -14,7 +14,7 @@ export const MONEY: Readonly<Record<string, Scenario>> = {
   },
 
   'refund-that-took-its-time': async (setup) => {
-    const { world: fixture, untilState, untilRefunded, decide, handle } = setup
+    const { fixture, untilState, untilRefunded, decide, handle } = setup
     const { paymentId, attemptId } = await opened(setup)
     await fixture.atPartner('wallet_app', attemptId, { action: 'pay', receivedMinor: '3000' })
     await untilState(paymentId, 'under_review')
@@ -26,7 +26,7 @@ export const MONEY: Readonly<Record<string, Scenario>> = {
   },
 
   'held-while-converting': async (setup) => {
-    const { world: fixture, untilRow, untilState, decide, settled } = setup
+    const { fixture, untilRow, untilState, decide, settled } = setup
     const { paymentId, attemptId } = await opened(setup)
     await fixture.faultAt('converter', { fault: 'delay', seconds: 3, times: 1, attemptId: `${paymentId}:convert` })
     await fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
@@ -50,7 +50,7 @@ export const MONEY: Readonly<Record<string, Scenario>> = {
   },
 
   'reversed-while-paying': async (setup) => {
-    const { world: fixture, untilState, handle } = setup
+    const { fixture, untilState, handle } = setup
     const { paymentId, attemptId } = await opened(setup)
     await fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
     await setup.untilRow(paymentId, 'status', 'settling')
@@ -62,7 +62,7 @@ export const MONEY: Readonly<Record<string, Scenario>> = {
   },
 
   'charged-back': async (setup) => {
-    const { world: fixture, settled, handle, decide, untilReview } = setup
+    const { fixture, settled, handle, decide, untilReview } = setup
     const { paymentId, attemptId } = await opened(setup)
     await fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
     await settled(paymentId)
@@ -74,7 +74,7 @@ export const MONEY: Readonly<Record<string, Scenario>> = {
   },
 
   'fill-off-rate-approved': async (setup) => {
-    const { world: fixture, untilState, decide, settled } = setup
+    const { fixture, untilState, decide, settled } = setup
     const { paymentId, attemptId } = await opened(setup)
     const fault = { fault: 'fill_off_rate', minor: '1', times: 1, attemptId: `${paymentId}:convert` }
     await fixture.faultAt('converter', fault)
@@ -86,14 +86,14 @@ export const MONEY: Readonly<Record<string, Scenario>> = {
   },
 }
 
-async function opened({ world: fixture, open }: Setup): Promise<{ paymentId: string; attemptId: string }> {
+async function opened({ fixture, open }: Setup): Promise<{ paymentId: string; attemptId: string }> {
   const paymentId = await fixture.createPayment()
   return { paymentId, attemptId: await open(paymentId) }
 }
 
 async function settling(setup: Setup): Promise<string> {
   const { paymentId, attemptId } = await opened(setup)
-  await setup.world.atPartner('wallet_app', attemptId, { action: 'pay' })
+  await setup.fixture.atPartner('wallet_app', attemptId, { action: 'pay' })
   await setup.untilRow(paymentId, 'status', 'settling')
   return paymentId
 }

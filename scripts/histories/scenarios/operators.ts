@@ -28,14 +28,14 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
     const { paymentId, attemptId } = await underpaid(setup)
     await setup.decide(paymentId, 'give_back', { outside: true })
     await setup.handle(paymentId).result()
-    await setup.world.atPartner('wallet_app', attemptId, { action: 'reverse' })
+    await setup.fixture.atPartner('wallet_app', attemptId, { action: 'reverse' })
     await setup.untilReview(paymentId)
     await setup.decide(paymentId, 'write_off')
     await setup.handle(paymentId).result()
     return [{ name: 'outside-refund-reversed', workflowId: paymentId, run: 1 }]
   },
 
-  'held-and-released': async ({ world: fixture, open, untilState, decide, settled }) => {
+  'held-and-released': async ({ fixture, open, untilState, decide, settled }) => {
     const paymentId = await fixture.createPayment()
     const attemptId = await open(paymentId)
     await decide(paymentId, 'hold')
@@ -46,7 +46,7 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'held-by-the-partner': async ({ world: fixture, open, untilState, settled }) => {
+  'held-by-the-partner': async ({ fixture, open, untilState, settled }) => {
     const paymentId = await fixture.createPayment()
     const attemptId = await open(paymentId)
     await fixture.atPartner('wallet_app', attemptId, { action: 'hold' })
@@ -56,7 +56,7 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'held-by-the-partner-given-back': async ({ world: fixture, handle, open, untilState, decide }) => {
+  'held-by-the-partner-given-back': async ({ fixture, handle, open, untilState, decide }) => {
     const paymentId = await fixture.createPayment()
     await fixture.atPartner('wallet_app', await open(paymentId), { action: 'hold' })
     await untilState(paymentId, 'under_review')
@@ -67,7 +67,7 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
 
   'refund-refused-by-the-partner': async (setup) => {
     const { paymentId, attemptId } = await underpaid(setup)
-    await setup.world.faultAt('wallet_app', { fault: 'refund_refused', times: 1, attemptId })
+    await setup.fixture.faultAt('wallet_app', { fault: 'refund_refused', times: 1, attemptId })
     await setup.decide(paymentId, 'give_back')
     await setup.untilReview(paymentId)
     await setup.decide(paymentId, 'settle')
@@ -75,7 +75,7 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'decision-refused': async ({ world: fixture, open, untilState, refused, settled }) => {
+  'decision-refused': async ({ fixture, open, untilState, refused, settled }) => {
     const paymentId = await fixture.createPayment()
     const attemptId = await open(paymentId)
     await fixture.atPartner('wallet_app', attemptId, { action: 'hold' })
@@ -86,7 +86,7 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'conversion-refused-and-retried': async ({ world: fixture, open, untilState, decide, settled }) => {
+  'conversion-refused-and-retried': async ({ fixture, open, untilState, decide, settled }) => {
     const paymentId = await fixture.createPayment()
     const attemptId = await open(paymentId)
     await fixture.faultAt('converter', { fault: 'conversion_refused', times: 1, attemptId: `${paymentId}:convert` })
@@ -97,7 +97,7 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'payout-held-then-settled': async ({ world: fixture, handle, open, untilRow, untilState }) => {
+  'payout-held-then-settled': async ({ fixture, handle, open, untilRow, untilState }) => {
     const paymentId = await fixture.createPayment()
     await fixture.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
     await untilRow(paymentId, 'status', 'settling')
@@ -110,7 +110,7 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'payout-voided-and-refunded': async ({ world: fixture, handle, open, untilRow, untilState, decide }) => {
+  'payout-voided-and-refunded': async ({ fixture, handle, open, untilRow, untilState, decide }) => {
     const paymentId = await fixture.createPayment()
     await fixture.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
     await untilRow(paymentId, 'status', 'settling')
@@ -122,7 +122,7 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
   },
 }
 
-async function underpaid({ world: fixture, open, untilState }: Setup) {
+async function underpaid({ fixture, open, untilState }: Setup) {
   const paymentId = await fixture.createPayment({ amount: '100.00' })
   const attemptId = await open(paymentId)
   await fixture.atPartner('wallet_app', attemptId, { action: 'pay', receivedMinor: '9000' })

@@ -3,7 +3,7 @@ import type { Scenario } from './scenario.ts'
 
 /** Scenarios of money that a partner reverses or withholds without a callback. The poll after a minute finds out. */
 export const POLLS: Readonly<Record<string, Scenario>> = {
-  'payout-waited-for': async ({ world: fixture, open, untilRow, untilPolled, settled, later }) => {
+  'payout-waited-for': async ({ fixture, open, untilRow, untilPolled, settled, later }) => {
     const paymentId = await fixture.createPayment()
     await fixture.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
     await untilRow(paymentId, 'status', 'settling')
@@ -14,7 +14,7 @@ export const POLLS: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'parked-money-gone': async ({ world: fixture, handle, open, untilState, later }) => {
+  'parked-money-gone': async ({ fixture, handle, open, untilState, later }) => {
     const paymentId = await fixture.createPayment()
     const attemptId = await open(paymentId)
     await fixture.atPartner('wallet_app', attemptId, { action: 'pay', receivedMinor: '3000' })
@@ -29,7 +29,7 @@ export const POLLS: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'second-payment-gone': async ({ world: fixture, handle, open, settle, untilAttempt, untilRow, later }) => {
+  'second-payment-gone': async ({ fixture, handle, open, settle, untilAttempt, untilRow, later }) => {
     const paymentId = await fixture.createPayment(UPI)
     const upi = await open(paymentId, 'local_partner', 'upi')
     const card = await open(paymentId, 'card_partner', 'card')
@@ -46,7 +46,7 @@ export const POLLS: Readonly<Record<string, Scenario>> = {
   },
 
   'late-money-gone': async (setup) => {
-    const { world: fixture, handle, untilReview, later } = setup
+    const { fixture, handle, untilReview, later } = setup
     const { paymentId, attemptId } = await unheard(setup)
     await fixture.faultAt('local_partner', { fault: 'late_money', times: 1, attemptId })
     await fixture.atPartner('local_partner', attemptId, { action: 'pay' })

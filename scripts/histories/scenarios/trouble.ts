@@ -2,7 +2,7 @@ import { MINUTE_MS, type Scenario } from './scenario.ts'
 
 /** Scenarios of partners that do not answer, lost messages and lost runs. Those that take minutes are first. */
 export const TROUBLE: Readonly<Record<string, Scenario>> = {
-  'settlement-delayed': async ({ world: fixture, open, untilRow, behind, settled }) => {
+  'settlement-delayed': async ({ fixture, open, untilRow, behind, settled }) => {
     const paymentId = await fixture.createPayment()
     const attemptId = await open(paymentId)
     // Paid 15 minutes ago by the service's clock, so it is late at once.
@@ -15,7 +15,7 @@ export const TROUBLE: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'callback-lost': async ({ world: fixture, open, later, settled }) => {
+  'callback-lost': async ({ fixture, open, later, settled }) => {
     const paymentId = await fixture.createPayment()
     const attemptId = await open(paymentId)
     await fixture.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
@@ -24,7 +24,7 @@ export const TROUBLE: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'partner-silent': async ({ world: fixture, open, later, settled }) => {
+  'partner-silent': async ({ fixture, open, later, settled }) => {
     const paymentId = await fixture.createPayment()
     const attemptId = await open(paymentId)
     // All tries of one reading fail. The poll a minute later succeeds.
@@ -34,7 +34,7 @@ export const TROUBLE: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'order-opened-without-an-answer': async ({ world: fixture, open, settled }) => {
+  'order-opened-without-an-answer': async ({ fixture, open, settled }) => {
     const paymentId = await fixture.createPayment()
     await fixture.faultAt('wallet_app', { fault: 'timeout_after_effect', operation: 'open', mode: 'close', times: 1 })
     await fixture.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
@@ -42,7 +42,7 @@ export const TROUBLE: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'conversion-without-an-answer': async ({ world: fixture, open, settled }) => {
+  'conversion-without-an-answer': async ({ fixture, open, settled }) => {
     const paymentId = await fixture.createPayment()
     await fixture.faultAt('converter', {
       fault: 'timeout_after_effect',
@@ -56,7 +56,7 @@ export const TROUBLE: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'start-lost': async ({ world: fixture, open, settled }) => {
+  'start-lost': async ({ fixture, open, settled }) => {
     const paymentId = await fixture.createPaymentWithoutStart()
     await fixture.relay.startPayments()
     await fixture.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
@@ -64,7 +64,7 @@ export const TROUBLE: Readonly<Record<string, Scenario>> = {
     return paymentId
   },
 
-  'run-terminated': async ({ world: fixture, handle, open, settled }) => {
+  'run-terminated': async ({ fixture, handle, open, settled }) => {
     const paymentId = await fixture.createPayment()
     const attemptId = await open(paymentId)
     await handle(paymentId).terminate('by hand')
@@ -76,7 +76,7 @@ export const TROUBLE: Readonly<Record<string, Scenario>> = {
     ]
   },
 
-  'run-terminated-while-settling': async ({ world: fixture, handle, open, untilRow, settled }) => {
+  'run-terminated-while-settling': async ({ fixture, handle, open, untilRow, settled }) => {
     const paymentId = await fixture.createPayment()
     await fixture.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
     await untilRow(paymentId, 'status', 'settling')
@@ -85,7 +85,7 @@ export const TROUBLE: Readonly<Record<string, Scenario>> = {
     return [{ name: 'run-resumed-while-settling', workflowId: paymentId, run: 1 }]
   },
 
-  'run-terminated-while-converting': async ({ world: fixture, handle, open, untilRow, settled }) => {
+  'run-terminated-while-converting': async ({ fixture, handle, open, untilRow, settled }) => {
     const paymentId = await fixture.createPayment()
     await fixture.faultAt('converter', { fault: 'delay', seconds: 3, times: 1, attemptId: `${paymentId}:convert` })
     await fixture.atPartner('wallet_app', await open(paymentId), { action: 'pay' })

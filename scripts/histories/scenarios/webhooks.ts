@@ -34,9 +34,9 @@ export const WEBHOOKS: Readonly<Record<string, Scenario>> = {
 }
 
 /** Makes a payment whose announcement the endpoint refuses. Returns the workflow of its delivery. */
-async function announced({ world: fixture, open, settled, findDelivery: deliveryOf }: Setup) {
+async function announced({ fixture, open, settled, findDelivery }: Setup) {
   const paymentId = await fixture.createPayment()
   await fixture.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
   await settled(paymentId)
-  return { paymentId, workflowId: await deliveryOf(paymentId) }
+  return { paymentId, workflowId: await findDelivery(paymentId) }
 }

@@ -71,7 +71,7 @@ export async function claimNext(
     return rest(tx, channelId)
   }
   if ('ms' in message) return { kind: 'wait', ms: message.ms }
-  const told = message.kind === 'test' ? [] : await readFacts(tx, message.id)
+  const facts = message.kind === 'test' ? [] : await readFacts(tx, message.id)
   return {
     kind: 'send',
     channel,
@@ -79,9 +79,9 @@ export async function claimNext(
     message: {
       id: message.id,
       account: channel.merchant_name,
-      told,
+      facts,
       repeated: message.unanswered > 0,
-      stopUrl: await stopLink(deps, tx, { channel, told, now }),
+      stopUrl: await stopLink(deps, tx, { channel, facts, now }),
     },
     begunAt: message.created_at,
     tries: message.tries,
@@ -175,9 +175,9 @@ function readQuietHours({ quiet_from: from, quiet_to: to, quiet_zone: zone }: Lo
 async function stopLink(
   { publicUrl }: ClaimDeps,
   tx: Tx,
-  { channel, told, now }: { channel: LockedChannel; told: readonly NotifiedFact[]; now: number },
+  { channel, facts, now }: { channel: LockedChannel; facts: readonly NotifiedFact[]; now: number },
 ): Promise<string | null> {
-  const nextAt = told[0]?.kind === 'wallet.changed' ? told[0].data['at'] : null
+  const nextAt = facts[0]?.kind === 'wallet.changed' ? facts[0].data['at'] : null
   if (channel.member_id === null || typeof nextAt !== 'string' || Date.parse(nextAt) <= now) return null
   const token = randomBytes(32).toString('base64url')
   const digest = createHash('sha256').update(token).digest()

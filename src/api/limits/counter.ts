@@ -4,7 +4,7 @@ export type Counter = {
   readonly take: (key: string, cost?: number) => Taken
   /** Returns counts of heavily used keys that the other processes do not have yet. */
   readonly untold: () => CountReport[]
-  readonly learn: (told: CountReport, total: number) => void
+  readonly learn: (report: CountReport, total: number) => void
 }
 
 /** `resetMs`: until the window ends. `refused`: refusals of this process in this window. */
@@ -32,8 +32,8 @@ const KEYS = 100_000
 /** Share of the points that a process counts before it reports them, so that ordinary use costs no statement. */
 const SHARED_FROM = 0.25
 
-/** `told`: what the store has, including this process's counts. `own`: what it does not have yet. */
-type Entry = { endsAt: number; told: number; own: number; refused: number }
+/** `stored`: what the store has, including this process's counts. `own`: what it does not have yet. */
+type Entry = { endsAt: number; stored: number; own: number; refused: number }
 
 export function createCounter({ points, windowSeconds, clock, keys = KEYS }: CounterSettings): Counter {
   const entries = new Map<string, Entry>()
@@ -46,7 +46,7 @@ export function createCounter({ points, windowSeconds, clock, keys = KEYS }: Cou
     if (known !== undefined && known.endsAt === endsAt) return known
     entries.delete(key)
     forgetTwo(endsAt)
-    const fresh = { endsAt, told: 0, own: 0, refused: 0 }
+    const fresh = { endsAt, stored: 0, own: 0, refused: 0 }
     entries.set(key, fresh)
     return fresh
   }
@@ -67,11 +67,11 @@ export function createCounter({ points, windowSeconds, clock, keys = KEYS }: Cou
   return {
     take(key, cost = 1) {
       const entry = current(key)
-      const taken = entry.told + entry.own < points
+      const taken = entry.stored + entry.own < points
       if (taken) entry.own += cost
       else entry.refused += 1
-      if (entry.told + entry.own >= points * SHARED_FROM) reportable.add(key)
-      const remaining = Math.max(0, points - entry.told - entry.own)
+      if (entry.stored + entry.own >= points * SHARED_FROM) reportable.add(key)
+      const remaining = Math.max(0, points - entry.stored - entry.own)
       return { taken, remaining, resetMs: entry.endsAt - clock(), refused: entry.refused }
     },
     untold() {
@@ -85,7 +85,7 @@ export function createCounter({ points, windowSeconds, clock, keys = KEYS }: Cou
     learn({ key, endsAt, count }, total) {
       const entry = entries.get(key)
       if (entry?.endsAt !== endsAt) return
-      entry.told = total
+      entry.stored = total
       entry.own -= count
     },
   }

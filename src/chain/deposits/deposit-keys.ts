@@ -3,7 +3,7 @@ import type { LocalAccount } from 'viem/accounts'
 import { encodeAbiParameters } from 'viem/utils'
 import type { Hex } from '../../domain/hex.ts'
 import { keccak256 } from '../../evm/keccak.ts'
-import { createKeyAccount as accountOfKey } from '../keys/private-key.ts'
+import { createKeyAccount } from '../keys/private-key.ts'
 
 /** Order of the group of secp256k1 (SEC 2, 2.4.1): private keys are 1 to n − 1. */
 const GROUP_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
@@ -34,7 +34,7 @@ export function createDepositKeys(seed: string, chainId: number, retired: readon
     const info = `pinrail.deposit.v1:${chainId}:${paymentId}`
     const material = Buffer.from(hkdfSync('sha256', secret, '', info, MATERIAL_BYTES)).toString('hex')
     const key = (BigInt(`0x${material}`) % (GROUP_ORDER - 1n)) + 1n
-    return accountOfKey(`0x${key.toString(16).padStart(64, '0')}`)
+    return createKeyAccount(`0x${key.toString(16).padStart(64, '0')}`)
   }
   const getAddress = (account: LocalAccount): Hex => account.address.toLowerCase() as Hex
   return {

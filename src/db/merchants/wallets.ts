@@ -48,7 +48,7 @@ export async function planWallet(
     plannedRow,
     sql`update wallet set address = ${current}, created_at = ${currentSince}, proved = ${currentProved},
           next_address = ${address}, next_proved = false,
-          -- To the millisecond, as it is told: the links that stop it name it.
+          -- To the millisecond, as it is reported: the links that stop it name it.
           next_at = date_trunc('milliseconds', now() + make_interval(secs => ${waitSeconds}))
         where ${ownedBy(tenant)} returning next_at`,
   )

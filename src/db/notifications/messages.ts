@@ -145,7 +145,7 @@ export async function resumeMessage(tx: Tx, id: string, mineUntil: string): Prom
   )
 }
 
-const toldRow = z
+const factRow = z
   .object({ kind: z.string(), created_at: time, data: z.record(z.string(), z.unknown()).nullable() })
   .transform(({ kind, created_at: at, data }): NotifiedFact => ({ kind, at, data: data ?? {} }))
 
@@ -153,7 +153,7 @@ const toldRow = z
 export function readFacts(tx: Tx, messageId: string): Promise<NotifiedFact[]> {
   return many(
     tx,
-    toldRow,
+    factRow,
     sql`select notification.kind, notification.created_at,
           coalesce(notice.data, convert_from(event.body, 'UTF8')::jsonb -> 'data' -> 'object') as data
         from notification left join event on event.id = event_id left join notice on notice.id = notice_id

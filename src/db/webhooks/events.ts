@@ -86,13 +86,13 @@ export function recordedEvents(rows: readonly EventRow[], condition: Statement):
       from given g join subscribed s on (s.merchant_id, s.livemode) = (g."merchantId", g.livemode)
         and s.enabled_events && array[g.type, ${ALL_EVENT_TYPES}]::text[]
       returning event_id, endpoint_id),
-    -- The worker's sweep finds these: a channel that is told later, or never, is no business of what happened.
+    -- The worker's sweep finds these: a channel that is notified later, or never, must not hold up what happened.
     told as (
       insert into notification (channel_id, merchant_id, livemode, kind, event_id, urgent, created_at, due_at)
       select c.id, g."merchantId", g.livemode, g.type, g.id, false, g.at,
         case when c.broken_at is null then g.at else 'infinity' end
       from given g join channel c on (c.merchant_id, c.livemode) = (g."merchantId", g.livemode)
         and c.removed_at is null and c.events && array[g.type]
-      -- People are told of it by a notice, which says why.
+      -- People receive a notice about it, which gives the reason.
       where g.type <> 'webhook_endpoint.disabled')`
 }

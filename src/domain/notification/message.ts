@@ -12,7 +12,7 @@ export type ChannelMessage = {
   readonly id: string
   readonly account: string
   /** Oldest first; empty: it is a test of the channel. */
-  readonly told: readonly NotifiedFact[]
+  readonly facts: readonly NotifiedFact[]
   /** True if an earlier try got no response: people must know that they might have received it already. */
   readonly repeated: boolean
   /** The URL at which one press stops the announced change of the wallet; null: there is nothing to stop. */

@@ -15,7 +15,11 @@ export type NoticeRoundDeps = {
   readonly publicUrl: string
   /** Composes the mail in the person's language. */
   readonly noticeMail: (
-    told: Pick<Notice, 'account' | 'kind' | 'data'> & { testMode: boolean; publicUrl: string; stopUrl: string | null },
+    notice: Pick<Notice, 'account' | 'kind' | 'data'> & {
+      testMode: boolean
+      publicUrl: string
+      stopUrl: string | null
+    },
     language: NotificationLanguage,
   ) => { readonly subject: string; readonly text: string }
   /** Unix milliseconds. */

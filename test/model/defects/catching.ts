@@ -31,7 +31,7 @@ export function catchDefect(
   defect: Defect,
   { seed, from, stories }: Stories,
 ): Promise<{ readonly played: number; readonly wrong: string } | null> {
-  const { stage: testServices } = sound
+  const { testServices } = sound
   return withDefect(testServices, defect, async (planted) => {
     for (let number = from; number < from + stories; number++) {
       testServices.useClock(planted.timeline.now)

@@ -103,8 +103,8 @@ async function playThere(world: PaymentFixture, { steps, ...price }: Story): Pro
   const coming = steps.values()
   const there = await openServerPayment(world, price)
   try {
-    await playAtOnce(there.shop, () => coming.next().value ?? null)
-    return await readRows(there.shop)
+    await playAtOnce(there.testPayment, () => coming.next().value ?? null)
+    return await readRows(there.testPayment)
   } finally {
     await there.end()
   }

@@ -183,7 +183,7 @@ export async function openServerPayment(world: PaymentFixture, story: Pick<Story
   }
   await settle()
   return {
-    shop: testPayment,
+    testPayment,
     /** Ends what still runs: it would stop the time of the next story. */
     async end(): Promise<void> {
       await look()
