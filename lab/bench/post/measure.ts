@@ -9,7 +9,7 @@ export const POSTS_AT_ONCE = 16
 const ROUNDS = 3
 /** Milliseconds in which workflows that have started take their first tasks. */
 const QUIET_MS = 3000
-export const PATIENCE_MS = 600_000
+const PATIENCE_MS = 600_000
 
 type Parts = { readonly client: Client; readonly meter: Meter; readonly posts: number; readonly warmUp: number }
 
