@@ -29,7 +29,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'signature', at: ['src/partners/signature.ts'], may: ['runtime'] },
   { name: 'partners', at: ['src/partners'], may: ['domain', 'runtime', 'signature'] },
   { name: 'outbound', at: ['src/outbound'], may: ['domain'] },
-  { name: 'webhooks', at: ['src/webhooks'], may: ['domain', 'outbound'] },
+  { name: 'webhooks', at: ['src/webhooks'], may: ['domain', 'runtime', 'outbound'] },
   { name: 'sandbox', at: ['src/sandbox'], may: ['domain', 'runtime', 'signature'] },
   { name: 'activities', at: ['src/activities'], may: ['domain', 'db', 'webhooks', 'runtime'], mayType: ['partners'] },
   { name: 'workflows', at: ['src/workflows'], may: ['domain'], mayType: ['activities'] },
@@ -39,7 +39,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'api',
     at: ['src/api'],
-    may: ['domain', 'evm', 'runtime', 'ids', 'db', 'web', 'outbound', 'webhooks', 'api-key'],
+    may: ['domain', 'evm', 'runtime', 'ids', 'db', 'web', 'webhooks', 'api-key'],
     mayType: ['temporal'],
   },
   { name: 'worker', at: ['src/worker'], may: ['domain', 'db', 'runtime', 'workflows'], mayType: ['temporal'] },

@@ -1,10 +1,11 @@
 import { Agent, errors, request } from 'undici'
+import { parseRetryAfter } from '../runtime/retry-after.ts'
 import { PartnerError } from './provider.ts'
 
 /** Partners' answers have a few hundred bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024
 
-/** The longest wait before another call (seconds), even if a partner asks for more. */
+/** The longest wait before another call (seconds), even if a partner asks for more; the shortest is a second. */
 const MAX_RETRY_AFTER_SECONDS = 3600
 
 /** Limits, in milliseconds, for callers whose signal never fires. Every caller should set a tighter one. */
@@ -59,10 +60,10 @@ export function findTrouble(to: string, answer: HttpAnswer): PartnerError | null
     return new PartnerError('misconfigured', `${to}: refused our account or signature with ${status}`, {
       isWhole: true,
     })
-  const retryAfter = retryAfterSeconds(answer.headers['retry-after'])
-  if (status === 429 || (status === 503 && retryAfter !== null))
+  const asked = parseRetryAfter(answer.headers['retry-after'], Date.now())
+  if (status === 429 || (status === 503 && asked !== null))
     return new PartnerError('throttled', `${to}: asked us to come back later with ${status}`, {
-      retryAfterSeconds: retryAfter,
+      retryAfterSeconds: asked === null ? null : Math.min(Math.max(asked, 1), MAX_RETRY_AFTER_SECONDS),
     })
   if (status >= 500) return new PartnerError('unknown', `${to}: answered ${status}`, { isWhole: true })
   if (status >= 300 && status < 400) return unclear(to, `answered ${status}`)
@@ -107,14 +108,6 @@ function singleValues(headers: Record<string, string | string[] | undefined>): R
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
   )
-}
-
-/** Reads the seconds of a Retry-After header, seconds or HTTP date (RFC 9110, 10.2.3): at least 1, at most an hour. */
-function retryAfterSeconds(header: string | undefined): number | null {
-  if (header === undefined) return null
-  const seconds = /^\d{1,9}$/.test(header) ? Number(header) : Math.ceil((Date.parse(header) - Date.now()) / 1000)
-  if (!Number.isFinite(seconds)) return null
-  return Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_SECONDS)
 }
 
 /** Returns only the error's code: messages of the HTTP library can contain parts of the request. */

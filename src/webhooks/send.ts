@@ -3,7 +3,7 @@ import { bodyExcerpt, loggedHeaders } from '../outbound/excerpt.ts'
 import { type Exchanged, exchange } from '../outbound/exchange.ts'
 import { createGuardedAgents } from '../outbound/guarded-agents.ts'
 import { createNameServers, type Resolve } from '../outbound/resolve.ts'
-import { parseRetryAfter } from '../outbound/retry-after.ts'
+import { parseRetryAfter } from '../runtime/retry-after.ts'
 import { checkEndpointUrl, type TargetRules } from './endpoint-url.ts'
 
 /** Sends requests to merchants. Nothing else in the service does. */

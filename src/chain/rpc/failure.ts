@@ -1,3 +1,5 @@
+import { parseRetryAfter } from '../../runtime/retry-after.ts'
+
 export type FailureKind =
   /** No answer arrived in time, or the node reports too many requests: it may answer later. */
   | 'silent'
@@ -158,11 +160,9 @@ export function createFailure(place: string, thrown: unknown, redact: (text: str
   return new NodeFailure(place, { ...failure, answer: redact(failure.answer).slice(0, MAX_ANSWER) })
 }
 
-/** Parses `Retry-After` from seconds (RFC 9110, 10.2.3) to milliseconds, at most a minute. */
-function readRetryAfter({ retryAfter }: HttpAnswer): number {
-  const seconds = Number(retryAfter)
-  return Number.isFinite(seconds) && seconds > 0 ? Math.min(60, seconds) * 1000 : 0
-}
+/** Returns the milliseconds for which a node asks to rest, at most a minute. */
+const readRetryAfter = ({ retryAfter }: HttpAnswer): number =>
+  Math.min(60, parseRetryAfter(retryAfter?.toString(), Date.now()) ?? 0) * 1000
 
 /** Parts of a URL shorter than this are words such as `v2`, not keys. */
 const SHORTEST_KEY = 6

@@ -5,7 +5,7 @@ import type { WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.
 import { hasAbility } from '../../../../domain/account/roles.ts'
 import { isId } from '../../../../domain/ids.ts'
 import { isOverloaded, nextDelaySeconds, type SendError } from '../../../../domain/webhook.ts'
-import { parseRetryAfter } from '../../../../outbound/retry-after.ts'
+import { parseRetryAfter } from '../../../../runtime/retry-after.ts'
 import type { DeliveryShown } from '../../../../web/dashboard/developers/webhooks/delivery-words.tsx'
 import {
   DELIVERY_VIEWS,
