@@ -1,6 +1,7 @@
 import type { RequestHandler, Response } from 'express'
 import type { Tenant } from '../../db/db.ts'
 import type { ApiRequest } from '../../db/merchants/requests.ts'
+import { createCounter } from '../limits/counter.ts'
 
 /**
  * Logs every request with an account's key for the people of the account, after its response was sent. Bodies are
@@ -33,14 +34,14 @@ export function noteAnswer(response: Response, text: string, code: string | null
 }
 
 export function requestLog({ onRequest, clock }: RequestLogDeps): RequestHandler {
-  const mayNote = atMost(MOST_A_SECOND, 1000, clock)
-  const mayKeep = atMost(MOST_BODIES_A_MINUTE, 60_000, clock)
+  const lines = createCounter({ points: MOST_A_SECOND, windowSeconds: 1, clock })
+  const characters = createCounter({ points: MOST_BODIES_A_MINUTE, windowSeconds: 60, clock })
   return (request, response, next) => {
     const began = clock()
     response.once('finish', () => {
       const { requestId, keyOf, answered, code } = response.locals as Noted
       const account = `${keyOf?.merchantId} ${keyOf?.livemode}`
-      if (keyOf === undefined || keyOf.keyId === null || !mayNote(account)) return
+      if (keyOf === undefined || keyOf.keyId === null || !lines.take(account).taken) return
       const { method, originalUrl } = request
       const { statusCode: status } = response
       const isWhole = !['GET', 'HEAD'].includes(method) || status >= 400
@@ -49,7 +50,7 @@ export function requestLog({ onRequest, clock }: RequestLogDeps): RequestHandler
         sent: body === undefined || !isWhole ? null : redactBody(body),
         answered: answered === undefined || !isWhole ? null : redactBody(parseOrText(answered)),
       }
-      const isKept = mayKeep(account, (bodies.sent?.length ?? 0) + (bodies.answered?.length ?? 0))
+      const isKept = characters.take(account, (bodies.sent?.length ?? 0) + (bodies.answered?.length ?? 0)).taken
       onRequest({
         id: requestId,
         merchantId: keyOf.merchantId,
@@ -73,20 +74,6 @@ type Noted = {
   readonly keyOf?: Keyed
   readonly answered?: string
   readonly code?: string | null
-}
-
-/** Returns true up to `most`. */
-function atMost(most: number, windowMs: number, clock: () => number): (of: string, cost?: number) => boolean {
-  let window = 0
-  const counts = new Map<string, number>()
-  return (of, cost = 1) => {
-    const now = Math.floor(clock() / windowMs)
-    if (now !== window) counts.clear()
-    window = now
-    const count = (counts.get(of) ?? 0) + cost
-    counts.set(of, count)
-    return count <= most
-  }
 }
 
 const HIDDEN = '(hidden)'
