@@ -52,15 +52,10 @@ const REQUEST_LOG_MS = 1000
 const MOST_REQUESTS = 2000
 
 /**
- * Maximum of workflows that a process starts at once, and of those that wait. Two cores start about eighty workflows
- * a second: more at once are no faster, and the relay starts the rest.
+ * Starts of workflows. Two cores make about eighty a second: more at once are no faster, and the relay makes the rest.
+ * The wait and the deadline of a start end before the relay takes over, three seconds after the payment's creation.
  */
-const STARTS = { inFlight: 16, waiting: 200 }
-/**
- * Milliseconds. With the deadline of a start this ends before the relay takes over, three seconds after the payment's
- * creation.
- */
-const START_WAIT_MS = 1200
+const STARTS = { running: 16, queued: 200, waitMs: 1200 }
 
 /** Overrides of the configuration for tests, which then compose nothing themselves. */
 export type ApiOverrides = {
@@ -193,12 +188,7 @@ const readCountries = ({ COUNTRY_HEADER: countryHeader, COUNTRY_DATABASE: file }
 })
 
 const composeBackground = (log: Logger) =>
-  createBackground({
-    ...STARTS,
-    waitMs: START_WAIT_MS,
-    clock: () => performance.now(),
-    onError: (error) => log.error({ err: error }, 'a payment was not started; the relay starts it'),
-  })
+  createBackground(STARTS, (error) => log.error({ err: error }, 'a payment was not started; the relay starts it'))
 
 function composeLater({ db, log }: { readonly db: Db; readonly log: Logger }) {
   const later = {

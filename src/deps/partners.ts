@@ -1,6 +1,6 @@
 import type { WorkerConfig } from '../config/config.ts'
 import type { Db } from '../db/db.ts'
-import { keepRoom, keepRoomBeside } from '../partners/decorators/crowded.ts'
+import { limitConverter, limitPartners } from '../partners/decorators/limited.ts'
 import { askPartner, reportStanding } from '../partners/decorators/standing.ts'
 import { type Watching, watchConverter, watchPartners } from '../partners/decorators/watched.ts'
 import { createPartners } from '../partners/index.ts'
@@ -27,8 +27,8 @@ export function composePartners(
     log,
   }
   return {
-    partners: reportStanding(keepRoom(measured), watch),
-    converter: keepRoomBeside(watchConverter(connectConverter(config), watching)),
+    partners: reportStanding(limitPartners(measured), watch),
+    converter: limitConverter(watchConverter(connectConverter(config), watching)),
     loop,
   }
 }

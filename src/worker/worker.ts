@@ -30,7 +30,7 @@ export const SHUTDOWN_FORCE_MS = 15_000
 
 /**
  * Concurrent workflow tasks, and the local activities in them, for which they wait. Three partners that hang occupy 180
- * (24 openings, and 12 each of readings, cancellations and refunds: crowded.ts), receivers of webhooks 75 (places.ts).
+ * (24 openings, and 12 each of readings, cancellations and refunds: limited.ts), receivers of webhooks 75 (announce.ts).
  * The rest is for payments that wait for none of them.
  */
 const WORKFLOW_TASKS_AT_ONCE = 300
@@ -40,7 +40,7 @@ const ACTIVITIES_AT_ONCE = 300
 
 /**
  * Concurrent deliveries. Almost all of them wait for receivers, so that places cost sockets and little else; ten
- * accounts whose receivers hang must occupy less than all of them (places.ts).
+ * accounts whose receivers hang must occupy less than all of them (webhook-delivery.ts).
  */
 const DELIVERIES_AT_ONCE = 400
 

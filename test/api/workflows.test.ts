@@ -545,13 +545,7 @@ describe('Starts of workflows', () => {
       })
       busy = await openTestApi({
         deps: ({ workflows }) => ({
-          background: createBackground({
-            inFlight: 2,
-            waiting: 3,
-            waitMs: 0,
-            clock: () => 0,
-            onError: () => undefined,
-          }),
+          background: createBackground({ running: 2, queued: 3 }, () => undefined),
           workflows: {
             ...workflows,
             start: async (payment) => {

@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { PROVIDER_NAMES, PROVIDERS, type ProviderName } from '../../src/domain/methods.ts'
 import { newId } from '../../src/ids.ts'
-import { keepRoom, keepRoomBeside } from '../../src/partners/decorators/crowded.ts'
+import { limitConverter, limitPartners } from '../../src/partners/decorators/limited.ts'
 import { createPartners } from '../../src/partners/index.ts'
 import { PartnerError, type PaymentPartner } from '../../src/partners/provider.ts'
 import { hmacSha256 } from '../../src/partners/signature.ts'
@@ -605,7 +605,7 @@ describe('Many calls at once', () => {
       readCallback: () => ({ kind: 'refused', reason: 'format' }),
     })
     const entries = PROVIDER_NAMES.map((name) => [name, partner(name)])
-    const partners = keepRoom(Object.fromEntries(entries) as Record<ProviderName, PaymentPartner>)
+    const partners = limitPartners(Object.fromEntries(entries) as Record<ProviderName, PaymentPartner>)
     return { partners, asked: (name: ProviderName) => inFlight.get(name) ?? 0, answer: () => waiting.shift()?.() }
   }
 
@@ -667,7 +667,7 @@ describe('Many calls at once', () => {
       asked++
       return new Promise<never>(() => undefined)
     }
-    const converter = keepRoomBeside({ rates: hangs, convert: hangs, cancel: hangs })
+    const converter = limitConverter({ rates: hangs, convert: hangs, cancel: hangs })
     const money = { minor: '4999', currency: 'EUR' } as const
     const calls = Array.from({ length: 60 }, (_, index) =>
       outcome(converter.convert({ key: `pay_${index}:convert`, amount: money, rate: '1.08' }, never)),

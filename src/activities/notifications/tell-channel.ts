@@ -3,6 +3,7 @@ import type { Db, Tx } from '../../db/db.ts'
 import { type Ending, endTry, moveChat, pauseChannel } from '../../db/notifications/messages.ts'
 import { GIVEN_UP_AFTER_SECONDS, type Outcome, pauseSeconds, retrySeconds } from '../../domain/notification/channel.ts'
 import type { ChannelMessage, Recipient } from '../../domain/notification/message.ts'
+import { createLimiter } from '../../runtime/limiter.ts'
 import { type Claim, type ClaimDeps, claimNext, giveUp } from './claim.ts'
 
 export type NotificationDeps = ClaimDeps & {
@@ -21,8 +22,8 @@ export type NotificationActivities = {
   tellChannel(channelId: string): Promise<ChannelRound>
 }
 
-/** The most concurrent sends of one process, so that channels that hang do not occupy all places of the queue. */
-const AT_ONCE = 20
+/** Concurrent sends of one process, so that channels that hang do not occupy all slots of the queue. */
+const SENDS = { running: 20, queued: 0 }
 const BUSY_PAUSE_MS = 1000
 
 /** Milliseconds between two messages to one chat or address: Telegram and Slack accept one a second, Discord more. */
@@ -36,18 +37,18 @@ const LONGEST_WAIT_MS = 60_000
 const iso = (ms: number): string => new Date(ms).toISOString()
 
 export function createNotificationActivities(deps: NotificationDeps): NotificationActivities {
-  let running = 0
+  const sends = createLimiter(SENDS)
   return {
     async tellChannel(channelId) {
-      if (running >= AT_ONCE) return { againAfterMs: BUSY_PAUSE_MS }
-      running += 1
+      const free = await sends.take()
+      if (free === null) return { againAfterMs: BUSY_PAUSE_MS }
       try {
         const claim = await deps.db.transaction((tx) => claimNext(deps, tx, { channelId, now: deps.now() }))
         if (claim.kind === 'done') return { againAfterMs: null }
         const wait = claim.kind === 'wait' ? claim.ms : await send(deps, claim)
         return { againAfterMs: wait > LONGEST_WAIT_MS ? null : Math.max(wait, 0) }
       } finally {
-        running -= 1
+        free()
       }
     },
   }

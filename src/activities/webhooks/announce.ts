@@ -2,8 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { cancellationSignal } from '@temporalio/activity'
 import { type Delivery, loadDeliveries, parkDeliveries, recordTries } from '../../db/webhooks/deliveries.ts'
 import type { LastAnswer } from '../../domain/webhook.ts'
-import { createSlots, type Slots } from '../../runtime/slots.ts'
-import { createEventPlaces } from './places.ts'
+import { createLimiter, type Limiter } from '../../runtime/limiter.ts'
 import { createSlowEndpoints, SLOW_MS, type SlowEndpoints } from './slow-endpoints.ts'
 import { type DeliveryDeps, lastAnswer, makeTry, type Tried } from './webhook-try.ts'
 
@@ -19,15 +18,18 @@ export type AnnounceActivities = {
   announce(eventId: string): Promise<{ failed: HandOver[] }>
 }
 
-/** The most endpoints of an account; more wait for a free place. */
-const AT_ONCE = 16
-/** One hanging receiver occupies at most a third of a worker's hundred places. An event waits half a second. */
-const PER_ENDPOINT = { inFlight: 10, waiting: 20 }
-const PATIENCE_MS = 500
+/**
+ * First tries run in the worker's workflow tasks: these stay free for payments, even if receivers hang that are not
+ * known to be slow yet. A try ends at SLOW_MS. So all that wait get a slot in half of it, unless half of the tries take
+ * longer: then receivers hang.
+ */
+const EVENTS = { running: 50, queued: 25, waitMs: SLOW_MS / 2 }
+/** One hanging receiver occupies at most thirty workflow tasks. */
+const ENDPOINT = { running: 10, queued: 20, waitMs: 500 }
 
 export function createAnnounceActivities(deps: DeliveryDeps): AnnounceActivities {
-  const reach = { deps, slots: createSlots(PER_ENDPOINT), slow: createSlowEndpoints(deps.now) }
-  const events = createEventPlaces(deps.now)
+  const reach = { deps, endpoints: createLimiter(ENDPOINT), slow: createSlowEndpoints(deps.now) }
+  const events = createLimiter(EVENTS)
   return {
     async announce(eventId) {
       const open = (await loadDeliveries(deps.db, eventId)).filter(({ status }) => status === 'pending')
@@ -71,28 +73,23 @@ export function createAnnounceActivities(deps: DeliveryDeps): AnnounceActivities
   }
 }
 
-type Reach = { readonly deps: DeliveryDeps; readonly slots: Slots; readonly slow: SlowEndpoints }
+type Reach = { readonly deps: DeliveryDeps; readonly endpoints: Limiter; readonly slow: SlowEndpoints }
 
 /** Leaves out an endpoint that had no free slot. */
 async function tryAll(reach: Reach, eventId: string, deliveries: readonly Delivery[]): Promise<Tried[]> {
-  const { deps, slots, slow } = reach
+  const { deps, endpoints, slow } = reach
   const signal = cancellationSignal()
   // Every try listens on it, and Node warns from eleven listeners on.
-  setMaxListeners(2 * AT_ONCE, signal)
-  const waiting = deliveries.filter(
-    ({ endpoint_failing, endpoint_id }) => !endpoint_failing && !slow.isLeftOut(endpoint_id),
-  )
-  const tried: Tried[] = []
-  const work = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const free = await slots.take(next.endpoint_id, AbortSignal.timeout(PATIENCE_MS))
-      if (free === null) continue
-      const planned = { eventId, delivery: next, number: 1, step: 1, totalMs: SLOW_MS }
-      const made = await makeTry(deps, planned, signal).finally(free)
-      slow.answered(next.endpoint_id, made.result.error === 'timeout' ? SLOW_MS : made.result.durationMs)
-      tried.push(made)
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, waiting.length) }, work))
-  return tried
+  setMaxListeners(0, signal)
+  const tried = deliveries.map(async (delivery): Promise<Tried | null> => {
+    const { endpoint_id: key, endpoint_failing } = delivery
+    if (endpoint_failing || slow.isLeftOut(key)) return null
+    const free = await endpoints.take({ key })
+    if (free === null) return null
+    const planned = { eventId, delivery, number: 1, step: 1, totalMs: SLOW_MS }
+    const made = await makeTry(deps, planned, signal).finally(free)
+    slow.answered(key, made.result.error === 'timeout' ? SLOW_MS : made.result.durationMs)
+    return made
+  })
+  return (await Promise.all(tried)).filter((made) => made !== null)
 }

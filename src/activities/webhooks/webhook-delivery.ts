@@ -1,8 +1,8 @@
 import { Context, cancellationSignal } from '@temporalio/activity'
-import { loadDeliveries, parkDeliveries, recordTries } from '../../db/webhooks/deliveries.ts'
+import { type Delivery, loadDeliveries, parkDeliveries, recordTries } from '../../db/webhooks/deliveries.ts'
 import type { LastAnswer } from '../../domain/webhook.ts'
+import { createLimiter, type Free } from '../../runtime/limiter.ts'
 import { notYet } from '../failure.ts'
-import { createPlaces } from './places.ts'
 import { type DeliveryDeps, lastAnswer, makeTry } from './webhook-try.ts'
 
 export type DeliveryTry = {
@@ -25,6 +25,14 @@ export type WebhookDeliveryActivities = {
   deliverWebhook(attempt: DeliveryTry): Promise<DeliveryResult>
 }
 
+/** Requests to one receiver: more than ten would only wait there. */
+const ENDPOINT = { running: 10, queued: 0 }
+/**
+ * A tenth of a worker's slots for deliveries. An account can have sixteen endpoints, and a receiver that hangs occupies
+ * each slot for 15 s.
+ */
+const ACCOUNT = { running: 40, queued: 0 }
+
 /**
  * Longer than a healthy receiver takes, and the window doubles each time: thousands can wait for one hanging receiver,
  * and each question costs the same. They vary, so that they do not all return at once.
@@ -32,7 +40,7 @@ export type WebhookDeliveryActivities = {
 const BUSY_PAUSE = { least: 5, most: 600 } as const
 
 export function createWebhookDeliveryActivities(deps: DeliveryDeps): WebhookDeliveryActivities {
-  const places = createPlaces()
+  const takeSlot = createSlots()
   return {
     async deliverWebhook({ eventId, endpointId, attempt, step }) {
       const [delivery] = await loadDeliveries(deps.db, eventId, endpointId)
@@ -43,7 +51,7 @@ export function createWebhookDeliveryActivities(deps: DeliveryDeps): WebhookDeli
         await parkDeliveries(deps.db, eventId, [endpointId])
         return { kind: 'stopped', last: null }
       }
-      const free = await places.take(delivery)
+      const free = await takeSlot(delivery)
       if (free === null)
         throw notYet('concurrency limit for this endpoint reached', busyPause(Context.current().info.attempt))
       const planned = { eventId, delivery, number: attempt, step }
@@ -54,6 +62,24 @@ export function createWebhookDeliveryActivities(deps: DeliveryDeps): WebhookDeli
       if (record.verdict === 'gone') return { kind: 'gone', last }
       return { kind: status === 'pending' ? 'failed' : 'stopped', last }
     },
+  }
+}
+
+/** Creates a function that returns null if the endpoint or its account has no free slot: the server keeps the delivery. */
+function createSlots(): (delivery: Delivery) => Promise<Free | null> {
+  const [endpoints, accounts] = [createLimiter(ENDPOINT), createLimiter(ACCOUNT)]
+  return async ({ endpoint_id, merchant_id }) => {
+    const freeEndpoint = await endpoints.take({ key: endpoint_id })
+    if (freeEndpoint === null) return null
+    const freeAccount = await accounts.take({ key: merchant_id })
+    if (freeAccount === null) {
+      freeEndpoint()
+      return null
+    }
+    return () => {
+      freeAccount()
+      freeEndpoint()
+    }
   }
 }
 

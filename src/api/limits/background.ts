@@ -1,52 +1,37 @@
-/** Work that no response waits for, bounded in one process. Other processes do the work that finds no place in time. */
+import { createLimiter, type Limits } from '../../runtime/limiter.ts'
+
+/** Work that no response waits for, bounded in one process. Other processes do the work that finds no slot in time. */
 export type Background = {
   readonly run: (work: () => Promise<void>) => void
   readonly settled: () => Promise<void>
+  /** Drops the work that waits, and resolves when the rest has ended. */
   readonly close: () => Promise<void>
 }
 
-export type BackgroundRules = {
-  /** Most work that runs at once. */
-  readonly inFlight: number
-  readonly waiting: number
-  /** Milliseconds that work waits for a place before it is dropped. */
-  readonly waitMs: number
-  /** Milliseconds, of any monotonic clock. */
-  readonly clock: () => number
-  readonly onError: (error: unknown) => void
-}
+export function createBackground(limits: Limits, onError: (error: unknown) => void): Background {
+  const limiter = createLimiter(limits)
+  const open = new Set<Promise<void>>()
+  let isClosed = false
 
-export function createBackground({ inFlight, waiting, waitMs, clock, onError }: BackgroundRules): Background {
-  const queue: { readonly work: () => Promise<void>; readonly until: number }[] = []
-  const ends: (() => void)[] = []
-  let running = 0
-
-  async function start(work: () => Promise<void>): Promise<void> {
-    running += 1
-    await work().catch(onError)
-    running -= 1
-    startNext()
-    if (running === 0) for (const end of ends.splice(0)) end()
+  async function runInTurn(work: () => Promise<void>): Promise<void> {
+    const free = await limiter.take()
+    if (free === null) return
+    if (!isClosed) await work().catch(onError)
+    free()
   }
 
-  function startNext(): void {
-    const now = clock()
-    let next = queue.shift()
-    while (next !== undefined && next.until < now) next = queue.shift()
-    if (next !== undefined) void start(next.work)
+  const settled = async (): Promise<void> => {
+    while (open.size > 0) await Promise.all(open)
   }
-
-  const settled = (): Promise<void> =>
-    running === 0 ? Promise.resolve() : new Promise((resolve) => void ends.push(resolve))
 
   return {
     run(work) {
-      if (running < inFlight) void start(work)
-      else if (queue.length < waiting) queue.push({ work, until: clock() + waitMs })
+      const done = runInTurn(work).finally(() => open.delete(done))
+      open.add(done)
     },
     settled,
     close() {
-      queue.length = 0
+      isClosed = true
       return settled()
     },
   }

@@ -1,4 +1,4 @@
-import { createSlots, type SlotRules } from '../../runtime/slots.ts'
+import { createLimiter, type Limits } from '../../runtime/limiter.ts'
 import { Problem } from '../http/problems.ts'
 
 /**
@@ -14,18 +14,21 @@ export type Turns = {
 /** Throws `rate_limited` (429) if too many wait already. */
 export type InTurn = <T>(key: string, work: () => Promise<T>) => Promise<T>
 
+const LISTS = { running: 3, queued: 50 }
+const FILES = { running: 2, queued: 10 }
+
 export function createTurns(): Turns {
-  return { lists: takeTurns({ inFlight: 3, waiting: 50 }), files: takeTurns({ inFlight: 2, waiting: 10 }) }
+  return { lists: takeTurns(LISTS), files: takeTurns(FILES) }
 }
 
-export function takeTurns(rules: Required<SlotRules>): InTurn {
-  const slots = createSlots(rules)
+export function takeTurns(limits: Required<Pick<Limits, 'running' | 'queued'>>): InTurn {
+  const limiter = createLimiter(limits)
   return async (key, work) => {
-    const free = await slots.take(key)
+    const free = await limiter.take({ key })
     if (free === null)
       throw new Problem(
         'rate_limited',
-        `Too many concurrent list requests (limit: ${rules.inFlight} running, ${rules.waiting} queued). Try again in 1 s.`,
+        `Too many concurrent list requests (limit: ${limits.running} running, ${limits.queued} queued). Try again in 1 s.`,
         { headers: { 'retry-after': '1' }, isHeld: true },
       )
     return work().finally(free)

@@ -3,7 +3,7 @@ import { recover } from 'tiny-secp256k1'
 import type { LocalAccount } from 'viem/accounts'
 import type { Hex } from '../../domain/hex.ts'
 import { keccak256 } from '../../evm/keccak.ts'
-import { createSlots } from '../../runtime/slots.ts'
+import { createLimiter } from '../../runtime/limiter.ts'
 import { accountSigningBy } from './account.ts'
 
 /** A key management service that signs with a secp256k1 key and never reveals it. */
@@ -14,8 +14,8 @@ export type KeyService = {
   readonly signDigest: (digest: Uint8Array) => Promise<Uint8Array>
 }
 
-/** Maximum concurrent signatures of one service: the number that settlement signs at once. */
-const IN_FLIGHT = 25
+/** Concurrent signatures of one service: the number that settlement signs at once. */
+const SIGNATURES = { running: 25 }
 
 /** Key services answer within 100 ms; this is three times the answer of a slow one. */
 const DEADLINE_MS = 3000
@@ -37,13 +37,13 @@ export async function createServiceAccount(service: KeyService, deadlineMs = DEA
   if (info.length < 65 || point[0] !== 4)
     throw new Error('the key service has no uncompressed secp256k1 key under this name')
   const hash = keccak256(`0x${point.subarray(1).toString('hex')}`)
-  const slots = createSlots({ inFlight: IN_FLIGHT })
+  const limiter = createLimiter(SIGNATURES)
   return accountSigningBy({
     address: `0x${hash.slice(-40)}`,
     publicKey: `0x${point.toString('hex')}`,
     async sign(hash) {
       const digest = Buffer.from(hash.slice(2), 'hex')
-      const free = await slots.take('service')
+      const free = await limiter.take()
       const der = await answerWithin(deadlineMs, service.signDigest(digest)).finally(() => free?.())
       const { r, s } = parseDer(der)
       const signature = toWord(r) + toWord(s > ORDER / 2n ? ORDER - s : s)

@@ -1,6 +1,6 @@
 import type { Hex } from '../../domain/hex.ts'
 import { keccak256 } from '../../evm/keccak.ts'
-import { createRate } from '../../runtime/rate.ts'
+import { createLimiter } from '../../runtime/limiter.ts'
 import { parseRawHeader, type RawHeader, type RawReceipt } from '../receipts/encoding.ts'
 import {
   type Block,
@@ -79,8 +79,9 @@ const at = (tag: BlockTag): string => (typeof tag === 'number' ? quantity(tag) :
 
 export function connectNode(url: string, options: NodeOptions): RpcNode {
   const health = createHealth(options)
-  const { callsPerSecond: perSecond, now } = options
-  const budget = createRate({ perSecond, burst: perSecond, now })
+  const { callsPerSecond: rate, timeoutMs: waitMs, now } = options
+  // No call waits that cannot begin in time.
+  const budget = createLimiter({ rate, queued: Math.floor((rate * waitMs) / 1000), waitMs }, now)
   const transport = connectTransport(url, { ...options, health, budget })
   const readers = createPartReaders({ name: options.name, now: options.now })
   return asNode({ name: options.name, health, transport, readers })

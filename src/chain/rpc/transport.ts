@@ -1,6 +1,5 @@
 import type { Hex } from '../../domain/hex.ts'
-import type { Rate } from '../../runtime/rate.ts'
-import { createSlots, type Slots } from '../../runtime/slots.ts'
+import { createLimiter, type Limiter } from '../../runtime/limiter.ts'
 import { parseNumber } from './answers.ts'
 import { connectClients } from './clients.ts'
 import { createFailure, createRedaction, isCutOff, isTooLarge, NodeFailure, unawaited } from './failure.ts'
@@ -33,7 +32,8 @@ export type TransportOptions = {
   readonly timeoutMs: number
   readonly chainId: number
   readonly health: Health
-  readonly budget: Rate
+  /** Limits how many calls a second are made. */
+  readonly budget: Limiter
 }
 
 /** Maximum number of large answers of one node at a time. */
@@ -46,8 +46,8 @@ export function connectTransport(url: string, options: TransportOptions): NodeTr
   const { name, timeoutMs, chainId, health } = options
   const clients = connectClients(url, timeoutMs)
   const askOnce = createCaller(options, createRedaction(url))
-  const turns = createSlots({ inFlight: LARGE_AT_ONCE })
-  const patientTurns = createSlots({ inFlight: 1 })
+  const turns = createLimiter({ running: LARGE_AT_ONCE })
+  const patientTurns = createLimiter({ running: 1 })
   let admitted: Promise<void> | null = null
   let admittedOnce = false
 
@@ -74,8 +74,8 @@ export function connectTransport(url: string, options: TransportOptions): NodeTr
   }
 
   /** Waits for a turn, which is no failure of the node and no reason to give up: other calls precede this one. */
-  async function askInTurn<T>(call: Ask<T>, queue: Slots, request: Request): Promise<T> {
-    const free = await queue.take(name, call.signal)
+  async function askInTurn<T>(call: Ask<T>, limiter: Limiter, request: Request): Promise<T> {
+    const free = await limiter.take({ signal: call.signal })
     if (free === null) throw unawaited(`${name} ${call.method}`)
     return askOnce(call, request).finally(free)
   }
@@ -107,10 +107,11 @@ export function connectTransport(url: string, options: TransportOptions): NodeTr
   }
 }
 
-function createCaller({ name, timeoutMs, health, budget }: TransportOptions, redact: (text: string) => string) {
+function createCaller({ name, health, budget }: TransportOptions, redact: (text: string) => string) {
   return async function askOnce<T>({ method, params, parse }: Ask<T>, request: Request): Promise<T> {
     const place = `${name} ${method}`
-    if (!(await budget.take(timeoutMs)))
+    const free = await budget.take()
+    if (free === null)
       throw new NodeFailure(place, { kind: 'silent', answer: 'more calls than the budget of this node' })
     const startedAt = performance.now()
     try {
@@ -123,6 +124,8 @@ function createCaller({ name, timeoutMs, health, budget }: TransportOptions, red
       if (failure.isCutOff) health.answered(method, performance.now() - startedAt)
       else health.failed(method, { failure, ms: performance.now() - startedAt })
       throw failure
+    } finally {
+      free()
     }
   }
 }

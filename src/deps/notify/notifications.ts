@@ -11,8 +11,8 @@ import { deliverMessage } from '../../notify/deliver.ts'
 import { createMailSender } from '../../notify/mail.ts'
 import type { Post } from '../../notify/outcome.ts'
 import type { Bot } from '../../notify/telegram.ts'
+import { createLimiter } from '../../runtime/limiter.ts'
 import type { Logger } from '../../runtime/log.ts'
-import { createRate } from '../../runtime/rate.ts'
 import { createSecretBox } from '../../webhooks/secret-box.ts'
 import { createSender, type Sender } from '../../webhooks/send.ts'
 import type { Loop } from '../../worker/loop.ts'
@@ -23,7 +23,7 @@ import { composeMail } from './mail.ts'
 import { composeTelegram } from './telegram.ts'
 
 /** Telegram accepts thirty messages a second from a bot. Two workers at this pace stay below that. */
-const BOT_MESSAGES_PER_SECOND = 14
+const BOT_CALLS = { rate: 14 }
 
 export type Notifications = {
   readonly activities: NotificationActivities
@@ -46,8 +46,8 @@ export function composeNotifications(
   const bot = readBot(config)
   const sender = createSender({ mode: config.PINRAIL_MODE, testTargets: readTestTargets(config), now: Date.now })
   const place = { publicUrl: config.PUBLIC_URL, testMode: !db.livemode }
-  const botRate = createRate({ perSecond: BOT_MESSAGES_PER_SECOND, burst: 1 })
-  const botTurn = () => botRate.take()
+  const botCalls = createLimiter(BOT_CALLS)
+  const botTurn = () => botCalls.take()
   const delivering = { ...place, post: postBy(sender), mail, bot, botTurn }
   const channels = {
     secretBox: box,

@@ -9,7 +9,7 @@ import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import { EXTENSION_MS, MAX_ATTEMPTS } from '../../../src/domain/payment/requests.ts'
 import { newId } from '../../../src/ids.ts'
 import { createRates } from '../../../src/partners/converter/rates.ts'
-import { keepRoom } from '../../../src/partners/decorators/crowded.ts'
+import { limitPartners } from '../../../src/partners/decorators/limited.ts'
 import { PartnerError } from '../../../src/partners/provider.ts'
 import { perform } from './fixture.ts'
 import { createMoneyFixture, eur, LATE, type MoneyFixture } from './money-fixture.ts'
@@ -254,12 +254,12 @@ describe('canceling an order', () => {
   test('a queue for a partner does not count as the partner’s silence: a payment is closed without an answer only after two minutes', async () => {
     const { id } = await fixture.opened()
     const { partners = fixture.deps.partners } = app(() => new Promise<never>(() => undefined))
-    const crowded = { ...partners, ...keepRoom(partners) }
+    const limited = { ...partners, ...limitPartners(partners) }
     for (let call = 0; call < 12; call++)
-      void crowded.wallet_app.cancelOrder?.({ attemptId: 'att_1' }, AbortSignal.timeout(60_000))
+      void limited.wallet_app.cancelOrder?.({ attemptId: 'att_1' }, AbortSignal.timeout(60_000))
     const closeAt = (attempt: number) =>
       perform(
-        fixture.activities({ partners: crowded }).closeUnpaid,
+        fixture.activities({ partners: limited }).closeUnpaid,
         { paymentId: id, as: 'expired' as const, now: LATE },
         { attempt },
       )

@@ -1,6 +1,5 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
-import { setImmediate } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import express, { type ErrorRequestHandler } from 'express'
 import { createTestDatabase, type TestDatabase } from '../../../scripts/test/services/databases.ts'
@@ -18,7 +17,6 @@ import { createDb, type Db } from '../../../src/db/db.ts'
 import { addToLimits, forgetLimits } from '../../../src/db/limits.ts'
 import { listPayments } from '../../../src/db/payments/payment-list.ts'
 import { countOpenPayments } from '../../../src/db/payments/payments.ts'
-import { createRate } from '../../../src/runtime/rate.ts'
 import { ASSETS, brandSheet } from '../../../src/web/assets.ts'
 import { onceIn, openAccount } from '../site/account.ts'
 import { expectProblem, openTestApi, type TestApi } from '../support/test-api.ts'
@@ -415,110 +413,41 @@ describe('Counters', () => {
     })
   })
 
-  describe('Concurrent work', () => {
-    test('concurrent work is bounded for each account, the rest queues in order, and more is refused', async () => {
-      const inTurn = takeTurns({ inFlight: 2, waiting: 2 })
-      const begun: string[] = []
-      const ends = new Map<string, () => void>()
-      const work = (key: string, name: string) =>
-        inTurn(key, () => {
-          begun.push(name)
-          return new Promise<string>((resolve) => ends.set(name, () => resolve(name)))
-        })
-      const [a, b, c, d] = [work('x', 'a'), work('x', 'b'), work('x', 'c'), work('x', 'd')]
-      const other = work('y', 'other')
-      await expect(work('x', 'e')).rejects.toMatchObject({ code: 'rate_limited' })
-      expect(begun).toEqual(['a', 'b', 'other'])
-      for (const [name, ended] of [
-        ['b', b],
-        ['a', a],
-        ['other', other],
-        ['c', c],
-        ['d', d],
-      ] as const) {
-        ends.get(name)!()
-        expect(await ended).toBe(name)
-      }
-      expect(begun).toEqual(['a', 'b', 'other', 'c', 'd'])
-      const again = work('x', 'f')
-      await setImmediate()
-      ends.get('f')!()
-      expect(await again).toBe('f')
-    })
-
-    test('calls a second are allowed in a burst, and one that would wait too long is not counted', async () => {
-      let now = 0
-      const rate = createRate({ perSecond: 10, burst: 2, now: () => now })
-      expect([await rate.take(0), await rate.take(0), await rate.take(99), await rate.take(0)]).toEqual([
-        true,
-        true,
-        false,
-        false,
-      ])
-      now = 100
-      expect([await rate.take(0), await rate.take(0)]).toEqual([true, false])
-    })
-
-    test('work that fails passes its slot to the next', async () => {
-      const inTurn = takeTurns({ inFlight: 1, waiting: 1 })
-      const first = inTurn('x', () => Promise.reject(new Error('no')))
-      const second = inTurn('x', async () => 'yes')
-      await expect(first).rejects.toThrow('no')
-      expect(await second).toBe('yes')
-    })
+  test('a list is refused if too many of the account wait, and one that fails passes its slot to the next', async () => {
+    const inTurn = takeTurns({ running: 1, queued: 1 })
+    const first = inTurn('x', () => Promise.reject(new Error('no')))
+    const second = inTurn('x', async () => 'yes')
+    await expect(inTurn('x', async () => 'too many')).rejects.toMatchObject({ code: 'rate_limited' })
+    await expect(first).rejects.toThrow('no')
+    expect(await second).toBe('yes')
   })
 })
 
 describe('Background work', () => {
-  let now = 0
-  const failed: unknown[] = []
-  const openBackground = () =>
-    createBackground({
-      inFlight: 1,
-      waiting: 2,
-      waitMs: 10,
-      clock: () => now,
-      onError: (error) => failed.push(error),
-    })
-  const createGate = () => {
-    let open = (): void => undefined
-    const gate = new Promise<void>((resolve) => {
-      open = resolve
-    })
-    return { gate, open }
-  }
-
-  test('work whose turn comes too late is dropped, and the next that is in time runs', async () => {
-    const { gate, open } = createGate()
+  test('background work beyond its bounds is dropped, and work that fails is reported', async () => {
+    const failed: unknown[] = []
     const done: number[] = []
-    const background = openBackground()
-    background.run(() => gate.then(() => void done.push(1)))
-    background.run(async () => void done.push(2))
-    now += 6
-    background.run(async () => void done.push(3))
-    now += 6
-    open()
-    await background.settled()
-    expect(done).toEqual([1, 3])
-  })
-
-  test('work that fails is reported, and passes its slot to the next', async () => {
-    const done: number[] = []
-    const background = openBackground()
+    const background = createBackground({ running: 1, queued: 1 }, (error) => failed.push(error))
     background.run(() => Promise.reject(new Error('no')))
     background.run(async () => void done.push(2))
+    background.run(async () => void done.push(3))
     await background.settled()
     expect([failed, done]).toEqual([[new Error('no')], [2]])
   })
 
-  test('waiting work is dropped when the process ends, and running work is awaited', async () => {
-    const { gate, open } = createGate()
+  test('background work that waits is dropped when the process ends, and work that runs is awaited', async () => {
     const done: number[] = []
-    const background = openBackground()
-    background.run(() => gate.then(() => void done.push(1)))
+    const background = createBackground({ running: 1 }, () => undefined)
+    const work = new EventEmitter()
+    background.run(async () => {
+      work.emit('begun')
+      await once(work, 'end')
+      done.push(1)
+    })
     background.run(async () => void done.push(2))
+    await once(work, 'begun')
     const closed = background.close()
-    open()
+    work.emit('end')
     await closed
     expect(done).toEqual([1])
   })

@@ -3,7 +3,6 @@ import { connectRpc } from '../../../src/chain/rpc/rpc.ts'
 import { LARGE_AT_ONCE } from '../../../src/chain/rpc/transport.ts'
 import { TOPICS } from '../../../src/chain/token/contracts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
-import { createSlots } from '../../../src/runtime/slots.ts'
 import type { RpcCall } from '../../support/anvil.ts'
 import { type Malice, useHostileNodes } from '../../support/hostile-node.ts'
 import { createFixture, type Fixture, newAddress, TOKEN } from '../fixture.ts'
@@ -305,27 +304,6 @@ describe('large receipts', () => {
       const receipts = await Promise.all(all.map((hash) => node.receipt(hash)))
       expect(receipts.map((receipt) => receipt?.txHash)).toEqual(all)
       expect(node.health.view()).toMatchObject({ failures: 0 })
-    })
-
-    test('receipts are requested a few at a time, in their order, and leave the queue when their caller stops waiting', async () => {
-      const slots = createSlots({ inFlight: 2 })
-      const [first, second] = [await slots.take('node'), await slots.take('node')]
-      const over = new AbortController()
-      const order: string[] = []
-      const waiting = ['third', 'fourth'].map(async (name) => {
-        const free = await slots.take('node')
-        order.push(name)
-        return free
-      })
-      const left = slots.take('node', over.signal)
-      over.abort()
-      expect([await left, await slots.take('node', over.signal)]).toEqual([null, null])
-      first?.()
-      second?.()
-      const [third] = await Promise.all(waiting)
-      expect(order).toEqual(['third', 'fourth'])
-      third?.()
-      expect(await slots.take('node')).not.toBeNull()
     })
   })
 

@@ -1,5 +1,5 @@
 import type { Hex } from '../../../domain/hex.ts'
-import { createSlots } from '../../../runtime/slots.ts'
+import { createLimiter } from '../../../runtime/limiter.ts'
 import { parseRawReceipt, type RawReceipt } from '../../receipts/encoding.ts'
 import type { Log, Transaction } from '../answers.ts'
 import { isTooLarge } from '../failure.ts'
@@ -24,7 +24,7 @@ export type PartReader = {
 export function createPartReaders(
   node: Pick<Source, 'name' | 'now'>,
 ): (transport: NodeTransport, signal: AbortSignal | undefined) => PartReader {
-  const shared = { ...node, turns: createSlots({ inFlight: 1 }) }
+  const shared = { ...node, turns: createLimiter({ running: 1 }) }
   return (transport, signal) => {
     const source: Source = { ...shared, transport, signal }
     return {

@@ -1,4 +1,4 @@
-import type { Slots } from '../../../runtime/slots.ts'
+import type { Limiter } from '../../../runtime/limiter.ts'
 import { NodeFailure, unawaited } from '../failure.ts'
 import type { NodeTransport } from '../transport.ts'
 
@@ -10,7 +10,7 @@ export type Source = {
   /**
    * Lets one reading transaction by transaction run at a time: memory contains at most one block that a node invents.
    */
-  readonly turns: Slots
+  readonly turns: Limiter
   readonly signal: AbortSignal | undefined
 }
 
@@ -26,7 +26,7 @@ export function deadline({ name, now, signal }: Source, ms: number, answer: stri
 }
 
 export async function inTurn<T>({ turns, name, signal }: Source, read: () => Promise<T>): Promise<T> {
-  const free = await turns.take(name, signal)
+  const free = await turns.take({ signal })
   if (free === null) throw unawaited(name)
   return read().finally(free)
 }
