@@ -1,16 +1,28 @@
 import type { Hex } from 'viem'
+import type { ProviderName } from '../../src/domain/methods.ts'
 import { parseUsdc } from '../../src/domain/money.ts'
 import type { Progress } from '../setup/progress.mjs'
 import { findRunning, type System, startSystem } from '../system.ts'
 import { JOURNEYS, type Journey, travel } from './journey.ts'
 import { createMerchant, type Merchant } from './merchant.ts'
 
+/** The provider for which a driver is used. */
+const PROVIDERS_BY_DRIVER: Readonly<Record<string, ProviderName>> = { stripe: 'card_partner' }
+
 /**
  * `npm run demo`: uses the system that runs, or starts one; makes a payment through each provider; checks state,
- * webhook and balance.
+ * webhook and balance. With `--drivers stripe` the simulators of these companies are used, in a separate data folder.
  */
 export async function main(progress: Progress): Promise<number> {
-  const dataFolder = process.env['PINRAIL_DATA'] ?? '.data'
+  const drivers = readNames(process.argv.slice(2))
+  for (const driver of drivers) {
+    const provider = PROVIDERS_BY_DRIVER[driver]
+    if (provider === undefined)
+      throw new Error(`there is no driver ${driver}: use ${Object.keys(PROVIDERS_BY_DRIVER).join(', ')}`)
+    process.env[`PROVIDER_${provider.toUpperCase()}`] = driver
+  }
+  const folder = process.env['PINRAIL_DATA'] ?? '.data'
+  const dataFolder = drivers.length === 0 ? folder : `${folder}/drivers-${drivers.join('-')}`
   const running = findRunning(dataFolder)
   if (running !== null) progress.line(`using the system that is running at ${running.info.api_url}`)
   const system = running ?? (await startSystem({ dataFolder, ports: 'default', progress }))
@@ -35,6 +47,13 @@ export async function main(progress: Progress): Promise<number> {
   } finally {
     await system.stop()
   }
+}
+
+function readNames(args: readonly string[]): string[] {
+  const [option, names] = args
+  if (option === undefined) return []
+  if (option !== '--drivers' || names === undefined) throw new Error('usage: npm run demo -- [--drivers <name>,…]')
+  return names.split(',')
 }
 
 /** Prints the payment's timeline. Returns the micro-USDC that the merchant received. */

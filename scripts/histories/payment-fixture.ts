@@ -100,7 +100,7 @@ export async function createPaymentFixture(env: TestWorkflowEnvironment, partsOp
       await recordPartnerEvent(db, {
         provider,
         eventId: newId('request'),
-        attemptId,
+        subject: { attemptId },
         bodySha256: new Uint8Array(32),
         at: new Date().toISOString(),
       })

@@ -25,6 +25,7 @@ import { createSandbox } from '../../src/sandbox/app.ts'
 import { createInbox } from '../../src/sandbox/inbox/inbox.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { newWebhookSecret } from '../../src/webhooks/sign.ts'
+import { accountVariables, createAccount, type DriverChoice } from '../system/drivers.ts'
 import { BOX_KEY, CONVERTER_SECRET, PARTNER_SECRET, PEPPER, TEST_ENVIRONMENT } from '../test/environment.ts'
 import { createTestDatabase } from '../test/services/databases.ts'
 
@@ -38,6 +39,8 @@ export const PATHS: Record<ProviderName, string> = {
 }
 
 export type PaymentPartsOptions = {
+  /** The drivers of providers that do not use the simulator's protocol. */
+  readonly drivers?: DriverChoice
   /** Unix milliseconds, instead of the time that the server skips to. */
   readonly clock?: () => number
 }
@@ -60,12 +63,18 @@ export async function startPaymentParts(env: TestWorkflowEnvironment, options: P
   const secret = newWebhookSecret()
   const inbox = await createInbox({ secrets: [secret], dataFile: join(folder, 'inbox.jsonl'), log })
   const inboxServer = await listen(inbox.app)
+  const account = (provider: ProviderName) => createAccount(options.drivers?.[provider] ?? 'simulator', PARTNER_SECRET)
+  const accounts = {
+    wallet_app: account('wallet_app'),
+    card_partner: account('card_partner'),
+    local_partner: account('local_partner'),
+  }
   let sandboxUrl = ''
   const sandbox = await createSandbox({
     dataFolder: join(folder, 'sandbox'),
     publicUrl: () => sandboxUrl,
     callbackUrl: apiServer.url,
-    partners: createAccounts(Object.keys(PATHS) as ProviderName[]),
+    partners: accounts,
     converterSecret: CONVERTER_SECRET,
     minter: null,
     clock,
@@ -77,6 +86,9 @@ export async function startPaymentParts(env: TestWorkflowEnvironment, options: P
   const environment = {
     ...TEST_ENVIRONMENT,
     ...CHAIN_KEYS,
+    ...accountVariables('wallet_app', accounts.wallet_app),
+    ...accountVariables('card_partner', accounts.card_partner),
+    ...accountVariables('local_partner', accounts.local_partner),
     DATABASE_URL: database.url,
     DATABASE_POOL: '8',
     TEMPORAL_ADDRESS: env.address,
@@ -149,11 +161,6 @@ async function virtualTime(env: TestWorkflowEnvironment) {
       return latest
     },
   }
-}
-
-function createAccounts(names: readonly ProviderName[]): Record<ProviderName, { account: string; secret: string }> {
-  const accounts = names.map((name) => [name, { account: 'pinrail', secret: PARTNER_SECRET }])
-  return Object.fromEntries(accounts) as Record<ProviderName, { account: string; secret: string }>
 }
 
 /** Adds a merchant with a wallet, a key and an endpoint; returns the key. */

@@ -1,7 +1,9 @@
 import { privateKeyToAddress } from 'viem/accounts'
 import { KNOWN_VARIABLES } from '../../src/config/config.ts'
 import { isOfTemporal, namesTemporal } from '../../src/config/temporal.ts'
+import type { ProviderName } from '../../src/domain/methods.ts'
 import { DEVELOPMENT_CHAIN_ID } from './anvil.ts'
+import { accountVariables, createAccount, readDrivers } from './drivers.ts'
 import type { Ports } from './ports.ts'
 import { postgresUrl } from './postgres/server.ts'
 import type { Secrets } from './secrets.ts'
@@ -57,10 +59,13 @@ export type EnvironmentParts = { addresses: Addresses; ports: Ports; secrets: Se
 export type Environments = { api: Environment; worker: Environment; sandbox: Environment; inbox: Environment }
 
 export function createEnvironments({ addresses, ports, secrets, dataFolder }: EnvironmentParts): Environments {
+  const drivers = readDrivers(process.env)
+  const account = (provider: ProviderName, secret: string) =>
+    accountVariables(provider, createAccount(drivers[provider] ?? 'simulator', secret))
   const partners = {
-    WALLET_APP_SECRET: secrets.walletApp,
-    CARD_PARTNER_SECRET: secrets.cardPartner,
-    LOCAL_PARTNER_SECRET: secrets.localPartner,
+    ...account('wallet_app', secrets.walletApp),
+    ...account('card_partner', secrets.cardPartner),
+    ...account('local_partner', secrets.localPartner),
     CONVERTER_SECRET: secrets.converter,
   }
   const common = {

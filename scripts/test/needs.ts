@@ -6,6 +6,7 @@ import { ensureHelm } from '../setup/programs/helm.ts'
 import { ensureLanguages } from '../setup/programs/languages.ts'
 import { ensurePgbouncer } from '../setup/programs/pgbouncer.ts'
 import { ensurePromtool } from '../setup/programs/promtool.ts'
+import { ensureStripeMock } from '../setup/programs/stripe-mock.ts'
 import type { Progress } from '../setup/progress.mjs'
 import { firstLine } from '../setup/run.ts'
 import { ensureTemporalServer } from '../setup/temporal/temporal-server.ts'
@@ -26,6 +27,7 @@ const PROGRAMS: readonly Program[] = [
   { name: 'the languages of the examples', use: /runSamples\(/, ensure: ensureLanguages },
   { name: 'promtool', use: /ensurePromtool\(/, ensure: ensurePromtool },
   { name: 'helm', use: /ensureHelm\(/, ensure: ensureHelm },
+  { name: 'stripe-mock', use: /startStripeMock\(/, ensure: ensureStripeMock },
 ]
 
 export type LeftOut = {

@@ -5,6 +5,7 @@ import { databaseShape, migrationShape } from './database.ts'
 import { codecKeys, codecToken, retiredShape } from './keys.ts'
 import type { Problem } from './live.ts'
 import { MISTAKEN_TOKENS } from './mistaken-tokens.ts'
+import { accountsShape, partnersShape } from './partners.ts'
 import { mailboxShape, mailShape, origin, peopleShape } from './people.ts'
 import { ConfigurationError, type Environment, findProblems, read, withFiles } from './read.ts'
 import { Secret } from './secret.ts'
@@ -74,15 +75,7 @@ const commonSchema = z.object({
   CRYPTO_DEPOSITS: flag.default(false),
   CHAIN_ID: z.coerce.number().int().positive().default(137),
   USDC_ADDRESS: address.default('0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'),
-  WALLET_APP_URL: url,
-  WALLET_APP_ACCOUNT: z.string().default('pinrail'),
-  WALLET_APP_SECRET: secret,
-  CARD_PARTNER_URL: url,
-  CARD_PARTNER_ACCOUNT: z.string().default('pinrail'),
-  CARD_PARTNER_SECRET: secret,
-  LOCAL_PARTNER_URL: url,
-  LOCAL_PARTNER_ACCOUNT: z.string().default('pinrail'),
-  LOCAL_PARTNER_SECRET: secret,
+  ...partnersShape,
   CONVERTER_URL: url,
   CONVERTER_SECRET: secret,
   ...tracesShape,
@@ -196,12 +189,8 @@ const sandboxSchema = z.object({
   SANDBOX_DATA: z.string().min(1),
   /** Base URL of callbacks: `<url>/callbacks/<provider>`. */
   SANDBOX_CALLBACK_URL: url,
-  WALLET_APP_ACCOUNT: commonSchema.shape.WALLET_APP_ACCOUNT,
-  WALLET_APP_SECRET: secret,
-  CARD_PARTNER_ACCOUNT: commonSchema.shape.CARD_PARTNER_ACCOUNT,
-  CARD_PARTNER_SECRET: secret,
-  LOCAL_PARTNER_ACCOUNT: commonSchema.shape.LOCAL_PARTNER_ACCOUNT,
-  LOCAL_PARTNER_SECRET: secret,
+  /** Each provider's simulator speaks the protocol of its driver, and signs callbacks with the first secret. */
+  ...accountsShape,
   CONVERTER_SECRET: secret,
   /** The converter buys USDC for the treasury: on the development chain it mints it with the USDC contract's minter. */
   SANDBOX_RPC_URL: url.optional(),

@@ -205,9 +205,12 @@ const noSharedSecrets: Rule = (settings) => {
 const RULES: readonly Rule[] = [
   noDevelopmentSecrets,
   noSharedSecrets,
-  ...['WALLET_APP_SECRET', 'CARD_PARTNER_SECRET', 'LOCAL_PARTNER_SECRET', 'CONVERTER_SECRET', 'KEYSTORE_PASSWORD'].map(
-    (name) => about(name, hardToGuess),
-  ),
+  ...['WALLET_APP', 'CARD_PARTNER', 'LOCAL_PARTNER'].flatMap((at) => [
+    about(`${at}_SECRET`, hardToGuess),
+    about(`${at}_WEBHOOK_SECRETS`, each(hardToGuess)),
+  ]),
+  about('CONVERTER_SECRET', hardToGuess),
+  about('KEYSTORE_PASSWORD', hardToGuess),
   about('TREASURY_KEY', noRawKeys),
   about('RETIRED_TREASURY_KEYS', noRawKeys),
   about('PUBLIC_URL', publicUrl),

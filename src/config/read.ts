@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { createLocate } from './countries.ts'
 import { liveProblems, type Problem } from './live.ts'
+import { partnerProblems } from './partners.ts'
 import { readTemporal } from './temporal.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -65,6 +66,7 @@ export function findProblems(schema: z.ZodObject, env: Environment): Problem[] {
   const settings = Object.fromEntries(read)
   if (settings['CRYPTO_DEPOSITS'] === true && 'DEPOSIT_SEED' in settings && settings['DEPOSIT_SEED'] === undefined)
     problems.push({ name: 'DEPOSIT_SEED', must: 'must be set, because CRYPTO_DEPOSITS is true' })
+  problems.push(...partnerProblems(settings))
   if ('TEMPORAL_ADDRESS' in settings)
     problems.push(...failing('TEMPORAL_*', 'must name a server', () => readTemporal(present)))
   const countries = settings['COUNTRY_DATABASE']

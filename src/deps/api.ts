@@ -19,8 +19,8 @@ import { deleteStarts } from '../db/outbox.ts'
 import { listDown } from '../db/partners/standing.ts'
 import { countOpenPayments, readStamps } from '../db/payments/payments.ts'
 import { newId } from '../ids.ts'
-import { createPartners, createReadCallback } from '../partners/index.ts'
-import { createSimulatedAct } from '../partners/simulated.ts'
+import { createReadCallback } from '../partners/index.ts'
+import { createSimulatedAct } from '../partners/simulator/act.ts'
 import type { Logger } from '../runtime/log.ts'
 import { createRegistry, watchPages } from '../runtime/metrics.ts'
 import { openTracing } from '../runtime/traces.ts'
@@ -94,7 +94,7 @@ export async function composeApi(
     ),
     tracing,
     deliveries: createDeliveryWorkflows({ client: temporal.client, taskQueue: taskQueues.deliveries }),
-    readCallback: createReadCallback(createPartners(settings)),
+    readCallback: createReadCallback(settings),
     rates,
     ...readAddress(config),
     ...readSecrets(config),

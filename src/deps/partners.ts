@@ -15,9 +15,20 @@ const ASKED_EVERY_MS = 2500
 
 export function composePartners(
   config: WorkerConfig,
-  { db, log, wakeup, ...watching }: { readonly db: Db; readonly log: Logger; readonly wakeup: Wakeup } & Watching,
+  {
+    db,
+    log,
+    wakeup,
+    clock,
+    ...watching
+  }: {
+    readonly db: Db
+    readonly log: Logger
+    readonly wakeup: Wakeup
+    readonly clock: () => number
+  } & Watching,
 ) {
-  const measured = watchPartners(createPartners(partnerSettings(config)), watching)
+  const measured = watchPartners(createPartners(partnerSettings(config), clock), watching)
   const watch = createPartnerWatch({ db, ask: (name) => askPartner(measured[name]), log, wake: wakeup.wake })
   const loop: Loop = {
     name: 'partners',

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { getAddress } from 'viem/utils'
 import type { InboxConfig, SandboxConfig } from '../config/config.ts'
+import { readAccount } from '../config/partners.ts'
 import type { Logger } from '../runtime/log.ts'
 import { createSandbox } from '../sandbox/app.ts'
 import { connectDevelopmentChain, DEVELOPMENT_MINTER_KEY, mintUsdc } from '../sandbox/chain.ts'
@@ -17,9 +18,9 @@ export function composeSandbox(config: SandboxConfig, log: Logger): ReturnType<t
     publicUrl: () => config.SANDBOX_PUBLIC_URL,
     callbackUrl: config.SANDBOX_CALLBACK_URL,
     partners: {
-      wallet_app: { account: config.WALLET_APP_ACCOUNT, secret: config.WALLET_APP_SECRET.reveal() },
-      card_partner: { account: config.CARD_PARTNER_ACCOUNT, secret: config.CARD_PARTNER_SECRET.reveal() },
-      local_partner: { account: config.LOCAL_PARTNER_ACCOUNT, secret: config.LOCAL_PARTNER_SECRET.reveal() },
+      wallet_app: readAccount(config, 'wallet_app'),
+      card_partner: readAccount(config, 'card_partner'),
+      local_partner: readAccount(config, 'local_partner'),
     },
     converterSecret: config.CONVERTER_SECRET.reveal(),
     minter: createTestMinter(config),

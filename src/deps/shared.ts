@@ -1,15 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ApiConfig, Config } from '../config/config.ts'
 import { missingNames, type PartnerName, readPartnerNames } from '../config/partner-names.ts'
+import { readPartner } from '../config/partners.ts'
 import { assertSession, DatabaseRefusal } from '../db/assert-session.ts'
 import { createDb, type Db, type DbOptions } from '../db/db.ts'
 import { assertMode, claimMode } from '../db/deployment.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
 import type { ProviderName, ProviderUsed } from '../domain/methods.ts'
+import type { PartnerSettings } from '../domain/partner/drivers.ts'
 import type { Converter } from '../partners/converter/converter.ts'
 import { createRates } from '../partners/converter/rates.ts'
 import { createConverter } from '../partners/converter/simple-converter.ts'
-import type { PartnerSettings } from '../partners/provider.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { PaymentStart } from '../temporal/payments.ts'
 
@@ -65,21 +66,9 @@ async function assertReplica(options: DbOptions & { pooled: boolean }, log: Logg
 
 export function partnerSettings(config: Config): Record<ProviderName, PartnerSettings> {
   return {
-    wallet_app: {
-      url: config.WALLET_APP_URL,
-      account: config.WALLET_APP_ACCOUNT,
-      secret: config.WALLET_APP_SECRET.reveal(),
-    },
-    card_partner: {
-      url: config.CARD_PARTNER_URL,
-      account: config.CARD_PARTNER_ACCOUNT,
-      secret: config.CARD_PARTNER_SECRET.reveal(),
-    },
-    local_partner: {
-      url: config.LOCAL_PARTNER_URL,
-      account: config.LOCAL_PARTNER_ACCOUNT,
-      secret: config.LOCAL_PARTNER_SECRET.reveal(),
-    },
+    wallet_app: readPartner(config, 'wallet_app'),
+    card_partner: readPartner(config, 'card_partner'),
+    local_partner: readPartner(config, 'local_partner'),
   }
 }
 

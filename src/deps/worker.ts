@@ -92,7 +92,7 @@ export async function composeWorker(
   const registry = createRegistry(db.poolUse)
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-worker' })
   const watching = { durations: createCallDurations(registry), tracing }
-  const calls = composePartners(config, { db, log, wakeup: wakeups.partners, ...watching })
+  const calls = composePartners(config, { db, log, wakeup: wakeups.partners, clock, ...watching })
   const { activities, close: closeActivities } = composeActivities(config, {
     db,
     calls,

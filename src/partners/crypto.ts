@@ -51,7 +51,6 @@ export function createCrypto({ deposits, rates, tolerancePercent, clock }: Crypt
       const deposit = await deposits.read(attemptId)
       return deposit === null ? null : toOrder(deposit, { now: Math.floor(clock() / 1000), tolerancePercent })
     },
-    readCallback: () => ({ kind: 'refused', reason: 'format' }),
   }
 }
 

@@ -1,25 +1,40 @@
-import type { ProviderName } from '../domain/methods.ts'
+import { PROVIDER_NAMES, type ProviderName } from '../domain/methods.ts'
+import type { DRIVERS, PartnerSettings } from '../domain/partner/drivers.ts'
 import type { ReadCallback } from '../domain/payment/partner.ts'
-import { createCardPartner } from './card-partner.ts'
-import { createLocalPartner } from './local-partner.ts'
-import type { PartnerSettings, PaymentPartner } from './provider.ts'
-import { createWalletApp } from './wallet-app.ts'
+import type { CallbackSettings, Driver, PaymentPartner } from './provider.ts'
+import { cardPartner } from './simulator/card-partner.ts'
+import { localPartner } from './simulator/local-partner.ts'
+import { walletApp } from './simulator/wallet-app.ts'
+import { stripe } from './stripe/stripe.ts'
 
-/** The drivers of all providers. A new partner needs a file and a line here. */
-const DRIVERS: Record<ProviderName, (settings: PartnerSettings) => PaymentPartner> = {
-  wallet_app: createWalletApp,
-  card_partner: createCardPartner,
-  local_partner: createLocalPartner,
+type Drivers = { readonly [Name in ProviderName]: Readonly<Record<(typeof DRIVERS)[Name][number], Driver>> }
+
+/** A new driver needs a folder, its name in `domain/partner/drivers.ts`, and a line here. */
+const CODE: Drivers = {
+  wallet_app: { simulator: walletApp, stripe },
+  card_partner: { simulator: cardPartner, stripe },
+  local_partner: { simulator: localPartner },
 }
 
-export function createPartners(settings: Record<ProviderName, PartnerSettings>): Record<ProviderName, PaymentPartner> {
-  return {
-    wallet_app: DRIVERS.wallet_app(settings.wallet_app),
-    card_partner: DRIVERS.card_partner(settings.card_partner),
-    local_partner: DRIVERS.local_partner(settings.local_partner),
-  }
+function findDriver(provider: ProviderName, { driver }: Pick<PartnerSettings, 'driver'>): Driver {
+  const drivers: Readonly<Partial<Record<PartnerSettings['driver'], Driver>>> = CODE[provider]
+  const found = drivers[driver]
+  if (found === undefined) throw new Error(`${provider} has no driver ${driver}`)
+  return found
 }
 
-export function createReadCallback(partners: Record<ProviderName, PaymentPartner>): ReadCallback {
-  return (provider, callback) => partners[provider].readCallback(callback)
+export function createPartners(
+  settings: Record<ProviderName, PartnerSettings>,
+  clock: () => number = Date.now,
+): Record<ProviderName, PaymentPartner> {
+  const connect = (name: ProviderName) => findDriver(name, settings[name]).connect(name, settings[name], clock)
+  const entries = PROVIDER_NAMES.map((name) => [name, connect(name)])
+  return Object.fromEntries(entries) as Record<ProviderName, PaymentPartner>
+}
+
+/** Needs no secret that pays. */
+export function createReadCallback(
+  settings: Record<ProviderName, CallbackSettings & Pick<PartnerSettings, 'driver'>>,
+): ReadCallback {
+  return (provider, callback) => findDriver(provider, settings[provider]).readCallback(settings[provider], callback)
 }

@@ -1,6 +1,7 @@
-import type { MethodName, ProviderUsed } from '../domain/methods.ts'
+import type { MethodName, ProviderName, ProviderUsed } from '../domain/methods.ts'
 import type { Money } from '../domain/money.ts'
-import type { CallbackReading, FailureCode, PartnerOrder, RawCallback } from '../domain/payment/partner.ts'
+import type { PartnerSettings } from '../domain/partner/drivers.ts'
+import type { CallbackReading, FailureCode, Lifetime, PartnerOrder, RawCallback } from '../domain/payment/partner.ts'
 
 export type OpenOrder = {
   /** The idempotency key: a second call with the same id returns the same order. */
@@ -25,22 +26,36 @@ export type OpenedOrder =
     }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
 
-/** Orders are read by the attempt's id, so that an order can be read even if its opening was never answered. */
-export type OrderRef = { readonly attemptId: string }
+/** The attempt's id, with which the order was opened, and the partner's id of it; null if no opening was answered. */
+export type OrderRef = { readonly attemptId: string; readonly reference: string | null }
 
 /** A missing function: the partner cannot do it. An aborted call has an unknown outcome: PartnerError `unknown`. */
 export type PaymentPartner = {
   readonly name: ProviderUsed
+  /** Absent: the partner accepts any expiry. */
+  readonly lifetime?: Lifetime
   openOrder(order: OpenOrder, signal: AbortSignal): Promise<OpenedOrder>
-  /** Reads the order as it is now; null if the partner has none for the attempt. */
+  /**
+   * Reads the order as it is now; null if the partner has none for the attempt. A partner that finds its orders only by
+   * its own reference has none without it: no buyer has the page of that order.
+   */
   readOrder(order: OrderRef, signal: AbortSignal): Promise<PartnerOrder | null>
   /** Asks the partner to accept no more money for the order. Returns the order afterwards; it might have been paid. */
   cancelOrder?(order: OrderRef, signal: AbortSignal): Promise<PartnerOrder | null>
   /** Gives the whole received amount back. Idempotent: repeated with the same key, it returns the same refund. */
   refundOrder?(refund: OrderRef & { readonly key: string }, signal: AbortSignal): Promise<RefundResult>
-  /** Checks signature and time window (300 s both ways) and reads the callback. Never throws for bad input. */
-  readCallback(callback: RawCallback): CallbackReading
 }
+
+/** The export of a driver's folder. */
+export type Driver = {
+  /** `clock` is in Unix milliseconds. */
+  connect(provider: ProviderName, settings: PartnerSettings, clock: () => number): PaymentPartner
+  /** Checks signature and time, and reads the callback. Never throws for bad input. */
+  readCallback(settings: CallbackSettings, callback: RawCallback): CallbackReading
+}
+
+/** Enough to verify callbacks, without the secret that pays. */
+export type CallbackSettings = Pick<PartnerSettings, 'account' | 'webhookSecrets'>
 
 export type RefundResult =
   | { readonly kind: 'refunded' | 'pending' }
@@ -73,5 +88,3 @@ export class PartnerError extends Error {
     this.wasAsked = wasAsked
   }
 }
-
-export type PartnerSettings = { readonly url: string; readonly account: string; readonly secret: string }

@@ -6,6 +6,8 @@ import { type HttpAnswer, parseStorable, readJson, unclear } from './http.ts'
 /** The most bytes of a callback, as of an answer. */
 const MAX_CALLBACK_BYTES = 64 * 1024
 
+export const FOREIGN: CallbackReading = { kind: 'foreign' }
+
 export const refused = (reason: 'signature' | 'timestamp' | 'format'): CallbackReading => ({ kind: 'refused', reason })
 
 /** Throws PartnerError `unknown` with the names of unreadable fields, never their values. */

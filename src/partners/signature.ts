@@ -11,13 +11,19 @@ export function hmacSha256(secret: string, message: string | Uint8Array, encodin
   return createHmac('sha256', secret).update(message).digest(encoding)
 }
 
-export function sha256Hex(message: string): string {
+export function sha256Hex(message: string | Uint8Array): string {
   return createHash('sha256').update(message).digest('hex')
 }
 
-/** A partner that rotates its key sends two. */
-export function anyIsSame(signatures: readonly string[], expected: string): boolean {
-  return signatures.slice(0, MAX_SIGNATURES).some((signature) => isSameSecret(signature, expected))
+/** True if one of the signatures is that of one of the secrets. A partner that rotates its secret sends two. */
+export function isSigned(
+  signatures: readonly string[],
+  secrets: readonly string[],
+  sign: (secret: string) => string,
+): boolean {
+  return secrets
+    .map(sign)
+    .some((expected) => signatures.slice(0, MAX_SIGNATURES).some((signature) => isSameSecret(signature, expected)))
 }
 
 /** Reads Unix seconds as plain digits; `parseInt` would also accept "1795209600abc". Null for anything else. */

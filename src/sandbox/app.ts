@@ -1,13 +1,16 @@
 import { setMaxListeners } from 'node:events'
 import express, { type ErrorRequestHandler, type Express } from 'express'
 import type { ProviderName } from '../domain/methods.ts'
+import type { DRIVERS, PartnerSettings } from '../domain/partner/drivers.ts'
 import type { Logger } from '../runtime/log.ts'
 import { createSimulatedConverter, type SimulatedConverter } from './converter/simulated-converter.ts'
 import { STYLESHEET, STYLESHEET_PATH } from './html.ts'
 import { cardPartner } from './partners/card-partner.ts'
 import { localPartner } from './partners/local-partner.ts'
 import { createSimulatedPartner, type SimulatedPartner } from './partners/simulated-partner.ts'
+import { stripeWire } from './partners/stripe/stripe.ts'
 import { walletApp } from './partners/wallet-app.ts'
+import type { Wire } from './partners/wire.ts'
 import type { Minter } from './treasury-top-up.ts'
 import { type SendUsdc, usdcWallet } from './usdc-wallet.ts'
 
@@ -16,8 +19,8 @@ export type SandboxOptions = {
   readonly publicUrl: () => string
   /** Callbacks go to `<url>/callbacks/<provider>`. */
   readonly callbackUrl: string
-  /** The platform's account and the shared secret at each partner. */
-  readonly partners: Readonly<Record<ProviderName, { readonly account: string; readonly secret: string }>>
+  /** The platform's account at each partner, and the driver whose protocol its simulator speaks. */
+  readonly partners: Readonly<Record<ProviderName, SandboxAccount>>
   readonly converterSecret: string
   readonly marketSeed?: string
   /** Without it, bought USDC is not delivered. */
@@ -27,6 +30,18 @@ export type SandboxOptions = {
   /** Milliseconds. */
   readonly clock: () => number
   readonly log: Logger
+}
+
+/** `driver`: `simulator` if absent. The first of the webhook secrets signs callbacks; the secret, if there are none. */
+export type SandboxAccount = Pick<PartnerSettings, 'account' | 'secret'> &
+  Partial<Pick<PartnerSettings, 'driver' | 'webhookSecrets'>>
+
+type Wires = { readonly [Name in ProviderName]: Readonly<Record<(typeof DRIVERS)[Name][number], Wire>> }
+
+const WIRES: Wires = {
+  wallet_app: { simulator: walletApp, stripe: stripeWire('wallet_app', '/wallet-app') },
+  card_partner: { simulator: cardPartner, stripe: stripeWire('card_partner', '/card-partner') },
+  local_partner: { simulator: localPartner },
 }
 
 export type Sandbox = {
@@ -52,10 +67,22 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   // Every callback in flight has a listener.
   setMaxListeners(0, closing.signal)
   const shared = { ...options, onChange: () => onChange(), closing: closing.signal }
+  const simulate = (provider: ProviderName): Promise<SimulatedPartner> => {
+    const {
+      driver = 'simulator',
+      account,
+      secret,
+      webhookSecrets: [webhookSecret = secret] = [],
+    } = options.partners[provider]
+    const wires: Readonly<Partial<Record<PartnerSettings['driver'], Wire>>> = WIRES[provider]
+    const wire = wires[driver]
+    if (wire === undefined) throw new Error(`${provider} has no driver ${driver}`)
+    return createSimulatedPartner(wire, { ...shared, account, secret, webhookSecret })
+  }
   const [wallet, card, local, converter] = await Promise.all([
-    createSimulatedPartner(walletApp, { ...shared, ...options.partners.wallet_app }),
-    createSimulatedPartner(cardPartner, { ...shared, ...options.partners.card_partner }),
-    createSimulatedPartner(localPartner, { ...shared, ...options.partners.local_partner }),
+    simulate('wallet_app'),
+    simulate('card_partner'),
+    simulate('local_partner'),
     createSimulatedConverter({
       dataFolder: options.dataFolder,
       secret: options.converterSecret,

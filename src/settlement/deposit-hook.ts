@@ -22,7 +22,7 @@ export function createDepositHook(context: ChangeContext, wake: Wake) {
     // one wait for each other.
     const work = async (locked: PaymentWork): Promise<void> => {
       if (expected) await book(tx, deposited({ paymentId, reference, micro: deposit.units }), locked.at)
-      await recordPartnerEvent(tx, { provider: 'crypto', eventId: reference, attemptId, bodySha256, at })
+      await recordPartnerEvent(tx, { provider: 'crypto', eventId: reference, subject: { attemptId }, bodySha256, at })
       noteDeposit(locked, deposit)
     }
     await changePaymentIn(tx, context, { id: paymentId, work })

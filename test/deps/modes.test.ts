@@ -62,7 +62,7 @@ describe('The entrances of a system', () => {
       deps: () => ({
         readCallback: (_provider, { body }) => {
           const attemptId = Buffer.from(body).toString()
-          return { kind: 'news', eventId: `callback for ${attemptId}`, attemptId }
+          return { kind: 'news', eventId: `callback for ${attemptId}`, subject: { attemptId } }
         },
       }),
     })
@@ -112,7 +112,7 @@ describe('The entrances of a system', () => {
       ['the code of the link', 404, 'GET', ({ token }) => `/c/${token}/code.svg`, page],
       ['Continue', 404, 'POST', ({ token }) => `/c/${token}/continue`, form],
       ['the country', 404, 'POST', ({ token }) => `/c/${token}/country`, { ...page, body: () => 'country=DE' }],
-      ['a callback of a partner', 404, 'POST', () => '/callbacks/wallet_app', callback],
+      ['a callback of a partner', 200, 'POST', () => '/callbacks/wallet_app', callback],
     ])('a live object is answered as an unknown one: %s', async (_door, status, method, path, options) => {
       const answer = await seen(method, path, other, options)
       expect(answer).toEqual(await seen(method, path, nobody, options))

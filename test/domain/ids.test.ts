@@ -84,6 +84,6 @@ test('values that are derived from an id never change: workflows, and keys that 
   expect(deliveryWorkflowId('evt_1', 'we_1')).toBe('whd_evt_1_we_1')
   expect([1, 2].map((order) => conversionKey('pay_1', order))).toEqual(['pay_1:convert', 'pay_1:convert:2'])
   expect(notificationWorkflowId('nch_1')).toBe('ntf_nch_1')
-  expect(refundKey('att_1')).toBe('att_1:refund')
+  expect([1, 2].map((order) => refundKey('att_1', order))).toEqual(['att_1:refund', 'att_1:refund:2'])
   expect(SETTLE_ACTIVITY_ID).toBe('settle')
 })

@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Currency } from '../../src/domain/currencies.ts'
 import type { MethodName, ProviderName } from '../../src/domain/methods.ts'
+import type { DriverName, PartnerSettings } from '../../src/domain/partner/drivers.ts'
 import type { RawCallback } from '../../src/domain/payment/partner.ts'
 import { newId } from '../../src/ids.ts'
 import { createConverter } from '../../src/partners/converter/simple-converter.ts'
-import { createPartners } from '../../src/partners/index.ts'
-import type { OpenOrder, PartnerSettings } from '../../src/partners/provider.ts'
+import { createPartners, createReadCallback } from '../../src/partners/index.ts'
+import type { OpenOrder } from '../../src/partners/provider.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/app.ts'
 
 export const ACCOUNT = 'pinrail'
@@ -32,8 +33,16 @@ export const soon = (): AbortSignal => AbortSignal.timeout(10_000)
 
 export type SandboxServer = Awaited<ReturnType<typeof startSandboxServer>>
 
+type ServerOptions = {
+  readonly drivers?: Partial<Record<ProviderName, DriverName>>
+  /** Returns the URL of what stands in front of the simulators; their own if absent. */
+  readonly front?: (url: string) => string
+}
+
+const SECRETS: Readonly<Record<string, string>> = { stripe: 'whsec_of_the_sandbox_3f9a' }
+
 /** The simulators on a free port, with a clock set by hand and a receiver of their callbacks. */
-export async function startSandboxServer() {
+export async function startSandboxServer({ drivers = {}, front = (url) => url }: ServerOptions = {}) {
   const dataFolder = mkdtempSync(join(tmpdir(), 'sandbox-'))
   const received: { provider: string; callback: RawCallback }[] = []
   const receiver = { status: 204 }
@@ -61,9 +70,9 @@ export async function startSandboxServer() {
       publicUrl: () => url,
       callbackUrl,
       partners: {
-        wallet_app: { account: ACCOUNT, secret: getSecret('wallet_app') },
-        card_partner: { account: ACCOUNT, secret: getSecret('card_partner') },
-        local_partner: { account: ACCOUNT, secret: getSecret('local_partner') },
+        wallet_app: settings('wallet_app'),
+        card_partner: settings('card_partner'),
+        local_partner: settings('local_partner'),
       },
       converterSecret: 'secret-of-converter-3f9a',
       clock: () => now,
@@ -78,13 +87,23 @@ export async function startSandboxServer() {
     await closed
     await sandbox.close()
   }
+  function settings(provider: ProviderName, changes: Partial<PartnerSettings> = {}): PartnerSettings {
+    const driver = drivers[provider] ?? 'simulator'
+    return {
+      driver,
+      url: `${front(url)}${PATHS[provider]}`,
+      account: ACCOUNT,
+      secret: getSecret(provider),
+      webhookSecrets: [SECRETS[driver] ?? getSecret(provider)],
+      ...changes,
+    }
+  }
   await start(0)
 
-  const settings = (provider: ProviderName, changes: Partial<PartnerSettings> = {}): PartnerSettings => ({
-    url: `${url}${PATHS[provider]}`,
-    account: ACCOUNT,
-    secret: getSecret(provider),
-    ...changes,
+  const allSettings = () => ({
+    wallet_app: settings('wallet_app'),
+    card_partner: settings('card_partner'),
+    local_partner: settings('local_partner'),
   })
 
   return {
@@ -97,12 +116,9 @@ export async function startSandboxServer() {
     received,
     receiver,
     settings,
-    partners: () =>
-      createPartners({
-        wallet_app: settings('wallet_app'),
-        card_partner: settings('card_partner'),
-        local_partner: settings('local_partner'),
-      }),
+    partners: () => createPartners(allSettings(), () => now),
+    readCallback: (provider: ProviderName, callback: RawCallback) =>
+      createReadCallback(allSettings())(provider, callback),
     converter: () => createConverter({ url: `${url}/converter`, secret: 'secret-of-converter-3f9a' }),
     now: () => now,
     advance(seconds: number) {

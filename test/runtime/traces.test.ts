@@ -69,7 +69,6 @@ test('each call to a partner is counted by its result; a call that a partner doe
     name: 'wallet_app',
     openOrder: () => Promise.reject(failures.shift()),
     readOrder: async () => null,
-    readCallback: () => ({ kind: 'refused', reason: 'format' }),
   }
   const { wallet_app: watched } = watchPartners(
     { wallet_app: partner },
@@ -80,7 +79,7 @@ test('each call to a partner is counted by its result; a call that a partner doe
   const signal = new AbortController().signal
   await expect(watched.openOrder(order, signal)).rejects.toThrow('later')
   await expect(watched.openOrder(order, signal)).rejects.toThrow('broken')
-  expect(await watched.readOrder(order, signal)).toBeNull()
+  expect(await watched.readOrder({ attemptId: 'att_1', reference: null }, signal)).toBeNull()
   const text = await registry.metrics()
   for (const labels of [
     'call="open",outcome="throttled"',

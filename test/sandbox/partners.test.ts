@@ -25,7 +25,7 @@ describe('The partners’ pages', () => {
   const press = (page: string, fields: Record<string, string>, cookie = '') =>
     fetch(page, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields), headers: { cookie } })
   const readStatus = async (provider: ProviderName, attemptId: string) =>
-    (await server.partners()[provider].readOrder({ attemptId }, soon()))?.status
+    (await server.partners()[provider].readOrder({ attemptId, reference: null }, soon()))?.status
 
   describe.each(PROVIDER_NAMES)('the page of %s', (provider) => {
     test('the partner’s page shows amount and description, escaped, with no script and a strict policy', async () => {
@@ -243,7 +243,7 @@ describe('A buyer at a checkout', () => {
   }
 
   const readStatus = async (provider: ProviderName) =>
-    (await server.partners()[provider].readOrder({ attemptId: opened.at(-1)! }, soon()))?.status
+    (await server.partners()[provider].readOrder({ attemptId: opened.at(-1)!, reference: null }, soon()))?.status
 
   test.each([
     ['/radio', 'card', 'card_partner'],

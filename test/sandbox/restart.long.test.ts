@@ -135,7 +135,13 @@ describe('Processes that are killed', () => {
       LOCAL_PARTNER_SECRET: 'c',
       CONVERTER_SECRET: 'd',
     }
-    const settings = (path: string, secret: string) => ({ url: `${url}/${path}`, account: 'pinrail', secret })
+    const settings = (path: string, secret: string) => ({
+      driver: 'simulator' as const,
+      url: `${url}/${path}`,
+      account: 'pinrail',
+      secret,
+      webhookSecrets: [secret],
+    })
     const partner = createPartners({
       wallet_app: settings('wallet-app', 'a'),
       card_partner: settings('card-partner', 'b'),
@@ -171,7 +177,8 @@ describe('Processes that are killed', () => {
 
     isDown = false
     const second = await start('sandbox.ts', env, url)
-    for (const attemptId of answered) expect((await partner.readOrder({ attemptId }, soon()))?.status).toBe('paid')
+    for (const attemptId of answered)
+      expect((await partner.readOrder({ attemptId, reference: null }, soon()))?.status).toBe('paid')
     const deadline = Date.now() + DEADLINE_MS
     while (Date.now() < deadline && !answered.every((attemptId) => told.has(attemptId)))
       await new Promise((resolve) => setTimeout(resolve, 50))

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import { createPaymentFixture, type PaymentFixture } from '../../scripts/histories/payment-fixture.ts'
+import type { PaymentPartsOptions } from '../../scripts/histories/payment-parts.ts'
 import { startTimeSkipping } from '../../scripts/test/services/temporal.ts'
 import { until } from '../../scripts/test/until.ts'
 import type { Decision, Say } from '../../src/domain/payment/requests.ts'
@@ -12,10 +13,10 @@ import { operatorUpdates, paymentState } from '../../src/workflows/messages.ts'
 export let fixture: PaymentFixture
 let env: TestWorkflowEnvironment
 
-export function useFixture(): void {
+export function useFixture(options: PaymentPartsOptions = {}): void {
   beforeAll(async () => {
     env = await startTimeSkipping()
-    fixture = await createPaymentFixture(env)
+    fixture = await createPaymentFixture(env, options)
   }, 120_000)
   afterAll(async () => {
     await fixture?.close()

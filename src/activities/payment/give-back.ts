@@ -8,7 +8,7 @@ import type { Attempt } from '../../domain/payment/payment-object.ts'
 import { createNote } from '../../domain/timeline.ts'
 import type { RefundResult } from '../../partners/provider.ts'
 import { changeMoney } from './change-money.ts'
-import { askQuietly, callSignal } from './partner-calls.ts'
+import { askQuietly, callSignal, toOrderRef } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
 /**
@@ -53,26 +53,22 @@ async function begin(
   work.setAttempt(attemptId, { back: 'asked' })
 }
 
-export async function callRefund(
-  deps: PaymentDeps,
-  { id: attemptId, provider }: Attempt,
-  signal: AbortSignal,
-): Promise<RefundResult> {
-  const partner = deps.partners[provider]
-  if (partner.refundOrder === undefined) return { kind: 'refused', reason: `${provider} gives nothing back` }
-  return partner.refundOrder({ attemptId, key: refundKey(attemptId) }, signal)
+export async function callRefund(deps: PaymentDeps, attempt: Attempt, signal: AbortSignal): Promise<RefundResult> {
+  const partner = deps.partners[attempt.provider]
+  if (partner.refundOrder === undefined) return { kind: 'refused', reason: `${attempt.provider} gives nothing back` }
+  return partner.refundOrder({ ...toOrderRef(attempt), key: refundKey(attempt.id, attempt.refusals + 1) }, signal)
 }
 
 /** If the attempt has changed since the partner was asked, the next reading of the order asks again. */
 export function recordRefund(work: PaymentWork, asked: Attempt, result: RefundResult): void {
   const attempt = work.state.attempts.find(({ id }) => id === asked.id)
   if (attempt?.back !== 'asked' || attempt.revision !== asked.revision) return
-  const { id, provider } = attempt
+  const { id, provider, refusals } = attempt
   if (result.kind === 'refunded')
     work.setAttempt(id, { back: 'no', returned: true, held: '0', status: 'refunded', paidAt: null, misfit: null })
   if (result.kind !== 'refused') return
   // Money that the partner refused to give back continues only if it is still there.
-  work.setAttempt(id, { back: 'no', confirmedAt: null })
+  work.setAttempt(id, { back: 'no', confirmedAt: null, refusals: refusals + 1 })
   work.note(createNote('refund.refused', { attempt_id: id, provider, reason: result.reason }))
 }
 

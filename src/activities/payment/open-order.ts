@@ -11,6 +11,7 @@ import { loadPayment } from '../../db/payments/payments.ts'
 import { getChargeCurrency } from '../../domain/methods.ts'
 import { convertCurrency, type Money } from '../../domain/money.ts'
 import { derive } from '../../domain/payment/derived.ts'
+import { fitExpiry } from '../../domain/payment/partner.ts'
 import { canStillBePaid, isOpen } from '../../domain/payment/payment.ts'
 import { type Attempt, checkoutUrl, type Payment } from '../../domain/payment/payment-object.ts'
 import {
@@ -64,14 +65,15 @@ export async function openPartnerOrder(
   const { payment } = begun.state
   // Another try of this opening might have stored another amount.
   const { asked: amount } = begun.state.attempts.find(({ id }) => id === attemptId) as Attempt
-  const opened = await deps.partners[request.provider].openOrder(
+  const partner = deps.partners[request.provider]
+  const opened = await partner.openOrder(
     {
       attemptId,
       amount,
       method: request.method,
       description: payment.description ?? payment.reference ?? payment.id,
       returnUrl: checkoutUrl(deps.context.publicUrl, payment.checkoutToken),
-      expiresAt: Math.floor(Date.parse(payment.expiresAt) / 1000),
+      expiresAt: fitExpiry(toSeconds(Date.parse(payment.expiresAt)), partner.lifetime, toSeconds(deps.context.now())),
     },
     callSignal(),
   )
@@ -100,6 +102,8 @@ async function recordOpened(
         work.note(createNote('attempt.refused', { attempt_id: attemptId, failure_code: opened.failureCode }))
         return
       }
+      // Another try of this opening was recorded first, and the buyer might have its page.
+      if (attempt !== undefined && attempt.redirectUrl !== null) return
       const { reference, redirectUrl, intentUri } = opened
       work.setAttempt(attemptId, {
         ...(early ? { status: 'open' as const } : {}),
@@ -110,9 +114,10 @@ async function recordOpened(
       work.note(createNote('attempt.sent', { attempt_id: attemptId, partner_reference: reference }))
     },
   })
+  const page = written.state.attempts.find(({ id }) => id === attemptId)?.redirectUrl
   const answer: OpenAttemptAnswer =
     opened.kind === 'opened'
-      ? redirect(attemptId, opened.redirectUrl)
+      ? redirect(attemptId, page ?? opened.redirectUrl)
       : { kind: 'declined', failureCode: opened.failureCode }
   return { ...answerWith({ ...written, events: [...begun.events, ...written.events] }), answer }
 }
@@ -126,6 +131,8 @@ async function amountToCharge(deps: PaymentDeps, payment: Payment, request: Open
   const [from, to] = await Promise.all([deps.rates.current(payment.amount.currency), deps.rates.current(currency)])
   return convertCurrency(payment.amount, currency, { from: from.rate, to: to.rate })
 }
+
+const toSeconds = (milliseconds: number): number => Math.floor(milliseconds / 1000)
 
 function redirect(attemptId: string, url: string): OpenAttemptAnswer {
   return { kind: 'redirect', attemptId, url }

@@ -4,6 +4,7 @@ import type { PaymentWithNews } from '../../db/payments/payments.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import type { Rate } from '../../partners/converter/converter.ts'
+import type { OrderRef } from '../../partners/provider.ts'
 import { abortAfter } from '../../runtime/abort-after.ts'
 import { isPartnerError, notYet, type PartnerTrouble, partnerFailure, secondsAfter } from '../failure.ts'
 import { CALL_TIMEOUT_MS, type PaymentDeps } from './payment-deps.ts'
@@ -31,6 +32,11 @@ export type OrderNews = {
   /** The rate to lock if its money counts. Null: none is needed, or there is none now. */
   readonly rate: Pick<Rate, 'rate' | 'source'> | null
 }
+
+export const toOrderRef = ({ id, partnerReference }: Attempt): OrderRef => ({
+  attemptId: id,
+  reference: partnerReference,
+})
 
 export const toAsk = (before: PaymentWithNews, attempt: Attempt): AskedAttempt => ({
   attempt,

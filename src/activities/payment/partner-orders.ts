@@ -17,7 +17,16 @@ import { toSnapshot } from '../../domain/payment/snapshot.ts'
 import { because, createNote } from '../../domain/timeline.ts'
 import { changeMoney } from './change-money.ts'
 import { callRefund, recordRefund } from './give-back.ts'
-import { askInTime, askQuietly, callSignal, describeNews, noAnswer, type OrderNews, toAsk } from './partner-calls.ts'
+import {
+  askInTime,
+  askQuietly,
+  callSignal,
+  describeNews,
+  noAnswer,
+  type OrderNews,
+  toAsk,
+  toOrderRef,
+} from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
@@ -38,7 +47,7 @@ export async function readPartnerOrder(
     refund: isAsked ? await callRefund(deps, attempt, signal).catch(noAnswer) : null,
     order: attempt.cancelAsked
       ? await callCancel(deps, attempt, signal)
-      : await deps.partners[attempt.provider].readOrder({ attemptId }, signal),
+      : await deps.partners[attempt.provider].readOrder(toOrderRef(attempt), signal),
   }))
   const news = await describeNews(deps, toAsk(before, attempt), order)
   const work = (work: PaymentWork) => {
@@ -80,8 +89,8 @@ export async function cancelAndRead(
 }
 
 async function callCancel(deps: PaymentDeps, attempt: Attempt, signal: AbortSignal): Promise<PartnerOrder | null> {
-  const [at, attemptId] = [deps.partners[attempt.provider], attempt.id]
-  const order = await (at.cancelOrder?.({ attemptId }, signal) ?? at.readOrder({ attemptId }, signal))
+  const [at, ref] = [deps.partners[attempt.provider], toOrderRef(attempt)]
+  const order = await (at.cancelOrder?.(ref, signal) ?? at.readOrder(ref, signal))
   return order ?? (attempt.status === 'opening' ? describeUnreached(deps, attempt) : null)
 }
 
@@ -153,7 +162,7 @@ async function isAnyCheckRunning(deps: PaymentDeps, attempts: readonly Attempt[]
   const checked = attempts.filter((attempt) => attempt.status === 'verification_required')
   const orders = await Promise.all(
     checked.map((attempt) =>
-      askQuietly(() => deps.partners[attempt.provider].readOrder({ attemptId: attempt.id }, callSignal())),
+      askQuietly(() => deps.partners[attempt.provider].readOrder(toOrderRef(attempt), callSignal())),
     ),
   )
   return orders.some((order) => order?.status === 'verification_required')

@@ -10,7 +10,7 @@ import { createNote } from '../../domain/timeline.ts'
 import type { Conversion, EndedConversion } from '../../partners/converter/converter.ts'
 import { notYet, waitAfter } from '../failure.ts'
 import { changeMoney } from './change-money.ts'
-import { callSignal, describeNews, isSilence, noAnswer, rateToLock, toAsk } from './partner-calls.ts'
+import { callSignal, describeNews, isSilence, noAnswer, rateToLock, toAsk, toOrderRef } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 import { answerWithUntried } from './payment-row.ts'
@@ -63,7 +63,7 @@ const isConfirmed = ({ context }: PaymentDeps, { confirmedAt }: Attempt): boolea
 async function confirm(deps: PaymentDeps, { id, paymentId, provider }: Attempt): Promise<PaymentWithAttempts> {
   const before = await loadPayment(deps.db, paymentId)
   const attempt = before.attempts.find((one) => one.id === id) as Attempt
-  const order = await deps.partners[provider].readOrder({ attemptId: id }, callSignal())
+  const order = await deps.partners[provider].readOrder(toOrderRef(attempt), callSignal())
   if (order === null) throw notYet('the partner does not know the order', LONGEST_WAIT_SECONDS)
   const news = await describeNews(deps, toAsk(before, attempt), order)
   return change(deps, before, (work) => {
@@ -185,7 +185,7 @@ async function lockRate(deps: PaymentDeps, state: PaymentWithAttempts, attempt: 
 /** Only an order in USDC names its rate. */
 async function readRate(deps: PaymentDeps, attempt: Attempt): ReturnType<typeof rateToLock> {
   if (attempt.provider !== 'crypto') return rateToLock(deps, attempt)
-  const order = await deps.partners.crypto.readOrder({ attemptId: attempt.id }, callSignal()).catch(noAnswer)
+  const order = await deps.partners.crypto.readOrder(toOrderRef(attempt), callSignal()).catch(noAnswer)
   return order === null ? null : rateToLock(deps, attempt, order)
 }
 

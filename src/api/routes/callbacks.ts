@@ -21,7 +21,8 @@ export type CallbackDeps = {
 
 /**
  * Verifies the raw bytes, stores each callback once, then signals the workflow to read the order again. The response is
- * 2xx only after both. After any other response, or a crash, the partner sends the callback again.
+ * 2xx only after both. After any other response, or a crash, the partner sends the callback again. An authentic callback
+ * that is not about an order of this deployment is answered 2xx and changes nothing.
  */
 export function callbackRouter(deps: CallbackDeps): Router {
   const router = Router()
@@ -47,31 +48,27 @@ export function callbackRouter(deps: CallbackDeps): Router {
         'The callback is not authentic or cannot be read.',
       )
     }
-    // Postgres rejects a text with NUL. An authentic callback with one is a defect at the partner and matches no order.
-    if (`${reading.eventId}${reading.attemptId}`.includes('\0'))
-      throw new Problem('invalid_request', 'The ids in the callback must not contain NUL.')
-    const stored = await recordPartnerEvent(deps.db, {
-      provider,
-      eventId: reading.eventId,
-      attemptId: reading.attemptId,
-      bodySha256: createHash('sha256').update(body).digest(),
-      at: new Date(now).toISOString(),
-    })
-    if (stored === null) {
-      deps.log.error(
-        { provider, attempt_id: reading.attemptId },
-        'an authentic callback for an attempt that nobody knows',
-      )
-      throw new Problem('resource_missing', 'There is no such order here.')
-    }
-    if (!stored.applied) {
-      await deps.workflows.signalPartnerNews(stored.payment_id, reading.attemptId).catch((error: unknown) => {
+    const stored =
+      reading.kind === 'foreign'
+        ? null
+        : await recordPartnerEvent(deps.db, {
+            provider,
+            eventId: reading.eventId,
+            subject: reading.subject,
+            bodySha256: createHash('sha256').update(body).digest(),
+            at: new Date(now).toISOString(),
+          })
+    if (stored !== null && !stored.applied) {
+      await deps.workflows.signalPartnerNews(stored.payment_id, stored.attempt_id).catch((error: unknown) => {
         deps.log.warn({ err: error, provider }, 'callback stored, but the workflow could not be signaled yet')
         throw new Problem('temporarily_unavailable', 'Stored, but not passed on yet. Send it again.', {
           headers: { 'retry-after': '5' },
         })
       })
     }
+    // A partner that gets an error for its other events stops sending any.
+    if (stored === null)
+      deps.log.info({ provider }, 'an authentic callback that is not about an order of this deployment')
     response.status(200).json({ received: true })
   })
   router.all('/callbacks/:provider', (request, response, next) => {

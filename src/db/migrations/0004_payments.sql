@@ -200,6 +200,7 @@ create table attempt (
   misfit_answer text not null default 'none' check (misfit_answer in ('none', 'accepted', 'dismissed')),
   back text not null default 'no' check (back in ('no', 'wanted', 'asked')),
   returned boolean not null default false,
+  refusals smallint not null default 0,
   cancel_asked boolean not null default false,
   silent boolean not null default false,
   rate text,
@@ -208,6 +209,7 @@ create table attempt (
   paid_at timestamptz,
   confirmed_at timestamptz,
   partner_reference text,
+  partner_payments text[] not null default '{}',
   redirect_url text,
   intent_uri text,
   failure_code text,
@@ -230,6 +232,7 @@ comment on column attempt.misfit is
 comment on column attempt.misfit_answer is 'What an operator has said of that. `accepted`: it may be settled. `dismissed`: there is nothing to do.';
 comment on column attempt.back is 'A give-back through the partner: `wanted` is decided, `asked` is stored before the partner is asked.';
 comment on column attempt.returned is 'True if money of it was given back. What comes after that goes back by hand.';
+comment on column attempt.refusals is 'How often its partner has refused to give the money back: each request has the next key.';
 comment on column attempt.cancel_asked is 'True if its partner was, or is to be, asked to take no money for it any more.';
 comment on column attempt.silent is 'True if its partner has been confirming for longer than it may.';
 comment on column attempt.rate is 'The locked rate: USDC for one major unit of `currency`; null: no money has come.';
@@ -237,6 +240,8 @@ comment on column attempt.paid_at is 'When its money came; null: it has none.';
 comment on column attempt.confirmed_at is
   'When its partner last said that the money is there. It is sold and paid out only within a minute of that.';
 comment on column attempt.partner_reference is 'The partner''s own id of the order; null: the partner has not given one.';
+comment on column attempt.partner_payments is
+  'The partner''s own ids of payments for the order: a dispute might name nothing else.';
 comment on column attempt.redirect_url is 'The partner''s page for the buyer; null: none.';
 comment on column attempt.intent_uri is 'What opens the buyer''s app; null: none.';
 comment on column attempt.failure_code is 'Why the partner declined; null: it did not, or gave no reason.';
@@ -248,6 +253,7 @@ comment on column attempt.revision is
 create index attempt_given_back on attempt (payment_id) where back <> 'no';
 create index attempt_canceling on attempt (payment_id) where cancel_asked and status in ('opening', 'open', 'verification_required');
 create index on attempt (payment_id);
+create index attempt_partner_payments on attempt using gin (partner_payments) where partner_payments <> '{}';
 
 alter table attempt enable row level security;
 create policy own on attempt for select to pinrail_tenant

@@ -1,64 +1,70 @@
 import { z } from 'zod'
 import type { ProviderUsed } from '../../domain/methods.ts'
+import type { CallbackSubject } from '../../domain/payment/partner.ts'
 import { many, maybeOne, type Queryable, type Statement, sql } from '../db.ts'
 
 /** The inbox of partners' callbacks: each is repeated to its workflow until an answer of the partner is applied. */
 
 /**
- * Stores a callback once. Null: the attempt is unknown. `applied`: the partner was asked after the callback had arrived
- * and its answer was applied, so a duplicate need not be sent to the workflow. A duplicate has the same id, the same
- * attempt and the same bytes: an id that a partner uses again, for example after a change of its system, hides no
- * callback.
+ * Stores a callback once. Null: no attempt of this deployment is its subject. `applied`: the partner was asked after the
+ * callback had arrived and its answer was applied, so a duplicate need not be sent to the workflow. A duplicate has the
+ * same id, the same attempt and the same bytes: an id that a partner uses again, for example after a change of its
+ * system, hides no callback.
  */
 export async function recordPartnerEvent(
   db: Queryable,
   event: PartnerEvent,
-): Promise<{ payment_id: string; applied: boolean } | null> {
+): Promise<{ payment_id: string; attempt_id: string; applied: boolean } | null> {
   const first = await storeEvent(db, event)
   // Another callback took the id at the same moment: the second read finds it.
   const stored = first?.kept === false ? await storeEvent(db, event) : first
-  return stored && { payment_id: stored.payment_id, applied: stored.applied }
+  return stored && { payment_id: stored.payment_id, attempt_id: stored.attempt_id, applied: stored.applied }
 }
+
+const isSubject = (subject: CallbackSubject): Statement =>
+  'attemptId' in subject
+    ? sql`a.id = ${subject.attemptId}`
+    : sql`a.partner_payments <> '{}' and a.partner_payments @> array[${subject.payment}]`
 
 type PartnerEvent = {
   readonly provider: ProviderUsed
   readonly eventId: string
-  readonly attemptId: string
+  readonly subject: CallbackSubject
   readonly bodySha256: Uint8Array
   /** ISO 8601. */
   readonly at: string
 }
 
-const storedRow = z.object({ payment_id: z.string(), applied: z.boolean(), kept: z.boolean() })
+const storedRow = z.object({ payment_id: z.string(), attempt_id: z.string(), applied: z.boolean(), kept: z.boolean() })
 
 function storeEvent(db: Queryable, event: PartnerEvent): Promise<z.infer<typeof storedRow> | null> {
   return maybeOne(
     db,
     storedRow,
     sql`with
-        -- No row for an attempt that nobody knows, or of the other mode: then nothing is stored.
+        -- No row for an order of somebody else, or of the other mode: then nothing is stored.
         known as (
-          select a.payment_id from attempt a join payment m on m.id = a.payment_id
-          where a.id = ${event.attemptId} and a.provider = ${event.provider} and m.livemode = ${db.livemode}),
+          select a.payment_id, a.id as attempt_id from attempt a join payment m on m.id = a.payment_id
+          where ${isSubject(event.subject)} and a.provider = ${event.provider} and m.livemode = ${db.livemode} limit 1),
         -- The id that it is stored by: its own, but where that is of news about another order.
         named as (
-          select payment_id, case when exists (
+          select payment_id, attempt_id, case when exists (
               select from partner_event other
               where other.provider = ${event.provider} and other.provider_event_id = ${event.eventId}
-                and other.attempt_id <> ${event.attemptId})
-            then concat_ws(' ', ${event.eventId}::text, ${event.attemptId}::text) else ${event.eventId} end as event_id
+                and other.attempt_id <> known.attempt_id)
+            then concat_ws(' ', ${event.eventId}::text, attempt_id) else ${event.eventId} end as event_id
           from known),
         -- Partners send a callback again when they saw no answer: the first one counts. In other words it is unread again.
         stored as (
           insert into partner_event as e (provider, provider_event_id, attempt_id, body_sha256, received_at)
-          select ${event.provider}, event_id, ${event.attemptId}, ${event.bodySha256}, ${event.at}::timestamptz
+          select ${event.provider}, event_id, attempt_id, ${event.bodySha256}, ${event.at}::timestamptz
           from named on conflict (provider, provider_event_id) do update set body_sha256 = excluded.body_sha256,
             seq = default, applied_at = null,
             received_at = case when e.applied_at is null then e.received_at else excluded.received_at end,
             repeats = case when e.applied_at is null then e.repeats else 0 end,
             due_at = case when e.applied_at is null then e.due_at else now() end
           where e.body_sha256 <> excluded.body_sha256 and e.attempt_id = excluded.attempt_id returning 1)
-        select named.payment_id, exists (select from stored) or earlier.body_sha256 is not null as kept,
+        select named.payment_id, named.attempt_id, exists (select from stored) or earlier.body_sha256 is not null as kept,
           coalesce(earlier.applied_at is not null and earlier.body_sha256 = ${event.bodySha256}, false) as applied
         from named left join partner_event earlier
           on earlier.provider = ${event.provider} and earlier.provider_event_id = named.event_id`,

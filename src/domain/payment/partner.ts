@@ -39,6 +39,8 @@ export type PartnerOrder = {
   /** All receipts together; null before any money. Less than zero if a dispute took more than had arrived. */
   readonly received: Money | null
   readonly failureCode: FailureCode | null
+  /** The partner's ids of payments for the order, if its callbacks can name them instead of the order. */
+  readonly payments?: readonly string[]
   /** Only for USDC at an address of the platform: the sum that the chain proves, at the rate that was shown. */
   readonly usdc?: UsdcOrder
 }
@@ -61,9 +63,28 @@ export type RawCallback = {
   readonly receivedAt: number
 }
 
-/** The order that an authentic callback names: it is read again. The callback's amounts and states are not trusted. */
+/** The attempt of a callback, or a payment for its order, by the partner's id of that payment. */
+export type CallbackSubject = { readonly attemptId: string } | { readonly payment: string }
+
+/**
+ * The order that an authentic callback names is read again. The callback's amounts and states are not trusted.
+ * `foreign`: authentic, but not about an order of the platform.
+ */
 export type CallbackReading =
-  | { readonly kind: 'news'; readonly eventId: string; readonly attemptId: string }
+  | { readonly kind: 'news'; readonly eventId: string; readonly subject: CallbackSubject }
+  | { readonly kind: 'foreign' }
   | { readonly kind: 'refused'; readonly reason: 'signature' | 'timestamp' | 'format' }
 
 export type ReadCallback = (provider: ProviderName, callback: RawCallback) => CallbackReading
+
+/** Seconds from its opening after which a partner lets an order expire: at least, and at most. */
+export type Lifetime = { readonly least: number; readonly most: number }
+
+/**
+ * Returns the expiry of an order (Unix seconds) that is nearest to its payment's and that the partner accepts. An order
+ * that outlives its payment is canceled with it; one that ends before is followed by another attempt.
+ */
+export function fitExpiry(expiresAt: number, lifetime: Lifetime | undefined, now: number): number {
+  if (lifetime === undefined) return expiresAt
+  return Math.min(Math.max(expiresAt, now + lifetime.least), now + lifetime.most)
+}

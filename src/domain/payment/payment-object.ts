@@ -140,6 +140,8 @@ export type Attempt = {
   readonly misfitAnswer: 'none' | 'accepted' | 'dismissed'
   readonly back: GiveBack
   readonly returned: boolean
+  /** How often its partner has refused to give the money back: each request has the next key. */
+  readonly refusals: number
   /** True if its cancellation at the partner was requested, or is to be. */
   readonly cancelAsked: boolean
   /** True if its partner has been confirming for longer than it is allowed to. */
@@ -151,6 +153,8 @@ export type Attempt = {
   /** When its partner last confirmed that the money is there. Money moves only if it is at most a minute old. */
   readonly confirmedAt: string | null
   readonly partnerReference: string | null
+  /** The partner's ids of payments for the order: a dispute might name nothing else. */
+  readonly partnerPayments: readonly string[]
   readonly redirectUrl: string | null
   readonly intentUri: string | null
   readonly failureCode: FailureCode | null

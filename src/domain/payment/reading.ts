@@ -92,6 +92,7 @@ const END: readonly PartnerOrder['status'][] = ['declined', 'canceled', 'expired
 export const isOver = (order: PartnerOrder): boolean => END.includes(order.status) && !isMoney(order)
 
 function withMoney(attempt: Attempt, { order, rate, at }: Reading): Attempt {
+  const { payments = [] } = order
   const held = readHeld(attempt, order)
   const status = readStatus(order, { held, before: attempt.status })
   const isGone = isZero(held) && !isZero(attempt.held)
@@ -106,6 +107,7 @@ function withMoney(attempt: Attempt, { order, rate, at }: Reading): Attempt {
     rate: attempt.rate ?? (isPaid && rate !== null ? { rate: rate.rate, source: rate.source, lockedAt: at } : null),
     back: isGone ? 'no' : attempt.back,
     returned: attempt.returned || isBack,
+    partnerPayments: [...new Set([...attempt.partnerPayments, ...payments])],
   }
 }
 

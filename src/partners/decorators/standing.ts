@@ -27,7 +27,7 @@ export function reportStanding(
 }
 
 /** No payment has it. */
-const UNUSED_ATTEMPT = { attemptId: 'att_00000000000000000000000000' }
+const UNUSED_ATTEMPT = { attemptId: 'att_00000000000000000000000000', reference: null }
 
 /** Shorter than a payment's own calls can take. A partner that needs longer counts as silent. */
 const QUESTION_MS = 5000

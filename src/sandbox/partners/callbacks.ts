@@ -111,6 +111,12 @@ function makeEntries(deps: CallbackDeps, order: SandboxOrder): PartnerEntry[] {
     entries.push({ kind: 'callback', callback: { ...callback, id: `${eventId}_again` } })
   if (take('forged_callback') !== null)
     entries.push({ kind: 'callback', callback: { ...callback, id: `${eventId}_forged`, forged: true } })
+  if (take('foreign_callback') !== null) {
+    const foreign = { ...order, attemptId: 'order-1', reference: wire.newReference(), account: 'somebody-else' }
+    const foreignEvent = wire.event(foreign, { eventId: `${eventId}_foreign`, at: now })
+    const id = `${eventId}_foreign`
+    entries.push({ kind: 'callback', callback: { ...callback, id, eventId: id, event: foreignEvent } })
+  }
   if (take('callbacks_never') !== null)
     entries.push({ kind: 'callback_over', id: eventId, outcome: 'suppressed', status: null })
   return entries

@@ -17,6 +17,7 @@ const FAULTS = [
   'callbacks_out_of_order',
   'callbacks_never',
   'forged_callback',
+  'foreign_callback',
   'wrong_amount_callback',
   'timeout_before_effect',
   'timeout_after_effect',

@@ -24,6 +24,8 @@ export type SimulatedPartnerOptions = {
   readonly dataFolder: string
   readonly account: string
   readonly secret: string
+  /** Signs callbacks. */
+  readonly webhookSecret: string
   /** The sandbox's URL. A function, because the port may be known only after listening. */
   readonly publicUrl: () => string
   /** Callbacks go to `<url>/callbacks/<provider>`. */
@@ -37,7 +39,7 @@ export type SimulatedPartnerOptions = {
 }
 
 export async function createSimulatedPartner(wire: Wire, options: SimulatedPartnerOptions): Promise<SimulatedPartner> {
-  const { account, secret, clock, log } = options
+  const { account, secret, webhookSecret, clock, log } = options
   const state = emptyState()
   const journal = await openJournal(join(options.dataFolder, `${wire.provider}.jsonl`), partnerEntrySchema, (entry) =>
     applyEntry(state, entry),
@@ -50,7 +52,17 @@ export async function createSimulatedPartner(wire: Wire, options: SimulatedPartn
     append(...changed.map((fault) => ({ kind: 'fault' as const, fault }))),
   )
   const url = `${options.callbackUrl.replace(/\/$/, '')}/callbacks/${wire.provider}`
-  const callbacks = createCallbacks({ state, append, wire, secret, url, faults, clock, log, closing: options.closing })
+  const callbacks = createCallbacks({
+    state,
+    append,
+    wire,
+    secret: webhookSecret,
+    url,
+    faults,
+    clock,
+    log,
+    closing: options.closing,
+  })
   const book = createOrderBook({
     state,
     append,
@@ -69,6 +81,7 @@ export async function createSimulatedPartner(wire: Wire, options: SimulatedPartn
       faults,
       account,
       secret,
+      clock,
       pageUrl: (order) => `${options.publicUrl()}${wire.path}/pay/${encodeURIComponent(order.reference)}`,
     }),
   )

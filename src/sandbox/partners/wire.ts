@@ -11,8 +11,11 @@ export type ApiDeps = {
   readonly book: OrderBook
   readonly faults: Faults
   readonly account: string
+  /** Authenticates the platform's calls. */
   readonly secret: string
   readonly pageUrl: (order: SandboxOrder) => string
+  /** Unix milliseconds. */
+  readonly clock: () => number
 }
 
 /** The protocol of one partner: its requests, words, units and callbacks. All else is common to the simulators. */

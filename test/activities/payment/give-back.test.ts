@@ -83,6 +83,19 @@ describe('a give-back through the partner', () => {
     expect((await fixture.decide(made.id, 'settle')).payment.status).toBe('processing')
   })
 
+  test('a give-back after a refusal has the next key, because a partner repeats its first answer for a key', async () => {
+    const made = await fixture.paid('6000')
+    const keys: string[] = []
+    const refundOrder: NonNullable<Wallet['refundOrder']> = async ({ key }) => {
+      keys.push(key)
+      return keys.length === 1 ? { kind: 'refused', reason: 'the balance is too low' } : { kind: 'refunded' }
+    }
+    await fixture.giveBack(made, walletApp({ refundOrder }))
+    await fixture.giveBack(made, walletApp({ refundOrder }))
+    expect(keys).toEqual([`${made.attemptId}:refund`, `${made.attemptId}:refund:2`])
+    expect(await fixture.standing(made.id)).toBe('refunded')
+  })
+
   test('a give-back does not wait for a silent partner, and a later reading ends it', async () => {
     const made = await fixture.paid('6000')
     await fixture.fault({ fault: 'server_error', operation: 'refund', attemptId: made.attemptId })

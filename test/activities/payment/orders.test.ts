@@ -84,6 +84,47 @@ describe('opening an order', () => {
     expect(asked).toEqual([stored, stored])
   })
 
+  test('the page of the answer that was recorded first stays, because the buyer might have it', async () => {
+    const id = await started(0)
+    const attemptId = newId('attempt')
+    const { card_partner } = fixture.deps.partners
+    let opened = 0
+    const partners = {
+      ...fixture.deps.partners,
+      card_partner: {
+        ...card_partner,
+        openOrder: async () => {
+          const mine = ++opened
+          // Another try of the opening overtakes this one.
+          if (mine === 1) await tryOnce()
+          const redirectUrl = `https://partner.example/${mine}`
+          return { kind: 'opened' as const, reference: `order-${mine}`, redirectUrl, intentUri: null }
+        },
+      },
+    }
+    const tryOnce = () =>
+      perform(fixture.activities({ partners }).openPartnerOrder, { paymentId: id, attemptId, ...CARD })
+    expect((await tryOnce()).answer).toEqual({ kind: 'redirect', attemptId, url: 'https://partner.example/2' })
+    expect(await readAttempts(id)).toMatchObject([
+      { partnerReference: 'order-2', redirectUrl: 'https://partner.example/2' },
+    ])
+  })
+
+  test('an order expires when its payment does, or as near to that as its partner accepts', async () => {
+    const id = await started(0)
+    const { card_partner } = fixture.deps.partners
+    const asked: number[] = []
+    const openOrder: typeof card_partner.openOrder = async ({ expiresAt }) => {
+      asked.push(expiresAt - Math.floor(Date.now() / 1000))
+      return { kind: 'declined', failureCode: 'declined' }
+    }
+    for (const lifetime of [undefined, { least: 7200, most: 86_400 }, { least: 60, most: 1800 }]) {
+      const limited = { ...card_partner, openOrder, ...(lifetime && { lifetime }) }
+      await open(id, CARD, fixture.activities({ partners: { ...fixture.deps.partners, card_partner: limited } }))
+    }
+    expect(asked.map((seconds) => Math.round(seconds / 100) * 100)).toEqual([3600, 7200, 1800])
+  })
+
   test('an opening that was given up asks no other partner, and does not count against one', async () => {
     const { id } = await fixture.opened()
     const { partners } = fixture.deps
@@ -218,7 +259,10 @@ describe('reading an order', () => {
   test('reads the order although its partner does not answer about the give-back', async () => {
     const made = await fixture.paid('6000')
     await fixture.giveBack(made, failing({ refundOrder: async () => ({ kind: 'pending' }) }))
-    const order = await fixture.deps.partners.wallet_app.readOrder(made, AbortSignal.timeout(5000))
+    const order = await fixture.deps.partners.wallet_app.readOrder(
+      { ...made, reference: null },
+      AbortSignal.timeout(5000),
+    )
     if (order === null) throw new Error('there is no order')
     const changes = failing({
       refundOrder: () => Promise.reject(hour()),
@@ -248,7 +292,8 @@ describe('canceling an order', () => {
       ({ status, cancelAsked }) => `${status}${cancelAsked ? ', to be canceled' : ''}`,
     )
   const atPartner = async (attemptId: string) =>
-    (await fixture.deps.partners.wallet_app.readOrder({ attemptId }, AbortSignal.timeout(5000)))?.status
+    (await fixture.deps.partners.wallet_app.readOrder({ attemptId, reference: null }, AbortSignal.timeout(5000)))
+      ?.status
   const killed = () => Promise.reject(new Error('the process was killed here'))
 
   test('a queue for a partner does not count as the partner’s silence: a payment is closed without an answer only after two minutes', async () => {
@@ -256,7 +301,7 @@ describe('canceling an order', () => {
     const { partners = fixture.deps.partners } = app(() => new Promise<never>(() => undefined))
     const limited = { ...partners, ...limitPartners(partners) }
     for (let call = 0; call < 12; call++)
-      void limited.wallet_app.cancelOrder?.({ attemptId: 'att_1' }, AbortSignal.timeout(60_000))
+      void limited.wallet_app.cancelOrder?.({ attemptId: 'att_1', reference: null }, AbortSignal.timeout(60_000))
     const closeAt = (attempt: number) =>
       perform(
         fixture.activities({ partners: limited }).closeUnpaid,
@@ -283,7 +328,7 @@ describe('canceling an order', () => {
       const { id } = await fixture.opened()
       const { wallet_app: real } = fixture.deps.partners
       const done = app(async (attemptId) => {
-        await real.cancelOrder?.({ attemptId }, AbortSignal.timeout(5000))
+        await real.cancelOrder?.({ attemptId, reference: null }, AbortSignal.timeout(5000))
         return killed()
       })
       await expect(fixture.closeAs(id, 'canceled', done)).rejects.toThrow('killed here')
@@ -347,7 +392,7 @@ describe('canceling an order', () => {
     const { wallet_app: real } = fixture.deps.partners
     const slow = app(async (attemptId) => {
       await extendPayment(db, context, id)
-      return real.cancelOrder?.({ attemptId }, AbortSignal.timeout(5000)) as Promise<never>
+      return real.cancelOrder?.({ attemptId, reference: null }, AbortSignal.timeout(5000)) as Promise<never>
     })
     const passed = { paymentId: id, as: 'expired' as const, now: end + 1000 }
     await perform(fixture.activities(slow).closeUnpaid, passed)
@@ -461,7 +506,8 @@ describe('Strange responses', () => {
   describe('A callback about an order with money', () => {
     async function paidWithNews() {
       const made = await fixture.paid()
-      const event = { provider: 'wallet_app', eventId: newId('request'), attemptId: made.attemptId } as const
+      const subject = { attemptId: made.attemptId }
+      const event = { provider: 'wallet_app', eventId: newId('request'), subject } as const
       const at = new Date().toISOString()
       await recordPartnerEvent(fixture.checkout.db, { ...event, bodySha256: new Uint8Array(32), at })
       const readOrder = (order: PartnerOrder | null) =>

@@ -139,7 +139,12 @@ describe('The attention list', () => {
 
   test('a callback that could not be applied is listed after an hour', async () => {
     const { id, attemptId } = await paymentWith({ status: 'open' })
-    const event = { provider: 'wallet_app', eventId: id, attemptId, bodySha256: new Uint8Array(32) } as const
+    const event = {
+      provider: 'wallet_app',
+      eventId: id,
+      subject: { attemptId },
+      bodySha256: new Uint8Array(32),
+    } as const
     await recordPartnerEvent(fixture.db, { ...event, at: new Date(Date.now() - 59 * 60_000).toISOString() })
     expect(await listed(id)).toEqual([])
     await fixture.db.query("update partner_event set received_at = now() - interval '61 minutes'")

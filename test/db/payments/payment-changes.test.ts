@@ -90,7 +90,7 @@ async function readRows(): Promise<Readonly<Record<string, unknown[]>>> {
 }
 
 async function leaveNews(): Promise<string> {
-  const event = { provider: 'wallet_app', eventId: newId('request'), attemptId } as const
+  const event = { provider: 'wallet_app', eventId: newId('request'), subject: { attemptId } } as const
   await recordPartnerEvent(seeded.db, { ...event, bodySha256: new Uint8Array(32), at: new Date().toISOString() })
   return (await load()).unread.get(attemptId)!
 }
@@ -216,7 +216,7 @@ describe('A change of a payment', () => {
 
 describe('A change without an effect', () => {
   beforeEach(async () => {
-    const event = { provider: 'wallet_app', eventId: newId('request'), attemptId } as const
+    const event = { provider: 'wallet_app', eventId: newId('request'), subject: { attemptId } } as const
     await recordPartnerEvent(seeded.db, { ...event, bodySha256: new Uint8Array(32), at: new Date().toISOString() })
   })
 

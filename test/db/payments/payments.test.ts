@@ -87,7 +87,7 @@ describe('callbacks of a partner', () => {
     recordPartnerEvent(db, {
       provider: 'wallet_app',
       eventId,
-      attemptId,
+      subject: { attemptId },
       bodySha256: new Uint8Array(32).fill(body),
       at: new Date().toISOString(),
     })
@@ -105,14 +105,14 @@ describe('callbacks of a partner', () => {
 
   describe('A callback of a partner', () => {
     test('a callback is unread until a change has applied the partner’s report, and then never again', async () => {
-      expect(await news('first')).toEqual({ payment_id: paymentId, applied: false })
+      expect(await news('first')).toEqual({ payment_id: paymentId, attempt_id: attemptId, applied: false })
       const unread = await readUnread()
       expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
       await apply(unread ?? '')
       await makeDue()
       expect(await take()).toEqual([])
       expect(await readUnread()).toBeUndefined()
-      expect(await news('first')).toEqual({ payment_id: paymentId, applied: true })
+      expect(await news('first')).toEqual({ payment_id: paymentId, attempt_id: attemptId, applied: true })
     })
 
     test('a callback that arrives while the partner is being asked stays unread: the response can be older', async () => {
@@ -133,10 +133,10 @@ describe('callbacks of a partner', () => {
         await apply((await readUnread()) ?? '')
         if (what === 'another order') attemptId = await another()
         const body = what === 'other words' ? 1 : 0
-        expect(await news('used', body)).toEqual({ payment_id: paymentId, applied: false })
+        expect(await news('used', body)).toEqual({ payment_id: paymentId, attempt_id: attemptId, applied: false })
         expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
         await apply((await readUnread()) ?? '')
-        expect(await news('used', body)).toEqual({ payment_id: paymentId, applied: true })
+        expect(await news('used', body)).toEqual({ payment_id: paymentId, attempt_id: attemptId, applied: true })
       },
     )
 
@@ -151,7 +151,7 @@ describe('callbacks of a partner', () => {
         return [stored, waits] as const
       })
       expect([first, await second]).toEqual(
-        Array.from({ length: 2 }, () => ({ payment_id: paymentId, applied: false })),
+        [one, two].map((attempt_id) => ({ payment_id: paymentId, attempt_id, applied: false })),
       )
       expect((await take()).map((unread) => unread.attempt_id).sort()).toEqual([one, two].sort())
     })
@@ -167,7 +167,7 @@ describe('callbacks of a partner', () => {
     test('a callback about the order from another partner is not stored', async () => {
       const bodySha256 = new Uint8Array(32)
       const at = new Date().toISOString()
-      const told = { provider: 'card_partner', eventId: 'first', attemptId, bodySha256, at } as const
+      const told = { provider: 'card_partner', eventId: 'first', subject: { attemptId }, bodySha256, at } as const
       expect(await recordPartnerEvent(seeded.db, told)).toBeNull()
       expect(await readUnread()).toBeUndefined()
       expect(await take()).toEqual([])

@@ -195,6 +195,15 @@ describe('Other effects of a report', () => {
     expect(reads(attempt(), { reference: '' }).partnerReference).toBeNull()
   })
 
+  test('a report adds the partner’s ids of payments to the known ones, and one about another order does not', () => {
+    const first = reads(attempt(), { status: 'paid', received: '10000', payments: ['pi_1', 'ch_1'] })
+    expect(first.partnerPayments).toEqual(['pi_1', 'ch_1'])
+    const more = { status: 'paid', received: '10000', payments: ['ch_1', 'ch_2'] } as const
+    expect(reads(first, more).partnerPayments).toEqual(['pi_1', 'ch_1', 'ch_2'])
+    expect(reads(first, { status: 'paid', received: '10000' }).partnerPayments).toEqual(['pi_1', 'ch_1'])
+    expect(reads(first, { ...more, account: 'somebody' }).partnerPayments).toEqual(['pi_1', 'ch_1'])
+  })
+
   test('the same report changes nothing the second time', () => {
     const report = fc.record({
       status: fc.constantFrom(...ORDER_STATUSES, 'wrong_asset' as const),

@@ -163,7 +163,7 @@ export async function openServerPayment(world: PaymentFixture, story: Pick<Story
     storeNews: async (provider, attemptId) => {
       const at = new Date(clock()).toISOString()
       const bodySha256 = new Uint8Array(32)
-      await recordPartnerEvent(db, { provider, eventId: newId('partnerEvent'), attemptId, bodySha256, at })
+      await recordPartnerEvent(db, { provider, eventId: newId('partnerEvent'), subject: { attemptId }, bodySha256, at })
       hasNews = true
     },
     tellNews: (attemptId) => {

@@ -1,18 +1,26 @@
 import { z } from 'zod'
-import type { MethodName } from '../domain/methods.ts'
-import type { Money } from '../domain/money.ts'
-import type { CallbackReading, FailureCode, OrderStatus, PartnerOrder, RawCallback } from '../domain/payment/partner.ts'
-import { findTrouble, type HttpAnswer, send, unclear } from './http.ts'
+import type { MethodName } from '../../domain/methods.ts'
+import type { Money } from '../../domain/money.ts'
+import type { PartnerSettings } from '../../domain/partner/drivers.ts'
+import type {
+  CallbackReading,
+  FailureCode,
+  OrderStatus,
+  PartnerOrder,
+  RawCallback,
+} from '../../domain/payment/partner.ts'
+import { findTrouble, type HttpAnswer, send, unclear } from '../http.ts'
 import {
+  type CallbackSettings,
+  type Driver,
   type OpenedOrder,
   type OpenOrder,
   PartnerError,
-  type PartnerSettings,
   type PaymentPartner,
   type RefundResult,
-} from './provider.ts'
-import { readAs, readCallbackBody, readCurrency, refused, shorten } from './reading.ts'
-import { anyIsSame, hmacSha256, isInWindow, parseTimestamp } from './signature.ts'
+} from '../provider.ts'
+import { FOREIGN, readAs, readCallbackBody, readCurrency, refused, shorten } from '../reading.ts'
+import { hmacSha256, isInWindow, isSigned, parseTimestamp } from '../signature.ts'
 
 /** The protocol is in docs/providers.md. A session has a status and a separate payment status. */
 
@@ -78,7 +86,9 @@ const eventSchema = z.object({
   data: z.object({ object: z.object({ client_reference: z.string().min(1).max(100) }) }),
 })
 
-export function createCardPartner(settings: PartnerSettings): PaymentPartner {
+export const cardPartner: Driver = { connect: (_provider, settings) => connect(settings), readCallback }
+
+function connect(settings: PartnerSettings): PaymentPartner {
   const post = (path: string, request: FormRequest, signal: AbortSignal) =>
     postForm(settings, { path, ...request }, signal)
 
@@ -114,7 +124,6 @@ export function createCardPartner(settings: PartnerSettings): PaymentPartner {
       const answer = await post('/v1/refunds', { form: { session: session.id }, key }, signal)
       return readRefund(session.id, answer)
     },
-    readCallback: (callback) => readCallback(settings, callback),
   }
 }
 
@@ -211,7 +220,7 @@ function readRefund(sessionId: string, answer: HttpAnswer): RefundResult {
 }
 
 /** `Card-Signature: t=<unix seconds>,v1=<hex>[,v1=<hex>]`; signed: `<t>.<raw body>`. */
-function readCallback(settings: PartnerSettings, callback: RawCallback): CallbackReading {
+function readCallback(settings: CallbackSettings, callback: RawCallback): CallbackReading {
   const parts = (callback.headers['card-signature'] ?? '').split(',').map((part) => part.trim())
   const times = parts.filter((part) => part.startsWith('t=')).map((part) => part.slice(2))
   const signatures = parts.filter((part) => part.startsWith('v1=')).map((part) => part.slice(3))
@@ -219,9 +228,11 @@ function readCallback(settings: PartnerSettings, callback: RawCallback): Callbac
   const timestamp = times.length === 1 ? parseTimestamp(times[0]) : null
   if (timestamp === null) return refused('timestamp')
   const signed = Buffer.concat([Buffer.from(`${timestamp}.`), callback.body])
-  if (!anyIsSame(signatures, hmacSha256(settings.secret, signed, 'hex'))) return refused('signature')
+  if (!isSigned(signatures, settings.webhookSecrets, (secret) => hmacSha256(secret, signed, 'hex')))
+    return refused('signature')
   if (!isInWindow(timestamp, callback.receivedAt)) return refused('timestamp')
   const event = readCallbackBody(eventSchema, callback.body)
-  if (event === null || event.account !== settings.account) return refused('format')
-  return { kind: 'news', eventId: event.id, attemptId: event.data.object.client_reference }
+  if (event === null) return refused('format')
+  if (event.account !== settings.account) return FOREIGN
+  return { kind: 'news', eventId: event.id, subject: { attemptId: event.data.object.client_reference } }
 }

@@ -1,18 +1,26 @@
 import { z } from 'zod'
-import type { MethodName } from '../domain/methods.ts'
-import { formatAmount, type Money } from '../domain/money.ts'
-import type { CallbackReading, FailureCode, OrderStatus, PartnerOrder, RawCallback } from '../domain/payment/partner.ts'
-import { findTrouble, type HttpAnswer, send, unclear } from './http.ts'
+import type { MethodName } from '../../domain/methods.ts'
+import { formatAmount, type Money } from '../../domain/money.ts'
+import type { PartnerSettings } from '../../domain/partner/drivers.ts'
+import type {
+  CallbackReading,
+  FailureCode,
+  OrderStatus,
+  PartnerOrder,
+  RawCallback,
+} from '../../domain/payment/partner.ts'
+import { findTrouble, type HttpAnswer, send, unclear } from '../http.ts'
 import {
+  type CallbackSettings,
+  type Driver,
   type OpenedOrder,
   type OpenOrder,
   PartnerError,
-  type PartnerSettings,
   type PaymentPartner,
   type RefundResult,
-} from './provider.ts'
-import { readAs, readCallbackBody, refused, shorten } from './reading.ts'
-import { anyIsSame, hmacSha256, isInWindow } from './signature.ts'
+} from '../provider.ts'
+import { FOREIGN, readAs, readCallbackBody, refused, shorten } from '../reading.ts'
+import { hmacSha256, isInWindow, isSigned } from '../signature.ts'
 
 /** The protocol is in docs/providers.md. The partner cannot cancel an order, so `cancelOrder` is absent. */
 
@@ -73,7 +81,9 @@ const eventSchema = z.object({
   txn: z.object({ txn_ref: z.string().min(1).max(100) }),
 })
 
-export function createLocalPartner(settings: PartnerSettings): PaymentPartner {
+export const localPartner: Driver = { connect: (_provider, settings) => connect(settings), readCallback }
+
+function connect(settings: PartnerSettings): PaymentPartner {
   const post = (path: string, fields: object, signal: AbortSignal) => postSigned(settings, { path, fields }, signal)
 
   return {
@@ -87,7 +97,6 @@ export function createLocalPartner(settings: PartnerSettings): PaymentPartner {
     async refundOrder({ attemptId, key }, signal) {
       return readRefund(key, await post('/txn/refund', { txn_ref: attemptId, refund_ref: key }, signal))
     },
-    readCallback: (callback) => readCallback(settings, callback),
   }
 }
 
@@ -107,7 +116,8 @@ async function postSigned(
   const trouble = findTrouble(NAME, answer)
   if (trouble !== null) throw trouble
   if (answer.status !== 200) throw unclear(NAME, `answered ${answer.status}`)
-  if (!anyIsSame([answer.headers['x-checksum'] ?? ''], hmacSha256(settings.secret, answer.text, 'base64')))
+  const checksums = [answer.headers['x-checksum'] ?? '']
+  if (!isSigned(checksums, [settings.secret], (secret) => hmacSha256(secret, answer.text, 'base64')))
     throw unclear(NAME, 'answered with a checksum that is not theirs')
   return answer
 }
@@ -193,13 +203,15 @@ function readRefund(key: string, answer: HttpAnswer): RefundResult {
 }
 
 /** `X-Checksum: <base64>[ <base64>]` over the raw body. The body, with the time in it, is read only after the check. */
-function readCallback(settings: PartnerSettings, callback: RawCallback): CallbackReading {
+function readCallback(settings: CallbackSettings, callback: RawCallback): CallbackReading {
   const checksums = (callback.headers['x-checksum'] ?? '').split(/[\s,]+/).filter((part) => part !== '')
-  if (!anyIsSame(checksums, hmacSha256(settings.secret, callback.body, 'base64'))) return refused('signature')
+  if (!isSigned(checksums, settings.webhookSecrets, (secret) => hmacSha256(secret, callback.body, 'base64')))
+    return refused('signature')
   const event = readCallbackBody(eventSchema, callback.body)
-  if (event === null || event.mid !== settings.account) return refused('format')
+  if (event === null) return refused('format')
   if (!isInWindow(event.ts, callback.receivedAt)) return refused('timestamp')
-  return { kind: 'news', eventId: event.evt_id, attemptId: event.txn.txn_ref }
+  if (event.mid !== settings.account) return FOREIGN
+  return { kind: 'news', eventId: event.evt_id, subject: { attemptId: event.txn.txn_ref } }
 }
 
 function refusedUs(): PartnerError {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { ProviderName } from '../domain/methods.ts'
-import { send } from './http.ts'
-import { PartnerError, type PartnerSettings } from './provider.ts'
+import type { ProviderName } from '../../domain/methods.ts'
+import { send } from '../http.ts'
+import { PartnerError } from '../provider.ts'
 
 /** Returns the order's status if the order does not allow the action. */
 export type SimulatedAct = (
@@ -15,12 +15,12 @@ const TIMEOUT_MS = 5000
 const refusal = z.object({ status: z.string() })
 
 /** Real partners have no such routes. */
-export function createSimulatedAct(settings: Record<ProviderName, PartnerSettings>): SimulatedAct {
+export function createSimulatedAct(partners: Record<ProviderName, { readonly url: string }>): SimulatedAct {
   return async (provider, attemptId, act) => {
     const call = {
       to: `the simulator of ${provider}`,
       method: 'POST',
-      url: `${settings[provider].url}/sandbox/orders/${encodeURIComponent(attemptId)}/act`,
+      url: `${partners[provider].url}/sandbox/orders/${encodeURIComponent(attemptId)}/act`,
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(act),
     } as const

@@ -1,11 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { formatAmount, type Money, parseAmount } from '../domain/money.ts'
-import type { CallbackReading, FailureCode, OrderStatus, PartnerOrder, RawCallback } from '../domain/payment/partner.ts'
-import { findTrouble, type HttpAnswer, send, unclear } from './http.ts'
-import type { OpenedOrder, OpenOrder, PartnerSettings, PaymentPartner, RefundResult } from './provider.ts'
-import { readAs, readCallbackBody, readCurrency, refused, shorten } from './reading.ts'
-import { anyIsSame, hmacSha256, isInWindow, parseTimestamp, sha256Hex } from './signature.ts'
+import { formatAmount, type Money, parseAmount } from '../../domain/money.ts'
+import type { PartnerSettings } from '../../domain/partner/drivers.ts'
+import type {
+  CallbackReading,
+  FailureCode,
+  OrderStatus,
+  PartnerOrder,
+  RawCallback,
+} from '../../domain/payment/partner.ts'
+import { findTrouble, type HttpAnswer, send, unclear } from '../http.ts'
+import type { CallbackSettings, Driver, OpenedOrder, OpenOrder, PaymentPartner, RefundResult } from '../provider.ts'
+import { FOREIGN, readAs, readCallbackBody, readCurrency, refused, shorten } from '../reading.ts'
+import { hmacSha256, isInWindow, isSigned, parseTimestamp, sha256Hex } from '../signature.ts'
 
 /** The protocol is in docs/providers.md. Every request is signed over method, path, time, nonce and body. */
 
@@ -55,7 +62,9 @@ const eventSchema = z.object({
   order: z.object({ merchant_order_ref: z.string().min(1).max(100) }),
 })
 
-export function createWalletApp(settings: PartnerSettings): PaymentPartner {
+export const walletApp: Driver = { connect: (_provider, settings) => connect(settings), readCallback }
+
+function connect(settings: PartnerSettings): PaymentPartner {
   const call = (method: 'GET' | 'POST', request: { path: string; body?: object }, signal: AbortSignal) =>
     sendSigned(settings, { method, ...request }, signal)
   const orderPath = (attemptId: string) => `/orders/by-ref/${encodeURIComponent(attemptId)}`
@@ -76,7 +85,6 @@ export function createWalletApp(settings: PartnerSettings): PaymentPartner {
       const path = `${orderPath(attemptId)}/refunds`
       return readRefund(key, await call('POST', { path, body: { refund_ref: key } }, signal))
     },
-    readCallback: (callback) => readCallback(settings, callback),
   }
 }
 
@@ -180,16 +188,18 @@ function readRefund(key: string, answer: HttpAnswer): RefundResult {
 }
 
 /** The signature covers `wallet-app-callback`, the timestamp and the raw body, joined by line feeds. */
-function readCallback(settings: PartnerSettings, callback: RawCallback): CallbackReading {
+function readCallback(settings: CallbackSettings, callback: RawCallback): CallbackReading {
   const header = callback.headers['x-callback-signature']
   const timestamp = parseTimestamp(callback.headers['x-callback-timestamp'])
   if (header === undefined) return refused('signature')
   if (timestamp === null) return refused('timestamp')
   const signed = Buffer.concat([Buffer.from(`wallet-app-callback\n${timestamp}\n`), callback.body])
   const signatures = header.split(',').map((part) => part.trim())
-  if (!anyIsSame(signatures, hmacSha256(settings.secret, signed, 'hex'))) return refused('signature')
+  if (!isSigned(signatures, settings.webhookSecrets, (secret) => hmacSha256(secret, signed, 'hex')))
+    return refused('signature')
   if (!isInWindow(timestamp, callback.receivedAt)) return refused('timestamp')
   const event = readCallbackBody(eventSchema, callback.body)
-  if (event === null || event.merchant_id !== settings.account) return refused('format')
-  return { kind: 'news', eventId: event.event_id, attemptId: event.order.merchant_order_ref }
+  if (event === null) return refused('format')
+  if (event.merchant_id !== settings.account) return FOREIGN
+  return { kind: 'news', eventId: event.event_id, subject: { attemptId: event.order.merchant_order_ref } }
 }

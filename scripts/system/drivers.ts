@@ -1,0 +1,40 @@
+import type { ProviderName } from '../../src/domain/methods.ts'
+import { DRIVERS, type DriverName, type PartnerSettings } from '../../src/domain/partner/drivers.ts'
+
+export type DriverChoice = Readonly<Partial<Record<ProviderName, DriverName>>>
+
+type Account = Omit<PartnerSettings, 'url'>
+
+/** Credentials that look like the company's, made of a secret for development. */
+const ACCOUNTS: Readonly<Record<DriverName, (secret: string) => Omit<Account, 'driver'>>> = {
+  simulator: (secret) => ({ account: 'pinrail', secret, webhookSecrets: [secret] }),
+  stripe: (secret) => ({
+    account: 'acct_sandbox',
+    secret: `sk_test_${secret.replaceAll(/\W/g, '_')}`,
+    webhookSecrets: [`whsec_${secret.replaceAll(/\s/g, '_')}`],
+  }),
+}
+
+/** Creates the platform's account at a partner whose simulator speaks the driver's protocol. */
+export const createAccount = (driver: DriverName, secret: string): Account => ({ driver, ...ACCOUNTS[driver](secret) })
+
+/** Returns the variables that configure the account. */
+export function accountVariables(provider: ProviderName, account: Account): Record<string, string> {
+  const at = provider.toUpperCase()
+  return {
+    [`PROVIDER_${at}`]: account.driver,
+    [`${at}_ACCOUNT`]: account.account,
+    [`${at}_SECRET`]: account.secret,
+    [`${at}_WEBHOOK_SECRETS`]: account.webhookSecrets.join(','),
+  }
+}
+
+/** Returns the driver of each provider that the environment names. */
+export function readDrivers(env: NodeJS.ProcessEnv): DriverChoice {
+  const names = Object.keys(DRIVERS) as ProviderName[]
+  const chosen = names.flatMap((name) => {
+    const driver = env[`PROVIDER_${name.toUpperCase()}`]
+    return driver ? [[name, driver as DriverName]] : []
+  })
+  return Object.fromEntries(chosen) as DriverChoice
+}

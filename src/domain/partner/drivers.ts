@@ -1,0 +1,21 @@
+import type { ProviderName } from '../methods.ts'
+
+/** The drivers of each provider: the code that speaks one company's protocol. `simulator` is the sandbox's own. */
+export const DRIVERS = {
+  wallet_app: ['simulator', 'stripe'],
+  card_partner: ['simulator', 'stripe'],
+  local_partner: ['simulator'],
+} as const satisfies Record<ProviderName, readonly string[]>
+
+export type DriverName = (typeof DRIVERS)[ProviderName][number]
+
+/** A provider's account at the partner whose driver it uses. */
+export type PartnerSettings = {
+  readonly driver: DriverName
+  readonly url: string
+  readonly account: string
+  /** Authenticates the calls to the partner. */
+  readonly secret: string
+  /** Verify callbacks. There are two while the partner's secret is rotated, and any of them is accepted. */
+  readonly webhookSecrets: readonly string[]
+}

@@ -1,0 +1,61 @@
+import type { PartnerSettings } from '../../domain/partner/drivers.ts'
+import { findTrouble, type HttpAnswer, type HttpCall, send, unclear } from '../http.ts'
+import { readAs } from '../reading.ts'
+import { errorSchema, STRIPE_VERSION, type StripeError } from './wire.ts'
+
+type Form = Readonly<Record<string, string>>
+
+export type StripeApi = {
+  readonly to: string
+  get(path: string, query: Form, signal: AbortSignal): Promise<HttpAnswer>
+  /** Without a key, only what has the same effect twice. */
+  post(
+    path: string,
+    request: { readonly form: Form; readonly key: string | null },
+    signal: AbortSignal,
+  ): Promise<HttpAnswer>
+  readError(answer: HttpAnswer): StripeError
+  /** Returns null if Stripe itself reports that there is no such object. Any other 404 comes from a proxy in between. */
+  readMissing(answer: HttpAnswer): null
+}
+
+export function connectApi(to: string, { url, secret }: Pick<PartnerSettings, 'url' | 'secret'>): StripeApi {
+  const identity = {
+    accept: 'application/json',
+    authorization: `Bearer ${secret}`,
+    'stripe-version': STRIPE_VERSION,
+  }
+  const readError = (answer: HttpAnswer): StripeError => readAs(to, errorSchema, answer).error
+
+  async function call(request: Omit<HttpCall, 'to'>, signal: AbortSignal): Promise<HttpAnswer> {
+    const answer = await send({ to, ...request }, signal)
+    const trouble = findTrouble(to, answer)
+    if (trouble !== null) throw trouble
+    return answer
+  }
+
+  return {
+    to,
+    readError,
+    async get(path, query, signal) {
+      const search = new URLSearchParams(query).toString()
+      const target = `${url}${path}${search === '' ? '' : `?${search}`}`
+      const answer = await call({ method: 'GET', url: target, headers: identity }, signal)
+      if (answer.status !== 200 && answer.status !== 404) throw unclear(to, `answered ${answer.status} to a question`)
+      return answer
+    },
+    post(path, { form, key }, signal) {
+      const headers = {
+        ...identity,
+        'content-type': 'application/x-www-form-urlencoded',
+        ...(key !== null && { 'idempotency-key': key }),
+      }
+      const body = new URLSearchParams(form).toString()
+      return call({ method: 'POST', url: `${url}${path}`, headers, body }, signal)
+    },
+    readMissing(answer) {
+      if (readError(answer).code === 'resource_missing') return null
+      throw unclear(to, `answered ${answer.status} about an object`)
+    },
+  }
+}

@@ -1,0 +1,209 @@
+import type { Currency } from '../../../domain/currencies.ts'
+import type { FailureCode } from '../../../domain/payment/partner.ts'
+import type { SandboxOrder } from '../order.ts'
+
+/**
+ * Stripe's objects (https://docs.stripe.com/api) that show an order: a session, its payment with a charge, refunds,
+ * disputes and a review. Their ids have one suffix.
+ */
+
+const DECLINE_CODES: Readonly<Record<FailureCode, string>> = {
+  declined: 'generic_decline',
+  insufficient_funds: 'insufficient_funds',
+  verification_failed: 'authentication_required',
+  abandoned: 'generic_decline',
+  reversed: 'generic_decline',
+  partner_unavailable: 'issuer_not_available',
+}
+
+/** Stripe counts kronas of Iceland in hundredths. */
+const unit = (currency: string): bigint => (currency.toUpperCase() === 'ISK' ? 100n : 1n)
+
+export const toWire = (minor: bigint, currency: string): number => Number(minor * unit(currency))
+export const fromWire = (amount: string, currency: Currency): string => (BigInt(amount) / unit(currency)).toString()
+
+export const SESSION_ID = 'cs_test_'
+
+export const objectId = (order: SandboxOrder, prefix: string): string =>
+  `${prefix}_${order.reference.slice(SESSION_ID.length)}`
+
+/** Returns the session's id for the id of its payment. */
+export const findSessionId = (paymentIntent: string): string => `${SESSION_ID}${paymentIntent.replace(/^pi_/, '')}`
+
+const isReversed = ({ status, failureCode }: SandboxOrder): boolean =>
+  status === 'declined' && failureCode === 'reversed'
+
+const isPaid = (order: SandboxOrder): boolean =>
+  ['paid', 'on_hold', 'refunded'].includes(order.status) || isReversed(order)
+
+const isUnpaid = (order: SandboxOrder): boolean => ['open', 'canceled', 'expired'].includes(order.status)
+
+/** Less than the price is a price of which a part was given back: Stripe charges no other amount. */
+function captured({ minor, receivedMinor }: SandboxOrder): bigint {
+  const received = BigInt(receivedMinor ?? minor)
+  return received > BigInt(minor) ? received : BigInt(minor)
+}
+
+const givenBack = (order: SandboxOrder): bigint =>
+  order.status === 'paid' ? captured(order) - BigInt(order.receivedMinor ?? order.minor) : 0n
+
+type Listed = { readonly object: 'list'; readonly has_more: false; readonly data: readonly object[] }
+const list = (data: readonly object[]): Listed => ({ object: 'list', has_more: false, data })
+
+export function refunds(order: SandboxOrder): Listed {
+  const base = {
+    object: 'refund',
+    charge: objectId(order, 'ch'),
+    payment_intent: objectId(order, 'pi'),
+    currency: order.currency.toLowerCase(),
+  }
+  const part = givenBack(order)
+  const data: object[] = []
+  if (part > 0n)
+    data.push({
+      ...base,
+      id: objectId(order, 're_part'),
+      amount: toWire(part, order.currency),
+      status: 'succeeded',
+      metadata: {},
+    })
+  if (order.refund !== null)
+    data.push({
+      ...base,
+      id: objectId(order, 're'),
+      amount: toWire(captured(order) - part, order.currency),
+      status: order.status === 'refunded' ? 'succeeded' : 'pending',
+      metadata: { key: order.refund.key },
+    })
+  return list(data)
+}
+
+export function disputes(order: SandboxOrder): Listed {
+  return list(isReversed(order) ? [dispute(order)] : [])
+}
+
+function dispute(order: SandboxOrder): object {
+  return {
+    id: objectId(order, 'du'),
+    object: 'dispute',
+    amount: toWire(captured(order), order.currency),
+    currency: order.currency.toLowerCase(),
+    charge: objectId(order, 'ch'),
+    payment_intent: objectId(order, 'pi'),
+    reason: 'fraudulent',
+    status: 'needs_response',
+    metadata: {},
+  }
+}
+
+function charge(order: SandboxOrder): object {
+  const back = order.refund === null ? givenBack(order) : captured(order)
+  return {
+    id: objectId(order, 'ch'),
+    object: 'charge',
+    amount: toWire(captured(order), order.currency),
+    amount_captured: toWire(captured(order), order.currency),
+    amount_refunded: toWire(back, order.currency),
+    currency: order.currency.toLowerCase(),
+    disputed: isReversed(order),
+    metadata: { attempt: order.attemptId },
+    payment_intent: objectId(order, 'pi'),
+  }
+}
+
+function paymentStatus(order: SandboxOrder): string {
+  if (isPaid(order)) return 'succeeded'
+  if (order.status === 'confirming') return 'processing'
+  return order.status === 'verification_required' ? 'requires_action' : 'requires_payment_method'
+}
+
+function paymentIntent(order: SandboxOrder): object {
+  const { status, failureCode } = order
+  const error =
+    status === 'declined' && failureCode !== null && !isReversed(order)
+      ? { type: 'card_error', code: 'card_declined', decline_code: DECLINE_CODES[failureCode] }
+      : null
+  return {
+    id: objectId(order, 'pi'),
+    object: 'payment_intent',
+    status: paymentStatus(order),
+    amount: toWire(BigInt(order.minor), order.currency),
+    currency: order.currency.toLowerCase(),
+    latest_charge: isPaid(order) ? charge(order) : null,
+    last_payment_error: failureCode === 'partner_unavailable' ? { type: 'api_error' } : error,
+    metadata: { attempt: order.attemptId },
+    review: status === 'on_hold' ? review(order) : null,
+  }
+}
+
+const review = (order: SandboxOrder): object => ({
+  id: objectId(order, 'prv'),
+  object: 'review',
+  open: true,
+  charge: objectId(order, 'ch'),
+  payment_intent: objectId(order, 'pi'),
+})
+
+const SESSION_STATUS: Readonly<Record<string, string>> = {
+  open: 'open',
+  verification_required: 'open',
+  canceled: 'expired',
+  expired: 'expired',
+}
+
+/** As an event shows it, with the id of the payment alone. */
+export function session(order: SandboxOrder): Record<string, string | number | boolean | object | null> {
+  return {
+    id: order.reference,
+    object: 'checkout.session',
+    client_reference_id: order.attemptId,
+    status: SESSION_STATUS[order.status] ?? 'complete',
+    payment_status: isPaid(order) ? 'paid' : 'unpaid',
+    amount_total: toWire(BigInt(order.minor), order.currency),
+    currency: order.currency.toLowerCase(),
+    // The control `expire` ends an order early, as its time would.
+    expires_at: order.status === 'expired' ? Math.floor(order.openedAt / 1000) : order.expiresAt,
+    livemode: false,
+    metadata: {},
+    payment_intent: isUnpaid(order) ? null : objectId(order, 'pi'),
+  }
+}
+
+/** With what `expand` asks for. */
+export function expandedSession(order: SandboxOrder, pageUrl: string): object {
+  const isOver = session(order)['status'] !== 'open'
+  return {
+    ...session(order),
+    payment_intent: isUnpaid(order) ? null : paymentIntent(order),
+    url: isOver ? null : pageUrl,
+  }
+}
+
+/** Returns the type of the event that announces the order's state, and the object in it. */
+export function announcement(order: SandboxOrder): { readonly type: string; readonly object: object } {
+  switch (order.status) {
+    case 'paid':
+      return givenBack(order) > 0n
+        ? { type: 'charge.refunded', object: charge(order) }
+        : { type: 'checkout.session.completed', object: session(order) }
+    case 'confirming':
+      return { type: 'checkout.session.completed', object: session(order) }
+    case 'on_hold':
+      return { type: 'review.opened', object: review(order) }
+    case 'refunded':
+      return { type: 'charge.refunded', object: charge(order) }
+    case 'canceled':
+    case 'expired':
+      return { type: 'checkout.session.expired', object: session(order) }
+    case 'declined':
+      return isReversed(order)
+        ? { type: 'charge.dispute.created', object: dispute(order) }
+        : { type: 'checkout.session.async_payment_failed', object: session(order) }
+    case 'open':
+    case 'verification_required':
+      return {
+        type: `payment_intent.${order.status === 'open' ? 'created' : 'requires_action'}`,
+        object: { id: objectId(order, 'pi'), object: 'payment_intent', metadata: { attempt: order.attemptId } },
+      }
+  }
+}

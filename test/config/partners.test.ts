@@ -1,0 +1,91 @@
+import { describe, expect, test } from '@jest/globals'
+import { TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
+import { LIVE_ENVIRONMENT } from '../../scripts/test/live-environment.ts'
+import { preflightProblems, readApiConfig, readSandboxConfig } from '../../src/config/config.ts'
+import { DEVELOPMENT_MARK } from '../../src/config/development.ts'
+import { readAccount, readPartner } from '../../src/config/partners.ts'
+
+const TEST = { ...TEST_ENVIRONMENT, DATABASE_URL: 'postgres://127.0.0.1/pinrail', TEMPORAL_ADDRESS: '127.0.0.1:7233' }
+
+const STRIPE = {
+  PROVIDER_CARD_PARTNER: 'stripe',
+  CARD_PARTNER_ACCOUNT: 'acct_1Pinrail',
+  CARD_PARTNER_SECRET: 'sk_test_4eC39HqLyjWDarjtT1zdp7dc',
+  CARD_PARTNER_WEBHOOK_SECRETS: 'whsec_new, whsec_old',
+} as const
+
+const listProblems = (changes: Record<string, string | undefined>): string => {
+  try {
+    readApiConfig({ ...TEST, ...STRIPE, CARD_PARTNER_URL: undefined, ...changes })
+    return ''
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+describe('The driver of a provider', () => {
+  test('the simulator is the driver of every provider that names none, and needs a URL', () => {
+    const config = readApiConfig(TEST)
+    expect(readPartner(config, 'card_partner')).toMatchObject({
+      driver: 'simulator',
+      url: TEST.CARD_PARTNER_URL,
+      account: 'pinrail',
+      webhookSecrets: [TEST.CARD_PARTNER_SECRET],
+    })
+    expect(() => readApiConfig({ ...TEST, CARD_PARTNER_URL: undefined })).toThrow(
+      'CARD_PARTNER_URL: must be set, because PROVIDER_CARD_PARTNER is simulator',
+    )
+  })
+
+  test('Stripe has its own URL, and each secret of a rotation verifies callbacks', () => {
+    const config = readApiConfig({ ...TEST, ...STRIPE, CARD_PARTNER_URL: undefined })
+    expect(readPartner(config, 'card_partner')).toEqual({
+      driver: 'stripe',
+      url: 'https://api.stripe.com',
+      account: 'acct_1Pinrail',
+      secret: 'sk_test_4eC39HqLyjWDarjtT1zdp7dc',
+      webhookSecrets: ['whsec_new', 'whsec_old'],
+    })
+    expect(readPartner(config, 'wallet_app').driver).toBe('simulator')
+  })
+
+  test('the simulators read the same variables, and no URL', () => {
+    const config = readSandboxConfig({
+      ...TEST,
+      ...STRIPE,
+      SANDBOX_DATA: '/tmp/nowhere',
+      SANDBOX_CALLBACK_URL: 'http://127.0.0.1:9',
+    })
+    expect(readAccount(config, 'card_partner')).toMatchObject({ driver: 'stripe', account: 'acct_1Pinrail' })
+  })
+
+  test.each([
+    ['PROVIDER_CARD_PARTNER', 'paypal', 'must be one of simulator, stripe'],
+    ['PROVIDER_LOCAL_PARTNER', 'stripe', 'must be one of'],
+    [
+      'CARD_PARTNER_ACCOUNT',
+      'pinrail',
+      'must be the id of the account: acct_…, because PROVIDER_CARD_PARTNER is stripe',
+    ],
+    ['CARD_PARTNER_SECRET', 'sk_live_4eC39HqLyjWDarjtT1zdp7dc', 'must be a key of test mode'],
+    ['CARD_PARTNER_SECRET', 'pk_test_4eC39HqLyjWDarjtT1zdp7dc', 'must be a key of test mode'],
+    ['CARD_PARTNER_WEBHOOK_SECRETS', undefined, 'must be set, because PROVIDER_CARD_PARTNER is stripe'],
+    ['CARD_PARTNER_WEBHOOK_SECRETS', 'whsec_new,old', 'must be the signing secrets of the webhook endpoint'],
+  ])('%s=%s is refused with what it must be', (name, value, must) => {
+    expect(listProblems({ [name]: value })).toContain(`${name}: ${must}`)
+  })
+
+  test('live mode refuses keys of test mode and secrets made for development', () => {
+    const live = { ...LIVE_ENVIRONMENT, ...STRIPE, CARD_PARTNER_URL: undefined }
+    const problems = (changes: object): string[] =>
+      preflightProblems({ ...live, ...changes }).map(({ name, must }) => `${name}: ${must}`)
+    const secrets = { CARD_PARTNER_SECRET: 'sk_live_4eC39HqLyjWDarjtT1zdp7dc' }
+    const webhooks = { CARD_PARTNER_WEBHOOK_SECRETS: 'whsec_Wb7xq2LmN4pRt6Vz,whsec_9sKd3FgHj5kLm8Qw' }
+    expect(problems({ ...secrets, ...webhooks })).toEqual([])
+    expect(problems(webhooks)).toEqual([expect.stringContaining('CARD_PARTNER_SECRET: must be a key of live mode')])
+    const marked = `whsec_${DEVELOPMENT_MARK}-card-partner`
+    expect(problems({ ...secrets, CARD_PARTNER_WEBHOOK_SECRETS: marked })).toEqual([
+      'CARD_PARTNER_WEBHOOK_SECRETS: must not be made for development',
+    ])
+  })
+})

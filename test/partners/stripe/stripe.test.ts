@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { z } from 'zod'
+import type { Currency } from '../../../src/domain/currencies.ts'
+import { PROVIDERS } from '../../../src/domain/methods.ts'
+import { newId } from '../../../src/ids.ts'
+import { createPartners } from '../../../src/partners/index.ts'
+import { expand } from '../../../src/partners/stripe/orders.ts'
+import {
+  accountSchema,
+  disputeListSchema,
+  refundListSchema,
+  STRIPE_VERSION,
+  sessionSchema,
+} from '../../../src/partners/stripe/wire.ts'
+import { describeConformance } from '../conformance.ts'
+import { type SandboxServer, soon, startSandboxServer } from '../sandbox-server.ts'
+import { type StripeMock, startStripeMock } from './stripe-mock.ts'
+
+let mock: StripeMock
+beforeAll(async () => {
+  mock = await startStripeMock()
+}, 600_000)
+afterAll(() => mock.close())
+
+const DRIVERS = { card_partner: 'stripe', wallet_app: 'stripe' } as const
+const startChecked = async () => startSandboxServer({ drivers: DRIVERS, front: await mock.createFront() })
+
+describeConformance('Stripe for cards', { provider: 'card_partner', driver: 'stripe' }, startChecked)
+describeConformance('Stripe for the banking app', { provider: 'wallet_app', driver: 'stripe' }, startChecked)
+
+describe('Stripe Checkout', () => {
+  let server: SandboxServer
+  beforeAll(async () => {
+    server = await startChecked()
+  })
+  afterAll(() => server.close())
+
+  const card = () => server.partners().card_partner
+  async function open(changes: Parameters<SandboxServer['newOrder']>[1] = {}) {
+    const order = server.newOrder('card_partner', changes)
+    const opened = await card().openOrder(order, soon())
+    if (opened.kind !== 'opened') throw new Error('expected an opened order')
+    return { order, ref: { attemptId: order.attemptId, reference: opened.reference } }
+  }
+  const act = (attemptId: string, action: Record<string, unknown>) => server.act('card_partner', attemptId, action)
+
+  test('every offered currency and method is opened and read back exactly', async () => {
+    const { currencies, methods } = PROVIDERS.card_partner
+    for (const currency of [...currencies, 'JPY', 'CLP', 'KRW'] as Currency[]) {
+      const { order, ref } = await open({ amount: { minor: '1203', currency } })
+      await act(order.attemptId, { action: 'pay' })
+      expect(await card().readOrder(ref, soon())).toMatchObject({ amount: order.amount, received: order.amount })
+    }
+    for (const method of methods) await open({ method })
+  })
+
+  test.each([
+    ['JPY', '1200', '1200'],
+    ['KRW', '50000', '50000'],
+    ['ISK', '500', '50000'],
+    ['HUF', '120000', '120000'],
+    ['EUR', '5', '5'],
+  ] as const)('%s: %s minor units are %s on the wire', async (currency, minor, sent) => {
+    const before = mock.checked.length
+    await open({ amount: { minor, currency } })
+    const requests = mock.checked.slice(before).map(({ request }) => decodeURIComponent(request))
+    expect(requests.join()).toContain(`[unit_amount]=${sent}&`)
+  })
+
+  test('a dispute takes the money, and its event names a payment that an earlier reading reported', async () => {
+    const { order, ref } = await open()
+    await act(order.attemptId, { action: 'pay' })
+    const paid = await card().readOrder(ref, soon())
+    await server.callbacksOf('card_partner')
+    await act(order.attemptId, { action: 'reverse' })
+    const [callback] = await server.callbacksOf('card_partner')
+    const reading = server.readCallback('card_partner', callback!)
+    expect(reading).toMatchObject({ kind: 'news', subject: { payment: expect.stringMatching(/^pi_/) } })
+    expect(paid?.payments).toContain(reading.kind === 'news' && 'payment' in reading.subject && reading.subject.payment)
+    expect(await card().readOrder(ref, soon())).toMatchObject({
+      status: 'declined',
+      received: null,
+      failureCode: 'reversed',
+    })
+  })
+
+  test('a refund of a part leaves the order paid, with the rest', async () => {
+    const { order, ref } = await open()
+    await act(order.attemptId, { action: 'pay' })
+    await act(order.attemptId, { action: 'reverse', receivedMinor: '1' })
+    expect(await card().readOrder(ref, soon())).toMatchObject({
+      status: 'paid',
+      amount: order.amount,
+      received: { minor: '1', currency: order.amount.currency },
+    })
+  })
+
+  test('the event of another business on the account names no order of the platform', async () => {
+    const { order } = await open()
+    await server.fault('card_partner', { fault: 'foreign_callback', attemptId: order.attemptId, times: 1 })
+    await server.callbacksOf('card_partner')
+    await act(order.attemptId, { action: 'pay' })
+    const readings = (await server.callbacksOf('card_partner')).map((each) => server.readCallback('card_partner', each))
+    expect(readings).toMatchObject([
+      { kind: 'news', subject: { attemptId: order.attemptId } },
+      { kind: 'news', subject: { attemptId: 'order-1' } },
+    ])
+  })
+
+  test('a key of another account opens nothing', async () => {
+    const settings = server.settings('card_partner', { account: 'acct_of_somebody_else' })
+    const all = { wallet_app: settings, card_partner: settings, local_partner: server.settings('local_partner') }
+    const order = server.newOrder('card_partner')
+    const opening = createPartners(all).card_partner.openOrder(order, soon())
+    await expect(opening).rejects.toMatchObject({ kind: 'misconfigured', isWhole: true })
+    expect(await server.sandbox.partners.card_partner.book.find(order.attemptId)).toBeNull()
+  })
+
+  test('a paid session that is to be ended is read, and stays paid', async () => {
+    const { order, ref } = await open()
+    await act(order.attemptId, { action: 'pay' })
+    expect(await card().cancelOrder?.(ref, soon())).toMatchObject({ status: 'paid', received: order.amount })
+  })
+
+  test('an order without an answer to its opening reads as none, and is opened again', async () => {
+    const attemptId = newId('attempt')
+    await server.fault('card_partner', { fault: 'timeout_after_effect', operation: 'open', attemptId, times: 1 })
+    const order = server.newOrder('card_partner', { attemptId })
+    await expect(card().openOrder(order, soon())).rejects.toMatchObject({ kind: 'unknown' })
+    expect(await card().readOrder({ attemptId, reference: null }, soon())).toBeNull()
+    expect(await card().cancelOrder?.({ attemptId, reference: null }, soon())).toBeNull()
+    expect(await card().openOrder(order, soon())).toMatchObject({ kind: 'opened' })
+  })
+
+  // The example of a session has no price.
+  const price = { amount_total: 4999, currency: 'eur' }
+  test.each<[string, z.ZodType, object]>([
+    ['/v1/account', accountSchema, {}],
+    [`/v1/checkout/sessions/cs_1?${new URLSearchParams(expand()).toString()}`, sessionSchema, price],
+    ['/v1/refunds?payment_intent=pi_1&limit=50', refundListSchema, {}],
+    ['/v1/disputes?payment_intent=pi_1&limit=50', disputeListSchema, {}],
+  ])("Stripe's own example of %s can be read", async (path, schema, missing) => {
+    const headers = { authorization: 'Bearer sk_test_123', 'stripe-version': STRIPE_VERSION }
+    const answer = (await (await fetch(`${mock.url}${path}`, { headers })).json()) as object
+    expect(schema.safeParse({ ...answer, ...missing }).error?.issues ?? []).toEqual([])
+  })
+})
+
+/** The last test of the file: all requests of those before it. */
+test('stripe-mock has accepted every request of the suite', () => {
+  expect(mock.checked.length).toBeGreaterThan(300)
+  expect(mock.checked.filter(({ refusal }) => refusal !== null)).toEqual([])
+})
