@@ -8,6 +8,11 @@ type Account = Omit<PartnerSettings, 'url'>
 /** Credentials that look like the company's, made of a secret for development. */
 const ACCOUNTS: Readonly<Record<DriverName, (secret: string) => Omit<Account, 'driver'>>> = {
   simulator: (secret) => ({ account: 'pinrail', secret, webhookSecrets: [secret] }),
+  revolut: (secret) => ({
+    account: 'pinrail',
+    secret: `sk_${secret.replaceAll(/\s/g, '_')}`,
+    webhookSecrets: [`wsk_${secret.replaceAll(/\s/g, '_')}`],
+  }),
   stripe: (secret) => ({
     account: 'acct_sandbox',
     secret: `sk_test_${secret.replaceAll(/\W/g, '_')}`,

@@ -47,6 +47,8 @@ export const partnersShape = {
 
 type Rule = readonly [pattern: RegExp, must: string]
 
+const REVOLUT_KEY: Rule = [/^sk_\S+$/, 'must be the secret key of the Merchant API: sk_…']
+
 /** The form of each company's credentials: a wrong one is refused at the start and not at the first call. */
 const CREDENTIALS: Record<
   Exclude<DriverName, 'simulator'>,
@@ -57,6 +59,13 @@ const CREDENTIALS: Record<
     readonly webhookSecret: Rule
   }
 > = {
+  revolut: {
+    url: 'https://merchant.revolut.com',
+    account: [/./, 'must name the account'],
+    // Keys of both modes look alike; the sandbox has another URL.
+    secret: { test: REVOLUT_KEY, live: REVOLUT_KEY },
+    webhookSecret: [/^wsk_\S+$/, 'must be the signing secrets of the webhook, comma separated: wsk_…'],
+  },
   stripe: {
     url: 'https://api.stripe.com',
     account: [/^acct_\w+$/, 'must be the id of the account: acct_…'],

@@ -2,6 +2,7 @@ import { PROVIDER_NAMES, type ProviderName } from '../domain/methods.ts'
 import type { DRIVERS, PartnerSettings } from '../domain/partner/drivers.ts'
 import type { ReadCallback } from '../domain/payment/partner.ts'
 import type { CallbackSettings, Driver, PaymentPartner } from './provider.ts'
+import { revolut } from './revolut/revolut.ts'
 import { cardPartner } from './simulator/card-partner.ts'
 import { localPartner } from './simulator/local-partner.ts'
 import { walletApp } from './simulator/wallet-app.ts'
@@ -11,7 +12,7 @@ type Drivers = { readonly [Name in ProviderName]: Readonly<Record<(typeof DRIVER
 
 /** A new driver needs a folder, its name in `domain/partner/drivers.ts`, and a line here. */
 const CODE: Drivers = {
-  wallet_app: { simulator: walletApp, stripe },
+  wallet_app: { simulator: walletApp, revolut, stripe },
   card_partner: { simulator: cardPartner, stripe },
   local_partner: { simulator: localPartner },
 }

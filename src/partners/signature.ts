@@ -31,6 +31,11 @@ export function parseTimestamp(text: string | undefined): number | null {
   return text !== undefined && /^[1-9]\d{0,10}$/.test(text) ? Number(text) : null
 }
 
+/** Reads Unix milliseconds as plain digits. Null for anything else. */
+export function parseMilliseconds(text: string | undefined): number | null {
+  return text !== undefined && /^[1-9]\d{0,13}$/.test(text) ? Number(text) : null
+}
+
 export function isInWindow(timestamp: number, now: number): boolean {
   return Math.abs(now - timestamp) <= TIMESTAMP_WINDOW_SECONDS
 }

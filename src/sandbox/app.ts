@@ -7,6 +7,7 @@ import { createSimulatedConverter, type SimulatedConverter } from './converter/s
 import { STYLESHEET, STYLESHEET_PATH } from './html.ts'
 import { cardPartner } from './partners/card-partner.ts'
 import { localPartner } from './partners/local-partner.ts'
+import { revolutWire } from './partners/revolut/revolut.ts'
 import { createSimulatedPartner, type SimulatedPartner } from './partners/simulated-partner.ts'
 import { stripeWire } from './partners/stripe/stripe.ts'
 import { walletApp } from './partners/wallet-app.ts'
@@ -39,7 +40,7 @@ export type SandboxAccount = Pick<PartnerSettings, 'account' | 'secret'> &
 type Wires = { readonly [Name in ProviderName]: Readonly<Record<(typeof DRIVERS)[Name][number], Wire>> }
 
 const WIRES: Wires = {
-  wallet_app: { simulator: walletApp, stripe: stripeWire('wallet_app', '/wallet-app') },
+  wallet_app: { simulator: walletApp, revolut: revolutWire, stripe: stripeWire('wallet_app', '/wallet-app') },
   card_partner: { simulator: cardPartner, stripe: stripeWire('card_partner', '/card-partner') },
   local_partner: { simulator: localPartner },
 }

@@ -39,7 +39,10 @@ type ServerOptions = {
   readonly front?: (url: string) => string
 }
 
-const SECRETS: Readonly<Record<string, string>> = { stripe: 'whsec_of_the_sandbox_3f9a' }
+const SECRETS: Readonly<Record<string, string>> = {
+  revolut: 'wsk_of_the_sandbox_3f9a',
+  stripe: 'whsec_of_the_sandbox_3f9a',
+}
 
 /** The simulators on a free port, with a clock set by hand and a receiver of their callbacks. */
 export async function startSandboxServer({ drivers = {}, front = (url) => url }: ServerOptions = {}) {

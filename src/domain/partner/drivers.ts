@@ -2,7 +2,7 @@ import type { ProviderName } from '../methods.ts'
 
 /** The drivers of each provider: the code that speaks one company's protocol. `simulator` is the sandbox's own. */
 export const DRIVERS = {
-  wallet_app: ['simulator', 'stripe'],
+  wallet_app: ['simulator', 'revolut', 'stripe'],
   card_partner: ['simulator', 'stripe'],
   local_partner: ['simulator'],
 } as const satisfies Record<ProviderName, readonly string[]>

@@ -1,0 +1,224 @@
+import type { z } from 'zod'
+import type { ProviderName } from '../../domain/methods.ts'
+import type { Money } from '../../domain/money.ts'
+import type { PartnerSettings } from '../../domain/partner/drivers.ts'
+import type { PartnerOrder } from '../../domain/payment/partner.ts'
+import { findTrouble, type HttpAnswer, send, unclear } from '../http.ts'
+import {
+  type Driver,
+  type OpenedOrder,
+  type OpenOrder,
+  type OrderRef,
+  PartnerError,
+  type PaymentPartner,
+  type RefundResult,
+} from '../provider.ts'
+import { readAs, readCurrency, shorten } from '../reading.ts'
+import { readCallback } from './callback.ts'
+import { readState } from './state.ts'
+import {
+  type Dispute,
+  disputeListSchema,
+  errorSchema,
+  listSchema,
+  orderSchema,
+  REVOLUT_API_VERSION,
+  type RevolutOrder,
+  type RevolutRefund,
+  refundListSchema,
+  refundSchema,
+} from './wire.ts'
+
+/**
+ * Revolut's Merchant API: an order with a hosted page. Opening has no key, so a repeated opening makes another order;
+ * only the one whose page was recorded can be paid.
+ */
+export const revolut: Driver = { connect, readCallback }
+
+/** Seconds; Revolut takes whole minutes of 1 minute to 30 days. */
+const LIFETIME = { least: 60, most: 30 * 86_400 }
+
+type Call = {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly body?: object
+  readonly key?: string
+}
+type Api = { readonly to: ProviderName; call(call: Call, signal: AbortSignal): Promise<HttpAnswer> }
+
+function connectApi(to: ProviderName, { url, secret }: PartnerSettings): Api {
+  return {
+    to,
+    async call({ method, path, body, key }, signal) {
+      const headers = {
+        accept: 'application/json',
+        authorization: `Bearer ${secret}`,
+        'revolut-api-version': REVOLUT_API_VERSION,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(key !== undefined && { 'idempotency-key': key }),
+      }
+      const call = { to, method, url: `${url}/api${path}`, headers }
+      const answer = await send(body === undefined ? call : { ...call, body: JSON.stringify(body) }, signal)
+      const trouble = findTrouble(to, answer)
+      if (trouble !== null) throw trouble
+      return answer
+    },
+  }
+}
+
+function connect(provider: ProviderName, settings: PartnerSettings, clock: () => number): PaymentPartner {
+  const api = connectApi(provider, settings)
+  const toOrder = async (ref: OrderRef, order: RevolutOrder, signal: AbortSignal): Promise<PartnerOrder> => {
+    const lost = await listLostDisputes(api, order, signal)
+    return toPartnerOrder(provider, { order, lost }, { attemptId: ref.attemptId, account: settings.account })
+  }
+  const read = async (ref: OrderRef, signal: AbortSignal) => {
+    const order = await findOrder(api, ref, signal)
+    return order && toOrder(ref, order, signal)
+  }
+
+  return {
+    name: provider,
+    lifetime: LIFETIME,
+    async openOrder(order, signal) {
+      const body = orderRequest(provider, order, Math.floor(clock() / 1000))
+      return readOpened(provider, order, await api.call({ method: 'POST', path: '/orders', body }, signal))
+    },
+    readOrder: read,
+    async cancelOrder(ref, signal) {
+      if (ref.reference === null) return null
+      const path = `${orderPath(ref.reference)}/cancel`
+      const answer = await api.call({ method: 'POST', path, body: {} }, signal)
+      // An order that is over cannot be canceled, and might be paid: it is read.
+      const order = await findOrder(api, ref, signal)
+      if (order?.state === 'pending') throw unclear(provider, `answered ${answer.status} to a cancellation`)
+      return order && toOrder(ref, order, signal)
+    },
+    async refundOrder({ key, ...ref }, signal) {
+      const order = await findOrder(api, ref, signal)
+      if (order === null) return { kind: 'refused', reason: 'the partner does not know the order' }
+      return refund(api, { order, key }, signal)
+    },
+  }
+}
+
+const orderPath = (id: string): string => `/orders/${encodeURIComponent(id)}`
+
+const byReference = (reference: string): Call => ({
+  method: 'GET',
+  path: `/orders?${new URLSearchParams({ merchant_order_data_reference: reference }).toString()}`,
+})
+
+function orderRequest(to: string, order: OpenOrder, now: number): object {
+  if (order.method !== 'banking_app') throw new PartnerError('misconfigured', `${to}: has no method ${order.method}`)
+  return {
+    // Amounts have at most 14 digits, so a JSON number is exact.
+    amount: Number(order.amount.minor),
+    currency: order.amount.currency,
+    description: shorten(order.description, 200),
+    expire_pending_after: `PT${Math.max(1, Math.ceil((order.expiresAt - now) / 60))}M`,
+    merchant_order_data: { reference: order.attemptId },
+    redirect_url: order.returnUrl,
+  }
+}
+
+function readOpened(to: string, order: OpenOrder, answer: HttpAnswer): OpenedOrder {
+  if (answer.status === 400 || answer.status === 422)
+    throw new PartnerError('misconfigured', `${to}: refuses our orders: ${readAs(to, errorSchema, answer).code}`)
+  if (answer.status !== 200 && answer.status !== 201) throw unclear(to, `answered ${answer.status} to an order`)
+  const opened = readAs(to, orderSchema, answer)
+  if (opened.merchant_order_data.reference !== order.attemptId) throw unclear(to, 'answered about another order')
+  if (opened.amount !== Number(order.amount.minor) || opened.currency !== order.amount.currency)
+    throw unclear(to, 'opened an order of another amount')
+  if (opened.checkout_url === undefined) throw unclear(to, 'answered with an order without a page')
+  return { kind: 'opened', reference: opened.id, redirectUrl: opened.checkout_url, intentUri: null }
+}
+
+/** Null if there is no such order. */
+async function findOrder(
+  api: Api,
+  { attemptId, reference }: OrderRef,
+  signal: AbortSignal,
+): Promise<RevolutOrder | null> {
+  if (reference === null) {
+    // Nothing to read; this question shows that Revolut answers and knows the platform.
+    readOk(api.to, listSchema, await api.call(byReference(attemptId), signal))
+    return null
+  }
+  const answer = await api.call({ method: 'GET', path: orderPath(reference) }, signal)
+  if (answer.status === 404 && readAs(api.to, errorSchema, answer).code === 'not_found') return null
+  const order = readOk(api.to, orderSchema, answer)
+  if (order.merchant_order_data.reference !== attemptId) throw unclear(api.to, 'answered about another order')
+  return order
+}
+
+function readOk<T extends z.ZodType>(to: string, schema: T, answer: HttpAnswer): z.infer<T> {
+  if (answer.status !== 200) throw unclear(to, `answered ${answer.status} to a question`)
+  return readAs(to, schema, answer)
+}
+
+/** Only a payment that was captured can be disputed. */
+async function listLostDisputes(api: Api, order: RevolutOrder, signal: AbortSignal): Promise<Dispute[]> {
+  if (order.state !== 'completed') return []
+  const payments = (order.payments ?? []).filter(({ decline_reason: declined }) => declined === undefined)
+  const lists = await Promise.all(
+    payments.map(async ({ id }) => {
+      const path = `/disputes?${new URLSearchParams({ payment_id: id }).toString()}`
+      return readOk(api.to, disputeListSchema, await api.call({ method: 'GET', path }, signal))
+    }),
+  )
+  const lost = lists.flat().filter(({ state }) => state === 'lost')
+  if (lost.some(({ currency }) => currency !== order.currency)) throw unclear(api.to, 'lost money in another currency')
+  return lost
+}
+
+function toPartnerOrder(
+  to: string,
+  { order, lost }: { readonly order: RevolutOrder; readonly lost: readonly Dispute[] },
+  about: { readonly attemptId: string; readonly account: string },
+): PartnerOrder {
+  const { status, received, failureCode } = readState(order, lost)
+  const currency = readCurrency(to, order.currency)
+  const money = (minor: bigint): Money => ({ minor: minor.toString(), currency })
+  const payments = (order.payments ?? []).map(({ id }) => id)
+  return {
+    ...about,
+    reference: order.id,
+    status,
+    amount: money(BigInt(order.amount)),
+    received: received === null ? null : money(received),
+    failureCode,
+    ...(payments.length > 0 && { payments }),
+  }
+}
+
+async function listRefunds(api: Api, reference: string, signal: AbortSignal): Promise<readonly RevolutRefund[]> {
+  return readOk(api.to, refundListSchema, await api.call(byReference(reference), signal)).orders
+}
+
+/** A refund is an order whose reference is the key: it is read first, and requested only if there is none. */
+async function refund(
+  api: Api,
+  { order, key }: { readonly order: RevolutOrder; readonly key: string },
+  signal: AbortSignal,
+): Promise<RefundResult> {
+  if (order.state !== 'completed') return { kind: 'refused', reason: 'nothing was received' }
+  const [known] = await listRefunds(api, key, signal)
+  if (known !== undefined) return toResult(known)
+
+  const amount = order.amount - (order.refunded_amount ?? 0)
+  if (amount === 0) return { kind: 'refused', reason: 'already refunded' }
+  const body = { amount, currency: order.currency, merchant_order_data: { reference: key } }
+  const answer = await api.call({ method: 'POST', path: `${orderPath(order.id)}/refund`, body, key }, signal)
+  if (answer.status === 200 || answer.status === 201) return toResult(readAs(api.to, refundSchema, answer))
+  const [made] = await listRefunds(api, key, signal)
+  if (made !== undefined) return toResult(made)
+  if (answer.status === 400 || answer.status === 422)
+    return { kind: 'refused', reason: readAs(api.to, errorSchema, answer).code }
+  throw unclear(api.to, `answered ${answer.status} to a refund, and has none`)
+}
+
+function toResult({ state }: RevolutRefund): RefundResult {
+  if (state === 'failed' || state === 'cancelled') return { kind: 'refused', reason: state }
+  return { kind: state === 'completed' ? 'refunded' : 'pending' }
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+
+/**
+ * The fields that are read of the objects of Revolut's Merchant API (https://developer.revolut.com/docs/api/merchant),
+ * in the version that `REVOLUT_API_VERSION` names. An unknown state is no answer.
+ */
+
+export const REVOLUT_API_VERSION = '2026-04-20'
+
+const id = z.string().min(1).max(100)
+const minor = z.int().min(0)
+
+const paymentSchema = z.object({
+  id,
+  state: z.string(),
+  decline_reason: z.string().optional(),
+})
+
+const ORDER_STATES = ['pending', 'processing', 'authorised', 'completed', 'cancelled', 'failed'] as const
+
+export const orderSchema = z.object({
+  id,
+  type: z.literal('payment'),
+  state: z.enum(ORDER_STATES),
+  amount: minor,
+  refunded_amount: minor.optional(),
+  currency: z.string(),
+  payments: z.array(paymentSchema).optional(),
+  merchant_order_data: z.object({ reference: z.string() }),
+  checkout_url: z.url({ protocol: /^https?$/ }).optional(),
+})
+export type RevolutOrder = z.infer<typeof orderSchema>
+
+/** A refund is a separate order. */
+export const refundSchema = z.object({ id, type: z.literal('refund'), state: z.enum(ORDER_STATES) })
+export type RevolutRefund = z.infer<typeof refundSchema>
+
+/** Orders of any kind. */
+export const listSchema = z.object({ orders: z.array(z.object({ id })) })
+
+export const refundListSchema = z.object({ orders: z.array(refundSchema) })
+
+export const disputeListSchema = z.array(
+  z.object({
+    id,
+    state: z.enum(['needs_response', 'under_review', 'won', 'lost']),
+    amount: minor,
+    currency: z.string(),
+  }),
+)
+export type Dispute = z.infer<typeof disputeListSchema>[number]
+
+export const errorSchema = z.object({ code: z.union([z.string(), z.int()]).transform(String) })
+
+/** Events about orders name the reference, which is the attempt's id, or begins with it for a refund. */
+export const eventSchema = z.object({
+  event: z.string(),
+  merchant_order_ext_ref: z.string().min(1).max(255).optional(),
+})

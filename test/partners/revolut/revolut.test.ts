@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { PROVIDERS } from '../../../src/domain/methods.ts'
+import { readCallback } from '../../../src/partners/revolut/callback.ts'
+import { readState } from '../../../src/partners/revolut/state.ts'
+import { orderSchema } from '../../../src/partners/revolut/wire.ts'
+import { describeConformance } from '../conformance.ts'
+import { type SandboxServer, soon, startSandboxServer } from '../sandbox-server.ts'
+
+const start = () => startSandboxServer({ drivers: { wallet_app: 'revolut' } })
+
+describeConformance('Revolut for the banking app', { provider: 'wallet_app', driver: 'revolut' }, start)
+
+describe('Revolut’s orders', () => {
+  let server: SandboxServer
+  beforeAll(async () => {
+    server = await start()
+  })
+  afterAll(() => server.close())
+
+  test('every offered currency is opened and read back exactly', async () => {
+    const partner = server.partners().wallet_app
+    for (const currency of PROVIDERS.wallet_app.currencies) {
+      const order = server.newOrder('wallet_app', { amount: { minor: '1203', currency } })
+      const opened = await partner.openOrder(order, soon())
+      const reference = opened.kind === 'opened' ? opened.reference : null
+      expect((await partner.readOrder({ ...order, reference }, soon()))?.amount).toEqual(order.amount)
+    }
+  })
+
+  test('an order with a lost dispute is reversed, and names its payment', async () => {
+    const partner = server.partners().wallet_app
+    const order = server.newOrder('wallet_app')
+    const opened = await partner.openOrder(order, soon())
+    const reference = opened.kind === 'opened' ? opened.reference : null
+    await server.act('wallet_app', order.attemptId, { action: 'pay' })
+    expect((await partner.readOrder({ ...order, reference }, soon()))?.payments).toEqual([`pay-${reference}`])
+    await server.act('wallet_app', order.attemptId, { action: 'reverse' })
+    expect(await partner.readOrder({ ...order, reference }, soon())).toMatchObject({
+      status: 'declined',
+      failureCode: 'reversed',
+      received: null,
+    })
+  })
+})
+
+describe('The state of an order', () => {
+  const order = (fields: object) =>
+    orderSchema.parse({
+      id: '9fc01989-3f61-4484-a5d9-ffe768531be9',
+      type: 'payment',
+      state: 'completed',
+      amount: 500,
+      currency: 'GBP',
+      merchant_order_data: { reference: 'att_1' },
+      ...fields,
+    })
+  const lost = { id: '1', state: 'lost', amount: 200, currency: 'GBP' } as const
+
+  test.each([
+    [{ state: 'pending' }, [], 'open', null],
+    [{ state: 'authorised' }, [], 'confirming', null],
+    [{}, [], 'paid', 500n],
+    [{ refunded_amount: 100 }, [], 'paid', 400n],
+    [{ refunded_amount: 100 }, [lost], 'paid', 200n],
+    [{ refunded_amount: 300 }, [lost], 'declined', null],
+    [{ refunded_amount: 400 }, [lost], 'declined', -100n],
+    [{ refunded_amount: 500 }, [], 'refunded', 500n],
+    [{ state: 'failed' }, [], 'expired', null],
+    [{ state: 'cancelled' }, [], 'canceled', null],
+  ] as const)('%j with disputes %j is %s', (fields, disputes, status, received) => {
+    expect(readState(order(fields), disputes)).toMatchObject({ status, received })
+  })
+
+  test.each([
+    ['insufficient_funds', 'insufficient_funds'],
+    ['customer_name_mismatch', 'verification_failed'],
+    ['3ds_challenge_abandoned', 'abandoned'],
+    ['issuer_not_available', 'partner_unavailable'],
+    ['expired_card', 'declined'],
+  ])('the reason %s is %s', (reason, failureCode) => {
+    const payments = [{ id: '1', state: 'declined', decline_reason: reason }]
+    expect(readState(order({ state: 'failed', payments }), [])).toMatchObject({ status: 'declined', failureCode })
+  })
+})
+
+describe('Revolut’s signature', () => {
+  // Published with the guide on verifying signatures.
+  const SECRET = 'wsk_r59a4HfWVAKycbCaNO1RvgCJec02gRd8'
+  const TIME = '1683650202360'
+  const BODY =
+    '{"event": "ORDER_COMPLETED","order_id": "9fc01989-3f61-4484-a5d9-ffe768531be9","merchant_order_ext_ref": "Test #3928"}'
+  const SIGNATURE = 'v1=281b1f1aebe9357b7b128fd6a3aae0fe202c901add4ce75e6d038e498871d7fd'
+
+  const read = (body: string, headers: object = {}, seconds = 0, secrets = [SECRET]) =>
+    readCallback(
+      { account: '', webhookSecrets: secrets },
+      {
+        headers: { 'revolut-request-timestamp': TIME, 'revolut-signature': SIGNATURE, ...headers },
+        body: Buffer.from(body),
+        receivedAt: 1_683_650_202 + seconds,
+      },
+    )
+
+  test('the published vector is authentic, and names the reference of the order', () => {
+    expect(read(BODY)).toMatchObject({ kind: 'news', subject: { attemptId: 'Test #3928' } })
+    expect(read(BODY, {}, 0, ['wsk_new', SECRET]).kind).toBe('news')
+    expect(read(BODY, { 'revolut-signature': `v1=00,${SIGNATURE}` }).kind).toBe('news')
+  })
+
+  test.each([
+    ['another body', [`${BODY} `], 'signature'],
+    ['another time', [BODY, { 'revolut-request-timestamp': '1683650202361' }], 'signature'],
+    ['a time in seconds with a fraction', [BODY, { 'revolut-request-timestamp': '1683650202.360' }], 'timestamp'],
+    ['no signature', [BODY, { 'revolut-signature': undefined }], 'signature'],
+    ['a late callback', [BODY, {}, 301], 'timestamp'],
+    ['another secret', [BODY, {}, 0, ['wsk_other']], 'signature'],
+  ] as const)('%s is refused', (_name, args, reason) => {
+    expect(read(...(args as unknown as Parameters<typeof read>))).toEqual({ kind: 'refused', reason })
+  })
+})
