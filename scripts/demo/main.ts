@@ -7,7 +7,10 @@ import { JOURNEYS, type Journey, travel } from './journey.ts'
 import { createMerchant, type Merchant } from './merchant.ts'
 
 /** The provider for which a driver is used. */
-const PROVIDERS_BY_DRIVER: Readonly<Record<string, ProviderName>> = { revolut: 'wallet_app', stripe: 'card_partner' }
+const PROVIDERS_BY_DRIVER: Readonly<Record<string, ProviderName>> = {
+  revolut: 'wallet_app',
+  stripe: 'card_partner',
+}
 
 /**
  * `npm run demo`: uses the system that runs, or starts one; makes a payment through each provider; checks state,

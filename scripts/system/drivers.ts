@@ -8,6 +8,10 @@ type Account = Omit<PartnerSettings, 'url'>
 /** Credentials that look like the company's, made of a secret for development. */
 const ACCOUNTS: Readonly<Record<DriverName, (secret: string) => Omit<Account, 'driver'>>> = {
   simulator: (secret) => ({ account: 'pinrail', secret, webhookSecrets: [secret] }),
+  razorpay: (secret) => {
+    const key = secret.replaceAll(/\s/g, '_')
+    return { account: 'rzp_test_sandbox', secret: key, webhookSecrets: [`${key}-webhook`] }
+  },
   revolut: (secret) => ({
     account: 'pinrail',
     secret: `sk_${secret.replaceAll(/\s/g, '_')}`,

@@ -47,6 +47,8 @@ export const partnersShape = {
 
 type Rule = readonly [pattern: RegExp, must: string]
 
+/** A text in which nothing shows the company or the mode. */
+const ANY: Rule = [/^\S+$/, 'must have no blanks']
 const REVOLUT_KEY: Rule = [/^sk_\S+$/, 'must be the secret key of the Merchant API: sk_…']
 
 /** The form of each company's credentials: a wrong one is refused at the start and not at the first call. */
@@ -59,9 +61,15 @@ const CREDENTIALS: Record<
     readonly webhookSecret: Rule
   }
 > = {
+  razorpay: {
+    url: 'https://api.razorpay.com',
+    account: [/^rzp_(?:test|live)_\w+$/, 'must be the id of the key: rzp_test_… or rzp_live_…'],
+    secret: { test: ANY, live: ANY },
+    webhookSecret: ANY,
+  },
   revolut: {
     url: 'https://merchant.revolut.com',
-    account: [/./, 'must name the account'],
+    account: ANY,
     // Keys of both modes look alike; the sandbox has another URL.
     secret: { test: REVOLUT_KEY, live: REVOLUT_KEY },
     webhookSecret: [/^wsk_\S+$/, 'must be the signing secrets of the webhook, comma separated: wsk_…'],

@@ -7,6 +7,7 @@ import { createSimulatedConverter, type SimulatedConverter } from './converter/s
 import { STYLESHEET, STYLESHEET_PATH } from './html.ts'
 import { cardPartner } from './partners/card-partner.ts'
 import { localPartner } from './partners/local-partner.ts'
+import { razorpayWire } from './partners/razorpay/razorpay.ts'
 import { revolutWire } from './partners/revolut/revolut.ts'
 import { createSimulatedPartner, type SimulatedPartner } from './partners/simulated-partner.ts'
 import { stripeWire } from './partners/stripe/stripe.ts'
@@ -42,7 +43,7 @@ type Wires = { readonly [Name in ProviderName]: Readonly<Record<(typeof DRIVERS)
 const WIRES: Wires = {
   wallet_app: { simulator: walletApp, revolut: revolutWire, stripe: stripeWire('wallet_app', '/wallet-app') },
   card_partner: { simulator: cardPartner, stripe: stripeWire('card_partner', '/card-partner') },
-  local_partner: { simulator: localPartner },
+  local_partner: { simulator: localPartner, razorpay: razorpayWire },
 }
 
 export type Sandbox = {

@@ -40,6 +40,7 @@ type ServerOptions = {
 }
 
 const SECRETS: Readonly<Record<string, string>> = {
+  razorpay: 'webhook-secret-of-the-sandbox-3f9a',
   revolut: 'wsk_of_the_sandbox_3f9a',
   stripe: 'whsec_of_the_sandbox_3f9a',
 }

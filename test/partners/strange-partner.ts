@@ -73,7 +73,12 @@ export async function withTamperedAnswers(
   const url = `${await listen(between)}${new URL(target).pathname}`
   const settings = { ...server.settings(provider), url }
   try {
-    await check(createPartners({ wallet_app: settings, card_partner: settings, local_partner: settings })[provider])
+    const others = {
+      wallet_app: server.settings('wallet_app'),
+      card_partner: server.settings('card_partner'),
+      local_partner: server.settings('local_partner'),
+    }
+    await check(createPartners({ ...others, [provider]: settings })[provider])
   } finally {
     between.closeAllConnections()
     between.close()

@@ -16,18 +16,23 @@ type Case = {
 
 const CASES: readonly (readonly [string, Case])[] = [
   ['Stripe', { provider: 'card_partner', method: 'card', currency: 'USD', namesPayment: true }],
+  ['Razorpay', { provider: 'local_partner', method: 'upi', currency: 'INR', namesPayment: true }],
   ['Revolut', { provider: 'wallet_app', method: 'banking_app', currency: 'EUR', namesPayment: false }],
 ]
 
 describe('Payments by the drivers of real partners', () => {
-  useFixture({ drivers: { card_partner: 'stripe', wallet_app: 'revolut' } })
+  useFixture({ drivers: { card_partner: 'stripe', local_partner: 'razorpay', wallet_app: 'revolut' } })
 
   describe.each(CASES)('By %s', (_name, { provider, method, currency, namesPayment }) => {
     const act = (attemptId: string, action: Record<string, unknown>, how?: 'silently') =>
       fixture.atPartner(provider, attemptId, action, how)
 
     async function opened() {
-      const paymentId = await fixture.createPayment({ amount: '49.99', currency, provider })
+      const paymentId = await fixture.createPayment({
+        amount: currency === 'INR' ? '4999.00' : '49.99',
+        currency,
+        provider,
+      })
       return { paymentId, attemptId: await open(paymentId) }
     }
     async function open(paymentId: string): Promise<string> {

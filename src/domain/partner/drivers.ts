@@ -4,7 +4,7 @@ import type { ProviderName } from '../methods.ts'
 export const DRIVERS = {
   wallet_app: ['simulator', 'revolut', 'stripe'],
   card_partner: ['simulator', 'stripe'],
-  local_partner: ['simulator'],
+  local_partner: ['simulator', 'razorpay'],
 } as const satisfies Record<ProviderName, readonly string[]>
 
 export type DriverName = (typeof DRIVERS)[ProviderName][number]

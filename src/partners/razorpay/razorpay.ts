@@ -1,0 +1,250 @@
+import type { z } from 'zod'
+import type { ProviderName } from '../../domain/methods.ts'
+import { type Money, parseAmount } from '../../domain/money.ts'
+import type { PartnerSettings } from '../../domain/partner/drivers.ts'
+import type { PartnerOrder } from '../../domain/payment/partner.ts'
+import { findTrouble, type HttpAnswer, send, unclear } from '../http.ts'
+import {
+  type Driver,
+  type OpenedOrder,
+  type OpenOrder,
+  type OrderRef,
+  PartnerError,
+  type PaymentPartner,
+  type RefundResult,
+} from '../provider.ts'
+import { readAs, shorten } from '../reading.ts'
+import { readCallback } from './callback.ts'
+import { isCaptured, type RazorpayOrder, readState } from './state.ts'
+import {
+  ATTEMPT,
+  type Dispute,
+  disputeListSchema,
+  errorSchema,
+  LIST_LIMIT,
+  paymentListSchema,
+  type QrCode,
+  qrListSchema,
+  qrSchema,
+  type Refund,
+  refundListSchema,
+} from './wire.ts'
+
+/**
+ * Razorpay's UPI QR codes for one payment each. Opening has no key, so a repeated opening makes another code; only the
+ * one that was recorded is shown. An account needs the on-demand feature `image_content`.
+ */
+export const razorpay: Driver = { connect, readCallback }
+
+/** Seconds. Razorpay wants at least 15 minutes by its own clock. */
+const LIFETIME = { least: 16 * 60, most: 365 * 86_400 }
+
+const QR_CODES = '/v1/payments/qr_codes'
+const MISSING = 'The id provided does not exist'
+
+type Call = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: object; readonly key?: string }
+type Api = { readonly to: ProviderName; call(call: Call, signal: AbortSignal): Promise<HttpAnswer> }
+
+function connectApi(to: ProviderName, { url, account, secret }: PartnerSettings): Api {
+  const authorization = `Basic ${Buffer.from(`${account}:${secret}`).toString('base64')}`
+  return {
+    to,
+    async call({ method, path, body, key }, signal) {
+      const headers = {
+        accept: 'application/json',
+        authorization,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        // Letters, digits, underscores and hyphens are allowed.
+        ...(key !== undefined && { 'x-refund-idempotency': key.replaceAll(':', '-') }),
+      }
+      const call = { to, method, url: `${url}${path}`, headers }
+      const answer = await send(body === undefined ? call : { ...call, body: JSON.stringify(body) }, signal)
+      const trouble = findTrouble(to, answer)
+      if (trouble !== null) throw trouble
+      return answer
+    },
+  }
+}
+
+function connect(provider: ProviderName, settings: PartnerSettings): PaymentPartner {
+  const api = connectApi(provider, settings)
+  const toOrder = ({ attemptId }: OrderRef, order: RazorpayOrder | null): PartnerOrder | null =>
+    order && toPartnerOrder(order, { attemptId, account: settings.account })
+
+  return {
+    name: provider,
+    lifetime: LIFETIME,
+    async openOrder(order, signal) {
+      const body = qrRequest(provider, order)
+      return readOpened(provider, order, await api.call({ method: 'POST', path: QR_CODES, body }, signal))
+    },
+    async readOrder(ref, signal) {
+      return toOrder(ref, await findOrder(api, ref, signal))
+    },
+    async cancelOrder(ref, signal) {
+      if (ref.reference === null) return null
+      const path = `${qrPath(ref.reference)}/close`
+      const answer = await api.call({ method: 'POST', path, body: {} }, signal)
+      // A code that is closed cannot be closed again, and might be paid: it is read.
+      const order = await findOrder(api, ref, signal)
+      if (order?.qr.status === 'active') throw unclear(provider, `answered ${answer.status} to a cancellation`)
+      return toOrder(ref, order)
+    },
+    async refundOrder({ key, ...ref }, signal) {
+      const order = await findOrder(api, ref, signal)
+      if (order === null) return { kind: 'refused', reason: 'the partner does not know the order' }
+      return refund(api, { order, key }, signal)
+    },
+  }
+}
+
+const qrPath = (id: string): string => `${QR_CODES}/${encodeURIComponent(id)}`
+const paymentPath = (id: string): string => `/v1/payments/${encodeURIComponent(id)}`
+
+function qrRequest(to: string, order: OpenOrder): object {
+  if (order.method !== 'upi') throw new PartnerError('misconfigured', `${to}: has no method ${order.method}`)
+  if (order.amount.currency !== 'INR') throw new PartnerError('misconfigured', `${to}: charges in INR only`)
+  return {
+    type: 'upi_qr',
+    usage: 'single_use',
+    fixed_amount: true,
+    // Amounts have at most 14 digits, so a JSON number is exact.
+    payment_amount: Number(order.amount.minor),
+    description: shorten(order.description, 200),
+    close_by: order.expiresAt,
+    notes: { [ATTEMPT]: order.attemptId },
+  }
+}
+
+function readOpened(to: string, order: OpenOrder, answer: HttpAnswer): OpenedOrder {
+  if (answer.status === 400)
+    throw new PartnerError('misconfigured', `${to}: refuses our QR codes: ${readError(to, answer).description}`)
+  if (answer.status !== 200) throw unclear(to, `answered ${answer.status} to a QR code`)
+  const qr = readAs(to, qrSchema, answer)
+  if (qr.notes[ATTEMPT] !== order.attemptId) throw unclear(to, 'answered about another QR code')
+  if (qr.payment_amount !== Number(order.amount.minor)) throw unclear(to, 'opened a QR code of another amount')
+  return {
+    kind: 'opened',
+    reference: qr.id,
+    // The checkout itself shows the code.
+    redirectUrl: order.returnUrl,
+    intentUri: checkIntent(to, qr, order.amount),
+  }
+}
+
+/** The link must name this amount (NPCI UPI linking specification 1.6). Its reference is Razorpay's own. */
+function checkIntent(to: string, { image_content: intent = '' }: QrCode, amount: Money): string {
+  const query = intent.startsWith('upi://pay?') ? new URLSearchParams(intent.slice('upi://pay?'.length)) : null
+  const asked = parseAmount(query?.get('am') ?? '', 'INR')
+  const isMatching =
+    (query?.get('pa') ?? '') !== '' && query?.get('cu') === 'INR' && asked.ok && asked.money.minor === amount.minor
+  if (!isMatching) throw unclear(to, 'answered with a UPI link that does not fit the order')
+  return intent
+}
+
+const readError = (to: string, answer: HttpAnswer): z.infer<typeof errorSchema>['error'] =>
+  readAs(to, errorSchema, answer).error
+
+/** Null if there is no such code. */
+async function findOrder(
+  api: Api,
+  { attemptId, reference }: OrderRef,
+  signal: AbortSignal,
+): Promise<RazorpayOrder | null> {
+  if (reference === null) {
+    // Nothing to read; this question shows that Razorpay answers and knows the platform.
+    await read(api, `${QR_CODES}?count=1`, { schema: qrListSchema, signal })
+    return null
+  }
+  const answer = await api.call({ method: 'GET', path: qrPath(reference) }, signal)
+  if (answer.status === 400 && readError(api.to, answer).description === MISSING) return null
+  if (answer.status !== 200) throw unclear(api.to, `answered ${answer.status} about a QR code`)
+  const qr = readAs(api.to, qrSchema, answer)
+  if (qr.notes[ATTEMPT] !== attemptId) throw unclear(api.to, 'answered about another QR code')
+  const path = `${qrPath(reference)}/payments?count=${LIST_LIMIT}`
+  const { items: payments } = await read(api, path, { schema: paymentListSchema, signal })
+  if (payments.some(({ currency }) => currency !== 'INR')) throw unclear(api.to, 'charged another currency')
+  const refunded = payments.filter(({ amount_refunded: amount }) => amount > 0)
+  const refunds = await Promise.all(refunded.map(({ id }) => listRefunds(api, id, signal)))
+  const captured = payments.filter(isCaptured).map(({ id }) => id)
+  const lost = captured.length === 0 ? [] : await listLostDisputes(api, { captured, since: qr.created_at }, signal)
+  return { qr, payments, refunds: refunds.flat(), lost }
+}
+
+/** Razorpay lists disputes of all payments, the newest first. An answer about more of them is no answer. */
+const MOST_PAGES = 20
+
+async function listLostDisputes(
+  api: Api,
+  { captured, since }: { readonly captured: readonly string[]; readonly since: number },
+  signal: AbortSignal,
+): Promise<readonly Dispute[]> {
+  const found: Dispute[] = []
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const path = `/v1/disputes?count=${LIST_LIMIT}&skip=${page * LIST_LIMIT}`
+    const { items } = await read(api, path, { schema: disputeListSchema, signal })
+    found.push(...items.filter(({ payment_id: id, status }) => status === 'lost' && captured.includes(id)))
+    if (items.length < LIST_LIMIT || items.some(({ created_at: at }) => at < since)) return found
+  }
+  throw unclear(api.to, 'has more disputes than are read')
+}
+
+async function read<T extends z.ZodType>(
+  api: Api,
+  path: string,
+  { schema, signal }: { readonly schema: T; readonly signal: AbortSignal },
+): Promise<z.infer<T>> {
+  const answer = await api.call({ method: 'GET', path }, signal)
+  if (answer.status !== 200) throw unclear(api.to, `answered ${answer.status} to a question`)
+  return readAs(api.to, schema, answer)
+}
+
+async function listRefunds(api: Api, payment: string, signal: AbortSignal): Promise<readonly Refund[]> {
+  const path = `${paymentPath(payment)}/refunds?count=${LIST_LIMIT}`
+  return (await read(api, path, { schema: refundListSchema, signal })).items
+}
+
+function toPartnerOrder(
+  order: RazorpayOrder,
+  about: { readonly attemptId: string; readonly account: string },
+): PartnerOrder {
+  const { status, received, failureCode } = readState(order)
+  const money = (minor: bigint): Money => ({ minor: minor.toString(), currency: 'INR' })
+  const payments = order.payments.map(({ id }) => id)
+  return {
+    ...about,
+    reference: order.qr.id,
+    status,
+    amount: money(BigInt(order.qr.payment_amount)),
+    received: received === null ? null : money(received),
+    failureCode,
+    ...(payments.length > 0 && { payments }),
+  }
+}
+
+/** A refund's receipt is its key: the refunds are read first, and one is requested only if none has it. */
+async function refund(
+  api: Api,
+  { order, key }: { readonly order: RazorpayOrder; readonly key: string },
+  signal: AbortSignal,
+): Promise<RefundResult> {
+  const payment = order.payments.find(isCaptured)
+  if (payment === undefined) return { kind: 'refused', reason: 'nothing was received' }
+  const hasKey = ({ receipt }: Refund): boolean => receipt === key
+  const known = order.refunds.find(hasKey)
+  if (known !== undefined) return toResult(known)
+  const amount = payment.amount - payment.amount_refunded
+  if (amount === 0) return { kind: 'refused', reason: 'already refunded' }
+
+  const body = { amount, receipt: key }
+  const answer = await api.call({ method: 'POST', path: `${paymentPath(payment.id)}/refund`, body, key }, signal)
+  const made = (await listRefunds(api, payment.id, signal)).find(hasKey)
+  if (made !== undefined) return toResult(made)
+  if (answer.status === 400) return { kind: 'refused', reason: readError(api.to, answer).description }
+  throw unclear(api.to, `answered ${answer.status} to a refund, and has none`)
+}
+
+function toResult({ status }: Refund): RefundResult {
+  if (status === 'failed') return { kind: 'refused', reason: 'the refund has failed' }
+  return { kind: status === 'processed' ? 'refunded' : 'pending' }
+}
