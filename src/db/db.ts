@@ -238,6 +238,10 @@ const openEither = (replica: Session, main: Session, either: EitherDatabase): Se
 
 export const sessionIn = (tx: Tx): Session => ({ ...tx, transaction: (work) => work(tx) })
 
+/** True if a lock was not available in time (55P03, lock_not_available): the transaction has changed nothing. */
+export const isLockTimeout = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '55P03'
+
 /** Postgres' code for a canceled statement. */
 const CANCELED = '57014'
 

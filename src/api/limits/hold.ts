@@ -13,12 +13,13 @@ const MOST_HELD = 2000
 /**
  * Delays the refusals that are marked as held. Otherwise a program that repeats a refused request at once would be
  * refused thousands of times a second, and block every other account. Above `most`, the response closes the connection.
+ * The handler is not called for an error after the response has begun.
  */
 export function holding(handler: ErrorRequestHandler, most: number = MOST_HELD): ErrorRequestHandler {
   let held = 0
   // oxlint-disable-next-line max-params -- Express knows a handler of errors by its four parameters.
   return (error: unknown, request, response, next) => {
-    const answer = (): unknown => handler(error, request, response, next)
+    const answer = (): unknown => (response.headersSent ? next(error) : handler(error, request, response, next))
     const isHeld = error instanceof Problem && error.extras.isHeld === true
     if (isHeld && held < most) {
       held += 1

@@ -15,6 +15,5 @@ export async function followPayment(deps: FollowDeps, request: Request, response
   const { knows } = request.query
   const lastStamp = request.get('last-event-id') ?? (typeof knows === 'string' ? knows : null)
   if (request.method === 'GET' && deps.openPages.follow(response, { paymentId, knows: lastStamp })) return
-  response.set('retry-after', '30')
-  throw new PageProblem('unavailable')
+  throw new PageProblem('unavailable', '30')
 }

@@ -1,9 +1,10 @@
-import type { Request } from 'express'
+import type { Request, Response } from 'express'
 import { isCountry } from '../../domain/countries.ts'
 import { type ProviderUsed, USED_PROVIDER_NAMES } from '../../domain/methods.ts'
 import type { OpenedAttempt } from '../../domain/payment/requests.ts'
 import type { BuyerCountry, Device } from '../../web/checkout/checkout.ts'
 import { isLocale, type Locale, localeFor } from '../../web/messages/locales.ts'
+import type { Words } from '../../web/messages/words.ts'
 
 const COUNTRY_COOKIE = 'pinrail_country'
 const LANGUAGE_COOKIE = 'pinrail_language'
@@ -40,6 +41,11 @@ export function buyerCountry(request: Request, { countryHeader: header, locate =
 export function buyerLocale(request: Request): Locale {
   const chosen = readCookie(request, LANGUAGE_COOKIE) ?? ''
   return isLocale(chosen) ? chosen : localeFor(request.get('accept-language'))
+}
+
+/** In the language of its words. */
+export function sendPage(response: Response, { locale }: Words, page: string): void {
+  response.set('content-language', locale).type('html').send(page)
 }
 
 /** The headers that `buyerCountry` and `buyerLocale` read (RFC 9110 section 12.5.5). */

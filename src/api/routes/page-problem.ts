@@ -20,20 +20,18 @@ const PROBLEM_STATUS: Readonly<Record<CheckoutProblem, number>> = {
 
 export class PageProblem extends Error {
   readonly problem: CheckoutProblem
-  constructor(problem: CheckoutProblem) {
+  /** Seconds. */
+  readonly retryAfter: string | undefined
+  constructor(problem: CheckoutProblem, retryAfter?: string) {
     super(problem)
     this.problem = problem
+    this.retryAfter = retryAfter
   }
 }
 
 /** Logs errors with a status of 500 or above. */
 export function pageProblemHandler({ log }: { readonly log: Logger }): ErrorRequestHandler {
-  // oxlint-disable-next-line max-params -- express knows an error handler by its four parameters
-  return holding((error: unknown, request, response, next) => {
-    if (response.headersSent) {
-      next(error)
-      return
-    }
+  return holding((error: unknown, request, response) => {
     const { problem, status, retryAfter } = answerFor(error)
     // The path contains the key to the payment, so it is not logged.
     if (status >= 500) log.error({ err: error, request_id: response.locals['requestId'] }, 'checkout failed')
@@ -49,16 +47,20 @@ export function pageProblemHandler({ log }: { readonly log: Logger }): ErrorRequ
   })
 }
 
-type PageAnswer = { readonly problem: CheckoutProblem; readonly status: number; readonly retryAfter?: string }
+type PageAnswer = Pick<PageProblem, 'problem' | 'retryAfter'> & { readonly status: number }
 
 function answerFor(error: unknown): PageAnswer {
-  if (error instanceof PageProblem) return { problem: error.problem, status: PROBLEM_STATUS[error.problem] }
-  if (error instanceof SiteProblem && error.problem === 'forbidden_origin') return { problem: 'forbidden', status: 403 }
+  if (error instanceof PageProblem) {
+    const { problem, retryAfter } = error
+    return { problem, retryAfter, status: PROBLEM_STATUS[problem] }
+  }
+  if (error instanceof SiteProblem && error.problem === 'forbidden_origin')
+    return { problem: 'forbidden', retryAfter: undefined, status: 403 }
   const { code, extras } = asProblem(error)
   const { status } = PROBLEMS[code]
   const retryAfter = extras.headers?.['retry-after']
-  if (status < 500 && retryAfter === undefined) return { problem: 'bad_request', status }
-  return retryAfter === undefined ? { problem: 'internal', status } : { problem: 'busy', status, retryAfter }
+  if (retryAfter !== undefined) return { problem: 'busy', retryAfter, status }
+  return { problem: status < 500 ? 'bad_request' : 'internal', retryAfter, status }
 }
 
 /** 22 characters. Old rows and test rows have a few more or less. */

@@ -34,12 +34,7 @@ type Deps = { readonly log: Logger; readonly operatorPages: OperatorPages }
 
 /** Logs errors with a status of 500 or above. */
 export function siteProblemHandler(deps: Deps): ErrorRequestHandler {
-  // oxlint-disable-next-line max-params -- express knows an error handler by its four parameters
-  return holding((error: unknown, request, response, next) => {
-    if (response.headersSent) {
-      next(error)
-      return
-    }
+  return holding((error: unknown, request, response) => {
     sendSiteProblem(deps, { request, response }, error)
   })
 }

@@ -1,4 +1,4 @@
-import express, { type Request, type RequestHandler, type Response, Router } from 'express'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Db } from '../../../db/db.ts'
 import { findLogo } from '../../../db/merchants/merchants.ts'
 import { extendPayment } from '../../../db/payments/payment-changes.ts'
@@ -32,10 +32,10 @@ import { qrSvg } from '../../links/qr.ts'
 import { findTogether } from '../../live/find-together.ts'
 import { followPayment } from '../../live/follow-payment.ts'
 import type { OpenPages } from '../../live/open-pages.ts'
-import { buyerLocale, comesBack, countryCookie, languageCookie, VARY } from '../buyer.ts'
+import { buyerLocale, comesBack, countryCookie, languageCookie, sendPage, VARY } from '../buyer.ts'
 import { fromOurPage } from '../from-our-page.ts'
 import { linkToken, PageProblem, pageProblemHandler } from '../page-problem.ts'
-import { continueForm, countryForm, languageForm, ownPage, parseForm, readChoice } from './forms.ts'
+import { continueForm, countryForm, languageForm, ownPage, parseForm, readBuyerForm, readChoice } from './forms.ts'
 import { sendEmbedScript, sendFrameStatus, showFrame } from './frame.ts'
 import { type LoadDeps, loadCheckout } from './load.ts'
 import { noteOffer } from './offers.ts'
@@ -57,14 +57,9 @@ export type CheckoutDeps = LoadDeps & {
   readonly limits: Pick<RequestLimits, 'countLink' | 'countPaper'>
 }
 
-const FORM_LIMIT = '4kb'
-
 export function createCheckoutRouter(deps: CheckoutDeps): Router {
   const router = Router()
-  const form = [
-    fromOurPage(deps.publicUrl, 'allowed'),
-    express.urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: 10 }),
-  ]
+  const form = readBuyerForm(deps.publicUrl)
   const findPayment = findTogether((tokens) => findPaymentIds(deps.db, tokens))
   router.get('/assets/:name', sendAsset)
   router.get('/pinrail.js', sendEmbedScript)
@@ -117,14 +112,18 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
 
 async function showCheckout(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const checkout = await loadCheckout(deps, request)
-  const opened = findOpenedAttempt(checkout.attempts)
-  // Only once: a redirected browser sends the same referrer again.
-  const mayBeBack = opened !== null && request.query['back'] === undefined && isOpen(checkout.payment.status)
-  const { successUrl, cancelUrl } = checkout.payment
-  const isBack = mayBeBack && comesBack(request, opened, [successUrl, cancelUrl])
-  const shown = isBack ? { ...checkout, cameBackAt: checkout.now, isAddressOld: true } : checkout
+  const shown = hasReturned(checkout, request)
+    ? { ...checkout, cameBackAt: checkout.now, isAddressOld: true }
+    : checkout
   const words = wordsFor(checkout, request)
   sendPage(response, words, renderCheckout(shown, words))
+}
+
+/** True once: a redirected browser sends the same referrer again, with `?back=`. */
+function hasReturned({ attempts, payment }: Checkout, request: Request): boolean {
+  const opened = findOpenedAttempt(attempts)
+  if (opened === null || request.query['back'] !== undefined || !isOpen(payment.status)) return false
+  return comesBack(request, opened, [payment.successUrl, payment.cancelUrl])
 }
 
 /** The page's script sends this: a chat that fetches a link for its preview writes nothing. */
@@ -168,10 +167,6 @@ function wordsFor({ country }: Checkout, request: Request): Words {
   return wordsIn(buyerLocale(request), country.code)
 }
 
-function sendPage(response: Response, { locale }: Words, page: string): void {
-  response.set('content-language', locale).type('html').send(page)
-}
-
 /** The page requests its QR code when the buyer opens that section. */
 async function sendCode(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   const token = linkToken(request)
@@ -206,10 +201,7 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
     return
   }
   const answer = await deps.openAttempt(checkout.payment.id, { attemptId: deps.newAttemptId(), ...choice })
-  if (answer.kind === 'unavailable') {
-    response.set('retry-after', '5')
-    throw new PageProblem('unavailable')
-  }
+  if (answer.kind === 'unavailable') throw new PageProblem('unavailable', '5')
   if (answer.kind === 'redirect' && !isPaidHere(choice)) {
     const order = { provider: choice.provider, redirectUrl: answer.url }
     sendPage(response, words, renderHandoff(checkout, words, order))

@@ -1,9 +1,10 @@
-import type { Request } from 'express'
+import express, { type Request, type RequestHandler } from 'express'
 import { z } from 'zod'
 import { isCountry } from '../../../domain/countries.ts'
 import { type MethodName, USED_PROVIDER_NAMES, WAYS } from '../../../domain/methods.ts'
 import type { Asked } from '../../../web/checkout/checkout.ts'
 import { LOCALES } from '../../../web/messages/locales.ts'
+import { fromOurPage } from '../from-our-page.ts'
 import { PageProblem } from '../page-problem.ts'
 
 export const continueForm = z.object({
@@ -15,6 +16,11 @@ export const countryForm = z.object({ country: z.string().refine(isCountry), cho
 
 /** `at`: the page on which the language was chosen. */
 export const languageForm = z.object({ language: z.enum(LOCALES), at: z.string().max(300) })
+
+const readForm = express.urlencoded({ extended: false, limit: '4kb', parameterLimit: 10 })
+
+/** The URL of the page is the buyer's only key. */
+export const readBuyerForm = (publicUrl: string): RequestHandler[] => [fromOurPage(publicUrl, 'allowed'), readForm]
 
 export function parseForm<T extends z.ZodType>(schema: T, request: Request): z.output<T> {
   const parsed = schema.safeParse(request.body)

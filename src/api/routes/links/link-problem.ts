@@ -23,7 +23,7 @@ export function linkProblemHandler(deps: { readonly log: Logger }): ErrorRequest
   // oxlint-disable-next-line max-params -- express knows an error handler by its four parameters
   return holding((error: unknown, request, response, next) => {
     const problem = linkProblem(error)
-    if (response.headersSent || problem === null) {
+    if (problem === null) {
       void others(error, request, response, next)
       return
     }

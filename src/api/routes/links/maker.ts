@@ -81,20 +81,13 @@ async function make(deps: MakerDeps, request: Request, response: Response): Prom
   const draft = draftIn(request.body)
   const form = made.safeParse(request.body)
   if (!form.success) throw new SiteProblem('bad_request')
-  const asked = { draft, once: form.data.once, ip: request.ip ?? '' }
-  const answer = await makeAnonymousLink(deps, asked).catch(busyIfLocked)
+  const answer = await makeAnonymousLink(deps, { draft, once: form.data.once, ip: request.ip ?? '' })
   if ('errors' in answer) return show(deps, response, { draft, errors: answer.errors })
   const { owned, token } = answer
   if (owned.claimedAt !== null) return response.redirect(303, `/o/${token}`)
   const { link } = owned
   const ownerUrl = `${deps.publicUrl}/o/${token}`
   response.type('html').send(renderMade({ link, url: linkUrl(deps.publicUrl, link.code), ownerUrl }))
-}
-
-/** Other requests make links for the same wallet (55P03, lock_not_available): nothing was made. */
-function busyIfLocked(error: unknown): never {
-  if (error instanceof Error && 'code' in error && error.code === '55P03') throw new SiteProblem('busy')
-  throw error
 }
 
 async function preview(deps: MakerDeps, request: Request, response: Response): Promise<void> {

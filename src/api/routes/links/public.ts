@@ -1,5 +1,6 @@
-import express, { type Request, type Response, Router } from 'express'
+import { type Request, type Response, Router } from 'express'
 import { z } from 'zod'
+import { isLockTimeout } from '../../../db/db.ts'
 import { findLinkByCode } from '../../../db/links/links.ts'
 import { insertReport } from '../../../db/links/reports.ts'
 import { linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
@@ -10,15 +11,14 @@ import type { Logger } from '../../../runtime/log.ts'
 import { getChoicePath } from '../../../web/checkout/checkout.ts'
 import { type LinkView, renderLinkPage, type WrongAmount } from '../../../web/links/link-page.tsx'
 import { renderReport, renderReported } from '../../../web/links/report-page.tsx'
-import { type Words, wordsIn } from '../../../web/messages/words.ts'
+import { wordsIn } from '../../../web/messages/words.ts'
 import { BUYER_HEADERS } from '../../../web/page-headers.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
 import { type PressDeps, pressLink } from '../../links/press.ts'
 import { qrPng, qrSvg } from '../../links/qr.ts'
-import { buyerCountry, buyerLocale, type CountryDeps, languageCookie, VARY } from '../buyer.ts'
+import { buyerCountry, buyerLocale, type CountryDeps, languageCookie, sendPage, VARY } from '../buyer.ts'
 import { refuseMethod } from '../checkout/checkout.ts'
-import { languageForm, parseForm, readChoice } from '../checkout/forms.ts'
-import { fromOurPage } from '../from-our-page.ts'
+import { languageForm, parseForm, readBuyerForm, readChoice } from '../checkout/forms.ts'
 import { PageProblem } from '../page-problem.ts'
 import { referenceText, textAsSent } from '../v1/fields.ts'
 import { LinkProblem, linkProblemHandler } from './link-problem.ts'
@@ -35,12 +35,9 @@ export type PublicLinkDeps = PressDeps &
     readonly log: Logger
   }
 
-const FORM_LIMIT = '4kb'
-
 export function createPublicLinkRouter(deps: PublicLinkDeps): Router {
   const router = Router()
-  const readForm = express.urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: 10 })
-  const post = [fromOurPage(deps.publicUrl, 'allowed'), readForm]
+  const post = readBuyerForm(deps.publicUrl)
   router.use('/l', (_request, response, next) => {
     response.set(BUYER_HEADERS).vary(VARY)
     next()
@@ -100,10 +97,6 @@ async function send(deps: PublicLinkDeps, { request, response }: At, shown: Fill
   sendPage(response, words, renderLinkPage(view, words))
 }
 
-function sendPage(response: Response, { locale }: Words, page: string): void {
-  response.set('content-language', locale).type('html').send(page)
-}
-
 const pressForm = z.object({
   press: z.string().regex(/^[\w-]{22}$/),
   amount: z.string().max(40).default(''),
@@ -119,10 +112,7 @@ async function press(deps: PublicLinkDeps, request: Request, response: Response)
   const reference = link.prefill.includes('reference') ? (form.reference ?? null) : null
   const amount = link.price.amount === null ? form.amount : ''
   const answer = await pressLink(deps, link, { press: form.press, amount, reference }).catch(unavailableIfLocked)
-  if (answer.kind === 'unavailable') {
-    response.set('retry-after', '5')
-    throw new PageProblem('unavailable')
-  }
+  if (answer.kind === 'unavailable') throw new PageProblem('unavailable', '5')
   if (answer.kind === 'made') {
     const checkout = new URL(answer.path, deps.publicUrl).href
     response.append('set-cookie', languageCookie(buyerLocale(request), checkout))
@@ -140,9 +130,9 @@ async function press(deps: PublicLinkDeps, request: Request, response: Response)
   await send(deps, { request, response }, { link: now, amount: form.amount.trim(), reference, wrong })
 }
 
-/** The link's lock was not available in time (55P03, lock_not_available): nothing was made. */
+/** The link's lock was not available in time: nothing was made. */
 function unavailableIfLocked(error: unknown): never {
-  if (error instanceof Error && 'code' in error && error.code === '55P03') throw new PageProblem('unavailable')
+  if (isLockTimeout(error)) throw new PageProblem('unavailable')
   throw error
 }
 
