@@ -44,6 +44,8 @@ type Cached = {
   useIsNews: boolean
 }
 
+type Proof = 'by_current_pepper' | 'by_retired_pepper' | 'wrong'
+
 export function createAuthenticate(deps: AuthDeps): Authenticate {
   const cache = new Map<string, Cached>()
   const peppers = [deps.pepper, ...deps.retiredPeppers]
@@ -55,18 +57,16 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
     if (parsed === null) return refuse(request)
     const found = await find(parsed.id, now)
     const stored = found?.key.digest ?? NO_DIGEST
-    // Compares with every pepper, so that the time reveals nothing.
-    const [isCurrent, ...byRetired] = peppers.map((pepper) => isSameSecret(digestApiKey(parsed.text, pepper), stored))
-    const isProved = isCurrent === true || byRetired.includes(true)
-    if (found === null || !isProved || found.key.livemode !== parsed.livemode) return refuse(request)
-    const caller = toCaller(found.key)
-    known?.(caller)
-    if (!isUsable(found.key, now)) return refuse(request)
-    if (found.useIsNews) deps.onKeyUsed(parsed.id)
-    if (isCurrent !== true)
-      deps.onOldPepper({ id: parsed.id, from: stored, digest: digestApiKey(parsed.text, deps.pepper), pepperId })
-    found.useIsNews = false
+    const proof = prove(parsed.text, stored)
+    if (found === null || proof === 'wrong' || found.key.livemode !== parsed.livemode) return refuse(request)
     const { key, allowed } = found
+    const caller = toCaller(key)
+    known?.(caller)
+    if (!isUsable(key, now)) return refuse(request)
+    if (found.useIsNews) deps.onKeyUsed(key.id)
+    found.useIsNews = false
+    if (proof === 'by_retired_pepper')
+      deps.onOldPepper({ id: key.id, from: stored, digest: digestApiKey(parsed.text, deps.pepper), pepperId })
     if (allowed !== null && !isAllowed(allowed, request.ip ?? ''))
       throw new Problem(
         'ip_not_allowed',
@@ -77,6 +77,13 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
         members: { required_scope: scope },
       })
     return caller
+  }
+
+  /** Compares with every pepper, so that the time reveals nothing. */
+  function prove(text: string, digest: Uint8Array): Proof {
+    const matches = peppers.map((pepper) => isSameSecret(digestApiKey(text, pepper), digest))
+    if (matches[0] === true) return 'by_current_pepper'
+    return matches.includes(true) ? 'by_retired_pepper' : 'wrong'
   }
 
   function refuse(request: Request): never {

@@ -44,13 +44,9 @@ export function requestLog({ onRequest, clock }: RequestLogDeps): RequestHandler
       if (keyOf === undefined || keyOf.keyId === null || !lines.take(account).taken) return
       const { method, originalUrl } = request
       const { statusCode: status } = response
-      const isWhole = !['GET', 'HEAD'].includes(method) || status >= 400
-      const body: unknown = request.body
-      const bodies = {
-        sent: body === undefined || !isWhole ? null : redactBody(body),
-        answered: answered === undefined || !isWhole ? null : redactBody(parseOrText(answered)),
-      }
-      const isKept = characters.take(account, (bodies.sent?.length ?? 0) + (bodies.answered?.length ?? 0)).taken
+      const isSuccessfulRead = ['GET', 'HEAD'].includes(method) && status < 400
+      const bodies = isSuccessfulRead ? NO_BODIES : redactBodies(request.body, answered)
+      const size = (bodies.sent?.length ?? 0) + (bodies.answered?.length ?? 0)
       onRequest({
         id: requestId,
         merchantId: keyOf.merchantId,
@@ -61,7 +57,7 @@ export function requestLog({ onRequest, clock }: RequestLogDeps): RequestHandler
         status,
         durationMs: Math.max(0, Math.round(clock() - began)),
         code: code ?? null,
-        ...(isKept ? bodies : { sent: null, answered: null }),
+        ...(characters.take(account, size).taken ? bodies : NO_BODIES),
         at: new Date(began).toISOString(),
       })
     })
@@ -75,6 +71,15 @@ type Noted = {
   readonly answered?: string
   readonly code?: string | null
 }
+
+type Bodies = Pick<ApiRequest, 'sent' | 'answered'>
+
+const NO_BODIES: Bodies = { sent: null, answered: null }
+
+const redactBodies = (sent: unknown, answered: string | undefined): Bodies => ({
+  sent: sent === undefined ? null : redactBody(sent),
+  answered: answered === undefined ? null : redactBody(parseOrText(answered)),
+})
 
 const HIDDEN = '(hidden)'
 const SECRET_NAMES = new Set(['key', 'secret', 'password', 'signature', 'authorization', 'checkout_url', 'webhook_url'])

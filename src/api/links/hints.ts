@@ -11,28 +11,31 @@ import { type RateBook, readRates } from '../routes/prices.ts'
 export async function createAmountHint(rates: RateBook, draft: LinkDraft): Promise<Hint> {
   const { kind, currency } = draft
   const provider = isProviderName(draft.provider) ? draft.provider : null
-  if (!isCurrency(currency)) return { tone: 'problem', text: 'Choose a currency.' }
+  if (!isCurrency(currency)) return problem('Choose a currency.')
   if (provider !== null && !PROVIDERS[provider].currencies.includes(currency))
-    return { tone: 'problem', text: `${PROVIDERS[provider].label} does not accept ${currency}.` }
+    return problem(`${PROVIDERS[provider].label} does not accept ${currency}.`)
   const typed = (kind === 'open' ? [draft.min_amount, draft.max_amount] : [draft.amount]).filter(
     (written) => written.trim() !== '',
   )
-  const wrong = typed.map((written) => amountProblem(written, currency)).find((problem) => problem !== null)
-  if (wrong !== undefined) return { tone: 'problem', text: wrong }
+  const wrong = typed.map((written) => amountProblem(written, currency)).find((why) => why !== null)
+  if (wrong !== undefined) return problem(wrong)
   const now = await readRates(rates, currency).catch(() => null)
   const read = kind === 'open' ? null : readTypedAmount(draft.amount, currency)
-  if (read?.ok !== true || now === null) return { tone: 'quiet', text: limitsText(currency, provider, now) }
+  if (read?.ok !== true || now === null) return quiet(limitsText(currency, provider, now))
   const answer = quotePrice({ text: formatAmount(read.money), currency, provider, rates: now })
   if (!answer.ok && 'limit' in answer.refusal) {
     const isLeast = answer.refusal.code === 'amount_too_small'
     const { minimum, maximum } = limitsIn(currency, provider, now.table)
-    return { tone: 'problem', text: limitText(isLeast, isLeast ? minimum : maximum, provider) }
+    return problem(limitText(isLeast, isLeast ? minimum : maximum, provider))
   }
-  if (!answer.ok) return { tone: 'problem', text: 'This amount cannot be charged.' }
+  if (!answer.ok) return problem('This amount cannot be charged.')
   const arrives = `You receive about ${formatUsdc(answer.price.usdc.net).slice(0, -4)} USDC after our fee.`
   const without = provider === null ? notTaking(answer.price.amount, now) : ''
-  return { tone: 'quiet', text: `${arrives}${without}` }
+  return quiet(`${arrives}${without}`)
 }
+
+const problem = (why: string): Hint => ({ tone: 'problem', text: why })
+const quiet = (hint: string): Hint => ({ tone: 'quiet', text: hint })
 
 /** Null if the amount can be read. */
 export function amountProblem(written: string, currency: Currency): string | null {
