@@ -35,21 +35,22 @@ import type { OpenPayments } from './limits/open-payments.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
 import { createTurns, type Turns } from './limits/turns.ts'
 import type { OpenPages } from './live/open-pages.ts'
-import { mountRoutes, type Route, setHeaders } from './route.ts'
+import { mountOperations, setHeaders } from './route.ts'
 import type { Locate } from './routes/buyer.ts'
 import { callbackRouter } from './routes/callbacks.ts'
 import { type CheckoutDeps, createCheckoutRouter } from './routes/checkout/checkout.ts'
 import { healthRouter } from './routes/health.ts'
-import { createPublicLinkRouter, type PublicLinkDeps } from './routes/links/public.ts'
+import { createPublicLinkRouter } from './routes/links/public.ts'
 import { onlyOurAddress } from './routes/our-address.ts'
 import type { RateBook } from './routes/prices.ts'
 import { receiptsRouter } from './routes/receipts.ts'
 import { referenceRouter } from './routes/reference.ts'
 import { createSiteRouter } from './routes/site.ts'
 import { sendSiteProblem, wantsPage } from './routes/site-problem.ts'
-import { type ApiRouteDeps, apiRoutes } from './routes/v1/index.ts'
+import { OPERATIONS, type OperationDeps } from './routes/v1/index.ts'
 import type { DraftDeps } from './routes/v1/payments/draft.ts'
 import type { Simulate } from './routes/v1/payments/simulate-outcome.ts'
+import { rememberWallets } from './routes/v1/payments/wallet-memory.ts'
 import type { LocalInbox } from './routes/v1/webhooks/endpoints.ts'
 
 export type ApiDeps = {
@@ -120,14 +121,12 @@ export function createApp(deps: ApiDeps): Express {
   app.use(callbackRouter(deps))
   app.use(countVisits(deps.limits))
   app.use(onlyOurAddress(deps))
-  const forRoutes = routeDeps(deps)
-  const routes = apiRoutes(forRoutes)
-  const turns = createTurns()
-  app.use(createApiRouter(deps, routes, turns))
-  app.use(createCheckoutRouter(checkoutDeps(deps, deps.simulate === null ? null : forRoutes)))
-  app.use(createPublicLinkRouter(linkDeps(deps)))
-  app.use(createSiteRouter({ ...deps, turns }, routes))
-  const docs = createDocsSite({ routes, publicUrl: deps.publicUrl, testUrl: guideOrigin(deps) })
+  const own = { ...operationDeps(deps), turns: createTurns() }
+  app.use(createApiRouter(own))
+  app.use(createCheckoutRouter(checkoutDeps(deps, deps.simulate === null ? null : own)))
+  app.use(createPublicLinkRouter(own))
+  app.use(createSiteRouter(own))
+  const docs = createDocsSite({ operations: OPERATIONS, publicUrl: deps.publicUrl, testUrl: guideOrigin(deps) })
   app.use(referenceRouter(docs))
   app.use(receiptsRouter(deps, docs))
   app.use((request: Request) => {
@@ -140,10 +139,10 @@ export function createApp(deps: ApiDeps): Express {
 }
 
 /** An API request tries none of the many page paths, and a page request none of these routes. */
-function createApiRouter(deps: ApiDeps, routes: readonly Route[], turns: Turns): RequestHandler {
+function createApiRouter(deps: ApiDeps & OperationDeps & { readonly turns: Turns }): RequestHandler {
   const router = express.Router({ caseSensitive: true, strict: true })
   router.use(requestLog(deps))
-  mountRoutes(router, routes, { db: deps.db, authenticate: createAuthenticate(deps), limits: deps.limits, turns })
+  mountOperations(router, OPERATIONS, { ...deps, authenticate: createAuthenticate(deps) })
   return (request, response, next) => {
     if (request.path.startsWith('/v1/')) router(request, response, next)
     else next()
@@ -195,11 +194,8 @@ function isFile(path: string): boolean {
 function pagesForBrowsers(deps: ApiDeps): ErrorRequestHandler {
   // oxlint-disable-next-line max-params -- Express knows a handler of errors by its four parameters.
   return (error: unknown, request, response, next) => {
-    if (response.headersSent || !wantsPage(request)) {
-      next(error)
-      return
-    }
-    sendSiteProblem(deps, { request, response }, error)
+    if (wantsPage(request)) sendSiteProblem(deps, { request, response }, error)
+    else next(error)
   }
 }
 
@@ -212,10 +208,12 @@ function requestId(newId: ApiDeps['newId']) {
   }
 }
 
-function routeDeps(deps: ApiDeps): ApiRouteDeps {
+/** One memory of wallets for the API and the dashboard. */
+function operationDeps(deps: ApiDeps): ApiDeps & OperationDeps {
   const { newId } = deps
   return {
     ...deps,
+    wallets: rememberWallets(),
     newPaymentId: () => newId('payment'),
     newAttemptId: () => newId('attempt'),
     newLinkId: () => newId('link'),
@@ -224,10 +222,6 @@ function routeDeps(deps: ApiDeps): ApiRouteDeps {
     newChannelMessageId: () => newId('channelMessage'),
     newMailId: () => newId('mail'),
   }
-}
-
-function linkDeps(deps: ApiDeps): PublicLinkDeps {
-  return { ...deps, newPaymentId: () => deps.newId('payment') }
 }
 
 function checkoutDeps(deps: ApiDeps, simulating: CheckoutDeps['simulating']): CheckoutDeps {

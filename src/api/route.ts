@@ -4,101 +4,15 @@ import type { Request, RequestHandler, Response, Router } from 'express'
 import { z } from 'zod'
 import { writeAudit } from '../db/accounts/audit.ts'
 import { type Db, type Session, sessionIn } from '../db/db.ts'
-import type { ApiScope } from './auth/api-key.ts'
 import type { Authenticate, Caller } from './auth/auth.ts'
 import type { Answer } from './http/answer.ts'
-import { answerAhead, createClaim } from './http/idempotency.ts'
+import { answerAhead } from './http/idempotency.ts'
 import { readJson } from './http/json-body.ts'
-import { type ProblemCode } from './http/problem-codes.ts'
 import { Problem } from './http/problems.ts'
 import { noteAnswer, noteCaller } from './http/request-log.ts'
-import { explain, mustBe } from './http/validation.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
 import type { Turns } from './limits/turns.ts'
-
-export const TAGS = {
-  Payments: 'Charge a buyer, follow the payment.',
-  'Payment links': 'A page that creates a payment each time a buyer presses Continue.',
-  Methods: 'Methods, where they are available, and what you would receive.',
-  Events: 'Events of the last 90 days, as a list.',
-  Webhooks: 'Endpoints, deliveries and redeliveries.',
-  'API keys': 'API keys for your programs.',
-  Settings: 'Where the USDC goes, and how buyers see you.',
-  Notifications: 'Who is notified by e-mail and in chats.',
-  Team: 'People of the account, and the audit log.',
-  Exports: 'Files for bookkeeping.',
-  'Test mode': 'Act as the buyer and the partner.',
-} as const
-
-/** The router, the OpenAPI document and the tests read the same list of routes. */
-export type Route = {
-  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  readonly path: string
-  readonly operationId: string
-  readonly tag: keyof typeof TAGS
-  readonly summary: string
-  readonly description?: string
-  readonly scope: ApiScope
-  readonly body?: z.ZodType
-  readonly query?: z.ZodType
-  readonly params?: z.ZodType
-  readonly answers: Readonly<Record<number, z.ZodType>>
-  /** The schema of the CSV, if the response is a file. `answers` describes its JSON. */
-  readonly csv?: z.ZodType
-  readonly problems?: readonly ProblemCode[]
-  /**
-   * `itself`: in one transaction with its effect. Otherwise the router stores the response after the effect, which must
-   * be safe to repeat and must contain no secret.
-   */
-  readonly idempotency?: 'itself'
-  /** The logged part of the request. Without it, requests by key are not logged. The dashboard logs what people do. */
-  readonly audited?: (body: never, query: never) => object
-  /** Its effect is not only in the database, so it is logged afterwards and not in one transaction. */
-  readonly reachesOut?: true
-  /** A request that works. The reference shows it, and a test sends it. */
-  readonly example?: {
-    readonly body?: object
-    readonly query?: Readonly<Record<string, string>>
-    /** By default the example of the response's schema. */
-    readonly answer?: object
-  }
-  handle(call: Call): Promise<Answer>
-}
-
-export type Call = {
-  readonly caller: Caller
-  readonly db: Session
-  readonly body: unknown
-  readonly query: unknown
-  readonly params: unknown
-  readonly idempotencyKey: string | null
-  readonly ip: string
-}
-
-export const WHOLE = (body: object): object => body
-/** Logs nothing of the body: the path says enough. */
-export const NOTHING = (): object => ({})
-
-type Parsed<T> = T extends z.ZodType ? z.output<T> : undefined
-
-export function defineRoute<
-  B extends z.ZodType | undefined,
-  Q extends z.ZodType | undefined,
-  P extends z.ZodType | undefined,
->(
-  route: Omit<Route, 'handle' | 'body' | 'query' | 'params'> & {
-    body?: B
-    query?: Q
-    params?: P
-    handle(
-      call: Omit<Call, 'body' | 'query' | 'params'> & { body: Parsed<B>; query: Parsed<Q>; params: Parsed<P> },
-    ): Promise<Answer>
-  },
-): Route {
-  return route as Route
-}
-
-const NO_PARAMETERS = z.strictObject({})
+import { type Call, changeLogged, type Operation, readCall } from './operation.ts'
 
 export type RouterDeps = {
   readonly db: Db
@@ -112,28 +26,32 @@ const ROWS_OF_REQUEST = 10
 /** Milliseconds. */
 export const STALLED_MS = 60_000
 
-export const readsList = ({ method, query }: Route): boolean =>
+export const readsList = ({ method, query }: Operation): boolean =>
   method === 'get' && query instanceof z.ZodObject && 'limit' in query.shape
 
 /** Other methods on a known path get 405 with Allow. */
-export function mountRoutes(router: Router, routes: readonly Route[], deps: RouterDeps): void {
-  const paths = new Map<string, Route[]>()
-  for (const route of routes) paths.set(route.path, [...(paths.get(route.path) ?? []), route])
-  for (const [path, methods] of paths) {
+export function mountOperations<D>(router: Router, operations: readonly Operation<D>[], deps: RouterDeps & D): void {
+  for (const [path, methods] of groupByPath(operations)) {
     const expressPath = path.replace(/\{(\w+)\}/g, ':$1')
-    for (const route of methods)
-      router[route.method](
+    for (const operation of methods)
+      router[operation.method](
         expressPath,
-        admit(route, deps),
-        ...(route.body === undefined ? [] : [readJson]),
-        (request, response) => run(route, deps, { request, response }),
+        admit(operation, deps),
+        ...(operation.body === undefined ? [] : [readJson]),
+        (request, response) => run(operation, deps, { request, response }),
       )
-    const refuse = onlyMethods(methods.map((route) => route.method.toUpperCase()))
+    const refuse = onlyMethods(methods.map(({ method }) => method.toUpperCase()))
     router.all(expressPath, (request, response, next) => {
       deps.limits.countVisit(request.ip ?? '', 'look')
       return refuse(request, response, next)
     })
   }
+}
+
+export function groupByPath<T extends { readonly path: string }>(all: readonly T[]): Map<string, T[]> {
+  const paths = new Map<string, T[]>()
+  for (const one of all) paths.set(one.path, [...(paths.get(one.path) ?? []), one])
+  return paths
 }
 
 export function setHeaders(headers: Readonly<Record<string, string>>): RequestHandler {
@@ -150,10 +68,10 @@ export function onlyMethods(methods: readonly string[]): RequestHandler {
   }
 }
 
-function admit(route: Route, { authenticate, limits }: RouterDeps) {
+function admit(operation: Operation, { authenticate, limits }: RouterDeps) {
   return async (request: Request, response: Response, next: () => void): Promise<void> => {
-    const caller = await authenticate(request, route.scope, (known) => noteCaller(response, known))
-    response.set(limits.count(caller, countRequests(route, request)))
+    const caller = await authenticate(request, operation.scope, (known) => noteCaller(response, known))
+    response.set(limits.count(caller, countRequests(operation, request)))
     response.locals['caller'] = caller
     next()
   }
@@ -162,63 +80,77 @@ function admit(route: Route, { authenticate, limits }: RouterDeps) {
 /**
  * The cost of a list grows with its rows, so a merchant who pages through all of them leaves time for other merchants.
  */
-function countRequests(route: Route, { query }: Request): number {
+function countRequests(operation: Operation, { query }: Request): number {
   const rows = Number(query['limit'])
-  return readsList(route) && rows > ROWS_OF_REQUEST ? Math.ceil(Math.min(rows, 100) / ROWS_OF_REQUEST) : 1
+  return readsList(operation) && rows > ROWS_OF_REQUEST ? Math.ceil(Math.min(rows, 100) / ROWS_OF_REQUEST) : 1
 }
 
-async function run(
-  route: Route,
-  { db, turns }: Pick<RouterDeps, 'db' | 'turns'>,
+/**
+ * `file` and `list` read in their turn. `claimed`: its effect is outside the database, so its idempotency key is claimed
+ * first.
+ */
+type Course = 'file' | 'list' | 'claimed' | 'direct'
+
+function getCourse(operation: Operation): Course {
+  if (operation.csv !== undefined) return 'file'
+  if (readsList(operation)) return 'list'
+  return operation.method === 'post' && operation.idempotency === undefined ? 'claimed' : 'direct'
+}
+
+async function run<D>(
+  operation: Operation<D>,
+  deps: RouterDeps & D,
   { request, response }: { request: Request; response: Response },
 ): Promise<void> {
+  const { db, turns } = deps
   const caller = response.locals['caller'] as Caller
-  const isList = readsList(route)
-  const call = {
+  const course = getCourse(operation)
+  const call = readCall(operation, {
     caller,
-    db: isList || route.csv !== undefined ? db.lists(caller) : db.as(caller),
-    body: parse(route.body, request.body, 'body'),
-    query: parse(route.query ?? NO_PARAMETERS, { ...request.query }, 'query'),
-    params: parse(route.params, request.params, 'path'),
-    idempotencyKey: readIdempotencyKey(request),
+    db: course === 'file' || course === 'list' ? db.lists(caller) : db.as(caller),
+    body: request.body,
+    query: { ...request.query },
+    params: request.params,
+    key: readIdempotencyKey(request),
     ip: request.ip ?? '',
+  })
+  const handle = (session: Session): Promise<Answer> => operation.handle({ ...call, db: session } as never, deps)
+  const answer = (): Promise<Answer> => handleLogged(operation, call, { handle, own: db.as(caller) })
+  const reply = async (work: Promise<Answer>): Promise<void> => send(await work, { request, response })
+  switch (course) {
+    case 'file':
+      return turns.files(caller.merchantId, () => reply(answer()))
+    case 'list':
+      // A list and what belongs to its items are read at one moment, from one replica.
+      return reply(turns.lists(caller.merchantId, () => call.db.transaction((tx) => handle(sessionIn(tx)))))
+    case 'claimed':
+      return reply(answerAhead(call.db, { tenant: caller, claim: call.claim }, answer))
+    case 'direct':
+      return reply(answer())
   }
-  const own = db.as(caller)
-  if (route.csv !== undefined)
-    return turns.files(caller.merchantId, async () => send(await handle(route, call, own), { request, response }))
-  const answer = await (isList
-    ? turns.lists(caller.merchantId, () =>
-        // A list and what belongs to its items are read at one moment, from one replica.
-        call.db.transaction((tx) => route.handle({ ...call, db: sessionIn(tx) })),
-      )
-    : route.method === 'post' && route.idempotency === undefined
-      ? answerAhead(call.db, { tenant: caller, claim: claimFor(route, call) }, () => handle(route, call, own))
-      : handle(route, call, own))
-  return send(answer, { request, response })
 }
 
-/** The change and its log entry are one transaction. A replayed response changes nothing. */
-async function handle(route: Route, call: Call, own: Session): Promise<Answer> {
-  const { audited } = route
+type Handling = {
+  readonly handle: (db: Session) => Promise<Answer>
+  /** Can write, also if the request reads a list. */
+  readonly own: Session
+}
+
+async function handleLogged(operation: Operation, call: Call, { handle, own }: Handling): Promise<Answer> {
+  const { name, audited, reachesOut } = operation
   const { caller, body, query, params, ip } = call
-  if (audited === undefined) return route.handle(call)
-  const note = (answer: Answer) => ({
+  if (audited === undefined) return handle(call.db)
+  const toEntry = (answer: Answer) => ({
     merchantId: caller.merchantId,
     actor: `key_${caller.keyId}`,
-    action: route.operationId,
+    action: name,
     data: { ...createdId(answer), ...(params as object | undefined), ...audited(body as never, query as never) },
     ip,
   })
-  if (route.reachesOut === true) {
-    const answer = await route.handle(call)
-    await writeAudit(own, note(answer))
-    return answer
-  }
-  return own.transaction(async (tx) => {
-    const answer = await route.handle({ ...call, db: sessionIn(tx) })
-    if (answer.headers?.['idempotent-replayed'] !== 'true') await writeAudit(tx, note(answer))
-    return answer
-  })
+  if (reachesOut !== true) return changeLogged(own, handle, toEntry)
+  const answer = await handle(call.db)
+  await writeAudit(own, toEntry(answer))
+  return answer
 }
 
 /** The id of the object that a POST created. No other part of the request contains it. */
@@ -252,20 +184,6 @@ async function send(
 
 async function* rejoined(first: IteratorResult<string>, rest: AsyncIterator<string>): AsyncIterable<string> {
   for (let next = first; next.done !== true; next = await rest.next()) yield next.value
-}
-
-function claimFor(route: Route, { idempotencyKey, body, params }: Call) {
-  const path = route.path.replace(/\{(\w+)\}/g, (_match, name: string) =>
-    encodeURIComponent((params as Record<string, string>)[name] ?? ''),
-  )
-  return createClaim(`POST ${path}`, idempotencyKey, body)
-}
-
-function parse(schema: z.ZodType | undefined, value: unknown, where: 'body' | 'query' | 'path'): unknown {
-  if (schema === undefined) return undefined
-  const result = schema.safeParse(value, { error: mustBe })
-  if (result.success) return result.data
-  throw explain(result.error, { schema, where, value })
 }
 
 /** Throws unless the key has 1 to 255 visible ASCII characters. The IETF draft puts quotes around it. */

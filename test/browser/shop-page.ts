@@ -85,7 +85,7 @@ export async function open(options: BrowserContextOptions = {}): Promise<void> {
 
 /** The examples of the guide that are pages, as the guide is served. */
 export function examples(): string[] {
-  const site = createDocsSite({ routes: [], publicUrl: world.url, testUrl: world.url })
+  const site = createDocsSite({ operations: [], publicUrl: world.url, testUrl: world.url })
   const text = site.pages.find(({ path }) => path === '/docs/embedding')?.markdown() ?? ''
   return lexer(text).flatMap((token) =>
     token.type === 'code' && token.lang === 'html' ? [(token as Tokens.Code).text] : [],

@@ -32,6 +32,8 @@ export type WantedChannel = Omit<NewChannel, 'id' | 'sealed' | 'at'> & {
   readonly address: string
 }
 
+export const CHANNEL_LIMIT = `An account has at most ${MOST_CHANNELS} channels. Remove one first.`
+
 /** Returns null at the limit of channels. A person has one e-mail channel, so a second request returns it. */
 export async function addChannel(
   deps: ChannelDeps,

@@ -24,7 +24,7 @@ export type LinkDeps = MailDeps & {
   readonly pepper: string
   /** Unix milliseconds. */
   readonly clock: () => number
-  readonly newLinkId: () => string
+  readonly newSignInLinkId: () => string
 }
 
 const HOUR_MS = 3_600_000
@@ -59,7 +59,7 @@ export async function sendLink(
     if (sent.same >= LINKS_PER_HOUR) return null
     if (askedFrom !== KNOWN_BROWSER && sent.strangers >= STRANGERS_LINKS_PER_HOUR) return null
     await insertLink(tx, {
-      id: deps.newLinkId(),
+      id: deps.newSignInLinkId(),
       email,
       digest: digestOfToken(token),
       codeDigest: digestOfCode(code, browserDigest, deps.pepper),

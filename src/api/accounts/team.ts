@@ -101,4 +101,10 @@ async function lockTeam(tx: Tx, { merchantId, by }: TeamActor): Promise<Member[]
   return members
 }
 
+/** Returns the actor of an entry of the audit log as people of the account read it. */
+export function nameActor(members: readonly Member[], actor: string): string {
+  const member = members.find(({ personId }) => personId === actor)
+  return member?.email ?? (actor.startsWith('key_') ? 'an API key' : 'a former member')
+}
+
 const actorId = ({ by }: TeamActor): string => ('key' in by ? by.key : by.person)

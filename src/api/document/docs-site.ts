@@ -10,7 +10,7 @@ import { referenceMarkdown } from '../../web/docs/reference-markdown.ts'
 import type { Found } from '../../web/docs/search.tsx'
 import { llmsText, renderStart, START_LEAD } from '../../web/docs/start.tsx'
 import { FIELD_CODES, PROBLEMS } from '../http/problem-codes.ts'
-import { type Route, TAGS } from '../route.ts'
+import { type Operation, TAGS } from '../operation.ts'
 import { createDocsSearch } from './docs-search.ts'
 import { errorDocs } from './error-docs.ts'
 import { openApiDocument } from './openapi.ts'
@@ -35,16 +35,16 @@ export const DOCS_PATH = '/docs'
 export const ERRORS_PATH = '/docs/errors'
 
 type Options = {
-  readonly routes: readonly Route[]
+  readonly operations: readonly Operation[]
   readonly publicUrl: string
   /** The test deployment, if it is known. */
   readonly testUrl: string
 }
 
-export function createDocsSite({ routes, publicUrl, testUrl }: Options): DocsSite {
+export function createDocsSite({ operations, publicUrl, testUrl }: Options): DocsSite {
   const guides = guidePages(testUrl)
-  const openApi = JSON.stringify(openApiDocument(routes, publicUrl))
-  const reference = [...referencePages(operationEntries(routes, { publicUrl, openApi })), errorsPage()]
+  const openApi = JSON.stringify(openApiDocument(operations, publicUrl))
+  const reference = [...referencePages(operationEntries(operations, { publicUrl, openApi })), errorsPage()]
   const groups: DocsGroup[] = [
     { name: 'Guides', places: [{ path: DOCS_PATH, title: 'Documentation', lead: START_LEAD }, ...guides] },
     { name: 'API reference', places: reference },

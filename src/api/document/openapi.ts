@@ -3,14 +3,14 @@ import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObj
 import { WEBHOOK_EVENT_TYPES } from '../../domain/webhook.ts'
 import { PROBLEMS, type ProblemCode } from '../http/problem-codes.ts'
 import { PROBLEM_TYPE } from '../http/problems.ts'
-import { type Route, TAGS } from '../route.ts'
+import { type Operation, TAGS } from '../operation.ts'
 import { eventObject } from '../routes/v1/events.ts'
 import { describeFields } from './descriptions.ts'
 import { SWITCHED_OFF } from './endpoint-examples.ts'
 import { CHARGED_BACK_PAYMENT, EVENT, PATH_IDS } from './examples.ts'
 import { USED_UP } from './link-example.ts'
 
-/** The OpenAPI 3.1 document of the routes: generated, never written by hand. */
+/** The OpenAPI 3.1 document of the operations: generated, never written by hand. */
 
 const problem = z
   .looseObject({
@@ -28,7 +28,7 @@ const problem = z
   })
   .meta({ id: 'Problem', description: 'RFC 9457 problem details: the body of every error.' })
 
-/** Problems that every route can return. */
+/** Problems that every operation can return. */
 const COMMON: readonly ProblemCode[] = [
   'validation_failed',
   'invalid_request',
@@ -48,7 +48,10 @@ const limits = {
   RateLimit: z.string().meta({ description: 'How many are left, and seconds until the window ends.' }),
 }
 
-export function openApiDocument(routes: readonly Route[], serverUrl: string): ReturnType<typeof createDocument> {
+export function openApiDocument(
+  operations: readonly Operation[],
+  serverUrl: string,
+): ReturnType<typeof createDocument> {
   const document = createDocument({
     openapi: '3.1.0',
     info: {
@@ -61,7 +64,7 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Re
     servers: [{ url: serverUrl }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     security: [{ apiKey: [] }],
-    paths: createPaths(routes),
+    paths: createPaths(operations),
     webhooks: createWebhookPaths(),
     components: {
       schemas: { Problem: problem },
@@ -132,23 +135,24 @@ function exampleOfEvent(type: string) {
   return { ...EVENT, type, data: { object } }
 }
 
-function createPaths(routes: readonly Route[]): ZodOpenApiPathsObject {
+function createPaths(operations: readonly Operation[]): ZodOpenApiPathsObject {
   const paths: ZodOpenApiPathsObject = {}
-  for (const route of routes) paths[route.path] = { ...paths[route.path], [route.method]: createOperation(route) }
+  for (const operation of operations)
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: describeOperation(operation) }
   return paths
 }
 
-function createOperation(route: Route): ZodOpenApiOperationObject {
-  const { operationId, tag, summary, description, scope, body, query, params, example } = route
-  const header = route.method === 'post' ? IDEMPOTENCY : undefined
+function describeOperation(operation: Operation): ZodOpenApiOperationObject {
+  const { name, tag, summary, description, scope, body, query, params, example } = operation
+  const header = operation.method === 'post' ? IDEMPOTENCY : undefined
   const path = params ?? null
   return {
-    operationId,
+    operationId: name,
     tags: [tag],
     summary,
     description: `${description === undefined ? '' : `${description}\n\n`}Needs the scope \`${scope}\`.`,
     requestParams: {
-      ...(path instanceof z.ZodObject && { path: withExamples(path, route.path) }),
+      ...(path instanceof z.ZodObject && { path: withExamples(path, operation.path) }),
       ...(query instanceof z.ZodObject && { query }),
       ...(header !== undefined && { header }),
     },
@@ -160,7 +164,7 @@ function createOperation(route: Route): ZodOpenApiOperationObject {
         },
       },
     }),
-    responses: { ...createAnswers(route), ...createProblems(route) },
+    responses: { ...createAnswers(operation), ...createProblems(operation) },
   }
 }
 
@@ -172,16 +176,18 @@ const IDEMPOTENCY = z.object({
     .meta({ description: 'A request with the same key and body gets the first response again, for 30 days.' }),
 })
 
-function createAnswers(route: Route): ZodOpenApiOperationObject['responses'] {
+function createAnswers(operation: Operation): ZodOpenApiOperationObject['responses'] {
   return Object.fromEntries(
-    Object.entries(route.answers).map(([status, schema]) => [
+    Object.entries(operation.answers).map(([status, schema]) => [
       status,
       {
-        description: route.summary,
+        description: operation.summary,
         headers: z.object({ 'Request-Id': requestId, ...limits }),
         content: {
-          'application/json': { schema, example: route.example?.answer ?? getExample(schema) },
-          ...(route.csv !== undefined && { 'text/csv': { schema: route.csv, example: getExample(route.csv) } }),
+          'application/json': { schema, example: operation.example?.answer ?? getExample(schema) },
+          ...(operation.csv !== undefined && {
+            'text/csv': { schema: operation.csv, example: getExample(operation.csv) },
+          }),
         },
       },
     ]),
@@ -208,23 +214,24 @@ function withExamples(path: z.ZodObject, template: string): z.ZodObject {
   )
 }
 
-const hasCursor = (query: Route['query']): boolean => query instanceof z.ZodObject && 'starting_after' in query.shape
+const hasCursor = (query: Operation['query']): boolean =>
+  query instanceof z.ZodObject && 'starting_after' in query.shape
 
-export function listRefusals(route: Route): { own: readonly ProblemCode[]; common: readonly ProblemCode[] } {
+export function listRefusals(operation: Operation): { own: readonly ProblemCode[]; common: readonly ProblemCode[] } {
   const own: ProblemCode[] = [
-    ...(route.method === 'post' ? (['idempotency_key_reused', 'idempotency_key_in_use'] as const) : []),
-    ...(route.problems ?? []),
+    ...(operation.method === 'post' ? (['idempotency_key_reused', 'idempotency_key_in_use'] as const) : []),
+    ...(operation.problems ?? []),
   ]
   const common = [
     ...COMMON,
-    ...(route.body === undefined ? [] : WITH_BODY),
-    ...(route.params === undefined && !hasCursor(route.query) ? [] : WITH_ID),
+    ...(operation.body === undefined ? [] : WITH_BODY),
+    ...(operation.params === undefined && !hasCursor(operation.query) ? [] : WITH_ID),
   ]
   return { own, common }
 }
 
-function createProblems(route: Route): ZodOpenApiOperationObject['responses'] {
-  const { own, common } = listRefusals(route)
+function createProblems(operation: Operation): ZodOpenApiOperationObject['responses'] {
+  const { own, common } = listRefusals(operation)
   const codes = new Set([...common, ...own])
   const byStatus = new Map<number, ProblemCode[]>()
   for (const code of codes) {

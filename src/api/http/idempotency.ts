@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Queryable, Session, Tenant, Tx } from '../../db/db.ts'
+import { isLockTimeout, type Queryable, type Session, type Tenant, type Tx } from '../../db/db.ts'
 import { answerClaim, claimAhead, claimKey, releaseClaim, storeAnswer } from '../../db/payments/idempotency.ts'
 import { readIdempotentAnswer } from '../../db/payments/payments.ts'
 import type { Answer } from './answer.ts'
@@ -29,7 +29,7 @@ function canonical(value: unknown): string {
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join(',')}}`
 }
 
-type StoredAnswer = Answer & { readonly body: string }
+type StoredAnswer = Answer<never>
 
 /** Throws `idempotency_key_reused` if the first request was different, `idempotency_key_in_use` while it is running. */
 export async function readReplay(db: Queryable, tenant: Tenant, claim: Claim): Promise<StoredAnswer | null> {
@@ -48,9 +48,9 @@ export async function readReplay(db: Queryable, tenant: Tenant, claim: Claim): P
   return { status: stored.status, body: stored.body, headers }
 }
 
-/** Postgres' 55P03 (lock_not_available) means that the first request with this key is still running. */
+/** The first request with this key has the lock, so it is still running. */
 export function refuseWhileRunning(error: unknown): never {
-  if (error instanceof Error && 'code' in error && error.code === '55P03') throw stillRunning()
+  if (isLockTimeout(error)) throw stillRunning()
   throw error
 }
 
@@ -68,11 +68,11 @@ export type Keeping = { seal(text: string): string; open(kept: string): string }
 const UNSEALED: Keeping = { seal: (text) => text, open: (kept) => kept }
 
 /** Stores the response in the transaction of the work. A second request waits for the first and gets its response. */
-export async function answerOnce(
+export async function answerOnce<T>(
   db: Session,
   request: { tenant: Tenant; claim: Claim | null; keeping?: Keeping },
-  work: (tx: Tx) => Promise<Answer>,
-): Promise<Answer> {
+  work: (tx: Tx) => Promise<Answer<T>>,
+): Promise<Answer<T>> {
   const { tenant, claim, keeping = UNSEALED } = request
   if (claim === null) return db.transaction(work)
   const answer = await db

@@ -36,6 +36,22 @@ export class Problem extends Error {
   }
 }
 
+/** A field that its schema accepts and another rule refuses. `must` continues the field's name, without a full stop. */
+export function refuseField(param: string, must: string, code = 'parameter_invalid'): Problem {
+  const message = `${param}: ${must}.`
+  return new Problem('validation_failed', message, { param, errors: [{ pointer: `/${param}`, code, message }] })
+}
+
+/** Returns a refusal, for a page that shows it. An unknown id has no such page. */
+export async function catchRefusal<T>(work: Promise<T>): Promise<T | Problem> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Problem && error.code !== 'resource_missing') return error
+    throw error
+  }
+}
+
 export type ProblemSettings = { readonly publicUrl: string; readonly log: Logger }
 
 /** Logs errors with a status of 500 or above. */

@@ -6,10 +6,19 @@ import { type FieldProblem, Problem } from './problems.ts'
 /** The response must stay small for any request. */
 const MOST_ERRORS = 50
 
-type Checked = { readonly schema: z.ZodType; readonly where: 'body' | 'query' | 'path'; readonly value: unknown }
+type Place = 'body' | 'query' | 'path'
+
+/** Throws a Problem that explains every wrong field. */
+export function parseOrExplain<S extends z.ZodType>(schema: S, value: unknown, where: Place = 'body'): z.output<S> {
+  const result = schema.safeParse(value, { error: mustBe })
+  if (result.success) return result.data
+  throw explain(result.error, { schema, where, value })
+}
+
+type Checked = { readonly schema: z.ZodType; readonly where: Place; readonly value: unknown }
 
 /** If all problems have one code that is also a problem's, such as `currency_not_supported`, the response has it. */
-export function explain(error: z.ZodError, checked: Checked): Problem {
+function explain(error: z.ZodError, checked: Checked): Problem {
   const issues = error.issues.flatMap(oneKeyEach)
   const errors = issues.slice(0, MOST_ERRORS).map((issue) => describe(issue, checked))
   const more = issues.length - errors.length
@@ -24,7 +33,7 @@ export function explain(error: z.ZodError, checked: Checked): Problem {
 }
 
 /** For schemas without their own message. */
-export const mustBe: z.core.$ZodErrorMap = (issue) => {
+const mustBe: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${TYPE_WORDS[issue.expected] ?? issue.expected}`
@@ -55,6 +64,20 @@ function size(bound: 'at least' | 'at most', count: number | bigint, origin: str
   const unit = UNITS[origin]
   return unit === undefined ? `be ${bound} ${count}` : `have ${bound} ${plural(count, unit)}`
 }
+
+/** Errors by field of the form. `other` gets an error without a field. */
+export function toFieldErrors(problem: Problem, other: string): Record<string, string> {
+  const { errors = [] } = problem.extras
+  if (errors.length === 0) return { [other]: problem.message }
+  return Object.fromEntries(
+    errors.toReversed().map(({ pointer, message }) => {
+      const text = message.replace(/^[\w.]+: /, '')
+      return [pointer.split('/')[1] ?? other, capitalized(text)]
+    }),
+  )
+}
+
+export const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
 function oneKeyEach(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ ...issue, keys: [key] })) : [issue]

@@ -7,8 +7,10 @@ import type { LinkDraft } from '../../web/links/link-draft.ts'
 import { checkReceivingWallet, type WalletDeps } from '../accounts/receiving-wallet.ts'
 import { digestOfToken } from '../accounts/tokens.ts'
 import { Problem } from '../http/problems.ts'
+import { parseOrExplain } from '../http/validation.ts'
 import type { RequestLimits } from '../limits/request-limits.ts'
-import { explainToForm, readBody } from './link-form.ts'
+import { createLinkBody } from './link-fields.ts'
+import { explainToForm, toLinkBody } from './link-form.ts'
 import { type LinkMakerDeps, makeLink } from './make-link.ts'
 
 /**
@@ -42,7 +44,7 @@ const DAY_MS = 86_400_000
 export async function makeAnonymousLink(deps: AnonymousDeps, { draft, once, ip }: Asking): Promise<MadeLink> {
   const check = await checkReceivingWallet(deps, deps.db, draft.wallet.trim())
   const wrong: Record<string, string> = check.ok ? {} : { wallet: `It ${check.message}.` }
-  const body = await orErrors(draft, async () => readBody(draft))
+  const body = await orErrors(draft, async () => parseOrExplain(createLinkBody, toLinkBody(draft)))
   if ('errors' in body || !check.ok) return { errors: { ...wrong, ...('errors' in body ? body.errors : {}) } }
   const token = ownerToken(deps.pepper, { draft, once })
   const digest = digestOfToken(token)

@@ -6,10 +6,10 @@ import { formatAmount } from '../../domain/money.ts'
 import { readTypedAmount, readTypedNumber } from '../../domain/typed-amount.ts'
 import type { LinkDraft } from '../../web/links/link-draft.ts'
 import type { Problem } from '../http/problems.ts'
-import { explain, mustBe } from '../http/validation.ts'
-import { toFieldErrors } from '../routes/dashboard/operations.ts'
+import { toFieldErrors } from '../http/validation.ts'
+import type { Entered } from '../operation.ts'
 import { amountProblem, limitText } from './hints.ts'
-import { type CreateLinkBody, createLinkBody } from './link-fields.ts'
+import type { createLinkBody } from './link-fields.ts'
 
 /** Characters, more than a field accepts: a text that is too long gets an error and is not cut. */
 const LONGEST = 3000
@@ -37,31 +37,30 @@ export const linkForm = z.object({
 export const EMPTY_DRAFT: LinkDraft = linkForm.parse({ currency: 'EUR' })
 
 /** Empty fields are omitted, except for a fixed amount. */
-export function toLinkBody(draft: LinkDraft): Record<string, unknown> {
-  const { kind, expires_at: day, max_payments: most } = draft
-  const amount = (name: (typeof AMOUNTS)[number]) => plainAmount(draft[name], draft.currency)
-  const given = (name: keyof LinkDraft, value: unknown = oneLine(draft[name])): Record<string, unknown> =>
-    draft[name].trim() === '' ? {} : { [name]: value }
+export function toLinkBody(draft: LinkDraft): Entered<z.input<typeof createLinkBody>> {
+  const given = <F extends keyof LinkDraft, V>(field: F, read: (written: string) => V): Partial<Record<F, V>> =>
+    draft[field].trim() === '' ? {} : ({ [field]: read(draft[field]) } as Record<F, V>)
+  const readAmount = (written: string): string => plainAmount(written, draft.currency)
   return {
     title: oneLine(draft.title),
     currency: draft.currency,
-    ...(kind === 'fixed'
-      ? { amount: amount('amount') }
-      : {
-          ...given('min_amount', amount('min_amount')),
-          ...given('max_amount', amount('max_amount')),
-        }),
-    ...given('description'),
-    ...given('provider'),
-    // A day counts until its end.
-    ...given('expires_at', /^\d{4}-\d\d-\d\d$/.test(day.trim()) ? `${day.trim()}T23:59:59Z` : day.trim()),
-    ...given('max_payments', wholeNumber(most) ?? most),
-    ...given('reference'),
-    ...given('success_url'),
-    ...given('inactive_message'),
+    ...(draft.kind === 'fixed'
+      ? { amount: readAmount(draft.amount) }
+      : { ...given('min_amount', readAmount), ...given('max_amount', readAmount) }),
+    ...given('description', oneLine),
+    ...given('provider', oneLine),
+    ...given('expires_at', endOfDay),
+    ...given('max_payments', (written) => wholeNumber(written) ?? written),
+    ...given('reference', oneLine),
+    ...given('success_url', oneLine),
+    ...given('inactive_message', oneLine),
     prefill: readPrefill(draft),
   }
 }
+
+/** A day counts until its end. */
+const endOfDay = (written: string): string =>
+  /^\d{4}-\d\d-\d\d$/.test(written.trim()) ? `${written.trim()}T23:59:59Z` : written.trim()
 
 const AMOUNTS = ['amount', 'min_amount', 'max_amount'] as const
 
@@ -82,14 +81,6 @@ function readPrefill({ kind, prefill_amount: amount, prefill_reference: referenc
 }
 
 const oneLine = (written: string): string => written.replace(/\s*\r?\n\s*/g, ' ').trim()
-
-/** Validates by the rules of the API. Throws a Problem. */
-export function readBody(draft: LinkDraft): CreateLinkBody {
-  const value = toLinkBody(draft)
-  const result = createLinkBody.safeParse(value, { error: mustBe })
-  if (result.success) return result.data
-  throw explain(result.error, { schema: createLinkBody, where: 'body', value })
-}
 
 export function explainToForm(problem: Problem, draft: LinkDraft): Record<string, string> {
   const { limit, param: field = 'title' } = problem.extras

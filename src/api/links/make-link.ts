@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { NewLink } from '../../db/links/links.ts'
 import type { CreatedVia, LinkPrice } from '../../domain/link/link.ts'
 import { compareAt, type Money } from '../../domain/money.ts'
-import { Problem } from '../http/problems.ts'
+import { Problem, refuseField } from '../http/problems.ts'
 import { type RateBook, requirePrice } from '../routes/prices.ts'
 import { refuseLocalUrl } from '../routes/v1/payments/payment-create.ts'
 import type { CreateLinkBody } from './link-fields.ts'
@@ -43,7 +43,7 @@ export async function makeLink(deps: LinkMakerDeps, body: CreateLinkBody, making
 
 export function requireFuture(time: string | null | undefined, now: number): void {
   if (time !== null && time !== undefined && Date.parse(time) <= now)
-    throw invalid('expires_at', 'must be in the future')
+    throw refuseField('expires_at', 'must be in the future')
 }
 
 /** The amount that a buyer enters is checked again. */
@@ -57,7 +57,7 @@ async function readLinkPrice({ rates }: LinkMakerDeps, body: CreateLinkBody): Pr
   }
   const price = { currency, amount: await read('amount'), min: await read('min_amount'), max: await read('max_amount') }
   if (price.min !== null && price.max !== null && compareAt(price.min, price.max, { a: '1', b: '1' }) > 0)
-    throw invalid('max_amount', 'must not be less than min_amount')
+    throw refuseField('max_amount', 'must not be less than min_amount')
   return price
 }
 
@@ -65,12 +65,6 @@ function rethrowFor(field: string, problem: unknown): never {
   if (problem instanceof Problem && problem.extras.param === 'amount')
     throw new Problem(problem.code, problem.message, { ...problem.extras, param: field })
   throw problem
-}
-
-function invalid(field: string, must: string): Problem {
-  const message = `${field}: ${must}.`
-  const errors = [{ pointer: `/${field}`, code: 'parameter_invalid', message }]
-  return new Problem('validation_failed', message, { param: field, errors })
 }
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

@@ -10,7 +10,7 @@ import {
   quotePrice,
   whyUnpriceable,
 } from '../../domain/payment/price.ts'
-import { Problem } from '../http/problems.ts'
+import { Problem, refuseField } from '../http/problems.ts'
 import { currenciesAllowed, decimalsAllowed } from './v1/fields.ts'
 
 /** USDC for one major unit. */
@@ -61,9 +61,7 @@ function toProblem(refusal: PriceRefusal, { currency, provider, table = {} }: As
 export function amountProblem(problem: 'format' | 'precision' | 'zero', currency: Currency): Problem {
   if (problem !== 'precision')
     return new Problem('validation_failed', `amount: must be an amount of ${currency} (${problem}).`)
-  const message = `amount: ${decimalsAllowed(currency)}.`
-  const errors = [{ pointer: '/amount', code: 'amount_precision', message }]
-  return new Problem('validation_failed', message, { param: 'amount', errors })
+  return refuseField('amount', decimalsAllowed(currency), 'amount_precision')
 }
 
 function limitProblem(

@@ -6,7 +6,7 @@ import { PAGE_HEADERS } from '../../web/page-headers.ts'
 import type { OperatorPages } from '../../web/site/document.tsx'
 import { renderHome } from '../../web/site/home.tsx'
 import { createCookies } from '../accounts/cookies.ts'
-import { onlyMethods, type Route, setHeaders } from '../route.ts'
+import { onlyMethods, setHeaders } from '../route.ts'
 import { accountPages } from './dashboard/accounts.ts'
 import { confirming } from './dashboard/confirming.ts'
 import { deliveryPages } from './dashboard/developers/deliveries.ts'
@@ -26,7 +26,7 @@ import { paymentPages } from './dashboard/payment.ts'
 import { paymentListPages } from './dashboard/payments.ts'
 import { brandPages } from './dashboard/settings/brand.ts'
 import { embeddingPages } from './dashboard/settings/embedding.ts'
-import { type NotificationPageDeps, notificationPages } from './dashboard/settings/notifications.ts'
+import { notificationPages } from './dashboard/settings/notifications.ts'
 import { walletPages } from './dashboard/settings/wallet.ts'
 import { createWalletStopRouter } from './dashboard/settings/wallet-stop.ts'
 import { teamPages } from './dashboard/team.ts'
@@ -35,21 +35,19 @@ import { createOwnerRouter } from './links/owner.ts'
 import { createLogoRouter } from './logos.ts'
 import { createSignInRouter, type SignInDeps } from './sign-in/sign-in.ts'
 import { SiteProblem, siteProblemHandler } from './site-problem.ts'
-import type { LocalInbox } from './v1/webhooks/endpoints.ts'
+import type { OperationDeps } from './v1/index.ts'
 
-/** One maker of ids for all pages. */
-export type SiteDeps = Omit<SignInDeps, 'cookies' | `new${string}`> &
+export type SiteDeps = OperationDeps &
+  Omit<SignInDeps, 'cookies' | `new${string}`> &
   Omit<MakerDeps, `new${string}`> &
   ClaimDeps &
-  Pick<MountDeps, 'otherModeUrl' | 'limits' | 'turns'> &
-  Pick<NotificationPageDeps, 'webhookTargets'> & {
+  Pick<MountDeps, 'otherModeUrl' | 'limits' | 'turns'> & {
     readonly log: Logger
-    readonly inbox: LocalInbox | null
     readonly operatorPages: OperatorPages
     readonly newId: (kind: IdKind) => string
   }
 
-export function createSiteRouter(deps: SiteDeps, routes: readonly Route[]): Router {
+export function createSiteRouter(deps: SiteDeps): Router {
   const router = Router()
   const headers = setHeaders(PAGE_HEADERS)
   router.get('/', headers, (_request, response) => {
@@ -72,9 +70,9 @@ export function createSiteRouter(deps: SiteDeps, routes: readonly Route[]): Rout
   const own = siteDeps(deps)
   router.use(createSignInRouter(own))
   router.use(createWalletStopRouter(deps))
-  router.use(createMakerRouter({ ...own, newLinkId: () => deps.newId('link') }))
+  router.use(createMakerRouter(own))
   router.use(createOwnerRouter(deps))
-  router.use(mountPages(dashboardPages(deps, routes), own))
+  router.use(mountPages(dashboardPages(deps), own))
   router.use(['/dashboard', '/sign-in'], headers, () => {
     throw new SiteProblem('not_found')
   })
@@ -96,17 +94,14 @@ function siteDeps(deps: SiteDeps) {
     cookies: createCookies(deps.publicUrl),
     newSessionId: () => newId('session'),
     newPersonId: () => newId('person'),
-    newLinkId: () => newId('signInLink'),
-    newMailId: () => newId('mail'),
+    newSignInLinkId: () => newId('signInLink'),
     newMerchantId: () => newId('merchant'),
-    newChannelId: () => newId('channel'),
-    newChannelMessageId: () => newId('channelMessage'),
   }
 }
 
 /** The router and the tests read this list. */
-export function dashboardPages(deps: SiteDeps, routes: readonly Route[]): Page[] {
-  const own = { ...siteDeps(deps), routes }
+export function dashboardPages(deps: SiteDeps): Page[] {
+  const own = siteDeps(deps)
   const pages = [
     ...ownPages(own),
     ...accountPages(own),

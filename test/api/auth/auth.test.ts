@@ -10,8 +10,10 @@ import type { ApiDeps } from '../../../src/api/app.ts'
 import { API_SCOPES, createApiKey, parseApiKey } from '../../../src/api/auth/api-key.ts'
 import { createAuthenticate } from '../../../src/api/auth/auth.ts'
 import { createTurns } from '../../../src/api/limits/turns.ts'
-import { defineRoute, mountRoutes, type Route } from '../../../src/api/route.ts'
-import { type ApiRouteDeps, apiRoutes } from '../../../src/api/routes/v1/index.ts'
+import { defineOperation, type Operation } from '../../../src/api/operation.ts'
+import { mountOperations } from '../../../src/api/route.ts'
+import { OPERATIONS } from '../../../src/api/routes/v1/index.ts'
+import type { Queryable, Session } from '../../../src/db/db.ts'
 import { insertLink } from '../../../src/db/links/links.ts'
 import { insertApiKey } from '../../../src/db/merchants/api-keys.ts'
 import { insertChannel } from '../../../src/db/notifications/channels.ts'
@@ -475,11 +477,6 @@ describe('Live mode', () => {
 })
 
 describe('The authentication matrix', () => {
-  /** Every route, from the list that the router mounts. */
-  const ROUTES: readonly Route[] = apiRoutes({
-    webhookTargets: { mode: 'test', testTargets: [] },
-  } as unknown as ApiRouteDeps)
-
   let victim: SeededApi
   let rows: Readonly<Record<string, Row>>
   let attempts = 0
@@ -527,11 +524,11 @@ describe('The authentication matrix', () => {
   const withQuery = (path: string, query: string | undefined): string =>
     query === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`
 
-  async function askAs(route: Route, options: AskOptions & { query?: string; at?: (path: string) => string }) {
-    const { path, body } = rows[route.operationId]!
+  async function askAs(operation: Operation, options: AskOptions & { query?: string; at?: (path: string) => string }) {
+    const { path, body } = rows[operation.name]!
     attempts++
     const { query, at = (same) => same, ...rest } = options
-    return testApi.ask(route.method.toUpperCase(), withQuery(at(path), query), {
+    return testApi.ask(operation.method.toUpperCase(), withQuery(at(path), query), {
       ...(body !== undefined && { body }),
       ...rest,
     })
@@ -549,9 +546,9 @@ describe('The authentication matrix', () => {
   const listThings = (of: Things): string[] => THINGS.map((thing) => of[thing])
   const listPeople = ({ member, invited }: SeededApi): string[] => [member, invited]
 
-  const isAmong = (ids: readonly string[], { operationId }: Route): boolean =>
-    ids.some((id) => rows[operationId]!.path.includes(id))
-  const isAbout = (route: Route): boolean => isAmong(listThings(victim), route)
+  const isAmong = (ids: readonly string[], { name }: Operation): boolean =>
+    ids.some((id) => rows[name]!.path.includes(id))
+  const isAbout = (operation: Operation): boolean => isAmong(listThings(victim), operation)
 
   /** Writes the victim's objects of live mode into the database: no process of this system would make them. */
   async function liveTwin(): Promise<Things> {
@@ -622,16 +619,16 @@ describe('The authentication matrix', () => {
   }
 
   test('the authentication matrix has a row for every route, and no other row', () => {
-    expect(Object.keys(rows).sort()).toEqual(ROUTES.map(({ operationId }) => operationId).sort())
+    expect(Object.keys(rows).sort()).toEqual(OPERATIONS.map(({ name }) => name).sort())
   })
 
   test('every route refuses a request without a valid key, and changes nothing', async () => {
     const ways = Object.entries(await burglars())
     const before = await stored()
-    for (const route of ROUTES)
+    for (const operation of OPERATIONS)
       for (const [name, options] of ways) {
-        const answer = await askAs(route, options)
-        expect([route.operationId, name, answer.status]).toEqual([route.operationId, name, 401])
+        const answer = await askAs(operation, options)
+        expect([operation.name, name, answer.status]).toEqual([operation.name, name, 401])
         expectProblem(answer, 401, 'invalid_api_key')
       }
     expect(await stored()).toBe(before)
@@ -640,11 +637,11 @@ describe('The authentication matrix', () => {
   test('every route refuses a request with two Authorization headers', async () => {
     const { key } = victim.merchant
     const before = await stored()
-    for (const route of ROUTES) {
-      const { path, body } = rows[route.operationId]!
+    for (const operation of OPERATIONS) {
+      const { path, body } = rows[operation.name]!
       attempts++
-      const status = await twoHeaders(`${testApi.url}${path}`, route.method.toUpperCase(), { key, body })
-      expect([route.operationId, status]).toEqual([route.operationId, 401])
+      const status = await twoHeaders(`${testApi.url}${path}`, operation.method.toUpperCase(), { key, body })
+      expect([operation.name, status]).toEqual([operation.name, 401])
     }
     expect(await stored()).toBe(before)
   })
@@ -656,10 +653,10 @@ describe('The authentication matrix', () => {
       const others = API_SCOPES.filter((other) => other !== scope)
       without.set(scope, (await testApi.addKey(victim.merchant.tenant, others)).key)
     }
-    for (const route of ROUTES) {
-      const answer = await askAs(route, { key: without.get(route.scope)! })
+    for (const operation of OPERATIONS) {
+      const answer = await askAs(operation, { key: without.get(operation.scope)! })
       expectProblem(answer, 403, 'insufficient_scope')
-      expect([route.operationId, answer.body['required_scope']]).toEqual([route.operationId, route.scope])
+      expect([operation.name, answer.body['required_scope']]).toEqual([operation.name, operation.scope])
     }
     const keysAside = (text: string): string => text.split('\n').slice(0, -1).join('\n')
     expect(keysAside(await stored())).toBe(keysAside(before))
@@ -673,12 +670,12 @@ describe('The authentication matrix', () => {
       testApi.db.query('select status, version, updated_at from payment where id = $1', [victim.payment])
     const before = (await readStored()).rows
     const liveBefore = await storedAbout(live)
-    for (const route of ROUTES) {
-      const answer = await askAs(route, { key: other.key })
-      const isTheirs = theirs.some((id) => rows[route.operationId]!.path.includes(id))
-      if (isTheirs) expect([route.operationId, [403, 404].includes(answer.status)]).toEqual([route.operationId, true])
-      const shown = answer.text.replace(rows[route.operationId]!.path.split('?')[0]!, '')
-      for (const id of theirs) expect([route.operationId, shown.includes(id)]).toEqual([route.operationId, false])
+    for (const operation of OPERATIONS) {
+      const answer = await askAs(operation, { key: other.key })
+      const isTheirs = theirs.some((id) => rows[operation.name]!.path.includes(id))
+      if (isTheirs) expect([operation.name, [403, 404].includes(answer.status)]).toEqual([operation.name, true])
+      const shown = answer.text.replace(rows[operation.name]!.path.split('?')[0]!, '')
+      for (const id of theirs) expect([operation.name, shown.includes(id)]).toEqual([operation.name, false])
     }
     expect((await readStored()).rows).toEqual(before)
     const lists = [
@@ -690,14 +687,13 @@ describe('The authentication matrix', () => {
       'listApiKeys',
       'listNotificationChannels',
     ]
-    for (const route of ROUTES.filter(({ operationId }) => lists.includes(operationId))) {
-      const { text } = await askAs(route, {})
-      for (const id of Object.values(live))
-        expect([route.operationId, text.includes(id)]).toEqual([route.operationId, false])
+    for (const operation of OPERATIONS.filter(({ name }) => lists.includes(name))) {
+      const { text } = await askAs(operation, {})
+      for (const id of Object.values(live)) expect([operation.name, text.includes(id)]).toEqual([operation.name, false])
     }
-    for (const route of ROUTES.filter((one) => isAbout(one))) {
-      const answer = await askAs(route, { at: (path) => swapped(path, live) })
-      expect([route.operationId, answer.status]).toEqual([route.operationId, 404])
+    for (const operation of OPERATIONS.filter((one) => isAbout(one))) {
+      const answer = await askAs(operation, { at: (path) => swapped(path, live) })
+      expect([operation.name, answer.status]).toEqual([operation.name, 404])
     }
     expect(await storedAbout(live)).toBe(liveBefore)
   })
@@ -707,21 +703,24 @@ describe('The authentication matrix', () => {
     const live = await liveTwin()
     const theirs = [...listThings(victim), ...listPeople(victim), ...Object.values(live)]
     const absent = (text: string): string => theirs.reduce((all, id) => all.replaceAll(id, nobodys(id)), text)
-    const about = ROUTES.filter((route) => isAmong(theirs, route))
+    const about = OPERATIONS.filter((operation) => isAmong(theirs, operation))
     expect(about.length).toBeGreaterThan(20)
-    for (const route of about)
+    for (const operation of about)
       for (const { key, of } of [
         { key: other.key, of: victim },
         // People belong to the account in both modes.
-        ...(isAbout(route) ? [{ key: victim.merchant.key, of: live }] : []),
+        ...(isAbout(operation) ? [{ key: victim.merchant.key, of: live }] : []),
       ]) {
-        const { body, path: itsPath } = rows[route.operationId]!
+        const { body, path: itsPath } = rows[operation.name]!
         const path = swapped(itsPath, of)
         const ask = async (at: string): Promise<string> => {
-          const answer = await testApi.ask(route.method.toUpperCase(), at, { key, ...(body !== undefined && { body }) })
+          const answer = await testApi.ask(operation.method.toUpperCase(), at, {
+            key,
+            ...(body !== undefined && { body }),
+          })
           return `${answer.status} ${absent(answer.text).replace(/"request_id":"[^"]*"/, '')}`
         }
-        expect([route.operationId, await ask(path)]).toEqual([route.operationId, await ask(absent(path))])
+        expect([operation.name, await ask(path)]).toEqual([operation.name, await ask(absent(path))])
       }
   })
 
@@ -738,13 +737,13 @@ describe('The authentication matrix', () => {
       'withdrawInvitation',
     ]
     const LATE = ['cancelPayment', 'simulatePayment', ...LAST]
-    for (const route of ROUTES.filter(({ operationId }) => !LATE.includes(operationId))) {
-      const answer = await askAs(route, {})
-      expect([route.operationId, Math.floor(answer.status / 100)]).toEqual([route.operationId, 2])
+    for (const operation of OPERATIONS.filter(({ name }) => !LATE.includes(name))) {
+      const answer = await askAs(operation, {})
+      expect([operation.name, Math.floor(answer.status / 100)]).toEqual([operation.name, 2])
     }
-    for (const operationId of LAST) {
-      const answer = await askAs(ROUTES.find((route) => route.operationId === operationId)!, {})
-      expect([operationId, answer.status]).toEqual([operationId, 200])
+    for (const last of LAST) {
+      const answer = await askAs(OPERATIONS.find(({ name }) => name === last)!, {})
+      expect([last, answer.status]).toEqual([last, 200])
     }
   }, 60_000)
 
@@ -774,28 +773,27 @@ describe('Row-level security between merchants', () => {
     'merchant',
   ]
 
-  const careless = (operationId: string, path: string, handle: Route['handle']): Route =>
-    defineRoute({
+  type Careless = (db: Session, table: string) => Promise<unknown>
+
+  const careless = (name: string, path: string, read: Careless) =>
+    defineOperation({
+      name,
       method: 'get',
       path,
-      operationId,
       tag: 'Payments',
-      summary: operationId,
+      summary: name,
       scope: 'payments:read',
       params: z.object({ table: z.string() }),
       answers: { 200: z.unknown() },
-      handle,
+      handle: async ({ db, params }) => ({ status: 200, body: await read(db, params.table) }),
     })
 
-  const ROUTES = [
-    careless('readAll', '/careless/{table}', async ({ db, params }) => {
-      const { table } = params as { table: string }
-      return { status: 200, body: (await db.query(`select * from ${table}`)).rows }
-    }),
-    careless('readAllInTransaction', '/careless-transaction/{table}', ({ db, params }) => {
-      const { table } = params as { table: string }
-      return db.transaction(async (tx) => ({ status: 200, body: (await tx.query(`select * from ${table}`)).rows }))
-    }),
+  const readAll = async (db: Queryable, table: string) => (await db.query(`select * from ${table}`)).rows
+  const CARELESS = [
+    careless('readAll', '/careless/{table}', readAll),
+    careless('readAllInTransaction', '/careless-transaction/{table}', (db, table) =>
+      db.transaction((tx) => readAll(tx, table)),
+    ),
   ]
 
   let mine: SeededApi
@@ -811,7 +809,7 @@ describe('Row-level security between merchants', () => {
     newcomer = await testApi.addMerchant({ wallet: null })
     const app = express()
     const { db, limits } = composed
-    mountRoutes(app, ROUTES, { db, limits, turns: createTurns(), authenticate: createAuthenticate(composed) })
+    mountOperations(app, CARELESS, { db, limits, turns: createTurns(), authenticate: createAuthenticate(composed) })
     const server = createServer(app)
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

@@ -806,7 +806,11 @@ describe('The documentation', () => {
   })
 
   test('the guides of a live deployment use the URL of the test deployment', async () => {
-    const live = createDocsSite({ routes: [], publicUrl: 'https://pay.example', testUrl: 'https://test.pay.example' })
+    const live = createDocsSite({
+      operations: [],
+      publicUrl: 'https://pay.example',
+      testUrl: 'https://test.pay.example',
+    })
     const first = live.pages.find(({ path }) => path === '/docs/first-payment')
     expect(first?.html(live.frame('/docs/first-payment', 'curl'))).toContain('https://test.pay.example/v1/payments')
     expect(first?.markdown()).toContain('https://test.pay.example/v1/payments')

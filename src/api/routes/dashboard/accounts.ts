@@ -11,10 +11,11 @@ import { chooseMerchant } from '../../../db/accounts/sessions.ts'
 import type { Db } from '../../../db/db.ts'
 import { insertMerchant } from '../../../db/merchants/merchants.ts'
 import { renderWelcome } from '../../../web/dashboard/account.tsx'
-import { mustBe } from '../../http/validation.ts'
+import { catchRefusal, Problem } from '../../http/problems.ts'
+import { parseOrExplain, toFieldErrors } from '../../http/validation.ts'
 import { SiteProblem } from '../site-problem.ts'
 import { shopName } from '../v1/brand.ts'
-import { definePersonPage, type Page } from './page.ts'
+import { definePersonPage, type Page, type PersonCall } from './page.ts'
 
 export type AccountsDeps = {
   readonly db: Db
@@ -40,26 +41,12 @@ export function accountPages(deps: AccountsDeps): Page[] {
       method: 'post',
       path: '/dashboard/accounts',
       form: z.object({ name: z.string().max(1000).default('') }),
-      handle: async ({ person, form, frame, signedIn: { session }, ip }) => {
-        const parsed = shopName.safeParse(form.name.trim(), { error: mustBe })
-        const again = (text: string) => ({
-          status: 400,
-          html: renderWelcome({ frame, invitations: [], name: form.name, errors: { name: text } }),
-        })
-        if (!parsed.success) return again(`The name ${parsed.error.issues[0]?.message}.`)
-        const merchantId = deps.newMerchantId()
-        const made = await deps.db.transaction(async (tx) => {
-          await lockPerson(tx, person.id)
-          if ((await listMemberships(tx, person.id)).length >= MOST_ACCOUNTS) return false
-          await insertMerchant(tx, { id: merchantId, name: parsed.data })
-          await insertMembership(tx, { merchantId, personId: person.id, role: 'owner' })
-          await chooseMerchant(tx, session.id, merchantId)
-          await writeAudit(tx, { merchantId, actor: person.id, action: 'account.created', data: {}, ip })
-          return true
-        })
-        return made
-          ? { to: '/dashboard', done: 'account_made' as const }
-          : again(`One person has at most ${MOST_ACCOUNTS} accounts.`)
+      handle: async (call) => {
+        const { frame, form } = call
+        const made = await catchRefusal(makeAccount(deps, call, form.name))
+        if (!(made instanceof Problem)) return { to: '/dashboard', done: 'account_made' }
+        const errors = toFieldErrors(made, 'name')
+        return { status: 400, html: renderWelcome({ frame, invitations: [], name: form.name, errors }) }
       },
     }),
     definePersonPage({
@@ -93,4 +80,22 @@ export function accountPages(deps: AccountsDeps): Page[] {
       },
     }),
   ]
+}
+
+const accountBody = z.strictObject({ name: shopName })
+
+/** Throws a Problem if the name is invalid, or the person has too many accounts. */
+async function makeAccount(deps: AccountsDeps, call: PersonCall, written: string): Promise<void> {
+  const { person, signedIn, ip } = call
+  const { name } = parseOrExplain(accountBody, { name: written.trim() })
+  const merchantId = deps.newMerchantId()
+  await deps.db.transaction(async (tx) => {
+    await lockPerson(tx, person.id)
+    if ((await listMemberships(tx, person.id)).length >= MOST_ACCOUNTS)
+      throw new Problem('limit_reached', `One person has at most ${MOST_ACCOUNTS} accounts.`)
+    await insertMerchant(tx, { id: merchantId, name })
+    await insertMembership(tx, { merchantId, personId: person.id, role: 'owner' })
+    await chooseMerchant(tx, signedIn.session.id, merchantId)
+    await writeAudit(tx, { merchantId, actor: person.id, action: 'account.created', data: {}, ip })
+  })
 }

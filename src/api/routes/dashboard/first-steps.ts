@@ -11,14 +11,21 @@ import { DEFAULT_EVENT_TYPES } from '../../../domain/webhook.ts'
 import { checksumAddress } from '../../../evm/checksum.ts'
 import type { FirstView } from '../../../web/dashboard/first-steps.tsx'
 import { arePasskeysPossible, creationOptions, type PasskeyDeps } from '../../accounts/passkeys.ts'
-import { Problem } from '../../http/problems.ts'
-import type { LocalInbox } from '../v1/webhooks/endpoints.ts'
+import { catchRefusal, Problem } from '../../http/problems.ts'
+import { toFieldErrors } from '../../http/validation.ts'
+import { type ApiKeyOperationDeps, createApiKey } from '../v1/api-keys.ts'
+import { type SettingsOperationDeps, setWallet } from '../v1/settings.ts'
+import { createWebhookEndpoint, type EndpointOperationDeps } from '../v1/webhooks/endpoints.ts'
 import { sellScopes } from './developers/keys.ts'
-import { change, toFieldErrors, type WithRoutes } from './operations.ts'
+import { onceField } from './fields.ts'
+import { runOperation } from './operations.ts'
 import { definePage, type Page, type PageCall } from './page.ts'
 import { walletChange } from './settings/wallet.ts'
 
-export type FirstStepsDeps = WithRoutes & PasskeyDeps & { readonly db: Db; readonly inbox: LocalInbox | null }
+export type FirstStepsDeps = SettingsOperationDeps &
+  ApiKeyOperationDeps &
+  EndpointOperationDeps &
+  PasskeyDeps & { readonly db: Db }
 
 export type Shown = Partial<Pick<FirstView, 'madeKey' | 'address' | 'errors'>>
 
@@ -41,12 +48,10 @@ export function firstStepsPages(deps: FirstStepsDeps, show: ShowOverview): Page[
         if ((await readWallet(call.db, tenant)) !== null) return { to: HOME, done: null }
         const isTest = form.test !== undefined && !tenant.livemode
         const address = isTest ? testWallet(tenant.merchantId) : form.address.trim()
-        const errors = await collectErrors(
-          () => change(deps, call, { name: 'setWallet', body: { address } }),
-          'address',
-        )
-        if (errors === null) return { to: HOME, done: 'wallet_saved' }
-        return { status: 400, html: await show(call, { address: form.address.slice(0, 100), errors }) }
+        const set = await catchRefusal(runOperation(deps, call, { operation: setWallet, body: { address } }))
+        if (!(set instanceof Problem)) return { to: HOME, done: 'wallet_saved' }
+        const shown = { address: form.address.slice(0, 100), errors: toFieldErrors(set, 'address') }
+        return { status: 400, html: await show(call, shown) }
       },
     }),
     definePage({
@@ -55,11 +60,11 @@ export function firstStepsPages(deps: FirstStepsDeps, show: ShowOverview): Page[
       needs: 'develop',
       makes: 'key',
       fresh: { what: 'a new API key', back: HOME },
-      form: z.object({ once: z.string().regex(/^[\w-]{1,64}$/) }),
+      form: z.object({ once: onceField }),
       handle: async (call) => {
         const body = { name: 'First key', scopes: sellScopes(call.role) }
-        const made = await change(deps, call, { name: 'createApiKey', body, once: call.form.once })
-        return { html: await show(call, { madeKey: z.object({ key: z.string() }).parse(made.body).key }) }
+        const made = await runOperation(deps, call, { operation: createApiKey, body, once: call.form.once })
+        return { html: await show(call, { madeKey: made.key }) }
       },
     }),
     definePage({
@@ -73,7 +78,7 @@ export function firstStepsPages(deps: FirstStepsDeps, show: ShowOverview): Page[
         const known = await listEndpoints(call.db, call.tenant)
         if (known.some((endpoint) => endpoint.url === url)) return { to: HOME, done: null }
         const body = { url, description: 'The inbox of this machine', enabled_events: DEFAULT_EVENT_TYPES }
-        await change(deps, call, { name: 'createWebhookEndpoint', body })
+        await runOperation(deps, call, { operation: createWebhookEndpoint, body })
         return { to: HOME, done: 'endpoint_added' }
       },
     }),
@@ -84,16 +89,6 @@ export function firstStepsPages(deps: FirstStepsDeps, show: ShowOverview): Page[
 function testWallet(merchantId: string): string {
   const digest = createHash('sha256').update(`pinrail test wallet ${merchantId}`).digest('hex')
   return checksumAddress(`0x${digest.slice(-40)}`)
-}
-
-async function collectErrors(work: () => Promise<unknown>, field: string): Promise<Record<string, string> | null> {
-  try {
-    await work()
-    return null
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    return toFieldErrors(error, field)
-  }
 }
 
 /** A passkey belongs to the person, the other steps to the account. */

@@ -21,10 +21,10 @@ import { formToken } from '../../accounts/tokens.ts'
 import { readUpload } from '../../images/upload.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
 import type { InTurn, Turns } from '../../limits/turns.ts'
-import { onlyMethods, STALLED_MS, setHeaders } from '../../route.ts'
+import { groupByPath, onlyMethods, STALLED_MS, setHeaders } from '../../route.ts'
 import { fromOurPage } from '../from-our-page.ts'
 import { SiteProblem } from '../site-problem.ts'
-import type { Fresh, Page, PageAnswer, PageCall } from './page.ts'
+import type { Exported, Fresh, Page, PageAnswer, PageCall } from './page.ts'
 
 export type MountDeps = SessionDeps &
   ConfirmationDeps & {
@@ -44,9 +44,7 @@ const readForm = express.urlencoded({ extended: false, limit: FORM_LIMIT, parame
 /** Mounts the pages: same origin, session, form token, role, fresh confirmation, form, handler, in this order. */
 export function mountPages(pages: readonly Page[], deps: MountDeps): Router {
   const router = Router()
-  const paths = new Map<string, Page[]>()
-  for (const page of pages) paths.set(page.path, [...(paths.get(page.path) ?? []), page])
-  for (const [path, methods] of paths) {
+  for (const [path, methods] of groupByPath(pages)) {
     const every = setHeaders(PAGE_HEADERS)
     for (const page of methods) {
       const guards = page.method === 'post' ? [fromOurPage(deps.publicUrl), ...formReaders(page)] : []
@@ -63,29 +61,10 @@ function formReaders({ upload }: Page): RequestHandler[] {
 }
 
 async function run(deps: MountDeps, page: Page, { request, response }: { request: Request; response: Response }) {
-  const signedIn = await findSignedIn(deps, request)
-  const back = page.method === 'get' ? request.originalUrl : '/dashboard'
-  if (signedIn === null) return response.redirect(303, `/sign-in?to=${encodeURIComponent(back)}`)
-  const memberships = await listMemberships(deps.db, signedIn.session.personId)
-  const account = memberships.find(({ merchantId }) => merchantId === signedIn.session.merchantId) ?? memberships[0]
-  if (!(await takeKept(deps, { page, request, signedIn }))) return response.redirect(303, '/dashboard')
-  const csrf = formToken(signedIn.token, account?.merchantId ?? null)
-  if (page.method === 'post' && !isSameSecret(String(request.body?.[CSRF_FIELD] ?? ''), csrf))
-    throw new SiteProblem('forbidden_form')
-  if (page.needs !== 'person') {
-    if (account === undefined) return response.redirect(303, '/dashboard/welcome')
-    if (!hasAbility(account.role, page.needs)) {
-      await logRefusal(deps, { page, request, signedIn, account })
-      throw new SiteProblem('forbidden_role')
-    }
-  }
-  if (page.fresh !== undefined && !isConfirmed(signedIn.session, deps.clock())) {
-    const id = await storeConfirmableRequest(deps, signedIn.session.id, toAsked(page.fresh, page, request))
-    return response.redirect(303, `/dashboard/confirm?asked=${id}`)
-  }
-  const context = { page, request, signedIn, memberships, account, csrf }
+  const seen = await enter(deps, page, request)
+  if ('to' in seen) return response.redirect(303, seen.to)
   const form = parseForm(page, request) as never
-  if (page.makes !== undefined) deps.limits.countPerson(signedIn.session.personId, page.makes)
+  if (page.makes !== undefined) deps.limits.countPerson(seen.signedIn.session.personId, page.makes)
   const answer = async (call: PageCall): Promise<void> => {
     const done = await (page.lists === 'at once'
       ? call.inTurn((db) => page.handle({ ...call, form, db }))
@@ -94,17 +73,42 @@ async function run(deps: MountDeps, page: Page, { request, response }: { request
     await send(response, done)
   }
   // A GET has its turn from beginning to end. A POST takes one only for each list that it reads.
-  const listTurn = openTurn(deps.turns.lists, context)
-  if (page.method === 'post') return answer(createCall(deps, context, listTurn))
-  const turn = page.makes === 'file' ? openTurn(deps.turns.files, context) : listTurn
-  return turn(() => answer(createCall(deps, context, (work) => work())))
+  const listTurn = openTurn(deps.turns.lists, seen)
+  if (page.method === 'post') return answer(createCall(deps, seen, listTurn))
+  const turn = page.makes === 'file' ? openTurn(deps.turns.files, seen) : listTurn
+  return turn(() => answer(createCall(deps, seen, (work) => work())))
+}
+
+/** Returns the page that must come first, if there is one: to sign in, to make an account, to confirm. */
+async function enter(deps: MountDeps, page: Page, request: Request): Promise<Seen | { readonly to: string }> {
+  const signedIn = await findSignedIn(deps, request)
+  const back = page.method === 'get' ? request.originalUrl : '/dashboard'
+  if (signedIn === null) return { to: `/sign-in?to=${encodeURIComponent(back)}` }
+  const memberships = await listMemberships(deps.db, signedIn.session.personId)
+  const account = memberships.find(({ merchantId }) => merchantId === signedIn.session.merchantId) ?? memberships[0]
+  if (!(await takeKept(deps, { page, request, signedIn }))) return { to: '/dashboard' }
+  const csrf = formToken(signedIn.token, account?.merchantId ?? null)
+  if (page.method === 'post' && !isSameSecret(String(request.body?.[CSRF_FIELD] ?? ''), csrf))
+    throw new SiteProblem('forbidden_form')
+  if (page.needs !== 'person') {
+    if (account === undefined) return { to: '/dashboard/welcome' }
+    if (!hasAbility(account.role, page.needs)) {
+      await logRefusal(deps, { page, request, signedIn, account })
+      throw new SiteProblem('forbidden_role')
+    }
+  }
+  if (page.fresh !== undefined && !isConfirmed(signedIn.session, deps.clock())) {
+    const id = await storeConfirmableRequest(deps, signedIn.session.id, toAsked(page.fresh, page, request))
+    return { to: `/dashboard/confirm?asked=${id}` }
+  }
+  return { page, request, signedIn, memberships, account, csrf }
 }
 
 const logExport = (
   { db }: MountDeps,
   { tenant: { merchantId }, signedIn: { session }, ip }: PageCall,
-  exported: { readonly action: string; readonly data: object },
-): Promise<void> => writeAudit(db, { merchantId, actor: session.personId, ip, ...exported })
+  { operation, data }: Exported,
+): Promise<void> => writeAudit(db, { merchantId, actor: session.personId, action: operation.name, data, ip })
 
 type Turn = <T>(work: () => Promise<T>) => Promise<T>
 

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { readWallet } from '../../../db/merchants/wallets.ts'
 import { type PaymentDraft, renderNewPayment } from '../../../web/dashboard/new-payment.tsx'
-import { Problem } from '../../http/problems.ts'
+import { catchRefusal, Problem } from '../../http/problems.ts'
+import { toFieldErrors } from '../../http/validation.ts'
 import { plainAmount } from '../../links/link-form.ts'
-import { act, toFieldErrors, type WithRoutes } from './operations.ts'
+import { createPayment, type PaymentCreateDeps } from '../v1/payments/payment-create.ts'
+import { onceField } from './fields.ts'
+import { runOperation } from './operations.ts'
 import { definePage, type Page, type PageCall } from './page.ts'
-
-export type NewPaymentDeps = WithRoutes & { readonly publicUrl: string }
 
 const text = z.string().max(2000).default('')
 const form = z.object({
@@ -16,16 +17,13 @@ const form = z.object({
   provider: z.string().max(40).default(''),
   description: text,
   reference: text,
-  once: z
-    .string()
-    .regex(/^[\w-]{1,64}$/)
-    .default(() => randomUUID()),
+  once: onceField,
 })
 
 const EMPTY: PaymentDraft = { amount: '', currency: 'EUR', provider: '', description: '', reference: '' }
 
 /** For example for an order by telephone. */
-export function newPaymentPages(deps: NewPaymentDeps): Page[] {
+export function newPaymentPages(deps: PaymentCreateDeps): Page[] {
   const show = async (
     { frame, db, tenant }: PageCall,
     { draft, errors }: { draft: PaymentDraft; errors: Readonly<Record<string, string>> },
@@ -47,19 +45,22 @@ export function newPaymentPages(deps: NewPaymentDeps): Page[] {
       form,
       handle: async (call) => {
         const { once, ...draft } = call.form
-        try {
-          const made = await act(deps, call, { name: 'createPayment', body: paymentBody(draft), once })
-          return { to: `/dashboard/payments/${z.object({ id: z.string() }).parse(made.body).id}`, done: 'payment_made' }
-        } catch (error) {
-          if (!(error instanceof Problem)) throw error
-          return { status: 400, html: await show(call, { draft, errors: toFieldErrors(error, 'amount') }) }
-        }
+        const request = { operation: createPayment, body: toPaymentBody(draft), once }
+        const made = await catchRefusal(runOperation(deps, call, request))
+        if (!(made instanceof Problem)) return { to: `/dashboard/payments/${made.id}`, done: 'payment_made' }
+        return { status: 400, html: await show(call, { draft, errors: toFieldErrors(made, 'amount') }) }
       },
     }),
   ]
 }
 
-function paymentBody({ amount, ...rest }: PaymentDraft): Record<string, string> {
-  const given = Object.entries(rest).filter(([, value]) => value.trim() !== '')
-  return { amount: plainAmount(amount, rest.currency), ...Object.fromEntries(given) }
+/** Empty fields are omitted. */
+function toPaymentBody({ amount, currency, provider, description, reference }: PaymentDraft) {
+  return {
+    amount: plainAmount(amount, currency),
+    currency,
+    ...(provider.trim() !== '' && { provider }),
+    ...(description.trim() !== '' && { description }),
+    ...(reference.trim() !== '' && { reference }),
+  }
 }

@@ -7,6 +7,7 @@ import type { Frame } from '../../../web/dashboard/frame.tsx'
 import type { SignedIn } from '../../accounts/sessions.ts'
 import type { ExportFile } from '../../exports/file.ts'
 import type { Made } from '../../limits/request-limits.ts'
+import type { Operation } from '../../operation.ts'
 
 /** The router and the tests read the same list of pages. */
 export type Page = {
@@ -57,7 +58,7 @@ export type PageCall<F = unknown> = PersonCall<F> & {
   readonly inTurn: <T>(work: (db: DbSession) => Promise<T>) => Promise<T>
 }
 
-type Export = 'exportPayments' | 'exportStatement'
+export type Exported = { readonly operation: Operation; readonly data: object }
 
 export type PageAnswer =
   /** `holds`: the page embeds another of the platform's pages in a frame. `held`: it is shown in a frame. */
@@ -67,7 +68,7 @@ export type PageAnswer =
    */
   | { readonly to: string; readonly done: Done | null; readonly cookies?: readonly string[]; readonly status?: number }
   /** `exported`: the entry for the account's log, as for an export by key. Null if nothing belongs to an account. */
-  | { readonly file: ExportFile; readonly exported: { readonly action: Export; readonly data: object } | null }
+  | { readonly file: ExportFile; readonly exported: Exported | null }
 
 export function definePage<F extends z.ZodType | undefined>(
   page: Omit<Page, 'handle' | 'form' | 'needs'> & {

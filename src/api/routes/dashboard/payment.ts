@@ -8,17 +8,16 @@ import { toSnapshot, whyNotCancelable } from '../../../domain/payment/snapshot.t
 import { getAmounts } from '../../../web/checkout/amounts.ts'
 import { renderPaymentPage } from '../../../web/dashboard/payment/payment.tsx'
 import { GROUPS, type Group } from '../../../web/dashboard/payment/timeline.tsx'
-import { Problem } from '../../http/problems.ts'
+import { catchRefusal, Problem } from '../../http/problems.ts'
 import { SiteProblem } from '../site-problem.ts'
-import { act, type WithRoutes } from './operations.ts'
+import { cancelPayment, type PaymentOperationDeps } from '../v1/payments/payments.ts'
+import { runOperation } from './operations.ts'
 import { definePage, type Page, type PageCall } from './page.ts'
-
-export type PaymentPageDeps = WithRoutes & { readonly publicUrl: string }
 
 /** The API lists all entries. */
 const MOST_ENTRIES = 1000
 
-export function paymentPages(deps: PaymentPageDeps): Page[] {
+export function paymentPages(deps: PaymentOperationDeps): Page[] {
   return [
     definePage({
       method: 'get',
@@ -34,12 +33,8 @@ export function paymentPages(deps: PaymentPageDeps): Page[] {
         const id = call.params['id'] ?? ''
         // Checked before the audit log is written, because its entries cannot be removed.
         if (!(await exists(call, id))) throw new SiteProblem('not_found')
-        try {
-          await act(deps, call, { name: 'cancelPayment', params: { id } })
-        } catch (error) {
-          if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
-          return { status: 409, html: await show(deps, call, error.message) }
-        }
+        const canceled = await catchRefusal(runOperation(deps, call, { operation: cancelPayment, params: { id } }))
+        if (canceled instanceof Problem) return { status: 409, html: await show(deps, call, canceled.message) }
         return { to: `/dashboard/payments/${id}`, done: 'payment_canceled' }
       },
     }),
@@ -50,7 +45,7 @@ async function exists({ db, tenant }: PageCall, id: string): Promise<boolean> {
   return isId('payment', id) && (await readPayment(db, tenant, id)) !== null
 }
 
-async function show({ publicUrl }: PaymentPageDeps, call: PageCall, problem: string | null): Promise<string> {
+async function show({ publicUrl }: PaymentOperationDeps, call: PageCall, problem: string | null): Promise<string> {
   const { db, tenant, query, role } = call
   const id = call.params['id'] ?? ''
   const found = isId('payment', id) ? await readPayment(db, tenant, id) : null

@@ -1,9 +1,7 @@
-import { z } from 'zod'
 import { countByStatus } from '../../../db/merchants/overview.ts'
 import type { ListPage } from '../../../db/pages.ts'
 import { listPayments, type PaymentFilters } from '../../../db/payments/payment-list.ts'
 import { isCurrency } from '../../../domain/currencies.ts'
-import { isId } from '../../../domain/ids.ts'
 import { USED_PROVIDER_NAMES } from '../../../domain/methods.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../../domain/payment/payment.ts'
 import {
@@ -16,7 +14,9 @@ import {
 } from '../../../web/dashboard/payments.tsx'
 import { paymentsFile } from '../../exports/payments.ts'
 import { SiteProblem } from '../site-problem.ts'
+import { exportPayments } from '../v1/exports/exports.ts'
 import { definePage, type Page, type PageCall } from './page.ts'
+import { findNeighbours, readCursors } from './pager.ts'
 
 export type PaymentListDeps = { readonly publicUrl: string; readonly clock: () => number }
 
@@ -43,7 +43,7 @@ export function paymentListPages(deps: PaymentListDeps): Page[] {
           const format = form === 'csv' && call.query['for'] === 'excel' ? 'excel' : form
           return {
             file: paymentsFile(deps, call, { filters, form: format }),
-            exported: { action: 'exportPayments', data: { format, ...filters, status: filters.status?.join(',') } },
+            exported: { operation: exportPayments, data: { format, ...filters, status: filters.status?.join(',') } },
           }
         },
       }),
@@ -99,26 +99,20 @@ function periodStart(period: Period, now: number): string {
 async function list({ publicUrl, clock }: PaymentListDeps, call: Pick<PageCall, 'db' | 'tenant' | 'query' | 'frame'>) {
   const query = readQuery(call.query)
   const filters = readFilters(query, clock())
-  const cursor = z.string().refine((text) => isId('payment', text))
-  const after = cursor.safeParse(call.query['after']).data ?? null
-  const before = cursor.safeParse(call.query['before']).data ?? null
-  const page = selectPage(query.sort, { after, before })
+  const cursors = readCursors(call.query, 'payment')
+  const page = selectPage(query.sort, cursors)
   const found = await listPayments(call.db, call.tenant, { filters, page })
   if (found === null) throw new SiteProblem('not_found')
   const { rows, hasMore } = found
   const newestFirst = rows.map(({ payment }) => payment)
   const payments = query.sort === 'newest' ? newestFirst : newestFirst.toReversed()
-  const goesBack = before !== null
-  const at = (name: 'after' | 'before', id: string | undefined): string | null =>
-    id === undefined ? null : withCursor(paymentsHref(query), name, id)
   return {
     html: renderPayments({
       frame: call.frame,
       query,
       payments,
       counts: await countByStatus(call.db, call.tenant),
-      newer: (goesBack ? hasMore : after !== null) ? at('before', payments[0]?.id) : null,
-      older: (goesBack ? true : hasMore) ? at('after', payments.at(-1)?.id) : null,
+      ...findNeighbours(cursors, { items: payments, hasMore, href: paymentsHref(query) }),
       now: new Date(clock()).toISOString(),
       curl: curlCommand(publicUrl, filters),
     }),
@@ -130,15 +124,11 @@ function selectPage(
   sort: PaymentsQuery['sort'],
   { after, before }: { after: string | null; before: string | null },
 ): ListPage {
-  if (sort === 'newest') return { limit: PER_PAGE, after: before === null ? after : null, before }
+  if (sort === 'newest') return { limit: PER_PAGE, after, before }
   // Every id is greater than the empty one, so the oldest payments are before it.
   return before === null
     ? { limit: PER_PAGE, after: null, before: after ?? '' }
     : { limit: PER_PAGE, after: before, before: null }
-}
-
-function withCursor(href: string, name: string, id: string): string {
-  return `${href}${href.includes('?') ? '&' : '?'}${name}=${id}`
 }
 
 function curlCommand(publicUrl: string, { status, provider, currency, createdFrom }: PaymentFilters): string {

@@ -5,7 +5,7 @@ import { readEmail } from '../../../domain/account/email.ts'
 import { hasAbility, ROLES } from '../../../domain/account/roles.ts'
 import type { Done } from '../../../web/dashboard/done.ts'
 import { renderTeam } from '../../../web/dashboard/team.tsx'
-import { changeTeam, invite, type TeamActor, type TeamDeps, TeamRefused } from '../../accounts/team.ts'
+import { changeTeam, invite, nameActor, type TeamActor, type TeamDeps, TeamRefused } from '../../accounts/team.ts'
 import { SiteProblem } from '../site-problem.ts'
 import { definePage, type Page, type PageCall } from './page.ts'
 
@@ -104,7 +104,6 @@ async function show(
   const members = await listMembers(deps.db, tenant.merchantId)
   const invitations = await listInvitations(deps.db, { merchantId: tenant.merchantId }, now)
   const audit = await listAudit(db, tenant.merchantId, { limit: SHOWN })
-  const names = new Map(members.map(({ personId, email: name }) => [personId, name]))
   const lines = audit.map(({ id, actor, action, data, at, ip }) => {
     const about = Object.values(data).filter((value) => typeof value === 'string' || typeof value === 'number')
     const name = action
@@ -112,13 +111,7 @@ async function show(
       .replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`)
       .toLowerCase()
     const what = `${name}${about.length === 0 ? '' : `: ${about.join(', ')}`}`
-    return {
-      id,
-      at,
-      ip,
-      what,
-      who: names.get(actor) ?? (actor.startsWith('key_') ? 'An API key' : 'A former member'),
-    }
+    return { id, at, ip, what, who: nameActor(members, actor) }
   })
   return renderTeam({ frame, members, invitations, audit: lines, owns: hasAbility(own, 'own'), now, email, errors })
 }

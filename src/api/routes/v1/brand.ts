@@ -1,14 +1,13 @@
 import { z } from 'zod'
 import { readShop, type Shop, setShop } from '../../../db/merchants/merchants.ts'
-import { readEmail } from '../../../domain/account/email.ts'
 import { nameProblem } from '../../../domain/account/name.ts'
 import { isHex } from '../../../web/look/colour.ts'
 import { logoPath } from '../../../web/look/logo.ts'
 import { BRAND } from '../../document/examples.ts'
 import { MOST_BYTES, REFUSALS, readPicture } from '../../images/image.ts'
-import { defineRoute, type Route } from '../../route.ts'
-import { safeText } from './fields.ts'
-import { requireTestKey, type StepUp } from './step-up.ts'
+import { defineOperation } from '../../operation.ts'
+import { emailAddress, safeText } from './fields.ts'
+import { requireTestKey, type StepUp, TEST_KEYS_ONLY } from './step-up.ts'
 
 const HEX = /^#[0-9a-fA-F]{6}$/
 
@@ -23,17 +22,6 @@ export const shopName = safeText(100).superRefine((text, context) => {
   const message = nameProblem(text)
   if (message !== null) context.addIssue({ code: 'custom', message })
 })
-
-const supportEmail = z
-  .string()
-  .max(254)
-  .meta({ format: 'email' })
-  .transform((text, context) => {
-    const email = readEmail(text)
-    if (email !== null) return email
-    context.addIssue({ code: 'custom', message: 'must be an e-mail address, such as help@shop.example' })
-    return z.NEVER
-  })
 
 /** `readPicture` writes the picture again before it is stored. */
 const logo = z
@@ -53,7 +41,7 @@ const brandBody = z.strictObject({
     .nullable()
     .optional()
     .meta({ description: 'Null: Pinrail’s own. Text on it always has enough contrast.' }),
-  support_email: supportEmail
+  support_email: emailAddress
     .nullable()
     .optional()
     .meta({ description: 'Where buyers contact you when they need help.' }),
@@ -73,50 +61,49 @@ const brandObject = z
   })
   .meta({ id: 'Brand', examples: [BRAND] })
 
-/** A leaked live key must not send buyers to another support address. */
-export function brandRoutes(deps: StepUp): Route[] {
-  const read = defineRoute({
-    method: 'get',
-    path: '/v1/settings/brand',
-    operationId: 'readBrand',
-    tag: 'Settings',
-    summary: 'Read how buyers see you',
-    scope: 'settings:read',
-    answers: { 200: brandObject },
-    handle: async ({ caller, db }) => ({ status: 200, body: shown(deps, await readShop(db, caller.merchantId)) }),
-  })
-  const write = defineRoute({
-    method: 'patch',
-    path: '/v1/settings/brand',
-    operationId: 'setBrand',
-    tag: 'Settings',
-    summary: 'Change how buyers see you',
-    description:
-      'At the checkout, on links and on receipts. With a key only in test mode; in live mode a signed-in person does it.',
-    scope: 'settings:write',
-    // Logs only that the picture was replaced.
-    audited: ({ logo, ...given }: z.output<typeof brandBody>) => ({
-      ...given,
-      ...(logo !== undefined && { logo: logo === null ? null : 'another' }),
-    }),
-    body: brandBody,
-    answers: { 200: brandObject },
-    problems: ['step_up_required'],
-    example: { body: { color: '#1d5247', support_email: 'help@shop.example' } },
-    handle: async ({ caller, db, body }) => {
-      requireTestKey(deps, caller, 'brand')
-      const { name, color: brand, support_email: email, logo } = body
-      const shop = await setShop(db, caller.merchantId, {
-        ...(name !== undefined && { name }),
-        ...(brand !== undefined && { brand }),
-        ...(email !== undefined && { supportEmail: email }),
-        ...(logo !== undefined && { logo }),
-      })
-      return { status: 200, body: shown(deps, shop) }
-    },
-  })
-  return [read, write]
-}
+export const readBrand = defineOperation({
+  name: 'readBrand',
+  method: 'get',
+  path: '/v1/settings/brand',
+  tag: 'Settings',
+  summary: 'Read how buyers see you',
+  scope: 'settings:read',
+  answers: { 200: brandObject },
+  handle: async ({ caller, db }, deps: StepUp) => ({
+    status: 200,
+    body: shown(deps, await readShop(db, caller.merchantId)),
+  }),
+})
+export const setBrand = defineOperation({
+  name: 'setBrand',
+  method: 'patch',
+  path: '/v1/settings/brand',
+  tag: 'Settings',
+  summary: 'Change how buyers see you',
+  description: `At the checkout, on links and on receipts. ${TEST_KEYS_ONLY}`,
+  scope: 'settings:write',
+  // Logs only that the picture was replaced.
+  audited: ({ logo, ...given }) => ({
+    ...given,
+    ...(logo !== undefined && { logo: logo === null ? null : 'another' }),
+  }),
+  body: brandBody,
+  answers: { 200: brandObject },
+  problems: ['step_up_required'],
+  example: { body: { color: '#1d5247', support_email: 'help@shop.example' } },
+  handle: async ({ caller, db, body }, deps: StepUp) => {
+    // A leaked live key must not send buyers to another support address.
+    requireTestKey(deps, caller, 'brand')
+    const { name, color: brand, support_email: email, logo } = body
+    const shop = await setShop(db, caller.merchantId, {
+      ...(name !== undefined && { name }),
+      ...(brand !== undefined && { brand }),
+      ...(email !== undefined && { supportEmail: email }),
+      ...(logo !== undefined && { logo }),
+    })
+    return { status: 200, body: shown(deps, shop) }
+  },
+})
 
 function shown({ publicUrl }: StepUp, { name, brand, supportEmail: email, logo }: Shop) {
   const logoUrl = logo === null ? null : `${publicUrl}${logoPath(logo)}`

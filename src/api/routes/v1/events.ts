@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { listEvents, readEvent } from '../../../db/webhooks/event-log.ts'
+import { listEvents as listStoredEvents, readEvent as readStoredEvent } from '../../../db/webhooks/event-log.ts'
 import { isId } from '../../../domain/ids.ts'
 import { WEBHOOK_EVENT_TYPES } from '../../../domain/webhook.ts'
 import { EVENT } from '../../document/examples.ts'
 import { Problem } from '../../http/problems.ts'
-import { defineRoute, type Route } from '../../route.ts'
+import { defineOperation } from '../../operation.ts'
 import { idPath, moment } from './fields.ts'
 import { linkObject } from './links/link-object.ts'
 import { cursorSchema, listSchema, noCursor, pageQuery, readPage, wholeNumber } from './lists.ts'
@@ -47,43 +47,39 @@ const listQuery = z.strictObject({
   payment: cursorSchema('payment').optional(),
 })
 
-export function eventRoutes(): Route[] {
-  const list = defineRoute({
-    method: 'get',
-    path: '/v1/events',
-    operationId: 'listEvents',
-    tag: 'Events',
-    summary: 'List events, or pull those that were missed',
-    scope: 'events:read',
-    query: listQuery,
-    answers: { 200: listSchema(eventObject) },
-    example: { query: { after_sequence: '0', limit: '50' } },
-    handle: async ({ caller, db, query }) => {
-      const { type, payment, after_sequence: afterSequence = null } = query
-      const page = readPage(query)
-      const found = await listEvents(db, caller, { filters: { type, payment }, page, afterSequence })
-      if (found === null) throw noCursor(page)
-      // Concatenated as text: the events must be the bytes that were signed.
-      const data = found.rows.map((body) => body.toString('utf8')).join(',')
-      return { status: 200, body: `{"object":"list","data":[${data}],"has_more":${found.hasMore}}` }
-    },
-  })
+export const listEvents = defineOperation({
+  name: 'listEvents',
+  method: 'get',
+  path: '/v1/events',
+  tag: 'Events',
+  summary: 'List events, or pull those that were missed',
+  scope: 'events:read',
+  query: listQuery,
+  answers: { 200: listSchema(eventObject) },
+  example: { query: { after_sequence: '0', limit: '50' } },
+  handle: async ({ caller, db, query }) => {
+    const { type, payment, after_sequence: afterSequence = null } = query
+    const page = readPage(query)
+    const found = await listStoredEvents(db, caller, { filters: { type, payment }, page, afterSequence })
+    if (found === null) throw noCursor(page)
+    // Concatenated as text: the events must be the bytes that were signed.
+    const data = found.rows.map((body) => body.toString('utf8')).join(',')
+    return { status: 200, body: `{"object":"list","data":[${data}],"has_more":${found.hasMore}}` }
+  },
+})
 
-  const read = defineRoute({
-    method: 'get',
-    path: '/v1/events/{id}',
-    operationId: 'readEvent',
-    tag: 'Events',
-    summary: 'Read an event',
-    scope: 'events:read',
-    params: idPath,
-    answers: { 200: eventObject },
-    handle: async ({ caller, db, params }) => {
-      const body = isId('event', params.id) ? await readEvent(db, caller, params.id) : null
-      if (body === null) throw new Problem('resource_missing', 'There is no such event.')
-      return { status: 200, body: body.toString('utf8') }
-    },
-  })
-
-  return [list, read]
-}
+export const readEvent = defineOperation({
+  name: 'readEvent',
+  method: 'get',
+  path: '/v1/events/{id}',
+  tag: 'Events',
+  summary: 'Read an event',
+  scope: 'events:read',
+  params: idPath,
+  answers: { 200: eventObject },
+  handle: async ({ caller, db, params }) => {
+    const body = isId('event', params.id) ? await readStoredEvent(db, caller, params.id) : null
+    if (body === null) throw new Problem('resource_missing', 'There is no such event.')
+    return { status: 200, body: body.toString('utf8') }
+  },
+})

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readEmail } from '../../../domain/account/email.ts'
 import { CURRENCIES, type Currency, getDecimals, isCurrency } from '../../../domain/currencies.ts'
 import { listCurrencies, type ProviderName } from '../../../domain/methods.ts'
 import { parseAmount } from '../../../domain/money.ts'
@@ -20,6 +21,17 @@ export const safeText = (most: number, stored: (text: string) => string = stored
     .refine((value) => isSafeText(value, 'line'), 'must not contain control characters or broken Unicode')
     .refine((value) => hasLength(value, 1, most), `must have 1 to ${most} characters`)
     .refine(isVisible, 'must have a visible character')
+
+export const emailAddress = z
+  .string()
+  .max(254)
+  .meta({ format: 'email' })
+  .transform((text, context) => {
+    const email = readEmail(text)
+    if (email !== null) return email
+    context.addIssue({ code: 'custom', message: 'must be a whole e-mail address, such as you@shop.example' })
+    return z.NEVER
+  })
 
 /** Invisible characters are removed, so that two references that look alike are equal. */
 export const referenceText = safeText(200, storedReference)

@@ -1,60 +1,134 @@
-import type { Route } from '../../route.ts'
-import { auditRoutes } from './account/audit-log.ts'
-import { type TeamRouteDeps, teamRoutes } from './account/team.ts'
-import { type ApiKeyRouteDeps, apiKeyRoutes } from './api-keys.ts'
-import { brandRoutes } from './brand.ts'
-import { embeddingRoutes } from './embedding.ts'
-import { eventRoutes } from './events.ts'
-import { type ExportRouteDeps, exportRoutes } from './exports/exports.ts'
-import { type LinkRouteDeps, linkRoutes } from './links/links.ts'
-import { type ChannelRouteDeps, channelRoutes } from './notifications/channels.ts'
-import { type PaymentCreateDeps, paymentCreateRoute } from './payments/payment-create.ts'
-import { paymentListRoutes } from './payments/payment-list.ts'
-import { type PaymentRouteDeps, paymentRoutes } from './payments/payments.ts'
-import { simulateRoutes } from './payments/simulate.ts'
+import type { Operation } from '../../operation.ts'
+import { listAuditLog } from './account/audit-log.ts'
+import {
+  inviteMember,
+  listInvitations,
+  listMembers,
+  removeMember,
+  type TeamOperationDeps,
+  updateMember,
+  withdrawInvitation,
+} from './account/team.ts'
+import { type ApiKeyOperationDeps, createApiKey, listApiKeys, revokeApiKey, rotateApiKey } from './api-keys.ts'
+import { readBrand, setBrand } from './brand.ts'
+import { readEmbedding, setEmbedding } from './embedding.ts'
+import { listEvents, readEvent } from './events.ts'
+import { exportPayments, exportStatement } from './exports/exports.ts'
+import {
+  createPaymentLink,
+  deactivatePaymentLink,
+  type LinkOperationDeps,
+  listPaymentLinks,
+  readPaymentLink,
+  updatePaymentLink,
+} from './links/links.ts'
+import {
+  type ChannelOperationDeps,
+  createNotificationChannel,
+  deleteNotificationChannel,
+  listChannelMessages,
+  listNotificationChannels,
+  readNotificationChannel,
+  resumeNotificationChannel,
+  testNotificationChannel,
+  updateNotificationChannel,
+} from './notifications/channels.ts'
+import { createPayment, type PaymentCreateDeps } from './payments/payment-create.ts'
+import { listPayments, readPaymentTimeline } from './payments/payment-list.ts'
+import { cancelPayment, type PaymentOperationDeps, readPayment } from './payments/payments.ts'
+import { readPaymentReceipt } from './payments/receipt.ts'
+import { simulatePayment } from './payments/simulate.ts'
 import type { SimulateDeps } from './payments/simulate-outcome.ts'
-import { type SkipTimeDeps, skipTimeRoutes } from './payments/skip-time.ts'
-import { providerRoutes } from './providers.ts'
-import { type QuoteDeps, quoteRoutes } from './quotes.ts'
-import { type SettingsRouteDeps, settingsRoutes } from './settings.ts'
-import { type DeliveryRouteDeps, deliveryRoutes } from './webhooks/deliveries.ts'
-import { type EndpointRouteDeps, endpointRoutes } from './webhooks/endpoints.ts'
+import { skipTime } from './payments/skip-time.ts'
+import { listProviders } from './providers.ts'
+import { previewRoutes, type QuoteDeps, readQuote } from './quotes.ts'
+import { readWallet, type SettingsOperationDeps, setWallet, stopWalletChange } from './settings.ts'
+import {
+  type DeliveryOperationDeps,
+  listDeliveries,
+  redeliverEvent,
+  redeliverFailed,
+  testWebhookEndpoint,
+} from './webhooks/deliveries.ts'
+import {
+  createWebhookEndpoint,
+  deleteWebhookEndpoint,
+  type EndpointOperationDeps,
+  listWebhookEndpoints,
+  readWebhookEndpoint,
+  rotateWebhookSecret,
+  updateWebhookEndpoint,
+} from './webhooks/endpoints.ts'
 
-export type ApiRouteDeps = PaymentCreateDeps &
-  PaymentRouteDeps &
-  LinkRouteDeps &
+/** All that the operations need. */
+export type OperationDeps = PaymentCreateDeps &
+  PaymentOperationDeps &
+  LinkOperationDeps &
   QuoteDeps &
-  EndpointRouteDeps &
-  DeliveryRouteDeps &
-  ApiKeyRouteDeps &
-  SettingsRouteDeps &
-  ChannelRouteDeps &
-  TeamRouteDeps &
-  ExportRouteDeps &
-  SimulateDeps &
-  SkipTimeDeps
+  EndpointOperationDeps &
+  DeliveryOperationDeps &
+  ApiKeyOperationDeps &
+  SettingsOperationDeps &
+  ChannelOperationDeps &
+  TeamOperationDeps &
+  SimulateDeps
 
-/** The router, the tests and the OpenAPI document read this list. */
-export function apiRoutes(deps: ApiRouteDeps): Route[] {
-  return [
-    paymentCreateRoute(deps),
-    ...paymentListRoutes(deps),
-    ...paymentRoutes(deps),
-    ...linkRoutes(deps),
-    ...providerRoutes(deps),
-    ...quoteRoutes(deps),
-    ...eventRoutes(),
-    ...endpointRoutes(deps),
-    ...deliveryRoutes(deps),
-    ...apiKeyRoutes(deps),
-    ...settingsRoutes(deps),
-    ...brandRoutes(deps),
-    ...embeddingRoutes(deps),
-    ...channelRoutes(deps),
-    ...teamRoutes(deps),
-    ...auditRoutes(),
-    ...exportRoutes(deps),
-    ...simulateRoutes(deps),
-    ...skipTimeRoutes(deps),
-  ]
-}
+/** The router, the OpenAPI document and the tests read this list. */
+export const OPERATIONS: readonly Operation<OperationDeps>[] = [
+  createPayment,
+  listPayments,
+  readPaymentTimeline,
+  readPayment,
+  cancelPayment,
+  readPaymentReceipt,
+  createPaymentLink,
+  listPaymentLinks,
+  readPaymentLink,
+  updatePaymentLink,
+  deactivatePaymentLink,
+  listProviders,
+  readQuote,
+  previewRoutes,
+  listEvents,
+  readEvent,
+  createWebhookEndpoint,
+  listWebhookEndpoints,
+  readWebhookEndpoint,
+  updateWebhookEndpoint,
+  deleteWebhookEndpoint,
+  rotateWebhookSecret,
+  listDeliveries,
+  testWebhookEndpoint,
+  redeliverEvent,
+  redeliverFailed,
+  createApiKey,
+  listApiKeys,
+  rotateApiKey,
+  revokeApiKey,
+  readWallet,
+  setWallet,
+  stopWalletChange,
+  readBrand,
+  setBrand,
+  readEmbedding,
+  setEmbedding,
+  createNotificationChannel,
+  listNotificationChannels,
+  readNotificationChannel,
+  listChannelMessages,
+  updateNotificationChannel,
+  deleteNotificationChannel,
+  testNotificationChannel,
+  resumeNotificationChannel,
+  listMembers,
+  updateMember,
+  removeMember,
+  listInvitations,
+  inviteMember,
+  withdrawInvitation,
+  listAuditLog,
+  exportPayments,
+  exportStatement,
+  simulatePayment,
+  skipTime,
+]

@@ -84,8 +84,8 @@ export function listSchema<T extends z.ZodType>(item: T) {
   return z.strictObject({ object: z.literal('list'), data: z.array(item), has_more: z.boolean() })
 }
 
-export function listAnswer<T>(data: readonly T[], hasMore: boolean) {
-  return { status: 200, body: { object: 'list', data, has_more: hasMore } }
+export function listAnswer<T>(data: T[], hasMore: boolean) {
+  return { status: 200, body: { object: 'list' as const, data, has_more: hasMore } }
 }
 
 export const searched = z

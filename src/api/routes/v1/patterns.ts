@@ -41,11 +41,10 @@ export const ORIGIN = `^(?:${scheme('https')}://(?:${PLAIN_LABEL}\\.)+${PLAIN_LA
 
 const LOCAL = '(?:localhost|local|internal|localdomain|home\\.arpa|lan|intranet)'
 
-/** https, a public name, no fragment; in live mode port 443. `checkEndpointUrl` is stricter. */
-export function endpointUrl(mode: 'test' | 'live'): string {
-  const name = `(?!(?:[^/?]*\\.)?${LOCAL}\\.?(?:[:/?]|$))(?:${LABEL}\\.)+${LAST_LABEL}\\.?`
-  return `^${scheme('https')}://${name}${mode === 'live' ? '(?::443)?' : PORT}(?:[/?][^#${UNSEEN}]*)?$`
-}
+const PUBLIC_NAME = `(?!(?:[^/?]*\\.)?${LOCAL}\\.?(?:[:/?]|$))(?:${LABEL}\\.)+${LAST_LABEL}\\.?`
+
+/** https, a public name, no fragment. `checkEndpointUrl` is stricter, for example in live mode about the port. */
+export const ENDPOINT_URL = `^${scheme('https')}://${PUBLIC_NAME}${PORT}(?:[/?][^#${UNSEEN}]*)?$`
 
 /** As `isSafeText` accepts it. A visible line has at least one visible character. */
 export function textPattern(kind: 'line' | 'lines' | 'visible line'): string {

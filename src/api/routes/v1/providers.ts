@@ -3,8 +3,8 @@ import { getDecimals } from '../../../domain/currencies.ts'
 import { PROVIDERS, type Provider, USED_PROVIDER_NAMES } from '../../../domain/methods.ts'
 import { formatAmount, type Money } from '../../../domain/money.ts'
 import { PROVIDER } from '../../document/examples.ts'
-import { defineRoute, type Route } from '../../route.ts'
-import { listSchema } from './lists.ts'
+import { defineOperation } from '../../operation.ts'
+import { listAnswer, listSchema } from './lists.ts'
 
 const limit = z.strictObject({ amount: z.string(), currency: z.string() })
 
@@ -24,25 +24,23 @@ const providerObject = z
   })
   .meta({ id: 'Provider', examples: [PROVIDER] })
 
-const providerList = listSchema(providerObject)
-
-/** `crypto` is listed only if buyers can pay in USDC. */
-export function providerRoutes({ crypto }: { readonly crypto: boolean }): Route[] {
-  const names = USED_PROVIDER_NAMES.filter((name) => name !== 'crypto' || crypto)
-  const body = { object: 'list', data: names.map((name) => render(PROVIDERS[name])), has_more: false }
-  return [
-    defineRoute({
-      method: 'get',
-      path: '/v1/providers',
-      operationId: 'listProviders',
-      tag: 'Methods',
-      summary: 'List the providers with their limits, currencies and regions',
-      scope: 'payments:read',
-      answers: { 200: providerList },
-      handle: async () => ({ status: 200, body }),
-    }),
-  ]
-}
+export const listProviders = defineOperation({
+  name: 'listProviders',
+  method: 'get',
+  path: '/v1/providers',
+  tag: 'Methods',
+  summary: 'List the providers with their limits, currencies and regions',
+  scope: 'payments:read',
+  answers: { 200: listSchema(providerObject) },
+  handle: async (_call, { crypto }: { readonly crypto: boolean }) => {
+    // `crypto` is listed only if buyers can pay in USDC.
+    const names = USED_PROVIDER_NAMES.filter((name) => name !== 'crypto' || crypto)
+    return listAnswer(
+      names.map((name) => render(PROVIDERS[name])),
+      false,
+    )
+  },
+})
 
 function render(provider: Provider): z.input<typeof providerObject> {
   return {

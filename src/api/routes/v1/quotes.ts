@@ -12,7 +12,7 @@ import {
 } from '../../../domain/money.ts'
 import { type DownPartners, type Offer, offersFor, REFUSAL_REASONS, type Refusal } from '../../../domain/offers.ts'
 import { QUOTE, ROUTE_PREVIEW } from '../../document/examples.ts'
-import { defineRoute, type Route } from '../../route.ts'
+import { defineOperation } from '../../operation.ts'
 import { amountProblem, QUOTE_MS, type RateBook, readRates, requirePrice } from '../prices.ts'
 import { amountsByCurrency, amountText, currency, currencyCode, moment, usdcAmount } from './fields.ts'
 import { extendJsonSchema } from './patterns.ts'
@@ -82,86 +82,78 @@ const previewObject = z
   })
   .meta({ id: 'RoutePreview', examples: [ROUTE_PREVIEW] })
 
-export function quoteRoutes(deps: QuoteDeps): Route[] {
-  return [quoteRoute(deps), previewRoute(deps)]
-}
+export const readQuote = defineOperation({
+  name: 'readQuote',
+  method: 'get',
+  path: '/v1/quotes',
+  tag: 'Methods',
+  summary: 'Quote what would arrive from an amount, at the current rate',
+  scope: 'payments:read',
+  query: z.strictObject({ amount: amountText, currency: currencyCode, provider: z.enum(PROVIDER_NAMES).optional() }),
+  answers: { 200: quoteObject },
+  problems: ['amount_too_small', 'amount_too_large', 'currency_not_supported'],
+  example: { query: { amount: '49.99', currency: 'EUR', provider: 'wallet_app' } },
+  handle: async ({ query }, { rates, clock }: QuoteDeps) => {
+    const provider = query.provider ?? null
+    const price = await requirePrice(rates, { text: query.amount, currency: query.currency, provider })
+    const { amount, rate, rateSource, usdc } = price
+    return {
+      status: 200,
+      body: {
+        object: 'quote' as const,
+        amount_decimal: formatAmount(amount),
+        currency: amount.currency,
+        provider,
+        rate,
+        rate_source: rateSource,
+        gross_usdc_estimate: formatUsdc(usdc.gross),
+        fee_usdc_estimate: formatUsdc(usdc.fee),
+        fee_percent: FEE_PERCENT,
+        net_usdc_estimate: formatUsdc(usdc.net),
+        expires_at: new Date(clock() + QUOTE_MS).toISOString(),
+      },
+    }
+  },
+})
 
-function quoteRoute({ rates, clock }: QuoteDeps): Route {
-  return defineRoute({
-    method: 'get',
-    path: '/v1/quotes',
-    operationId: 'readQuote',
-    tag: 'Methods',
-    summary: 'Quote what would arrive from an amount, at the current rate',
-    scope: 'payments:read',
-    query: z.strictObject({ amount: amountText, currency: currencyCode, provider: z.enum(PROVIDER_NAMES).optional() }),
-    answers: { 200: quoteObject },
-    problems: ['amount_too_small', 'amount_too_large', 'currency_not_supported'],
-    example: { query: { amount: '49.99', currency: 'EUR', provider: 'wallet_app' } },
-    handle: async ({ query }) => {
-      const provider = query.provider ?? null
-      const price = await requirePrice(rates, { text: query.amount, currency: query.currency, provider })
-      const { amount, rate, rateSource, usdc } = price
-      return {
-        status: 200,
-        body: {
-          object: 'quote',
-          amount_decimal: formatAmount(amount),
-          currency: amount.currency,
-          provider,
-          rate,
-          rate_source: rateSource,
-          gross_usdc_estimate: formatUsdc(usdc.gross),
-          fee_usdc_estimate: formatUsdc(usdc.fee),
-          fee_percent: FEE_PERCENT,
-          net_usdc_estimate: formatUsdc(usdc.net),
-          expires_at: new Date(clock() + QUOTE_MS).toISOString(),
-        },
-      }
-    },
-  })
-}
-
-function previewRoute({ rates, crypto, down }: QuoteDeps): Route {
-  return defineRoute({
-    method: 'post',
-    path: '/v1/routes/preview',
-    operationId: 'previewRoutes',
-    tag: 'Methods',
-    summary: 'List which ways to pay would work, and why others would not',
-    scope: 'payments:read',
-    body: previewBody,
-    answers: { 200: previewObject },
-    problems: ['currency_not_supported'],
-    example: { body: { amount: 49.99, currency: 'EUR', country: 'DE' } },
-    handle: async ({ body }) => {
-      const amount = read(body.amount, body.currency)
-      const { table, rate } = await readRates(rates, amount.currency)
-      const { pinned, pinnedRefused, offers, refused } = offersFor({
-        amount,
-        provider: body.provider ?? null,
-        fallback: body.fallback,
-        country: body.country ?? null,
-        rates: table,
-        deviceWallet: body.device_wallet ?? null,
-        crypto,
-        down: down(),
-      })
-      const { net } = splitFee(convertToMicroUsdc(amount, rate))
-      return {
-        status: 200,
-        body: {
-          object: 'route_preview',
-          pinned: pinned === null ? null : renderOffer(pinned),
-          pinned_refused: pinnedRefused === null ? null : renderRefusal(pinnedRefused, body.country),
-          offers: offers.map(renderOffer),
-          refused: refused.map((refusal) => renderRefusal(refusal, body.country)),
-          net_usdc_estimate: formatUsdc(net),
-        },
-      }
-    },
-  })
-}
+export const previewRoutes = defineOperation({
+  name: 'previewRoutes',
+  method: 'post',
+  path: '/v1/routes/preview',
+  tag: 'Methods',
+  summary: 'List which ways to pay would work, and why others would not',
+  scope: 'payments:read',
+  body: previewBody,
+  answers: { 200: previewObject },
+  problems: ['currency_not_supported'],
+  example: { body: { amount: 49.99, currency: 'EUR', country: 'DE' } },
+  handle: async ({ body }, { rates, crypto, down }: QuoteDeps) => {
+    const amount = read(body.amount, body.currency)
+    const { table, rate } = await readRates(rates, amount.currency)
+    const { pinned, pinnedRefused, offers, refused } = offersFor({
+      amount,
+      provider: body.provider ?? null,
+      fallback: body.fallback,
+      country: body.country ?? null,
+      rates: table,
+      deviceWallet: body.device_wallet ?? null,
+      crypto,
+      down: down(),
+    })
+    const { net } = splitFee(convertToMicroUsdc(amount, rate))
+    return {
+      status: 200,
+      body: {
+        object: 'route_preview' as const,
+        pinned: pinned === null ? null : renderOffer(pinned),
+        pinned_refused: pinnedRefused === null ? null : renderRefusal(pinnedRefused, body.country),
+        offers: offers.map(renderOffer),
+        refused: refused.map((refusal) => renderRefusal(refusal, body.country)),
+        net_usdc_estimate: formatUsdc(net),
+      },
+    }
+  },
+})
 
 function read(text: string, code: Money['currency']): Money {
   const parsed = parseAmount(text, code)

@@ -8,7 +8,7 @@ import {
   planWallet,
   proveWallet,
   readWalletSetting,
-  setWallet,
+  setWallet as setStoredWallet,
   type WalletSetting,
 } from '../../../db/merchants/wallets.ts'
 import { WALLET_WAIT_SECONDS, walletProofText } from '../../../domain/wallet.ts'
@@ -16,12 +16,12 @@ import { recoverSigner } from '../../../evm/signed-message.ts'
 import { checkReceivingWallet, type WalletDeps } from '../../accounts/receiving-wallet.ts'
 import type { Caller } from '../../auth/auth.ts'
 import { WALLET_SETTING } from '../../document/examples.ts'
-import { Problem } from '../../http/problems.ts'
-import { defineRoute, type Route } from '../../route.ts'
+import { refuseField } from '../../http/problems.ts'
+import { defineOperation } from '../../operation.ts'
 import { moment } from './fields.ts'
-import { requireTestKey, type StepUp } from './step-up.ts'
+import { requireTestKey, type StepUp, TEST_KEYS_ONLY } from './step-up.ts'
 
-export type SettingsRouteDeps = StepUp & WalletDeps & { readonly chainId: number }
+export type SettingsOperationDeps = StepUp & WalletDeps & { readonly chainId: number }
 
 /** Accepts any text, so that the error can say what it appears to be. */
 const walletBody = z.strictObject({
@@ -59,77 +59,77 @@ const walletObject = z
   })
   .meta({ id: 'Wallet', examples: [WALLET_SETTING] })
 
-export function settingsRoutes(deps: SettingsRouteDeps): Route[] {
-  const { chainId, token } = deps
+export const readWallet = defineOperation({
+  name: 'readWallet',
+  method: 'get',
+  path: '/v1/settings/wallet',
+  tag: 'Settings',
+  summary: 'Read the wallet that the USDC goes to',
+  scope: 'settings:read',
+  answers: { 200: walletObject },
+  handle: async ({ caller, db }, deps: SettingsOperationDeps) => ({
+    status: 200,
+    body: await render(deps, db, caller),
+  }),
+})
 
-  const read = defineRoute({
-    method: 'get',
-    path: '/v1/settings/wallet',
-    operationId: 'readWallet',
-    tag: 'Settings',
-    summary: 'Read the wallet that the USDC goes to',
-    scope: 'settings:read',
-    answers: { 200: walletObject },
-    handle: async ({ caller, db }) => ({ status: 200, body: await render(db, caller) }),
-  })
+export const setWallet = defineOperation({
+  name: 'setWallet',
+  method: 'put',
+  path: '/v1/settings/wallet',
+  tag: 'Settings',
+  summary: 'Set the wallet that the USDC of later payments goes to',
+  description: `${TEST_KEYS_ONLY} Existing payments keep their wallet.`,
+  scope: 'settings:write',
+  audited: ({ address }) => ({ address }),
+  body: walletBody,
+  answers: { 200: walletObject },
+  problems: ['step_up_required'],
+  example: { body: { address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' } },
+  handle: async ({ caller, db, body }, deps: SettingsOperationDeps) => {
+    requireTestKey(deps, caller, 'wallet')
+    const check = await checkReceivingWallet(deps, db, body.address)
+    if (!check.ok) throw refuseField('address', check.message, check.code)
+    if (body.signature !== undefined && !(await isSignedBy(check.address, body.signature, caller)))
+      throw refuseField('signature', `must be of proof_text, by the wallet ${check.address}`, 'signature_invalid')
+    const proved = body.signature !== undefined
+    await db.transaction((tx) => changeWallet(tx, caller, { address: check.address, proved }))
+    return { status: 200, body: await render(deps, db, caller) }
+  },
+})
 
-  const write = defineRoute({
-    method: 'put',
-    path: '/v1/settings/wallet',
-    operationId: 'setWallet',
-    tag: 'Settings',
-    summary: 'Set the wallet that the USDC of later payments goes to',
-    description:
-      'With a key only in test mode; in live mode a signed-in person does it. Existing payments keep their wallet.',
-    scope: 'settings:write',
-    audited: ({ address }: z.output<typeof walletBody>) => ({ address }),
-    body: walletBody,
-    answers: { 200: walletObject },
-    problems: ['step_up_required'],
-    example: { body: { address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' } },
-    handle: async ({ caller, db, body }) => {
-      requireTestKey(deps, caller, 'wallet')
-      const check = await checkReceivingWallet(deps, db, body.address)
-      if (!check.ok) throw refused(check.code, check.message)
-      if (body.signature !== undefined && !(await isSignedBy(check.address, body.signature, caller)))
-        throw refused('signature_invalid', `must be of proof_text, by the wallet ${check.address}`, 'signature')
-      const proved = body.signature !== undefined
-      await db.transaction((tx) => changeWallet(tx, caller, { address: check.address, proved }))
-      return { status: 200, body: await render(db, caller) }
-    },
-  })
+export const stopWalletChange = defineOperation({
+  name: 'stopWalletChange',
+  method: 'post',
+  path: '/v1/settings/wallet/stop_change',
+  tag: 'Settings',
+  summary: 'Stop a planned change of the wallet',
+  description: 'Also possible with a live key, because it changes nothing. If no change is planned, nothing happens.',
+  scope: 'settings:write',
+  answers: { 200: walletObject },
+  handle: async ({ caller, db, ip }, deps: SettingsOperationDeps) => {
+    await db.transaction((tx) => keepWallet(tx, { caller, ip }))
+    return { status: 200, body: await render(deps, db, caller) }
+  },
+})
 
-  const stop = defineRoute({
-    method: 'post',
-    path: '/v1/settings/wallet/stop_change',
-    operationId: 'stopWalletChange',
-    tag: 'Settings',
-    summary: 'Stop a planned change of the wallet',
-    description: 'Also possible with a live key, because it changes nothing. If no change is planned, nothing happens.',
-    scope: 'settings:write',
-    answers: { 200: walletObject },
-    handle: async ({ caller, db, ip }) => {
-      await db.transaction((tx) => keepWallet(tx, { caller, ip }))
-      return { status: 200, body: await render(db, caller) }
-    },
-  })
-
-  return [read, write, stop]
-
-  async function render(db: Session, caller: Tenant): Promise<z.output<typeof walletObject>> {
-    const wallet = await readWalletSetting(db, caller)
-    return {
-      object: 'wallet',
-      livemode: caller.livemode,
-      address: wallet?.address ?? null,
-      chain: 'polygon',
-      chain_id: chainId,
-      token,
-      set_at: wallet?.created_at ?? null,
-      proved: wallet?.proved ?? false,
-      proof_text: walletProofText(caller),
-      change: plannedChangeIn(wallet),
-    }
+async function render(
+  { chainId, token }: SettingsOperationDeps,
+  db: Session,
+  tenant: Tenant,
+): Promise<z.output<typeof walletObject>> {
+  const wallet = await readWalletSetting(db, tenant)
+  return {
+    object: 'wallet',
+    livemode: tenant.livemode,
+    address: wallet?.address ?? null,
+    chain: 'polygon',
+    chain_id: chainId,
+    token,
+    set_at: wallet?.created_at ?? null,
+    proved: wallet?.proved ?? false,
+    proof_text: walletProofText(tenant),
+    change: plannedChangeIn(wallet),
   }
 }
 
@@ -138,7 +138,7 @@ async function keepWallet(tx: Tx, { caller, ip }: { caller: Caller; ip: string }
   if (!(await dropPlannedWallet(tx, caller))) return
   await leaveNotice(tx, caller, { kind: 'wallet.kept', data: {} })
   const { merchantId, keyId } = caller
-  const note = { merchantId, actor: `key_${keyId}`, action: 'stopWalletChange', data: {}, ip }
+  const note = { merchantId, actor: `key_${keyId}`, action: stopWalletChange.name, data: {}, ip }
   if (keyId !== null) await writeAudit(tx, note)
 }
 
@@ -166,17 +166,9 @@ async function changeWallet(
   if (!isSame || before.next_address !== null) {
     const waits = tenant.livemode && before !== null && !isSame
     const at = waits ? await planWallet(tx, tenant, { address, waitSeconds: WALLET_WAIT_SECONDS }) : null
-    if (!waits) await setWallet(tx, tenant, address)
+    if (!waits) await setStoredWallet(tx, tenant, address)
     const notice = isSame ? { kind: 'wallet.kept', data: {} } : { kind: 'wallet.changed', data: { address, at } }
     await leaveNotice(tx, tenant, notice)
   }
   if (proved) await proveWallet(tx, tenant, address)
-}
-
-function refused(code: string, reason: string, param = 'address'): Problem {
-  const message = `${param}: ${reason}.`
-  return new Problem('validation_failed', message, {
-    param,
-    errors: [{ pointer: `/${param}`, code, message }],
-  })
 }

@@ -3,6 +3,9 @@ import { Problem } from '../../http/problems.ts'
 
 export type StepUp = { readonly publicUrl: string }
 
+/** Describes an operation that calls `requireTestKey`. */
+export const TEST_KEYS_ONLY = 'With a key only in test mode; in live mode a signed-in person does it.'
+
 /**
  * In live mode only a signed-in person changes the wallet, the keys, the team, webhook endpoints and notification
  * channels, so that a leaked key can neither redirect the money nor hide what it does. A key can add a webhook

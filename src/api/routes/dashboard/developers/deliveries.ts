@@ -4,21 +4,19 @@ import { hasAbility } from '../../../../domain/account/roles.ts'
 import { isId } from '../../../../domain/ids.ts'
 import { renderDelivery } from '../../../../web/dashboard/developers/webhooks/delivery.tsx'
 import type { TryShown } from '../../../../web/dashboard/developers/webhooks/delivery-words.tsx'
-import type { SecretBox } from '../../../../webhooks/secret-box.ts'
 import { OWN_HEADERS } from '../../../../webhooks/send.ts'
 import { signedHeaders } from '../../../../webhooks/sign.ts'
-import { Problem } from '../../../http/problems.ts'
+import { catchRefusal, Problem } from '../../../http/problems.ts'
 import { SiteProblem } from '../../site-problem.ts'
+import { redeliverEvent } from '../../v1/webhooks/deliveries.ts'
 import { findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
-import { act } from '../operations.ts'
+import { runOperation } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
 import { shownDelivery, shownEndpoint, type WebhookPageDeps } from './webhook-views.ts'
 
 const PATH = '/dashboard/webhooks/:id/deliveries/:event'
 
-export type DeliveryPageDeps = WebhookPageDeps & { readonly secretBox: Pick<SecretBox, 'open'> }
-
-export function deliveryPages(deps: DeliveryPageDeps): Page[] {
+export function deliveryPages(deps: WebhookPageDeps): Page[] {
   return [
     definePage({
       method: 'get',
@@ -33,12 +31,8 @@ export function deliveryPages(deps: DeliveryPageDeps): Page[] {
       handle: async (call) => {
         const { endpoint, delivery } = await find(call)
         const params = { id: endpoint.id, event: delivery.event }
-        try {
-          await act(deps, call, { name: 'redeliverEvent', params })
-        } catch (error) {
-          if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
-          return { status: 409, html: await show(deps, call, error.message) }
-        }
+        const queued = await catchRefusal(runOperation(deps, call, { operation: redeliverEvent, params }))
+        if (queued instanceof Problem) return { status: 409, html: await show(deps, call, queued.message) }
         return { to: `/dashboard/webhooks/${endpoint.id}/deliveries/${delivery.event}`, done: 'delivery_queued' }
       },
     }),
@@ -65,7 +59,7 @@ async function find({ db, tenant, params }: PageCall) {
 
 /** The headers are not stored but computed again for the time of the try. */
 function sentHeaders(
-  { secretBox }: DeliveryPageDeps,
+  { secretBox }: WebhookPageDeps,
   { id, body, tried, endpoint }: { id: string; body: string; tried: TryShown | null; endpoint: WebhookEndpoint },
 ): Record<string, string | null> {
   const fixed = { ...OWN_HEADERS, 'content-length': String(Buffer.byteLength(body)) }
@@ -80,7 +74,7 @@ function sentHeaders(
   return { ...fixed, ...signed, ...(!isSame && { 'webhook-signature': null }) }
 }
 
-async function show(deps: DeliveryPageDeps, call: PageCall, problem: string | null): Promise<string> {
+async function show(deps: WebhookPageDeps, call: PageCall, problem: string | null): Promise<string> {
   const { publicUrl } = deps
   const { stored, endpoint, delivery, body } = await find(call)
   const chosen = delivery.log.find(({ number }) => String(number) === call.query['try']) ?? delivery.log.at(-1) ?? null

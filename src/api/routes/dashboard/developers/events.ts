@@ -14,6 +14,7 @@ import type { EventShown } from '../../../../web/dashboard/developers/events/eve
 import { eventsHref, renderEvents } from '../../../../web/dashboard/developers/events/events.tsx'
 import { SiteProblem } from '../../site-problem.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
+import { readCursors } from '../pager.ts'
 
 export type EventPageDeps = { readonly publicUrl: string; readonly clock: () => number }
 
@@ -65,7 +66,7 @@ async function list({ publicUrl, clock }: EventPageDeps, call: PageCall): Promis
   const { db, tenant, query, frame } = call
   const q = (query['q'] ?? '').trim().slice(0, 200)
   const show = query['show'] === 'undelivered' ? 'undelivered' : 'all'
-  const after = isId('event', query['after'] ?? '') ? (query['after'] ?? null) : null
+  const { after } = readCursors(query, 'event')
   const page = { limit: PER_PAGE, after, before: null }
   const search = { ...parseSearch(q), undelivered: show === 'undelivered' }
   const found = await listEventRows(db, tenant, { search, page })

@@ -14,12 +14,13 @@ import { isInUse, type KeyShown } from '../../../../web/dashboard/developers/key
 import { renderKey, renderKeys } from '../../../../web/dashboard/developers/keys.tsx'
 import { API_SCOPES, NETWORK } from '../../../auth/api-key.ts'
 import { getRoleScopes } from '../../../auth/role-scopes.ts'
-import { Problem } from '../../../http/problems.ts'
+import { catchRefusal, Problem } from '../../../http/problems.ts'
+import { toFieldErrors } from '../../../http/validation.ts'
 import { SiteProblem } from '../../site-problem.ts'
-import { change, toFieldErrors, type WithRoutes } from '../operations.ts'
+import { type ApiKeyOperationDeps, createApiKey, revokeApiKey, rotateApiKey } from '../../v1/api-keys.ts'
+import { onceField, overlapField, severalField } from '../fields.ts'
+import { runOperation } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
-
-export type KeyPageDeps = WithRoutes & { readonly clock: () => number; readonly publicUrl: string }
 
 /** More keys than an account has in use, then the newest of those that ended. */
 const MOST_SHOWN = 100
@@ -33,25 +34,15 @@ const PRESET_SCOPES: Readonly<Record<Exclude<KeyPreset, 'own'>, readonly string[
 }
 
 const oneOf = <T extends string>(all: Readonly<Record<T, unknown>>) => z.enum(Object.keys(all) as [T, ...T[]])
-const once = z
-  .string()
-  .regex(/^[\w-]{1,64}$/)
-  .default(() => randomUUID())
 const newForm = z.object({
   name: z.string().max(1000),
   preset: oneOf(KEY_PRESETS),
-  scope: z.union([z.string().transform((one) => [one]), z.array(z.string())]).default([]),
+  scope: severalField,
   allowed_ips: z.string().max(5000).default(''),
   days: oneOf(KEY_DAYS),
-  once,
+  once: onceField,
 })
-const rotateForm = z.object({
-  overlap: z
-    .string()
-    .regex(/^\d{1,6}$/)
-    .default('86400'),
-  once,
-})
+const rotateForm = z.object({ overlap: overlapField, once: onceField })
 
 const keyPath = (params: Readonly<Record<string, string>>): string =>
   `/dashboard/keys/${encodeURIComponent(params['id'] ?? '')}`
@@ -59,11 +50,11 @@ const keyPath = (params: Readonly<Record<string, string>>): string =>
 /** An id in a mail must be well-formed. */
 const nameKey = (id: string): string => (/^key_[0-9A-Za-z]{12}$/.test(id) ? `the API key ${id}` : 'an API key')
 
-export function keyPages(deps: KeyPageDeps): Page[] {
+export function keyPages(deps: ApiKeyOperationDeps): Page[] {
   return [...listPages(deps), ...newPages(deps), ...changePages(deps)]
 }
 
-function listPages(deps: KeyPageDeps): Page[] {
+function listPages(deps: ApiKeyOperationDeps): Page[] {
   return [
     definePage({
       method: 'get',
@@ -80,7 +71,7 @@ function listPages(deps: KeyPageDeps): Page[] {
   ]
 }
 
-function newPages(deps: KeyPageDeps): Page[] {
+function newPages(deps: ApiKeyOperationDeps): Page[] {
   const path = '/dashboard/keys/new'
   const show = ({ frame, role }: PageCall, draft: KeyDraft, errors: Record<string, string>): string =>
     renderNewKey({ ...common(deps), scopes: getRoleScopes(role), frame, draft, errors, once: randomUUID() })
@@ -111,16 +102,16 @@ function newPages(deps: KeyPageDeps): Page[] {
           ...(ips.length > 0 && { allowed_ips: ips }),
           ...(form.days !== '0' && { expires_in: Number(form.days) * DAY_SECONDS }),
         }
-        const asked = { name: 'createApiKey', body, once: form.once }
-        const made = await orErrors(() => change(deps, call, asked))
-        if ('errors' in made) return { status: 400, html: show(call, draft, nameWrongIp(made.errors, ips)) }
-        return { html: await showMade(deps, call, { body: made.body, oldUntil: null }) }
+        const request = { operation: createApiKey, body, once: form.once }
+        const made = await catchRefusal(runOperation(deps, call, request))
+        if (made instanceof Problem) return { status: 400, html: show(call, draft, toKeyErrors(made, ips)) }
+        return { html: await showMade(deps, call, { made, oldUntil: null }) }
       },
     }),
   ]
 }
 
-function changePages(deps: KeyPageDeps): Page[] {
+function changePages(deps: ApiKeyOperationDeps): Page[] {
   return [
     definePage({
       method: 'get',
@@ -138,12 +129,11 @@ function changePages(deps: KeyPageDeps): Page[] {
       handle: async (call) => {
         const old = await findOwn(call)
         const body = { overlap: Number(call.form.overlap) }
-        const asked = { name: 'rotateApiKey', params: { id: shown(old).id }, body, once: call.form.once }
-        const made = await orErrors(() => change(deps, call, asked))
-        if ('errors' in made)
-          return { status: 409, html: await show(deps, call, Object.values(made.errors)[0] ?? 'Nothing was changed.') }
+        const request = { operation: rotateApiKey, params: { id: shown(old).id }, body, once: call.form.once }
+        const made = await catchRefusal(runOperation(deps, call, request))
+        if (made instanceof Problem) return { status: 409, html: await show(deps, call, made.message) }
         const { expiresAt: oldUntil } = await findOwn(call)
-        return { html: await showMade(deps, call, { body: made.body, oldUntil }) }
+        return { html: await showMade(deps, call, { made, oldUntil }) }
       },
     }),
     definePage({
@@ -152,14 +142,14 @@ function changePages(deps: KeyPageDeps): Page[] {
       needs: 'develop',
       fresh: { what: ({ id = '' }) => `the revocation of ${nameKey(id)}`, back: keyPath },
       handle: async (call) => {
-        await change(deps, call, { name: 'revokeApiKey', params: { id: call.params['id'] ?? '' } })
+        await runOperation(deps, call, { operation: revokeApiKey, params: { id: call.params['id'] ?? '' } })
         return { to: '/dashboard/keys', done: 'key_revoked' }
       },
     }),
   ]
 }
 
-const common = ({ clock, publicUrl }: KeyPageDeps) => ({
+const common = ({ clock, publicUrl }: ApiKeyOperationDeps) => ({
   scopes: API_SCOPES,
   now: new Date(clock()).toISOString(),
   publicUrl,
@@ -175,17 +165,9 @@ function scopesFor({ preset, scope }: z.output<typeof newForm>, role: Role): rea
   return getRoleScopes(role).filter((one) => wanted.includes(one))
 }
 
-async function orErrors<T extends object>(work: () => Promise<T>): Promise<T | { errors: Record<string, string> }> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
-    return { errors: toFieldErrors(error, 'name') }
-  }
-}
-
 /** Names the first invalid address, rather than its place in a list. */
-function nameWrongIp(errors: Record<string, string>, ips: readonly string[]): Record<string, string> {
+function toKeyErrors(problem: Problem, ips: readonly string[]): Record<string, string> {
+  const errors = toFieldErrors(problem, 'name')
   if (errors['allowed_ips'] === undefined) return errors
   const wrong = ips.find((ip) => !NETWORK.safeParse(ip).success)
   const text = wrong === undefined ? errors['allowed_ips'] : `“${wrong}” is not an IP address.`
@@ -199,20 +181,16 @@ async function findOwn({ db, tenant, params }: Pick<PageCall, 'db' | 'tenant' | 
   return found
 }
 
-async function show(deps: KeyPageDeps, call: PageCall, problem: string | null): Promise<string> {
+async function show(deps: ApiKeyOperationDeps, call: PageCall, problem: string | null): Promise<string> {
   const apiKey = shown(await findOwn(call))
   const mayChange = hasAbility(call.role, 'develop')
   return renderKey({ ...common(deps), frame: call.frame, apiKey, mayChange, once: randomUUID(), problem })
 }
 
-const answered = z.object({ id: z.string(), key: z.string() })
+type Made = { readonly made: { readonly id: string; readonly key: string }; readonly oldUntil: string | null }
 
-async function showMade(
-  deps: KeyPageDeps,
-  call: PageCall,
-  { body, oldUntil }: { body: unknown; oldUntil: string | null },
-): Promise<string> {
-  const { id, key: text } = answered.parse(body)
+async function showMade(deps: ApiKeyOperationDeps, call: PageCall, { made, oldUntil }: Made): Promise<string> {
+  const { id, key: text } = made
   const apiKey = shown(await findOwn({ ...call, params: { id } }))
   return renderKeyMade({ ...common(deps), frame: call.frame, apiKey, text, oldUntil })
 }

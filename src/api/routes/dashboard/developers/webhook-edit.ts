@@ -2,16 +2,18 @@ import { z } from 'zod'
 import { ALL_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from '../../../../domain/webhook.ts'
 import { renderDeleteWebhook, renderEditWebhook } from '../../../../web/dashboard/developers/webhooks/webhook-edit.tsx'
 import type { EndpointDraft } from '../../../../web/dashboard/developers/webhooks/webhook-form.tsx'
-import { Problem } from '../../../http/problems.ts'
-import { findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
-import { change, toFieldErrors } from '../operations.ts'
+import { catchRefusal, Problem } from '../../../http/problems.ts'
+import { toFieldErrors } from '../../../http/validation.ts'
+import { deleteWebhookEndpoint, findOwnEndpoint, updateWebhookEndpoint } from '../../v1/webhooks/endpoints.ts'
+import { severalField } from '../fields.ts'
+import { runOperation } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
 import { readEndpointHealth, shownEndpoint, type WebhookPageDeps } from './webhook-views.ts'
 
 export const endpointForm = z.object({
   url: z.string().max(5000).default(''),
   description: z.string().max(2000).default(''),
-  event: z.union([z.string().transform((one) => [one]), z.array(z.string())]).default([]),
+  event: severalField,
 })
 
 export const endpointPath = (params: Readonly<Record<string, string>>): string =>
@@ -67,14 +69,11 @@ function editPages(deps: WebhookPageDeps): Page[] {
       handle: async (call) => {
         const { id } = await findOwnEndpoint(call.db, call.tenant, call.params['id'] ?? '')
         const { url, description, event: events } = call.form
-        try {
-          await change(deps, call, { name: 'updateWebhookEndpoint', params: { id }, body: toEndpointBody(call.form) })
-        } catch (error) {
-          if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
-          const draft = { url, description, events }
-          return { status: 400, html: await show(call, { draft, errors: toFieldErrors(error, 'url') }) }
-        }
-        return { to: endpointPath(call.params), done: 'endpoint_saved' }
+        const request = { operation: updateWebhookEndpoint, params: { id }, body: toEndpointBody(call.form) }
+        const saved = await catchRefusal(runOperation(deps, call, request))
+        if (!(saved instanceof Problem)) return { to: endpointPath(call.params), done: 'endpoint_saved' }
+        const draft = { url, description, events }
+        return { status: 400, html: await show(call, { draft, errors: toFieldErrors(saved, 'url') }) }
       },
     }),
   ]
@@ -101,7 +100,7 @@ function deletePages(deps: WebhookPageDeps): Page[] {
       handle: async (call) => {
         const { id, url } = await findOwnEndpoint(call.db, call.tenant, call.params['id'] ?? '')
         // Logs the URL too: afterwards nothing else shows which endpoint it was.
-        await change(deps, call, { name: 'deleteWebhookEndpoint', params: { id }, noted: { url } })
+        await runOperation(deps, call, { operation: deleteWebhookEndpoint, params: { id }, noted: { url } })
         return { to: '/dashboard/webhooks', done: 'endpoint_deleted' }
       },
     }),

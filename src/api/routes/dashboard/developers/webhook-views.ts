@@ -3,7 +3,6 @@ import { readHealth, triesByHour } from '../../../../db/webhooks/endpoint-health
 import { type DeliveryEntry, listDeliveries } from '../../../../db/webhooks/event-log.ts'
 import type { WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.ts'
 import { hasAbility } from '../../../../domain/account/roles.ts'
-import { isId } from '../../../../domain/ids.ts'
 import { isOverloaded, nextDelaySeconds, type SendError } from '../../../../domain/webhook.ts'
 import { parseRetryAfter } from '../../../../runtime/retry-after.ts'
 import type { DeliveryShown } from '../../../../web/dashboard/developers/webhooks/delivery-words.tsx'
@@ -15,11 +14,12 @@ import {
 import type { EndpointShown, Health } from '../../../../web/dashboard/developers/webhooks/webhook-words.tsx'
 import { isLanguage } from '../../../../web/docs/code/languages.ts'
 import { SiteProblem } from '../../site-problem.ts'
-import { findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
-import type { WithRoutes } from '../operations.ts'
+import type { DeliveryOperationDeps } from '../../v1/webhooks/deliveries.ts'
+import { type EndpointOperationDeps, findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
 import type { PageCall } from '../page.ts'
+import { readCursors } from '../pager.ts'
 
-export type WebhookPageDeps = WithRoutes & { readonly clock: () => number; readonly publicUrl: string }
+export type WebhookPageDeps = EndpointOperationDeps & DeliveryOperationDeps
 
 const DAY_MS = 86_400_000
 /** Milliseconds in which failed deliveries can be sent again. */
@@ -59,7 +59,7 @@ export async function showEndpoint(deps: WebhookPageDeps, call: PageCall, proble
   const { db, tenant, params, query, frame, role } = call
   const endpoint = await findOwnEndpoint(db, tenant, params['id'] ?? '')
   const show = (Object.keys(DELIVERY_VIEWS) as DeliveryView[]).find((key) => key === query['show']) ?? 'all'
-  const after = isId('event', query['after'] ?? '') ? (query['after'] ?? null) : null
+  const { after } = readCursors(query, 'event')
   const page = { limit: PER_PAGE, after, before: null }
   const filters = { status: VIEW_STATUS[show] }
   const { found, health } = await call.inTurn(async (lists) => ({

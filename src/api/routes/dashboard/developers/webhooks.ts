@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { listEndpoints, type WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.ts'
+import { listEndpoints } from '../../../../db/webhooks/webhook-endpoints.ts'
 import { hasAbility } from '../../../../domain/account/roles.ts'
 import { DEFAULT_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from '../../../../domain/webhook.ts'
 import {
@@ -11,9 +11,17 @@ import {
 } from '../../../../web/dashboard/developers/webhooks/webhook-form.tsx'
 import { renderWebhooks } from '../../../../web/dashboard/developers/webhooks/webhooks.tsx'
 import type { Done } from '../../../../web/dashboard/done.ts'
-import { Problem } from '../../../http/problems.ts'
-import { findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
-import { act, change, toFieldErrors } from '../operations.ts'
+import { catchRefusal, Problem } from '../../../http/problems.ts'
+import { toFieldErrors } from '../../../http/validation.ts'
+import { redeliverFailed, testWebhookEndpoint } from '../../v1/webhooks/deliveries.ts'
+import {
+  createWebhookEndpoint,
+  findOwnEndpoint,
+  rotateWebhookSecret,
+  updateWebhookEndpoint,
+} from '../../v1/webhooks/endpoints.ts'
+import { onceField, overlapField } from '../fields.ts'
+import { runOperation } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
 import { atHost, editWebhookPages, endpointForm, endpointPath, toEndpointBody } from './webhook-edit.ts'
 import {
@@ -25,11 +33,7 @@ import {
   type WebhookPageDeps,
 } from './webhook-views.ts'
 
-const once = z
-  .string()
-  .regex(/^[\w-]{1,64}$/)
-  .default(() => randomUUID())
-const newForm = endpointForm.extend({ once })
+const newForm = endpointForm.extend({ once: onceField })
 
 export function webhookPages(deps: WebhookPageDeps): Page[] {
   return [...listPages(deps), ...newPages(deps), ...onePages(deps), ...editWebhookPages(deps), ...secretPages(deps)]
@@ -88,13 +92,10 @@ function newPages(deps: WebhookPageDeps): Page[] {
         const { url, description, event, once: key } = call.form
         const { description: named, ...rest } = toEndpointBody(call.form)
         const body = { ...rest, ...(named !== null && { description: named }) }
-        try {
-          const made = await change(deps, call, { name: 'createWebhookEndpoint', body, once: key })
-          return { html: await showSecret(call, made.body) }
-        } catch (error) {
-          if (!(error instanceof Problem)) throw error
-          return { status: 400, html: show(call, { url, description, events: event }, toFieldErrors(error, 'url')) }
-        }
+        const request = { operation: createWebhookEndpoint, body, once: key }
+        const made = await catchRefusal(runOperation(deps, call, request))
+        if (!(made instanceof Problem)) return { html: await showSecret(call, made) }
+        return { status: 400, html: show(call, { url, description, events: event }, toFieldErrors(made, 'url')) }
       },
     }),
   ]
@@ -114,19 +115,15 @@ function onePages(deps: WebhookPageDeps): Page[] {
       handle: async (call) => {
         // Checked before the audit log is written, because its entries cannot be removed.
         const { id } = await findOwnEndpoint(call.db, call.tenant, call.params['id'] ?? '')
-        try {
-          await work(call as PageCall<never>, id)
-        } catch (error) {
-          if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
-          return { status: 409, html: await showEndpoint(deps, call, error.message) }
-        }
+        const acted = await catchRefusal(work(call as PageCall<never>, id))
+        if (acted instanceof Problem) return { status: 409, html: await showEndpoint(deps, call, acted.message) }
         return { to: endpointPath(call.params), done }
       },
     })
   const redeliver = (call: PageCall, id: string) =>
-    act(deps, call, { name: 'redeliverFailed', params: { id }, body: { since: iso(deps, REPLAYABLE_MS) } })
+    runOperation(deps, call, { operation: redeliverFailed, params: { id }, body: { since: iso(deps, REPLAYABLE_MS) } })
   const update = (call: PageCall, id: string, enabled: boolean) =>
-    change(deps, call, { name: 'updateWebhookEndpoint', params: { id }, body: { enabled } })
+    runOperation(deps, call, { operation: updateWebhookEndpoint, params: { id }, body: { enabled } })
   return [
     definePage({
       method: 'get',
@@ -135,7 +132,7 @@ function onePages(deps: WebhookPageDeps): Page[] {
       handle: async (call) => ({ html: await showEndpoint(deps, call, null) }),
     }),
     acts({ action: 'test', done: 'endpoint_tested' }, (call, id) =>
-      act(deps, call, { name: 'testWebhookEndpoint', params: { id } }),
+      runOperation(deps, call, { operation: testWebhookEndpoint, params: { id } }),
     ),
     acts({ action: 'redeliver', done: 'endpoint_redelivered' }, redeliver),
     acts({ action: 'disable', done: 'endpoint_off' }, (call, id) => update(call, id, false)),
@@ -167,27 +164,20 @@ function secretPages(deps: WebhookPageDeps): Page[] {
       path,
       needs: 'develop',
       fresh: { what: 'a new signing secret for a webhook endpoint', back: endpointPath },
-      form: z.object({
-        overlap: z
-          .string()
-          .regex(/^\d{1,6}$/)
-          .default('86400'),
-        once,
-      }),
+      form: z.object({ overlap: overlapField, once: onceField }),
       handle: async (call) => {
         const params = { id: call.params['id'] ?? '' }
         const body = { overlap: Number(call.form.overlap) }
-        const made = await change(deps, call, { name: 'rotateWebhookSecret', params, body, once: call.form.once })
-        return { html: await showSecret(call, made.body) }
+        const request = { operation: rotateWebhookSecret, params, body, once: call.form.once }
+        return { html: await showSecret(call, await runOperation(deps, call, request)) }
       },
     }),
   ]
 }
 
-const answered = z.object({ id: z.string(), secret: z.string() })
+type WithSecret = { readonly id: string; readonly secret: string }
 
-async function showSecret({ db, tenant, frame }: PageCall, body: unknown): Promise<string> {
-  const { id, secret } = answered.parse(body)
-  const endpoint: WebhookEndpoint = await findOwnEndpoint(db, tenant, id)
+async function showSecret({ db, tenant, frame }: PageCall, { id, secret }: WithSecret): Promise<string> {
+  const endpoint = await findOwnEndpoint(db, tenant, id)
   return renderSigningSecret({ frame, endpoint: shownEndpoint(endpoint), secret })
 }

@@ -1,23 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { z } from 'zod'
 import { readShop } from '../../../../db/merchants/merchants.ts'
 import { readWallet } from '../../../../db/merchants/wallets.ts'
 import type { PaymentLink } from '../../../../domain/link/link.ts'
 import { formatAmount, type Money } from '../../../../domain/money.ts'
 import { renderEditLink, renderNewLink } from '../../../../web/dashboard/links/link-edit.tsx'
 import type { LinkDraft } from '../../../../web/links/link-draft.ts'
-import { Problem } from '../../../http/problems.ts'
+import { catchRefusal, Problem } from '../../../http/problems.ts'
 import { createAmountHint } from '../../../links/hints.ts'
 import { draftLink, EMPTY_DRAFT, explainToForm, linkForm, toLinkBody } from '../../../links/link-form.ts'
 import { renderPreview } from '../../links/preview.ts'
-import { change } from '../operations.ts'
+import { createPaymentLink, updatePaymentLink } from '../../v1/links/links.ts'
+import { onceField } from '../fields.ts'
+import { runOperation } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
 import { findOwn, type LinkPageDeps } from './own.ts'
-
-const once = z
-  .string()
-  .regex(/^[\w-]{1,64}$/)
-  .default(() => randomUUID())
 
 export function formPages(deps: LinkPageDeps): Page[] {
   return [...newPages(deps), ...editPages(deps)]
@@ -46,13 +42,13 @@ function newPages(deps: LinkPageDeps): Page[] {
       method: 'post',
       path: '/dashboard/links',
       needs: 'sell',
-      form: linkForm.extend({ once }),
+      form: linkForm.extend({ once: onceField }),
       handle: async (call) => {
         const { once: key, ...draft } = call.form
-        const asked = { name: 'createPaymentLink', body: toLinkBody(draft), once: key }
-        const made = await orErrors(draft, () => change(deps, call, asked))
-        if ('errors' in made) return { status: 400, html: await show(call, draft, made.errors), frame: 'holds' }
-        return { to: `/dashboard/links/${z.object({ id: z.string() }).parse(made.body).id}`, done: 'link_made' }
+        const request = { operation: createPaymentLink, body: toLinkBody(draft), once: key }
+        const made = await catchRefusal(runOperation(deps, call, request))
+        if (!(made instanceof Problem)) return { to: `/dashboard/links/${made.id}`, done: 'link_made' }
+        return { status: 400, html: await show(call, draft, explainToForm(made, draft)), frame: 'holds' }
       },
     }),
     definePage({
@@ -94,40 +90,21 @@ function editPages(deps: LinkPageDeps): Page[] {
         const link = await findOwn(call)
         // The kind of price cannot change, and decides which fields can be prefilled.
         const draft = { ...call.form, kind: toDraft(link).kind }
-        const asked = { name: 'updatePaymentLink', params: { id: link.id }, body: readChanges(link, draft) }
-        const changed = await orErrors(draft, () => change(deps, call, asked))
-        if ('errors' in changed) return { status: 400, html: show(call, link, { draft, errors: changed.errors }) }
-        return { to: `/dashboard/links/${link.id}`, done: 'link_saved' }
+        const request = { operation: updatePaymentLink, params: { id: link.id }, body: readChanges(link, draft) }
+        const changed = await catchRefusal(runOperation(deps, call, request))
+        if (!(changed instanceof Problem)) return { to: `/dashboard/links/${link.id}`, done: 'link_saved' }
+        return { status: 400, html: show(call, link, { draft, errors: explainToForm(changed, draft) }) }
       },
     }),
   ]
 }
 
-async function orErrors<T extends object>(draft: LinkDraft, work: () => Promise<T>): Promise<T | { errors: Errors }> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof Problem) || error.code === 'resource_missing') throw error
-    return { errors: explainToForm(error, draft) }
-  }
-}
-
-const CHANGEABLE = [
-  'description',
-  'reference',
-  'success_url',
-  'max_payments',
-  'expires_at',
-  'inactive_message',
-] as const
-
 /** Empty fields are cleared. An unchanged expiry day keeps its hour. */
-function readChanges(link: PaymentLink, draft: LinkDraft): Record<string, unknown> {
-  const { title, prefill, ...given } = toLinkBody(draft)
-  const changes: Record<string, unknown> = { title, prefill }
-  for (const name of CHANGEABLE) changes[name] = given[name] ?? null
-  if (draft.expires_at.trim() === toDraft(link).expires_at) delete changes['expires_at']
-  return changes
+function readChanges(link: PaymentLink, draft: LinkDraft) {
+  const { title, prefill = [], expires_at = null, description = null, reference = null, ...more } = toLinkBody(draft)
+  const { success_url = null, max_payments = null, inactive_message = null } = more
+  const changes = { title, description, reference, success_url, prefill, max_payments, inactive_message }
+  return draft.expires_at.trim() === toDraft(link).expires_at ? changes : { ...changes, expires_at }
 }
 
 function toDraft(link: PaymentLink): LinkDraft {

@@ -1,8 +1,6 @@
-import { z } from 'zod'
 import { listLinks } from '../../../../db/links/link-list.ts'
 import { listLinkPayments, readLinkTotals } from '../../../../db/links/owners.ts'
 import { hasAbility } from '../../../../domain/account/roles.ts'
-import { isId } from '../../../../domain/ids.ts'
 import type { PaymentLink } from '../../../../domain/link/link.ts'
 import { renderLink } from '../../../../web/dashboard/links/link.tsx'
 import {
@@ -13,8 +11,10 @@ import {
   renderLinks,
 } from '../../../../web/dashboard/links/links.tsx'
 import { SiteProblem } from '../../site-problem.ts'
-import { change } from '../operations.ts'
+import { deactivatePaymentLink, updatePaymentLink } from '../../v1/links/links.ts'
+import { runOperation } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
+import { findNeighbours, readCursors } from '../pager.ts'
 import { formPages } from './forms.ts'
 import { findOwn, type LinkPageDeps } from './own.ts'
 
@@ -43,55 +43,52 @@ function readPages(deps: LinkPageDeps): Page[] {
 }
 
 function pausePages(deps: LinkPageDeps): Page[] {
-  return (['pause', 'resume'] as const).map((name) =>
+  return [
     definePage({
       method: 'post',
-      path: `/dashboard/links/:id/${name}`,
+      path: '/dashboard/links/:id/pause',
       needs: 'sell',
       handle: async (call) => {
         const { id } = await findOwn(call)
-        const asked =
-          name === 'pause'
-            ? { name: 'deactivatePaymentLink', params: { id } }
-            : { name: 'updatePaymentLink', params: { id }, body: { active: true } }
-        await change(deps, call, asked)
-        return { to: `/dashboard/links/${id}`, done: name === 'pause' ? 'link_paused' : 'link_resumed' }
+        await runOperation(deps, call, { operation: deactivatePaymentLink, params: { id } })
+        return { to: `/dashboard/links/${id}`, done: 'link_paused' }
       },
     }),
-  )
+    definePage({
+      method: 'post',
+      path: '/dashboard/links/:id/resume',
+      needs: 'sell',
+      handle: async (call) => {
+        const { id } = await findOwn(call)
+        await runOperation(deps, call, { operation: updatePaymentLink, params: { id }, body: { active: true } })
+        return { to: `/dashboard/links/${id}`, done: 'link_resumed' }
+      },
+    }),
+  ]
 }
-
-const cursor = z.string().refine((text) => isId('link', text))
 
 async function list({ clock, publicUrl }: LinkPageDeps, { db, tenant, query: asked, frame, role }: PageCall) {
   const s = (Object.keys(LINK_VIEWS) as LinkViewName[]).find((name) => name === asked['s']) ?? 'active'
   const query: LinksQuery = { q: (asked['q'] ?? '').trim().slice(0, 200), s }
-  const after = cursor.safeParse(asked['after']).data ?? null
-  const before = cursor.safeParse(asked['before']).data ?? null
+  const cursors = readCursors(asked, 'link')
   const filters = { active: s === 'all' ? undefined : s === 'active', search: query.q || undefined }
-  const page = { limit: PER_PAGE, after: before === null ? after : null, before }
-  const found = await listLinks(db, tenant, { filters, page })
+  const found = await listLinks(db, tenant, { filters, page: { limit: PER_PAGE, ...cursors } })
   if (found === null) throw new SiteProblem('not_found')
   const { rows: links, hasMore } = found
-  const at = (name: string, id: string | undefined): string | null =>
-    id === undefined ? null : `${linksHref(query)}${linksHref(query).includes('?') ? '&' : '?'}${name}=${id}`
   return renderLinks({
     frame,
     query,
     links,
-    newer: (before === null ? after !== null : hasMore) ? at('before', links[0]?.id) : null,
-    older: (before === null ? hasMore : true) ? at('after', links.at(-1)?.id) : null,
+    ...findNeighbours(cursors, { items: links, hasMore, href: linksHref(query) }),
     mayChange: hasAbility(role, 'sell'),
     now: new Date(clock()).toISOString(),
     publicUrl,
   })
 }
 
-const paymentCursor = z.string().refine((text) => isId('payment', text))
-
 async function show({ db, clock, publicUrl }: LinkPageDeps, call: PageCall, link: PaymentLink): Promise<string> {
   const { frame, query, role } = call
-  const after = paymentCursor.safeParse(query['after']).data ?? null
+  const { after } = readCursors(query, 'payment')
   // The page already has its turn. Payments from before the claim belong to no account, so they are not read as its.
   const { totals, payments, hasMore } = await db.transaction(async (tx) => ({
     totals: await readLinkTotals(tx, link.id),

@@ -4,11 +4,10 @@ import { isId } from '../../../../domain/ids.ts'
 import type { PaymentLink } from '../../../../domain/link/link.ts'
 import type { PreviewDeps } from '../../links/preview.ts'
 import { SiteProblem } from '../../site-problem.ts'
-import type { WithRoutes } from '../operations.ts'
+import type { LinkOperationDeps } from '../../v1/links/links.ts'
 import type { PageCall } from '../page.ts'
 
-export type LinkPageDeps = WithRoutes &
-  PreviewDeps & { readonly db: Db; readonly clock: () => number; readonly publicUrl: string }
+export type LinkPageDeps = LinkOperationDeps & PreviewDeps & { readonly db: Db }
 
 /** The same error for an invalid id and for another account's link. */
 export async function findOwn({

@@ -9,6 +9,7 @@ import {
   sumStatement,
 } from '../../../exports/statement.ts'
 import { SiteProblem } from '../../site-problem.ts'
+import { exportStatement } from '../../v1/exports/exports.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
 
 export type BalancePageDeps = { readonly clock: () => number }
@@ -37,7 +38,7 @@ export function balancePages({ clock }: BalancePageDeps): Page[] {
         const format = query['for'] === 'excel' ? 'excel' : 'csv'
         return {
           file: statementFile(period, format, await readStatement(db, tenant, parseStatementPeriod(period))),
-          exported: { action: 'exportStatement', data: { format, period } },
+          exported: { operation: exportStatement, data: { format, period } },
         }
       },
     }),

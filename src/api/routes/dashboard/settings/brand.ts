@@ -3,15 +3,18 @@ import { readShop } from '../../../../db/merchants/merchants.ts'
 import { hasAbility } from '../../../../domain/account/roles.ts'
 import { type BrandDraft, renderBrand } from '../../../../web/dashboard/settings/brand.tsx'
 import { isHex } from '../../../../web/look/colour.ts'
-import { Problem } from '../../../http/problems.ts'
+import { catchRefusal, Problem } from '../../../http/problems.ts'
+import { capitalized, toFieldErrors } from '../../../http/validation.ts'
 import { REFUSALS } from '../../../images/image.ts'
 import { draftLink, EMPTY_DRAFT } from '../../../links/link-form.ts'
 import { type PreviewDeps, renderPreview } from '../../links/preview.ts'
 import { SiteProblem } from '../../site-problem.ts'
-import { capitalized, change, toFieldErrors, type WithRoutes } from '../operations.ts'
+import { setBrand } from '../../v1/brand.ts'
+import type { StepUp } from '../../v1/step-up.ts'
+import { runOperation } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
 
-export type BrandPageDeps = WithRoutes & PreviewDeps & { readonly publicUrl: string }
+export type BrandPageDeps = StepUp & PreviewDeps
 
 const text = z.string().max(1000).default('')
 const form = z.object({ name: text, color: text, support_email: text })
@@ -65,14 +68,11 @@ export function brandPages(deps: BrandPageDeps): Page[] {
         const picture = isNew ? { logo: logo.toString('base64') } : remove === undefined ? {} : { logo: null }
         // The log stores the size of a new picture, and not the picture.
         const noted = { ...given, ...(isNew ? { logo_bytes: logo.length } : picture) }
-        try {
-          await change(deps, call, { name: 'setBrand', body: { ...given, ...picture }, noted })
-        } catch (error) {
-          if (!(error instanceof Problem)) throw error
-          const wrong = { draft: { name, color, support_email: email }, errors: toFieldErrors(error, 'name') }
-          return { status: 400, html: await show(deps, call, wrong), frame: 'holds' }
-        }
-        return { to: '/dashboard/brand', done: 'brand_saved' }
+        const request = { operation: setBrand, body: { ...given, ...picture }, noted }
+        const saved = await catchRefusal(runOperation(deps, call, request))
+        if (!(saved instanceof Problem)) return { to: '/dashboard/brand', done: 'brand_saved' }
+        const wrong = { draft: { name, color, support_email: email }, errors: toFieldErrors(saved, 'name') }
+        return { status: 400, html: await show(deps, call, wrong), frame: 'holds' }
       },
     }),
   ]

@@ -4,15 +4,16 @@ import { readOrigin } from '../../../../domain/account/origin.ts'
 import { hasAbility } from '../../../../domain/account/roles.ts'
 import { EMBED_SCRIPT } from '../../../../web/assets.ts'
 import { renderEmbedding } from '../../../../web/dashboard/settings/embedding.tsx'
-import { Problem } from '../../../http/problems.ts'
-import { change, toFieldErrors, type WithRoutes } from '../operations.ts'
+import { catchRefusal, Problem } from '../../../http/problems.ts'
+import { toFieldErrors } from '../../../http/validation.ts'
+import { setEmbedding } from '../../v1/embedding.ts'
+import type { StepUp } from '../../v1/step-up.ts'
+import { runOperation } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
-
-export type EmbeddingPageDeps = WithRoutes & { readonly publicUrl: string }
 
 const form = z.object({ origins: z.string().max(4000).default('') })
 
-export function embeddingPages(deps: EmbeddingPageDeps): Page[] {
+export function embeddingPages(deps: StepUp): Page[] {
   return [
     definePage({
       method: 'get',
@@ -31,13 +32,9 @@ export function embeddingPages(deps: EmbeddingPageDeps): Page[] {
         // A person may paste the whole URL of a page.
         const lines = written.split(/\s+/).filter((line) => line !== '')
         const origins = lines.map((line) => readOrigin(line, call.tenant) ?? line)
-        try {
-          await change(deps, call, { name: 'setEmbedding', body: { origins } })
-        } catch (error) {
-          if (!(error instanceof Problem)) throw error
-          return { status: 400, html: await show(deps, call, { written, errors: toFieldErrors(error, 'origins') }) }
-        }
-        return { to: '/dashboard/embedding', done: 'embedding_saved' }
+        const saved = await catchRefusal(runOperation(deps, call, { operation: setEmbedding, body: { origins } }))
+        if (!(saved instanceof Problem)) return { to: '/dashboard/embedding', done: 'embedding_saved' }
+        return { status: 400, html: await show(deps, call, { written, errors: toFieldErrors(saved, 'origins') }) }
       },
     }),
   ]
@@ -46,7 +43,7 @@ export function embeddingPages(deps: EmbeddingPageDeps): Page[] {
 type Wrong = { readonly written: string; readonly errors: Readonly<Record<string, string>> }
 
 async function show(
-  { publicUrl }: EmbeddingPageDeps,
+  { publicUrl }: StepUp,
   { frame, db, tenant, role }: PageCall,
   wrong: Wrong | null,
 ): Promise<string> {

@@ -14,7 +14,6 @@ import { hasAbility } from '../../../../domain/account/roles.ts'
 import { isId } from '../../../../domain/ids.ts'
 import {
   DEFAULT_NOTIFICATION_EVENTS,
-  MOST_CHANNELS,
   NOTIFICATION_EVENTS,
   NOTIFICATION_LANGUAGES,
 } from '../../../../domain/notification/channel.ts'
@@ -25,14 +24,17 @@ import { renderNotifications } from '../../../../web/dashboard/settings/notifica
 import { type ChatKind, readChannelUrl } from '../../../../webhooks/channel-url.ts'
 import {
   addChannel,
+  CHANNEL_LIMIT,
   type ChannelActor,
   type ChannelDeps,
   dropChannel,
   noteChannel,
   readChannelName,
   testChannel,
+  type WantedChannel,
 } from '../../../accounts/channels.ts'
 import { SiteProblem } from '../../site-problem.ts'
+import { severalField } from '../fields.ts'
 import { definePage, type Page, type PageAnswer, type PageCall } from '../page.ts'
 import { type TelegramPageDeps, telegramPages } from './telegram.ts'
 
@@ -46,7 +48,7 @@ const text = z.string().max(2000).default('')
 const newForm = z.object({ kind: kinds, name: text, url: text })
 const changeForm = z.object({
   name: text,
-  event: z.union([z.string().transform((one) => [one]), z.array(z.string())]).default([]),
+  event: severalField,
   language: z.enum(NOTIFICATION_LANGUAGES).default('en'),
   quiet_from: text,
   quiet_to: text,
@@ -105,21 +107,17 @@ async function add(deps: NotificationPageDeps, call: PageCall<z.output<typeof ne
     return { status: 400, html }
   }
   if ('must' in name || 'must' in address) return refuse(errors)
-  const added = await db.transaction((tx) =>
-    addChannel(deps, tx, {
-      by: toActor(call),
-      wanted: {
-        kind,
-        name: name.name,
-        address: address.url,
-        person_id: person.id,
-        events: [...DEFAULT_NOTIFICATION_EVENTS],
-        language: 'en',
-        quiet: null,
-      },
-    }),
-  )
-  if (added === null) return refuse({ name: `An account has at most ${MOST_CHANNELS} channels. Remove one first.` })
+  const wanted: WantedChannel = {
+    kind,
+    name: name.name,
+    address: address.url,
+    person_id: person.id,
+    events: [...DEFAULT_NOTIFICATION_EVENTS],
+    language: 'en',
+    quiet: null,
+  }
+  const added = await db.transaction((tx) => addChannel(deps, tx, { by: toActor(call), wanted }))
+  if (added === null) return refuse({ name: CHANNEL_LIMIT })
   return { to: `${back}/${added.id}`, done: 'channel_added' }
 }
 

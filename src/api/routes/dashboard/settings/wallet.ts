@@ -10,21 +10,20 @@ import { walletProofText } from '../../../../domain/wallet.ts'
 import { renderWallet } from '../../../../web/dashboard/settings/wallet.tsx'
 import { renderWalletChange } from '../../../../web/dashboard/settings/wallet-change.tsx'
 import type { WalletEntry, WalletShown, WalletView } from '../../../../web/dashboard/settings/wallet-view.ts'
-import { Problem } from '../../../http/problems.ts'
+import { nameActor } from '../../../accounts/team.ts'
+import { catchRefusal, Problem } from '../../../http/problems.ts'
+import { toFieldErrors } from '../../../http/validation.ts'
 import { shortWallet } from '../../../links/anonymous.ts'
-import { change, toFieldErrors, type WithRoutes } from '../operations.ts'
+import { type SettingsOperationDeps, setWallet, stopWalletChange } from '../../v1/settings.ts'
+import { runOperation } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
 
-export type WalletPageDeps = WithRoutes & {
-  readonly db: Db
-  readonly clock: () => number
-  readonly publicUrl: string
-}
+export type WalletPageDeps = SettingsOperationDeps & { readonly db: Db; readonly clock: () => number }
 
 const SHOWN = 4
 const CHANGES: Readonly<Record<string, string>> = {
-  setWallet: 'Set or planned',
-  stopWalletChange: 'A change was stopped',
+  [setWallet.name]: 'Set or planned',
+  [stopWalletChange.name]: 'A change was stopped',
   'wallet.stopped': 'A change was stopped from a mail',
 }
 const IN_FLIGHT = ['created', 'pending', 'processing', 'under_review', 'settling'] as const
@@ -70,7 +69,7 @@ export function walletPages(deps: WalletPageDeps): Page[] {
       handle: async (call) => {
         // It may have been stopped or have taken effect since the page was shown.
         const waits = (await readWalletSetting(call.db, call.tenant))?.next_at ?? null
-        if (waits !== null) await change(deps, call, { name: 'stopWalletChange' })
+        if (waits !== null) await runOperation(deps, call, { operation: stopWalletChange })
         return { to: '/dashboard/wallet', done: 'wallet_stopped' }
       },
     }),
@@ -85,14 +84,9 @@ async function changeTo(deps: WalletPageDeps, call: PageCall<Draft>): Promise<Re
   const signature = call.form.signature.trim()
   const differs = difference(address, call.form.again.trim())
   if (address !== '' && differs !== null) return { again: differs }
-  try {
-    const body = { address, ...(signature !== '' && { signature }) }
-    await change(deps, call, { name: 'setWallet', body, noted: { address } })
-    return null
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    return toFieldErrors(error, 'address')
-  }
+  const body = { address, ...(signature !== '' && { signature }) }
+  const set = await catchRefusal(runOperation(deps, call, { operation: setWallet, body, noted: { address } }))
+  return set instanceof Problem ? toFieldErrors(set, 'address') : null
 }
 
 /** Ignores case. Null if there is no difference. */
@@ -129,14 +123,8 @@ async function readView(deps: WalletPageDeps, { db, tenant, frame, role, inTurn 
     received: wallet === null ? 0 : await countPaidTo(lists, tenant, wallet.address),
   }))
   const members = await listMembers(deps.db, tenant.merchantId)
-  const names = new Map(members.map(({ personId, email }) => [personId, email]))
   const history = audit.map(({ id, at, actor, action, ip }): WalletEntry => {
-    return {
-      id,
-      at,
-      who: `${names.get(actor) ?? (actor.startsWith('key_') ? 'an API key' : 'a former member')} (${ip})`,
-      what: CHANGES[action] ?? action,
-    }
+    return { id, at, who: `${nameActor(members, actor)} (${ip})`, what: CHANGES[action] ?? action }
   })
   return {
     frame,

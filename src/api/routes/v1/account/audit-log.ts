@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type AuditEntry, listAuditPage } from '../../../../db/accounts/audit.ts'
 import { AUDIT_ENTRY } from '../../../document/account-examples.ts'
-import { defineRoute, type Route } from '../../../route.ts'
+import { defineOperation } from '../../../operation.ts'
 import { moment } from '../fields.ts'
 import { listAnswer, listSchema, noCursor, pageQuery, readPage, since } from '../lists.ts'
 
@@ -31,28 +31,25 @@ const query = z.strictObject({
   'created[lt]': since.optional(),
 })
 
-export function auditRoutes(): Route[] {
-  const list = defineRoute({
-    method: 'get',
-    path: '/v1/audit_log',
-    operationId: 'listAuditLog',
-    tag: 'Team',
-    summary: 'List who changed what and from where, newest first',
-    scope: 'audit:read',
-    query,
-    answers: { 200: listSchema(entryObject) },
-    example: { query: { limit: '10', action: 'member.invited' } },
-    handle: async ({ caller, db, query: asked }) => {
-      const page = readPage(asked)
-      const { action, actor } = asked
-      const filters = { action, actor, from: asked['created[gte]'], before: asked['created[lt]'] }
-      const found = await listAuditPage(db, caller.merchantId, { filters, page })
-      if (found === null) throw noCursor(page)
-      return listAnswer(found.rows.map(shown), found.hasMore)
-    },
-  })
-  return [list]
-}
+export const listAuditLog = defineOperation({
+  name: 'listAuditLog',
+  method: 'get',
+  path: '/v1/audit_log',
+  tag: 'Team',
+  summary: 'List who changed what and from where, newest first',
+  scope: 'audit:read',
+  query,
+  answers: { 200: listSchema(entryObject) },
+  example: { query: { limit: '10', action: 'member.invited' } },
+  handle: async ({ caller, db, query: asked }) => {
+    const page = readPage(asked)
+    const { action, actor } = asked
+    const filters = { action, actor, from: asked['created[gte]'], before: asked['created[lt]'] }
+    const found = await listAuditPage(db, caller.merchantId, { filters, page })
+    if (found === null) throw noCursor(page)
+    return listAnswer(found.rows.map(shown), found.hasMore)
+  },
+})
 
 function shown({ id, ...entry }: AuditEntry): z.output<typeof entryObject> {
   return { id, object: 'audit_entry', ...entry }

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import {
   deleteMembership,
   endInvitation,
-  listInvitations,
-  listMembers,
+  listInvitations as listStoredInvitations,
+  listMembers as listStoredMembers,
   setRole,
 } from '../../../../db/accounts/people.ts'
 import { readShop } from '../../../../db/merchants/merchants.ts'
@@ -14,12 +14,12 @@ import type { Caller } from '../../../auth/auth.ts'
 import { getRoleScopes } from '../../../auth/role-scopes.ts'
 import { INVITATION, MEMBER } from '../../../document/account-examples.ts'
 import { Problem } from '../../../http/problems.ts'
-import { type Call, defineRoute, type Route } from '../../../route.ts'
-import { idPath, moment } from '../fields.ts'
+import { type Call, defineOperation } from '../../../operation.ts'
+import { emailAddress, idPath, moment } from '../fields.ts'
 import { listAnswer, listSchema } from '../lists.ts'
 import { requireTestKey, type StepUp } from '../step-up.ts'
 
-export type TeamRouteDeps = TeamDeps & StepUp
+export type TeamOperationDeps = TeamDeps & StepUp
 
 const role = z.enum(ROLES).meta({
   description: '`owner`: everything. `developer`: keys, webhooks. `support`: payments. `viewer`: read only.',
@@ -44,162 +44,142 @@ const invitationObject = z
   .strictObject({ object: z.literal('invitation'), email: z.string(), role, expires_at: moment })
   .meta({ id: 'Invitation', examples: [INVITATION] })
 
-const email = z
-  .string()
-  .max(254)
-  .meta({ format: 'email' })
-  .transform((text, context) => {
-    const read = readEmail(text)
-    if (read !== null) return read
-    context.addIssue({ code: 'custom', message: 'must be a whole e-mail address, such as you@shop.example' })
-    return z.NEVER
-  })
+const withdrawnObject = z
+  .strictObject({ object: z.literal('invitation'), email: z.string(), withdrawn: z.literal(true) })
+  .meta({ id: 'WithdrawnInvitation', examples: [{ object: 'invitation', email: INVITATION.email, withdrawn: true }] })
 
 const NO_LIVE_KEY =
   'With a key only in test mode; in live mode a signed-in owner does it. A key can grant and remove only roles whose scopes it has.'
 
-export function teamRoutes(deps: TeamRouteDeps): Route[] {
-  return [...memberRoutes(deps), ...invitationRoutes(deps)]
-}
+export const listMembers = defineOperation({
+  name: 'listMembers',
+  method: 'get',
+  path: '/v1/members',
+  tag: 'Team',
+  summary: 'List the people of the account, oldest first',
+  scope: 'members:read',
+  answers: { 200: listSchema(memberObject) },
+  handle: async ({ caller }, deps: TeamOperationDeps) =>
+    listAnswer((await listStoredMembers(deps.db, caller.merchantId)).map(shown), false),
+})
+export const updateMember = defineOperation({
+  name: 'updateMember',
+  method: 'patch',
+  path: '/v1/members/{id}',
+  tag: 'Team',
+  summary: 'Change the role of a person',
+  description: NO_LIVE_KEY,
+  scope: 'members:write',
+  params: idPath,
+  body: z.strictObject({ role }),
+  answers: { 200: memberObject },
+  problems: ['step_up_required', 'not_possible_now'],
+  example: { body: { role: 'support' } },
+  handle: async ({ caller, params: { id }, body, ip }, deps: TeamOperationDeps) => {
+    requireTestKey(deps, caller, 'team')
+    requireRole(caller, body.role)
+    await orProblem(
+      changeTeam(deps, toActor({ caller, ip }), async (tx, members) => {
+        const member = members.find(({ personId }) => personId === id)
+        if (member === undefined) return null
+        requireRole(caller, member.role)
+        await setRole(tx, { merchantId: caller.merchantId, personId: id, role: body.role })
+        return { action: 'member.role', data: { person: id, role: body.role } }
+      }),
+    )
+    const member = (await listStoredMembers(deps.db, caller.merchantId)).find(({ personId }) => personId === id)
+    if (member === undefined) throw noPerson()
+    return { status: 200, body: shown(member) }
+  },
+})
+export const removeMember = defineOperation({
+  name: 'removeMember',
+  method: 'delete',
+  path: '/v1/members/{id}',
+  tag: 'Team',
+  summary: 'Remove a person from the account',
+  description: NO_LIVE_KEY,
+  scope: 'members:write',
+  params: idPath,
+  answers: { 200: deletedMember },
+  problems: ['step_up_required', 'not_possible_now'],
+  handle: async ({ caller, params: { id }, ip }, deps: TeamOperationDeps) => {
+    requireTestKey(deps, caller, 'team')
+    await orProblem(
+      changeTeam(deps, toActor({ caller, ip }), async (tx, members) => {
+        const member = members.find(({ personId }) => personId === id)
+        if (member === undefined) return null
+        requireRole(caller, member.role)
+        await deleteMembership(tx, { merchantId: caller.merchantId, personId: id })
+        return { action: 'member.removed', data: { person: id } }
+      }),
+    )
+    return { status: 200, body: { id, object: 'member', deleted: true } as const }
+  },
+})
 
-function memberRoutes(deps: TeamRouteDeps): Route[] {
-  const list = defineRoute({
-    method: 'get',
-    path: '/v1/members',
-    operationId: 'listMembers',
-    tag: 'Team',
-    summary: 'List the people of the account, oldest first',
-    scope: 'members:read',
-    answers: { 200: listSchema(memberObject) },
-    handle: async ({ caller }) => listAnswer((await listMembers(deps.db, caller.merchantId)).map(shown), false),
-  })
-  const update = defineRoute({
-    method: 'patch',
-    path: '/v1/members/{id}',
-    operationId: 'updateMember',
-    tag: 'Team',
-    summary: 'Change the role of a person',
-    description: NO_LIVE_KEY,
-    scope: 'members:write',
-    params: idPath,
-    body: z.strictObject({ role }),
-    answers: { 200: memberObject },
-    problems: ['step_up_required', 'not_possible_now'],
-    example: { body: { role: 'support' } },
-    handle: async ({ caller, params: { id }, body, ip }) => {
-      requireTestKey(deps, caller, 'team')
-      requireRole(caller, body.role)
-      await orProblem(
-        changeTeam(deps, toActor({ caller, ip }), async (tx, members) => {
-          const member = members.find(({ personId }) => personId === id)
-          if (member === undefined) return null
-          requireRole(caller, member.role)
-          await setRole(tx, { merchantId: caller.merchantId, personId: id, role: body.role })
-          return { action: 'member.role', data: { person: id, role: body.role } }
-        }),
-      )
-      const member = (await listMembers(deps.db, caller.merchantId)).find(({ personId }) => personId === id)
-      if (member === undefined) throw noPerson()
-      return { status: 200, body: shown(member) }
-    },
-  })
-  const remove = defineRoute({
-    method: 'delete',
-    path: '/v1/members/{id}',
-    operationId: 'removeMember',
-    tag: 'Team',
-    summary: 'Remove a person from the account',
-    description: NO_LIVE_KEY,
-    scope: 'members:write',
-    params: idPath,
-    answers: { 200: deletedMember },
-    problems: ['step_up_required', 'not_possible_now'],
-    handle: async ({ caller, params: { id }, ip }) => {
-      requireTestKey(deps, caller, 'team')
-      await orProblem(
-        changeTeam(deps, toActor({ caller, ip }), async (tx, members) => {
-          const member = members.find(({ personId }) => personId === id)
-          if (member === undefined) return null
-          requireRole(caller, member.role)
-          await deleteMembership(tx, { merchantId: caller.merchantId, personId: id })
-          return { action: 'member.removed', data: { person: id } }
-        }),
-      )
-      return { status: 200, body: { id, object: 'member', deleted: true } }
-    },
-  })
-  return [list, update, remove]
-}
-
-function invitationRoutes(deps: TeamRouteDeps): Route[] {
-  const list = defineRoute({
-    method: 'get',
-    path: '/v1/invitations',
-    operationId: 'listInvitations',
-    tag: 'Team',
-    summary: 'List the open invitations, oldest first',
-    scope: 'members:read',
-    answers: { 200: listSchema(invitationObject) },
-    handle: async ({ caller: { merchantId } }) => {
-      const open = await listInvitations(deps.db, { merchantId }, new Date(deps.clock()).toISOString())
-      return listAnswer(open.map(shownInvitation), false)
-    },
-  })
-  const create = defineRoute({
-    method: 'post',
-    path: '/v1/invitations',
-    operationId: 'inviteMember',
-    tag: 'Team',
-    summary: 'Invite a person by e-mail, for seven days',
-    description: `${NO_LIVE_KEY} Inviting the same e-mail address again changes the role and the expiry.`,
-    scope: 'members:write',
-    body: z.strictObject({ email, role }),
-    answers: { 201: invitationObject },
-    problems: ['step_up_required', 'not_possible_now', 'limit_reached'],
-    example: { body: { email: 'you@shop.example', role: 'viewer' } },
-    handle: async ({ caller, db, body, ip }) => {
-      requireTestKey(deps, caller, 'team')
-      requireRole(caller, body.role)
-      const { merchantId } = caller
-      const open = await listInvitations(deps.db, { merchantId }, new Date(deps.clock()).toISOString())
-      const before = open.find((one) => one.email === body.email)
-      if (before !== undefined) requireRole(caller, before.role)
-      const account = (await readShop(db, merchantId)).name
-      const invited = await invite(deps, toActor({ caller, ip }), { ...body, account })
-      if (!invited.ok)
-        throw new Problem(invited.why === 'member' ? 'not_possible_now' : 'limit_reached', invited.message)
-      return { status: 201, body: shownInvitation({ ...body, expiresAt: invited.expiresAt }) }
-    },
-  })
-  const withdraw = defineRoute({
-    method: 'delete',
-    path: '/v1/invitations/{email}',
-    operationId: 'withdrawInvitation',
-    tag: 'Team',
-    summary: 'Withdraw an invitation',
-    description: 'Also possible with a live key, because it only removes rights.',
-    scope: 'members:write',
-    params: z.object({ email: z.string() }),
-    answers: { 200: withdrawnObject },
-    handle: async ({ caller, params, ip }) => {
-      const { merchantId } = caller
-      const now = new Date(deps.clock()).toISOString()
-      const read = readEmail(params.email)
-      await orProblem(
-        changeTeam(deps, toActor({ caller, ip }), async (tx) => {
-          const ended = read !== null && (await endInvitation(tx, { merchantId, email: read, now }))
-          return ended ? { action: 'invitation.withdrawn', data: { email: maskEmail(read) } } : null
-        }),
-      )
-      return { status: 200, body: { object: 'invitation', email: read, withdrawn: true } }
-    },
-  })
-  return [list, create, withdraw]
-}
-
-const withdrawnObject = z
-  .strictObject({ object: z.literal('invitation'), email: z.string(), withdrawn: z.literal(true) })
-  .meta({ id: 'WithdrawnInvitation', examples: [{ object: 'invitation', email: INVITATION.email, withdrawn: true }] })
+export const listInvitations = defineOperation({
+  name: 'listInvitations',
+  method: 'get',
+  path: '/v1/invitations',
+  tag: 'Team',
+  summary: 'List the open invitations, oldest first',
+  scope: 'members:read',
+  answers: { 200: listSchema(invitationObject) },
+  handle: async ({ caller: { merchantId } }, deps: TeamOperationDeps) => {
+    const open = await listStoredInvitations(deps.db, { merchantId }, new Date(deps.clock()).toISOString())
+    return listAnswer(open.map(shownInvitation), false)
+  },
+})
+export const inviteMember = defineOperation({
+  name: 'inviteMember',
+  method: 'post',
+  path: '/v1/invitations',
+  tag: 'Team',
+  summary: 'Invite a person by e-mail, for seven days',
+  description: `${NO_LIVE_KEY} Inviting the same e-mail address again changes the role and the expiry.`,
+  scope: 'members:write',
+  body: z.strictObject({ email: emailAddress, role }),
+  answers: { 201: invitationObject },
+  problems: ['step_up_required', 'not_possible_now', 'limit_reached'],
+  example: { body: { email: 'you@shop.example', role: 'viewer' } },
+  handle: async ({ caller, db, body, ip }, deps: TeamOperationDeps) => {
+    requireTestKey(deps, caller, 'team')
+    requireRole(caller, body.role)
+    const { merchantId } = caller
+    const open = await listStoredInvitations(deps.db, { merchantId }, new Date(deps.clock()).toISOString())
+    const before = open.find((one) => one.email === body.email)
+    if (before !== undefined) requireRole(caller, before.role)
+    const account = (await readShop(db, merchantId)).name
+    const invited = await invite(deps, toActor({ caller, ip }), { ...body, account })
+    if (!invited.ok) throw new Problem(invited.why === 'member' ? 'not_possible_now' : 'limit_reached', invited.message)
+    return { status: 201, body: shownInvitation({ ...body, expiresAt: invited.expiresAt }) }
+  },
+})
+export const withdrawInvitation = defineOperation({
+  name: 'withdrawInvitation',
+  method: 'delete',
+  path: '/v1/invitations/{email}',
+  tag: 'Team',
+  summary: 'Withdraw an invitation',
+  description: 'Also possible with a live key, because it only removes rights.',
+  scope: 'members:write',
+  params: z.object({ email: z.string() }),
+  answers: { 200: withdrawnObject },
+  handle: async ({ caller, params, ip }, deps: TeamOperationDeps) => {
+    const { merchantId } = caller
+    const now = new Date(deps.clock()).toISOString()
+    const email = readEmail(params.email)
+    if (email === null) throw noPerson()
+    await orProblem(
+      changeTeam(deps, toActor({ caller, ip }), async (tx) => {
+        const ended = await endInvitation(tx, { merchantId, email, now })
+        return ended ? { action: 'invitation.withdrawn', data: { email: maskEmail(email) } } : null
+      }),
+    )
+    return { status: 200, body: { object: 'invitation', email, withdrawn: true } as const }
+  },
+})
 
 /** As for keys: otherwise a key could make itself a person with more rights than its own. */
 function requireRole({ scopes }: Caller, wanted: Role): void {
@@ -235,7 +215,7 @@ function shown({
   role: own,
   seenAt,
   passkeys,
-}: Awaited<ReturnType<typeof listMembers>>[number]) {
+}: Awaited<ReturnType<typeof listStoredMembers>>[number]) {
   return { id: personId, object: 'member' as const, email: address, role: own, seen_at: seenAt, passkeys }
 }
 

@@ -11,12 +11,10 @@ import {
   statementFile,
   sumStatement,
 } from '../../../exports/statement.ts'
-import { defineRoute, type Route } from '../../../route.ts'
+import { defineOperation } from '../../../operation.ts'
 import { moment, usdcAmount } from '../fields.ts'
 import { paymentFilterQuery, readPaymentFilters } from '../payments/payment-list.ts'
 import { paymentObject } from '../payments/payment-schemas.ts'
-
-export type ExportRouteDeps = PaymentExportDeps
 
 const format = z.enum(EXPORT_FORMATS).default('json')
 
@@ -44,56 +42,53 @@ const csv = (example: string) => z.string().meta({ description: 'RFC 4180, with 
 
 const QUERY = (_body: unknown, query: object): object => query
 
-export function exportRoutes(deps: ExportRouteDeps): Route[] {
-  const payments = defineRoute({
-    method: 'get',
-    path: '/v1/exports/payments',
-    operationId: 'exportPayments',
-    audited: QUERY,
-    reachesOut: true,
-    tag: 'Exports',
-    summary: 'Export every payment that matches the filters',
-    description: 'Newest first, as a stream of any length. If the stream breaks off, the file is incomplete.',
-    scope: 'payments:read',
-    query: z.strictObject({ format, ...paymentFilterQuery }),
-    answers: { 200: z.array(paymentObject).meta({ examples: [[PAYMENT]] }) },
-    csv: csv('id,status,amount_decimal,currency\r\n'),
-    problems: ['list_too_slow'],
-    example: { query: { format: 'json', status: 'succeeded', 'created[gte]': '2026-01-01T00:00:00Z' } },
-    handle: async ({ caller, db, query }) => {
-      const wanted = { filters: readPaymentFilters(query), form: query.format }
-      return { status: 200, body: '', file: paymentsFile(deps, { db, tenant: caller }, wanted) }
-    },
-  })
+export const exportPayments = defineOperation({
+  name: 'exportPayments',
+  method: 'get',
+  path: '/v1/exports/payments',
+  audited: QUERY,
+  reachesOut: true,
+  tag: 'Exports',
+  summary: 'Export every payment that matches the filters',
+  description: 'Newest first, as a stream of any length. If the stream breaks off, the file is incomplete.',
+  scope: 'payments:read',
+  query: z.strictObject({ format, ...paymentFilterQuery }),
+  answers: { 200: z.array(paymentObject).meta({ examples: [[PAYMENT]] }) },
+  csv: csv('id,status,amount_decimal,currency\r\n'),
+  problems: ['list_too_slow'],
+  example: { query: { format: 'json', status: 'succeeded', 'created[gte]': '2026-01-01T00:00:00Z' } },
+  handle: async ({ caller, db, query }, deps: PaymentExportDeps) => {
+    const wanted = { filters: readPaymentFilters(query), form: query.format }
+    return { status: 200, body: '', file: paymentsFile(deps, { db, tenant: caller }, wanted) }
+  },
+})
 
-  const statement = defineRoute({
-    method: 'get',
-    path: '/v1/exports/statement',
-    operationId: 'exportStatement',
-    audited: QUERY,
-    reachesOut: true,
-    tag: 'Exports',
-    summary: 'Export what you received in a month by day, or in a year by month',
-    description: 'Payments that succeeded, by the time at which their USDC was final.',
-    scope: 'payments:read',
-    query: z.strictObject({
-      format,
-      period: z.string().regex(STATEMENT_PERIOD, 'must be a month such as 2026-11, or a year such as 2026'),
-    }),
-    answers: { 200: statementObject },
-    csv: csv('period,payments,converted_usdc,fee_usdc,received_usdc\r\n'),
-    problems: ['list_too_slow'],
-    example: { query: { period: '2026-11' } },
-    handle: async ({ caller, db, query }) => {
-      const span = parseStatementPeriod(query.period)
-      const lines = await readStatement(db, caller, span)
-      if (query.format !== 'json')
-        return { status: 200, body: '', file: statementFile(query.period, query.format, lines) }
-      const { livemode } = caller
-      const sum = shownLine(sumStatement(lines))
-      return { status: 200, body: { object: 'statement', livemode, ...span, lines: lines.map(shownLine), sum } }
-    },
-  })
-
-  return [payments, statement]
-}
+export const exportStatement = defineOperation({
+  name: 'exportStatement',
+  method: 'get',
+  path: '/v1/exports/statement',
+  audited: QUERY,
+  reachesOut: true,
+  tag: 'Exports',
+  summary: 'Export what you received in a month by day, or in a year by month',
+  description: 'Payments that succeeded, by the time at which their USDC was final.',
+  scope: 'payments:read',
+  query: z.strictObject({
+    format,
+    period: z.string().regex(STATEMENT_PERIOD, 'must be a month such as 2026-11, or a year such as 2026'),
+  }),
+  answers: { 200: statementObject },
+  csv: csv('period,payments,converted_usdc,fee_usdc,received_usdc\r\n'),
+  problems: ['list_too_slow'],
+  example: { query: { period: '2026-11' } },
+  handle: async ({ caller, db, query }) => {
+    const span = parseStatementPeriod(query.period)
+    const lines = await readStatement(db, caller, span)
+    if (query.format !== 'json')
+      return { status: 200, body: '', file: statementFile(query.period, query.format, lines) }
+    const { livemode } = caller
+    const sum = shownLine(sumStatement(lines))
+    const statement = { object: 'statement', livemode, ...span, lines: lines.map(shownLine), sum } as const
+    return { status: 200, body: statement }
+  },
+})

@@ -5,75 +5,74 @@ import { type PaymentObject, renderPayment } from '../../../../domain/payment/pa
 import type { Caller } from '../../../auth/auth.ts'
 import { CREATED_PAYMENT } from '../../../document/examples.ts'
 import type { Answer } from '../../../http/answer.ts'
-import { type Claim, createClaim, readReplay, refuseWhileRunning, stillRunning } from '../../../http/idempotency.ts'
-import { Problem } from '../../../http/problems.ts'
+import { type Claim, readReplay, refuseWhileRunning, stillRunning } from '../../../http/idempotency.ts'
+import { Problem, refuseField } from '../../../http/problems.ts'
 import type { OpenPayments } from '../../../limits/open-payments.ts'
-import { defineRoute, type Route } from '../../../route.ts'
+import { defineOperation } from '../../../operation.ts'
 import { type RateBook, requirePrice } from '../../prices.ts'
 import { type DraftDeps, draftPayment, type StartDeps, startWorkflows } from './draft.ts'
 import { type CreatePaymentBody, createPaymentBody, isLocal, paymentObject } from './payment-schemas.ts'
-import { rememberWallets, type WalletMemory } from './wallet-memory.ts'
+import type { WalletMemory } from './wallet-memory.ts'
 
 export type PaymentCreateDeps = DraftDeps &
-  StartDeps & { readonly rates: RateBook; readonly publicUrl: string; readonly openPayments: OpenPayments }
+  StartDeps & {
+    readonly rates: RateBook
+    readonly publicUrl: string
+    readonly openPayments: OpenPayments
+    readonly wallets: WalletMemory
+  }
 
-const ROUTE = 'POST /v1/payments'
-
-export function paymentCreateRoute(deps: PaymentCreateDeps): Route {
-  const wallets = rememberWallets()
-  return defineRoute({
-    method: 'post',
-    path: '/v1/payments',
-    operationId: 'createPayment',
-    tag: 'Payments',
-    summary: 'Create a payment',
-    scope: 'payments:write',
-    idempotency: 'itself',
-    body: createPaymentBody,
-    answers: { 201: paymentObject },
-    problems: [
-      'amount_too_small',
-      'amount_too_large',
-      'currency_not_supported',
-      'wallet_not_configured',
-      'limit_reached',
-    ],
-    example: {
-      answer: CREATED_PAYMENT,
-      body: {
-        amount: 49.99,
-        currency: 'EUR',
-        provider: 'wallet_app',
-        description: 'Two tickets',
-        reference: 'order-1042',
-        metadata: { cart: '77' },
-        success_url: 'https://shop.example/thanks',
-        cancel_url: 'https://shop.example/cart',
-      },
+export const createPayment = defineOperation({
+  name: 'createPayment',
+  method: 'post',
+  path: '/v1/payments',
+  tag: 'Payments',
+  summary: 'Create a payment',
+  scope: 'payments:write',
+  idempotency: 'itself',
+  reachesOut: true,
+  body: createPaymentBody,
+  answers: { 201: paymentObject },
+  problems: [
+    'amount_too_small',
+    'amount_too_large',
+    'currency_not_supported',
+    'wallet_not_configured',
+    'limit_reached',
+  ],
+  example: {
+    answer: CREATED_PAYMENT,
+    body: {
+      amount: 49.99,
+      currency: 'EUR',
+      provider: 'wallet_app',
+      description: 'Two tickets',
+      reference: 'order-1042',
+      metadata: { cart: '77' },
+      success_url: 'https://shop.example/thanks',
+      cancel_url: 'https://shop.example/cart',
     },
-    handle: async ({ caller, db, body, idempotencyKey }) => {
-      const asked = { db, caller, claim: createClaim(ROUTE, idempotencyKey, body), wallets }
-      for (;;) {
-        const answer = await createOnce(deps, asked, body)
-        if (answer !== 'other_wallet') return answer
-        wallets.forget(caller)
-      }
-    },
-  })
-}
+  },
+  handle: async ({ caller, db, body, claim }, deps: PaymentCreateDeps) => {
+    for (;;) {
+      const answer = await createOnce(deps, { db, caller, claim }, body)
+      if (answer !== 'other_wallet') return answer
+      deps.wallets.forget(caller)
+    }
+  },
+})
 
 type Asked = {
   readonly db: Session
   readonly caller: Caller
   readonly claim: Claim | null
-  readonly wallets: WalletMemory
 }
 
 async function createOnce(
   deps: PaymentCreateDeps,
   asked: Asked,
   body: CreatePaymentBody,
-): Promise<Answer | 'other_wallet'> {
+): Promise<Answer<never> | 'other_wallet'> {
   const { db, caller, claim } = asked
   const payment = await newPayment(deps, asked, body).catch((refusal) => replayOr(asked, refusal))
   if ('status' in payment) return payment
@@ -92,13 +91,13 @@ async function createOnce(
 
 async function newPayment(
   deps: PaymentCreateDeps,
-  { db, caller, wallets }: Asked,
+  { db, caller }: Asked,
   body: CreatePaymentBody,
 ): Promise<NewPayment> {
   for (const field of ['success_url', 'cancel_url'] as const) if (caller.livemode) refuseLocalUrl(field, body[field])
   const provider = body.provider ?? null
   const price = await requirePrice(deps.rates, { text: body.amount, currency: body.currency, provider })
-  const destination = await wallets.read(db, caller)
+  const destination = await deps.wallets.read(db, caller)
   if (destination === null)
     throw new Problem('wallet_not_configured', 'Set the wallet that the USDC goes to, then create payments.')
   await deps.openPayments.countNew(db, caller, 'account')
@@ -125,7 +124,7 @@ function renderNew({ publicUrl }: PaymentCreateDeps, caller: Tenant, payment: Ne
  * Rethrows the refusal unless a response is stored: the first request may have been accepted, at another rate or
  * wallet.
  */
-async function replayOr({ db, caller, claim }: Asked, refusal: unknown): Promise<Answer> {
+async function replayOr({ db, caller, claim }: Asked, refusal: unknown): Promise<Answer<never>> {
   const stored = claim === null ? null : await readReplay(db, caller, claim)
   if (stored === null) throw refusal
   return stored
@@ -133,10 +132,6 @@ async function replayOr({ db, caller, claim }: Asked, refusal: unknown): Promise
 
 /** In live mode a buyer must be able to reach the merchant. */
 export function refuseLocalUrl(field: string, value: string | undefined): void {
-  if (value === undefined || !isLocal(new URL(value))) return
-  const message = `${field}: must be an https URL of a public host.`
-  throw new Problem('validation_failed', message, {
-    param: field,
-    errors: [{ pointer: `/${field}`, code: 'url_invalid', message }],
-  })
+  if (value !== undefined && isLocal(new URL(value)))
+    throw refuseField(field, 'must be an https URL of a public host', 'url_invalid')
 }

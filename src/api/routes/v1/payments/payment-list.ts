@@ -1,18 +1,16 @@
 import { z } from 'zod'
-import { listPayments, type PaymentFilters } from '../../../../db/payments/payment-list.ts'
-import { readPayment } from '../../../../db/payments/payments.ts'
+import { listPayments as listStoredPayments, type PaymentFilters } from '../../../../db/payments/payment-list.ts'
 import { readTimeline } from '../../../../db/payments/timeline.ts'
-import { isId, typeId } from '../../../../domain/ids.ts'
+import { typeId } from '../../../../domain/ids.ts'
 import { PROVIDER_NAMES } from '../../../../domain/methods.ts'
 import { PAYMENT_STATUSES } from '../../../../domain/payment/payment.ts'
 import { renderPayment } from '../../../../domain/payment/payment-object.ts'
 import { TIMELINE_ENTRY } from '../../../document/examples.ts'
-import { Problem } from '../../../http/problems.ts'
-import { defineRoute, type Route } from '../../../route.ts'
+import { defineOperation } from '../../../operation.ts'
 import { idPath, moment } from '../fields.ts'
 import { listAnswer, listSchema, noCursor, pageQuery, readPage, searched, since } from '../lists.ts'
 import { paymentObject } from './payment-schemas.ts'
-import type { PaymentRouteDeps } from './payments.ts'
+import { loadPayment, type PaymentOperationDeps } from './payments.ts'
 
 const STATUSES = new RegExp(`^(?:${PAYMENT_STATUSES.join('|')})(?:,(?:${PAYMENT_STATUSES.join('|')}))*$`)
 
@@ -73,51 +71,46 @@ const timelineEntry = z
   })
   .meta({ id: 'TimelineEntry', examples: [TIMELINE_ENTRY] })
 
-export function paymentListRoutes({ publicUrl }: Pick<PaymentRouteDeps, 'publicUrl'>): Route[] {
-  const list = defineRoute({
-    method: 'get',
-    path: '/v1/payments',
-    operationId: 'listPayments',
-    tag: 'Payments',
-    summary: 'List payments, newest first',
-    scope: 'payments:read',
-    query: listQuery,
-    answers: { 200: listSchema(paymentObject) },
-    example: { query: { limit: '10', status: 'created,pending', 'created[gte]': '2026-01-01T00:00:00Z' } },
-    handle: async ({ caller, db, query }) => {
-      const page = readPage(query)
-      const found = await listPayments(db, caller, { filters: readPaymentFilters(query), page })
-      if (found === null) throw noCursor(page)
-      const { rows, hasMore } = found
-      return listAnswer(
-        rows.map(({ payment, attempts }) => renderPayment(payment, attempts, publicUrl)),
-        hasMore,
-      )
-    },
-  })
+export const listPayments = defineOperation({
+  name: 'listPayments',
+  method: 'get',
+  path: '/v1/payments',
+  tag: 'Payments',
+  summary: 'List payments, newest first',
+  scope: 'payments:read',
+  query: listQuery,
+  answers: { 200: listSchema(paymentObject) },
+  example: { query: { limit: '10', status: 'created,pending', 'created[gte]': '2026-01-01T00:00:00Z' } },
+  handle: async ({ caller, db, query }, { publicUrl }: Pick<PaymentOperationDeps, 'publicUrl'>) => {
+    const page = readPage(query)
+    const found = await listStoredPayments(db, caller, { filters: readPaymentFilters(query), page })
+    if (found === null) throw noCursor(page)
+    const { rows, hasMore } = found
+    return listAnswer(
+      rows.map(({ payment, attempts }) => renderPayment(payment, attempts, publicUrl)),
+      hasMore,
+    )
+  },
+})
 
-  const timeline = defineRoute({
-    method: 'get',
-    path: '/v1/payments/{id}/timeline',
-    operationId: 'readPaymentTimeline',
-    tag: 'Payments',
-    summary: 'List everything that happened to a payment, oldest first',
-    description: 'States, partner orders, money, the transfer, events and their deliveries.',
-    scope: 'payments:read',
-    params: idPath,
-    query: z.strictObject(pageQuery('entry', 100)),
-    answers: { 200: listSchema(timelineEntry) },
-    handle: async ({ caller, db, params, query }) => {
-      const found = isId('payment', params.id) ? await readPayment(db, caller, params.id) : null
-      if (found === null) throw new Problem('resource_missing', 'There is no such payment.')
-      const { rows, hasMore } = await readTimeline(db, caller, {
-        paymentId: params.id,
-        page: readPage(query),
-        reader: 'merchant',
-      })
-      return listAnswer(rows, hasMore)
-    },
-  })
-
-  return [list, timeline]
-}
+export const readPaymentTimeline = defineOperation({
+  name: 'readPaymentTimeline',
+  method: 'get',
+  path: '/v1/payments/{id}/timeline',
+  tag: 'Payments',
+  summary: 'List everything that happened to a payment, oldest first',
+  description: 'States, partner orders, money, the transfer, events and their deliveries.',
+  scope: 'payments:read',
+  params: idPath,
+  query: z.strictObject(pageQuery('entry', 100)),
+  answers: { 200: listSchema(timelineEntry) },
+  handle: async ({ caller, db, params, query }) => {
+    const { payment } = await loadPayment(db, caller, params.id)
+    const { rows, hasMore } = await readTimeline(db, caller, {
+      paymentId: payment.id,
+      page: readPage(query),
+      reader: 'merchant',
+    })
+    return listAnswer(rows, hasMore)
+  },
+})

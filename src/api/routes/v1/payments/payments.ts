@@ -1,5 +1,5 @@
 import type { Session, Tenant } from '../../../../db/db.ts'
-import { readPayment } from '../../../../db/payments/payments.ts'
+import { readPayment as readStoredPayment } from '../../../../db/payments/payments.ts'
 import { isId } from '../../../../domain/ids.ts'
 import {
   type PaymentObject,
@@ -10,71 +10,63 @@ import { toSnapshot, whyNotCancelable } from '../../../../domain/payment/snapsho
 import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
 import { CANCELED_PAYMENT } from '../../../document/examples.ts'
 import { Problem } from '../../../http/problems.ts'
-import { defineRoute, NOTHING, type Route } from '../../../route.ts'
+import { defineOperation, NOTHING } from '../../../operation.ts'
 import { idPath } from '../fields.ts'
 import { paymentObject } from './payment-schemas.ts'
-import { receiptRoute } from './receipt.ts'
 
-export type PaymentRouteDeps = {
+export type PaymentOperationDeps = {
   readonly workflows: Pick<PaymentWorkflows, 'cancel'>
   readonly publicUrl: string
 }
 
-export function paymentRoutes(deps: PaymentRouteDeps): Route[] {
-  const { publicUrl } = deps
+export const readPayment = defineOperation({
+  name: 'readPayment',
+  method: 'get',
+  path: '/v1/payments/{id}',
+  tag: 'Payments',
+  summary: 'Read a payment',
+  scope: 'payments:read',
+  params: idPath,
+  answers: { 200: paymentObject },
+  handle: async ({ caller, db, params }, { publicUrl }: Pick<PaymentOperationDeps, 'publicUrl'>) => ({
+    status: 200,
+    body: render(await loadPayment(db, caller, params.id), publicUrl),
+  }),
+})
 
-  const read = defineRoute({
-    method: 'get',
-    path: '/v1/payments/{id}',
-    operationId: 'readPayment',
-    tag: 'Payments',
-    summary: 'Read a payment',
-    scope: 'payments:read',
-    params: idPath,
-    answers: { 200: paymentObject },
-    handle: async ({ caller, db, params }) => ({ status: 200, body: await find(db, caller, params) }),
-  })
+export const cancelPayment = defineOperation({
+  name: 'cancelPayment',
+  method: 'post',
+  path: '/v1/payments/{id}/cancel',
+  audited: NOTHING,
+  reachesOut: true,
+  tag: 'Payments',
+  problems: ['payment_not_cancelable', 'temporarily_unavailable'],
+  summary: 'Cancel a payment before any money arrives',
+  scope: 'payments:write',
+  params: idPath,
+  answers: { 200: paymentObject },
+  example: { answer: CANCELED_PAYMENT },
+  handle: async ({ caller, db, params }, { workflows, publicUrl }: PaymentOperationDeps) => {
+    const before = await loadPayment(db, caller, params.id)
+    if (before.payment.status === 'canceled') return { status: 200, body: render(before, publicUrl) }
+    refuseUnlessCancelable(before)
+    const answer = await workflows.cancel(before.payment.id)
+    if ('kind' in answer) throw unconfirmed()
+    const after = await loadPayment(db, caller, params.id)
+    if (after.payment.status === 'canceled') return { status: 200, body: render(after, publicUrl) }
+    refuseUnlessCancelable(after)
+    // The state that prevented the cancellation has changed since.
+    throw unconfirmed()
+  },
+})
 
-  const cancel = defineRoute({
-    method: 'post',
-    path: '/v1/payments/{id}/cancel',
-    operationId: 'cancelPayment',
-    audited: NOTHING,
-    reachesOut: true,
-    tag: 'Payments',
-    problems: ['payment_not_cancelable', 'temporarily_unavailable'],
-    summary: 'Cancel a payment before any money arrives',
-    scope: 'payments:write',
-    params: idPath,
-    answers: { 200: paymentObject },
-    example: { answer: CANCELED_PAYMENT },
-    handle: async ({ caller, db, params }) => {
-      const before = await load(db, caller, params)
-      if (before.payment.status === 'canceled') return { status: 200, body: render(before) }
-      refuseUnlessCancelable(before)
-      const answer = await deps.workflows.cancel(before.payment.id)
-      if ('kind' in answer) throw unconfirmed()
-      const after = await load(db, caller, params)
-      if (after.payment.status === 'canceled') return { status: 200, body: render(after) }
-      refuseUnlessCancelable(after)
-      // The state that prevented the cancellation has changed since.
-      throw unconfirmed()
-    },
-  })
+const render = ({ payment, attempts }: PaymentWithAttempts, publicUrl: string): PaymentObject =>
+  renderPayment(payment, attempts, publicUrl)
 
-  return [read, cancel, receiptRoute(find)]
-
-  async function find(db: Session, caller: Tenant, params: { id: string }): Promise<PaymentObject> {
-    return render(await load(db, caller, params))
-  }
-
-  function render({ payment, attempts }: PaymentWithAttempts): PaymentObject {
-    return renderPayment(payment, attempts, publicUrl)
-  }
-}
-
-async function load(db: Session, caller: Tenant, { id }: { id: string }): Promise<PaymentWithAttempts> {
-  const found = isId('payment', id) ? await readPayment(db, caller, id) : null
+/** One `resource_missing` (404) for malformed and unknown ids, and for payments of other accounts. */
+export async function loadPayment(db: Session, tenant: Tenant, id: string): Promise<PaymentWithAttempts> {
+  const found = isId('payment', id) ? await readStoredPayment(db, tenant, id) : null
   if (found === null) throw new Problem('resource_missing', 'There is no such payment.')
   return found
 }

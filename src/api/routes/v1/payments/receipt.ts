@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import type { Session, Tenant } from '../../../../db/db.ts'
 import { readReceipt } from '../../../../db/receipts/receipts.ts'
-import type { PaymentObject } from '../../../../domain/payment/payment-object.ts'
+import type { Payment } from '../../../../domain/payment/payment-object.ts'
 import { RECEIPT_FORMAT } from '../../../../domain/settlement/receipt.ts'
 import { PAYMENT_RECEIPT } from '../../../document/examples.ts'
 import { Problem } from '../../../http/problems.ts'
-import { defineRoute, type Route } from '../../../route.ts'
+import { defineOperation } from '../../../operation.ts'
 import { idPath, moment, usdcAmount } from '../fields.ts'
+import { loadPayment } from './payments.ts'
 
 const bytes = z.string().regex(/^0x(?:[0-9a-f]{2})*$/)
 const hash = z.string().regex(/^0x[0-9a-f]{64}$/)
@@ -47,33 +47,29 @@ const paymentReceipt = z
 /** Seconds between two rounds of the worker that issues receipts. */
 const RETRY_AFTER = '5'
 
-export function receiptRoute(
-  find: (db: Session, caller: Tenant, params: { id: string }) => Promise<PaymentObject>,
-): Route {
-  return defineRoute({
-    method: 'get',
-    path: '/v1/payments/{id}/receipt',
-    operationId: 'readPaymentReceipt',
-    tag: 'Payments',
-    summary: 'Read the receipt of a settled payment',
-    description:
-      'A signed document that proves that the USDC arrived. Anyone can verify it independently: at /receipts/verify, or with `pinrail verify`.',
-    problems: ['receipt_not_available'],
-    scope: 'payments:read',
-    params: idPath,
-    answers: { 200: paymentReceipt },
-    handle: async ({ caller, db, params }) => {
-      const payment = await find(db, caller, params)
-      const receipt = await readReceipt(db, caller, payment.id)
-      if (receipt === null) throw notAvailable(payment)
-      return { status: 200, body: receipt }
-    },
-  })
-}
+export const readPaymentReceipt = defineOperation({
+  name: 'readPaymentReceipt',
+  method: 'get',
+  path: '/v1/payments/{id}/receipt',
+  tag: 'Payments',
+  summary: 'Read the receipt of a settled payment',
+  description:
+    'A signed document that proves that the USDC arrived. Anyone can verify it independently: at /receipts/verify, or with `pinrail verify`.',
+  problems: ['receipt_not_available'],
+  scope: 'payments:read',
+  params: idPath,
+  answers: { 200: paymentReceipt },
+  handle: async ({ caller, db, params }) => {
+    const { payment } = await loadPayment(db, caller, params.id)
+    const receipt = await readReceipt(db, caller, payment.id)
+    if (receipt === null) throw notAvailable(payment)
+    return { status: 200, body: JSON.stringify(receipt) }
+  },
+})
 
-function notAvailable({ status, settlement }: PaymentObject): Problem {
+function notAvailable({ status, transfer }: Payment): Problem {
   const members = { payment_status: status }
-  if (settlement.tx_hash === null)
+  if (transfer === null)
     return new Problem('receipt_not_available', `Only a settled payment has a receipt: this one is ${status}.`, {
       members,
     })

@@ -6,7 +6,7 @@ import { MAX_ATTEMPTS } from '../../../../domain/payment/requests.ts'
 import type { SimulatedAction } from '../../../../domain/simulation.ts'
 import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
 import { Problem } from '../../../http/problems.ts'
-import { type SkipTimeDeps, skipPaymentTime } from './skip-time.ts'
+import { missing, type SkipTimeDeps, skipPaymentTime } from './skip-time.ts'
 
 /** Returns the order's status if the order does not allow the action. */
 export type Simulate = (
@@ -114,8 +114,4 @@ async function simulated({ provider, id }: Attempt): Promise<Order> {
 
 function notNow(detail: string): Problem {
   return new Problem('temporarily_unavailable', detail, { headers: { 'retry-after': '2' } })
-}
-
-export function missing(): Problem {
-  return new Problem('resource_missing', 'There is no such test payment.')
 }

@@ -1,14 +1,12 @@
 import { z } from 'zod'
-import type { Session, Tenant } from '../../../../db/db.ts'
-import { readPayment } from '../../../../db/payments/payments.ts'
-import { isId } from '../../../../domain/ids.ts'
 import { FAILURE_CODES, type FailureCode } from '../../../../domain/payment/partner.ts'
 import { renderPayment } from '../../../../domain/payment/payment-object.ts'
 import { SIMULATED_ACTIONS } from '../../../../domain/simulation.ts'
-import { defineRoute, type Route } from '../../../route.ts'
+import { defineOperation } from '../../../operation.ts'
 import { idPath } from '../fields.ts'
 import { paymentObject } from './payment-schemas.ts'
-import { missing, type SimulateDeps, simulateOutcome } from './simulate-outcome.ts'
+import { type SimulateDeps, simulateOutcome } from './simulate-outcome.ts'
+import { loadTestPayment, missing } from './skip-time.ts'
 
 const body = z.strictObject({
   action: z.enum([...SIMULATED_ACTIONS, 'twice']).meta({
@@ -26,40 +24,30 @@ const body = z.strictObject({
   failure_code: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).optional(),
 })
 
-export function simulateRoutes(deps: SimulateDeps): Route[] {
-  return [
-    defineRoute({
-      method: 'post',
-      path: '/v1/test/payments/{id}/simulate',
-      operationId: 'simulatePayment',
-      tag: 'Test mode',
-      summary: 'Act as the buyer and the partner of a test payment',
-      description:
-        'Opens a partner order if there is none. The partner then does what the request says, and the payment follows a moment later, as with a real partner.',
-      scope: 'payments:write',
-      params: idPath,
-      body,
-      answers: { 202: paymentObject },
-      problems: ['not_possible_now', 'temporarily_unavailable'],
-      example: { body: { action: 'pay' } },
-      handle: async ({ caller, db, params: { id }, body: wanted }) => {
-        if (deps.simulate === null || caller.livemode) throw missing()
-        const read = () => find(db, caller, id)
-        const { action, received_minor: receivedMinor, failure_code: failureCode } = wanted
-        await simulateOutcome(deps, read, {
-          action,
-          ...(receivedMinor !== undefined && { receivedMinor }),
-          ...(failureCode !== undefined && { failureCode }),
-        })
-        const after = await read()
-        return { status: 202, body: renderPayment(after.payment, after.attempts, deps.publicUrl) }
-      },
-    }),
-  ]
-}
-
-async function find(db: Session, caller: Tenant, id: string) {
-  const found = isId('payment', id) ? await readPayment(db, caller, id) : null
-  if (found === null) throw missing()
-  return found
-}
+export const simulatePayment = defineOperation({
+  name: 'simulatePayment',
+  method: 'post',
+  path: '/v1/test/payments/{id}/simulate',
+  tag: 'Test mode',
+  summary: 'Act as the buyer and the partner of a test payment',
+  description:
+    'Opens a partner order if there is none. The partner then does what the request says, and the payment follows a moment later, as with a real partner.',
+  scope: 'payments:write',
+  params: idPath,
+  body,
+  answers: { 202: paymentObject },
+  problems: ['not_possible_now', 'temporarily_unavailable'],
+  example: { body: { action: 'pay' } },
+  handle: async ({ caller, db, params: { id }, body: wanted }, deps: SimulateDeps) => {
+    if (deps.simulate === null) throw missing()
+    const read = () => loadTestPayment(db, caller, id)
+    const { action, received_minor: receivedMinor, failure_code: failureCode } = wanted
+    await simulateOutcome(deps, read, {
+      action,
+      ...(receivedMinor !== undefined && { receivedMinor }),
+      ...(failureCode !== undefined && { failureCode }),
+    })
+    const after = await read()
+    return { status: 202, body: renderPayment(after.payment, after.attempts, deps.publicUrl) }
+  },
+})

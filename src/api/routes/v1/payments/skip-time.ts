@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import type { Db } from '../../../../db/db.ts'
+import type { Db, Session, Tenant } from '../../../../db/db.ts'
 import { readPayment } from '../../../../db/payments/payments.ts'
 import { listRetries, moveIntoPast } from '../../../../db/test-mode/clock.ts'
 import { isId } from '../../../../domain/ids.ts'
-import { renderPayment } from '../../../../domain/payment/payment-object.ts'
+import { type PaymentWithAttempts, renderPayment } from '../../../../domain/payment/payment-object.ts'
 import type { SkipDeliveryTime } from '../../../../temporal/deliveries.ts'
 import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
 import { Problem } from '../../../http/problems.ts'
-import { defineRoute, type Route } from '../../../route.ts'
+import { defineOperation } from '../../../operation.ts'
 import { idPath } from '../fields.ts'
 import { paymentObject } from './payment-schemas.ts'
 
@@ -23,35 +23,29 @@ export type SkipTimeDeps = {
 /** The longest time that a payment is open and its late money is awaited. */
 const MOST_SECONDS = 30 * 86_400
 
-export function skipTimeRoutes(deps: SkipTimeDeps): Route[] {
-  return [
-    defineRoute({
-      method: 'post',
-      path: '/v1/test/payments/{id}/skip_time',
-      operationId: 'skipTime',
-      tag: 'Test mode',
-      summary: 'Advance the time of a test payment',
-      description:
-        'Moves the times of the payment into the past. Everything that was due in that time happens now: it expires, waiting for late money ends, webhooks are retried. The payment follows a moment later.',
-      scope: 'payments:write',
-      params: idPath,
-      body: z.strictObject({
-        seconds: z.int().min(1).max(MOST_SECONDS).meta({ description: 'At most 30 days.' }),
-      }),
-      answers: { 202: paymentObject },
-      problems: ['temporarily_unavailable'],
-      example: { body: { seconds: 86_400 } },
-      handle: async ({ caller, db, params: { id }, body: { seconds } }) => {
-        const read = () => (isId('payment', id) ? readPayment(db, caller, id) : null)
-        if (caller.livemode || (await read()) === null) throw missing()
-        await skipPaymentTime(deps, id, seconds)
-        const after = await read()
-        if (after === null) throw missing()
-        return { status: 202, body: renderPayment(after.payment, after.attempts, deps.publicUrl) }
-      },
-    }),
-  ]
-}
+export const skipTime = defineOperation({
+  name: 'skipTime',
+  method: 'post',
+  path: '/v1/test/payments/{id}/skip_time',
+  tag: 'Test mode',
+  summary: 'Advance the time of a test payment',
+  description:
+    'Moves the times of the payment into the past. Everything that was due in that time happens now: it expires, waiting for late money ends, webhooks are retried. The payment follows a moment later.',
+  scope: 'payments:write',
+  params: idPath,
+  body: z.strictObject({
+    seconds: z.int().min(1).max(MOST_SECONDS).meta({ description: 'At most 30 days.' }),
+  }),
+  answers: { 202: paymentObject },
+  problems: ['temporarily_unavailable'],
+  example: { body: { seconds: 86_400 } },
+  handle: async ({ caller, db, params: { id }, body: { seconds } }, deps: SkipTimeDeps) => {
+    await loadTestPayment(db, caller, id)
+    await skipPaymentTime(deps, id, seconds)
+    const after = await loadTestPayment(db, caller, id)
+    return { status: 202, body: renderPayment(after.payment, after.attempts, deps.publicUrl) }
+  },
+})
 
 /** The caller must have checked that the payment belongs to the merchant. Throws in live mode. */
 export async function skipPaymentTime(deps: SkipTimeDeps, paymentId: string, seconds: number): Promise<void> {
@@ -62,6 +56,12 @@ export async function skipPaymentTime(deps: SkipTimeDeps, paymentId: string, sec
   for (const retry of await listRetries(db, paymentId)) await skipDeliveryTime({ ...retry, ms: seconds * 1000 })
 }
 
-function missing(): Problem {
+export async function loadTestPayment(db: Session, tenant: Tenant, id: string): Promise<PaymentWithAttempts> {
+  const found = isId('payment', id) && !tenant.livemode ? await readPayment(db, tenant, id) : null
+  if (found === null) throw missing()
+  return found
+}
+
+export function missing(): Problem {
   return new Problem('resource_missing', 'There is no such test payment.')
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import {
   type DeliveryEntry,
-  listDeliveries,
+  listDeliveries as listStoredDeliveries,
   recordTestEvent,
   reviveDelivery,
   reviveFailed,
@@ -9,16 +9,16 @@ import {
 import type { WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.ts'
 import { isId } from '../../../../domain/ids.ts'
 import type { DeliveryWorkflows } from '../../../../temporal/deliveries.ts'
-import { answerOnce, createClaim } from '../../../http/idempotency.ts'
+import { answerOnce } from '../../../http/idempotency.ts'
 import { Problem } from '../../../http/problems.ts'
 import type { RequestLimits } from '../../../limits/request-limits.ts'
-import { defineRoute, NOTHING, type Route, WHOLE } from '../../../route.ts'
+import { defineOperation, NOTHING, WHOLE } from '../../../operation.ts'
 import { idPath } from '../fields.ts'
 import { cursorSchema, listAnswer, listSchema, noCursor, pageQuery, readPage, since } from '../lists.ts'
 import { deliveryObject, redeliveryObject, testEventObject } from './endpoint-schemas.ts'
 import { findOwnEndpoint } from './endpoints.ts'
 
-export type DeliveryRouteDeps = {
+export type DeliveryOperationDeps = {
   readonly clock: () => number
   readonly deliveries: DeliveryWorkflows
   readonly limits: Pick<RequestLimits, 'countSend'>
@@ -31,138 +31,126 @@ const MOST_STARTED = 500
 const REPLAYABLE_MS = 30 * 86_400_000
 const API_VERSION = 'v1'
 
-export function deliveryRoutes(deps: DeliveryRouteDeps): Route[] {
-  return [listRoute(), testRoute(deps), redeliverRoute(deps), redeliverFailedRoute(deps)]
-}
+export const listDeliveries = defineOperation({
+  name: 'listDeliveries',
+  method: 'get',
+  path: '/v1/webhook_endpoints/{id}/deliveries',
+  tag: 'Webhooks',
+  summary: 'List the deliveries to an endpoint, newest event first',
+  scope: 'webhooks:read',
+  params: idPath,
+  query: z.strictObject({
+    ...pageQuery('event'),
+    status: z.enum(['pending', 'delivered', 'exhausted', 'disabled']).optional(),
+    event: cursorSchema('event').optional(),
+  }),
+  answers: { 200: listSchema(deliveryObject) },
+  handle: async ({ caller, db, params, query }) => {
+    const { id } = await findOwnEndpoint(db, caller, params.id)
+    const filters = { status: query.status, event: query.event }
+    const page = readPage(query)
+    const found = await listStoredDeliveries(db, caller, { endpointId: id, filters, page })
+    if (found === null) throw noCursor(page)
+    return listAnswer(found.rows.map(renderDelivery), found.hasMore)
+  },
+})
 
-function listRoute(): Route {
-  return defineRoute({
-    method: 'get',
-    path: '/v1/webhook_endpoints/{id}/deliveries',
-    operationId: 'listDeliveries',
-    tag: 'Webhooks',
-    summary: 'List the deliveries to an endpoint, newest event first',
-    scope: 'webhooks:read',
-    params: idPath,
-    query: z.strictObject({
-      ...pageQuery('event'),
-      status: z.enum(['pending', 'delivered', 'exhausted', 'disabled']).optional(),
-      event: cursorSchema('event').optional(),
-    }),
-    answers: { 200: listSchema(deliveryObject) },
-    handle: async ({ caller, db, params, query }) => {
-      const { id } = await findOwnEndpoint(db, caller, params.id)
-      const filters = { status: query.status, event: query.event }
-      const page = readPage(query)
-      const found = await listDeliveries(db, caller, { endpointId: id, filters, page })
-      if (found === null) throw noCursor(page)
-      return listAnswer(found.rows.map(renderDelivery), found.hasMore)
-    },
-  })
-}
-
-function testRoute({ clock, deliveries, limits }: DeliveryRouteDeps): Route {
-  return defineRoute({
-    method: 'post',
-    path: '/v1/webhook_endpoints/{id}/test',
-    operationId: 'testWebhookEndpoint',
-    tag: 'Webhooks',
-    summary: 'Send a signed event of the type webhook.test',
-    description: 'It is sent once, without retries. The next one can be sent when this one has its response.',
-    scope: 'webhooks:write',
-    idempotency: 'itself',
-    params: idPath,
-    answers: { 202: testEventObject },
-    problems: ['not_possible_now'],
-    handle: async ({ caller, db, params, idempotencyKey }) => {
-      const endpoint = requireEnabled(await findOwnEndpoint(db, caller, params.id))
-      const claim = createClaim(`POST /v1/webhook_endpoints/${endpoint.id}/test`, idempotencyKey, {})
-      const { merchantId } = caller
-      let event = ''
-      const answer = await answerOnce(db, { tenant: caller, claim }, async (tx) => {
-        const at = new Date(clock()).toISOString()
-        limits.countSend(caller)
-        const recorded = await recordTestEvent(tx, caller, { endpointId: endpoint.id, at, apiVersion: API_VERSION })
-        if (recorded === null)
-          throw new Problem('not_possible_now', 'The last test event has no response yet. Find it in the deliveries.')
-        event = recorded
-        return { status: 202, body: { object: 'test_event', event, endpoint: endpoint.id } }
-      })
-      if (event !== '')
-        await deliveries.deliverNow({ eventId: event, endpointId: endpoint.id, merchantId, attemptsDone: 0 })
-      return answer
-    },
-  })
-}
-
-function redeliverRoute({ deliveries, limits }: DeliveryRouteDeps): Route {
-  return defineRoute({
-    method: 'post',
-    path: '/v1/webhook_endpoints/{id}/deliveries/{event}/redeliver',
-    operationId: 'redeliverEvent',
-    audited: NOTHING,
-    reachesOut: true,
-    tag: 'Webhooks',
-    summary: 'Resend an event to an endpoint, with the same id and bytes',
-    description: 'The schedule of retries starts again, also for an event that arrived.',
-    scope: 'webhooks:write',
-    params: z.object({ id: z.string(), event: z.string() }),
-    answers: { 202: deliveryObject },
-    problems: ['not_possible_now'],
-    handle: async ({ caller, db, params }) => {
-      const { id } = requireEnabled(await findOwnEndpoint(db, caller, params.id))
-      const target = { endpointId: id, eventId: params.event }
+export const testWebhookEndpoint = defineOperation({
+  name: 'testWebhookEndpoint',
+  method: 'post',
+  path: '/v1/webhook_endpoints/{id}/test',
+  tag: 'Webhooks',
+  summary: 'Send a signed event of the type webhook.test',
+  description: 'It is sent once, without retries. The next one can be sent when this one has its response.',
+  scope: 'webhooks:write',
+  idempotency: 'itself',
+  params: idPath,
+  answers: { 202: testEventObject },
+  problems: ['not_possible_now'],
+  reachesOut: true,
+  handle: async ({ caller, db, params, claim }, { clock, deliveries, limits }: DeliveryOperationDeps) => {
+    const endpoint = requireEnabled(await findOwnEndpoint(db, caller, params.id))
+    const { merchantId } = caller
+    let event = ''
+    const answer = await answerOnce(db, { tenant: caller, claim }, async (tx) => {
+      const at = new Date(clock()).toISOString()
       limits.countSend(caller)
-      const revived = isId('event', params.event) ? await reviveDelivery(db, caller, target) : null
-      if (revived === null) throw new Problem('resource_missing', 'There is no such delivery.')
-      await deliveries.deliverNow({ ...target, merchantId: caller.merchantId, attemptsDone: revived.attempts })
-      const page = { limit: 1, after: null, before: null }
-      const found = await listDeliveries(db, caller, { endpointId: id, filters: { event: params.event }, page })
-      const delivery = found?.rows[0]
-      if (delivery === undefined) throw new Problem('resource_missing', 'There is no such delivery.')
-      return { status: 202, body: renderDelivery(delivery) }
-    },
-  })
-}
+      const recorded = await recordTestEvent(tx, caller, { endpointId: endpoint.id, at, apiVersion: API_VERSION })
+      if (recorded === null)
+        throw new Problem('not_possible_now', 'The last test event has no response yet. Find it in the deliveries.')
+      event = recorded
+      return { status: 202, body: { object: 'test_event', event, endpoint: endpoint.id } as const }
+    })
+    if (event !== '')
+      await deliveries.deliverNow({ eventId: event, endpointId: endpoint.id, merchantId, attemptsDone: 0 })
+    return answer
+  },
+})
 
-function redeliverFailedRoute({ clock, deliveries, limits }: DeliveryRouteDeps): Route {
-  return defineRoute({
-    method: 'post',
-    path: '/v1/webhook_endpoints/{id}/redeliver_failed',
-    operationId: 'redeliverFailed',
-    audited: WHOLE,
-    reachesOut: true,
-    tag: 'Webhooks',
-    summary: 'Resend every failed event since a time',
-    description: 'At most 30 days back. Deliveries that are still being retried stay as they are.',
-    scope: 'webhooks:write',
-    params: idPath,
-    body: z.strictObject({ since }),
-    answers: { 202: redeliveryObject },
-    problems: ['not_possible_now'],
-    example: { body: { since: '2026-11-01T00:00:00Z' } },
-    handle: async ({ caller, db, params, body }) => {
-      const { merchantId } = caller
-      const { id } = requireEnabled(await findOwnEndpoint(db, caller, params.id))
-      limits.countSend(caller)
-      const oldest = new Date(clock() - REPLAYABLE_MS).toISOString()
-      const from = body.since > oldest ? body.since : oldest
-      const revived = await reviveFailed(db, caller, { endpointId: id, since: from })
-      const started = revived.slice(0, MOST_STARTED)
-      for (let next = 0; next < started.length; next += AT_ONCE) {
-        const wave = started.slice(next, next + AT_ONCE)
-        const answers = await Promise.all(
-          wave.map(({ event_id, attempts }) =>
-            deliveries.deliverNow({ eventId: event_id, endpointId: id, merchantId, attemptsDone: attempts }),
-          ),
-        )
-        // Temporal does not respond. The worker's sweep starts the rest when it does.
-        if (answers.includes(false)) break
-      }
-      return { status: 202, body: { object: 'redelivery', endpoint: id, deliveries: revived.length } }
-    },
-  })
-}
+export const redeliverEvent = defineOperation({
+  name: 'redeliverEvent',
+  method: 'post',
+  path: '/v1/webhook_endpoints/{id}/deliveries/{event}/redeliver',
+  audited: NOTHING,
+  reachesOut: true,
+  tag: 'Webhooks',
+  summary: 'Resend an event to an endpoint, with the same id and bytes',
+  description: 'The schedule of retries starts again, also for an event that arrived.',
+  scope: 'webhooks:write',
+  params: z.object({ id: z.string(), event: z.string() }),
+  answers: { 202: deliveryObject },
+  problems: ['not_possible_now'],
+  handle: async ({ caller, db, params }, { deliveries, limits }: DeliveryOperationDeps) => {
+    const { id } = requireEnabled(await findOwnEndpoint(db, caller, params.id))
+    const target = { endpointId: id, eventId: params.event }
+    limits.countSend(caller)
+    const revived = isId('event', params.event) ? await reviveDelivery(db, caller, target) : null
+    if (revived === null) throw new Problem('resource_missing', 'There is no such delivery.')
+    await deliveries.deliverNow({ ...target, merchantId: caller.merchantId, attemptsDone: revived.attempts })
+    const page = { limit: 1, after: null, before: null }
+    const found = await listStoredDeliveries(db, caller, { endpointId: id, filters: { event: params.event }, page })
+    const delivery = found?.rows[0]
+    if (delivery === undefined) throw new Problem('resource_missing', 'There is no such delivery.')
+    return { status: 202, body: renderDelivery(delivery) }
+  },
+})
+
+export const redeliverFailed = defineOperation({
+  name: 'redeliverFailed',
+  method: 'post',
+  path: '/v1/webhook_endpoints/{id}/redeliver_failed',
+  audited: WHOLE,
+  reachesOut: true,
+  tag: 'Webhooks',
+  summary: 'Resend every failed event since a time',
+  description: 'At most 30 days back. Deliveries that are still being retried stay as they are.',
+  scope: 'webhooks:write',
+  params: idPath,
+  body: z.strictObject({ since }),
+  answers: { 202: redeliveryObject },
+  problems: ['not_possible_now'],
+  example: { body: { since: '2026-11-01T00:00:00Z' } },
+  handle: async ({ caller, db, params, body }, { clock, deliveries, limits }: DeliveryOperationDeps) => {
+    const { merchantId } = caller
+    const { id } = requireEnabled(await findOwnEndpoint(db, caller, params.id))
+    limits.countSend(caller)
+    const oldest = new Date(clock() - REPLAYABLE_MS).toISOString()
+    const from = body.since > oldest ? body.since : oldest
+    const revived = await reviveFailed(db, caller, { endpointId: id, since: from })
+    const started = revived.slice(0, MOST_STARTED)
+    for (let next = 0; next < started.length; next += AT_ONCE) {
+      const wave = started.slice(next, next + AT_ONCE)
+      const answers = await Promise.all(
+        wave.map(({ event_id, attempts }) =>
+          deliveries.deliverNow({ eventId: event_id, endpointId: id, merchantId, attemptsDone: attempts }),
+        ),
+      )
+      // Temporal does not respond. The worker's sweep starts the rest when it does.
+      if (answers.includes(false)) break
+    }
+    return { status: 202, body: { object: 'redelivery', endpoint: id, deliveries: revived.length } as const }
+  },
+})
 
 function requireEnabled(endpoint: WebhookEndpoint): WebhookEndpoint {
   if (endpoint.disabled_at === null) return endpoint

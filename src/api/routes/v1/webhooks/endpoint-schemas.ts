@@ -4,7 +4,7 @@ import { ALL_EVENT_TYPES, DEFAULT_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from '../..
 import { DELETED_ENDPOINT, ENDPOINT, ENDPOINT_WITH_SECRET } from '../../../document/endpoint-examples.ts'
 import { DELIVERY, REDELIVERY, TEST_EVENT } from '../../../document/examples.ts'
 import { moment, safeText } from '../fields.ts'
-import { endpointUrl, extendJsonSchema } from '../patterns.ts'
+import { ENDPOINT_URL, extendJsonSchema } from '../patterns.ts'
 
 const eventTypes = z
   .array(z.enum([...WEBHOOK_EVENT_TYPES, ALL_EVENT_TYPES]), 'must be a list of event types')
@@ -12,31 +12,24 @@ const eventTypes = z
   .max(20, 'must name at most 20 types')
   .transform((types) => [...new Set(types)])
 
-const url = (mode: 'test' | 'live') =>
-  z
-    .string()
-    .min(1)
-    .max(2048, 'must have at most 2048 characters')
-    .meta({ pattern: endpointUrl(mode) })
+const url = z.string().min(1).max(2048, 'must have at most 2048 characters').meta({ pattern: ENDPOINT_URL })
 const description = safeText(500)
 
-export const createEndpointBody = (mode: 'test' | 'live') =>
-  z.strictObject({
-    url: url(mode),
-    description: description.optional(),
-    enabled_events: eventTypes.default([...DEFAULT_EVENT_TYPES]),
-  })
+export const createEndpointBody = z.strictObject({
+  url,
+  description: description.optional(),
+  enabled_events: eventTypes.default([...DEFAULT_EVENT_TYPES]),
+})
 
-export const updateEndpointBody = (mode: 'test' | 'live') =>
-  z
-    .strictObject({
-      url: url(mode).optional(),
-      description: description.nullable().optional(),
-      enabled_events: eventTypes.optional(),
-      enabled: z.boolean().optional().meta({ description: 'Enabling it resets its record of failures.' }),
-    })
-    .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
-    .meta(extendJsonSchema({ minProperties: 1 }))
+export const updateEndpointBody = z
+  .strictObject({
+    url: url.optional(),
+    description: description.nullable().optional(),
+    enabled_events: eventTypes.optional(),
+    enabled: z.boolean().optional().meta({ description: 'Enabling it resets its record of failures.' }),
+  })
+  .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
+  .meta(extendJsonSchema({ minProperties: 1 }))
 
 export const rotateSecretBody = z.strictObject({
   overlap: z
