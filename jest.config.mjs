@@ -34,7 +34,7 @@ const pure = {
   displayName: 'pure',
   testMatch: PURE,
   transform: transform('commonjs'),
-  transformIgnorePatterns: ['/node_modules/(?!(dinero\\.js|intl-messageformat|@formatjs|preact)/)'],
+  transformIgnorePatterns: ['/node_modules/(?!(intl-messageformat|@formatjs|preact)/)'],
 }
 
 /** Tests against real parts, which run as the ES modules that they are, and share the services of the run. */

@@ -1,6 +1,6 @@
 /**
  * Decimals of the currencies that the platform charges in, from ISO 4217. They are not from `Intl`, which has 0 for
- * HUF, COP and others although the standard has 2. A test compares this table with dinero.js.
+ * HUF and COP although the standard has 2. A test compares the others with it.
  */
 export const CURRENCY_DECIMALS = {
   AED: 2,

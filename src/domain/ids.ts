@@ -32,6 +32,13 @@ export function isId(kind: IdKind, value: string): boolean {
 
 const BASE_32 = '0123456789abcdefghjkmnpqrstvwxyz'
 
+/** Writes a UUID as a TypeID of the kind (https://github.com/jetify-com/typeid, version 0.3): 26 digits of five bits. */
+export function formatId(kind: IdKind, uuid: string): string {
+  const value = BigInt(`0x${uuid.replaceAll('-', '')}`)
+  const digits = Array.from({ length: 26 }, (_, at) => BASE_32.charAt(Number((value >> BigInt(5 * (25 - at))) & 31n)))
+  return `${ID_PREFIXES[kind]}_${digits.join('')}`
+}
+
 /**
  * Returns when a payment's id was made, in Unix milliseconds: the first 48 bits of its UUIDv7 (RFC 9562, 5.7). No
  * backup and no database clock changes it. Null: it is not the id of a payment.

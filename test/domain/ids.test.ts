@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import {
   conversionKey,
   deliveryWorkflowId,
+  formatId,
   ID_PREFIXES,
   type IdKind,
   isId,
@@ -16,6 +17,13 @@ import { newId } from '../../src/ids.ts'
 
 const SUFFIX = '01hzy3v7t8e4a9v2b6q5r0c1d2'
 const kinds = Object.keys(ID_PREFIXES) as IdKind[]
+
+test('a UUID is written with the digits of the TypeID specification', () => {
+  const valid = '01890a5d-ac96-774b-bcce-b302099a8057'
+  expect(formatId('payment', valid)).toBe('pay_01h455vb4pex5vsknk084sn02q')
+  expect(formatId('event', 'ffffffff-ffff-ffff-ffff-ffffffffffff')).toBe(`evt_7${'z'.repeat(25)}`)
+  expect(formatId('event', '00000000-0000-0000-0000-000000000000')).toBe(`evt_${'0'.repeat(26)}`)
+})
 
 test('every kind has its own prefix, which merchants store', () => {
   expect(ID_PREFIXES).toEqual({
