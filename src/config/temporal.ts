@@ -38,8 +38,6 @@ export const temporalWorkerShape = {
   /** Milliseconds that running activities have to finish after SIGTERM; another worker retries the others. */
   WORKER_SHUTDOWN_GRACE_MS: z.coerce.number().int().min(0).default(25_000),
   WORKER_STICKY_TIMEOUT_MS: z.coerce.number().int().min(100).default(5000),
-  /** The bundle of the workflows that the image has. Without it the worker makes one next to its packages. */
-  WORKFLOW_BUNDLE: z.string().optional(),
   WORKER_BUILD_ID: z.string().optional(),
   WORKER_VERSIONING: z
     .enum(['true', 'false'])

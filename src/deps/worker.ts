@@ -27,7 +27,7 @@ import { createTemporalClient, dataConverter } from '../temporal/connect.ts'
 import { createPaymentWorkflows } from '../temporal/payments.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import { createSender } from '../webhooks/send.ts'
-import { bundleWorkflows, openBundle } from '../worker/bundle.ts'
+import { bundleWorkflows } from '../worker/bundle.ts'
 import { createDeliverySweep } from '../worker/delivery-sweep.ts'
 import type { Loop } from '../worker/loop.ts'
 import { createRelay, type Relay } from '../worker/relay.ts'
@@ -152,7 +152,7 @@ const listenForWork = (
 async function composeQueues(config: WorkerConfig, what: Pick<WorkerSettings, 'activities' | 'interceptor'>) {
   const [connection, bundle] = await Promise.all([
     NativeConnection.connect(config.temporal.connection),
-    config.WORKFLOW_BUNDLE === undefined ? bundleWorkflows() : openBundle(config.WORKFLOW_BUNDLE),
+    bundleWorkflows(),
   ])
   const workers = await createWorkers({
     connection,

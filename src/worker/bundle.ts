@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { dirname, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleWorkflowCode, type WorkflowBundlePath } from '@temporalio/worker'
 
@@ -10,53 +10,31 @@ const SOURCE = fileURLToPath(new URL('..', import.meta.url))
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/pinrail', import.meta.url))
 /** Refuses messages that the codec could not open. */
 const INTERCEPTORS = 'temporal/refuse-plaintext.ts'
-
-/** Suffix of the file next to a bundle. */
-const FINGERPRINT = '.fingerprint'
+/** `npm run build` makes the bundle together with this file, so it is always of the same sources. */
+const BUILT = join(import.meta.dirname, 'workflows.js')
 
 /**
  * Bundles the code that runs in the workflow sandbox: src/workflows/index.ts, the interceptor, and what they import.
- * Bundling takes seconds of CPU, so the result is cached under a name derived from the sources and the SDK's version.
+ * Bundling takes seconds of CPU, so the result is cached under a name derived from the sources and the SDK's version. A
+ * build has the bundle already.
  */
 export async function bundleWorkflows(): Promise<WorkflowBundlePath> {
+  if (existsSync(BUILT)) return { codePath: BUILT }
   const codePath = join(CACHE, `workflows-${await fingerprint()}.js`)
-  if (!existsSync(codePath)) await write(codePath, await makeBundle())
+  if (!existsSync(codePath)) await makeBundle(codePath)
   return { codePath }
 }
 
-/** Writes the bundle of an image to this path, and next to it a file with the fingerprint of its sources. */
-export async function writeBundle(path: string): Promise<void> {
-  await write(path, await makeBundle())
-  await write(`${path}${FINGERPRINT}`, await fingerprint())
-}
-
-/**
- * Opens the bundle that `writeBundle` made. Throws if it is not of these sources: a payment would be continued by rules
- * that its activities do not know.
- */
-export async function openBundle(path: string): Promise<WorkflowBundlePath> {
-  const made = await readFile(`${path}${FINGERPRINT}`, 'utf8').catch(() => null)
-  if (made !== (await fingerprint()))
-    throw new Error(
-      `WORKFLOW_BUNDLE: ${path} must be made of these sources: node --import tsx scripts/image/bundle.ts ${path}`,
-    )
-  return { codePath: path }
-}
-
-async function makeBundle(): Promise<string> {
+/** Writes under another name and renames, so that a killed process leaves no partial file. */
+async function makeBundle(path: string): Promise<void> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(SOURCE, 'workflows/index.ts'),
     workflowInterceptorModules: [join(SOURCE, INTERCEPTORS)],
     logger: { trace: ignore, debug: ignore, info: ignore, warn: console.warn, error: console.error, log: ignore },
   })
-  return code
-}
-
-/** Writes under another name and renames, so that a killed process leaves no partial file. */
-async function write(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true })
+  await mkdir(CACHE, { recursive: true })
   const unfinished = `${path}.${process.pid}`
-  await writeFile(unfinished, text)
+  await writeFile(unfinished, code)
   await rename(unfinished, path)
 }
 

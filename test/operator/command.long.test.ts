@@ -16,14 +16,14 @@ const fixture = useFixture()
 const execute = promisify(execFile)
 
 test('the command without the variables of the worker names them', async () => {
-  const args = ['src/operator/pinrail.mjs', 'settlement', 'status']
+  const args = ['--import', 'tsx', 'src/operator/pinrail.ts', 'settlement', 'status']
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] }
   const failed = execute(process.execPath, args, { env })
   await expect(failed).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('DATABASE_URL') })
 })
 
 test('preflight opens the keystores that the variables of the process name', async () => {
-  const args = ['src/operator/pinrail.mjs', 'preflight']
+  const args = ['--import', 'tsx', 'src/operator/pinrail.ts', 'preflight']
   const env = {
     ...LIVE_ENVIRONMENT,
     PATH: process.env['PATH'],

@@ -6,8 +6,8 @@ import { runPinrail } from '../../src/operator/command.ts'
 
 describe('The output of the command', () => {
   test('output is dropped silently when its reader has ended, as `head` has', async () => {
-    const program = fileURLToPath(new URL('../../src/operator/pinrail.mjs', import.meta.url))
-    const child = spawn(process.execPath, [program, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const program = fileURLToPath(new URL('../../src/operator/pinrail.ts', import.meta.url))
+    const child = spawn(process.execPath, ['--import', 'tsx', program, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] })
     child.stdout.destroy()
     let err = ''
     child.stderr.on('data', (part) => (err += String(part)))

@@ -3,8 +3,9 @@ import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from '@jest/globals'
 import { parseSync } from 'oxc-parser'
+import { ENTRIES } from '../../scripts/build/entries.ts'
 import { sourceFiles } from '../../scripts/imports/files.ts'
-import { SYSTEM_TOOLS, systemLockfile } from '../../scripts/setup/subset.mjs'
+import { SYSTEM_TOOLS, subsetLockfile } from '../../scripts/setup/subset.mjs'
 
 /** `npm start` installs the packages that run the system, and none that only checks and tests need. */
 
@@ -12,7 +13,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const lockfile = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
   packages: Record<string, { dev?: boolean; dependencies?: Record<string, string> }>
 }
-const { packages } = systemLockfile(lockfile)
+const { packages } = subsetLockfile(lockfile)
 const has = (name: string): boolean => `node_modules/${name}` in packages
 
 test('the subset has the production packages and the tools of npm start', () => {
@@ -44,7 +45,7 @@ test('the subset finds each package where Node would, and takes every version fr
       'node_modules/e': {},
     },
   }
-  const found = systemLockfile(small).packages
+  const found = subsetLockfile(small).packages
   expect(Object.keys(found)).toEqual([
     '',
     'node_modules/a',
@@ -55,14 +56,8 @@ test('the subset finds each package where Node would, and takes every version fr
   expect(found['node_modules/c']).not.toHaveProperty('dev')
 })
 
-/** The processes of a live system, and the operator's command. */
-const PRODUCTION = [
-  'src/main/api.ts',
-  'src/main/worker.ts',
-  'src/main/codec.ts',
-  'src/workflows/index.ts',
-  'src/operator/pinrail.mjs',
-]
+/** The processes of a live system, the operator's command, and the workflows. */
+const PRODUCTION = [...ENTRIES.app, 'src/workflows/index.ts']
 
 /** The commands of a development system, and the processes that they start. */
 const DEVELOPMENT = [
@@ -72,8 +67,7 @@ const DEVELOPMENT = [
   'scripts/demo/main.ts',
   'scripts/prepare.ts',
   'scripts/setup/temporal/sdk-download-child.ts',
-  'src/main/sandbox.ts',
-  'src/main/inbox.ts',
+  ...ENTRIES.sandbox,
 ]
 
 test('the subset has every package that one of its files imports', () => {

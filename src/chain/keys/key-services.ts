@@ -25,7 +25,7 @@ export const loadPackage: Load = async (name) => {
     return (await import(name)) as unknown
   } catch (error) {
     throw new Error(
-      `a key in this service needs the package ${name}: npm install --no-save ${name}, at the version in package.json`,
+      `a key in this service needs the package ${name}: the images app-aws and app-gcp have it; elsewhere, install the version that ops/images names`,
       { cause: error },
     )
   }
