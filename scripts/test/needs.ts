@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ensureContainers } from '../compose/program.ts'
 import { ensureChromium } from '../setup/chromium.ts'
 import { ensureHelm } from '../setup/programs/helm.ts'
 import { ensureLanguages } from '../setup/programs/languages.ts'
@@ -28,6 +29,7 @@ const PROGRAMS: readonly Program[] = [
   { name: 'promtool', use: /ensurePromtool\(/, ensure: ensurePromtool },
   { name: 'helm', use: /ensureHelm\(/, ensure: ensureHelm },
   { name: 'stripe-mock', use: /startStripeMock\(/, ensure: ensureStripeMock },
+  { name: 'a container engine', use: /openComposed\(/, ensure: ensureContainers },
 ]
 
 export type LeftOut = {

@@ -6,7 +6,7 @@ import { firstLine, isExecutable } from '../run.ts'
 import { buildFromModule } from './temporal-build.ts'
 
 /** The server that tools/temporal-cluster/go.mod names. */
-const NAME = 'temporal-cluster-1.31.2'
+const NAME = 'temporal-cluster-1.32.0'
 const SOURCES = ['go.temporal.io/server/cmd/server', 'go.temporal.io/server/cmd/tools/sql']
 
 export type ClusterPrograms = {
