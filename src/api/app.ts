@@ -8,7 +8,6 @@ import express, {
   type RequestHandler,
   type Response,
 } from 'express'
-import type { Registry } from 'prom-client'
 import type { Db } from '../db/db.ts'
 import type { NewDigest } from '../db/merchants/api-keys.ts'
 import type { ApiRequest } from '../db/merchants/requests.ts'
@@ -17,6 +16,7 @@ import type { ReadCallback } from '../domain/payment/partner.ts'
 import type { HealthCheck } from '../runtime/health.ts'
 import type { Logger } from '../runtime/log.ts'
 import { createDurations } from '../runtime/metrics.ts'
+import type { Registry } from '../runtime/registry.ts'
 import type { Tracing } from '../runtime/traces.ts'
 import type { DeliveryWorkflows, SkipDeliveryTime } from '../temporal/deliveries.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'

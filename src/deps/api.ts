@@ -1,4 +1,3 @@
-import type { Registry } from 'prom-client'
 import type { ApiDeps } from '../api/app.ts'
 import { notePayment } from '../api/http/metrics.ts'
 import { createBackground } from '../api/limits/background.ts'
@@ -23,6 +22,7 @@ import { createReadCallback } from '../partners/index.ts'
 import { createSimulatedAct } from '../partners/simulator/act.ts'
 import type { Logger } from '../runtime/log.ts'
 import { createRegistry, watchPages } from '../runtime/metrics.ts'
+import type { Registry } from '../runtime/registry.ts'
 import { openTracing } from '../runtime/traces.ts'
 import { createTemporalClient } from '../temporal/connect.ts'
 import { createDeliveryWorkflows, createSkipDeliveryTime } from '../temporal/deliveries.ts'
@@ -78,7 +78,7 @@ export async function composeApi(
   const settings = partnerSettings(config)
   const rates = connectRates(connectConverter(config), clock)
   const later = composeLater({ db, log })
-  const registry = createRegistry(db.poolUse)
+  const registry = createRegistry('pinrail-api', db.poolUse)
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-api' })
   const down = createDownPartners({
     read: () => listDown(db),

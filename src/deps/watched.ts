@@ -1,11 +1,11 @@
 import type { Worker } from '@temporalio/worker'
-import type { Registry } from 'prom-client'
 import { countBacklog, countPayments, countSettled } from '../db/books.ts'
 import type { Db } from '../db/db.ts'
 import { countViolations, readAge } from '../db/invariants/violations.ts'
 import { listDown } from '../db/partners/standing.ts'
 import { countAttention } from '../db/payments/attention.ts'
 import { watchBooks } from '../runtime/metrics.ts'
+import type { Registry } from '../runtime/registry.ts'
 import { type SettlementSources, watchSettlement } from '../runtime/settlement.ts'
 
 export function createMonitoring({

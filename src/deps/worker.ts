@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { NativeConnection, type Worker } from '@temporalio/worker'
-import type { Registry } from 'prom-client'
 import { createPaymentActivities } from '../activities/payment/payment.ts'
 import { createAnnounceActivities } from '../activities/webhooks/announce.ts'
 import { createWebhookDeliveryActivities } from '../activities/webhooks/webhook-delivery.ts'
@@ -20,6 +19,7 @@ import { traceActivities } from '../runtime/activities.ts'
 import type { HealthCheck } from '../runtime/health.ts'
 import type { Logger } from '../runtime/log.ts'
 import { createCallDurations, createRegistry } from '../runtime/metrics.ts'
+import type { Registry } from '../runtime/registry.ts'
 import { openTracing } from '../runtime/traces.ts'
 import { createSettlementHooks } from '../settlement/hooks.ts'
 import type { SettlementRunner } from '../settlement/runner.ts'
@@ -89,7 +89,7 @@ export async function composeWorker(
   const own = randomUUID()
   const notifyOthers = createNotifier(db, PAYOUTS_CHANNEL)
   const notices = listenForWork(config, { wakeups, settlement, own })
-  const registry = createRegistry(db.poolUse)
+  const registry = createRegistry('pinrail-worker', db.poolUse)
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-worker' })
   const watching = { durations: createCallDurations(registry), tracing }
   const calls = composePartners(config, { db, log, wakeup: wakeups.partners, clock, ...watching })

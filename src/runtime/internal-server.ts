@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
-import type { Registry } from 'prom-client'
 import { createHealth, type HealthCheck } from './health.ts'
+import { PAGE_TYPE, type Registry } from './registry.ts'
 import { createTimeouts, SERVER_TIMEOUTS, type ServerTimeouts } from './server-timeouts.ts'
 
 /**
@@ -23,7 +23,7 @@ export function createInternalServer({
       const health = await healthNow()
       return json(health.status === 'not ready' ? 503 : 200, health)
     },
-    '/metrics': async () => ({ status: 200, type: registry.contentType, text: await registry.metrics() }),
+    '/metrics': async () => ({ status: 200, type: PAGE_TYPE, text: await registry.page() }),
   }
   return createServer(createTimeouts(patience), (request, response) => {
     const page = pages[request.url?.split('?')[0] ?? '']

@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { performance } from 'node:perf_hooks'
+import { openRegistry, type Registry, type Timer } from './registry.ts'
 import { type MetricNumber, onceEach, registerNumbers } from './sampled-metrics.ts'
 
 /** The numbers of the books. Every process has the same, so one of them is enough. */
@@ -17,65 +18,77 @@ export type PoolUse = { readonly total: number; readonly idle: number; readonly 
 /** In seconds. Most answers take milliseconds; a checkout that waits for a partner takes seconds. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/**
- * Milliseconds between two measurements of the event loop's delay. With the default, 10, they take 5 ms of CPU a
- * second.
- */
-const LOOP_DELAY_EVERY_MS = 100
-
 /** Creates the registry of a process: the process itself, and its connections to the database. */
-export function createRegistry(poolUse: () => PoolUse): Registry {
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_DELAY_EVERY_MS })
-  new Gauge({
-    name: 'pinrail_database_connections',
-    help: 'Connections of this process by what they do; `waiting` are requests that have none.',
-    labelNames: ['state'] as const,
-    registers: [registry],
-    collect() {
-      for (const [state, count] of Object.entries(poolUse())) this.set({ state }, count)
+export function createRegistry(service: string, poolUse: () => PoolUse): Registry {
+  const registry = openRegistry(service)
+  watchProcess(registry)
+  registry.watch(
+    {
+      name: 'pinrail_database_connections',
+      help: 'Connections of this process by what they do; `waiting` are requests that have none.',
+      labels: ['state'],
     },
-  })
+    'gauge',
+    () => Object.entries(poolUse()).map(([state, value]) => ({ value, labels: { state } })),
+  )
   return registry
 }
 
-/** Measures the time of the api's responses, by route. */
-export function createDurations(registry: Registry): Histogram<'method' | 'route' | 'status'> {
-  return new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time from the request to the end of its answer, by route.',
-    labelNames: ['method', 'route', 'status'] as const,
-    buckets: BUCKETS,
-    registers: [registry],
+function watchProcess(registry: Registry): void {
+  const gauge = (name: string, help: string, read: () => number): void =>
+    registry.watch({ name, help, labels: [] }, 'gauge', () => [{ value: read(), labels: {} }])
+  const cpu = { name: 'process_cpu_seconds_total', help: 'CPU time of the process.', labels: [] }
+  registry.watch(cpu, 'counter', () => {
+    const { user, system } = process.cpuUsage()
+    return [{ value: (user + system) / 1e6, labels: {} }]
   })
+  gauge('process_resident_memory_bytes', 'Memory of the process.', () => process.memoryUsage.rss())
+  gauge('nodejs_heap_size_used_bytes', 'Memory of JavaScript objects.', () => process.memoryUsage().heapUsed)
+  gauge('process_start_time_seconds', 'Unix time of the start.', () => performance.timeOrigin / 1000)
+  let before = performance.eventLoopUtilization()
+  gauge('nodejs_eventloop_utilization', 'Busy share of the event loop since the last page, 0 to 1.', () => {
+    const now = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(now, before)
+    before = now
+    return utilization
+  })
+}
+
+export type RequestDurations = Timer<'method' | 'route' | 'status'>
+
+/** Measures the time of the api's responses, by route. */
+export function createDurations(registry: Registry): RequestDurations {
+  return registry.timer(
+    {
+      name: 'http_request_duration_seconds',
+      help: 'Time from the request to the end of its answer, by route.',
+      labels: ['method', 'route', 'status'],
+    },
+    BUCKETS,
+  )
 }
 
 /** In seconds. A call is given up after eight. */
 const CALL_BUCKETS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8]
 
-export type CallDurations = Histogram<'partner' | 'call' | 'outcome'>
+export type CallDurations = Timer<'partner' | 'call' | 'outcome'>
 
 /** Measures how long partners and the converter take, and the outcome. */
 export function createCallDurations(registry: Registry): CallDurations {
-  return new Histogram({
-    name: 'pinrail_partner_call_seconds',
-    help: 'Time until a partner or the converter had answered. `outcome`: `answered`, or why there is no answer.',
-    labelNames: ['partner', 'call', 'outcome'] as const,
-    buckets: CALL_BUCKETS,
-    registers: [registry],
-  })
+  return registry.timer(
+    {
+      name: 'pinrail_partner_call_seconds',
+      help: 'Time until a partner or the converter had answered. `outcome`: `answered`, or why there is no answer.',
+      labels: ['partner', 'call', 'outcome'],
+    },
+    CALL_BUCKETS,
+  )
 }
 
 /** Counts the pages of buyers that this process notifies of changes. */
 export function watchPages(registry: Registry, count: () => number): void {
-  new Gauge({
-    name: 'pinrail_open_pages',
-    help: 'Pages of buyers that this process notifies of changes.',
-    registers: [registry],
-    collect() {
-      this.set(count())
-    },
-  })
+  const help = 'Pages of buyers that this process notifies of changes.'
+  registry.watch({ name: 'pinrail_open_pages', help, labels: [] }, 'gauge', () => [{ value: count(), labels: {} }])
 }
 
 /** Each number of the books: its source, and the column that has it. */
@@ -154,14 +167,10 @@ const NUMBERS: Readonly<Record<string, MetricNumber<keyof Books>>> = {
  */
 export function watchBooks(registry: Registry, sources: Books, withinMs?: number): void {
   const books = onceEach(sources, withinMs)
-  const readable = new Gauge({
-    name: 'pinrail_books_readable',
-    help: '1 when the database answered what this page asked it, else 0.',
-    registers: [registry],
-    async collect() {
-      const answers = await Promise.allSettled(Object.values(books).map((read) => read()))
-      readable.set(answers.every(({ status }) => status === 'fulfilled') ? 1 : 0)
-    },
+  const help = '1 when the database answered what this page asked it, else 0.'
+  registry.watch({ name: 'pinrail_books_readable', help, labels: [] }, 'gauge', async () => {
+    const answers = await Promise.allSettled(Object.values(books).map((read) => read()))
+    return [{ value: answers.every(({ status }) => status === 'fulfilled') ? 1 : 0, labels: {} }]
   })
   registerNumbers(registry, books, NUMBERS)
 }

@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Registry } from './registry.ts'
 
 /** Null: the value is not known now, and has no series. */
 export type Row = Readonly<Record<string, string | number | null>>
@@ -23,30 +23,14 @@ export function registerNumbers<Name extends string>(
   sources: Sources<Name>,
   numbers: Readonly<Record<string, MetricNumber<Name>>>,
 ): void {
-  for (const [name, { from, value, help, labels, counts }] of Object.entries(numbers)) {
-    const labelled = (row: Row) => Object.fromEntries(labels.map((label) => [label, String(row[label])]))
-    const rows = async (): Promise<readonly Row[]> =>
-      (await sources[from]().catch((): Row[] => [])).filter((row) => row[value] !== null)
-    const common = { name, help, labelNames: labels, registers: [registry] }
-    if (counts === true)
-      new Counter({
-        ...common,
-        async collect() {
-          const found = await rows()
-          this.reset()
-          for (const row of found) this.inc(labelled(row), Number(row[value]))
-        },
-      })
-    else
-      new Gauge({
-        ...common,
-        async collect() {
-          const found = await rows()
-          this.reset()
-          for (const row of found) this.set(labelled(row), Number(row[value]))
-        },
-      })
-  }
+  for (const [name, { from, value, help, labels, counts }] of Object.entries(numbers))
+    registry.watch({ name, help, labels }, counts === true ? 'counter' : 'gauge', async () => {
+      const rows = (await sources[from]()).filter((row) => row[value] !== null)
+      return rows.map((row) => ({
+        value: Number(row[value]),
+        labels: Object.fromEntries(labels.map((label) => [label, String(row[label])])),
+      }))
+    })
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Registry } from 'prom-client'
+import type { Registry } from './registry.ts'
 import { type MetricNumber, onceEach, registerNumbers, type Sources } from './sampled-metrics.ts'
 
 /**

@@ -13,6 +13,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
+import { describeProcess } from './registry.ts'
 
 /**
  * A payment is one trace, whatever process works on it and however long it takes: the ids of the trace and of its root
@@ -63,16 +64,13 @@ export type TracingSettings = {
 
 export async function openTracing({ endpoint, service }: TracingSettings): Promise<Tracing> {
   if (endpoint === undefined) return NO_TRACING
-  const [{ TracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }] = await Promise.all(
-    [
-      import('@opentelemetry/sdk-trace'),
-      import('@opentelemetry/exporter-trace-otlp-http'),
-      import('@opentelemetry/resources'),
-    ],
-  )
+  const [{ TracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }] = await Promise.all([
+    import('@opentelemetry/sdk-trace'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+  ])
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces`, timeoutMillis: CLOSE_MS })
   const provider = new TracerProvider({
-    resource: resourceFromAttributes({ 'service.name': service }),
+    resource: describeProcess(service),
     spanProcessors: [new BatchSpanProcessor({ exporter })],
   })
   return createTracing(provider.getTracer('pinrail'), () => provider.shutdown())

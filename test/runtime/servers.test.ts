@@ -5,7 +5,6 @@ import { type AddressInfo, connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import express from 'express'
 import { pino } from 'pino'
-import { Registry } from 'prom-client'
 import { until } from '../../scripts/test/until.ts'
 import { accessLog } from '../../src/api/http/metrics.ts'
 import { createApiServer } from '../../src/api/http/server.ts'
@@ -16,6 +15,7 @@ import { countAttention } from '../../src/db/payments/attention.ts'
 import { createHealth } from '../../src/runtime/health.ts'
 import { createInternalServer, listenInternally } from '../../src/runtime/internal-server.ts'
 import { createDurations, createRegistry, watchBooks } from '../../src/runtime/metrics.ts'
+import { openRegistry } from '../../src/runtime/registry.ts'
 import type { ServerTimeouts } from '../../src/runtime/server-timeouts.ts'
 import { NO_TRACING } from '../../src/runtime/traces.ts'
 import { createPayloadCodec } from '../../src/temporal/codec.ts'
@@ -30,7 +30,7 @@ describe('the internal port', () => {
   beforeAll(async () => {
     shop = await openTestApi({ temporalDown: true, deps: ({ healthChecks }) => ({ healthChecks }) })
     const { db } = shop
-    const registry = createRegistry(db.poolUse)
+    const registry = createRegistry('pinrail-test', db.poolUse)
     watchBooks(registry, {
       payments: () => countPayments(db),
       attention: () => countAttention(db),
@@ -146,7 +146,7 @@ describe('the internal port', () => {
     })
 
     test('metrics report that the books cannot be read, and show no old number', async () => {
-      const registry = createRegistry(shop.db.poolUse)
+      const registry = createRegistry('pinrail-test', shop.db.poolUse)
       let asked = 0
       const gone = async (): Promise<never> => {
         asked += 1
@@ -161,7 +161,7 @@ describe('the internal port', () => {
         invariants: gone,
         reconciled: gone,
       })
-      const text = await registry.metrics()
+      const text = await registry.page()
       expect(text).toContain('pinrail_books_readable 0')
       // Once for each of the seven, however many series come from it.
       expect(asked).toBe(7)
@@ -187,10 +187,10 @@ describe('the internal port', () => {
     }
 
     test('a silent database is reported as unreadable, with all other metrics, before Prometheus’s timeout', async () => {
-      const registry = createRegistry(() => ({ total: 10, idle: 0, waiting: 5 }))
+      const registry = createRegistry('pinrail-test', () => ({ total: 10, idle: 0, waiting: 5 }))
       watchBooks(registry, sources, 100)
       for (const _scrape of [1, 2]) {
-        const text = await registry.metrics()
+        const text = await registry.page()
         expect(text).toContain('pinrail_books_readable 0')
         expect(text).toContain('pinrail_backlog{queue="deliveries"} 2')
         expect(text).toContain('pinrail_database_connections{state="waiting"} 5')
@@ -203,7 +203,7 @@ describe('the internal port', () => {
 })
 
 describe('Clients that leave before the response', () => {
-  const registry = new Registry()
+  const registry = openRegistry('pinrail-test')
   const lines: { status: number; msg: string; route: string }[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
 
@@ -241,7 +241,7 @@ describe('Clients that leave before the response', () => {
   test('a client that leaves before the response is counted as having waited, with its own status', async () => {
     await leave('/v1/payments')
     await until(
-      () => registry.metrics(),
+      () => registry.page(),
       (text) =>
         text.includes('http_request_duration_seconds_count{method="GET",route="/v1/payments",status="499"} 1') &&
         lines.some(({ status, msg }) => status === 499 && msg === 'left before the answer'),
@@ -264,7 +264,7 @@ describe('Clients that leave before the response', () => {
       async () => lines.filter(({ status }) => status === 499).length,
       (count) => count === 2,
     )
-    const text = await registry.metrics()
+    const text = await registry.page()
     expect(text).toContain('_count{method="GET",route="/v1/providers",status="200"} 1')
     expect(text).not.toContain('/c/:token/live')
   })
@@ -283,7 +283,11 @@ describe('Slow clients', () => {
         ...(patience !== undefined && { patience }),
       }),
     'the internal port': (patience) =>
-      createInternalServer({ checks: [], registry: new Registry(), ...(patience !== undefined && { patience }) }),
+      createInternalServer({
+        checks: [],
+        registry: openRegistry('pinrail-test'),
+        ...(patience !== undefined && { patience }),
+      }),
     'the codec server': (patience) =>
       createCodecServer({ codec, ...signed, ...(patience !== undefined && { patience }) }),
   }

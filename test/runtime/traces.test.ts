@@ -62,7 +62,7 @@ test.each([
 })
 
 test('each call to a partner is counted by its result; a call that a partner does not support is still absent', async () => {
-  const registry = createRegistry(() => ({ total: 0, idle: 0, waiting: 0 }))
+  const registry = createRegistry('pinrail-test', () => ({ total: 0, idle: 0, waiting: 0 }))
   const { tracing } = openTracing()
   const failures = [new PartnerError('throttled', 'later'), new Error('broken')]
   const partner: PaymentPartner = {
@@ -80,7 +80,7 @@ test('each call to a partner is counted by its result; a call that a partner doe
   await expect(watched.openOrder(order, signal)).rejects.toThrow('later')
   await expect(watched.openOrder(order, signal)).rejects.toThrow('broken')
   expect(await watched.readOrder({ attemptId: 'att_1', reference: null }, signal)).toBeNull()
-  const text = await registry.metrics()
+  const text = await registry.page()
   for (const labels of [
     'call="open",outcome="throttled"',
     'call="open",outcome="failed"',

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { Registry } from 'prom-client'
 import { encodeFunctionData } from 'viem/utils'
 import { poll } from '../../scripts/system/waiting.ts'
 import { createDepositKeys } from '../../src/chain/deposits/deposit-keys.ts'
@@ -12,6 +11,7 @@ import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import type { TreasuryMovement } from '../../src/domain/settlement/payout.ts'
 import { acknowledge } from '../../src/operator/payouts.ts'
+import { openRegistry } from '../../src/runtime/registry.ts'
 import { watchSettlement } from '../../src/runtime/settlement.ts'
 import { usdcAdminAbi } from '../../src/sandbox/chain.ts'
 import { createSettlementFigures } from '../../src/settlement/figures.ts'
@@ -50,14 +50,14 @@ describe('the figures of settlement', () => {
   function page(clock: () => Date) {
     const rpc = connectRpc({ urls: nodes.map(({ url }) => url), quorum: 2, chainId: TOKEN.chainId, timeoutMs: 500 })
     const chain = { rpc, token: TOKEN, treasuries: [{ address: fixture.treasury.address }], relayers: fixture.relayers }
-    const registry = new Registry()
+    const registry = openRegistry('pinrail-test')
     const figures = createSettlementFigures({
       db: counted(fixture.db),
       chain: { ...chain, funding: null } as unknown as Parameters<typeof createSettlementFigures>[0]['chain'],
       clock,
     })
     watchSettlement(registry, figures)
-    return { rpc, text: () => registry.metrics() }
+    return { rpc, text: () => registry.page() }
   }
   const calls = (): number => nodes.reduce((sum, node) => sum + node.calls.length, 0)
 

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { Registry } from 'prom-client'
 import { poll } from '../../scripts/system/waiting.ts'
 import { createDepositKeys } from '../../src/chain/deposits/deposit-keys.ts'
 import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import type { Db } from '../../src/db/db.ts'
+import { openRegistry, type Registry } from '../../src/runtime/registry.ts'
 import { watchSettlement } from '../../src/runtime/settlement.ts'
 import type { SettlementRunner } from '../../src/settlement/runner.ts'
 import { addAwaited } from '../chain/deposits/awaited.ts'
@@ -76,13 +76,13 @@ const calls = (): number => nodes.reduce((sum, node) => sum + node.calls.length,
 const settled = async (paymentId: string) => (await fixture.payout(paymentId)).state === 'settled'
 
 /** Reads each worker's metrics. */
-async function scrape(pages: readonly Registry[]): Promise<void> {
-  for (const page of pages) expect(await page.metrics()).toMatch(/^pinrail_treasury_usdc\{.*\} \d/m)
+async function scrape(registries: readonly Registry[]): Promise<void> {
+  for (const registry of registries) expect(await registry.page()).toMatch(/^pinrail_treasury_usdc\{.*\} \d/m)
 }
 
 test('two workers that have settled payouts, watch addresses, and serve metrics make at most 3 statements and 4 node calls a second while idle', async () => {
   const pages = workers.map(({ figures }) => {
-    const registry = new Registry()
+    const registry = openRegistry('pinrail-test')
     watchSettlement(registry, figures)
     return registry
   })

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Request, RequestHandler } from 'express'
-import type { Histogram } from 'prom-client'
 import { isId } from '../../domain/ids.ts'
 import type { Logger } from '../../runtime/log.ts'
+import type { RequestDurations } from '../../runtime/metrics.ts'
 import { parseCaller, type Tracing } from '../../runtime/traces.ts'
 
 export type AccessDeps = {
-  readonly durations: Histogram<'method' | 'route' | 'status'>
+  readonly durations: RequestDurations
   readonly tracing: Tracing
   readonly log: Logger
 }
@@ -28,7 +28,7 @@ export function notePayment(paymentId: string): void {
  */
 export function accessLog({ durations, tracing, log }: AccessDeps): RequestHandler {
   return (request, response, next) => {
-    const end = durations.startTimer()
+    const end = durations()
     const startedAt = Date.now()
     const about = { payment: null as string | null }
     const logResponse = (status: number): void => {

@@ -29,13 +29,13 @@ function watcher(partner: string, { durations, tracing }: Watching) {
   return <T>(call: string, ask: () => Promise<T>): Promise<T> => {
     const about = { name: `${partner} ${call}`, kind: 'client', payment: null } as const
     return tracing.span(about, async () => {
-      const end = durations.startTimer({ partner, call })
+      const end = durations()
       try {
         const answer = await ask()
-        end({ outcome: 'answered' })
+        end({ partner, call, outcome: 'answered' })
         return answer
       } catch (error) {
-        end({ outcome: error instanceof PartnerError ? error.kind : 'failed' })
+        end({ partner, call, outcome: error instanceof PartnerError ? error.kind : 'failed' })
         throw error
       }
     })

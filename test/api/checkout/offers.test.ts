@@ -327,7 +327,7 @@ describe('Open pages', () => {
     const second = await createCheckoutFixture({ db: fixture.db, openPages: deps.openPages })
     const payment = await fixture.create()
     const page = await openStream(`${second.url}${payment.path}/live?knows=${await stampNow(payment.id)}`)
-    expect(await deps.registry.metrics()).toContain('pinrail_open_pages 1\n')
+    expect(await deps.registry.page()).toContain('pinrail_open_pages 1\n')
     await movePayment(fixture, payment.id, ['pending'])
     expect(await page.next()).toBe(await stampNow(payment.id))
     await close()
