@@ -12,12 +12,18 @@ import { KNOWN_VARIABLES, readApiConfig, readWorkerConfig } from '../../src/conf
 /** The chart of ops/helm, linted and rendered by helm. */
 
 const CHART = fileURLToPath(new URL('../../ops/helm/pinrail', import.meta.url))
-const EVERYTHING = ['codec.enabled=true', 'serviceMonitor.enabled=true', 'api.ingress.enabled=true']
+const EVERYTHING = [
+  'codec.enabled=true',
+  'serviceMonitor.enabled=true',
+  'api.ingress.enabled=true',
+  'api.httpRoute.enabled=true',
+]
 
 const container = z.looseObject({
   name: z.string(),
   command: z.array(z.string()),
-  env: z.array(z.object({ name: z.string(), value: z.string() })).default([]),
+  image: z.string(),
+  env: z.array(z.looseObject({ name: z.string(), value: z.string().optional() })).default([]),
   envFrom: z.array(z.object({ secretRef: z.object({ name: z.string() }) })),
   securityContext: z.object({ allowPrivilegeEscalation: z.boolean(), readOnlyRootFilesystem: z.boolean() }),
   resources: z.object({ limits: z.object({ memory: z.string() }) }),
@@ -35,7 +41,7 @@ const pod = z.looseObject({
 const manifest = z.looseObject({
   kind: z.string(),
   metadata: z.looseObject({ name: z.string() }),
-  spec: z.looseObject({ template: z.object({ spec: pod }).optional() }),
+  spec: z.looseObject({ template: z.looseObject({ spec: pod }).optional() }).optional(),
 })
 type Manifest = z.infer<typeof manifest>
 
@@ -55,7 +61,7 @@ async function render(...settings: string[]): Promise<Manifest[]> {
 const find = (kind: string, name: string): Manifest | undefined =>
   all.find((one) => one.kind === kind && one.metadata.name === name)
 const findPod = (kind: string, name: string) => {
-  const spec = find(kind, name)?.spec.template?.spec
+  const spec = find(kind, name)?.spec?.template?.spec
   if (spec === undefined) throw new Error(`there is no ${kind} ${name}`)
   return { ...spec, container: spec.containers[0]! }
 }
@@ -76,6 +82,7 @@ test('the chart renders every part, and with the default values only parts that 
     'Deployment shop-api',
     'Deployment shop-codec',
     'Deployment shop-worker',
+    'HTTPRoute shop-api',
     'HorizontalPodAutoscaler shop-api',
     'Ingress shop-api',
     'Job shop-migrate',
@@ -88,10 +95,14 @@ test('the chart renders every part, and with the default values only parts that 
     'Service shop-api',
     'Service shop-codec',
     'Service shop-internal',
+    'ServiceAccount shop-api',
+    'ServiceAccount shop-codec',
+    'ServiceAccount shop-worker',
     'ServiceMonitor shop',
   ])
   const usual = kinds(await render())
-  expect(usual).not.toContain('ServiceMonitor shop')
+  for (const special of ['ServiceMonitor shop', 'HTTPRoute shop-api', 'Ingress shop-api'])
+    expect(usual).not.toContain(special)
   expect(usual).toContain('NetworkPolicy shop')
 })
 
@@ -119,7 +130,7 @@ test.each(['api', 'worker'])('a file that a variable of the %s names can be moun
     `${name}.extraVolumeMounts[0].mountPath=/files`,
   )
   const of = manifests.find(({ kind, metadata }) => `${kind} ${metadata.name}` === `Deployment shop-${name}`)
-  const spec = of?.spec.template?.spec
+  const spec = of?.spec?.template?.spec
   const [volumes, mounts] = [spec?.['volumes'], spec?.containers[0]?.['volumeMounts']]
   expect(volumes).toContainEqual({ name: 'files', secret: { secretName: 'countries' } })
   expect(volumes).toContainEqual(expect.objectContaining({ name: 'tmp' }))
@@ -167,6 +178,108 @@ test('only the worker serves the metrics of Temporal’s SDK, inside the cluster
   expect(find('ServiceMonitor', 'shop')?.spec).toMatchObject({
     endpoints: [{ port: 'internal' }, { port: 'sdk-metrics' }],
   })
+})
+
+describe.each(['api', 'worker', 'codec', 'migration'])('the pods of %s', (name) => {
+  const kind = name === 'migration' ? 'Job' : 'Deployment'
+  const renderPod = async (...settings: string[]) => {
+    const manifests = await render('codec.enabled=true', ...settings.map((setting) => `${name}.${setting}`))
+    const pods = manifests.filter((one) => one.kind === kind && one.spec?.template !== undefined)
+    const found = pods.find(
+      ({ metadata }) => metadata.name === (name === 'migration' ? 'shop-migrate' : `shop-${name}`),
+    )
+    return { manifests, template: found?.spec?.template }
+  }
+
+  test('run where and as whom the values say', async () => {
+    const { template } = await renderPod(
+      'podLabels.team=payments',
+      'podAnnotations.note=kept',
+      'nodeSelector.disk=fast',
+      'tolerations[0].key=payments',
+      'tolerations[0].operator=Exists',
+      'affinity.podAntiAffinity.x=y',
+      'priorityClassName=high',
+      'serviceAccount.create=false',
+      'serviceAccount.name=payments-identity',
+    )
+    expect(template?.metadata).toMatchObject({
+      labels: { team: 'payments', 'app.kubernetes.io/instance': 'shop' },
+      annotations: { note: 'kept' },
+    })
+    expect(template?.spec).toMatchObject({
+      serviceAccountName: 'payments-identity',
+      nodeSelector: { disk: 'fast' },
+      tolerations: [{ key: 'payments', operator: 'Exists' }],
+      affinity: { podAntiAffinity: { x: 'y' } },
+      priorityClassName: 'high',
+    })
+  })
+
+  test('receive a variable from any Secret', async () => {
+    const { template } = await renderPod(
+      'extraEnv[0].name=LOG_LEVEL',
+      'extraEnv[0].valueFrom.secretKeyRef.name=mine',
+      'extraEnv[0].valueFrom.secretKeyRef.key=level',
+    )
+    const variable = { name: 'LOG_LEVEL', valueFrom: { secretKeyRef: { name: 'mine', key: 'level' } } }
+    expect(template?.spec.containers[0]?.env).toContainEqual(variable)
+  })
+})
+
+test.each(['api', 'worker', 'codec'])(
+  '%s has a service account that a cloud can know by its annotation',
+  async (name) => {
+    const manifests = await render(
+      'codec.enabled=true',
+      `${name}.serviceAccount.annotations.eks\\.amazonaws\\.com/role-arn=arn:aws:iam::1:role/pay`,
+    )
+    const account = manifests.find((one) => one.kind === 'ServiceAccount' && one.metadata.name === `shop-${name}`)
+    expect(account).toMatchObject({
+      metadata: { annotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/pay' } },
+      automountServiceAccountToken: false,
+    })
+  },
+)
+
+test('the gateway’s route leads to the api', () => {
+  expect(find('HTTPRoute', 'shop-api')?.spec).toEqual({
+    parentRefs: [{ name: 'gateway', namespace: 'gateway', sectionName: 'https' }],
+    hostnames: ['pay.example.com'],
+    rules: [{ backendRefs: [{ name: 'shop-api', port: 80 }] }],
+  })
+})
+
+test('an older build keeps its workers, which take only its payments', async () => {
+  const manifests = await render(
+    'worker.buildId=1-1-0',
+    'image.tag=1.1.0',
+    'worker.olderBuilds[0].buildId=1-0-0',
+    'worker.olderBuilds[0].replicas=1',
+    'worker.olderBuilds[0].image.tag=1.0.0',
+  )
+  const workers = manifests.filter(({ metadata }) => metadata.name.startsWith('shop-worker-'))
+  const builds = workers.map(({ metadata, spec }) => {
+    const { image, env } = spec!.template!.spec.containers[0]!
+    const version = env.filter((variable) => /^WORKER_(VERSIONING|BUILD_ID)$/.test(variable.name))
+    const selector = spec!['selector'] as { matchLabels: object }
+    return [metadata.name, spec!['replicas'], image, version.map(({ value }) => value).sort(), selector.matchLabels]
+  })
+  const labels = { 'app.kubernetes.io/instance': 'shop', 'app.kubernetes.io/component': 'worker' }
+  expect(builds).toEqual([
+    ['shop-worker-1-1-0', 2, 'pinrail-app:1.1.0', ['1-1-0', 'true'], { ...labels, 'pinrail.io/build': '1-1-0' }],
+    ['shop-worker-1-0-0', 1, 'pinrail-app:1.0.0', ['1-0-0', 'true'], { ...labels, 'pinrail.io/build': '1-0-0' }],
+  ])
+})
+
+test.each([
+  ['worker.replica=3', 'replica'],
+  ['config.PINRAIL_MODE=production', 'PINRAIL_MODE'],
+  ['worker.buildId=Build_1', 'buildId'],
+  ['image.digest=1.0.0', 'digest'],
+  ['migration.serviceAccount.create=true', 'serviceAccount'],
+])('helm refuses the value %s and names it', async (setting, name) => {
+  await expect(render(setting)).rejects.toThrow(name)
 })
 
 test('the migration is the command of the image', () => {
