@@ -262,13 +262,26 @@ test('an older build keeps its workers, which take only its payments', async () 
   const builds = workers.map(({ metadata, spec }) => {
     const { image, env } = spec!.template!.spec.containers[0]!
     const version = env.filter((variable) => /^WORKER_(VERSIONING|BUILD_ID)$/.test(variable.name))
+    const values = new Set(version.map(({ value }) => value))
     const selector = spec!['selector'] as { matchLabels: object }
-    return [metadata.name, spec!['replicas'], image, version.map(({ value }) => value).sort(), selector.matchLabels]
+    return [metadata.name, spec!['replicas'], image, values, selector.matchLabels]
   })
   const labels = { 'app.kubernetes.io/instance': 'shop', 'app.kubernetes.io/component': 'worker' }
   expect(builds).toEqual([
-    ['shop-worker-1-1-0', 2, 'pinrail-app:1.1.0', ['1-1-0', 'true'], { ...labels, 'pinrail.io/build': '1-1-0' }],
-    ['shop-worker-1-0-0', 1, 'pinrail-app:1.0.0', ['1-0-0', 'true'], { ...labels, 'pinrail.io/build': '1-0-0' }],
+    [
+      'shop-worker-1-1-0',
+      2,
+      'pinrail-app:1.1.0',
+      new Set(['true', '1-1-0']),
+      { ...labels, 'pinrail.io/build': '1-1-0' },
+    ],
+    [
+      'shop-worker-1-0-0',
+      1,
+      'pinrail-app:1.0.0',
+      new Set(['true', '1-0-0']),
+      { ...labels, 'pinrail.io/build': '1-0-0' },
+    ],
   ])
 })
 
