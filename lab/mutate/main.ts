@@ -28,7 +28,7 @@ const TESTS: Readonly<Record<string, string>> = {
   'payment/funds/account.ts': FUNDS,
   'payment/funds/answer.ts': FUNDS,
   'payment/funds/funds.ts': FUNDS,
-  'payment/funds/next.ts': FUNDS,
+  'payment/funds/money-step.ts': FUNDS,
   'payment/funds/review.ts': FUNDS,
   'payment/partner.ts': 'payment/states',
   'payment/payment.ts': 'payment/states',

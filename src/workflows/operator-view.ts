@@ -1,5 +1,5 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow'
-import { describeCommand, describeNextStep } from '../domain/payment/operator-texts.ts'
+import { describeCommand, describeStepToOperator } from '../domain/payment/operator-texts.ts'
 import { isClosed } from '../domain/payment/payment.ts'
 import type { PaymentSnapshot } from '../domain/payment/snapshot.ts'
 import type { PaymentInput } from './messages.ts'
@@ -46,7 +46,7 @@ function describe(payment: PaymentSnapshot, { amount, merchantId }: Facts): stri
   return [
     `### ${status}${payment.exception === null ? '' : ` · ${payment.exception}`}`,
     '',
-    describeNextStep(payment),
+    describeStepToOperator(payment),
     ...reviews.flatMap(({ reason, attemptId, text }) => [
       '',
       `**${reason}${attemptId === null ? '' : ` (${attemptId})`}.** ${text}`,

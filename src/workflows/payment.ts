@@ -20,8 +20,13 @@ import type {
   OpenAttemptRequest,
   Say,
 } from '../domain/payment/requests.ts'
-import { newPaymentSnapshot, type PaymentSnapshot, whyNotCancelable } from '../domain/payment/snapshot.ts'
-import { nextMoment, nextStep } from '../domain/payment/workflow-step.ts'
+import {
+  type ActivityAnswer,
+  newPaymentSnapshot,
+  type PaymentSnapshot,
+  whyNotCancelable,
+} from '../domain/payment/snapshot.ts'
+import { decideWorkflowStep, findNextMoment } from '../domain/payment/workflow-step.ts'
 import { createAlarm } from './alarm.ts'
 import { createAnnouncer } from './announcer.ts'
 import { createInbox } from './inbox.ts'
@@ -41,8 +46,6 @@ export async function payment(input: messages.PaymentInput): Promise<PaymentStat
     return run.toEnd()
   })
 }
-
-type Changed = { readonly payment: PaymentSnapshot; readonly events: readonly string[] }
 
 class PaymentRun {
   readonly #input: messages.PaymentInput
@@ -71,7 +74,7 @@ class PaymentRun {
     for (;;) {
       await this.#continueAsNewIfLong()
       const now = Date.now()
-      const step = this.#inbox.take() ?? nextStep(this.#payment, { now, polledAt: this.#polledAt })
+      const step = this.#inbox.take() ?? decideWorkflowStep(this.#payment, { now, polledAt: this.#polledAt })
       switch (step.do) {
         case 'load':
           await this.#load()
@@ -108,11 +111,11 @@ class PaymentRun {
   }
 
   /** Applies the answer of an activity. If two answers crossed, the one with the higher version is newer. */
-  #apply(changed: Changed): void {
-    if (changed.payment.version >= this.#payment.version) this.#payment = changed.payment
+  #apply({ payment, events }: ActivityAnswer): void {
+    if (payment.version >= this.#payment.version) this.#payment = payment
     this.#isLoaded = true
     this.#view.describe(this.#payment)
-    for (const eventId of changed.events) this.#announcer.announce(eventId)
+    for (const eventId of events) this.#announcer.announce(eventId)
   }
 
   /** Loads the row. A resumed run might have missed callbacks, so it also reads each watched order. */
@@ -144,7 +147,7 @@ class PaymentRun {
   #startSettlement(): void {
     this.#settling ??= settlement
       .settle(this.#id)
-      .then((changed) => this.#apply(changed))
+      .then((answer) => this.#apply(answer))
       .catch(() => this.#inbox.mustLoad())
       .finally(() => {
         this.#settling = null
@@ -153,7 +156,7 @@ class PaymentRun {
 
   async #wait(): Promise<void> {
     this.#view.list(this.#payment)
-    const moment = nextMoment(this.#payment, this.#polledAt)
+    const moment = findNextMoment(this.#payment, this.#polledAt)
     if (moment !== null) this.#alarm.wakeAt(moment)
     const settling = this.#settling
     const wakeUps = this.#alarm.wakeUps()

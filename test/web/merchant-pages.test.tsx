@@ -6,7 +6,7 @@ import { renderCheckout, renderReceipt } from '../../src/web/checkout/page.tsx'
 import { moneyFacts } from '../../src/web/checkout/screens/receipt-lines.tsx'
 import { renderWebhook, type WebhookView } from '../../src/web/dashboard/developers/webhooks/webhook.tsx'
 import { readFacts } from '../../src/web/dashboard/payment/facts.tsx'
-import { methodText, nextStep, statusLook } from '../../src/web/dashboard/payment-words.tsx'
+import { describeStepToMerchant, methodText, statusLook } from '../../src/web/dashboard/payment-words.tsx'
 import { wordsIn } from '../../src/web/messages/words.ts'
 import { receiptPaper } from '../../src/web/paper/receipt-paper.ts'
 import { NO_PAGES } from '../../src/web/site/document.tsx'
@@ -35,19 +35,21 @@ describe('The words about a payment', () => {
     const { payment, ...money } = aCheckout({ payment: changes, attempts: [anAttempt('paid', { held: '2000' })] })
     const amounts = getAmounts({ payment, ...money })
     expect(statusLook(payment).word).toBe('Paid in part')
-    expect(nextStep(payment, amounts)).toMatch(
+    expect(describeStepToMerchant(payment, amounts)).toMatch(
       /paid 20\.00 EUR, and 29\.99 EUR is missing.*missing 29\.99 EUR.*continues automatically/,
     )
     const open = aPayment({ status: 'pending', exception: 'underpaid' })
     expect([statusLook(open).word, methodText(open)]).toEqual(['Paid in part', 'USDC'])
-    expect(nextStep(open, amounts)).toMatch(/can pay the missing 29\.99 EUR at the checkout until 21 Nov 2026/)
+    expect(describeStepToMerchant(open, amounts)).toMatch(
+      /can pay the missing 29\.99 EUR at the checkout until 21 Nov 2026/,
+    )
   })
 
   test('a held second payment never reads as done, and a returned one is still mentioned', () => {
     const payment = { status: 'succeeded' } as const
     const wordsWith = (changes: CheckoutChanges) => {
       const checkout = aCheckout({ payment, ...changes })
-      return nextStep(checkout.payment, getAmounts(checkout))
+      return describeStepToMerchant(checkout.payment, getAmounts(checkout))
     }
     expect(wordsWith({ attempts: [anAttempt('paid'), second] })).toMatch(
       /final in your wallet\. Another payment of 49\.99 EUR.*returns it/,
@@ -61,7 +63,7 @@ describe('The words about a payment', () => {
 
   test('money on top of the price is explained: that it is in the wallet, and what to do with it', () => {
     const checkout = aCheckout(SITUATIONS['more than the price'])
-    const text = nextStep(checkout.payment, getAmounts(checkout))
+    const text = describeStepToMerchant(checkout.payment, getAmounts(checkout))
     expect(text).toMatch(/paid 24\.86 EUR more than was asked\. It reached your wallet with the rest\. Return it/)
     expect(text).not.toContain('Nothing is left to do')
   })
@@ -71,7 +73,7 @@ describe('The words about a payment', () => {
       payment: { status: 'under_review', statusReason: 'too_little' },
       attempts: [anAttempt('paid', { held: '2000' })],
     })
-    const merchant = nextStep(checkout.payment, getAmounts(checkout))
+    const merchant = describeStepToMerchant(checkout.payment, getAmounts(checkout))
     const buyer = renderCheckout(checkout, words)
     for (const text of [merchant, buyer]) {
       expect(text).toMatch(/(Pinrail accepts|Our team will accept) it or returns? it to /)
@@ -83,16 +85,16 @@ describe('The words about a payment', () => {
   test('a payment under review never repeats the texts for operators', () => {
     const review = { reason: 'withheld', attemptId: null, text: 'for operators only' }
     const payment = aPayment({ status: 'under_review', statusReason: 'withheld', reviews: [review] })
-    expect(nextStep(payment, NONE)).toBe(
+    expect(describeStepToMerchant(payment, NONE)).toBe(
       'The partner withholds the money while it checks the payment. Do not ship yet. Pinrail is reviewing it.',
     )
     const late = aSucceededPayment({ reviews: [{ ...review, reason: 'loss' }] })
-    expect(nextStep(late, NONE)).toMatch(/You keep what you received\. Nothing is left to do\.$/)
+    expect(describeStepToMerchant(late, NONE)).toMatch(/You keep what you received\. Nothing is left to do\.$/)
   })
 
   test('a payment whose payout is void reads that it pays nothing, whatever else is asked', () => {
     const payment = aPayment({ status: 'under_review', payout: 'void', statusReason: 'excess' })
-    expect(nextStep(payment, NONE)).toContain('You receive nothing for this payment')
+    expect(describeStepToMerchant(payment, NONE)).toContain('You receive nothing for this payment')
   })
 
   test('a payment names the method that the merchant pinned before the buyer has chosen', () => {
@@ -127,7 +129,7 @@ describe('The buyer’s receipt', () => {
     const usdc = aUsdcAttempt({ id: 'att_2', status: 'paid', held: '29150000' })
     const held = paidWith({ attempts: [anAttempt('paid'), usdc] })
     expect(shown(held)).toEqual(['Held for you: 29.15 USDC'])
-    expect(nextStep(held.payment, getAmounts(held))).toContain('Another payment of 29.150000 USDC')
+    expect(describeStepToMerchant(held.payment, getAmounts(held))).toContain('Another payment of 29.150000 USDC')
     const page = renderCheckout(held, words)
     expect(page).toContain('We are holding the other 29.15 USDC for you')
     expect(page).not.toMatch(/€24\.99|your bank/)

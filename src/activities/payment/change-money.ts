@@ -7,7 +7,7 @@ import {
   type Work,
   type Written,
 } from '../../db/payments/payment-changes.ts'
-import { nextEffect } from '../../domain/payment/funds/next.ts'
+import { findMoneyStep } from '../../domain/payment/funds/money-step.ts'
 import { toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { createNote } from '../../domain/timeline.ts'
@@ -44,7 +44,7 @@ export function changeMoneyIn({ db, context, payouts }: PaymentDeps, id: string,
   )
 }
 
-const mustVoid = ({ state }: PaymentWork): boolean => nextEffect(toFunds(state)).do === 'void'
+const mustVoid = ({ state }: PaymentWork): boolean => findMoneyStep(toFunds(state)).do === 'void'
 
 /**
  * The settlement engine proves whether it was paid, even if a restored backup lacks it. If none was ever handed over,

@@ -2,19 +2,19 @@ import { Context } from '@temporalio/activity'
 import type { Tx } from '../../db/db.ts'
 import { putOutbox } from '../../db/outbox.ts'
 import { findDecision, insertDecision, isProofUsed } from '../../db/payments/decisions.ts'
-import { answerWith, type Changed, type PaymentWork } from '../../db/payments/payment-changes.ts'
+import { answerWith, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { CHANGED_SINCE, PAYOUT_SIGNED, PROOF_USED, toAnswer } from '../../domain/payment/decision.ts'
 import { withAnswer } from '../../domain/payment/funds/answer.ts'
 import { toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import type { Decision, Say } from '../../domain/payment/requests.ts'
-import { toSnapshot } from '../../domain/payment/snapshot.ts'
+import { type ActivityAnswer, toSnapshot } from '../../domain/payment/snapshot.ts'
 import { changeMoneyIn } from './change-money.ts'
 import { decisionRefused } from './give-back.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
 export type DecisionOrder = Decision & { readonly paymentId: string; readonly say: Say }
 
-export type Decided = Changed & { readonly message: string; readonly unsure?: true }
+export type Decided = ActivityAnswer & { readonly message: string; readonly unsure?: true }
 
 /** For another try, when the decision might have been carried out before its answer was lost. */
 const TRIED_BEFORE = 'tried before, and the payment has changed since: its timeline says whether it was recorded'

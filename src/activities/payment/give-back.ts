@@ -1,10 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common'
 import type { Tx } from '../../db/db.ts'
-import { answerWith, type Changed, changePaymentIn, type PaymentWork } from '../../db/payments/payment-changes.ts'
+import { answerWith, changePaymentIn, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { refundKey } from '../../domain/ids.ts'
-import { nextEffect } from '../../domain/payment/funds/next.ts'
+import { findMoneyStep } from '../../domain/payment/funds/money-step.ts'
 import { toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
+import type { ActivityAnswer } from '../../domain/payment/snapshot.ts'
 import { createNote } from '../../domain/timeline.ts'
 import type { RefundResult } from '../../partners/provider.ts'
 import { changeMoney } from './change-money.ts'
@@ -18,7 +19,7 @@ import type { PaymentDeps } from './payment-deps.ts'
 export async function giveBack(
   deps: PaymentDeps,
   { paymentId, attemptId }: { readonly paymentId: string; readonly attemptId: string },
-): Promise<Changed> {
+): Promise<ActivityAnswer> {
   const begun = await deps.db.transaction((tx) =>
     changePaymentIn(tx, deps.context, { id: paymentId, work: (work) => begin(deps, work, { tx, attemptId }) }),
   )
@@ -38,9 +39,9 @@ async function begin(
   { tx, attemptId }: { readonly tx: Tx; readonly attemptId: string },
 ): Promise<void> {
   const { payment } = work.state
-  const effect = nextEffect(toFunds(work.state))
+  const step = findMoneyStep(toFunds(work.state))
   // Sold money goes back only after its payout is void: another try might find that it is being voided.
-  if (effect.do !== 'give_back' || effect.accountId !== attemptId) return
+  if (step.do !== 'give_back' || step.accountId !== attemptId) return
   // For a refunded payment this was checked when its money went back.
   const isUnpaid = payment.payout === 'none' || payment.payout === 'void'
   const mayBeForgotten = isUnpaid && payment.status !== 'refunded'

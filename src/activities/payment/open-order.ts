@@ -1,12 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common'
-import {
-  answerWith,
-  type Changed,
-  changePayment,
-  unchanged,
-  type Work,
-  type Written,
-} from '../../db/payments/payment-changes.ts'
+import { answerWith, changePayment, unchanged, type Work, type Written } from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import { getChargeCurrency } from '../../domain/methods.ts'
 import { convertCurrency, type Money } from '../../domain/money.ts'
@@ -20,6 +13,7 @@ import {
   planOpening,
   readyToReuse,
 } from '../../domain/payment/requests.ts'
+import type { ActivityAnswer } from '../../domain/payment/snapshot.ts'
 import { createNote } from '../../domain/timeline.ts'
 import type { OpenedOrder } from '../../partners/provider.ts'
 import { changeMoney } from './change-money.ts'
@@ -31,7 +25,7 @@ import type { PaymentDeps } from './payment-deps.ts'
 export async function openPartnerOrder(
   deps: PaymentDeps,
   request: OpenAttemptRequest & { paymentId: string },
-): Promise<Changed & { answer: OpenAttemptAnswer }> {
+): Promise<ActivityAnswer & { answer: OpenAttemptAnswer }> {
   const before = await loadPayment(deps.db, request.paymentId)
   const ready = readyToReuse(before, request)
   if (ready !== null) return { ...unchanged(before), answer: redirect(ready.id, ready.redirectUrl) }
@@ -88,7 +82,7 @@ async function recordOpened(
     opened: OpenedOrder
     begun: Written
   },
-): Promise<Changed & { answer: OpenAttemptAnswer }> {
+): Promise<ActivityAnswer & { answer: OpenAttemptAnswer }> {
   const { attemptId, opened, begun } = result
   const written = await changePayment(deps.db, deps.context, {
     id: result.paymentId,

@@ -1,10 +1,4 @@
-import {
-  answerWith,
-  type Changed,
-  changePayment,
-  type PaymentWork,
-  unchanged,
-} from '../../db/payments/payment-changes.ts'
+import { answerWith, changePayment, type PaymentWork, unchanged } from '../../db/payments/payment-changes.ts'
 import { loadPayment, type PaymentWithNews } from '../../db/payments/payments.ts'
 import { derive } from '../../domain/payment/derived.ts'
 import { isBackAnyway, isWorth } from '../../domain/payment/funds/account.ts'
@@ -13,7 +7,7 @@ import { toAccount, toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import { canStillBePaid, isOpen } from '../../domain/payment/payment.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
-import { toSnapshot } from '../../domain/payment/snapshot.ts'
+import { type ActivityAnswer, toSnapshot } from '../../domain/payment/snapshot.ts'
 import { because, createNote } from '../../domain/timeline.ts'
 import { changeMoney } from './change-money.ts'
 import { callRefund, recordRefund } from './give-back.ts'
@@ -38,7 +32,7 @@ export type CloseAs = 'expired' | 'canceled' | 'listening_ended'
 export async function readPartnerOrder(
   deps: PaymentDeps,
   { paymentId, attemptId }: { paymentId: string; attemptId: string },
-): Promise<Changed> {
+): Promise<ActivityAnswer> {
   const before = await loadPayment(deps.db, paymentId)
   const attempt = before.attempts.find((candidate) => candidate.id === attemptId)
   if (attempt === undefined) return unchanged(before)
@@ -103,7 +97,7 @@ function describeUnreached({ accounts }: PaymentDeps, { id: attemptId, provider,
 /** `now`: by Temporal's clock, in Unix milliseconds. */
 export type ClosingOrder = { readonly paymentId: string; readonly as: CloseAs; readonly now: number }
 
-export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, now }: ClosingOrder): Promise<Changed> {
+export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, now }: ClosingOrder): Promise<ActivityAnswer> {
   const before = await loadPayment(deps.db, paymentId)
   const attempts = before.attempts.filter((attempt) => canStillBePaid(attempt.status))
   // The moment was moved, for example by a buyer who takes more time, and the workflow does not know it yet.
@@ -168,7 +162,7 @@ async function isAnyCheckRunning(deps: PaymentDeps, attempts: readonly Attempt[]
   return orders.some((order) => order?.status === 'verification_required')
 }
 
-async function postponeExpiry(deps: PaymentDeps, paymentId: string): Promise<Changed> {
+async function postponeExpiry(deps: PaymentDeps, paymentId: string): Promise<ActivityAnswer> {
   const work = ({ state: { payment }, note, set }: PaymentWork) => {
     if (payment.expiryPostponed || !isOpen(payment.status)) return
     note(createNote('payment.expiry_postponed'))

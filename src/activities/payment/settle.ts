@@ -1,11 +1,12 @@
 import { CompleteAsyncError } from '@temporalio/activity'
-import type { Changed, PaymentWork } from '../../db/payments/payment-changes.ts'
+import type { PaymentWork } from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import type { Hex } from '../../domain/hex.ts'
 import { conversionKey } from '../../domain/ids.ts'
-import { nextEffect } from '../../domain/payment/funds/next.ts'
+import { findMoneyStep } from '../../domain/payment/funds/money-step.ts'
 import { findOpenSale, toFunds, toMoney } from '../../domain/payment/funds/stored-funds.ts'
 import type { Attempt, PaymentWithAttempts, StoredSale } from '../../domain/payment/payment-object.ts'
+import type { ActivityAnswer } from '../../domain/payment/snapshot.ts'
 import { createNote } from '../../domain/timeline.ts'
 import type { Conversion, EndedConversion } from '../../partners/converter/converter.ts'
 import { notYet, waitAfter } from '../failure.ts'
@@ -28,17 +29,17 @@ const NO_RATE_SECONDS = 10
  * party is stored before it is made, so each try continues from the row. A party that is not ready fails the try: until
  * the next one the workflow handles callbacks, requests and operators.
  */
-export async function settle(deps: PaymentDeps, paymentId: string): Promise<Changed> {
+export async function settle(deps: PaymentDeps, paymentId: string): Promise<ActivityAnswer> {
   let state: PaymentWithAttempts = await loadPayment(deps.db, paymentId)
   const { version } = state.payment
   for (;;) {
-    const effect = nextEffect(toFunds(state))
+    const step = findMoneyStep(toFunds(state))
     // The workflow must know that an operator might have to decide, before anything is awaited.
     if (state.payment.version !== version && state.payment.status === 'under_review')
       return answerWithUntried(deps, state)
-    if (effect.do === 'end_sale') state = await endSale(deps, state)
-    else if (effect.do === 'sell' || effect.do === 'hand_over') state = await moveMoney(deps, state, effect.do)
-    else if (effect.do === 'wait' && effect.for === 'payout') throw new CompleteAsyncError()
+    if (step.do === 'end_sale') state = await endSale(deps, state)
+    else if (step.do === 'sell' || step.do === 'hand_over') state = await moveMoney(deps, state, step.do)
+    else if (step.do === 'await_payout') throw new CompleteAsyncError()
     else return answerWithUntried(deps, state)
   }
 }
@@ -156,7 +157,7 @@ function isFillNear({ fill, gross }: StoredSale, { state }: PaymentWork): boolea
 
 function handOver({ payouts }: PaymentDeps, work: PaymentWork): void {
   const { payment } = work.state
-  if (nextEffect(toFunds(work.state)).do !== 'hand_over' || payment.usdc === null) return
+  if (findMoneyStep(toFunds(work.state)).do !== 'hand_over' || payment.usdc === null) return
   work.set({ payout: 'handed' })
   work.also(
     payouts.queue({

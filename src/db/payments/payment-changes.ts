@@ -1,12 +1,13 @@
 import { type Cause, type ChangeEntries, describeChange, listLossChanges } from '../../domain/payment/change-entries.ts'
 import { derive, endIfGivenBack } from '../../domain/payment/derived.ts'
 import type { Funds } from '../../domain/payment/funds/funds.ts'
-import { advance, bookingBetween, withFunds } from '../../domain/payment/funds/stored-funds.ts'
+import { findMoneyStep } from '../../domain/payment/funds/money-step.ts'
+import { advanceFunds, createBooking, toFunds, withFunds } from '../../domain/payment/funds/stored-funds.ts'
 import { isClosed, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Attempt, Derived, Payment, PaymentWithAttempts, StoredSale } from '../../domain/payment/payment-object.ts'
 import { renderChargeback, renderPayment } from '../../domain/payment/payment-object.ts'
 import { canBeExtended, EXTENSION_MS } from '../../domain/payment/requests.ts'
-import { nextStep, type PaymentSnapshot, toSnapshot } from '../../domain/payment/snapshot.ts'
+import { type ActivityAnswer, toSnapshot } from '../../domain/payment/snapshot.ts'
 import { createNote, type Note } from '../../domain/timeline.ts'
 import { isWebhookEventType } from '../../domain/webhook.ts'
 import type { Queryable, Statement, Tx } from '../db.ts'
@@ -32,14 +33,11 @@ export type ChangeContext = {
   readonly changed?: (paymentId: string) => void
 }
 
-/** The answer of an activity: the payment after it, and the events with subscribers. */
-export type Changed = { readonly payment: PaymentSnapshot; readonly events: readonly string[] }
-
 export type Written = { readonly state: PaymentWithAttempts; readonly events: readonly string[] }
 
-export const answerWith = ({ state, events }: Written): Changed => ({ payment: toSnapshot(state), events })
+export const answerWith = ({ state, events }: Written): ActivityAnswer => ({ payment: toSnapshot(state), events })
 
-export const unchanged = (state: PaymentWithAttempts): Changed => answerWith({ state, events: [] })
+export const unchanged = (state: PaymentWithAttempts): ActivityAnswer => answerWith({ state, events: [] })
 
 /** The facts of a payment: everything else about it is computed from them. */
 export type PaymentFacts = Partial<Omit<Payment, keyof Derived | 'id' | 'version' | 'updatedAt' | 'closedAt'>>
@@ -167,8 +165,8 @@ export async function extendPayment(db: Queryable, context: ChangeContext, id: s
 }
 
 export function complete(changed: PaymentWithAttempts, at: string): PaymentWithAttempts {
-  const state = derive(endIfGivenBack(advance(changed)), at)
-  const isDone = nextStep(state) === 'done'
+  const state = derive(endIfGivenBack(advanceFunds(changed)), at)
+  const isDone = findMoneyStep(toFunds(state)).do === 'done'
   const { payment } = state
   // The payment waits for nothing, so the relay need not check its workflow. Late money opens it again.
   const closedAt = isDone ? (payment.closedAt ?? at) : null
@@ -217,7 +215,7 @@ function openDraft(before: PaymentWithAttempts, context: ChangeContext, at = sta
       if (state.attempts.some(({ id }) => id === attempt.id)) return
       setAttempts([...state.attempts, createdAttempt(state.payment.id, attempt, at)])
     },
-    advance: () => void (state = advance(state)),
+    advance: () => void (state = advanceFunds(state)),
     because: (given) => void (cause = given),
     note: (note) => void notes.push(note),
     also: (part) => void parts.push(part),
@@ -253,7 +251,7 @@ function finish(context: ChangeContext, { before, changed, cause, notes, at }: F
   const described = describeChange(before, after, cause)
   const noted = new Set(notes.map(({ kind }) => kind))
   const entries = { ...described, notes: [...notes, ...described.notes.filter(({ kind }) => !noted.has(kind))] }
-  const booking = bookingBetween(before, after, nameKind(entries))
+  const booking = createBooking(before, after, nameKind(entries))
   return {
     before,
     after,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { CURRENCIES, type Currency } from '../../domain/currencies.ts'
 import { type MethodName, PROVIDER_NAMES, type ProviderUsed, USED_PROVIDER_NAMES } from '../../domain/methods.ts'
+import { PAYMENT_PAYOUTS } from '../../domain/payment/funds/funds.ts'
 import { FAILURE_CODES, type FailureCode } from '../../domain/payment/partner.ts'
 import { ATTEMPT_STATUSES, PAYMENT_STATUSES, type PaymentException } from '../../domain/payment/payment.ts'
 import {
@@ -24,7 +25,7 @@ const storedPayment = z.object({
   exception: z.custom<PaymentException>().nullable(),
   held: z.boolean(),
   closed_as: z.enum(['expired', 'canceled', 'failed']).nullable(),
-  payout: z.enum(['none', 'handed', 'stopped', 'voiding', 'void', 'paid']),
+  payout: z.enum(PAYMENT_PAYOUTS),
   stopped_for: z.string().nullable(),
   stuck: z.string().nullable(),
   converting_since: time.nullable(),

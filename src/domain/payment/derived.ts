@@ -1,6 +1,6 @@
 import { type Account, freeUnits, isBackAnyway, isEnough, isWorth } from './funds/account.ts'
 import { type Funds, findOwnAccount, findSoldAccount, getExcess } from './funds/funds.ts'
-import { nextEffect } from './funds/next.ts'
+import { findMoneyStep, isWaiting } from './funds/money-step.ts'
 import { isUnanswered, listReasons } from './funds/review.ts'
 import { toFunds, toMoney } from './funds/stored-funds.ts'
 import { isClosed, type PaymentException, type PaymentStatus } from './payment.ts'
@@ -26,7 +26,7 @@ export function derive(state: PaymentWithAttempts, at: string): PaymentWithAttem
   return { ...state, payment: { ...payment, ...derived } }
 }
 
-const isConverting = (funds: Funds): boolean => ['sell', 'end_sale'].includes(nextEffect(funds).do)
+const isConverting = (funds: Funds): boolean => ['sell', 'end_sale'].includes(findMoneyStep(funds).do)
 
 function whyReviewed(status: PaymentStatus, { payout, accounts }: Funds): string | null {
   if (status !== 'under_review') return null
@@ -57,8 +57,7 @@ function computeUnpaidStatus({ status }: Payment, funds: Funds): PaymentStatus {
     const asked = accounts.map((account) =>
       account.back === 'wanted' ? { ...account, back: 'asked' as const } : account,
     )
-    const effect = nextEffect({ ...funds, accounts: asked })
-    const isStopped = effect.do === 'review' || effect.do === 'wait' || listReasons(funds).stops.length > 0
+    const isStopped = isWaiting(findMoneyStep({ ...funds, accounts: asked })) || listReasons(funds).stops.length > 0
     return isStopped ? 'under_review' : 'processing'
   }
   if (!isClosed(status) && accounts.some((account) => account.back !== 'no' && isWorth(account))) return 'under_review'

@@ -15,7 +15,7 @@ export function describeCommand(id: string, answer: Offered, version: number): s
 const ON_ITS_WAY = 'Converted. The USDC is on its way to the merchant, and counts when its block is final.'
 const VOIDING = 'Nothing more is sent. The system is finding out whether the payout was already on its way.'
 
-export function describeNextStep(payment: PaymentSnapshot): string {
+export function describeStepToOperator(payment: PaymentSnapshot): string {
   switch (payment.next) {
     case 'await_buyer':
       return describeAwaitingBuyer(payment)

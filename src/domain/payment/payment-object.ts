@@ -2,7 +2,7 @@ import type { Currency } from '../currencies.ts'
 import type { MethodName, ProviderName, ProviderUsed } from '../methods.ts'
 import { FEE_PERCENT, formatAmount, formatUsdc, type MicroUsdc, type Money } from '../money.ts'
 import type { GiveBack } from './funds/account.ts'
-import type { PayoutState, Sale } from './funds/funds.ts'
+import type { PaymentPayout, Sale } from './funds/funds.ts'
 import type { FailureCode } from './partner.ts'
 import { type AttemptStatus, type ClosedAs, isClosed, type PaymentException, type PaymentStatus } from './payment.ts'
 
@@ -14,7 +14,7 @@ export type Payment = Derived & {
   readonly held: boolean
   /** How it was closed before money arrived; null: it was not. */
   readonly closedAs: ClosedAs | null
-  readonly payout: PayoutState
+  readonly payout: PaymentPayout
   /** Why the settlement engine has stopped the payout; null: it has not. */
   readonly stoppedFor: string | null
   /** The attempt whose sale the converter has refused, or has not answered for half an hour; null: none. */

@@ -2,7 +2,7 @@ import { PROVIDERS } from '../methods.ts'
 import { formatUsdc } from '../money.ts'
 import { listOffered, type Offered } from './decision.ts'
 import { isBackAnyway } from './funds/account.ts'
-import { type Effect, nextEffect } from './funds/next.ts'
+import { findMoneyStep, type MoneyStep } from './funds/money-step.ts'
 import { hasMoney, toAccount, toFunds } from './funds/stored-funds.ts'
 import {
   type AttemptView,
@@ -14,14 +14,15 @@ import {
 } from './payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts, Review } from './payment-object.ts'
 
-/** The row, as small as the workflow needs it. Every activity returns one. */
+/** The row, as small as the workflow needs it. */
 export type PaymentSnapshot = {
   readonly id: string
   /** Increases with every change: the higher version is newer. */
   readonly version: number
   readonly status: PaymentStatus
   readonly exception: PaymentException | null
-  readonly next: NextStep
+  /** The step of the money. One that needs no other party is taken at the end of each change, so `take` is `sell`. */
+  readonly next: Exclude<MoneyStep['do'], 'take'>
   readonly nextAttemptId: string | null
   readonly reviews: readonly Review[]
   readonly answers: readonly Offered[]
@@ -46,29 +47,8 @@ export type PaymentSnapshot = {
 /** `changedAt`: when the attempt was last written (Unix milliseconds). */
 export type WatchedAttempt = { readonly id: string; readonly changedAt: number }
 
-export type NextStep =
-  | Exclude<Effect['do'], 'wait' | 'take'>
-  | 'await_buyer'
-  | 'await_partner'
-  | 'await_payout'
-  | 'await_release'
-
-const WAITS = {
-  buyer: 'await_buyer',
-  partner: 'await_partner',
-  payout: 'await_payout',
-  release: 'await_release',
-} as const
-
-export function nextStep(state: PaymentWithAttempts): NextStep {
-  return toStep(nextEffect(toFunds(state)))
-}
-
-function toStep(effect: Effect): NextStep {
-  if (effect.do === 'wait') return WAITS[effect.for]
-  // A step that needs no other party is taken at the end of each change.
-  return effect.do === 'take' ? 'sell' : effect.do
-}
+/** The answer of an activity: the payment after it, and the new events with subscribers, which the workflow announces. */
+export type ActivityAnswer = { readonly payment: PaymentSnapshot; readonly events: readonly string[] }
 
 /** Returns the snapshot of a payment that was just created: a first run has it without reading the row. */
 export function newPaymentSnapshot(id: string, expiresAt: number): PaymentSnapshot {
@@ -118,18 +98,17 @@ export function unfinishedAttempts(payment: Pick<PaymentSnapshot, 'attempts'>): 
 export function toSnapshot(state: PaymentWithAttempts): PaymentSnapshot {
   const { payment, attempts } = state
   const funds = toFunds(state)
-  const effect = nextEffect(funds)
-  const step = toStep(effect)
+  const step = findMoneyStep(funds)
   return {
     id: payment.id,
     version: payment.version,
     status: payment.status,
     exception: payment.exception,
-    next: step,
-    nextAttemptId: effect.do === 'give_back' ? effect.accountId : null,
+    next: step.do === 'take' ? 'sell' : step.do,
+    nextAttemptId: step.do === 'give_back' ? step.accountId : null,
     reviews: payment.reviews,
     // A payment that is done accepts no decision.
-    answers: effect.do === 'done' ? [] : listOffered(funds),
+    answers: step.do === 'done' ? [] : listOffered(funds),
     held: payment.held,
     attempts: attempts.map(({ id, provider, method, status }) => ({ id, provider, method, status })),
     watched: attempts
@@ -141,7 +120,7 @@ export function toSnapshot(state: PaymentWithAttempts): PaymentSnapshot {
     txHash: payment.transfer?.txHash ?? null,
     netUsdc: payment.usdc === null ? null : formatUsdc(payment.usdc.net),
     hasMoney: hasMoney(state),
-    silentAt: step === 'await_partner' || step === 'review' ? silentAt(payment, attempts) : null,
+    silentAt: step.do === 'await_partner' || step.do === 'review' ? silentAt(payment, attempts) : null,
   }
 }
 

@@ -24,7 +24,7 @@ export type Clock = {
 }
 
 /** Returns the first moment of the list that is due, or else the step that the money needs. */
-export function nextStep(payment: PaymentSnapshot, { now, polledAt }: Clock): WorkflowStep {
+export function decideWorkflowStep(payment: PaymentSnapshot, { now, polledAt }: Clock): WorkflowStep {
   const due = listMoments(payment, polledAt).find(({ at }) => at <= now)
   if (due !== undefined) return due.step
   switch (payment.next) {
@@ -48,7 +48,7 @@ export function nextStep(payment: PaymentSnapshot, { now, polledAt }: Clock): Wo
 }
 
 /** Returns the next moment at which a step can be due although no message arrived; null: there is none. */
-export function nextMoment(payment: PaymentSnapshot, polledAt: number): Moment | null {
+export function findNextMoment(payment: PaymentSnapshot, polledAt: number): Moment | null {
   const [first] = listMoments(payment, polledAt).toSorted((a, b) => a.at - b.at)
   return first === undefined ? null : { at: first.at, what: first.what }
 }
@@ -65,7 +65,7 @@ function listMoments(payment: PaymentSnapshot, polledAt: number): (Moment & { re
     },
     { at: silentAt, what: 'The partner has been silent for too long', step: { do: 'mark' } },
     { at: delayedAt, what: 'The settlement counts as delayed', step: { do: 'mark' } },
-    { at: nextPoll(payment, polledAt), what: 'The open orders are read again', step: { do: 'poll' } },
+    { at: findNextPoll(payment, polledAt), what: 'The open orders are read again', step: { do: 'poll' } },
   ] as const
   return moments.flatMap(({ at, ...moment }) => (at === null ? [] : [{ at, ...moment }]))
 }
@@ -84,7 +84,7 @@ const MINUTE = 60_000
 export const POLL_AFTER_MINUTES = [1, 5, 15, 60] as const
 const POLL_EVERY_MS = 6 * 60 * MINUTE
 
-function nextPoll({ watched }: PaymentSnapshot, since: number): number | null {
+function findNextPoll({ watched }: PaymentSnapshot, since: number): number | null {
   const polls = watched.map(({ changedAt }) => findPollAfter(changedAt, since))
   return polls.length === 0 ? null : Math.min(...polls)
 }

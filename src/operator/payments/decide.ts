@@ -4,7 +4,7 @@ import { readNewestEntry } from '../../db/payments/timeline.ts'
 import { isId, paymentWorkflowId } from '../../domain/ids.ts'
 import { CHANGED_SINCE } from '../../domain/payment/decision.ts'
 import { ANSWERS } from '../../domain/payment/funds/answer.ts'
-import { describeNextStep } from '../../domain/payment/operator-texts.ts'
+import { describeStepToOperator } from '../../domain/payment/operator-texts.ts'
 import type { Decision } from '../../domain/payment/requests.ts'
 import { toSnapshot } from '../../domain/payment/snapshot.ts'
 import { createTemporalClient } from '../../temporal/connect.ts'
@@ -39,7 +39,7 @@ export async function decidePayment(context: CommandContext): Promise<number> {
     give('status', outcome.status)
     give('message', outcome.message)
     print(
-      `${known} is ${outcome.status}: ${outcome.message}. ${describeNextStep(toSnapshot(await loadPayment(db, known)))}`,
+      `${known} is ${outcome.status}: ${outcome.message}. ${describeStepToOperator(toSnapshot(await loadPayment(db, known)))}`,
     )
     print(`Look again with \`pinrail payments explain ${known}\`.`)
     return 0

@@ -6,7 +6,7 @@ import { loadPayment } from '../../db/payments/payments.ts'
 import { readTimeline, type TimelineEntry } from '../../db/payments/timeline.ts'
 import { readParts } from '../../db/settlement/parts.ts'
 import { type PayoutView, readPayout } from '../../db/settlement/payouts.ts'
-import { describeCommand, describeNextStep } from '../../domain/payment/operator-texts.ts'
+import { describeCommand, describeStepToOperator } from '../../domain/payment/operator-texts.ts'
 import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { type PaymentSnapshot, toSnapshot } from '../../domain/payment/snapshot.ts'
 import { getFailure, type PartStanding } from '../../domain/settlement/part.ts'
@@ -95,7 +95,7 @@ function listStanding(
     `${payment.id}  ${status}${exception}  ${payment.amountText} ${payment.amount.currency}, version ${payment.version}`,
     `merchant ${payment.merchantId}${payment.reference === null ? '' : `, reference ${payment.reference}`}`,
     `created ${payment.createdAt}, expires ${payment.expiresAt}`,
-    `${describeNextStep(snapshot)}${payment.reviewSince === null ? '' : ` Waiting since ${payment.reviewSince}.`}`,
+    `${describeStepToOperator(snapshot)}${payment.reviewSince === null ? '' : ` Waiting since ${payment.reviewSince}.`}`,
     ...payment.reviews.map(
       ({ reason, attemptId, text }) => `${reason}${attemptId === null ? '' : ` (${attemptId})`}: ${text}`,
     ),

@@ -87,7 +87,7 @@ export function methodText(payment: Payment): string | null {
 type Sums = Pick<Amounts, 'short' | 'surplus' | 'returned' | 'extra'>
 
 /** Describes the state of a payment and the next step, in one or two sentences. */
-export function nextStep(payment: Payment, { short, surplus, returned, extra }: Sums): string {
+export function describeStepToMerchant(payment: Payment, { short, surplus, returned, extra }: Sums): string {
   const text = ({ amount, micro }: OtherMoney): string =>
     micro === null ? moneyText(amount) : `${usdcText(micro, 6)} USDC`
   if (short !== null) return describePart(payment, short)
@@ -142,7 +142,7 @@ function describeReview(payment: Payment): string {
   return [text, asked].filter((sentence) => sentence !== null).join(' ')
 }
 
-/** Describes the money of a closed payment. `nextStep` describes excess, with its amount. */
+/** Describes the money of a closed payment. `describeStepToMerchant` describes excess, with its amount. */
 function describeEnd(payment: Payment): string[] {
   const reasons = isClosed(payment.status) ? payment.reviews.map(({ reason }) => reason) : []
   return [...new Set(reasons)]

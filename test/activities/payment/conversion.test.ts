@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { z } from 'zod'
 import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
-import { nextStep } from '../../../src/domain/payment/snapshot.ts'
+import { toSnapshot } from '../../../src/domain/payment/snapshot.ts'
 import { PartnerError } from '../../../src/partners/provider.ts'
 import { perform } from './fixture.ts'
 import { createMoneyFixture, type Made, type MoneyFixture } from './money-fixture.ts'
@@ -18,7 +18,7 @@ beforeEach(() => fixture.clearFaults())
 const AMOUNTS = { gross: '108000000', fee: '4860000', net: '103140000' }
 
 const settle = (id: string, changes: Partial<PaymentDeps> = {}) => fixture.trySettle(id, changes)
-const step = async (id: string) => nextStep(await fixture.state(id))
+const step = async (id: string) => toSnapshot(await fixture.state(id)).next
 const atConverter = (id: string, fault: Record<string, unknown>) =>
   fixture.sandbox.fault('converter', { times: 1, attemptId: `${id}:convert`, ...fault })
 /** The converter fills the first order with exactly as many micro-USDC. */

@@ -11,7 +11,7 @@ import { readOpenPayout, voidIfQueued } from '../../../src/db/settlement/observe
 import { holdPayout, payoutInsert } from '../../../src/db/settlement/payouts.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import type { Decision, OpenAttemptRequest, Say } from '../../../src/domain/payment/requests.ts'
-import type { NextStep } from '../../../src/domain/payment/snapshot.ts'
+import type { PaymentSnapshot } from '../../../src/domain/payment/snapshot.ts'
 import type { VoidProof } from '../../../src/domain/settlement/payout.ts'
 import { newId } from '../../../src/ids.ts'
 import { PartnerError } from '../../../src/partners/provider.ts'
@@ -126,7 +126,7 @@ export async function createMoneyFixture() {
     async trySettle(
       id: string,
       changes: Partial<typeof base.deps> = {},
-    ): Promise<'handed over' | 'not yet' | NextStep> {
+    ): Promise<'handed over' | 'not yet' | PaymentSnapshot['next']> {
       try {
         return (await perform(activities(changes).settle, id)).payment.next
       } catch (error) {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { toFunds } from '../../../src/domain/payment/funds/stored-funds.ts'
 import { findPath } from '../../../src/domain/payment/payment.ts'
 import type { PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
-import { nextStep } from '../../../src/domain/payment/snapshot.ts'
+import { toSnapshot } from '../../../src/domain/payment/snapshot.ts'
 import {
   AT,
   after,
@@ -43,7 +43,7 @@ const written = decides({ say: 'write_off' })
 /** Status, its reason and exception, and the next step. */
 const summary = (state: PaymentWithAttempts): string => {
   const { status, statusReason, exception } = state.payment
-  return `${status} (${statusReason ?? '-'}, ${exception ?? '-'}) → ${nextStep(state)}`
+  return `${status} (${statusReason ?? '-'}, ${exception ?? '-'}) → ${toSnapshot(state).next}`
 }
 
 describe('A payment before any money', () => {
@@ -266,15 +266,15 @@ describe('Random payments', () => {
       decides({ say: 'give_back', accountId: id, outside: true }),
       setsAttempt({ silent: true }, id),
     ]),
-    (state) => (nextStep(state) === 'give_back' ? asked(state) : state),
+    (state) => (toSnapshot(state).next === 'give_back' ? asked(state) : state),
     settles,
     written,
     decides({ say: 'hold' }),
     decides({ say: 'release' }),
     fills(),
     fills(90_000_000n),
-    (state) => (nextStep(state) === 'hand_over' ? handsOver(state) : state),
-    (state) => (nextStep(state) === 'void' ? sets({ payout: 'voiding' })(state) : state),
+    (state) => (toSnapshot(state).next === 'hand_over' ? handsOver(state) : state),
+    (state) => (toSnapshot(state).next === 'void' ? sets({ payout: 'voiding' })(state) : state),
     (state) => (state.payment.payout === 'handed' ? sets({ payout: 'stopped' })(state) : state),
     (state) => (state.payment.payout === 'voiding' ? voided(state) : state),
     (state) => (['handed', 'voiding'].includes(state.payment.payout) ? paysOut()(state) : state),

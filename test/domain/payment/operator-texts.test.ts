@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { describeCommand, describeNextStep } from '../../../src/domain/payment/operator-texts.ts'
+import { describeCommand, describeStepToOperator } from '../../../src/domain/payment/operator-texts.ts'
 import type { PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
 import { toSnapshot } from '../../../src/domain/payment/snapshot.ts'
 import {
@@ -64,7 +64,7 @@ describe('Texts for operators about a waiting payment', () => {
     ],
     ['it is over', after(settled, sets({ listenEnded: true })), 'Nothing is left to do.'],
   ])('an operator reads why a payment waits: %s', (_when, state, text) => {
-    expect(describeNextStep(toSnapshot(state))).toMatch(text)
+    expect(describeStepToOperator(toSnapshot(state))).toMatch(text)
   })
 })
 

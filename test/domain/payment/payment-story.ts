@@ -2,7 +2,7 @@ import { newPayment } from '../../../scripts/test/new-payment.ts'
 import { derive, endIfGivenBack } from '../../../src/domain/payment/derived.ts'
 import { type Answer, withAnswer } from '../../../src/domain/payment/funds/answer.ts'
 import { withPaidOut } from '../../../src/domain/payment/funds/funds.ts'
-import { advance, toFunds, withFunds } from '../../../src/domain/payment/funds/stored-funds.ts'
+import { advanceFunds, toFunds, withFunds } from '../../../src/domain/payment/funds/stored-funds.ts'
 import { createdPayment } from '../../../src/domain/payment/new-payment.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import {
@@ -70,7 +70,8 @@ export const attempt = (fields: Partial<Attempt> = {}): Attempt => ({
 export const usdcAttempt = (fields: Partial<Attempt> = {}): Attempt =>
   attempt({ provider: 'crypto', method: 'usdc', askedMicro: '110000000', ...fields })
 
-export const computed = (state: PaymentWithAttempts): PaymentWithAttempts => derive(endIfGivenBack(advance(state)), AT)
+export const computed = (state: PaymentWithAttempts): PaymentWithAttempts =>
+  derive(endIfGivenBack(advanceFunds(state)), AT)
 
 export const stateOf = (
   fields: Partial<Payment> = {},

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { newPaymentSnapshot, type PaymentSnapshot, toSnapshot } from '../../../src/domain/payment/snapshot.ts'
 import {
-  nextMoment,
-  nextStep,
+  decideWorkflowStep,
+  findNextMoment,
   POLL_AFTER_MINUTES,
   type WorkflowStep,
 } from '../../../src/domain/payment/workflow-step.ts'
@@ -22,7 +22,7 @@ const watched = { watched: [ORDER] }
 
 /** A clock at this moment, at which the orders were read too. */
 const stepAt = (payment: PaymentSnapshot, now: number, polledAt = now): WorkflowStep =>
-  nextStep(payment, { now, polledAt })
+  decideWorkflowStep(payment, { now, polledAt })
 
 describe('A moment is due from its own millisecond on', () => {
   test.each<[string, PaymentSnapshot, number, WorkflowStep]>([
@@ -33,9 +33,9 @@ describe('A moment is due from its own millisecond on', () => {
     ['the reading of an order', { ...processing, ...watched }, T + MINUTE, { do: 'poll' }],
   ])('a step is due from its moment on: %s', (_what, payment, moment, step) => {
     const polledAt = T
-    expect(nextStep(payment, { now: moment - 1, polledAt })).toEqual({ do: 'wait' })
-    expect(nextStep(payment, { now: moment, polledAt })).toEqual(step)
-    expect(nextMoment(payment, polledAt)?.at).toBe(moment)
+    expect(decideWorkflowStep(payment, { now: moment - 1, polledAt })).toEqual({ do: 'wait' })
+    expect(decideWorkflowStep(payment, { now: moment, polledAt })).toEqual(step)
+    expect(findNextMoment(payment, polledAt)?.at).toBe(moment)
   })
 })
 
@@ -92,7 +92,7 @@ describe('The first rule of simultaneous ones counts', () => {
       { do: 'settle' },
     ],
   ])('the first of two due rules counts: %s', (_what, payment, step) => {
-    expect(nextStep(payment, { now: LATE, polledAt: T })).toEqual(step)
+    expect(decideWorkflowStep(payment, { now: LATE, polledAt: T })).toEqual(step)
   })
 })
 
@@ -108,14 +108,14 @@ describe('Conditions without a moment', () => {
   })
 
   test('a payment without moments has no next one', () => {
-    expect(nextMoment({ ...closed, listenUntil: null }, T)).toBeNull()
+    expect(findNextMoment({ ...closed, listenUntil: null }, T)).toBeNull()
   })
 })
 
 test('the next moment is the earliest one, and has its description', () => {
   const both = { ...quiet, delayedAt: T + 2 * HOUR, silentAt: T + 3 * HOUR }
-  expect(nextMoment(both, T)).toEqual({ at: T + 2 * HOUR, what: 'The settlement counts as delayed' })
-  expect(nextMoment({ ...both, ...watched }, T)).toEqual({ at: T + MINUTE, what: 'The open orders are read again' })
+  expect(findNextMoment(both, T)).toEqual({ at: T + 2 * HOUR, what: 'The settlement counts as delayed' })
+  expect(findNextMoment({ ...both, ...watched }, T)).toEqual({ at: T + MINUTE, what: 'The open orders are read again' })
 })
 
 describe('The scheduled readings of an order', () => {
@@ -124,7 +124,7 @@ describe('The scheduled readings of an order', () => {
   function listPolls(count: number, changedAt = T): number[] {
     const polls: number[] = []
     for (let polledAt = changedAt; polls.length < count; ) {
-      polledAt = nextMoment({ ...payment, watched: [{ id: 'att_1', changedAt }] }, polledAt)!.at
+      polledAt = findNextMoment({ ...payment, watched: [{ id: 'att_1', changedAt }] }, polledAt)!.at
       polls.push((polledAt - changedAt) / MINUTE)
     }
     return polls
@@ -136,25 +136,25 @@ describe('The scheduled readings of an order', () => {
   })
 
   test('the schedule of readings begins again when the order has changed', () => {
-    expect(nextMoment(payment, T + 10 * HOUR)?.at).toBe(T + 12 * HOUR)
+    expect(findNextMoment(payment, T + 10 * HOUR)?.at).toBe(T + 12 * HOUR)
     const changed = { ...payment, watched: [{ ...ORDER, changedAt: T + 10 * HOUR }] }
-    expect(nextMoment(changed, T + 10 * HOUR)?.at).toBe(T + 10 * HOUR + MINUTE)
+    expect(findNextMoment(changed, T + 10 * HOUR)?.at).toBe(T + 10 * HOUR + MINUTE)
   })
 
   test('missed readings are made once: the next one is after now', () => {
     const now = T + 20 * HOUR
-    expect(nextStep(payment, { now, polledAt: T })).toEqual({ do: 'poll' })
-    expect(nextStep(payment, { now, polledAt: now })).toEqual({ do: 'wait' })
-    expect(nextMoment(payment, now)?.at).toBe(T + 24 * HOUR)
+    expect(decideWorkflowStep(payment, { now, polledAt: T })).toEqual({ do: 'poll' })
+    expect(decideWorkflowStep(payment, { now, polledAt: now })).toEqual({ do: 'wait' })
+    expect(findNextMoment(payment, now)?.at).toBe(T + 24 * HOUR)
   })
 
   test('the next reading is that of the order that is due first', () => {
     const two = { ...payment, watched: [ORDER, { id: 'att_2', changedAt: T + 50 * MINUTE }] }
-    expect(nextMoment(two, T + 50 * MINUTE)?.at).toBe(T + 51 * MINUTE)
-    expect(nextMoment(two, T + 55 * MINUTE)?.at).toBe(T + 60 * MINUTE)
+    expect(findNextMoment(two, T + 50 * MINUTE)?.at).toBe(T + 51 * MINUTE)
+    expect(findNextMoment(two, T + 55 * MINUTE)?.at).toBe(T + 60 * MINUTE)
   })
 
   test('a payment without an order that can bring or lose money has no readings', () => {
-    expect(nextMoment(processing, T)).toBeNull()
+    expect(findNextMoment(processing, T)).toBeNull()
   })
 })

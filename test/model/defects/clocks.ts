@@ -1,6 +1,6 @@
 import type { CloseAs } from '../../../src/activities/payment/partner-orders.ts'
 import type { PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
-import type { nextMoment, nextStep } from '../../../src/domain/payment/workflow-step.ts'
+import type { decideWorkflowStep, findNextMoment } from '../../../src/domain/payment/workflow-step.ts'
 import { type Defect, plant } from './defect.ts'
 
 const STEP = 'src/domain/payment/workflow-step.ts'
@@ -22,8 +22,8 @@ export const CLOCK_DEFECTS: readonly Defect[] = [
     name: 'a confirmation that is withdrawn after the expiry leaves the payment open',
     caughtBy: 'late money of a payment that was held goes back',
     file: STEP,
-    seam: 'nextStep',
-    plant: plant<typeof nextStep>((real) => (payment, clock) => {
+    seam: 'decideWorkflowStep',
+    plant: plant<typeof decideWorkflowStep>((real) => (payment, clock) => {
       const step = real(payment, clock)
       return step.do === 'close' && payment.expiresAt < clock.now - 60_000 ? { do: 'wait' } : step
     }),
@@ -32,14 +32,14 @@ export const CLOCK_DEFECTS: readonly Defect[] = [
     name: 'a partner that is confirming is waited for without end',
     caughtBy: 'a partner is silent for too long by the clock of the server, and not yet by that of the worker',
     file: STEP,
-    seam: 'nextStep',
-    plant: plant<typeof nextStep>((real) => (payment, clock) => real({ ...payment, silentAt: null }, clock)),
+    seam: 'decideWorkflowStep',
+    plant: plant<typeof decideWorkflowStep>((real) => (payment, clock) => real({ ...payment, silentAt: null }, clock)),
   },
   {
     name: 'the workflow wakes for nothing but its expiry',
     caughtBy: 'a partner is silent for too long by the clock of the server, and not yet by that of the worker',
     file: STEP,
-    seam: 'nextMoment',
-    plant: plant<typeof nextMoment>(() => ({ expiresAt }) => ({ at: expiresAt, what: 'The payment expires' })),
+    seam: 'findNextMoment',
+    plant: plant<typeof findNextMoment>(() => ({ expiresAt }) => ({ at: expiresAt, what: 'The payment expires' })),
   },
 ]

@@ -1,6 +1,6 @@
 import type { writePayments } from '../../../src/db/payments/payment-writes.ts'
 import type { Account } from '../../../src/domain/payment/funds/account.ts'
-import type { Effect, nextEffect } from '../../../src/domain/payment/funds/next.ts'
+import type { findMoneyStep, MoneyStep } from '../../../src/domain/payment/funds/money-step.ts'
 import type { AskReason, listReasons, StopReason } from '../../../src/domain/payment/funds/review.ts'
 import type { Seam } from '../time/load.ts'
 
@@ -17,7 +17,7 @@ export const plant =
     make(real)
 
 export const FUNDS = 'src/domain/payment/funds/funds.ts'
-export const NEXT = 'src/domain/payment/funds/next.ts'
+export const MONEY_STEP = 'src/domain/payment/funds/money-step.ts'
 export const REVIEW = 'src/domain/payment/funds/review.ts'
 export const ANSWER = 'src/domain/payment/funds/answer.ts'
 export const ACCOUNT = 'src/domain/payment/funds/account.ts'
@@ -34,12 +34,12 @@ export const neverAsked = (reason: StopReason | AskReason): Seam => ({
   }),
 })
 /** A step that is not taken: the payment waits instead. */
-export const neverDone = (step: Effect['do'], instead: Effect): Seam => ({
-  file: NEXT,
-  seam: 'nextEffect',
-  plant: plant<typeof nextEffect>((real) => (funds) => {
-    const effect = real(funds)
-    return effect.do === step ? instead : effect
+export const neverDone = (step: MoneyStep['do'], instead: MoneyStep): Seam => ({
+  file: MONEY_STEP,
+  seam: 'findMoneyStep',
+  plant: plant<typeof findMoneyStep>((real) => (funds) => {
+    const found = real(funds)
+    return found.do === step ? instead : found
   }),
 })
 /** An account that counts as another one. */

@@ -1,8 +1,8 @@
 import type { Account } from '../../../src/domain/payment/funds/account.ts'
 import type { getLoss } from '../../../src/domain/payment/funds/funds.ts'
-import type { nextEffect } from '../../../src/domain/payment/funds/next.ts'
+import type { findMoneyStep } from '../../../src/domain/payment/funds/money-step.ts'
 import type { Attempt } from '../../../src/domain/payment/payment-object.ts'
-import { ANSWER, type Defect, FUNDS, NEXT, neverAsked, neverDone, plant } from './defect.ts'
+import { ANSWER, type Defect, FUNDS, MONEY_STEP, neverAsked, neverDone, plant } from './defect.ts'
 
 /** Bugs of money that leaves: a partner reverses it, or it is given back. */
 export const REFUND_DEFECTS: readonly Defect[] = [
@@ -21,7 +21,7 @@ export const REFUND_DEFECTS: readonly Defect[] = [
   {
     name: 'a payout is not voided when its money has gone',
     caughtBy: 'the payout of a changed order that has less money is voided when all goes back',
-    ...neverDone('void', { do: 'wait', for: 'payout' }),
+    ...neverDone('void', { do: 'await_payout' }),
   },
   {
     name: 'what was returned from elsewhere goes back through the partner too',
@@ -52,9 +52,9 @@ export const REFUND_DEFECTS: readonly Defect[] = [
   {
     name: 'the partner is asked to give back while the payout may be paid',
     caughtBy: 'money whose payout is on its way is not given back when the transfer is faster than the void',
-    file: NEXT,
-    seam: 'nextEffect',
-    plant: plant<typeof nextEffect>((real) => (funds) => {
+    file: MONEY_STEP,
+    seam: 'findMoneyStep',
+    plant: plant<typeof findMoneyStep>((real) => (funds) => {
       const wanted = funds.accounts.find(({ back }) => back === 'wanted')
       return wanted === undefined ? real(funds) : { do: 'give_back', accountId: wanted.id }
     }),

@@ -19,17 +19,19 @@ export type Sale = {
 export type TakenSale = Sale & { readonly fee: bigint }
 
 /**
- * `none`: not handed to the settlement engine. `stopped`: an operator must decide. `voiding`: the engine is proving
- * that it can never be paid. `void`: that is proved, or it was never handed over and never will be.
+ * The state of the payout as the payment knows it; the engine's states are in ../../settlement/payout.ts. `none`: not
+ * handed to the settlement engine. `stopped`: an operator must decide. `voiding`: the engine is proving that it can
+ * never be paid. `void`: that is proved, or it was never handed over and never will be.
  */
-export type PayoutState = 'none' | 'handed' | 'stopped' | 'voiding' | 'void' | 'paid'
+export const PAYMENT_PAYOUTS = ['none', 'handed', 'stopped', 'voiding', 'void', 'paid'] as const
+export type PaymentPayout = (typeof PAYMENT_PAYOUTS)[number]
 
 export type Funds = {
   readonly accounts: readonly Account[]
   readonly sales: readonly Sale[]
   /** The sale whose money is paid out; null: none yet. */
   readonly taken: TakenSale | null
-  readonly payout: PayoutState
+  readonly payout: PaymentPayout
   /** Micro-USDC that the chain has paid to the merchant. */
   readonly paidOut: bigint
   /** How the payment was closed before money arrived; null: it was not. */

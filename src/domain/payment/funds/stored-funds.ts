@@ -5,7 +5,7 @@ import { getWord } from '../payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts, StoredSale } from '../payment-object.ts'
 import { type Account, isOnChain, isWorth } from './account.ts'
 import { type Funds, getLoss, type TakenSale } from './funds.ts'
-import { nextEffect } from './next.ts'
+import { findMoneyStep } from './money-step.ts'
 import { computePositions, listLinesBetween } from './positions.ts'
 
 /** Converts a payment's rows to its funds, and its funds to rows. */
@@ -101,19 +101,19 @@ export function toMoney({ asked, askedMicro, provider }: Attempt, units: bigint)
  * Takes every step that needs no other party: a sale of USDC, which is its own fill; the order for the converter, which
  * is stored before the converter is asked; and a filled sale, with its fee.
  */
-export function advance(changed: PaymentWithAttempts): PaymentWithAttempts {
-  const state = forgetWhatWasWon(changed)
-  const effect = nextEffect(toFunds(state))
-  if (effect.do === 'take') return advance(take(state, effect.number))
-  if (effect.do !== 'sell') return state
-  const sale = newSale(state, effect)
+export function advanceFunds(changed: PaymentWithAttempts): PaymentWithAttempts {
+  const state = lowerWrittenOff(changed)
+  const step = findMoneyStep(toFunds(state))
+  if (step.do === 'take') return advanceFunds(takeSale(state, step.number))
+  if (step.do !== 'sell') return state
+  const sale = createSale(state, step)
   if (sale === null) return state
   const sold = { ...state, sales: [...state.sales, sale] }
-  return sale.state === 'filled' ? advance(sold) : sold
+  return sale.state === 'filled' ? advanceFunds(sold) : sold
 }
 
 /** Lowers a written-off loss by the units won back: an operator must decide again if they are lost again. */
-function forgetWhatWasWon(state: PaymentWithAttempts): PaymentWithAttempts {
+function lowerWrittenOff(state: PaymentWithAttempts): PaymentWithAttempts {
   const funds = toFunds(state)
   const accounts = funds.accounts.map((account) => {
     const loss = getLoss(funds, account)
@@ -122,7 +122,7 @@ function forgetWhatWasWon(state: PaymentWithAttempts): PaymentWithAttempts {
   return withFunds(state, { ...funds, accounts })
 }
 
-function take(state: PaymentWithAttempts, number: number): PaymentWithAttempts {
+function takeSale(state: PaymentWithAttempts, number: number): PaymentWithAttempts {
   const sale = state.sales.find((one) => one.number === number)
   if (sale === undefined) return state
   const payment: Payment = { ...state.payment, takenSale: number, usdc: splitFee(sale.gross.toString()) }
@@ -130,7 +130,7 @@ function take(state: PaymentWithAttempts, number: number): PaymentWithAttempts {
 }
 
 /** Null: a sale is open, or there is no rate yet. */
-function newSale(
+function createSale(
   { attempts, sales }: PaymentWithAttempts,
   { accountId, units }: { readonly accountId: string; readonly units: bigint },
 ): StoredSale | null {
@@ -147,7 +147,7 @@ export const findOpenSale = ({ sales }: Pick<PaymentWithAttempts, 'sales'>): Sto
   sales.find(({ state }) => state === 'asked') ?? null
 
 /** Returns the difference between the positions before and after the change; null: it books nothing. */
-export function bookingBetween(before: PaymentWithAttempts, after: PaymentWithAttempts, kind: string): Booking | null {
+export function createBooking(before: PaymentWithAttempts, after: PaymentWithAttempts, kind: string): Booking | null {
   const { id, version } = after.payment
   const lines = listLinesBetween(computePositions(toFunds(before)), computePositions(toFunds(after)))
   return lines.length === 0 ? null : { kind, reference: `${id}:${version}`, paymentId: id, lines }

@@ -16,11 +16,11 @@ import { momentText } from '../../site/moment.tsx'
 import { Amount, Card, Copy, Curl, Fact, Facts, Head, Note, shorten } from '../../site/parts.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 import {
+  describeStepToMerchant,
   Fiat,
   fiatText,
   isOver,
   methodText,
-  nextStep,
   receivesNothing,
   statusLook,
   Usdc,
@@ -68,7 +68,7 @@ export function renderPaymentPage(view: PaymentView): string {
               </span>
             </>
           }
-          lead={<span class="lead">{nextStep(payment, view.amounts)}</span>}
+          lead={<span class="lead">{describeStepToMerchant(payment, view.amounts)}</span>}
           actions={<Actions view={view} />}
         >
           <Stops payment={payment} />

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Account } from '../../../../src/domain/payment/funds/account.ts'
 import {
-  advance,
-  bookingBetween,
+  advanceFunds,
+  createBooking,
   findOpenSale,
   toAccount,
   toFunds,
@@ -80,7 +80,7 @@ describe('Steps that need no other party are done at once', () => {
     const paid = after(one, pays('9950'))
     const sale = { number: 1, accountId: 'att_1', units: 9950n, gross: 109_450_000n, fill: null, reference: null }
     expect(paid.sales).toEqual([{ ...sale, state: 'asked' }])
-    expect(advance(paid)).toEqual(paid)
+    expect(advanceFunds(paid)).toEqual(paid)
     expect(findOpenSale(paid)?.number).toBe(1)
   })
 
@@ -117,7 +117,7 @@ describe('Steps that need no other party are done at once', () => {
 
 test('a change books the difference of its positions under the version that it makes', () => {
   const paid = after(one, pays(), sets({ version: 7 }))
-  expect(bookingBetween(one, paid, 'payment.processing')).toEqual({
+  expect(createBooking(one, paid, 'payment.processing')).toEqual({
     kind: 'payment.processing',
     reference: 'pay_1:7',
     paymentId: 'pay_1',
@@ -126,5 +126,5 @@ test('a change books the difference of its positions under the version that it m
       { account: 'partner_receivable', asset: 'EUR', amount: '10000' },
     ],
   })
-  expect(bookingBetween(paid, paid, 'payment.changed')).toBeNull()
+  expect(createBooking(paid, paid, 'payment.changed')).toBeNull()
 })

@@ -26,7 +26,7 @@ const seeing = (change: (account: Account) => Account): Partial<Model> => ({
 const PLANTED: readonly (readonly [string, Partial<Model>])[] = [
   [
     'a payout is not voided when its money has gone',
-    { next: (funds) => (MODEL.next(funds).do === 'void' ? { do: 'wait', for: 'payout' } : MODEL.next(funds)) },
+    { next: (funds) => (MODEL.next(funds).do === 'void' ? { do: 'await_payout' } : MODEL.next(funds)) },
   ],
   [
     'an open sale of other money is left open',

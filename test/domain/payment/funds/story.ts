@@ -10,7 +10,7 @@ import {
   type Sale,
   withPaidOut,
 } from '../../../../src/domain/payment/funds/funds.ts'
-import { type Effect, nextEffect } from '../../../../src/domain/payment/funds/next.ts'
+import { findMoneyStep, isWaiting, type MoneyStep } from '../../../../src/domain/payment/funds/money-step.ts'
 import { computePositions } from '../../../../src/domain/payment/funds/positions.ts'
 import { listReasons } from '../../../../src/domain/payment/funds/review.ts'
 import { createRandom, type Random } from '../../../support/random.ts'
@@ -23,13 +23,13 @@ import { createRandom, type Random } from '../../../support/random.ts'
 
 /** The functions that a story calls; a planted bug replaces one of them. */
 export type Model = {
-  readonly next: (funds: Funds) => Effect
+  readonly next: (funds: Funds) => MoneyStep
   readonly answered: (funds: Funds, answer: Answer) => Funds
   readonly positions: (funds: Funds) => ReadonlyMap<string, bigint>
   readonly paidOut: (funds: Funds, micro: bigint) => Funds
 }
 export const MODEL: Model = {
-  next: nextEffect,
+  next: findMoneyStep,
   answered: withAnswer,
   positions: computePositions,
   paidOut: withPaidOut,
@@ -131,12 +131,12 @@ class FundsStory {
     this.#funds = { ...this.#funds, closed: this.#funds.closed ?? 'expired' }
     const wholeAtFirst = this.#isWhole()
     for (let turn = 0; turn < 200; turn++) {
-      const effect = this.#model.next(this.#funds)
-      if (effect.do === 'done') return this.#checkEnd(wholeAtFirst)
-      this.#log.push(effect.do)
-      if (effect.do === 'review') this.#answer()
-      else if (effect.do === 'wait') this.#awaitOthers()
-      else this.#carryOut(effect, 'surely')
+      const step = this.#model.next(this.#funds)
+      if (step.do === 'done') return this.#checkEnd(wholeAtFirst)
+      this.#log.push(step.do)
+      if (step.do === 'review') this.#answer()
+      else if (isWaiting(step)) this.#awaitOthers()
+      else this.#carryOut(step, 'surely')
       this.#check()
     }
     this.#fail(`it has no end: ${this.#model.next(this.#funds).do}`)
@@ -306,16 +306,16 @@ class FundsStory {
     this.#funds = this.#model.paidOut(this.#funds, net)
   }
 
-  #carryOut(effect: Effect, how: How): void {
-    switch (effect.do) {
+  #carryOut(step: MoneyStep, how: How): void {
+    switch (step.do) {
       case 'give_back':
-        return this.#giveBack(effect.accountId, how)
+        return this.#giveBack(step.accountId, how)
       case 'sell':
-        return this.#sell(effect, how)
+        return this.#sell(step, how)
       case 'end_sale':
-        return this.#endSale(effect.number)
+        return this.#endSale(step.number)
       case 'take': {
-        const sale = this.#funds.sales.find(({ number }) => number === effect.number) as Sale
+        const sale = this.#funds.sales.find(({ number }) => number === step.number) as Sale
         if (this.#funds.late.includes(sale.accountId)) this.#fail('sold, and it came too late')
         this.#funds = { ...this.#funds, taken: { ...sale, fee: (sale.gross * 45n) / 1000n } }
         return
@@ -323,7 +323,10 @@ class FundsStory {
       case 'hand_over':
         return this.#handOver()
       case 'void':
-      case 'wait':
+      case 'await_buyer':
+      case 'await_partner':
+      case 'await_payout':
+      case 'await_release':
       case 'review':
       case 'done':
     }
@@ -352,7 +355,7 @@ class FundsStory {
   }
 
   /** The partner is read before its money moves. The order is stored before the converter is asked. */
-  #sell({ accountId, units }: Extract<Effect, { do: 'sell' }>, how: How): void {
+  #sell({ accountId, units }: Extract<MoneyStep, { do: 'sell' }>, how: How): void {
     this.#read(accountId)
     const again = this.#model.next(this.#funds)
     if (again.do !== 'sell' || again.accountId !== accountId || again.units !== units) return

@@ -3,57 +3,58 @@ import { type Funds, findFittingSale, findOwnAccount, findSoldAccount, getShorta
 import { isHeld, listReasons } from './review.ts'
 
 /** The next step for the funds. `sell` repeats under the key of its number until the converter has answered. */
-export type Effect =
-  | { readonly do: 'void' }
+export type MoneyStep =
+  | { readonly do: 'void' | 'hand_over' | 'review' | 'done' }
+  | { readonly do: 'await_buyer' | 'await_partner' | 'await_payout' | 'await_release' }
   | { readonly do: 'give_back'; readonly accountId: string }
-  | { readonly do: 'end_sale'; readonly number: number }
-  | { readonly do: 'take'; readonly number: number }
+  | { readonly do: 'end_sale' | 'take'; readonly number: number }
   | { readonly do: 'sell'; readonly accountId: string; readonly units: bigint }
-  | { readonly do: 'hand_over' }
-  | { readonly do: 'wait'; readonly for: 'buyer' | 'partner' | 'payout' | 'release' }
-  | { readonly do: 'review' }
-  | { readonly do: 'done' }
 
-/** The only rule for the next step of a payment. The first rule of the list that returns an effect decides. */
-export function nextEffect(funds: Funds): Effect {
+/** The only rule for the next step of a payment's money. The first rule of the list that returns a step decides. */
+export function findMoneyStep(funds: Funds): MoneyStep {
   for (const rule of RULES) {
-    const effect = rule(funds)
-    if (effect !== null) return effect
+    const step = rule(funds)
+    if (step !== null) return step
   }
   return { do: 'done' }
 }
 
-type Rule = (funds: Funds) => Effect | null
+const WAITING: readonly MoneyStep['do'][] = ['review', 'await_buyer', 'await_partner', 'await_payout', 'await_release']
+
+/** True if only another party, or an operator, can continue. */
+export const isWaiting = (step: MoneyStep): boolean => WAITING.includes(step.do)
+
+type Rule = (funds: Funds) => MoneyStep | null
 
 const RULES: readonly Rule[] = [
   protectPayout,
   giveBack,
   endSale,
-  (funds) => (isHeld(funds) ? { do: 'wait', for: 'release' } : null),
+  (funds) => (isHeld(funds) ? { do: 'await_release' } : null),
   handOver,
   (funds) => (listReasons(funds).stops.length > 0 ? { do: 'review' } : null),
-  ({ payout }) => (payout === 'handed' ? { do: 'wait', for: 'payout' } : null),
+  ({ payout }) => (payout === 'handed' ? { do: 'await_payout' } : null),
   sell,
   (funds) => (listReasons(funds).asks.length > 0 ? { do: 'review' } : null),
   awaitMoney,
 ]
 
 /** A payout must not be paid if its money is not all there, or is to go back. */
-function protectPayout(funds: Funds): Effect | null {
-  if (funds.payout === 'voiding') return { do: 'wait', for: 'payout' }
+function protectPayout(funds: Funds): MoneyStep | null {
+  if (funds.payout === 'voiding') return { do: 'await_payout' }
   const sold = findSoldAccount(funds)
   const isUncovered = sold !== null && (getShortage(funds, sold) > 0n || sold.back !== 'no')
   return funds.payout !== 'paid' && isUncovered ? { do: 'void' } : null
 }
 
 /** A partner that was asked already is asked again by the readings of its order. */
-function giveBack(funds: Funds): Effect | null {
+function giveBack(funds: Funds): MoneyStep | null {
   const wanted = funds.accounts.find(({ back }) => back === 'wanted')
   return wanted === undefined ? null : { do: 'give_back', accountId: wanted.id }
 }
 
 /** Ends an open sale of other money than the payment has now, before anything else is sold. */
-function endSale(funds: Funds): Effect | null {
+function endSale(funds: Funds): MoneyStep | null {
   const open = funds.sales.find(({ state }) => state === 'asked')
   if (open === undefined) return null
   const own = findOwnAccount(funds)
@@ -61,14 +62,14 @@ function endSale(funds: Funds): Effect | null {
   return isWanted ? null : { do: 'end_sale', number: open.number }
 }
 
-function handOver(funds: Funds): Effect | null {
+function handOver(funds: Funds): MoneyStep | null {
   const sold = findSoldAccount(funds)
   if (funds.payout !== 'none' || sold === null) return null
   if (isSellable(sold)) return { do: 'hand_over' }
-  return sold.odd && !sold.accepted ? { do: 'review' } : { do: 'wait', for: 'partner' }
+  return sold.odd && !sold.accepted ? { do: 'review' } : { do: 'await_partner' }
 }
 
-function sell(funds: Funds): Effect | null {
+function sell(funds: Funds): MoneyStep | null {
   const own = findOwnAccount(funds)
   if (own === null || funds.taken !== null) return null
   const sale = findFittingSale(funds)
@@ -76,11 +77,11 @@ function sell(funds: Funds): Effect | null {
 }
 
 /** Without money the payment waits for its buyer; after its end, for money that still arrives or leaves. */
-function awaitMoney({ accounts, payout, closed, listens }: Funds): Effect | null {
+function awaitMoney({ accounts, payout, closed, listens }: Funds): MoneyStep | null {
   const mayCome = listens && accounts.some(({ word }) => word !== 'over' && word !== 'paid')
   const mayGo = accounts.some(({ back }) => back !== 'no')
   const isOver = payout === 'paid' || payout === 'void' || closed !== null
-  if (isOver) return mayCome || mayGo ? { do: 'wait', for: 'partner' } : null
+  if (isOver) return mayCome || mayGo ? { do: 'await_partner' } : null
   const isConfirming = mayGo || accounts.some(({ word }) => word === 'confirming' || word === 'withheld')
-  return { do: 'wait', for: isConfirming ? 'partner' : 'buyer' }
+  return { do: isConfirming ? 'await_partner' : 'await_buyer' }
 }
