@@ -231,7 +231,7 @@ function checkoutDeps(deps: ApiDeps, simulating: CheckoutDeps['simulating']): Ch
     rates: deps.rates,
     openPages: deps.openPages,
     openAttempt: (paymentId, request) => deps.workflows.openAttempt(paymentId, request),
-    tellExtended: (paymentId) => deps.workflows.signalRowChanged(paymentId),
+    signalExtended: (paymentId) => deps.workflows.signalRowChanged(paymentId),
     publicUrl: deps.publicUrl,
     newAttemptId: () => deps.newId('attempt'),
     clock: deps.clock,

@@ -18,7 +18,7 @@ export async function addToLimits(db: Queryable, counts: readonly Counted[]): Pr
     sql`insert into limit_count as stored (key, ends_at, count)
         select key, to_timestamp(ends_at / 1000.0), count
         from unnest(${sorted.map(({ key }) => key)}::text[], ${sorted.map(({ endsAt }) => endsAt)}::float8[],
-          ${sorted.map(({ count }) => count)}::integer[]) as told (key, ends_at, count)
+          ${sorted.map(({ count }) => count)}::integer[]) as counted (key, ends_at, count)
         on conflict (key, ends_at) do update set count = stored.count + excluded.count
         returning key, count`,
   )

@@ -226,7 +226,7 @@ function composePages(
   })
   watchPages(registry, openPages.count)
   const notices = listen(DATABASE_DIRECT_URL ?? DATABASE_URL, {
-    [PAYMENTS_CHANNEL]: openPages.heard,
+    [PAYMENTS_CHANNEL]: openPages.refresh,
     [PARTNERS_CHANNEL]: () => void down.look(),
   })
   return {

@@ -8,7 +8,7 @@ export type OpenPages = {
    */
   readonly follow: (response: Response, page: { readonly paymentId: string; readonly knows: string | null }) => boolean
   /** Reads the stamps of these payments, or of all open ones. */
-  readonly heard: (paymentIds: readonly string[] | null) => void
+  readonly refresh: (paymentIds: readonly string[] | null) => void
   readonly count: () => number
   readonly close: () => void
 }
@@ -76,7 +76,7 @@ export function createOpenPages(deps: OpenPagesDeps): OpenPages {
       lookUp.ask([paymentId])
       return true
     },
-    heard: (paymentIds) => lookUp.ask(paymentIds ?? pages.keys()),
+    refresh: (paymentIds) => lookUp.ask(paymentIds ?? pages.keys()),
     count: () => open,
     close() {
       lookUp.end()

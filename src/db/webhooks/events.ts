@@ -87,7 +87,7 @@ export function recordedEvents(rows: readonly EventRow[], condition: Statement):
         and s.enabled_events && array[g.type, ${ALL_EVENT_TYPES}]::text[]
       returning event_id, endpoint_id),
     -- The worker's sweep finds these: a channel that is notified later, or never, must not hold up what happened.
-    told as (
+    notified as (
       insert into notification (channel_id, merchant_id, livemode, kind, event_id, urgent, created_at, due_at)
       select c.id, g."merchantId", g.livemode, g.type, g.id, false, g.at,
         case when c.broken_at is null then g.at else 'infinity' end

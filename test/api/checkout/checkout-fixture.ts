@@ -50,7 +50,7 @@ export async function createCheckoutFixture(changes: Partial<CheckoutDeps> = {})
     readStamps: (ids) => readStamps(db, ids),
     onError: (error) => process.stderr.write(`${String(error)}\n`),
   })
-  const notices = listenFor(database.url, { [PAYMENTS_CHANNEL]: openPages.heard })
+  const notices = listenFor(database.url, { [PAYMENTS_CHANNEL]: openPages.refresh })
   let answer: 'opens' | 'declines' | 'is unavailable' | 'throws' = 'opens'
 
   const deps: CheckoutDeps = {
@@ -60,7 +60,7 @@ export async function createCheckoutFixture(changes: Partial<CheckoutDeps> = {})
     openPages,
     publicUrl: server.url,
     simulatedWalletUrl: null,
-    tellExtended: async (id) => void extended.push(id),
+    signalExtended: async (id) => void extended.push(id),
     newAttemptId: () => newId('attempt'),
     clock: Date.now,
     countryHeader: 'x-country',

@@ -51,7 +51,7 @@ export type CheckoutDeps = LoadDeps & {
     request: OpenAttemptRequest,
   ) => Promise<OpenAttemptAnswer | { readonly kind: 'unavailable' }>
   /** Signals the payment's workflow to read its row. */
-  readonly tellExtended: (paymentId: string) => Promise<void>
+  readonly signalExtended: (paymentId: string) => Promise<void>
   readonly newAttemptId: () => string
   readonly openPages: OpenPages
   readonly limits: Pick<RequestLimits, 'countLink' | 'countPaper'>
@@ -216,7 +216,7 @@ async function extend(deps: CheckoutDeps, request: Request, response: Response):
   const { payment, path } = await loadCheckout(deps, request)
   const context = { publicUrl: deps.publicUrl, now: deps.clock }
   if (await extendPayment(deps.db, context, payment.id))
-    await deps.tellExtended(payment.id).catch((error: unknown) => {
+    await deps.signalExtended(payment.id).catch((error: unknown) => {
       deps.log.warn({ err: error, payment_id: payment.id }, 'the workflow reads the new expiry later')
     })
   response.redirect(303, path)
