@@ -24,6 +24,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'verifier', at: ['src/verifier'], may: [] },
   { name: 'web', at: ['src/web'], may: ['domain', 'evm', 'verifier'] },
   { name: 'db', at: ['src/db'], may: ['domain', 'evm', 'ids'] },
+  { name: 'payments', at: ['src/payments'], may: ['domain', 'db'] },
   { name: 'chain', at: ['src/chain'], may: ['domain', 'evm', 'runtime'], mayType: ['db'] },
   { name: 'notify', at: ['src/notify'], may: ['domain'] },
   { name: 'signature', at: ['src/partners/signature.ts'], may: ['runtime'] },
@@ -31,29 +32,36 @@ export const ROOMS: readonly Room[] = [
   { name: 'outbound', at: ['src/outbound'], may: ['domain'] },
   { name: 'webhooks', at: ['src/webhooks'], may: ['domain', 'runtime', 'outbound'] },
   { name: 'sandbox', at: ['src/sandbox'], may: ['domain', 'runtime', 'signature'] },
-  { name: 'activities', at: ['src/activities'], may: ['domain', 'db', 'webhooks', 'runtime'], mayType: ['partners'] },
+  {
+    name: 'activities',
+    at: ['src/activities'],
+    may: ['domain', 'db', 'payments', 'webhooks', 'runtime'],
+    mayType: ['partners'],
+  },
   { name: 'workflows', at: ['src/workflows'], may: ['domain'], mayType: ['activities'] },
   { name: 'temporal', at: ['src/temporal'], may: ['domain', 'workflows', 'runtime'], mayType: ['config'] },
-  { name: 'settlement', at: ['src/settlement'], may: ['domain', 'db', 'chain', 'runtime'] },
+  { name: 'settlement', at: ['src/settlement'], may: ['domain', 'db', 'payments', 'chain', 'runtime'] },
   { name: 'api-key', at: ['src/api/auth/api-key.ts'], may: ['runtime'] },
   {
     name: 'api',
     at: ['src/api'],
-    may: ['domain', 'evm', 'runtime', 'ids', 'db', 'web', 'webhooks', 'api-key'],
+    may: ['domain', 'evm', 'runtime', 'ids', 'db', 'payments', 'web', 'webhooks', 'api-key'],
     mayType: ['temporal'],
   },
   { name: 'worker', at: ['src/worker'], may: ['domain', 'db', 'runtime', 'workflows'], mayType: ['temporal'] },
   {
     name: 'deps',
     at: ['src/deps'],
-    may: 'domain runtime ids config db chain notify partners webhooks sandbox activities workflows temporal settlement api worker'.split(
+    may: 'domain runtime ids config db payments chain notify partners webhooks sandbox activities workflows temporal settlement api worker'.split(
       ' ',
     ),
   },
   {
     name: 'operator',
     at: ['src/operator'],
-    may: 'domain evm runtime ids config verifier db chain webhooks workflows temporal settlement api-key'.split(' '),
+    may: 'domain evm runtime ids config verifier db payments chain webhooks workflows temporal settlement api-key'.split(
+      ' ',
+    ),
   },
   { name: 'main', at: ['src/main'], may: ['runtime', 'config', 'sandbox', 'api', 'worker', 'deps'] },
 ]

@@ -1,64 +1,69 @@
 import { z } from 'zod'
 import { execute, many, type Queryable, type Statement, sql, type Tx } from './db.ts'
+import { type PaymentWithEvents, paymentWithEventsRow, stateColumns } from './payments/payments.ts'
+import { untriedEvents } from './webhooks/deliveries.ts'
 
-/** A message to Temporal: stored with the change, and sent again until the row is deleted. */
-export type OutboxKind = 'start_payment' | 'complete_transfer'
+/** Messages to Temporal: each is stored with the change that it follows from, and sent again until its row is deleted. */
 
-export type OutboxRow = {
-  readonly id: string
-  readonly kind: OutboxKind
-  readonly subject: string
-  readonly payload: unknown
-}
-
-/**
- * Stores messages. A second message of the same kind and subject replaces the first, which it makes obsolete. It gets a
- * new id even if its payload is the same, so that the relay that has read the first does not delete it. The subjects
- * must differ.
- */
-export async function putOutbox(
-  tx: Tx,
-  kind: OutboxKind,
-  messages: readonly { readonly subject: string; readonly payload: object }[],
-): Promise<void> {
-  await execute(
-    tx,
-    sql`insert into outbox (kind, subject, payload)
-        select ${kind}, m.subject, m.payload
-        from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb) as m(subject text, payload jsonb) order by m.subject
-        on conflict (kind, subject) do update set id = default, payload = excluded.payload, created_at = now()`,
-  )
-}
-
-const outboxRow = z.object({
-  id: z.string(),
-  kind: z.enum(['start_payment', 'complete_transfer']),
-  subject: z.string(),
-  payload: z.unknown(),
-})
+export type Message = { readonly id: string }
 
 type Page = { readonly minAgeMs: number; readonly limit: number }
 
-/** Reads the oldest messages that are at least `minAgeMs` milliseconds old, without those of the other mode. */
-export function readOutbox(db: Queryable, kind: OutboxKind, page: Page): Promise<OutboxRow[]> {
-  return many(db, outboxRow, selectOutbox(db, kind, page))
+const startRow = z.object({ id: z.string(), subject: z.string() }).transform(({ id, subject: paymentId }) => ({
+  id,
+  paymentId,
+}))
+
+/**
+ * Reads the oldest starts of workflows that are at least `minAgeMs` milliseconds old, and locks them until the
+ * transaction ends. Skips those that another relay has locked, and those of the other mode.
+ */
+export function takeStarts(tx: Tx, { minAgeMs, limit }: Page): Promise<z.output<typeof startRow>[]> {
+  return many(
+    tx,
+    startRow,
+    sql`select id::text, subject from outbox
+        where kind = 'start_payment' and created_at <= now() - ${minAgeMs} * interval '1 millisecond'
+          and not exists (select 1 from payment where payment.id = subject and livemode <> ${tx.livemode})
+        order by id limit ${limit} for update skip locked`,
+  )
 }
 
-/** Locks them until the transaction ends. Skips messages that another relay has locked. */
-export function takeOutbox(tx: Tx, kind: OutboxKind, page: Page): Promise<OutboxRow[]> {
-  return many(tx, outboxRow, sql`${selectOutbox(tx, kind, page)} for update skip locked`)
-}
+/**
+ * Returns the statement that stores a message about each changed payment; it writes only if the part `done` has a row.
+ * A message that waits already gets a new id, so that the relay that has read it does not delete the newer one.
+ */
+export const changeMessages = (paymentIds: readonly string[]): Statement =>
+  sql`insert into outbox (kind, subject) select 'complete_transfer', id
+      from unnest(${[...paymentIds]}::text[]) as id, done order by id
+      on conflict (kind, subject) do update set id = default, created_at = now()`
 
-const selectOutbox = ({ livemode }: Queryable, kind: OutboxKind, page: Page): Statement =>
-  sql`select id::text, kind, subject, payload from outbox
-      where kind = ${kind} and created_at <= now() - ${page.minAgeMs} * interval '1 millisecond'
-        and not exists (select 1 from payment where payment.id = subject and livemode <> ${livemode})
-      order by id limit ${page.limit}`
+export type ChangeMessage = Message & PaymentWithEvents
+
+const messageRow = z.object({ message_id: z.string() })
+const changeRow = z
+  .unknown()
+  .transform((row): ChangeMessage => ({ id: messageRow.parse(row).message_id, ...paymentWithEventsRow.parse(row) }))
+
+/** The api delivers the event of a creation: a slow endpoint must not get it twice. */
+const ofChanges = sql`and event.type <> 'payment.created'`
+
+/** Reads the oldest messages about changed payments, each with the payment as it is now and its untried events. */
+export function readChangeMessages(db: Queryable, limit: number): Promise<ChangeMessage[]> {
+  return many(
+    db,
+    changeRow,
+    sql`select outbox.id::text as message_id, payment.*, to_jsonb(state) as state,
+          array(${untriedEvents(sql`payment.id`, ofChanges)}) as events
+        from outbox join payment on payment.id = subject, lateral (${stateColumns(sql`payment.id`)}) as state
+        where kind = 'complete_transfer' and payment.livemode = ${db.livemode} order by outbox.id limit ${limit}`,
+  )
+}
 
 /** Deletes messages that were sent. A message that was replaced since has another id and stays. */
-export async function deleteOutbox(db: Queryable, rows: readonly Pick<OutboxRow, 'id'>[]): Promise<void> {
-  if (rows.length === 0) return
-  await execute(db, sql`delete from outbox where id = any(${rows.map(({ id }) => id)}::bigint[])`)
+export async function deleteMessages(db: Queryable, messages: readonly Message[]): Promise<void> {
+  if (messages.length === 0) return
+  await execute(db, sql`delete from outbox where id = any(${messages.map(({ id }) => id)}::bigint[])`)
 }
 
 export async function deleteStarts(db: Queryable, paymentIds: readonly string[]): Promise<void> {

@@ -52,8 +52,12 @@ export function relayLoops(
       ...onWakeup('transfers'),
       // A payment waits for its settled payout.
       everyMs: transfersEveryMs,
-      // Less than a page means that nothing is left.
-      tick: () => relay.completeTransfers().then((count) => (count < PER_ROUND ? 0 : count)),
+      tick: async () => {
+        const { sent, isLastPage } = await relay.completeTransfers()
+        if (isLastPage) return 0
+        // Messages that cannot be sent must not keep the page full without a pause.
+        return sent === 0 ? 1 : PER_ROUND
+      },
     },
     { ...onWakeup('starts', STARTS_PER_ROUND), everyMs, tick: relay.startPayments },
     { ...onWakeup('news'), everyMs, tick: relay.relayPartnerNews },

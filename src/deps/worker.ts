@@ -8,13 +8,14 @@ import type { WorkerConfig } from '../config/config.ts'
 import { splitSecrets } from '../config/secret.ts'
 import type { Db } from '../db/db.ts'
 import { createNotifier, listen, PAYMENTS_CHANNEL, PAYOUTS_CHANNEL } from '../db/notices.ts'
-import type { ChangeContext } from '../db/payments/payment-changes.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
-import { readOpenPayout, voidIfQueued } from '../db/settlement/observer/forgotten.ts'
+import { readOpenPayout } from '../db/settlement/observer/forgotten.ts'
 import { holdPayout, payoutInsert } from '../db/settlement/payouts.ts'
 import { WORK_CHANNEL } from '../db/work.ts'
 import { getTreasury, type Treasury } from '../domain/settlement/treasuries.ts'
 import { CRYPTO_ACCOUNT, createCrypto } from '../partners/crypto.ts'
+import type { ChangeContext } from '../payments/change-payment.ts'
+import { voidPayout } from '../payments/void-payout.ts'
 import { traceActivities } from '../runtime/activities.ts'
 import type { HealthCheck } from '../runtime/health.ts'
 import type { Logger } from '../runtime/log.ts'
@@ -72,8 +73,8 @@ export async function composeWorker(
 ): Promise<Composed<WorkerParts>> {
   const db = await openDb(config, log)
   const wakeups = createWorkWakeups()
-  const changed = createNotifier(db, PAYMENTS_CHANNEL, PAGES_NOTIFIED_EVERY_MS)
-  const context: ChangeContext = { publicUrl: config.PUBLIC_URL, now: clock, changed }
+  const onChanged = createNotifier(db, PAYMENTS_CHANNEL, PAGES_NOTIFIED_EVERY_MS)
+  const context: ChangeContext = { publicUrl: config.PUBLIC_URL, now: clock, onChanged }
   const temporal = createTemporalClient(config)
   const workflows = createPaymentWorkflows({ client: temporal.client, taskQueue: PAYMENTS_QUEUE, load: loadStart(db) })
   const grace = relayGraceMs === undefined ? {} : { graceMs: relayGraceMs }
@@ -171,7 +172,7 @@ async function composeQueues(config: WorkerConfig, what: Pick<WorkerSettings, 'a
 const PAYOUTS = {
   queue: payoutInsert,
   hold: holdPayout,
-  void: voidIfQueued,
+  void: voidPayout,
   open: readOpenPayout,
 }
 

@@ -1,8 +1,6 @@
 import type { OperatorConfig } from '../config/config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { recordAction, type Signed } from '../db/operator/actions.ts'
-import { putOutbox } from '../db/outbox.ts'
-import { type ChangeContext, changePaymentIn, type LockedWork } from '../db/payments/payment-changes.ts'
 import { loadPayment } from '../db/payments/payments.ts'
 import { acknowledgeMissing, bookMovement, storeDifference } from '../db/settlement/balance.ts'
 import { doOrTry, lockPaymentsFirst, type SettlementHooks } from '../db/settlement/context.ts'
@@ -13,6 +11,7 @@ import type { Hex } from '../domain/hex.ts'
 import { formatUsdc } from '../domain/money.ts'
 import { plural } from '../domain/plural.ts'
 import { createNote } from '../domain/timeline.ts'
+import { type Change, type ChangeContext, changeLockedPayment } from '../payments/change-payment.ts'
 import { Refusal } from './call.ts'
 
 export type Operation = {
@@ -73,14 +72,14 @@ async function carryOut(
 
 async function voidPayout(tx: Tx, context: ChangeContext, paymentId: string): Promise<boolean> {
   if (!(await requestVoid(tx, paymentId))) return false
-  const work: LockedWork = async ({ state, set, note }) => {
+  const change: Change = ({ state, setPayment, addNote, relayChange }) => {
     // Also voids a payout that waits to be handed over again.
     const { payout, takenSale } = state.payment
-    if (takenSale !== null && payout !== 'paid') set({ payout: 'voiding', stoppedFor: null })
-    note({ ...createNote('payment.void_asked'), actor: 'operator' })
+    if (takenSale !== null && payout !== 'paid') setPayment({ payout: 'voiding', stoppedFor: null })
+    addNote({ ...createNote('payment.void_asked'), actor: 'operator' })
+    relayChange()
   }
-  const { events } = await changePaymentIn(tx, context, { id: paymentId, work })
-  await putOutbox(tx, 'complete_transfer', [{ subject: paymentId, payload: { events } }])
+  await changeLockedPayment(tx, context, { id: paymentId, change })
   return true
 }
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Tx } from '../db/db.ts'
-import { book } from '../db/ledger.ts'
 import { recordPartnerEvent } from '../db/payments/partner-events.ts'
-import { type ChangeContext, changePaymentIn, type PaymentWork } from '../db/payments/payment-changes.ts'
 import { deposited } from '../domain/ledger.ts'
 import { OTHER_TOKEN } from '../domain/payment/reading.ts'
 import { isDust, type RecordedDeposit } from '../domain/settlement/deposit.ts'
 import { createNote } from '../domain/timeline.ts'
+import { type ChangeContext, changeLockedPayment, type LockedChange } from '../payments/change-payment.ts'
+import type { PaymentDraft } from '../payments/payment-draft.ts'
 import type { Wake } from './settled.ts'
 
 /** Stores a final deposit like a partner's callback. After the relay, the payment reads its deposit. */
@@ -20,12 +20,12 @@ export function createDepositHook(context: ChangeContext, wake: Wake) {
     const bodySha256 = createHash('sha256').update(body).digest()
     // Under the lock: a row that names the payment takes a weaker one, and two transactions that both want the stronger
     // one wait for each other.
-    const work = async (locked: PaymentWork): Promise<void> => {
-      if (expected) await book(tx, deposited({ paymentId, reference, micro: deposit.units }), locked.at)
+    const change: LockedChange = async (draft) => {
+      if (expected) draft.addBooking(deposited({ paymentId, reference, micro: deposit.units }))
       await recordPartnerEvent(tx, { provider: 'crypto', eventId: reference, subject: { attemptId }, bodySha256, at })
-      noteDeposit(locked, deposit)
+      noteDeposit(draft, deposit)
     }
-    await changePaymentIn(tx, context, { id: paymentId, work })
+    await changeLockedPayment(tx, context, { id: paymentId, change })
     tx.afterCommit(() => wake('news'))
   }
 }
@@ -34,14 +34,14 @@ export function createDepositHook(context: ChangeContext, wake: Wake) {
  * Notes a deposit on its payment, which learns the meaning by reading the deposit. Another token is noted as a misfit
  * here, because no reading counts it: it waits for an operator, whatever becomes of the payment.
  */
-function noteDeposit(work: PaymentWork, deposit: RecordedDeposit): void {
+function noteDeposit(draft: PaymentDraft, deposit: RecordedDeposit): void {
   const { attemptId, txHash, units, token, sender } = deposit
   const data = { attempt_id: attemptId, tx_hash: txHash, units, token, sender }
-  work.note(createNote(deposit.expected ? 'deposit.received' : 'deposit.other_token', data))
+  draft.addNote(createNote(deposit.expected ? 'deposit.received' : 'deposit.other_token', data))
   if (deposit.expected || isDust(deposit)) return
-  const known = work.state.attempts.find(({ id }) => id === attemptId)?.misfit?.received
+  const known = draft.state.attempts.find(({ id }) => id === attemptId)?.misfit?.received
   const before = known?.currency === token ? BigInt(known.minor) : 0n
   // One more is another question, even if the last one is not answered yet.
   const received = { minor: (before + BigInt(units)).toString(), currency: token }
-  work.setAttempt(attemptId, { misfit: { ...OTHER_TOKEN, received }, misfitAnswer: 'none' })
+  draft.setAttempt(attemptId, { misfit: { ...OTHER_TOKEN, received }, misfitAnswer: 'none' })
 }

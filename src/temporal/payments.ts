@@ -4,6 +4,7 @@ import { paymentWorkflowId, SETTLE_ACTIVITY_ID } from '../domain/ids.ts'
 import type { ProviderName } from '../domain/methods.ts'
 import { formatAmount, type Money } from '../domain/money.ts'
 import type { CancelAnswer, OpenAttemptAnswer, OpenAttemptRequest } from '../domain/payment/requests.ts'
+import type { ActivityAnswer } from '../domain/payment/snapshot.ts'
 import { cancelPayment, openAttempt, type PaymentInput, partnerNews, rowChanged } from '../workflows/messages.ts'
 import type { payment } from '../workflows/payment.ts'
 import { paymentPriority } from '../workflows/priority.ts'
@@ -36,7 +37,7 @@ export type PaymentWorkflows = {
   readonly signalPartnerNews: (paymentId: string, attemptId: string) => Promise<void>
   readonly signalRowChanged: (paymentId: string) => Promise<void>
   /** Completes the waiting transfer activity; false if none waits. */
-  readonly completeTransfer: (paymentId: string, result: unknown) => Promise<boolean>
+  readonly completeTransfer: (paymentId: string, answer: ActivityAnswer) => Promise<boolean>
 }
 
 export type PaymentWorkflowsDeps = {
@@ -101,15 +102,15 @@ export function createPaymentWorkflows(deps: PaymentWorkflowsDeps): PaymentWorkf
           await client.workflow.signalWithStart('payment', { ...(await takeOver(paymentId)), signal: rowChanged })
         },
       }),
-    completeTransfer: (paymentId, result) =>
-      within(SIGNAL_DEADLINE_MS, () => completeTransfer(client, paymentId, result)),
+    completeTransfer: (paymentId, answer) =>
+      within(SIGNAL_DEADLINE_MS, () => completeTransfer(client, paymentId, answer)),
   }
 }
 
-async function completeTransfer(client: Client, paymentId: string, result: unknown): Promise<boolean> {
+async function completeTransfer(client: Client, paymentId: string, answer: ActivityAnswer): Promise<boolean> {
   try {
     const waiting = { workflowId: paymentWorkflowId(paymentId), activityId: SETTLE_ACTIVITY_ID }
-    await client.activity.complete(waiting, result)
+    await client.activity.complete(waiting, answer)
     return true
   } catch (error) {
     if (error instanceof Error && error.name === 'ActivityNotFoundError') return false

@@ -1,10 +1,9 @@
 import type { Client } from '@temporalio/client'
 import type { Db, Queryable } from '../db/db.ts'
-import { deleteOutbox, type OutboxRow, readOutbox, takeOutbox } from '../db/outbox.ts'
+import { deleteMessages, type Message, readChangeMessages, takeStarts } from '../db/outbox.ts'
 import { takeUnread } from '../db/payments/partner-events.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
-import { loadPayments } from '../db/payments/payments.ts'
-import { toSnapshot } from '../domain/payment/snapshot.ts'
+import { type ActivityAnswer, toSnapshot } from '../domain/payment/snapshot.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
 import { adoptOrphans, createWalk } from './orphans.ts'
@@ -13,8 +12,11 @@ import { adoptOrphans, createWalk } from './orphans.ts'
 export type Relay = {
   /** Starts workflows of payments whose process died between commit and start. */
   readonly startPayments: () => Promise<number>
-  /** For payouts that are settled, stopped or voided: completes the waiting activity, or signals the workflow. */
-  readonly completeTransfers: () => Promise<number>
+  /**
+   * For payments that were changed outside of their workflow: completes the waiting activity, or signals the workflow.
+   * A full page of messages, of which some could not be sent, is not the last one.
+   */
+  readonly completeTransfers: () => Promise<{ readonly sent: number; readonly isLastPage: boolean }>
   /** Repeats callbacks of partners until an activity has applied a reading of the order. */
   readonly relayPartnerNews: () => Promise<number>
   /** Starts a workflow for every open payment without one, after a terminated run or a lost Temporal store. */
@@ -49,30 +51,26 @@ export function createRelay(deps: RelayDeps): Relay {
   return {
     startPayments: () =>
       db.transaction(async (tx) => {
-        const rows = await takeOutbox(tx, 'start_payment', { minAgeMs: graceMs, limit: STARTS_PER_ROUND })
+        const messages = await takeStarts(tx, { minAgeMs: graceMs, limit: STARTS_PER_ROUND })
         const starts = await readStarts(
           tx,
-          rows.map((row) => row.subject),
+          messages.map(({ paymentId }) => paymentId),
         )
         const byId = new Map(starts.map((start) => [start.id, start]))
-        return sendAll(tx, rows, async ({ subject }) => {
-          const start = byId.get(subject)
+        return sendAll(tx, messages, async ({ paymentId }) => {
+          const start = byId.get(paymentId)
           if (start !== undefined) await workflows.resume(start)
         })
       }),
 
     completeTransfers: async () => {
-      const rows = await readOutbox(db, 'complete_transfer', { minAgeMs: 0, limit: PER_ROUND })
-      const payments = await loadPayments(
-        db,
-        rows.map((row) => row.subject),
-      )
-      return sendAll(db, rows, async ({ subject, payload }) => {
-        const payment = payments.get(subject)
-        if (payment === undefined) throw new Error(`no payment ${subject}`)
-        const changed = { payment: toSnapshot(payment), events: readEvents(payload) }
-        if (!(await workflows.completeTransfer(subject, changed))) await workflows.signalRowChanged(subject)
+      const messages = await readChangeMessages(db, PER_ROUND)
+      const sent = await sendAll(db, messages, async ({ state, events }) => {
+        const { id } = state.payment
+        const answer: ActivityAnswer = { payment: toSnapshot(state), events }
+        if (!(await workflows.completeTransfer(id, answer))) await workflows.signalRowChanged(id)
       })
+      return { sent, isLastPage: messages.length < PER_ROUND }
     },
 
     relayPartnerNews: async () => {
@@ -84,17 +82,17 @@ export function createRelay(deps: RelayDeps): Relay {
   }
 
   /** Deletes the messages that were sent. Returns their number. */
-  async function sendAll(
+  async function sendAll<Sent extends Message>(
     queryable: Queryable,
-    rows: readonly OutboxRow[],
-    send: (row: OutboxRow) => Promise<void>,
+    messages: readonly Sent[],
+    send: (message: Sent) => Promise<void>,
   ): Promise<number> {
-    const sent: OutboxRow[] = []
-    await forEach(rows, async (row) => {
-      await send(row)
-      sent.push(row)
+    const sent: Sent[] = []
+    await forEach(messages, async (message) => {
+      await send(message)
+      sent.push(message)
     })
-    await deleteOutbox(queryable, sent)
+    await deleteMessages(queryable, sent)
     return sent.length
   }
 
@@ -111,10 +109,4 @@ export function createRelay(deps: RelayDeps): Relay {
       )
     return items.length - failed.length
   }
-}
-
-function readEvents(payload: unknown): string[] {
-  if (typeof payload !== 'object' || payload === null || !('events' in payload) || !Array.isArray(payload.events))
-    return []
-  return payload.events.filter((id) => typeof id === 'string')
 }

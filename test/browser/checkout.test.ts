@@ -108,10 +108,10 @@ describe('An open page', () => {
     await open({ javaScript: true })
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     const payment = await world.create({ provider: 'wallet_app' })
-    await world.change(payment.id, (work) => {
+    await world.change(payment.id, (draft) => {
       const asked = { minor: '4999', currency: 'EUR' } as const
-      work.addAttempt({ id: `att_of_${payment.id}`, provider: 'wallet_app', method: 'banking_app', asked })
-      work.setAttempt(`att_of_${payment.id}`, { status: 'open', redirectUrl: `${world.partnerUrl}/pay/1` })
+      draft.addAttempt({ id: `att_of_${payment.id}`, provider: 'wallet_app', method: 'banking_app', asked })
+      draft.setAttempt(`att_of_${payment.id}`, { status: 'open', redirectUrl: `${world.partnerUrl}/pay/1` })
     })
     await page.goto(payment.url)
     await page.getByText('Continue on your phone').click()

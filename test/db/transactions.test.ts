@@ -16,7 +16,7 @@ import {
   type Statement,
   sql,
 } from '../../src/db/db.ts'
-import { deleteOutbox, putOutbox, readOutbox } from '../../src/db/outbox.ts'
+import { changeMessages, deleteMessages, readChangeMessages } from '../../src/db/outbox.ts'
 import { insertPayment } from '../../src/db/payments/payments.ts'
 import { newId } from '../../src/ids.ts'
 import { type Seeded, seedDatabase } from '../webhooks/seed.ts'
@@ -375,46 +375,35 @@ describe('The outbox', () => {
     await insertPayment(seeded.db, seeded.tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
   })
 
-  const put = (payload: object) =>
-    seeded.db.transaction((tx) => putOutbox(tx, 'complete_transfer', [{ subject, payload }]))
-  const read = () => readOutbox(seeded.db, 'complete_transfer', { minAgeMs: 0, limit: 10 })
-  const payloads = async () => (await read()).map(({ payload }) => payload)
+  const put = () => execute(seeded.db, sql`with done as (select) ${changeMessages([subject])}`)
+  const read = () => readChangeMessages(seeded.db, 10)
 
   describe('A message to Temporal', () => {
     test('a message is there until it was sent, and then deleted', async () => {
-      await put({ events: ['evt_1'] })
-      const rows = await read()
-      expect(rows).toMatchObject([{ kind: 'complete_transfer', subject, payload: { events: ['evt_1'] } }])
-      await deleteOutbox(seeded.db, rows)
-      expect(await payloads()).toEqual([])
+      await put()
+      const messages = await read()
+      expect(messages).toMatchObject([{ state: { payment: { id: subject } }, events: [] }])
+      await deleteMessages(seeded.db, messages)
+      expect(await read()).toEqual([])
     })
 
-    test('a message is replaced by a later one about the same subject', async () => {
-      await put({ events: ['evt_1'] })
-      await put({ events: ['evt_2'] })
-      expect(await payloads()).toEqual([{ events: ['evt_2'] }])
+    test('a second message about the same payment replaces the first one', async () => {
+      await put()
+      await put()
+      expect(await read()).toHaveLength(1)
     })
 
-    test('a message that is replaced between read and delete stays: the newer one was not sent', async () => {
-      await put({ events: ['evt_1'] })
-      const rows = await read()
-      await put({ events: ['evt_2'] })
-      await deleteOutbox(seeded.db, rows)
-      expect(await payloads()).toEqual([{ events: ['evt_2'] }])
+    test('a message that is replaced between read and delete stays: the payment has changed since it was read', async () => {
+      await put()
+      const messages = await read()
+      await put()
+      await deleteMessages(seeded.db, messages)
+      expect(await read()).toHaveLength(1)
     })
 
-    test('a message that is replaced by an equal one stays too: the payment has changed since it was read', async () => {
-      await put({ events: [] })
-      const rows = await read()
-      await put({ events: [] })
-      await deleteOutbox(seeded.db, rows)
-      expect(await payloads()).toEqual([{ events: [] }])
-    })
-
-    test('a message of another subject or kind is not touched', async () => {
-      await put({ events: [] })
-      const rows = await read()
-      await deleteOutbox(seeded.db, rows)
+    test('a message of another kind is not touched', async () => {
+      await put()
+      await deleteMessages(seeded.db, await read())
       const { rows: left } = await seeded.db.query('select kind, subject from outbox')
       expect(left).toEqual([{ kind: 'start_payment', subject }])
     })

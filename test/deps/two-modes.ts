@@ -1,7 +1,6 @@
 import { newPayment } from '../../scripts/test/new-payment.ts'
 import type { Db, Tenant } from '../../src/db/db.ts'
 import { execute, sql } from '../../src/db/db.ts'
-import { putOutbox } from '../../src/db/outbox.ts'
 import { insertPayment } from '../../src/db/payments/payments.ts'
 import { recordEvent } from '../../src/db/webhooks/events.ts'
 import { insertEndpoint } from '../../src/db/webhooks/webhook-endpoints.ts'
@@ -70,7 +69,7 @@ export async function plant(db: Db, tenant: Tenant): Promise<Planted> {
     sealedSecret: 'sealed',
   })
   const eventId = await db.transaction(async (tx) => {
-    await putOutbox(tx, 'complete_transfer', [{ subject: id, payload: { events: [] } }])
+    await execute(tx, sql`insert into outbox (kind, subject) values ('complete_transfer', ${id})`)
     const object = renderPayment(createdPayment(payment, tenant), [], 'http://127.0.0.1')
     return recordEvent(tx, { ...tenant, type: 'payment.processing', paymentId: id, object, at: past })
   })

@@ -8,12 +8,12 @@ import { createDb } from '../../src/db/db.ts'
 import { findLink, insertLink } from '../../src/db/links/links.ts'
 import { insertReport } from '../../src/db/links/reports.ts'
 import { insertChannel, listChannels } from '../../src/db/notifications/channels.ts'
-import { changePayment } from '../../src/db/payments/payment-changes.ts'
 import { insertEndpoint, listEndpoints } from '../../src/db/webhooks/webhook-endpoints.ts'
 import type { Attempt } from '../../src/domain/payment/payment-object.ts'
 import { newId } from '../../src/ids.ts'
 import { runPinrail } from '../../src/operator/command.ts'
 import { COMMANDS } from '../../src/operator/commands.ts'
+import { changePayment } from '../../src/payments/change-payment.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { insertOwnAddresses } from '../api/support/own-addresses.ts'
 import { openTestApi, type TestApi, WALLET } from '../api/support/test-api.ts'
@@ -308,9 +308,9 @@ describe('Accounts, payments and webhooks', () => {
       const context = { publicUrl: shop.url, now: Date.now }
       await changePayment(shop.db, context, {
         id,
-        work: (work) => {
-          work.set({ held: true })
-          work.because({ say: 'hold', data: { ...data, outside: false } })
+        change: (draft) => {
+          draft.setPayment({ held: true })
+          draft.setCause({ say: 'hold', data: { ...data, outside: false } })
         },
       })
       const entries = (timeline: unknown) =>
@@ -326,11 +326,11 @@ describe('Accounts, payments and webhooks', () => {
       for (const path of paths) expect((await shop.ask('GET', path)).text).not.toMatch(/Lovelace|fraud|SEPA/)
       await changePayment(shop.db, context, {
         id,
-        work: (work) => {
+        change: (draft) => {
           const attemptId = newId('attempt')
-          work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'card', asked: work.state.payment.amount })
-          work.setAttempt(attemptId, { status: 'paid', held: '1200' })
-          work.because({ say: 'hold', data: { ...data, outside: false } })
+          draft.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'card', asked: draft.state.payment.amount })
+          draft.setAttempt(attemptId, { status: 'paid', held: '1200' })
+          draft.setCause({ say: 'hold', data: { ...data, outside: false } })
         },
       })
       expect((await inTest('payments', 'explain', id)).out).toMatch(
@@ -345,15 +345,15 @@ describe('Accounts, payments and webhooks', () => {
       const context = { publicUrl: shop.url, now: Date.now }
       await changePayment(shop.db, context, {
         id,
-        work: (work) => {
-          const asked = work.state.payment.amount
-          work.addAttempt({ id: usdc, provider: 'crypto', method: 'usdc', asked })
-          work.addAttempt({ id: card, provider: 'card_partner', method: 'card', asked })
-          work.set({ closedAs: 'canceled', listenEnded: true })
+        change: (draft) => {
+          const asked = draft.state.payment.amount
+          draft.addAttempt({ id: usdc, provider: 'crypto', method: 'usdc', asked })
+          draft.addAttempt({ id: card, provider: 'card_partner', method: 'card', asked })
+          draft.setPayment({ closedAs: 'canceled', listenEnded: true })
         },
       })
       const hold = (attemptId: string, facts: Partial<Attempt>) =>
-        changePayment(shop.db, context, { id, work: (work) => work.setAttempt(attemptId, facts) })
+        changePayment(shop.db, context, { id, change: (draft) => draft.setAttempt(attemptId, facts) })
       await hold(usdc, { status: 'paid', held: '57883248', askedMicro: '115766496' })
       const decide = `decide: pinrail payments decide ${id}`
       const { out } = await inTest('payments', 'explain', id)

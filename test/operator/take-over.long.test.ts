@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { Db } from '../../src/db/db.ts'
-import { voidIfQueued } from '../../src/db/settlement/observer/forgotten.ts'
 import { readPayout, requestVoid } from '../../src/db/settlement/payouts.ts'
 import { readTreasuryList } from '../../src/db/settlement/signing/treasuries.ts'
 import type { Hex } from '../../src/domain/hex.ts'
@@ -8,6 +7,7 @@ import { newId } from '../../src/ids.ts'
 import type { Act } from '../../src/operator/payouts.ts'
 import { rebuild } from '../../src/operator/rebuild.ts'
 import { takeOver } from '../../src/operator/take-over.ts'
+import { voidPayout } from '../../src/payments/void-payout.ts'
 import { copyDatabase, type FixtureDatabase } from '../chain/databases.ts'
 import { createSettings, insertPayments, newAddress, type Queued, queueAll, TOKEN } from '../chain/fixture.ts'
 import {
@@ -163,7 +163,7 @@ describe('a restored database', () => {
       await restore(backup, how)
       const runner = rotation.both({ db })
       await runner.tick()
-      expect(await db.transaction((tx) => voidIfQueued(tx, payment.paymentId))).toBe('voiding')
+      expect(await db.transaction((tx) => voidPayout(tx, payment.paymentId))).toBe('voiding')
       await fixture.finalize(runner, 4)
       expect((await readPayout(db, payment.paymentId))?.state).toBe('voided')
       await mineAgain(raw)
@@ -180,7 +180,7 @@ describe('a restored database', () => {
       await restore(backup, how)
       const runner = rotation.both({ db })
       await runner.tick()
-      expect(await db.transaction((tx) => voidIfQueued(tx, payment.paymentId))).toBe('voiding')
+      expect(await db.transaction((tx) => voidPayout(tx, payment.paymentId))).toBe('voiding')
       await mineAgain(raw)
       await fixture.finalize(runner, 4)
       expect((await readPayout(db, payment.paymentId))?.state).toBe('settled')
@@ -191,7 +191,7 @@ describe('a restored database', () => {
   })
 
   test('a payment without a payout is not voided if nothing was restored, or if it is newer than the restore', async () => {
-    const ask = () => fixture.db.transaction((tx) => voidIfQueued(tx, payment.paymentId))
+    const ask = () => fixture.db.transaction((tx) => voidPayout(tx, payment.paymentId))
     expect(await ask()).toBe('none')
     await fixture.db.query('update chain_cursor set restored_at = now()')
     await fixture.db.query(`update payment set created_at = now() + interval '1 minute'`)

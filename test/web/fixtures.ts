@@ -1,6 +1,6 @@
-import { createdAttempt, type NewAttempt } from '../../src/db/payments/payment-writes.ts'
 import type { ProviderUsed } from '../../src/domain/methods.ts'
 import { type OfferQuery, offersFor, type RateTable } from '../../src/domain/offers.ts'
+import { createAttempt, type NewAttempt } from '../../src/domain/payment/new-attempt.ts'
 import { createdPayment } from '../../src/domain/payment/new-payment.ts'
 import type { AttemptStatus } from '../../src/domain/payment/payment.ts'
 import type { Attempt, Payment, StoredSale } from '../../src/domain/payment/payment-object.ts'
@@ -85,7 +85,7 @@ export function anAttempt(status: AttemptStatus, changes: Partial<Attempt> = {})
     ...changes,
   }
   return {
-    ...createdAttempt('pay_01hzy3v7t8e4a9v2b6q5r0c1d2', attempt, '2026-11-20T12:01:00.000Z'),
+    ...createAttempt('pay_01hzy3v7t8e4a9v2b6q5r0c1d2', attempt, '2026-11-20T12:01:00.000Z'),
     status,
     held: (changes.status ?? status) === 'paid' ? attempt.asked.minor : '0',
     returned: status === 'refunded',

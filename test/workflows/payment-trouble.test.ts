@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals'
 import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { until } from '../../scripts/test/until.ts'
 import { findImbalances } from '../../src/db/ledger.ts'
-import { changePayment } from '../../src/db/payments/payment-changes.ts'
-import { lockPayment } from '../../src/db/payments/payments.ts'
+import { lockPayments } from '../../src/db/payments/payments.ts'
 import { holdPayout } from '../../src/db/settlement/payouts.ts'
 import { SETTLE_ACTIVITY_ID } from '../../src/domain/ids.ts'
 import { convertToMicroUsdc } from '../../src/domain/money.ts'
 import { OTHER_TOKEN } from '../../src/domain/payment/reading.ts'
+import { changePayment } from '../../src/payments/change-payment.ts'
 import { sendDecision } from '../../src/temporal/decisions.ts'
 import { operatorUpdates } from '../../src/workflows/messages.ts'
 import {
@@ -169,7 +169,7 @@ describe('A payment in trouble', () => {
       const { version } = await untilReviewed(paymentId, 'too_little')
       const decision = { operator: 'ada', reason: 'x', version }
       await fixture.db.transaction(async (tx) => {
-        await lockPayment(tx, paymentId)
+        await lockPayments(tx, [paymentId])
         const outcome = sendDecision(fixture.client, { workflowId: paymentId, say: 'give_back', decision })
         await until(
           () =>
@@ -618,8 +618,8 @@ describe('Decisions about a payment', () => {
       const arrives = (amount: string) =>
         changePayment(fixture.db, context, {
           id: paymentId,
-          work: (work) =>
-            work.setAttempt(attemptId, {
+          change: (draft) =>
+            draft.setAttempt(attemptId, {
               misfit: { ...OTHER_TOKEN, amount: { minor: amount, currency: 'USDC' } },
               misfitAnswer: 'none',
             }),

@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals'
 import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { until } from '../../scripts/test/until.ts'
 import { findImbalances, readBalances } from '../../src/db/ledger.ts'
-import { extendPayment } from '../../src/db/payments/payment-changes.ts'
 import { EXTENDABLE_MS, EXTENSION_MS } from '../../src/domain/payment/requests.ts'
 import { newId } from '../../src/ids.ts'
+import { extendPayment } from '../../src/payments/extend-payment.ts'
 import { openAddress, send } from './deposits.ts'
 import {
   attempts,

@@ -1,4 +1,5 @@
-import { changePayment, extendPayment } from '../../../src/db/payments/payment-changes.ts'
+import { changePayment } from '../../../src/payments/change-payment.ts'
+import { extendPayment } from '../../../src/payments/extend-payment.ts'
 import { LONG, SHORT, SOON_EXPIRED_MS, UPI } from './closing.ts'
 import { HOUR_MS, MINUTE_MS, type Scenario } from './scenario.ts'
 
@@ -108,7 +109,7 @@ export const CLOCKS: Readonly<Record<string, Scenario>> = {
         { publicUrl: '', now: fixture.clock },
         {
           id: paymentId,
-          work: (work) => work.set({ stuck: null }),
+          change: (draft) => draft.setPayment({ stuck: null }),
         },
       )
       await settled(paymentId)

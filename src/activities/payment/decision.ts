@@ -1,45 +1,45 @@
 import { Context } from '@temporalio/activity'
 import type { Tx } from '../../db/db.ts'
-import { putOutbox } from '../../db/outbox.ts'
 import { findDecision, insertDecision, isProofUsed } from '../../db/payments/decisions.ts'
-import { answerWith, type PaymentWork } from '../../db/payments/payment-changes.ts'
 import { CHANGED_SINCE, PAYOUT_SIGNED, PROOF_USED, toAnswer } from '../../domain/payment/decision.ts'
 import { withAnswer } from '../../domain/payment/funds/answer.ts'
 import { toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import type { Decision, Say } from '../../domain/payment/requests.ts'
 import { type ActivityAnswer, toSnapshot } from '../../domain/payment/snapshot.ts'
-import { changeMoneyIn } from './change-money.ts'
+import type { PaymentDraft } from '../../payments/payment-draft.ts'
+import { createAnswer } from './answer.ts'
+import { changeLockedMoney } from './change-money.ts'
 import { decisionRefused } from './give-back.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
 export type DecisionOrder = Decision & { readonly paymentId: string; readonly say: Say }
 
-export type Decided = ActivityAnswer & { readonly message: string; readonly unsure?: true }
+export type DecisionResult = ActivityAnswer & { readonly message: string; readonly unsure?: true }
 
 /** For another try, when the decision might have been carried out before its answer was lost. */
 const TRIED_BEFORE = 'tried before, and the payment has changed since: its timeline says whether it was recorded'
 
 /** Records a decision in one transaction. Calls to a partner or to settlement follow as the payment's next step. */
-export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<Decided> {
+export async function decide(deps: PaymentDeps, order: DecisionOrder): Promise<DecisionResult> {
   let message = `${order.say}: recorded`
   let isUnsure = false
-  const written = await changeMoneyIn(deps, order.paymentId, async (work, tx) => {
-    const seen = await findEarlierTry(work, tx, order)
+  const changed = await changeLockedMoney(deps, order.paymentId, async (draft, tx) => {
+    const seen = await findEarlierTry(draft, tx, order)
     if (seen === 'recorded') return
     if (seen === 'unsure') {
       isUnsure = true
       message = `${order.say}: ${TRIED_BEFORE}`
       return
     }
-    await carryOut(deps, { work, tx, order })
+    await carryOut(deps, { draft, tx, order })
   })
-  const changed = answerWith(written)
-  return isUnsure ? { ...changed, message, unsure: true } : { ...changed, message }
+  const answer = createAnswer(changed)
+  return isUnsure ? { ...answer, message, unsure: true } : { ...answer, message }
 }
 
 /** A retry finds what its first try has stored. */
 async function findEarlierTry(
-  { state }: PaymentWork,
+  { state }: PaymentDraft,
   tx: Tx,
   order: DecisionOrder,
 ): Promise<'recorded' | 'unsure' | null> {
@@ -56,34 +56,34 @@ async function findEarlierTry(
   throw decisionRefused(CHANGED_SINCE)
 }
 
-type CarryingOut = { readonly work: PaymentWork; readonly tx: Tx; readonly order: DecisionOrder }
+type CarryingOut = { readonly draft: PaymentDraft; readonly tx: Tx; readonly order: DecisionOrder }
 
-async function carryOut({ payouts }: PaymentDeps, { work, tx, order }: CarryingOut): Promise<void> {
+async function carryOut({ payouts }: PaymentDeps, { draft, tx, order }: CarryingOut): Promise<void> {
   const { say, operator, reason, proof } = order
-  const { state } = work
+  const { state } = draft
   const answer = toAnswer(say, order, toSnapshot(state))
   if (typeof answer === 'string') throw decisionRefused(answer)
   if (proof !== undefined && (await isProofUsed(tx, proof))) throw decisionRefused(PROOF_USED)
   const before = toFunds(state)
   const outside = answer.say === 'give_back' && answer.outside === true
   const attemptId = answer.say === 'give_back' ? (answer.accountId ?? null) : null
-  work.because({
+  draft.setCause({
     say,
     data: { operator, reason, outside, ...(proof !== undefined && { proof }), attempt_id: attemptId },
   })
-  work.setFunds(withAnswer(before, answer))
-  await insertDecision(tx, { ...order, attemptId, outside, version: state.payment.version + 1, at: work.at })
-  if (say === 'hold') await holdPayout(work.state, { tx, payouts, reason })
+  draft.setFunds(withAnswer(before, answer))
+  await insertDecision(tx, { ...order, attemptId, outside, version: state.payment.version + 1, at: draft.at })
+  if (say === 'hold') await holdPayout(draft, { tx, payouts, reason })
 }
 
 /** A hold that comes too late is refused. */
 async function holdPayout(
-  { payment }: PaymentWork['state'],
+  draft: PaymentDraft,
   { tx, payouts, reason }: { readonly tx: Tx; readonly payouts: PaymentDeps['payouts']; readonly reason: string },
 ): Promise<void> {
-  const { id, payout } = payment
+  const { id, payout } = draft.state.payment
   if (payout !== 'handed') return
   if (!(await payouts.hold(tx, id, reason))) throw decisionRefused(PAYOUT_SIGNED)
   // Completes the activity that waits for the transfer: the next hand-over starts another one.
-  await putOutbox(tx, 'complete_transfer', [{ subject: id, payload: { events: [] } }])
+  draft.relayChange()
 }

@@ -1,5 +1,4 @@
 import { ApplicationFailure } from '@temporalio/common'
-import { answerWith, changePayment, unchanged, type Work, type Written } from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import { getChargeCurrency } from '../../domain/methods.ts'
 import { convertCurrency, type Money } from '../../domain/money.ts'
@@ -16,6 +15,8 @@ import {
 import type { ActivityAnswer } from '../../domain/payment/snapshot.ts'
 import { createNote } from '../../domain/timeline.ts'
 import type { OpenedOrder } from '../../partners/provider.ts'
+import { type Change, type ChangedPayment, changePayment } from '../../payments/change-payment.ts'
+import { createAnswer } from './answer.ts'
 import { changeMoney } from './change-money.ts'
 import { callSignal } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
@@ -27,11 +28,12 @@ export async function openPartnerOrder(
   request: OpenAttemptRequest & { paymentId: string },
 ): Promise<ActivityAnswer & { answer: OpenAttemptAnswer }> {
   const before = await loadPayment(deps.db, request.paymentId)
+  const unchanged = createAnswer({ state: before, events: [] })
   const ready = readyToReuse(before, request)
-  if (ready !== null) return { ...unchanged(before), answer: redirect(ready.id, ready.redirectUrl) }
+  if (ready !== null) return { ...unchanged, answer: redirect(ready.id, ready.redirectUrl) }
   const plan = planOpening(before, request)
   // This check comes before open orders are canceled: one of them might be the buyer's last.
-  if (plan.kind === 'too_many_attempts') return { ...unchanged(before), answer: { kind: plan.kind } }
+  if (plan.kind === 'too_many_attempts') return { ...unchanged, answer: { kind: plan.kind } }
 
   const reused = plan.kind === 'reuse' ? plan.attempt : null
   const others = before.attempts.filter((attempt) => canStillBePaid(attempt.status) && attempt.id !== reused?.id)
@@ -39,22 +41,22 @@ export async function openPartnerOrder(
   const attemptId = reused?.id ?? request.attemptId
   const asked = reused?.asked ?? (await amountToCharge(deps, before.payment, request))
   let isOneTooMany = false
-  const begin: Work = (work) => {
-    for (const item of news) applyOrder(work, deps, item)
-    const { payment, attempts } = derive(work.state, work.at)
+  const addAttempt: Change = (draft) => {
+    for (const item of news) applyOrder(draft, deps, item)
+    const { payment, attempts } = derive(draft.state, draft.at)
     if (!isOpen(payment.status)) return
     const isStored = attempts.some(({ id }) => id === attemptId)
     // Another run of the payment might have opened orders since they were counted above.
-    isOneTooMany = !isStored && planOpening(work.state, request).kind === 'too_many_attempts'
+    isOneTooMany = !isStored && planOpening(draft.state, request).kind === 'too_many_attempts'
     if (isOneTooMany || isStored) return
     const { provider, method } = request
-    work.addAttempt({ id: attemptId, provider, method, asked })
-    work.because({ why: 'opened', data: { attempt_id: attemptId, provider, method } })
+    draft.addAttempt({ id: attemptId, provider, method, asked })
+    draft.setCause({ why: 'opened', data: { attempt_id: attemptId, provider, method } })
   }
-  const begun = await changeMoney(deps, { id: request.paymentId, work: begin, known })
+  const begun = await changeMoney(deps, { id: request.paymentId, change: addAttempt, known })
   const { status } = begun.state.payment
-  if (!isOpen(status)) return { ...answerWith(begun), answer: { kind: 'not_payable', status } }
-  if (isOneTooMany) return { ...answerWith(begun), answer: { kind: 'too_many_attempts' } }
+  if (!isOpen(status)) return { ...createAnswer(begun), answer: { kind: 'not_payable', status } }
+  if (isOneTooMany) return { ...createAnswer(begun), answer: { kind: 'too_many_attempts' } }
 
   const { payment } = begun.state
   // Another try of this opening might have stored another amount.
@@ -80,40 +82,40 @@ async function recordOpened(
     paymentId: string
     attemptId: string
     opened: OpenedOrder
-    begun: Written
+    begun: ChangedPayment
   },
 ): Promise<ActivityAnswer & { answer: OpenAttemptAnswer }> {
   const { attemptId, opened, begun } = result
-  const written = await changePayment(deps.db, deps.context, {
+  const recorded = await changePayment(deps.db, deps.context, {
     id: result.paymentId,
     known: begun.state,
-    work: (work) => {
-      const attempt = work.state.attempts.find((candidate) => candidate.id === attemptId)
+    change: (draft) => {
+      const attempt = draft.state.attempts.find((candidate) => candidate.id === attemptId)
       // A callback might have been faster than the answer: then its status is the newer one.
       const early = attempt?.status === 'opening'
       if (opened.kind === 'declined') {
-        if (early) work.setAttempt(attemptId, { status: 'declined', failureCode: opened.failureCode })
-        work.note(createNote('attempt.refused', { attempt_id: attemptId, failure_code: opened.failureCode }))
+        if (early) draft.setAttempt(attemptId, { status: 'declined', failureCode: opened.failureCode })
+        draft.addNote(createNote('attempt.refused', { attempt_id: attemptId, failure_code: opened.failureCode }))
         return
       }
       // Another try of this opening was recorded first, and the buyer might have its page.
       if (attempt !== undefined && attempt.redirectUrl !== null) return
       const { reference, redirectUrl, intentUri } = opened
-      work.setAttempt(attemptId, {
+      draft.setAttempt(attemptId, {
         ...(early ? { status: 'open' as const } : {}),
         partnerReference: reference,
         redirectUrl,
         intentUri,
       })
-      work.note(createNote('attempt.sent', { attempt_id: attemptId, partner_reference: reference }))
+      draft.addNote(createNote('attempt.sent', { attempt_id: attemptId, partner_reference: reference }))
     },
   })
-  const page = written.state.attempts.find(({ id }) => id === attemptId)?.redirectUrl
+  const page = recorded.state.attempts.find(({ id }) => id === attemptId)?.redirectUrl
   const answer: OpenAttemptAnswer =
     opened.kind === 'opened'
       ? redirect(attemptId, page ?? opened.redirectUrl)
       : { kind: 'declined', failureCode: opened.failureCode }
-  return { ...answerWith({ ...written, events: [...begun.events, ...written.events] }), answer }
+  return { ...createAnswer({ ...recorded, events: [...begun.events, ...recorded.events] }), answer }
 }
 
 async function amountToCharge(deps: PaymentDeps, payment: Payment, request: OpenAttemptRequest): Promise<Money> {

@@ -1,10 +1,11 @@
 import { newsApplied } from '../../db/payments/partner-events.ts'
-import type { PaymentWork } from '../../db/payments/payment-changes.ts'
+import { isSame } from '../../domain/equality.ts'
 import { isWorth } from '../../domain/payment/funds/account.ts'
 import { toAccount } from '../../domain/payment/funds/stored-funds.ts'
 import { canStillBePaid, isOpen } from '../../domain/payment/payment.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import { withReading } from '../../domain/payment/reading.ts'
+import type { PaymentDraft } from '../../payments/payment-draft.ts'
 import type { OrderNews } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
@@ -12,25 +13,25 @@ import type { PaymentDeps } from './payment-deps.ts'
 export type ReadingResult = 'news' | 'known' | 'nothing'
 
 /** A callback without a usable answer stays unread, and the order is read again. */
-export function applyOrder(work: PaymentWork, deps: PaymentDeps, news: OrderNews): ReadingResult {
+export function applyOrder(draft: PaymentDraft, deps: PaymentDeps, news: OrderNews): ReadingResult {
   const { order, asked, rate } = news
-  const attempt = work.state.attempts.find(({ id }) => id === asked.attempt.id)
+  const attempt = draft.state.attempts.find(({ id }) => id === asked.attempt.id)
   if (attempt === undefined || order === null) return 'nothing'
-  const read = withReading(attempt, { order, rate, account: deps.accounts[attempt.provider], at: work.at })
-  const isNews = JSON.stringify({ ...read, confirmedAt: null }) !== JSON.stringify({ ...attempt, confirmedAt: null })
+  const read = withReading(attempt, { order, rate, account: deps.accounts[attempt.provider], at: draft.at })
+  const isNews = !isSame({ ...read, confirmedAt: null }, { ...attempt, confirmedAt: null })
   if (isNews && attempt.revision !== asked.attempt.revision) return 'nothing'
-  if (asked.unread !== null) work.also(newsApplied(attempt.id, asked.unread))
+  if (asked.unread !== null) draft.addStatement(newsApplied(attempt.id, asked.unread))
   if (!isNews) return 'known'
-  work.setAttempt(attempt.id, read)
-  failIfHopeless(work, read)
+  draft.setAttempt(attempt.id, read)
+  failIfHopeless(draft, read)
   return 'news'
 }
 
 /** Ends the payment if the only method is closed to this buyer. */
-function failIfHopeless(work: PaymentWork, read: Attempt): void {
-  const { payment, attempts } = work.state
+function failIfHopeless(draft: PaymentDraft, read: Attempt): void {
+  const { payment, attempts } = draft.state
   const isOnlyWay = payment.provider !== null && payment.fallback === 'none'
   const isRefused = read.failureCode === 'verification_failed' && read.status === 'declined'
   const isNothingElse = attempts.every((attempt) => !canStillBePaid(attempt.status) && !isWorth(toAccount(attempt)))
-  if (isRefused && isOnlyWay && isNothingElse && isOpen(payment.status)) work.set({ closedAs: 'failed' })
+  if (isRefused && isOnlyWay && isNothingElse && isOpen(payment.status)) draft.setPayment({ closedAs: 'failed' })
 }

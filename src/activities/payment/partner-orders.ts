@@ -1,4 +1,3 @@
-import { answerWith, changePayment, type PaymentWork, unchanged } from '../../db/payments/payment-changes.ts'
 import { loadPayment, type PaymentWithNews } from '../../db/payments/payments.ts'
 import { derive } from '../../domain/payment/derived.ts'
 import { isBackAnyway, isWorth } from '../../domain/payment/funds/account.ts'
@@ -8,7 +7,10 @@ import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import { canStillBePaid, isOpen } from '../../domain/payment/payment.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { type ActivityAnswer, toSnapshot } from '../../domain/payment/snapshot.ts'
-import { because, createNote } from '../../domain/timeline.ts'
+import { createNote } from '../../domain/timeline.ts'
+import { type Change, changePayment } from '../../payments/change-payment.ts'
+import type { PaymentDraft } from '../../payments/payment-draft.ts'
+import { createAnswer } from './answer.ts'
 import { changeMoney } from './change-money.ts'
 import { callRefund, recordRefund } from './give-back.ts'
 import {
@@ -35,7 +37,7 @@ export async function readPartnerOrder(
 ): Promise<ActivityAnswer> {
   const before = await loadPayment(deps.db, paymentId)
   const attempt = before.attempts.find((candidate) => candidate.id === attemptId)
-  if (attempt === undefined) return unchanged(before)
+  if (attempt === undefined) return createAnswer({ state: before, events: [] })
   const isAsked = attempt.back === 'asked' && !isBackAnyway(toAccount(attempt))
   const { refund, order } = await askInTime(async (signal) => ({
     refund: isAsked ? await callRefund(deps, attempt, signal).catch(noAnswer) : null,
@@ -44,11 +46,11 @@ export async function readPartnerOrder(
       : await deps.partners[attempt.provider].readOrder(toOrderRef(attempt), signal),
   }))
   const news = await describeNews(deps, toAsk(before, attempt), order)
-  const work = (work: PaymentWork) => {
-    applyOrder(work, deps, news)
-    if (refund !== null) recordRefund(work, attempt, refund)
+  const change: Change = (draft) => {
+    applyOrder(draft, deps, news)
+    if (refund !== null) recordRefund(draft, attempt, refund)
   }
-  return answerWith(await changeMoney(deps, { id: paymentId, work, known: before }))
+  return createAnswer(await changeMoney(deps, { id: paymentId, change, known: before }))
 }
 
 /**
@@ -63,7 +65,7 @@ export async function cancelAndRead(
   const { state } = await changePayment(deps.db, deps.context, {
     id: before.payment.id,
     known: before,
-    work: ({ state, setAttempt }) => {
+    change: ({ state, setAttempt }) => {
       // One of them might have ended since it was read.
       for (const { id, status } of state.attempts)
         if (canStillBePaid(status) && cancelable.some((one) => one.id === id)) setAttempt(id, { cancelAsked: true })
@@ -102,20 +104,20 @@ export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, now }: Clo
   const attempts = before.attempts.filter((attempt) => canStillBePaid(attempt.status))
   // The moment was moved, for example by a buyer who takes more time, and the workflow does not know it yet.
   const isMoved = (state: PaymentWithAttempts) => getClosingMoment(state, as) > now
-  if (isMoved(before)) return unchanged(before)
+  if (isMoved(before)) return createAnswer({ state: before, events: [] })
   if (as === 'expired' && !before.payment.expiryPostponed && (await isAnyCheckRunning(deps, attempts)))
-    return postponeExpiry(deps, paymentId)
+    return postponeExpiry(deps, before)
   // A merchant waits for the answer.
   const silence = as === 'canceled' ? 'at once' : 'after some tries'
   const { state: known, news } = await cancelAndRead(deps, before, { attempts, silence })
-  const work = (work: PaymentWork) => {
-    for (const item of news) applyOrder(work, deps, item)
+  const change: Change = (draft) => {
+    for (const item of news) applyOrder(draft, deps, item)
     // Money that this reading found is in time.
-    if (as === 'listening_ended' && !hasUnsold(work)) endListening(work)
-    if (as !== 'listening_ended' && isOpen(derive(work.state, work.at).payment.status) && !isMoved(work.state))
-      close(work, as)
+    if (as === 'listening_ended' && !hasUnsold(draft)) endListening(draft)
+    if (as !== 'listening_ended' && isOpen(derive(draft.state, draft.at).payment.status) && !isMoved(draft.state))
+      close(draft, as)
   }
-  return answerWith(await changeMoney(deps, { id: paymentId, work, known }))
+  return createAnswer(await changeMoney(deps, { id: paymentId, change, known }))
 }
 
 function getClosingMoment(state: PaymentWithAttempts, as: CloseAs): number {
@@ -124,32 +126,32 @@ function getClosingMoment(state: PaymentWithAttempts, as: CloseAs): number {
   return as === 'expired' ? expiresAt : (listenUntil ?? 0)
 }
 
-function hasUnsold({ state }: PaymentWork): boolean {
+function hasUnsold({ state }: PaymentDraft): boolean {
   const funds = toFunds(state)
   return funds.taken === null && findOwnAccount(funds) !== null
 }
 
 /** Requests to these orders that were not carried out are dropped. */
-function endListening(work: PaymentWork): void {
-  work.set({ listenEnded: true })
-  work.note(createNote('payment.listening_ended'))
-  for (const attempt of work.state.attempts)
-    work.setAttempt(attempt.id, {
+function endListening(draft: PaymentDraft): void {
+  draft.setPayment({ listenEnded: true })
+  draft.addNote(createNote('payment.listening_ended'))
+  for (const attempt of draft.state.attempts)
+    draft.setAttempt(attempt.id, {
       cancelAsked: false,
       back: isBackAnyway(toAccount(attempt)) ? 'no' : attempt.back,
     })
 }
 
 /** A part of the price keeps the payment open: the merchant cannot cancel it. At the expiry it counts as underpaid. */
-function close(work: PaymentWork, as: 'expired' | 'canceled'): void {
-  const parts = work.state.attempts.filter((attempt) => attempt.status === 'open' && isWorth(toAccount(attempt)))
+function close(draft: PaymentDraft, as: 'expired' | 'canceled'): void {
+  const parts = draft.state.attempts.filter((attempt) => attempt.status === 'open' && isWorth(toAccount(attempt)))
   if (parts.length === 0) {
-    work.set({ closedAs: as })
-    work.because({ why: as, data: because(as).data ?? {} })
+    draft.setPayment({ closedAs: as })
+    draft.setCause({ why: as, data: {} })
     return
   }
   if (as === 'canceled') return
-  for (const { id } of parts) work.setAttempt(id, { status: 'paid', paidAt: work.at })
+  for (const { id } of parts) draft.setAttempt(id, { status: 'paid', paidAt: draft.at })
 }
 
 async function isAnyCheckRunning(deps: PaymentDeps, attempts: readonly Attempt[]): Promise<boolean> {
@@ -162,11 +164,14 @@ async function isAnyCheckRunning(deps: PaymentDeps, attempts: readonly Attempt[]
   return orders.some((order) => order?.status === 'verification_required')
 }
 
-async function postponeExpiry(deps: PaymentDeps, paymentId: string): Promise<ActivityAnswer> {
-  const work = ({ state: { payment }, note, set }: PaymentWork) => {
+async function postponeExpiry(deps: PaymentDeps, known: PaymentWithAttempts): Promise<ActivityAnswer> {
+  const change: Change = ({ state: { payment }, addNote, setPayment }) => {
     if (payment.expiryPostponed || !isOpen(payment.status)) return
-    note(createNote('payment.expiry_postponed'))
-    set({ expiresAt: new Date(Date.parse(payment.expiresAt) + POSTPONE_MS).toISOString(), expiryPostponed: true })
+    addNote(createNote('payment.expiry_postponed'))
+    setPayment({
+      expiresAt: new Date(Date.parse(payment.expiresAt) + POSTPONE_MS).toISOString(),
+      expiryPostponed: true,
+    })
   }
-  return answerWith(await changePayment(deps.db, deps.context, { id: paymentId, work }))
+  return createAnswer(await changePayment(deps.db, deps.context, { id: known.payment.id, change, known }))
 }

@@ -1,11 +1,11 @@
 import type { Db, Statement, Tx } from '../../db/db.ts'
-import type { ChangeContext } from '../../db/payments/payment-changes.ts'
 import type { Currency } from '../../domain/currencies.ts'
 import type { Hex } from '../../domain/hex.ts'
 import type { ProviderUsed } from '../../domain/methods.ts'
 import type { OpenPayout } from '../../domain/settlement/payout.ts'
 import type { Converter, Rate } from '../../partners/converter/converter.ts'
 import type { PaymentPartner } from '../../partners/provider.ts'
+import type { ChangeContext } from '../../payments/change-payment.ts'
 
 export type PaymentDeps = {
   readonly db: Db

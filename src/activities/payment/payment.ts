@@ -1,10 +1,11 @@
 import { guarded } from '../failure.ts'
+import { readAnswer } from './answer.ts'
 import { decide } from './decision.ts'
 import { giveBack } from './give-back.ts'
 import { openPartnerOrder } from './open-order.ts'
 import { closeUnpaid, readPartnerOrder } from './partner-orders.ts'
+import { markPassedTime } from './passed-time.ts'
 import type { PaymentDeps } from './payment-deps.ts'
-import { loadChanged, markPassedTime } from './payment-row.ts'
 import { settle } from './settle.ts'
 
 /** Every call of a payment's workflow to the outside. Each writes its record in the transaction of its effect. */
@@ -18,7 +19,7 @@ export function createPaymentActivities(deps: PaymentDeps) {
     readPartnerOrder: activity(readPartnerOrder),
     closeUnpaid: activity(closeUnpaid),
     settle: activity(settle),
-    loadPayment: activity(loadChanged),
+    loadPayment: activity(({ db }, paymentId: string) => readAnswer(db, paymentId)),
     markPassedTime: activity(markPassedTime),
     decide: activity(decide),
     giveBack: activity(giveBack),

@@ -1,20 +1,22 @@
 import { CompleteAsyncError } from '@temporalio/activity'
-import type { PaymentWork } from '../../db/payments/payment-changes.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import type { Hex } from '../../domain/hex.ts'
 import { conversionKey } from '../../domain/ids.ts'
+import { isWithinPercent } from '../../domain/money.ts'
 import { findMoneyStep } from '../../domain/payment/funds/money-step.ts'
 import { findOpenSale, toFunds, toMoney } from '../../domain/payment/funds/stored-funds.ts'
 import type { Attempt, PaymentWithAttempts, StoredSale } from '../../domain/payment/payment-object.ts'
 import type { ActivityAnswer } from '../../domain/payment/snapshot.ts'
 import { createNote } from '../../domain/timeline.ts'
 import type { Conversion, EndedConversion } from '../../partners/converter/converter.ts'
+import type { Change } from '../../payments/change-payment.ts'
+import type { PaymentDraft } from '../../payments/payment-draft.ts'
 import { notYet, waitAfter } from '../failure.ts'
+import { readAnswer } from './answer.ts'
 import { changeMoney } from './change-money.ts'
 import { callSignal, describeNews, isSilence, noAnswer, rateToLock, toAsk, toOrderRef } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
 import type { PaymentDeps } from './payment-deps.ts'
-import { answerWithUntried } from './payment-row.ts'
 
 /** Money continues only within this time after its partner has confirmed that it is there. */
 const CONFIRMED_MS = 60_000
@@ -36,11 +38,11 @@ export async function settle(deps: PaymentDeps, paymentId: string): Promise<Acti
     const step = findMoneyStep(toFunds(state))
     // The workflow must know that an operator might have to decide, before anything is awaited.
     if (state.payment.version !== version && state.payment.status === 'under_review')
-      return answerWithUntried(deps, state)
+      return readAnswer(deps.db, paymentId)
     if (step.do === 'end_sale') state = await endSale(deps, state)
     else if (step.do === 'sell' || step.do === 'hand_over') state = await moveMoney(deps, state, step.do)
     else if (step.do === 'await_payout') throw new CompleteAsyncError()
-    else return answerWithUntried(deps, state)
+    else return readAnswer(deps.db, paymentId)
   }
 }
 
@@ -52,7 +54,7 @@ function moveMoney(
   const attempt = state.attempts.find(({ id }) => id === state.payment.paidAttemptId)
   if (attempt === undefined) throw new Error(`${state.payment.id} has no money`)
   if (!isConfirmed(deps, attempt)) return confirm(deps, attempt)
-  if (step === 'hand_over') return change(deps, state, (work) => handOver(deps, work))
+  if (step === 'hand_over') return changeState(deps, state, (draft) => handOver(deps, draft))
   const sale = findOpenSale(state)
   return sale === null ? lockRate(deps, state, attempt) : sell(deps, state, { attempt, sale })
 }
@@ -67,9 +69,9 @@ async function confirm(deps: PaymentDeps, { id, paymentId, provider }: Attempt):
   const order = await deps.partners[provider].readOrder(toOrderRef(attempt), callSignal())
   if (order === null) throw notYet('the partner does not know the order', LONGEST_WAIT_SECONDS)
   const news = await describeNews(deps, toAsk(before, attempt), order)
-  return change(deps, before, (work) => {
-    const reading = applyOrder(work, deps, news)
-    if (reading === 'known') work.setAttempt(id, { confirmedAt: work.at })
+  return changeState(deps, before, (draft) => {
+    const reading = applyOrder(draft, deps, news)
+    if (reading === 'known') draft.setAttempt(id, { confirmedAt: draft.at })
   })
 }
 
@@ -116,16 +118,16 @@ function recordAnswer(
   { sale, answer, stuckIfEnded, why }: Answered,
 ): Promise<PaymentWithAttempts> {
   if (answer.kind === 'pending') return waitOrMarkStuck(deps, state, { why, seconds: answer.retryAfterSeconds })
-  return change(deps, state, (work) => {
-    if (!isOpen(work, sale)) return
-    if (answer.kind === 'filled') return recordFill(deps, work, { sale, fill: answer })
-    work.setSale({ ...sale, state: 'ended' })
-    work.set({ stuck: stuckIfEnded })
+  return changeState(deps, state, (draft) => {
+    if (!isOpen(draft, sale)) return
+    if (answer.kind === 'filled') return recordFill(deps, draft, { sale, fill: answer })
+    draft.setSale({ ...sale, state: 'ended' })
+    draft.setPayment({ stuck: stuckIfEnded })
   })
 }
 
 /** Another try might have recorded its end already. */
-const isOpen = ({ state }: PaymentWork, { number }: StoredSale): boolean => findOpenSale(state)?.number === number
+const isOpen = ({ state }: PaymentDraft, { number }: StoredSale): boolean => findOpenSale(state)?.number === number
 
 function pendingIfPartner(error: unknown): Extract<Conversion, { kind: 'pending' }> {
   if (!isSilence(error)) throw error
@@ -137,29 +139,26 @@ type Fill = { readonly microUsdc: string; readonly reference: string }
 /** An operator cannot have agreed to a fill before it was made, unless it is near the locked rate. */
 function recordFill(
   deps: PaymentDeps,
-  work: PaymentWork,
+  draft: PaymentDraft,
   { sale, fill }: { readonly sale: StoredSale; readonly fill: Fill },
 ): void {
   const filled: StoredSale = { ...sale, state: 'filled', fill: BigInt(fill.microUsdc), reference: fill.reference }
-  work.setSale(filled)
-  work.set({ stuck: null, ...(isFillNear(filled, work) ? {} : { agreed: null }) })
-  work.advance()
-  const attempt = work.state.attempts.find(({ id }) => id === sale.accountId)
-  if (attempt !== undefined && isConfirmed(deps, attempt)) handOver(deps, work)
+  draft.setSale(filled)
+  draft.setPayment({ stuck: null, ...(isFillNear(fill, sale, draft) ? {} : { agreed: null }) })
+  draft.advanceFunds()
+  const attempt = draft.state.attempts.find(({ id }) => id === sale.accountId)
+  if (attempt !== undefined && isConfirmed(deps, attempt)) handOver(deps, draft)
 }
 
 /** An operator's decision about too little money does not cover a fill far off the rate. */
-function isFillNear({ fill, gross }: StoredSale, { state }: PaymentWork): boolean {
-  const off = (fill ?? 0n) - gross
-  const distance = off < 0n ? -off : off
-  return distance * 100n <= gross * BigInt(state.payment.fillTolerancePercent)
-}
+const isFillNear = ({ microUsdc }: Fill, { gross }: StoredSale, { state: { payment } }: PaymentDraft): boolean =>
+  isWithinPercent(microUsdc, gross.toString(), payment.fillTolerancePercent)
 
-function handOver({ payouts }: PaymentDeps, work: PaymentWork): void {
-  const { payment } = work.state
-  if (findMoneyStep(toFunds(work.state)).do !== 'hand_over' || payment.usdc === null) return
-  work.set({ payout: 'handed' })
-  work.also(
+function handOver({ payouts }: PaymentDeps, draft: PaymentDraft): void {
+  const { payment } = draft.state
+  if (findMoneyStep(toFunds(draft.state)).do !== 'hand_over' || payment.usdc === null) return
+  draft.setPayment({ payout: 'handed' })
+  draft.addStatement(
     payouts.queue({
       paymentId: payment.id,
       livemode: payment.livemode,
@@ -176,10 +175,10 @@ function handOver({ payouts }: PaymentDeps, work: PaymentWork): void {
 async function lockRate(deps: PaymentDeps, state: PaymentWithAttempts, attempt: Attempt): Promise<PaymentWithAttempts> {
   const rate = await readRate(deps, attempt)
   if (rate === null) return waitOrMarkStuck(deps, state, { why: 'there is no rate yet', seconds: NO_RATE_SECONDS })
-  return change(deps, state, (work) => {
-    if (work.state.attempts.find(({ id }) => id === attempt.id)?.rate !== null) return
-    work.setAttempt(attempt.id, { rate: { rate: rate.rate, source: rate.source, lockedAt: work.at } })
-    work.note(createNote('payment.rate_locked', { rate: rate.rate }))
+  return changeState(deps, state, (draft) => {
+    if (draft.state.attempts.find(({ id }) => id === attempt.id)?.rate !== null) return
+    draft.setAttempt(attempt.id, { rate: { rate: rate.rate, source: rate.source, lockedAt: draft.at } })
+    draft.addNote(createNote('payment.rate_locked', { rate: rate.rate }))
   })
 }
 
@@ -201,18 +200,18 @@ async function waitOrMarkStuck(
   const isAsked = stuck !== null
   if (lasted >= OVERDUE_MS && !isAsked) {
     // The hanging sale might be of money other than the payment's present money.
-    return change(deps, state, (work) =>
-      work.set({ stuck: findOpenSale(work.state)?.accountId ?? work.state.payment.paidAttemptId }),
+    return changeState(deps, state, (draft) =>
+      draft.setPayment({ stuck: findOpenSale(draft.state)?.accountId ?? draft.state.payment.paidAttemptId }),
     )
   }
   const wait = Math.max(seconds, Math.min(lasted / 1000, LONGEST_WAIT_SECONDS), 1)
   throw notYet(why, isAsked ? wait : Math.min(wait, Math.ceil((OVERDUE_MS - lasted) / 1000)))
 }
 
-async function change(
+async function changeState(
   deps: PaymentDeps,
   known: PaymentWithAttempts,
-  work: (work: PaymentWork) => void,
+  change: Change,
 ): Promise<PaymentWithAttempts> {
-  return (await changeMoney(deps, { id: known.payment.id, work, known })).state
+  return (await changeMoney(deps, { id: known.payment.id, change, known })).state
 }

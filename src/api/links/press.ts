@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Db, Tenant, Tx } from '../../db/db.ts'
 import { lockLink, waitForLink } from '../../db/links/links.ts'
-import { makeRoom } from '../../db/links/places.ts'
 import { readWallet } from '../../db/merchants/wallets.ts'
 import { type CreatedEvent, insertPayment } from '../../db/payments/payments.ts'
 import { findBounds, linkStatus, linkUrl, type PaymentLink } from '../../domain/link/link.ts'
@@ -10,6 +9,7 @@ import type { NewPayment } from '../../domain/payment/new-payment.ts'
 import { checkoutUrl } from '../../domain/payment/payment-object.ts'
 import { type Price, quotePrice, whyUnpriceable } from '../../domain/payment/price.ts'
 import { readTypedAmount } from '../../domain/typed-amount.ts'
+import { makeRoom } from '../../payments/link-places.ts'
 import type { PaymentWorkflows } from '../../temporal/payments.ts'
 import type { WrongAmount } from '../../web/links/link-page.tsx'
 import { type Claim, createClaim, readReplay } from '../http/idempotency.ts'
@@ -93,8 +93,9 @@ async function insertUnderLock(
   if (linkStatus(locked, create.payment.createdAt) !== 'active') return { kind: 'closed' }
   const context = { publicUrl: deps.publicUrl, now: deps.clock }
   // Its workflow reads the row at the old expiry at the latest.
-  const gone = (id: string) => tx.afterCommit(() => void deps.workflows.signalRowChanged(id).catch(() => undefined))
-  if (!(await makeRoom(tx, context, { link: locked, gone }))) throw new NoRoom()
+  const onExpired = (id: string) =>
+    tx.afterCommit(() => void deps.workflows.signalRowChanged(id).catch(() => undefined))
+  if (!(await makeRoom(tx, context, { link: locked, onExpired }))) throw new NoRoom()
   const event = await insertPayment(tx, tenant, create)
   if (typeof event === 'string') throw new Error('a press was claimed without the lock')
   return event

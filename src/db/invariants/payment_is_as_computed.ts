@@ -1,5 +1,5 @@
+import { computePayment } from '../../domain/payment/change.ts'
 import type { Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
-import { complete } from '../payments/payment-changes.ts'
 import type { Booked } from './invariant.ts'
 
 export const RULE =
@@ -8,7 +8,7 @@ export const TODO =
   'A fact was written past the code that computes, or a newer version computes otherwise. The next change of the payment computes it: read one of its orders again.'
 
 export function compare({ state }: Booked): string | null {
-  const [stored, computed] = [describe(state), describe(complete(state, state.payment.updatedAt))]
+  const [stored, computed] = [describe(state), describe(computePayment(state, state.payment.updatedAt))]
   const differing = Object.keys(stored).filter((name) => stored[name] !== computed[name])
   const texts = differing.map((name) => `${name} is ${stored[name]}, and the facts give ${computed[name]}`)
   return texts.length === 0 ? null : texts.join('; ')

@@ -375,7 +375,6 @@ create table outbox (
   id bigint generated always as identity primary key,
   kind text not null check (kind in ('start_payment', 'complete_transfer')),
   subject text not null,
-  payload jsonb not null default '{}',
   created_at timestamptz not null default now(),
   unique (kind, subject)
 );

@@ -72,7 +72,7 @@ function storeEvent(db: Queryable, event: PartnerEvent): Promise<z.infer<typeof 
 }
 
 /**
- * For `also` of a change: the partner was asked about the attempt when its newest unread callback was `newest`, and the
+ * For a change of the payment: the partner was asked about the attempt when its newest unread callback was `newest`, and the
  * answer is applied. A callback that arrived while the partner was asked stays unread: the answer might be older.
  */
 export const newsApplied = (attemptId: string, newest: string): Statement =>

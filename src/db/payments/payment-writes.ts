@@ -1,14 +1,13 @@
 import { z } from 'zod'
-import type { Booking } from '../../domain/ledger.ts'
-import { PROVIDERS } from '../../domain/methods.ts'
-import type { ChangeEntries } from '../../domain/payment/change-entries.ts'
-import type { Attempt, Payment, PaymentWithAttempts, StoredSale } from '../../domain/payment/payment-object.ts'
+import type { PaymentChange } from '../../domain/payment/change.ts'
+import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
+import { hasNewReading } from '../../domain/payment/reading.ts'
 import { identifier, one, type Queryable, type Statement, sql } from '../db.ts'
 import { bookedParts } from '../ledger.ts'
 import { type EventRow, recordedEvents } from '../webhooks/events.ts'
 import { listEntries, renderEntries, timelineInsert } from './timeline.ts'
 
-/** The only statement that changes payments. Only payment-changes.ts runs it. */
+/** The only statement that changes payments. Only the room `payments` runs it. */
 
 type Columns = Readonly<Record<string, unknown>>
 
@@ -106,20 +105,20 @@ const newAttemptColumns = ({
   created_at: createdAt,
 })
 
-export const isPaymentChanged = (before: Payment, after: Payment): boolean =>
-  JSON.stringify(paymentColumns(before)) !== JSON.stringify(paymentColumns(after))
-
-export const isAttemptChanged = (before: Attempt, after: Attempt): boolean =>
-  JSON.stringify(attemptColumns(before)) !== JSON.stringify(attemptColumns(after))
-
-/** A payment as it was read, and as it is to be. Both have the version that was read. */
-export type PaymentWrite = {
-  readonly before: PaymentWithAttempts
-  readonly after: PaymentWithAttempts
-  readonly entries: ChangeEntries
-  readonly booking: Booking | null
-  readonly events: readonly EventRow[]
+/** Payments that were read in these versions, with their changes. */
+export type PaymentWrites = {
+  readonly changes: readonly PaymentWrite[]
+  /** Payments of the same transaction or statement that have not changed. */
+  readonly unchanged: readonly PaymentVersion[]
+  /** Statements that run with the changes. They write only if the part `done` has a row. */
+  readonly statements: readonly Statement[]
+  /** ISO 8601. */
+  readonly at: string
 }
+
+export type PaymentWrite = Omit<PaymentChange, 'events'> & { readonly events: readonly EventRow[] }
+
+export type PaymentVersion = Pick<Payment, 'id' | 'version'>
 
 const listColumns = (columns: Columns): Statement[] => Object.keys(columns).map(identifier)
 const join = (parts: readonly Statement[]): Statement => parts.reduce((left, right) => sql`${left}, ${right}`)
@@ -134,27 +133,25 @@ const attemptColumnNames = join(ATTEMPT_COLUMNS)
 
 /**
  * Writes payments with everything that belongs to them: attempts with their readings, sales, bookings, timeline, and
- * last the events. The parts are statements that run with it, and write only if the part `done` has a row. Returns the
- * ids of the events with subscribers; null, and nothing is written, if a payment has another version than the one that
- * was read. Outside of a transaction, pass only one payment. The statement has one text for any change, so that it is
- * planned once.
+ * last the events. Returns the ids of the events with subscribers; null, and nothing is written, if a payment has
+ * another version than the one that was read. Outside of a transaction, pass only one payment. The statement has one
+ * text for any changes, so that it is planned once.
  */
 export async function writePayments(
   db: Queryable,
-  writes: readonly PaymentWrite[],
-  { at, parts }: { readonly at: string; readonly parts: readonly Statement[] },
+  { changes, unchanged, statements, at }: PaymentWrites,
 ): Promise<readonly string[] | null> {
-  const payments = writes.map((write) => ({
-    ...paymentColumns(write.after.payment),
-    id: write.before.payment.id,
-    version: write.before.payment.version,
+  const payments = changes.map(({ before: { payment }, after }) => ({
+    ...paymentColumns(after.payment),
+    id: payment.id,
+    version: payment.version,
   }))
-  const entries = writes.map(({ before, entries }) => ({
+  const entries = changes.map(({ before, entries }) => ({
     id: before.payment.id,
     entries: renderEntries(listEntries(entries)),
   }))
-  const events = writes.flatMap(({ events }) => events).map((row, place) => ({ ...row, place }))
-  const bookings = writes.flatMap(({ booking }) => booking ?? [])
+  const events = changes.flatMap(({ events }) => events).map((row, place) => ({ ...row, place }))
+  const bookings = changes.flatMap(({ booking }) => booking ?? [])
   const { is_written: isWritten, event_ids: eventIds } = await one(
     db,
     writtenRow,
@@ -163,26 +160,30 @@ export async function writePayments(
       written as (
         update payment old set ${setPayment}, version = old.version + 1, updated_at = ${at}::timestamptz
         from given_payment new where (old.id, old.version) = (new.id, new.version) returning old.id),
-      done as (select from written having count(*) = ${payments.length}),
+      known as (
+        select from payment join jsonb_to_recordset(${JSON.stringify(unchanged)}::jsonb) as given(id text, version int)
+          on (payment.id, payment.version) = (given.id, given.version)),
+      done as (
+        select where (select count(*) from written) = ${payments.length} and (select count(*) from known) = ${unchanged.length}),
       noted as (${timelineInsert(JSON.stringify(entries), at)}),
       given_attempt as (
-        select changed.*, said from jsonb_to_recordset(${JSON.stringify(writes.flatMap(renderAttempts))}::jsonb) as g(columns jsonb, said boolean),
+        select changed.*, is_read from jsonb_to_recordset(${JSON.stringify(changes.flatMap(renderAttempts))}::jsonb) as g(columns jsonb, is_read boolean),
           jsonb_populate_record(null::attempt, g.columns) as changed, done),
       attempted as (
         insert into attempt (${attemptColumnNames}) select ${attemptColumnNames} from given_attempt
         on conflict (id) do update set ${setAttempt}),
       kept as (
         insert into reading (attempt_id, revision, at, status, held, misfit)
-        select id, revision, updated_at, status, held, misfit from given_attempt where said),
+        select id, revision, updated_at, status, held, misfit from given_attempt where is_read),
       -- In the order of their numbers: an order is ended before another one is open.
       sold as (
         insert into sale (payment_id, number, attempt_id, units, gross_micro, fill_micro, reference, state, asked_at)
         select payment_id, number, attempt_id, units, gross_micro, fill_micro, reference, state, ${at}::timestamptz
-        from jsonb_populate_recordset(null::sale, ${JSON.stringify(writes.flatMap(renderSales))}::jsonb), done order by payment_id, number
+        from jsonb_populate_recordset(null::sale, ${JSON.stringify(changes.flatMap(renderSales))}::jsonb), done order by payment_id, number
         on conflict (payment_id, number) do update set fill_micro = excluded.fill_micro,
           reference = excluded.reference, state = excluded.state),
       ${bookedParts(bookings, at)},
-      ${nameParts(parts)}
+      ${nameParts(statements)}
       ${recordedEvents(events, sql`exists (select from done)`)}
       select exists (select from done) as is_written,
         array(select distinct event_id from delivery_of order by event_id) as event_ids`,
@@ -190,54 +191,24 @@ export async function writePayments(
   return isWritten ? eventIds : null
 }
 
-const partsRow = z.object({ is_written: z.boolean() })
 const writtenRow = z.object({ is_written: z.boolean(), event_ids: z.array(z.string()) })
 
-const nameParts = (parts: readonly Statement[]): Statement =>
-  parts
-    .map((part, place) => sql`${identifier(`part_${place}`)} as (${part}),`)
+const nameParts = (statements: readonly Statement[]): Statement =>
+  statements
+    .map((statement, place) => sql`${identifier(`part_${place}`)} as (${statement}),`)
     .reduce((all, part) => sql`${all} ${part}`, sql``)
 
-/** Runs the parts without a change. False, and none has run, if the payment has changed since it was read. */
-export async function writeParts(
-  db: Queryable,
-  { id, version }: Pick<Payment, 'id' | 'version'>,
-  parts: readonly Statement[],
-): Promise<boolean> {
-  if (parts.length === 0) return true
-  const { is_written: isWritten } = await one(
-    db,
-    partsRow,
-    sql`with done as (select from payment where id = ${id} and version = ${version}),
-      ${nameParts(parts)}
-      nothing as (select)
-      select exists (select from done) as is_written`,
-  )
-  return isWritten
-}
-
-function renderAttempts({ before, after }: PaymentWrite): object[] {
-  return listChangedAttempts(before, after).map((attempt) => {
-    const known = before.attempts.find(({ id }) => id === attempt.id)
+function renderAttempts({ before, attempts }: PaymentWrite): object[] {
+  return attempts.map((attempt) => {
+    const known = before.attempts.find(({ id }) => id === attempt.id) ?? null
     const { revision, updatedAt } = attempt
     const columns = { ...newAttemptColumns(attempt), ...attemptColumns(attempt), revision, updated_at: updatedAt }
-    return { columns, said: hasNewReading(known, attempt) }
+    return { columns, is_read: hasNewReading(known, attempt) }
   })
 }
 
-type Attempts = Pick<PaymentWithAttempts, 'attempts'>
-
-export const listChangedAttempts = (before: Attempts, after: Attempts): Attempt[] =>
-  after.attempts.filter(({ id, revision }) => before.attempts.find((known) => known.id === id)?.revision !== revision)
-
-const hasNewReading = (before: Attempt | undefined, after: Attempt): boolean =>
-  renderReading(before ?? NOTHING_YET) !== renderReading(after)
-
-const renderReading = ({ status, held, misfit }: Pick<Attempt, 'status' | 'held' | 'misfit'>): string =>
-  JSON.stringify([status, held, misfit])
-
-function renderSales({ before, after }: PaymentWrite): object[] {
-  return listChangedSales(before, after).map(({ number, accountId, units, gross, fill, reference, state }) => ({
+function renderSales({ after, sales }: PaymentWrite): object[] {
+  return sales.map(({ number, accountId, units, gross, fill, reference, state }) => ({
     payment_id: after.payment.id,
     number,
     attempt_id: accountId,
@@ -247,52 +218,4 @@ function renderSales({ before, after }: PaymentWrite): object[] {
     reference,
     state,
   }))
-}
-
-export const listChangedSales = (before: PaymentWithAttempts, after: PaymentWithAttempts): StoredSale[] =>
-  after.sales.filter((sale) => {
-    const known = before.sales.find(({ number }) => number === sale.number)
-    return known === undefined || known.state !== sale.state || known.fill !== sale.fill
-  })
-
-export type NewAttempt = Pick<Attempt, 'id' | 'provider' | 'method' | 'asked'>
-
-export const createdAttempt = (
-  paymentId: string,
-  { id, provider, method, asked }: NewAttempt,
-  at: string,
-): Attempt => ({
-  ...NOTHING_YET,
-  id,
-  provider,
-  method,
-  asked,
-  paymentId,
-  silentAfterHours: PROVIDERS[provider].listenHours,
-  createdAt: at,
-  updatedAt: at,
-})
-
-const NOTHING_YET: Omit<Attempt, keyof NewAttempt | 'paymentId' | 'silentAfterHours' | 'createdAt' | 'updatedAt'> = {
-  status: 'opening',
-  askedMicro: null,
-  held: '0',
-  outside: '0',
-  writtenOff: '0',
-  misfit: null,
-  misfitAnswer: 'none',
-  back: 'no',
-  returned: false,
-  refusals: 0,
-  cancelAsked: false,
-  silent: false,
-  rate: null,
-  paidAt: null,
-  confirmedAt: null,
-  partnerReference: null,
-  partnerPayments: [],
-  redirectUrl: null,
-  intentUri: null,
-  failureCode: null,
-  revision: 1,
 }

@@ -4,6 +4,7 @@ import { type PaymentWithAttempts, renderPayment } from '../../domain/payment/pa
 import { because, moveNote } from '../../domain/timeline.ts'
 import { many, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { isPaidTo } from '../merchants/wallets.ts'
+import { untriedEvents } from '../webhooks/deliveries.ts'
 import { eventRow, recordedEvents } from '../webhooks/events.ts'
 import { paymentRow, stateRow, time, wholePaymentRow } from './payment-rows.ts'
 import { entriesInsert } from './timeline.ts'
@@ -175,12 +176,26 @@ export async function loadPayment(db: Queryable, id: string): Promise<PaymentWit
   return found
 }
 
-/** Missing ones are left out. */
-export async function loadPayments(db: Queryable, ids: readonly string[]): Promise<Map<string, PaymentWithNews>> {
-  if (ids.length === 0) return new Map()
-  const which = sql`payment.id = any(${[...ids]}) and livemode = ${db.livemode}`
-  const found = await many(db, wholePaymentRow, selectWhole(which, 'with news'))
-  return new Map(found.map((each) => [each.payment.id, each]))
+/** A payment with events that are to be announced. */
+export type PaymentWithEvents = { readonly state: PaymentWithAttempts; readonly events: readonly string[] }
+
+const eventsRow = z.object({ events: z.array(z.string()) })
+
+export const paymentWithEventsRow = z
+  .unknown()
+  .transform((row): PaymentWithEvents => ({ state: wholePaymentRow.parse(row), ...eventsRow.parse(row) }))
+
+/** Reads the payment with all its untried events. Throws if this mode has no such payment. */
+export async function loadPaymentWithEvents(db: Queryable, id: string): Promise<PaymentWithEvents> {
+  const found = await maybeOne(
+    db,
+    paymentWithEventsRow,
+    sql`select payment.*, to_jsonb(state) as state, array(${untriedEvents(sql`payment.id`)}) as events
+        from payment, lateral (${stateColumns(sql`payment.id`)}) as state
+        where payment.id = ${id} and livemode = ${db.livemode}`,
+  )
+  if (found === null) throw new Error(`no payment ${id}`)
+  return found
 }
 
 /** Reads everything at one moment, for callers that change nothing. */
@@ -192,18 +207,10 @@ const selectWhole = (which: Statement, news?: 'with news'): Statement =>
   sql`select payment.*, to_jsonb(state) as state
       from payment, lateral (${stateColumns(sql`payment.id`, news)}) as state where ${which}`
 
-/** A change inside a larger transaction begins here. Throws if this mode has no such payment. */
-export async function lockPayment(tx: Tx, id: string): Promise<PaymentWithAttempts> {
-  const payment = await maybeOne(
-    tx,
-    paymentRow,
-    sql`select * from payment where id = ${id} and livemode = ${tx.livemode} for update`,
-  )
-  if (payment === null) throw new Error(`no payment ${id}`)
-  return { payment, ...(await readState(tx, id)) }
-}
-
-/** Locks in a fixed order, so that two such calls never deadlock. Throws if a payment is missing. */
+/**
+ * A change inside a larger transaction begins here. Locks in a fixed order, so that two such calls never deadlock.
+ * Throws if this mode lacks one of the payments.
+ */
 export async function lockPayments(tx: Tx, ids: readonly string[]): Promise<Map<string, PaymentWithAttempts>> {
   const payments = await many(
     tx,
@@ -235,12 +242,6 @@ export async function readPayments(tx: Tx, ids: readonly string[]): Promise<Paym
 }
 
 type Rest = Omit<PaymentWithNews, 'payment'>
-
-async function readState(db: Queryable, paymentId: string): Promise<Rest> {
-  const state = (await readStates(db, [paymentId])).get(paymentId)
-  if (state === undefined) throw new Error(`nothing was read of ${paymentId}`)
-  return state
-}
 
 const paymentStateRow = z.object({ id: z.string(), state: stateRow })
 

@@ -9,7 +9,7 @@ import {
   renderEndpoint,
   type SendError,
 } from '../../domain/webhook.ts'
-import { type Db, execute, many, type Queryable, sql, type Tx } from '../db.ts'
+import { type Db, execute, many, type Queryable, type Statement, sql, type Tx } from '../db.ts'
 import { recordEvents } from './events.ts'
 import { readEndpoints, sealedSecretRow } from './webhook-endpoints.ts'
 
@@ -46,18 +46,11 @@ export function loadDeliveries(db: Queryable, eventId: string, endpointId?: stri
   )
 }
 
-const eventIdRow = z.object({ event_id: z.string() })
-
-export async function listUntried(db: Queryable, paymentId: string): Promise<string[]> {
-  const rows = await many(
-    db,
-    eventIdRow,
-    sql`select distinct event_id from event join delivery on event_id = event.id
-      where payment_id = ${paymentId} and event.livemode = ${db.livemode} and status = 'pending' and attempts = 0
-      order by event_id`,
-  )
-  return rows.map((row) => row.event_id)
-}
+/** Selects events of a payment that were not sent to one of their endpoints yet. */
+export const untriedEvents = (paymentId: Statement, which = sql``): Statement =>
+  sql`select distinct event_id from event join delivery on event_id = event.id
+      where event.payment_id = ${paymentId} and delivery.status = 'pending' and delivery.attempts = 0 ${which}
+      order by event_id`
 
 export type TryRecord = {
   readonly eventId: string

@@ -1,3 +1,4 @@
+import { isSame } from '../equality.ts'
 import { attemptNote, because, createNote, type MoveReason, moveNote, type Note } from '../timeline.ts'
 import { freeUnits } from './funds/account.ts'
 import { type Funds, findOwnAccount, findSoldAccount, getLoss } from './funds/funds.ts'
@@ -156,8 +157,7 @@ function describeAttempt(
   if (attempt.back !== known.back && attempt.back === 'asked')
     return { note: createNote('refund.requested', data), data }
   if (status !== known.status) return { note: attemptNote(status, isOpen(after.payment.status), data), data }
-  if (JSON.stringify(misfit) !== JSON.stringify(known.misfit) && misfit !== null)
-    return { note: createNote('payment.misfit', data), data }
+  if (!isSame(misfit, known.misfit) && misfit !== null) return { note: createNote('payment.misfit', data), data }
   if (units === 0n) return null
   return { note: createNote(units > 0n ? 'payment.money_came' : 'payment.money_went', data), data }
 }

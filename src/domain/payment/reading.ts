@@ -1,4 +1,6 @@
+import { isSame } from '../equality.ts'
 import { isZero } from '../money.ts'
+import { NOTHING_YET } from './new-attempt.ts'
 import type { PartnerOrder } from './partner.ts'
 import type { AttemptStatus } from './payment.ts'
 import type { Attempt, LockedRate, Misfit } from './payment-object.ts'
@@ -27,10 +29,16 @@ export function withReading(attempt: Attempt, reading: Reading): Attempt {
     partnerReference: attempt.partnerReference ?? (order.reference === '' ? null : order.reference),
     failureCode: order.failureCode ?? read.failureCode,
     misfit: foundMisfit,
-    misfitAnswer: JSON.stringify(foundMisfit) === JSON.stringify(attempt.misfit) ? attempt.misfitAnswer : 'none',
+    misfitAnswer: isSame(foundMisfit, attempt.misfit) ? attempt.misfitAnswer : 'none',
     silent: attempt.silent && read.status === attempt.status,
     cancelAsked: attempt.cancelAsked && isCancelable(read.status) && foundMisfit === null,
   }
+}
+
+/** True if the partner's last report says something new: then it is stored. `before` is null for a new attempt. */
+export function hasNewReading(before: Attempt | null, after: Attempt): boolean {
+  const known = before ?? NOTHING_YET
+  return after.status !== known.status || after.held !== known.held || !isSame(after.misfit, known.misfit)
 }
 
 /**

@@ -224,9 +224,9 @@ describe('The guard of the database', () => {
   test('the database writes nothing of a change whose money is not free', async () => {
     await fixture.checkout.db.query('update payment set held = true where id = $1', [id])
     const before = await fixture.state(id)
-    const handOver = fixture.checkout.change(id, (work) => {
-      work.set({ payout: 'handed' })
-      work.also(fixture.payouts.queue({ ...before.payment, ...PAYOUT, paymentId: id }))
+    const handOver = fixture.checkout.change(id, (draft) => {
+      draft.setPayment({ payout: 'handed' })
+      draft.addStatement(fixture.payouts.queue({ ...before.payment, ...PAYOUT, paymentId: id }))
     })
     await expect(handOver).rejects.toThrow(refused())
     expect([await fixture.state(id), await fixture.payout(id)]).toEqual([before, null])

@@ -7,7 +7,7 @@ import type { PayoutQueue } from '../../../src/activities/payment/payment-deps.t
 import { many, sql } from '../../../src/db/db.ts'
 import { reconcile } from '../../../src/db/invariants/reconcile.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
-import { readOpenPayout, voidIfQueued } from '../../../src/db/settlement/observer/forgotten.ts'
+import { readOpenPayout } from '../../../src/db/settlement/observer/forgotten.ts'
 import { holdPayout, payoutInsert } from '../../../src/db/settlement/payouts.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import type { Decision, OpenAttemptRequest, Say } from '../../../src/domain/payment/requests.ts'
@@ -15,6 +15,7 @@ import type { PaymentSnapshot } from '../../../src/domain/payment/snapshot.ts'
 import type { VoidProof } from '../../../src/domain/settlement/payout.ts'
 import { newId } from '../../../src/ids.ts'
 import { PartnerError } from '../../../src/partners/provider.ts'
+import { voidPayout } from '../../../src/payments/void-payout.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { createActivityFixture, perform } from './fixture.ts'
 import { type HowItAnswers, partnerSays } from './partner-says.ts'
@@ -48,7 +49,7 @@ export async function createMoneyFixture() {
     getTreasury: () => `0x${'7'.repeat(40)}`,
     queue: payoutInsert,
     hold: holdPayout,
-    void: voidIfQueued,
+    void: voidPayout,
     open: readOpenPayout,
   }
   const activities = (changes: Partial<typeof base.deps> = {}) => base.activities({ payouts, ...changes })

@@ -3,7 +3,6 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import type { PaymentActivities } from '../../../src/activities/payment/payment.ts'
 import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
 import { recordPartnerEvent } from '../../../src/db/payments/partner-events.ts'
-import { extendPayment } from '../../../src/db/payments/payment-changes.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import { EXTENSION_MS, MAX_ATTEMPTS } from '../../../src/domain/payment/requests.ts'
@@ -11,6 +10,7 @@ import { newId } from '../../../src/ids.ts'
 import { createRates } from '../../../src/partners/converter/rates.ts'
 import { limitPartners } from '../../../src/partners/decorators/limited.ts'
 import { PartnerError } from '../../../src/partners/provider.ts'
+import { extendPayment } from '../../../src/payments/extend-payment.ts'
 import { perform } from './fixture.ts'
 import { createMoneyFixture, eur, LATE, type MoneyFixture } from './money-fixture.ts'
 
@@ -39,11 +39,11 @@ describe('opening an order', () => {
   /** A payment with this number of failed attempts. */
   async function started(times: number): Promise<string> {
     const { id } = await fixture.checkout.create({ expiresAt: new Date(Date.now() + 3_600_000).toISOString() })
-    await fixture.checkout.change(id, (work) => {
+    await fixture.checkout.change(id, (draft) => {
       for (let attempt = 0; attempt < times; attempt++) {
         const attemptId = newId('attempt')
-        work.addAttempt({ id: attemptId, ...APP, asked: { minor: '4999', currency: 'EUR' } })
-        work.setAttempt(attemptId, { status: 'declined' })
+        draft.addAttempt({ id: attemptId, ...APP, asked: { minor: '4999', currency: 'EUR' } })
+        draft.setAttempt(attemptId, { status: 'declined' })
       }
     })
     return id
@@ -529,7 +529,8 @@ describe('Strange responses', () => {
 
     test('a callback stays unread while the response can be older than the last reading', async () => {
       const { made, isUnread } = await paidWithNews()
-      const change = () => fixture.checkout.change(made.id, (work) => work.setAttempt(made.attemptId, { silent: true }))
+      const change = () =>
+        fixture.checkout.change(made.id, (draft) => draft.setAttempt(made.attemptId, { silent: true }))
       const old = { received: eur('12000') }
       await fixture.read(made, fixture.says(old, { meanwhile: change }))
       expect([await isUnread(), await fixture.held(made.id)]).toEqual([true, ['paid 10000']])

@@ -11,7 +11,6 @@ import { onlyOurAddress } from '../../../src/api/routes/our-address.ts'
 import { createDb, many, sql } from '../../../src/db/db.ts'
 import { insertMerchant } from '../../../src/db/merchants/merchants.ts'
 import { createNotifier, listen as listenFor, PAYMENTS_CHANNEL } from '../../../src/db/notices.ts'
-import { changePayment, type PaymentWork, type Work } from '../../../src/db/payments/payment-changes.ts'
 import { insertPayment, readPaymentByToken, readStamps } from '../../../src/db/payments/payments.ts'
 import type { Currency } from '../../../src/domain/currencies.ts'
 import { getChargeCurrency } from '../../../src/domain/methods.ts'
@@ -23,6 +22,8 @@ import { isOpen } from '../../../src/domain/payment/payment.ts'
 import type { Attempt } from '../../../src/domain/payment/payment-object.ts'
 import type { OpenAttemptAnswer, OpenAttemptRequest } from '../../../src/domain/payment/requests.ts'
 import { newId } from '../../../src/ids.ts'
+import { type Change, changeLockedPayment, changePayment } from '../../../src/payments/change-payment.ts'
+import type { PaymentDraft } from '../../../src/payments/payment-draft.ts'
 import { PARTNERS, RATES } from '../../web/fixtures.ts'
 
 const MERCHANT = 'mer_01hzy3v7t8e4a9v2b6q5r0c1d2'
@@ -45,7 +46,7 @@ export async function createCheckoutFixture(changes: Partial<CheckoutDeps> = {})
   const extended: string[] = []
   const app = express()
   const server = await listen(createServer(app))
-  const context = { publicUrl: server.url, now: Date.now, changed: createNotifier(db, PAYMENTS_CHANNEL) }
+  const context = { publicUrl: server.url, now: Date.now, onChanged: createNotifier(db, PAYMENTS_CHANNEL) }
   const openPages = createOpenPages({
     readStamps: (ids) => readStamps(db, ids),
     onError: (error) => process.stderr.write(`${String(error)}\n`),
@@ -111,11 +112,11 @@ export async function createCheckoutFixture(changes: Partial<CheckoutDeps> = {})
     const redirectUrl = `${partner.url}/pay/${request.attemptId}`
     await changePayment(db, context, {
       id,
-      work: (work) => {
-        const { payment } = work.state
+      change: (draft) => {
+        const { payment } = draft.state
         const currency = getChargeCurrency(request.provider, payment.amount.currency)
         const rates = { from: getRate(payment.amount.currency), to: getRate(currency) }
-        work.addAttempt({
+        draft.addAttempt({
           id: request.attemptId,
           provider: request.provider,
           method: request.method,
@@ -128,7 +129,7 @@ export async function createCheckoutFixture(changes: Partial<CheckoutDeps> = {})
               redirectUrl,
               intentUri: request.method === 'upi' ? createIntent(request.attemptId) : null,
             }
-        work.setAttempt(request.attemptId, facts)
+        draft.setAttempt(request.attemptId, facts)
       },
     })
     return declined
@@ -163,8 +164,8 @@ export async function createCheckoutFixture(changes: Partial<CheckoutDeps> = {})
     }
   }
 
-  async function change(id: string, work: Work): Promise<void> {
-    await changePayment(db, context, { id, work })
+  async function change(id: string, change: Change): Promise<void> {
+    await db.transaction((tx) => changeLockedPayment(tx, context, { id, change }))
   }
 
   function timeline(id: string, kind: string) {
@@ -179,42 +180,42 @@ export async function createCheckoutFixture(changes: Partial<CheckoutDeps> = {})
 
 /** The conditions of a payment and its newest attempt from which its state follows. */
 const MOVES = {
-  pending: (work) => {
-    const { amount: asked } = work.state.payment
-    work.addAttempt({ id: newId('attempt'), provider: 'wallet_app', method: 'banking_app', asked })
+  pending: (draft) => {
+    const { amount: asked } = draft.state.payment
+    draft.addAttempt({ id: newId('attempt'), provider: 'wallet_app', method: 'banking_app', asked })
   },
-  processing: (work) => void setNewest(work, { status: 'confirming' }),
-  settling: (work) => {
-    const { id, asked } = setNewest(work, { status: 'paid', paidAt: work.at })
-    const rate = { rate: getRate(asked.currency), source: 'test', lockedAt: work.at }
-    work.setAttempt(id, { held: asked.minor, rate })
+  processing: (draft) => void setNewest(draft, { status: 'confirming' }),
+  settling: (draft) => {
+    const { id, asked } = setNewest(draft, { status: 'paid', paidAt: draft.at })
+    const rate = { rate: getRate(asked.currency), source: 'test', lockedAt: draft.at }
+    draft.setAttempt(id, { held: asked.minor, rate })
     const gross = BigInt(convertToMicroUsdc(asked, rate.rate))
     const sale = { number: 1, accountId: id, units: BigInt(asked.minor), gross, fill: gross }
-    work.setSale({ ...sale, state: 'filled', reference: 'fill_1' })
-    work.set({ takenSale: 1, usdc: splitFee(gross.toString()), payout: 'handed' })
+    draft.setSale({ ...sale, state: 'filled', reference: 'fill_1' })
+    draft.setPayment({ takenSale: 1, usdc: splitFee(gross.toString()), payout: 'handed' })
   },
-  succeeded: (work) => {
-    const transfer = { txHash: `0x${'5e'.repeat(32)}`, logIndex: 3, blockNumber: '70000001', finalizedAt: work.at }
-    work.setFunds(withPaidOut(toFunds(work.state), BigInt(work.state.payment.usdc?.net ?? '0')))
-    work.set({ transfer })
+  succeeded: (draft) => {
+    const transfer = { txHash: `0x${'5e'.repeat(32)}`, logIndex: 3, blockNumber: '70000001', finalizedAt: draft.at }
+    draft.setFunds(withPaidOut(toFunds(draft.state), BigInt(draft.state.payment.usdc?.net ?? '0')))
+    draft.setPayment({ transfer })
   },
-  expired: (work) => work.set({ closedAs: 'expired' }),
-  canceled: (work) => work.set({ closedAs: 'canceled' }),
-} as const satisfies Record<string, (work: PaymentWork) => void>
+  expired: (draft) => draft.setPayment({ closedAs: 'expired' }),
+  canceled: (draft) => draft.setPayment({ closedAs: 'canceled' }),
+} as const satisfies Record<string, (draft: PaymentDraft) => void>
 
 /** Makes the transitions of the table, one after the other. */
 export async function movePayment(
-  fixture: { change(id: string, work: Work): Promise<unknown> },
+  fixture: { change(id: string, change: Change): Promise<unknown> },
   id: string,
   moves: readonly (keyof typeof MOVES)[],
 ): Promise<void> {
   for (const to of moves) await fixture.change(id, MOVES[to])
 }
 
-function setNewest(work: PaymentWork, facts: Partial<Attempt>): Attempt {
-  const newest = work.state.attempts.at(-1)
+function setNewest(draft: PaymentDraft, facts: Partial<Attempt>): Attempt {
+  const newest = draft.state.attempts.at(-1)
   if (newest === undefined) throw new Error('this test has opened no attempt')
-  work.setAttempt(newest.id, facts)
+  draft.setAttempt(newest.id, facts)
   return newest
 }
 

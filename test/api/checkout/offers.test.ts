@@ -252,8 +252,8 @@ describe('Open pages', () => {
     const payment = await fixture.create()
     const attemptId = 'att_01hzy3v7t8e4a9v2b6q5r0c1d2'
     await movePayment(fixture, payment.id, ['pending'])
-    await fixture.change(payment.id, (work) =>
-      work.addAttempt({
+    await fixture.change(payment.id, (draft) =>
+      draft.addAttempt({
         id: attemptId,
         provider: 'wallet_app',
         method: 'banking_app',
@@ -261,7 +261,7 @@ describe('Open pages', () => {
       }),
     )
     const page = await follow(payment.path, await stampNow(payment.id))
-    await fixture.change(payment.id, (work) => work.setAttempt(attemptId, { status: 'open' }))
+    await fixture.change(payment.id, (draft) => draft.setAttempt(attemptId, { status: 'open' }))
     expect(await page.next()).toMatch(/-open$/)
     await page.close()
   })

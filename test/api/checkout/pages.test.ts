@@ -50,7 +50,7 @@ const post = (path: string, body: string | object) => supertest(fixture.url).pos
 /** Pays 20 of the 54 USDC that are asked for at an address of the payment. */
 async function payInPart(paymentId: string, attemptId: string): Promise<void> {
   await openUsdc(paymentId, attemptId, '20000000')
-  await fixture.change(paymentId, (work) => work.setAttempt(attemptId, { held: '20000000' }))
+  await fixture.change(paymentId, (draft) => draft.setAttempt(attemptId, { held: '20000000' }))
 }
 
 /** An open USDC order of 54 USDC, with this many micro-USDC at its address. */
@@ -58,9 +58,9 @@ async function openUsdc(paymentId: string, attemptId: string, receivedMicro: str
   const [address, token]: readonly [Hex, Hex] = [`0x${randomBytes(20).toString('hex')}`, `0x${'3c'.repeat(20)}`]
   const asked = { minor: '4999', currency: 'EUR' } as const
   const intentUri = transferLink({ chainId: 137, token, address, micro: '54000000' })
-  await fixture.change(paymentId, (work) => {
-    work.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked })
-    work.setAttempt(attemptId, { status: 'open', askedMicro: '54000000', redirectUrl: fixture.url, intentUri })
+  await fixture.change(paymentId, (draft) => {
+    draft.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked })
+    draft.setAttempt(attemptId, { status: 'open', askedMicro: '54000000', redirectUrl: fixture.url, intentUri })
   })
   await openDeposit(fixture.db, {
     attemptId,
@@ -754,11 +754,11 @@ describe('Attempts after the first', () => {
   /** Writes this many attempts, all of them in that state. */
   async function withAttempts(id: string, count: number, status: AttemptStatus): Promise<void> {
     const asked = { minor: '4999', currency: 'EUR' } as const
-    await fixture.change(id, (work) => {
+    await fixture.change(id, (draft) => {
       for (let attempt = 0; attempt < count; attempt++) {
         const attemptId = newId('attempt')
-        work.addAttempt({ id: attemptId, ...APP, asked })
-        work.setAttempt(attemptId, { status })
+        draft.addAttempt({ id: attemptId, ...APP, asked })
+        draft.setAttempt(attemptId, { status })
       }
     })
   }
@@ -774,7 +774,7 @@ describe('Attempts after the first', () => {
       const { path, id } = await fixture.create()
       await goOn(path)
       const attemptId = fixture.asked[0]?.attemptId ?? ''
-      await fixture.change(id, (work) => work.setAttempt(attemptId, { status: 'verification_required' }))
+      await fixture.change(id, (draft) => draft.setAttempt(attemptId, { status: 'verification_required' }))
       expect(await goOn(path)).toBe(orderPage(0))
       expect(fixture.asked).toHaveLength(1)
     })
@@ -785,7 +785,7 @@ describe('Attempts after the first', () => {
         const { path, id } = await fixture.create()
         await goOn(path)
         const first = fixture.asked[0]?.attemptId ?? ''
-        await fixture.change(id, (work) => work.setAttempt(first, { status }))
+        await fixture.change(id, (draft) => draft.setAttempt(first, { status }))
         expect(await goOn(path)).toBe(orderPage(1))
         expect(fixture.asked).toHaveLength(2)
         expect(orderPage(1)).not.toContain(first)

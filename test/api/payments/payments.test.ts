@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
 import { setWallet } from '../../../src/db/merchants/wallets.ts'
-import { changePayment, type PaymentWork } from '../../../src/db/payments/payment-changes.ts'
 import { recordEvent } from '../../../src/db/webhooks/events.ts'
 import { newId } from '../../../src/ids.ts'
 import { runCommand } from '../../../src/operator/command.ts'
+import { type Change, changeLockedPayment } from '../../../src/payments/change-payment.ts'
 import { verifyReceipt } from '../../../src/verifier/verifier.js'
 import { movePayment } from '../checkout/checkout-fixture.ts'
 import { plantReceipt } from '../support/receipts.ts'
@@ -590,15 +590,17 @@ describe('Reading payments, events, quotes and routes', () => {
 
   describe('A payment whose money was sold', () => {
     const fixture = {
-      change: (id: string, work: (payment: PaymentWork) => void) =>
-        changePayment(testApi.db, { publicUrl: testApi.url, now: Date.now }, { id, work }),
+      change: (id: string, change: Change) =>
+        testApi.db.transaction((tx) =>
+          changeLockedPayment(tx, { publicUrl: testApi.url, now: Date.now }, { id, change }),
+        ),
     }
     const read = async (id: string) => (await testApi.ask('GET', `/v1/payments/${id}`)).body
 
     test('the event of a delayed settlement has the time at which the delay began, until the delay ends', async () => {
       const id = await pay()
       await movePayment(fixture, id, ['pending', 'settling'])
-      await fixture.change(id, (work) => work.set({ delayedAt: work.at }))
+      await fixture.change(id, (draft) => draft.setPayment({ delayedAt: draft.at }))
       expect(await read(id)).toMatchObject({
         exception: 'settlement_delayed',
         settlement: { delayed_since: expect.stringMatching(/Z$/), confirmed: { amount: '49.99', currency: 'EUR' } },
@@ -613,7 +615,7 @@ describe('Reading payments, events, quotes and routes', () => {
       const { attempts } = (await read(id)) as { attempts: { id: string; status: string }[] }
       const attempt = attempts[0]?.id ?? ''
       expect(attempts).toMatchObject([{ status: 'paid' }])
-      for (const held of ['2999', '0', '4999']) await fixture.change(id, (work) => work.setAttempt(attempt, { held }))
+      for (const held of ['2999', '0', '4999']) await fixture.change(id, (draft) => draft.setAttempt(attempt, { held }))
       const { body } = await testApi.ask('GET', `/v1/events?payment=${id}&limit=3`)
       const told = (body['data'] as { type: string; data: { object: Fields } }[]).map(({ type, data }) => [
         type,

@@ -11,8 +11,8 @@ import { mountPages } from '../../../src/api/routes/dashboard/mount.ts'
 import { definePage, type Page, type PageCall } from '../../../src/api/routes/dashboard/page.ts'
 import { siteProblemHandler } from '../../../src/api/routes/site-problem.ts'
 import { many, sql } from '../../../src/db/db.ts'
-import { changePayment, type PaymentWork } from '../../../src/db/payments/payment-changes.ts'
 import { newId } from '../../../src/ids.ts'
+import { type Change, changeLockedPayment } from '../../../src/payments/change-payment.ts'
 import { NO_PAGES } from '../../../src/web/site/document.tsx'
 import { movePayment } from '../checkout/checkout-fixture.ts'
 import { openTestApi, type TestApi } from '../support/test-api.ts'
@@ -27,8 +27,8 @@ beforeAll(async () => {
 afterAll(() => testApi?.close())
 
 /** `at`: Unix milliseconds. */
-const change = (id: string, work: (payment: PaymentWork) => void, at = Date.now()) =>
-  changePayment(testApi.db, { publicUrl: testApi.url, now: () => at }, { id, work })
+const change = (id: string, change: Change, at = Date.now()) =>
+  testApi.db.transaction((tx) => changeLockedPayment(tx, { publicUrl: testApi.url, now: () => at }, { id, change }))
 
 describe('The first steps of a new account', () => {
   const handed: string[] = []
@@ -199,9 +199,9 @@ describe('The pages of the dashboard', () => {
     test('a payment shows an operator’s decision, without the operator’s name and reason', async () => {
       const { owner, pay } = await openAccount(testApi, 'held@shop.example')
       const id = await pay({ amount: '10.00', currency: 'EUR' })
-      await change(id, (work) => {
-        work.because({ say: 'hold', data: { operator: 'Ada Lovelace', reason: 'looks like fraud', outside: false } })
-        work.set({ held: true })
+      await change(id, (draft) => {
+        draft.setCause({ say: 'hold', data: { operator: 'Ada Lovelace', reason: 'looks like fraud', outside: false } })
+        draft.setPayment({ held: true })
       })
       const { html } = await owner.get(`/dashboard/payments/${id}`)
       expect(html).toContain('An operator holds the payment')
@@ -214,7 +214,7 @@ describe('The pages of the dashboard', () => {
       const read = async () =>
         / Nothing(?: yet)? /.exec(stripTags((await owner.get('/dashboard/payments')).html))?.[0].trim()
       expect(await read()).toBe('Nothing yet')
-      await change(id, (work) => work.set({ closedAs: 'canceled' }))
+      await change(id, (draft) => draft.setPayment({ closedAs: 'canceled' }))
       expect(await read()).toBe('Nothing')
       const page = stripTags((await owner.get(`/dashboard/payments/${id}`)).html)
       expect(page).toContain('You receive Nothing')
@@ -225,12 +225,12 @@ describe('The pages of the dashboard', () => {
       const { owner, pay } = await openAccount(testApi, 'part@shop.example')
       const id = await pay({ amount: '100.00', currency: 'EUR' })
       const attemptId = newId('attempt')
-      await change(id, (work) => {
-        work.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked: work.state.payment.amount })
-        work.setAttempt(attemptId, { status: 'open', redirectUrl: testApi.url, askedMicro: '115766496' })
+      await change(id, (draft) => {
+        draft.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked: draft.state.payment.amount })
+        draft.setAttempt(attemptId, { status: 'open', redirectUrl: testApi.url, askedMicro: '115766496' })
       })
       expect((await owner.get(`/dashboard/payments/${id}`)).status).toBe(200)
-      await change(id, (work) => work.setAttempt(attemptId, { held: '57883248' }))
+      await change(id, (draft) => draft.setAttempt(attemptId, { held: '57883248' }))
       const page = stripTags((await owner.get(`/dashboard/payments/${id}`)).html)
       expect(page).toMatch(/Paid in part .*Asked 100\.00 EUR Paid 50\.00 EUR Missing 50\.00 EUR/)
       expect(stripTags((await owner.get('/dashboard/payments')).html)).toMatch(/100\.00 EUR Paid in part .* USDC /)
@@ -264,13 +264,13 @@ describe('The pages of the dashboard', () => {
       const id = await pay({ amount: '10.00', currency: 'EUR' })
       await movePayment({ change }, id, ['pending', 'settling', 'succeeded'])
       const second = newId('attempt')
-      await change(id, (work) => {
-        work.addAttempt({ id: second, ...CARD, asked: work.state.payment.amount })
-        work.setAttempt(second, { status: 'paid', held: '1000' })
+      await change(id, (draft) => {
+        draft.addAttempt({ id: second, ...CARD, asked: draft.state.payment.amount })
+        draft.setAttempt(second, { status: 'paid', held: '1000' })
       })
       const read = async () => stripTags((await owner.get(`/dashboard/payments/${id}`)).html)
       expect(await read()).toMatch(/Another payment of 10\.00 EUR arrived for it.*Card, held for the buyer 10\.00 EUR/)
-      await change(id, (work) => work.setAttempt(second, { status: 'refunded', held: '0', returned: true }))
+      await change(id, (draft) => draft.setAttempt(second, { status: 'refunded', held: '0', returned: true }))
       expect(await read()).toMatch(/Another payment of 10\.00 EUR went back to the buyer.*Card, returned 10\.00 EUR/)
     })
 
@@ -312,13 +312,13 @@ describe('The pages of the dashboard', () => {
     const end = async (at: number): Promise<string> => {
       const id = await pay({ amount: 10, currency: 'EUR' })
       const open = { id: newId('attempt'), ...CARD }
-      await change(id, (work) => work.addAttempt({ ...open, asked: work.state.payment.amount }), at)
-      await change(id, (work) => work.set({ closedAs: 'expired' }), at)
+      await change(id, (draft) => draft.addAttempt({ ...open, asked: draft.state.payment.amount }), at)
+      await change(id, (draft) => draft.setPayment({ closedAs: 'expired' }), at)
       return id
     }
     const shown = async (): Promise<string> => stripTags((await owner.get('/dashboard')).html)
     const old = await end(Date.now() - 2 * 86_400_000)
-    await change(old, (work) => work.set({ listenEnded: true }))
+    await change(old, (draft) => draft.setPayment({ listenEnded: true }))
     expect(await shown()).toContain('No payment has finished today')
     await end(Date.now())
     expect(await shown()).toContain('0 of 1 finished payments succeeded')

@@ -4,7 +4,6 @@ import { createDb } from '../../../src/db/db.ts'
 import { reconcile } from '../../../src/db/invariants/reconcile.ts'
 import { insertMerchant } from '../../../src/db/merchants/merchants.ts'
 import { openDeposit, readDeposit } from '../../../src/db/payments/deposits.ts'
-import { changePayment, changePaymentIn, type LockedWork, type Work } from '../../../src/db/payments/payment-changes.ts'
 import { insertPayment, loadPayment } from '../../../src/db/payments/payments.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { payoutInsert } from '../../../src/db/settlement/payouts.ts'
@@ -15,6 +14,12 @@ import { toFunds } from '../../../src/domain/payment/funds/stored-funds.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import { withReading } from '../../../src/domain/payment/reading.ts'
 import { newId } from '../../../src/ids.ts'
+import {
+  type Change,
+  changeLockedPayment,
+  changePayment,
+  type LockedChange,
+} from '../../../src/payments/change-payment.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { plant } from '../../support/plant.ts'
 
@@ -37,10 +42,10 @@ export async function createBooksFixture() {
   const scope = { livemode: false, chainId: CHAIN_ID, token: TOKEN }
   const journal = createSettlementJournal({ db, scope, hooks: createSettlementHooks(context) })
   await journal.openCursor({ number: 0, hash: `0x${'0'.repeat(64)}` })
-  const change = (id: string, work: Work) => changePayment(db, context, { id, work })
-  /** For work that does more in its transaction. */
-  const changeLocked = (id: string, work: LockedWork) =>
-    db.transaction((tx) => changePaymentIn(tx, context, { id, work }))
+  const change = (id: string, change: Change) => changePayment(db, context, { id, change })
+  /** For a change that does more in its transaction. */
+  const changeLocked = (id: string, change: LockedChange) =>
+    db.transaction((tx) => changeLockedPayment(tx, context, { id, change }))
   let block = 0
 
   return {
@@ -70,7 +75,7 @@ export async function createBooksFixture() {
       const attemptId = newId('attempt')
       const method = provider === 'crypto' ? 'usdc' : 'card'
       const asked = { minor: '10000', currency: 'EUR' as const }
-      await change(id, (work) => work.addAttempt({ id: attemptId, provider, method, asked }))
+      await change(id, (draft) => draft.addAttempt({ id: attemptId, provider, method, asked }))
       return attemptId
     },
     /** A payment with an order at the wallet app. */
@@ -82,8 +87,8 @@ export async function createBooksFixture() {
     },
     /** The partner reports this state of its order. */
     reads: ({ id, attemptId }: Ids, said: Partial<PartnerOrder>) =>
-      change(id, (work) => {
-        const attempt = work.state.attempts.find((one) => one.id === attemptId)!
+      change(id, (draft) => {
+        const attempt = draft.state.attempts.find((one) => one.id === attemptId)!
         const order = {
           attemptId,
           reference: `order of ${attemptId}`,
@@ -94,7 +99,7 @@ export async function createBooksFixture() {
           failureCode: null,
           ...said,
         }
-        work.setAttempt(attemptId, withReading(attempt, { order, account: 'shop', rate: RATE, at: work.at }))
+        draft.setAttempt(attemptId, withReading(attempt, { order, account: 'shop', rate: RATE, at: draft.at }))
       }),
     /** The buyer has paid, and the converter is asked. */
     async paid(minor = '10000'): Promise<Ids> {
@@ -104,14 +109,14 @@ export async function createBooksFixture() {
     },
     /** The converter has bought this much USDC for the open sale. */
     fill: (id: string, micro: bigint) =>
-      change(id, (work) => {
-        const sale = work.state.sales.find(({ state }) => state === 'asked')!
-        work.setSale({ ...sale, state: 'filled', fill: micro, reference: `fill of ${id}` })
+      change(id, (draft) => {
+        const sale = draft.state.sales.find(({ state }) => state === 'asked')!
+        draft.setSale({ ...sale, state: 'filled', fill: micro, reference: `fill of ${id}` })
       }),
     handOver: (id: string) =>
-      change(id, (work) => {
-        const { payment } = work.state
-        work.set({ payout: 'handed' })
+      change(id, (draft) => {
+        const { payment } = draft.state
+        draft.setPayment({ payout: 'handed' })
         const payout = {
           livemode: false,
           chainId: CHAIN_ID,
@@ -119,7 +124,7 @@ export async function createBooksFixture() {
           treasury: TREASURY,
           recipient: payment.destination,
         }
-        work.also(payoutInsert({ ...payout, paymentId: id, microUsdc: payment.usdc!.net }))
+        draft.addStatement(payoutInsert({ ...payout, paymentId: id, microUsdc: payment.usdc!.net }))
       }),
     /** The payout waits for its transfer. */
     async settling(): Promise<Ids> {
@@ -148,13 +153,13 @@ export async function createBooksFixture() {
     async expired(): Promise<Ids> {
       const made = await this.opened()
       await this.reads(made, { status: 'expired' })
-      await change(made.id, (work) => work.set({ closedAs: 'expired' }))
+      await change(made.id, (draft) => draft.setPayment({ closedAs: 'expired' }))
       return made
     },
     decide: (id: string, answer: Answer, proof?: string) =>
-      changeLocked(id, async (work, tx) => {
-        const { state, at } = work
-        work.setFunds(withAnswer(toFunds(state), answer))
+      changeLocked(id, async (draft, tx) => {
+        const { state, at } = draft
+        draft.setFunds(withAnswer(toFunds(state), answer))
         await tx.query(
           `insert into decision (payment_id, version, say, attempt_id, outside, proof, operator, reason, at)
            values ($1, $2, $3, $4, $5, $6, 'ada', 'looked at it', $7)`,

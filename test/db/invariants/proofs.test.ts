@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { MockActivityEnvironment } from '@temporalio/testing'
-import { type Decided, type DecisionOrder, decide } from '../../../src/activities/payment/decision.ts'
+import { type DecisionOrder, type DecisionResult, decide } from '../../../src/activities/payment/decision.ts'
 import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
 import { PROOF_USED } from '../../../src/domain/payment/decision.ts'
 import { type BooksFixture, createBooksFixture, type Ids } from './books-fixture.ts'
@@ -21,7 +21,9 @@ async function giveBackOutside({ id, attemptId }: Ids, proof: string): Promise<s
   const signed = { operator: 'ada', reason: 'the bank says so', version }
   const order: DecisionOrder = { ...signed, paymentId: id, say: 'give_back', attempt: attemptId, outside: true, proof }
   const perform = (attempt: number) =>
-    new MockActivityEnvironment({ attempt }).run<[], Decided, () => Promise<Decided>>(() => decide(deps(), order))
+    new MockActivityEnvironment({ attempt }).run<[], DecisionResult, () => Promise<DecisionResult>>(() =>
+      decide(deps(), order),
+    )
   const { message } = await perform(1).catch((error: unknown) =>
     String(error).includes('decision_proof') ? perform(2) : Promise.reject(error),
   )

@@ -20,9 +20,9 @@ const SOUND: Readonly<Record<string, () => Promise<{ readonly id: string }>>> = 
   'whose payout is on its way': () => fixture.settling(),
   'whose payout was held, and is not handed over again yet': async () => {
     const made = await fixture.settling()
-    await fixture.changeLocked(made.id, async (work, tx) => {
+    await fixture.changeLocked(made.id, async (draft, tx) => {
       await holdPayout(tx, made.id, 'looked at it')
-      work.setFunds(withAnswer(toFunds(work.state), { say: 'hold' }))
+      draft.setFunds(withAnswer(toFunds(draft.state), { say: 'hold' }))
     })
     expect(await fixture.differences(made.id)).toEqual({})
     await fixture.decide(made.id, { say: 'release' })

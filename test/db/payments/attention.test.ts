@@ -26,9 +26,9 @@ const asked = { minor: '4999', currency: 'EUR' as const }
 async function paymentWith(facts: Partial<Attempt>, provider: Attempt['provider'] = 'wallet_app') {
   const { id } = await fixture.create()
   const attemptId = newId('attempt')
-  await fixture.change(id, (work) => {
-    work.addAttempt({ id: attemptId, provider, method: 'card', asked })
-    work.setAttempt(attemptId, facts)
+  await fixture.change(id, (draft) => {
+    draft.addAttempt({ id: attemptId, provider, method: 'card', asked })
+    draft.setAttempt(attemptId, facts)
   })
   return { id, attemptId }
 }
@@ -43,7 +43,7 @@ const kinds = async (id: string) => (await listed(id)).map(({ kind }) => kind)
 describe('The attention list', () => {
   test('the attention list has every review of a payment, with its order, its text and the time since which it waits', async () => {
     const { id, attemptId } = await paymentWith({ status: 'paid', held: '4000', paidAt: new Date().toISOString() })
-    await fixture.change(id, (work) => work.set({ held: true }))
+    await fixture.change(id, (draft) => draft.setPayment({ held: true }))
     const { payment } = await loadPayment(fixture.db, id)
     expect(payment.reviews.map(({ reason }) => reason)).toEqual(['too_little', 'held'])
     const { rows } = await fixture.db.query(
@@ -58,9 +58,9 @@ describe('The attention list', () => {
     expect(await listAttention(fixture.db, 100)).toContainEqual(
       expect.objectContaining({ paymentId: id, attemptId, kind: 'review', amount: '49.99', currency: 'EUR' }),
     )
-    await fixture.change(id, (work) => {
-      work.set({ held: false })
-      work.setAttempt(attemptId, { held: '4999' })
+    await fixture.change(id, (draft) => {
+      draft.setPayment({ held: false })
+      draft.setAttempt(attemptId, { held: '4999' })
     })
     expect(await listed(id)).toEqual([])
   })

@@ -1,27 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { aLink } from '../../../scripts/test/new-link.ts'
 import { newPayment } from '../../../scripts/test/new-payment.ts'
 import { until } from '../../../scripts/test/until.ts'
-import type { Db, Queryable } from '../../../src/db/db.ts'
-import { completeLinks } from '../../../src/db/links/completed.ts'
-import { insertLink } from '../../../src/db/links/links.ts'
+import type { Queryable } from '../../../src/db/db.ts'
 import { openDeposit, readDeposit } from '../../../src/db/payments/deposits.ts'
 import { newsApplied, recordPartnerEvent, takeUnread } from '../../../src/db/payments/partner-events.ts'
-import {
-  changePayment,
-  changePaymentIn,
-  changePaymentsIn,
-  extendPayment,
-  type PaymentWork,
-  type Work,
-} from '../../../src/db/payments/payment-changes.ts'
-import { insertPayment, loadPayment, lockPayments } from '../../../src/db/payments/payments.ts'
-import { withPaidOut } from '../../../src/domain/payment/funds/funds.ts'
-import { toFunds } from '../../../src/domain/payment/funds/stored-funds.ts'
+import { insertPayment, loadPayment } from '../../../src/db/payments/payments.ts'
 import { EXTENSION_MS } from '../../../src/domain/payment/requests.ts'
 import { newId } from '../../../src/ids.ts'
-import { plant } from '../../support/plant.ts'
-import { addEndpoint, type Seeded, seedDatabase } from '../../webhooks/seed.ts'
+import { type Change, changePayment } from '../../../src/payments/change-payment.ts'
+import { extendPayment } from '../../../src/payments/extend-payment.ts'
+import { type Seeded, seedDatabase } from '../../webhooks/seed.ts'
 
 let seeded: Seeded
 beforeAll(async () => {
@@ -59,13 +47,13 @@ describe('callbacks of a partner', () => {
     attemptId = newId('attempt')
     const payment = newPayment({ id: paymentId, createdAt: new Date().toISOString() })
     await insertPayment(db, tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
-    await change((work) =>
-      work.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked: payment.amount }),
+    await change((draft) =>
+      draft.addAttempt({ id: attemptId, provider: 'wallet_app', method: 'banking_app', asked: payment.amount }),
     )
   })
 
-  const change = (work: Work) =>
-    changePayment(seeded.db, { publicUrl: 'http://shop.example', now: Date.now }, { id: paymentId, work })
+  const change = (work: Change) =>
+    changePayment(seeded.db, { publicUrl: 'http://shop.example', now: Date.now }, { id: paymentId, change: work })
 
   /** The number of statements that wait for an open transaction. */
   async function blocked(): Promise<number> {
@@ -79,7 +67,7 @@ describe('callbacks of a partner', () => {
   async function another(): Promise<string> {
     const { asked } = (await loadPayment(seeded.db, paymentId)).attempts[0]!
     const id = newId('attempt')
-    await change((work) => work.addAttempt({ id, provider: 'wallet_app', method: 'banking_app', asked }))
+    await change((draft) => draft.addAttempt({ id, provider: 'wallet_app', method: 'banking_app', asked }))
     return id
   }
 
@@ -92,7 +80,7 @@ describe('callbacks of a partner', () => {
       at: new Date().toISOString(),
     })
   const readUnread = async () => (await loadPayment(seeded.db, paymentId)).unread.get(attemptId)
-  const apply = (newest: string) => change((work) => work.also(newsApplied(attemptId, newest)))
+  const apply = (newest: string) => change((draft) => draft.addStatement(newsApplied(attemptId, newest)))
   const take = (minAgeMs = 0) => takeUnread(seeded.db, { minAgeMs, limit: 100 })
   /** As if the time of the next repeat had come. */
   const makeDue = () => seeded.db.query('update partner_event set due_at = now()')
@@ -176,9 +164,9 @@ describe('callbacks of a partner', () => {
     test('a callback stays unread if the change that would apply it fails', async () => {
       await news('first')
       const unread = await readUnread()
-      const failing = change((work) => {
-        work.also(newsApplied(attemptId, unread ?? ''))
-        work.set({ payout: 'handed' })
+      const failing = change((draft) => {
+        draft.addStatement(newsApplied(attemptId, unread ?? ''))
+        draft.setPayment({ payout: 'handed' })
       })
       await expect(failing).rejects.toThrow('is not free')
       expect(await take()).toHaveLength(1)
@@ -233,7 +221,7 @@ describe('A deposit and the expiry', () => {
     const context = { publicUrl: 'http://shop.example', now: () => end - 60_000 }
     await changePayment(db, context, {
       id: paymentId,
-      work: (work) => work.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked: made.amount }),
+      change: (draft) => draft.addAttempt({ id: attemptId, provider: 'crypto', method: 'usdc', asked: made.amount }),
     })
     await openDeposit(db, {
       attemptId,
@@ -248,92 +236,5 @@ describe('A deposit and the expiry', () => {
     expect((await readDeposit(db, attemptId))?.expiresAt).toBe(Math.floor(end / 1000))
     expect(await extendPayment(db, context, paymentId)).toBe(true)
     expect((await readDeposit(db, attemptId))?.expiresAt).toBe(Math.floor((end + EXTENSION_MS) / 1000))
-  })
-})
-
-describe('The last payment of a link', () => {
-  let db: Db
-  beforeAll(async () => {
-    db = seeded.db
-    await addEndpoint(db, seeded.tenant, { enabledEvents: ['*'] })
-  })
-
-  const context = { publicUrl: 'https://pay.example', now: () => Date.now() }
-  const transfer = {
-    txHash: `0x${'a'.repeat(64)}`,
-    logIndex: 1,
-    blockNumber: '1',
-    finalizedAt: '2026-11-22T10:00:00.000Z',
-  }
-
-  /** A link for this number of payments, and payments of it that are about to be settled. */
-  async function linkWith(maxPayments: number | null, count: number) {
-    const link = newId('link')
-    await insertLink(db, seeded.tenant, aLink({ id: link, maxPayments }))
-    const ids = Array.from({ length: count }, () => newId('payment'))
-    for (const id of ids) {
-      const payment = { ...newPayment({ id, createdAt: new Date().toISOString() }), paymentLink: link }
-      await insertPayment(db, seeded.tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
-      await plant(db, "update payment set status = 'settling', payout = 'handed' where id = $1", [id])
-    }
-    return { link, ids }
-  }
-
-  function pay(work: PaymentWork): void {
-    work.setFunds(withPaidOut(toFunds(work.state), 0n))
-    work.set({ transfer })
-  }
-
-  const succeed = (id: string) =>
-    db.transaction((tx) => changePaymentIn(tx, context, { id, work: async (work) => pay(work) }))
-
-  const succeedAll = (ids: readonly string[]) =>
-    db.transaction(async (tx) => {
-      const states = await lockPayments(tx, ids)
-      const changes = ids.flatMap((id) => states.get(id) ?? []).map((before) => ({ before, work: pay }))
-      return changePaymentsIn(tx, context, changes)
-    })
-
-  async function completions(link: string): Promise<Record<string, unknown>[]> {
-    const { rows } = await db.query("select body from event where type = 'payment_link.completed' order by sequence")
-    return rows.map(({ body }) => JSON.parse(body.toString()).data.object).filter(({ id }) => id === link)
-  }
-
-  test('the last payment of a link announces once that it is complete, and not before', async () => {
-    const { link, ids } = await linkWith(2, 3)
-    expect((await succeed(ids[0]!)).events).toHaveLength(1)
-    expect(await completions(link)).toEqual([])
-    expect((await succeed(ids[1]!)).events).toHaveLength(2)
-    expect(await completions(link)).toMatchObject([{ id: link, payments_count: 3, status: 'sold_out' }])
-    await succeed(ids[2]!)
-    expect(await completions(link)).toHaveLength(1)
-  })
-
-  test('payments that are settled together complete the link too, and the event is written with the last of them', async () => {
-    const { link, ids } = await linkWith(3, 3)
-    expect((await succeedAll(ids)).map(({ events }) => events.length)).toEqual([1, 1, 2])
-    expect(await completions(link)).toHaveLength(1)
-  })
-
-  test('the last two payments at the same time complete the link once', async () => {
-    for (let round = 0; round < 5; round++) {
-      const { link, ids } = await linkWith(2, 2)
-      await Promise.all(ids.map((id, index) => (index === 0 ? succeed(id) : succeedAll([id]))))
-      expect(await completions(link)).toHaveLength(1)
-    }
-  })
-
-  test('a link without a limit is never complete, and a payment without a link reads none', async () => {
-    const { link, ids } = await linkWith(null, 2)
-    for (const id of ids) await succeed(id)
-    expect(await completions(link)).toEqual([])
-    const { payment } = await loadPayment(db, ids[0]!)
-    const asked: string[] = []
-    await db.transaction((tx) =>
-      completeLinks({ ...tx, query: (text) => (asked.push(text), tx.query(text)) }, { publicUrl: '', at: '' }, [
-        { ...payment, paymentLink: null },
-      ]),
-    )
-    expect(asked).toEqual([])
   })
 })

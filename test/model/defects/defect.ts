@@ -54,10 +54,10 @@ export const NO_GUARD: Seam = {
   seam: 'writePayments',
   plant: plant<typeof writePayments>((real) => {
     let isOpen = false
-    return async (db, writes, more) => {
+    return async (db, writes) => {
       if (!isOpen) await db.query('drop trigger if exists money_is_free on payment')
       isOpen = true
-      return real(db, writes, more)
+      return real(db, writes)
     }
   }),
 }

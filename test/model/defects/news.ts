@@ -14,9 +14,9 @@ export const NEWS_DEFECTS: readonly Defect[] = [
     caughtBy: 'an answer from before a chargeback, which comes after it, does not win it back',
     file: 'src/activities/payment/partner-news.ts',
     seam: 'applyOrder',
-    plant: plant<typeof applyOrder>((real) => (work, deps, news) => {
-      const attempt = work.state.attempts.find(({ id }) => id === news.asked.attempt.id)
-      return real(work, deps, attempt === undefined ? news : { ...news, asked: { ...news.asked, attempt } })
+    plant: plant<typeof applyOrder>((real) => (draft, deps, news) => {
+      const attempt = draft.state.attempts.find(({ id }) => id === news.asked.attempt.id)
+      return real(draft, deps, attempt === undefined ? news : { ...news, asked: { ...news.asked, attempt } })
     }),
   },
   {
@@ -69,8 +69,8 @@ export const NEWS_DEFECTS: readonly Defect[] = [
     caughtBy: 'a part of the price in USDC that comes with a cancellation keeps the payment open',
     file: 'src/activities/payment/partner-orders.ts',
     seam: 'close',
-    plant: plant<(work: Parameters<typeof applyOrder>[0], as: 'expired' | 'canceled') => void>(
-      () => (work, as) => work.set({ closedAs: as }),
+    plant: plant<(draft: Parameters<typeof applyOrder>[0], as: 'expired' | 'canceled') => void>(
+      () => (draft, as) => draft.setPayment({ closedAs: as }),
     ),
   },
   {

@@ -88,10 +88,11 @@ export const SETTLEMENT_DEFECTS: readonly Defect[] = [
   {
     name: 'a chargeback is not reported to the merchant',
     caughtBy: 'the partner takes the money back after the payout',
-    file: 'src/db/payments/payment-changes.ts',
+    file: 'src/domain/payment/change.ts',
     seam: 'listEvents',
-    plant: plant<(context: unknown, told: unknown) => { readonly type: string }[]>(
-      (real) => (context, told) => real(context, told).filter(({ type }) => type !== 'payment.chargeback'),
+    plant: plant<(before: unknown, after: unknown, about: unknown) => { readonly type: string }[]>(
+      (real) => (before, after, about) =>
+        real(before, after, about).filter(({ type }) => type !== 'payment.chargeback'),
     ),
   },
   {

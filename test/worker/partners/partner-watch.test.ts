@@ -164,7 +164,7 @@ describe('Failures that do not take a partner down', () => {
     const { id } = await fixture.checkout.create()
     const attemptId = newId('attempt')
     const asked = { minor: '4999', currency: 'EUR' } as const
-    await fixture.checkout.change(id, (work) => work.addAttempt({ id: attemptId, ...CARD, asked }))
+    await fixture.checkout.change(id, (draft) => draft.addAttempt({ id: attemptId, ...CARD, asked }))
     const nothing = fixture.sandbox.newOrder('card_partner', { attemptId, amount: { ...asked, minor: '0' } })
     const partners = reportStanding(fixture.sandbox.partners(), process.watch)
     await expect(partners.card_partner.openOrder(nothing, AbortSignal.timeout(5000))).rejects.toThrow('answered 400')

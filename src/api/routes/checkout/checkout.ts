@@ -1,7 +1,6 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Db } from '../../../db/db.ts'
 import { findLogo } from '../../../db/merchants/merchants.ts'
-import { extendPayment } from '../../../db/payments/payment-changes.ts'
 import { findPaymentIds } from '../../../db/payments/payments.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
 import { checkoutUrl } from '../../../domain/payment/payment-object.ts'
@@ -11,6 +10,7 @@ import {
   planOpening,
   readyToReuse,
 } from '../../../domain/payment/requests.ts'
+import { extendPayment } from '../../../payments/extend-payment.ts'
 import { findAsset } from '../../../web/assets.ts'
 import {
   type Checkout,

@@ -3,7 +3,7 @@ import { CLOSED } from '../../../domain/payment/payment.ts'
 import type { OpenPayout } from '../../../domain/settlement/payout.ts'
 import { execute, maybeOne, one, type Queryable, sql, type Tx } from '../../db.ts'
 import type { JournalContext, SettlementScope } from '../context.ts'
-import { hex, queuePayout, readPayout, requestVoid } from '../payouts.ts'
+import { hex, queuePayout } from '../payouts.ts'
 import { findTreasury } from '../signing/treasuries.ts'
 
 /** Payouts that a restored backup lacks, because they were handed over after it was made. */
@@ -75,23 +75,10 @@ export async function readOpenPayout(tx: Tx, paymentId: string): Promise<OpenPay
   return row.is_older ? { kind: 'unsure' } : null
 }
 
-/**
- * Requests a void of a queued payout. Returns `voiding`, `none` if there was none, or `ended` if it is already paid or
- * voided. A payout that a restored backup might lack is queued and voided: the cancellation uses the same nonce, so the
- * chain decides.
- */
-export async function voidIfQueued(tx: Tx, paymentId: string): Promise<'voiding' | 'none' | 'ended'> {
-  if (await requestVoid(tx, paymentId)) return 'voiding'
-  if ((await readPayout(tx, paymentId)) !== null) return 'ended'
-  if ((await readOpenPayout(tx, paymentId))?.kind !== 'unsure') return 'none'
-  await queueUnsure(tx, paymentId)
-  await requestVoid(tx, paymentId)
-  return 'voiding'
-}
-
 const unsureRow = z.object({ chain_id: z.number(), token: hex, recipient: z.string(), micro: z.string() })
 
-async function queueUnsure(tx: Tx, paymentId: string): Promise<void> {
+/** Queues the payout that a restored backup might lack, as the payment would have handed it over. */
+export async function queueUnsurePayout(tx: Tx, paymentId: string): Promise<void> {
   const {
     chain_id: chainId,
     token,

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import type { Queryable, Session, Tenant } from '../../../../db/db.ts'
-import { completeFullLinks } from '../../../../db/links/completed.ts'
 import { listLinks } from '../../../../db/links/link-list.ts'
 import { findLink, insertLink, type LinkChanges, updateLink } from '../../../../db/links/links.ts'
 import { readWallet } from '../../../../db/merchants/wallets.ts'
-import { recordEvents } from '../../../../db/webhooks/events.ts'
 import { isId } from '../../../../domain/ids.ts'
 import { type PaymentLink, renderLink } from '../../../../domain/link/link.ts'
+import { recordCompletedLinks } from '../../../../payments/completed-links.ts'
 import { answerOnce } from '../../../http/idempotency.ts'
 import { Problem, refuseField } from '../../../http/problems.ts'
 import { createLinkBody, type UpdateLinkBody, updateLinkBody } from '../../../links/link-fields.ts'
@@ -156,11 +155,9 @@ function changeOwnLink(
     if (link.price.amount !== null && body.prefill?.includes('amount'))
       throw refuseField('prefill', 'must not have amount where the amount is fixed')
     await updateLink(tx, tenant, { id, changes: readChanges(body) })
-    const context = { publicUrl, at: new Date(clock()).toISOString() }
-    const completed = body.max_payments === undefined ? [] : await completeFullLinks(tx, context, [id])
-    const changed = await findOwnLink(tx, tenant, id)
-    await recordEvents(tx, completed)
-    return changed
+    if (body.max_payments !== undefined)
+      await recordCompletedLinks(tx, { ids: [id], at: new Date(clock()).toISOString(), publicUrl })
+    return findOwnLink(tx, tenant, id)
   })
 }
 

@@ -1,26 +1,30 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { newPayment } from '../../../scripts/test/new-payment.ts'
-import { until } from '../../../scripts/test/until.ts'
-import { newsApplied, recordPartnerEvent } from '../../../src/db/payments/partner-events.ts'
+import { newPayment } from '../../scripts/test/new-payment.ts'
+import { until } from '../../scripts/test/until.ts'
+import { readChangeMessages } from '../../src/db/outbox.ts'
+import { newsApplied, recordPartnerEvent } from '../../src/db/payments/partner-events.ts'
+import { insertPayment, loadPayment } from '../../src/db/payments/payments.ts'
+import { withPaidOut } from '../../src/domain/payment/funds/funds.ts'
+import { toFunds } from '../../src/domain/payment/funds/stored-funds.ts'
+import type { PaymentWithAttempts } from '../../src/domain/payment/payment-object.ts'
+import { withReading } from '../../src/domain/payment/reading.ts'
+import { createNote } from '../../src/domain/timeline.ts'
+import { newId } from '../../src/ids.ts'
 import {
+  type Change,
+  changeLockedPayment,
+  changeLockedPayments,
   changePayment,
-  changePaymentIn,
-  changePaymentsIn,
-  type PaymentWork,
-  type Work,
-} from '../../../src/db/payments/payment-changes.ts'
-import { insertPayment, loadPayment } from '../../../src/db/payments/payments.ts'
-import type { PaymentWithAttempts } from '../../../src/domain/payment/payment-object.ts'
-import { withReading } from '../../../src/domain/payment/reading.ts'
-import { createNote } from '../../../src/domain/timeline.ts'
-import { newId } from '../../../src/ids.ts'
-import { addEndpoint, type Seeded, seedDatabase } from '../../webhooks/seed.ts'
+  type LockedChange,
+} from '../../src/payments/change-payment.ts'
+import type { PaymentDraft } from '../../src/payments/payment-draft.ts'
+import { addEndpoint, type Seeded, seedDatabase } from '../webhooks/seed.ts'
 
 let seeded: Seeded
 let id: string
 let attemptId: string
 const changed: string[] = []
-const context = { publicUrl: 'http://shop.example', now: Date.now, changed: (one: string) => void changed.push(one) }
+const context = { publicUrl: 'http://shop.example', now: Date.now, onChanged: (one: string) => void changed.push(one) }
 const EUR = { minor: '10000', currency: 'EUR' } as const
 
 beforeAll(async () => {
@@ -36,18 +40,26 @@ beforeEach(async () => {
   changed.length = 0
 })
 
-const change = (work: Work, known?: PaymentWithAttempts) =>
-  changePayment(seeded.db, context, { id, work, ...(known !== undefined && { known }) })
+const change = (work: Change, known?: PaymentWithAttempts) =>
+  changePayment(seeded.db, context, { id, change: work, ...(known !== undefined && { known }) })
+const changeLocked = (...works: readonly LockedChange[]) =>
+  seeded.db.transaction((tx) =>
+    changeLockedPayments(
+      tx,
+      context,
+      works.map((work) => ({ id, change: work })),
+    ),
+  )
 const load = () => loadPayment(seeded.db, id)
 const adds =
-  (attempt: string): Work =>
-  (work) =>
-    work.addAttempt({ id: attempt, provider: 'wallet_app', method: 'banking_app', asked: EUR })
+  (attempt: string): Change =>
+  (draft) =>
+    draft.addAttempt({ id: attempt, provider: 'wallet_app', method: 'banking_app', asked: EUR })
 const listIds = ({ attempts }: PaymentWithAttempts): string[] => attempts.map((attempt) => attempt.id).sort()
 
 /** The partner has the whole price: a change that writes every kind of row. */
-function pays(work: PaymentWork): void {
-  const attempt = work.state.attempts.find((one) => one.id === attemptId)!
+function pays(draft: PaymentDraft): void {
+  const attempt = draft.state.attempts.find((one) => one.id === attemptId)!
   const order = {
     attemptId,
     reference: 'ref',
@@ -58,7 +70,7 @@ function pays(work: PaymentWork): void {
     failureCode: null,
   }
   const rate = { rate: '1.08', source: 'test' }
-  work.setAttempt(attemptId, withReading(attempt, { order, account: 'ours', rate, at: work.at }))
+  draft.setAttempt(attemptId, withReading(attempt, { order, account: 'ours', rate, at: draft.at }))
 }
 
 const OF_ATTEMPT = 'attempt_id in (select id from attempt where payment_id = $1)'
@@ -102,9 +114,9 @@ describe('Two changes of one payment', () => {
     const others = Array.from({ length: 8 }, () => newId('attempt'))
     const written = await Promise.all(
       others.map((attempt) =>
-        change((work) => {
-          adds(attempt)(work)
-          work.note(createNote('payment.silent'))
+        change((draft) => {
+          adds(attempt)(draft)
+          draft.addNote(createNote('payment.silent'))
         }, known),
       ),
     )
@@ -122,9 +134,9 @@ describe('Two changes of one payment', () => {
     const [first, second] = [newId('attempt'), newId('attempt')]
     await change(adds(first))
     const seen: number[] = []
-    const { state } = await change((work) => {
-      seen.push(work.state.attempts.length)
-      adds(second)(work)
+    const { state } = await change((draft) => {
+      seen.push(draft.state.attempts.length)
+      adds(second)(draft)
     }, known)
     expect(seen).toEqual([1, 2])
     expect(listIds(state)).toEqual([attemptId, first, second].sort())
@@ -135,7 +147,7 @@ describe('Two changes of one payment', () => {
     const { version } = (await load()).payment
     const [locked, free] = [newId('attempt'), newId('attempt')]
     const other = await seeded.db.transaction(async (tx) => {
-      await changePaymentIn(tx, context, { id, work: async (work) => adds(locked)(work) })
+      await changeLockedPayment(tx, context, { id, change: adds(locked) })
       const waiting = change(adds(free))
       await until(
         async () => {
@@ -158,9 +170,9 @@ describe('A change of a payment', () => {
   test('a change writes the payment with all its dependent rows', async () => {
     const news = await leaveNews()
     const before = await readRows()
-    const { state, events } = await change((work) => {
-      pays(work)
-      work.also(newsApplied(attemptId, news))
+    const { state, events } = await change((draft) => {
+      pays(draft)
+      draft.addStatement(newsApplied(attemptId, news))
     })
     const after = await readRows()
     expect(
@@ -173,36 +185,52 @@ describe('A change of a payment', () => {
   test('a change writes nothing of attempt, sale, books, timeline and event for another version', async () => {
     const news = await leaveNews()
     const known = await load()
-    await change((work) => work.note(createNote('payment.silent')))
+    await change((draft) => draft.addNote(createNote('payment.silent')))
     const before = await readRows()
     changed.length = 0
     let runs = 0
-    const { state, events } = await change((work) => {
+    const { state, events } = await change((draft) => {
       runs += 1
       if (runs > 1) return
-      pays(work)
-      work.also(newsApplied(attemptId, news))
+      pays(draft)
+      draft.addStatement(newsApplied(attemptId, news))
     }, known)
     expect(runs).toBe(2)
     expect(await readRows()).toEqual(before)
     expect([state.payment.status, events, changed]).toEqual(['pending', [], []])
   })
 
-  test('a change of a set writes nothing if one of several payments has another version', async () => {
-    const known = await load()
-    await change((work) => work.note(createNote('payment.silent')))
+  test('a change of several payments writes nothing if one of them was changed without its lock', async () => {
     const before = await readRows()
-    const writing = seeded.db.transaction((tx) => changePaymentsIn(tx, context, [{ before: known, work: pays }]))
-    await expect(writing).rejects.toThrow('some of 1 payments have changed without their lock')
+    const writing = changeLocked(pays, async (_draft, tx) => {
+      await tx.query('update payment set version = version + 1 where id = $1', [id])
+    })
+    await expect(writing).rejects.toThrow('a payment was changed without its lock')
     expect(await readRows()).toEqual(before)
+  })
+
+  test('several changes of one payment are written as one', async () => {
+    const { version } = (await load()).payment
+    const [first, second] = [newId('attempt'), newId('attempt')]
+    const written = await changeLocked(adds(first), adds(second))
+    expect(written.map(({ state }) => listIds(state))).toEqual([[attemptId, first, second].sort()])
+    expect((await load()).payment.version).toBe(version + 1)
+    expect(changed).toEqual([id])
+  })
+
+  test('a payment cannot succeed outside of a larger transaction, in which its link is completed too', async () => {
+    await change(pays)
+    await change(({ state, setSale }) => setSale({ ...state.sales[0]!, state: 'filled', fill: state.sales[0]!.gross }))
+    const paid = change((draft) => draft.setFunds(withPaidOut(toFunds(draft.state), 1n)))
+    await expect(paid).rejects.toThrow('can succeed only in a larger transaction')
   })
 
   test('an empty change writes nothing, and still runs its further work', async () => {
     const news = await leaveNews()
     const { version } = (await load()).payment
-    const { events } = await change((work) => {
-      work.setAttempt(attemptId, {})
-      work.also(newsApplied(attemptId, news))
+    const { events } = await change((draft) => {
+      draft.setAttempt(attemptId, {})
+      draft.addStatement(newsApplied(attemptId, news))
     })
     const after = await load()
     expect([after.payment.version, after.unread.size, events, changed]).toEqual([version, 0, [], []])
@@ -223,10 +251,10 @@ describe('A change without an effect', () => {
   test('a change without an effect is decided again if the payment has changed since it was read', async () => {
     const known = await load()
     const news = known.unread.get(attemptId)!
-    await change((work) => work.setAttempt(attemptId, { status: 'declined' }))
-    const { state } = await change((work) => {
+    await change((draft) => draft.setAttempt(attemptId, { status: 'declined' }))
+    const { state } = await change((draft) => {
       // By its version, the reading reported nothing new.
-      if (work.state.attempts[0]?.status === 'opening') work.also(newsApplied(attemptId, news))
+      if (draft.state.attempts[0]?.status === 'opening') draft.addStatement(newsApplied(attemptId, news))
     }, known)
     const after = await load()
     expect([state.payment.version, after.unread.size]).toEqual([after.payment.version, 1])
@@ -234,8 +262,51 @@ describe('A change without an effect', () => {
 
   test('a change without an effect runs its statements under a lock too', async () => {
     const news = (await load()).unread.get(attemptId)!
-    const work = async ({ also }: PaymentWork) => also(newsApplied(attemptId, news))
-    await seeded.db.transaction((tx) => changePaymentIn(tx, context, { id, work }))
+    await changeLocked(({ addStatement }) => addStatement(newsApplied(attemptId, news)))
     expect((await load()).unread.size).toBe(0)
+  })
+
+  test('a change without an effect runs no statement if its payment was changed without its lock', async () => {
+    const news = (await load()).unread.get(attemptId)!
+    const writing = changeLocked(async ({ addStatement }, tx) => {
+      addStatement(newsApplied(attemptId, news))
+      await tx.query('update payment set version = version + 1 where id = $1', [id])
+    })
+    await expect(writing).rejects.toThrow('a payment was changed without its lock')
+    expect((await load()).unread.size).toBe(1)
+  })
+})
+
+describe('A change that the relay passes to the workflow', () => {
+  const readMessages = async () =>
+    (await readChangeMessages(seeded.db, 100)).filter(({ state }) => state.payment.id === id)
+
+  test('a relayed change stores one message, with its events', async () => {
+    const { events } = await change((draft) => {
+      pays(draft)
+      draft.relayChange()
+    })
+    const [message, ...others] = await readMessages()
+    expect([message?.events, others]).toEqual([events, []])
+    expect(message?.state.payment.status).toBe('processing')
+  })
+
+  test('a relayed change stores a message although it changes nothing', async () => {
+    await change(({ relayChange }) => relayChange())
+    expect(await readMessages()).toMatchObject([{ events: [] }])
+  })
+
+  test('a second relayed change keeps the events of the first one, which was not passed on yet', async () => {
+    const first = await changeLocked((draft) => {
+      pays(draft)
+      draft.relayChange()
+    })
+    const second = await changeLocked(({ setPayment, relayChange }) => {
+      setPayment({ held: true })
+      relayChange()
+    })
+    const events = [...first, ...second].flatMap((written) => written.events)
+    expect(events).toHaveLength(2)
+    expect(await readMessages()).toMatchObject([{ events: events.toSorted() }])
   })
 })
