@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { brandStyle, PINE } from './look/brand.ts'
-import { type Hex, isHex } from './look/colour.ts'
+import { type Hex, isHex } from './look/color.ts'
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -82,10 +82,10 @@ export const ASSETS = {
   icon: publish('mark.svg'),
 } as const
 
-/** Changes when the derivation of the colours changes. Then every merchant's sheet has a new path. */
+/** Changes when the derivation of the colors changes. Then every merchant's sheet has a new path. */
 const BRAND_VERSION = createHash('sha256').update(brandStyle(PINE)).digest('hex').slice(0, 8)
 
-/** Returns the path of a merchant's colours. The sheet is computed on request, and nothing is stored. */
+/** Returns the path of a merchant's colors. The sheet is computed on request, and nothing is stored. */
 export function brandSheet(brand: Hex): string {
   return `/assets/brand.${BRAND_VERSION}.${brand.slice(1)}.css`
 }
@@ -94,7 +94,7 @@ export function findAsset(name: string): Asset | null {
   const [kind, version, digits] = name.split('.')
   const brand = `#${digits}`
   if (kind === 'brand' && version === BRAND_VERSION && isHex(brand) && brandSheet(brand) === `/assets/${name}`)
-    return getColours(brand)
+    return getColors(brand)
   return served.get(name) ?? null
 }
 
@@ -102,7 +102,7 @@ export function findAsset(name: string): Asset | null {
 const MOST_SHEETS = 500
 const sheets = new Map<Hex, Asset>()
 
-function getColours(brand: Hex): Asset {
+function getColors(brand: Hex): Asset {
   const known = sheets.get(brand)
   if (known !== undefined) return known
   const sheet = { body: Buffer.from(brandStyle(brand)), contentType: 'text/css; charset=utf-8' }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { ASSETS, brandSheet } from './assets.ts'
-import type { Hex } from './look/colour.ts'
+import type { Hex } from './look/color.ts'
 import { Icon } from './look/icons.tsx'
 import { type LanguageChange, LanguageMenu } from './look/languages.tsx'
 import { LANGUAGES } from './messages/locales.ts'
@@ -13,7 +13,7 @@ export type PageShape = {
   readonly testMode: boolean
   /** Developers' tools, in test mode. */
   readonly tools?: ComponentChildren
-  /** The merchant's colour; null for Pinrail's colour. */
+  /** The merchant's color; null for Pinrail's color. */
   readonly brand: Hex | null
   /** Without JavaScript, the page loads again after `seconds`, from `url` or from its own URL. Absent: never. */
   readonly refresh?: { readonly seconds: number; readonly url: string | undefined }

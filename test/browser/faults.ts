@@ -10,7 +10,7 @@ export type Look = {
   /** The size of the reader's text. */
   readonly text: '100%' | '200%'
   /** The rules that axe checks. */
-  readonly axe: 'all' | 'colours' | 'none'
+  readonly axe: 'all' | 'colors' | 'none'
 }
 
 /** `npm test` examines each page narrow and wide, light and dark. Axe checks all its rules once. */
@@ -18,7 +18,7 @@ export const LOOKS: readonly Look[] = [
   { width: 320, colorScheme: 'light', text: '100%', axe: 'all' },
   { width: 390, colorScheme: 'light', text: '100%', axe: 'none' },
   { width: 1280, colorScheme: 'dark', text: '100%', axe: 'none' },
-  { width: 1440, colorScheme: 'dark', text: '100%', axe: 'colours' },
+  { width: 1440, colorScheme: 'dark', text: '100%', axe: 'colors' },
 ]
 
 /**
@@ -27,7 +27,7 @@ export const LOOKS: readonly Look[] = [
  */
 export const EVERY_LOOK: readonly Look[] = [320, 390, 768, 1280, 1440].flatMap((width): Look[] => [
   { width, colorScheme: 'light', text: '100%', axe: 'all' },
-  { width, colorScheme: 'dark', text: '100%', axe: 'colours' },
+  { width, colorScheme: 'dark', text: '100%', axe: 'colors' },
 ])
 
 /** Runs in the browser, without access to anything outside the function. Returns the faults. */
@@ -120,7 +120,7 @@ const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 
 const RULES = {
   all: { type: 'tag', values: TAGS },
-  colours: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] },
+  colors: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] },
 } as const satisfies Record<string, RunOnly>
 
 /** Gives axe to each frame that the page will have, as a function: its half megabyte is read only when it is called. */
@@ -132,7 +132,7 @@ export async function prepareForAxe(page: Page): Promise<void> {
 async function findAxeFaults(frame: Frame, rules: keyof typeof RULES, within: string): Promise<string[]> {
   const { passed, faults } = await frame.evaluate(runAxe, { runOnly: RULES[rules], include: [within] })
   // Fewer rules mean that axe missed a part of the page.
-  const least = { all: within === 'html' ? 11 : 6, colours: 1 }[rules]
+  const least = { all: within === 'html' ? 11 : 6, colors: 1 }[rules]
   return passed < least ? [...faults, `only ${passed} rules passed`] : faults
 }
 

@@ -98,12 +98,12 @@ test.each([
   const page = await context.newPage()
   await page.goto(pages.urlOf(name))
   await page.emulateMedia({ media: 'print', colorScheme })
-  const colours = await page.evaluate(() =>
+  const colors = await page.evaluate(() =>
     ['html', 'body', 'main', '.sheet', '.slip', '.paper', '.panel'].flatMap((selector) => {
       const element = document.querySelector(selector)
       return element === null ? [] : [getComputedStyle(element).backgroundColor]
     }),
   )
-  expect(colours.filter((colour) => !['rgb(255, 255, 255)', 'rgba(0, 0, 0, 0)'].includes(colour))).toEqual([])
+  expect(colors.filter((color) => !['rgb(255, 255, 255)', 'rgba(0, 0, 0, 0)'].includes(color))).toEqual([])
   await context.close()
 })

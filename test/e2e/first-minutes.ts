@@ -11,7 +11,7 @@ const PICTURES: readonly Look[] =
     ? []
     : [1440, 820, 390].flatMap((width) =>
         (['light', 'dark'] as const).map(
-          (colorScheme) => ({ width, colorScheme, text: '100%', axe: 'colours' }) as const,
+          (colorScheme) => ({ width, colorScheme, text: '100%', axe: 'colors' }) as const,
         ),
       )
 

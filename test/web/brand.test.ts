@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { brandSheet, findAsset } from '../../src/web/assets.ts'
 import { brandStyle, darkPalette, EDGE, lightPalette, type Palette, TEXT } from '../../src/web/look/brand.ts'
-import { contrast, type Hex, toHex, toOklch } from '../../src/web/look/colour.ts'
+import { contrast, type Hex, toHex, toOklch } from '../../src/web/look/color.ts'
 
 type Name = keyof Palette
 
@@ -30,7 +30,7 @@ function unreadable(palette: Palette): string[] {
   return [...texts, ...edges, ...panel]
 }
 
-const colours = fc.integer({ min: 0, max: 0xffffff }).map((value): Hex => `#${value.toString(16).padStart(6, '0')}`)
+const colors = fc.integer({ min: 0, max: 0xffffff }).map((value): Hex => `#${value.toString(16).padStart(6, '0')}`)
 const EXTREMES: readonly Hex[] = [
   '#000000',
   '#ffffff',
@@ -49,7 +49,7 @@ describe('Any colour of a shop', () => {
       expect([brand, unreadable(darkPalette(brand))]).toEqual([brand, []])
     }
     for (const brand of EXTREMES) holds(brand)
-    fc.assert(fc.property(colours, holds), { numRuns: 400 })
+    fc.assert(fc.property(colors, holds), { numRuns: 400 })
   })
 
   test('green, amber and red never change with the brand', () => {
@@ -65,7 +65,7 @@ describe('Any colour of a shop', () => {
 })
 
 test('a colour that is converted to OKLCH and back does not change', () => {
-  fc.assert(fc.property(colours, (hex) => expect(toHex(toOklch(hex))).toBe(hex)))
+  fc.assert(fc.property(colors, (hex) => expect(toHex(toOklch(hex))).toBe(hex)))
 })
 
 test('the contrast follows the formula of WCAG', () => {

@@ -18,9 +18,9 @@ const SIGNATURE = 8
 /** Length, type and checksum of a chunk. */
 const AROUND = 12
 
-type Head = Sides & { readonly colour: Colour; readonly bitsPerPixel: number; readonly interlaced: boolean }
+type Head = Sides & { readonly color: Color; readonly bitsPerPixel: number; readonly interlaced: boolean }
 
-type Colour = {
+type Color = {
   readonly samples: number
   readonly depths: readonly number[]
   /** Bytes that the transparency chunk can have. */
@@ -28,7 +28,7 @@ type Colour = {
 }
 
 /** PNG, third edition, 11.2.1 and 11.3.1.1. A decoder that trusts another length could read without an end. */
-const COLOURS: Readonly<Record<number, Colour>> = {
+const COLORS: Readonly<Record<number, Color>> = {
   0: { samples: 1, depths: [1, 2, 4, 8, 16], transparency: [2] },
   2: { samples: 3, depths: [8, 16], transparency: [6] },
   3: { samples: 1, depths: [1, 2, 4, 8], transparency: Array.from({ length: 256 }, (_, index) => index + 1) },
@@ -52,7 +52,7 @@ export function readPng(sent: Buffer, isDrawable: (sides: Sides) => boolean): Dr
     if ((type === 'IHDR') !== (head === null)) return null
     if (type === 'IHDR') head = readHead(data)
     if (head === null) return null
-    if (type === 'tRNS' && !head.colour.transparency.includes(length)) return null
+    if (type === 'tRNS' && !head.color.transparency.includes(length)) return null
     if (!isDrawable(head)) return { ...head, bytes: sent }
     if (type === 'IDAT') packed.push(data)
     const most = KEPT.get(type)
@@ -68,13 +68,13 @@ export function readPng(sent: Buffer, isDrawable: (sides: Sides) => boolean): Dr
 
 function readHead(data: Buffer): Head | null {
   const [depth = 0, type = -1, , , interlace] = data.subarray(8)
-  const colour = COLOURS[type]
-  if (data.length !== 13 || colour === undefined || !colour.depths.includes(depth)) return null
+  const color = COLORS[type]
+  if (data.length !== 13 || color === undefined || !color.depths.includes(depth)) return null
   return {
     width: data.readUInt32BE(0),
     height: data.readUInt32BE(4),
-    colour,
-    bitsPerPixel: colour.samples * depth,
+    color,
+    bitsPerPixel: color.samples * depth,
     interlaced: interlace === 1,
   }
 }

@@ -4,7 +4,7 @@ import type { Offer, OfferAnswer } from '../../domain/offers.ts'
 import { isOpen } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
 import { isOpened, type OpenedAttempt } from '../../domain/payment/requests.ts'
-import type { Hex } from '../look/colour.ts'
+import type { Hex } from '../look/color.ts'
 import { getAttemptUnits, type PaymentMoney } from './amounts.ts'
 
 export type Checkout = {
@@ -47,7 +47,7 @@ export type ShopFrame = {
 
 export type Shop = {
   readonly name: string
-  /** The colour from which the page derives its other colours; null for Pinrail's colour. */
+  /** The color from which the page derives its other colors; null for Pinrail's color. */
   readonly brand: Hex | null
   /** The e-mail address for buyers' questions; null if the merchant gave none. */
   readonly supportEmail: string | null

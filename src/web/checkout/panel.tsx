@@ -48,7 +48,7 @@ export function amountLook(text: string, dim: boolean): string {
   return ['amount', text.length > LARGE_AMOUNT && 'long', dim && 'dim'].filter(Boolean).join(' ')
 }
 
-/** The merchant's logo, on white in both colour schemes; without one, the first letter of the merchant's name. */
+/** The merchant's logo, on white in both color schemes; without one, the first letter of the merchant's name. */
 export function Logo({ shop: { name, logo } }: { shop: Pick<Shop, 'name' | 'logo'> }) {
   if (logo !== null)
     return (

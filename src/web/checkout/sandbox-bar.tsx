@@ -6,7 +6,7 @@ import { BAR_ACTIONS, BAR_SKIPS, type BarAction } from './sandbox.ts'
 
 /**
  * The bar with which the merchant's developer simulates the partner and the buyer. It is a tool and not part of the
- * page, so it keeps its own colours and is in English. Each action posts a form, so the bar works without JavaScript.
+ * page, so it keeps its own colors and is in English. Each action posts a form, so the bar works without JavaScript.
  */
 
 const ACTIONS: Readonly<Record<BarAction, string>> = {

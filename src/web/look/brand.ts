@@ -1,19 +1,19 @@
-import { contrast, type Hex, mix, type Oklch, toHex, toOklch } from './colour.ts'
+import { contrast, type Hex, mix, type Oklch, toHex, toOklch } from './color.ts'
 
 /**
- * Derives a merchant's palette from one colour. Each derived colour starts at a fixed lightness, which moves until the
+ * Derives a merchant's palette from one color. Each derived color starts at a fixed lightness, which moves until the
  * contrast is enough, so every choice gives a readable page. Green, amber and red never take the merchant's hue: they
  * mean the same on every page.
  */
 
-/** Pinrail's colour, for merchants without a colour. */
+/** Pinrail's color, for merchants without a color. */
 export const PINE: Hex = '#1d5247'
 
-/** WCAG 2.2 requires 4.5:1 for text and 3:1 for edges. The values are higher because colours are rounded to 8 bits. */
+/** WCAG 2.2 requires 4.5:1 for text and 3:1 for edges. The values are higher because colors are rounded to 8 bits. */
 export const TEXT = 4.6
 export const EDGE = 3.05
 
-const COLOURS = [
+const COLORS = [
   'ink',
   'soft',
   'line',
@@ -34,7 +34,7 @@ const COLOURS = [
   'problem-tint',
   'quiet-tint',
 ] as const
-export type Palette = Readonly<Record<(typeof COLOURS)[number], Hex>>
+export type Palette = Readonly<Record<(typeof COLORS)[number], Hex>>
 
 type Shade = (lightness: number, mostChroma: number, share?: number) => Hex
 
@@ -44,9 +44,9 @@ const createShades =
   (l, mostChroma, share = 1) =>
     toHex({ l, c: Math.min(c * share, mostChroma), h })
 
-/** Moves the lightness of a colour by `step` until its contrast to each ground is at least `least`. */
-function moveTone(colour: Hex, grounds: readonly Hex[], { least, step }: { least: number; step: number }): Hex {
-  const { l, c, h } = toOklch(colour)
+/** Moves the lightness of a color by `step` until its contrast to each ground is at least `least`. */
+function moveTone(color: Hex, grounds: readonly Hex[], { least, step }: { least: number; step: number }): Hex {
+  const { l, c, h } = toOklch(color)
   for (let lightness = l; lightness > 0 && lightness < 1; lightness += step) {
     const moved = toHex({ l: lightness, c, h })
     if (grounds.every((ground) => contrast(moved, ground) >= least)) return moved
@@ -137,5 +137,5 @@ export function brandStyle(brand: Hex): string {
 }
 
 function toDeclarations(palette: Palette): string {
-  return COLOURS.map((name) => `--${name}:${palette[name]}`).join(';')
+  return COLORS.map((name) => `--${name}:${palette[name]}`).join(';')
 }

@@ -1,5 +1,5 @@
 /**
- * Pinrail's icons: 24 × 24, a line of 1.6, and a soft fill of the same colour. The text next to an icon has the same
+ * Pinrail's icons: 24 × 24, a line of 1.6, and a soft fill of the same color. The text next to an icon has the same
  * meaning, so screen readers skip the icon.
  */
 

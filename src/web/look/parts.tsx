@@ -5,7 +5,7 @@ import { newest } from '../newest.ts'
 import { drawQr, encodeQr } from './code.ts'
 import { Icon, type IconName } from './icons.tsx'
 
-/** The colour of a state, for its pin, its current stop and its notes. The button keeps the merchant's colour. */
+/** The color of a state, for its pin, its current stop and its notes. The button keeps the merchant's color. */
 export type Tone = 'brand' | 'success' | 'wait' | 'problem' | 'quiet'
 
 type HeadProps = {

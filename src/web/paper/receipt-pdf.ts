@@ -82,12 +82,12 @@ function drawLogo(document: PDFKit.PDFDocument, logo: Buffer, { x, top, side }: 
   document.image(logo, x, top, { fit: [side, side], align: 'center', valign: 'center' })
 }
 
-function drawRule(document: PDFKit.PDFDocument, { top, weight, colour }: Rule): void {
+function drawRule(document: PDFKit.PDFDocument, { top, weight, color }: Rule): void {
   document
     .moveTo(MARGIN, top)
     .lineTo(SHEET.width - MARGIN, top)
     .lineWidth(weight)
-    .stroke(colour)
+    .stroke(color)
 }
 
 function drawText(document: PDFKit.PDFDocument, { face, text, x, baseline, style }: Placed): void {
@@ -95,7 +95,7 @@ function drawText(document: PDFKit.PDFDocument, { face, text, x, baseline, style
   document
     .font(face.key)
     .fontSize(style.size)
-    .fillColor(style.colour)
+    .fillColor(style.color)
     .text(text, x, baseline, { lineBreak: false, baseline: 'alphabetic', features: FEATURES })
 }
 

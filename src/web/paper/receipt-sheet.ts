@@ -10,13 +10,13 @@ const INK = '#17191c'
 const SOFT = '#5a616b'
 const HAIRLINE = '#c9ced6'
 
-const body: Style = { size: 10.5, weight: 400, colour: INK }
-const soft: Style = { ...body, colour: SOFT }
+const body: Style = { size: 10.5, weight: 400, color: INK }
+const soft: Style = { ...body, color: SOFT }
 const small: Style = { ...soft, size: 9 }
-const sum: Style = { size: 13, weight: 700, colour: INK }
-const title: Style = { size: 26, weight: 700, colour: INK }
+const sum: Style = { size: 13, weight: 700, color: INK }
+const title: Style = { size: 26, weight: 700, color: INK }
 
-export type Rule = { readonly top: number; readonly weight: number; readonly colour: string }
+export type Rule = { readonly top: number; readonly weight: number; readonly color: string }
 export type Sheet = {
   readonly placed: readonly Placed[]
   readonly rules: readonly Rule[]
@@ -60,8 +60,8 @@ class Filling {
     return height
   }
 
-  rule(weight: number, colour: string): void {
-    this.rules.push({ top: this.top, weight, colour })
+  rule(weight: number, color: string): void {
+    this.rules.push({ top: this.top, weight, color })
   }
 }
 

@@ -1,7 +1,7 @@
 import { splitRuns } from './bidi.ts'
 import { type Face, type FaceRun, settable, splitByFace, type Weight } from './fonts.ts'
 
-export type Style = { readonly size: number; readonly weight: Weight; readonly colour: string }
+export type Style = { readonly size: number; readonly weight: Weight; readonly color: string }
 
 /** A text in one face. Positions are in points from the upper left corner of the sheet. */
 export type Placed = {

@@ -127,9 +127,9 @@ describe('Budgets', () => {
     const headers = { 'x-forwarded-for': '198.51.100.88' }
     const ask = async (path: string): Promise<number> => (await fetch(`${testApi.url}${path}`, { headers })).status
     for (let count = 0; count < 60; count++) expect(await ask(ASSETS.style)).toBe(200)
-    const colours: number[] = []
-    for (let count = 0; count < 60; count++) colours.push(await ask(brandSheet(`#1d52${(16 + count).toString(16)}`)))
-    expect([colours.filter((status) => status === 200).length, colours.at(-1)]).toEqual([50, 429])
+    const colors: number[] = []
+    for (let count = 0; count < 60; count++) colors.push(await ask(brandSheet(`#1d52${(16 + count).toString(16)}`)))
+    expect([colors.filter((status) => status === 200).length, colors.at(-1)]).toEqual([50, 429])
   })
 
   describe('A program that repeats a request at once after its refusal', () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { readShop, type Shop, setShop } from '../../../db/merchants/merchants.ts'
 import { nameProblem } from '../../../domain/account/name.ts'
-import { isHex } from '../../../web/look/colour.ts'
+import { isHex } from '../../../web/look/color.ts'
 import { logoPath } from '../../../web/look/logo.ts'
 import { BRAND } from '../../document/examples.ts'
 import { MOST_BYTES, REFUSALS, readPicture } from '../../images/image.ts'

@@ -100,7 +100,7 @@ for (const form of all('form[data-preview]')) {
   })
 }
 
-// A colour picker writes its value into its field.
+// A color picker writes its value into its field.
 for (const picker of all('input[data-fills]')) {
   picker.hidden = false
   picker.addEventListener('input', () => {

@@ -1,5 +1,5 @@
 import { darkPalette, lightPalette, PINE } from '../../look/brand.ts'
-import { contrast, type Hex } from '../../look/colour.ts'
+import { contrast, type Hex } from '../../look/color.ts'
 import { logoPath } from '../../look/logo.ts'
 import { curlText } from '../../site/curl.ts'
 import { ErrorSummary, Field, type FormErrors, PostForm } from '../../site/form.tsx'
@@ -131,7 +131,7 @@ function LogoFields({ logo, errors }: Pick<BrandView, 'logo' | 'errors'>) {
   )
 }
 
-/** Shows the contrast of the colours that are derived from the brand's colour. */
+/** Shows the contrast of the colors that are derived from the brand's color. */
 function Readable({ brand }: { brand: Hex }) {
   const light = lightPalette(brand)
   const dark = darkPalette(brand)

@@ -59,7 +59,7 @@ export function msText(ms: number | null): string {
   return ms === null ? '–' : `${String(ms).replace(/\B(?=(?:\d{3})+$)/g, ',')} ms`
 }
 
-/** A chart of the tries in each hour of the last day. Failed tries are on top in another colour. */
+/** A chart of the tries in each hour of the last day. Failed tries are on top in another color. */
 export function Spark({ hours, tall = false }: { hours: Health['hours']; tall?: boolean }) {
   const most = Math.max(1, ...hours.map(({ ok, bad }) => ok + bad))
   const [ok, bad] = hours.reduce(([a, b], hour) => [a + hour.ok, b + hour.bad], [0, 0])

@@ -1,4 +1,4 @@
-/** Colours: sRGB, OKLCH (https://www.w3.org/TR/css-color-4/#ok-lab) and the contrast of WCAG 2.2. */
+/** Colors: sRGB, OKLCH (https://www.w3.org/TR/css-color-4/#ok-lab) and the contrast of WCAG 2.2. */
 
 /** `#rrggbb`, lower case. */
 export type Hex = `#${string}`
@@ -24,7 +24,7 @@ export function toOklch(hex: Hex): Oklch {
   return { l, c: Math.hypot(a, bb), h: Math.atan2(bb, a) }
 }
 
-/** Returns the nearest sRGB colour: the same lightness and hue, with as much of the chroma as sRGB has. */
+/** Returns the nearest sRGB color: the same lightness and hue, with as much of the chroma as sRGB has. */
 export function toHex({ l, c, h }: Oklch): Hex {
   let [least, most] = [0, c]
   if (isShown(toSrgb({ l, c, h }))) least = c
