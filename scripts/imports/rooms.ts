@@ -23,6 +23,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'client', at: ['src/client'], may: [] },
   { name: 'verifier', at: ['src/verifier'], may: [] },
   { name: 'web', at: ['src/web'], may: ['domain', 'evm', 'verifier'] },
+  { name: 'receipt-pdf', at: ['src/web/receipt-pdf'], may: ['web'] },
   { name: 'db', at: ['src/db'], may: ['domain', 'evm', 'ids'] },
   { name: 'payments', at: ['src/payments'], may: ['domain', 'db'] },
   { name: 'chain', at: ['src/chain'], may: ['domain', 'evm', 'runtime'], mayType: ['db'] },
@@ -45,7 +46,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'api',
     at: ['src/api'],
-    may: ['domain', 'evm', 'runtime', 'ids', 'db', 'payments', 'web', 'webhooks', 'api-key'],
+    may: ['domain', 'evm', 'runtime', 'ids', 'db', 'payments', 'web', 'receipt-pdf', 'webhooks', 'api-key'],
     mayType: ['temporal'],
   },
   { name: 'worker', at: ['src/worker'], may: ['domain', 'db', 'runtime', 'workflows'], mayType: ['temporal'] },

@@ -80,7 +80,7 @@ test('the subset has every package that one of its files imports', () => {
 test('the production packages are those that a live process imports', () => {
   const { dependencies = {} } = lockfile.packages['']!
   const { names } = reachPackages(PRODUCTION)
-  // `src/web/paper/fonts.ts` finds the fonts by their paths.
+  // `src/web/receipt-pdf/fonts.ts` finds the fonts by their paths.
   const isImported = (name: string): boolean => names.includes(name) || name.startsWith('@fontsource/')
   expect(Object.keys(dependencies).filter((name) => !isImported(name))).toEqual([])
 })

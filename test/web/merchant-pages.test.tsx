@@ -8,7 +8,7 @@ import { renderWebhook, type WebhookView } from '../../src/web/dashboard/develop
 import { readFacts } from '../../src/web/dashboard/payment/facts.tsx'
 import { describeStepToMerchant, methodText, statusLook } from '../../src/web/dashboard/payment-words.tsx'
 import { wordsIn } from '../../src/web/messages/words.ts'
-import { receiptPaper } from '../../src/web/paper/receipt-paper.ts'
+import { getReceiptContent } from '../../src/web/receipt-pdf/content.ts'
 import { NO_PAGES } from '../../src/web/site/document.tsx'
 import { renderHome } from '../../src/web/site/home.tsx'
 import { renderSiteProblem } from '../../src/web/site/problem.tsx'
@@ -107,13 +107,13 @@ describe('The buyer’s receipt', () => {
   const shown = (checkout: Checkout) => moneyFacts(checkout, words).map(({ name, value }) => `${name}: ${value}`)
   const paidWith = (changes: CheckoutChanges) => aCheckout({ payment: { status: 'succeeded' }, ...changes })
 
-  test('the receipt lists what of a second payment is held and what went back, on the page and on paper', () => {
+  test('the receipt lists what of a second payment is held and what went back, on the page and in the PDF', () => {
     const held = paidWith({ attempts: [anAttempt('paid'), second] })
     expect(shown(held)).toEqual(['Held for you: €49.99, at Cardora'])
     const returned = paidWith({ attempts: [anAttempt('paid'), gone], givenBack: { att_2: 4999n } })
     expect(shown(returned)).toEqual(['Returned to you: €49.99, at Cardora'])
-    const paper = receiptPaper(returned, words).facts.map(({ name, value }) => `${name}: ${value.text}`)
-    expect(paper).toContain('Returned to you: €49.99, at Cardora')
+    const facts = getReceiptContent(returned, words).facts.map(({ name, value }) => `${name}: ${value.text}`)
+    expect(facts).toContain('Returned to you: €49.99, at Cardora')
   })
 
   test('the receipt shows money that arrived after the sale of the same order, until the buyer has it back', () => {
@@ -161,7 +161,7 @@ describe('The buyer’s receipt', () => {
 
   test('the receipt says that the bank has reversed money since, and how much', () => {
     const readStatus = (checkout: Checkout) =>
-      receiptPaper(checkout, words).facts.find(({ name }) => name === 'Status')?.value.text
+      getReceiptContent(checkout, words).facts.find(({ name }) => name === 'Status')?.value.text
     const lost = paidWith({ attempts: [anAttempt('paid', { held: '1999' })] })
     expect(shown(lost)).toEqual(['Charged back by the bank: €30.00'])
     expect(readStatus(lost)).toBe('Charged back by the bank')

@@ -20,7 +20,7 @@ export type RequestLimits = {
   readonly countPerson: (personId: string, what: Made) => void
   readonly countLink: (token: string, kind: Visit) => void
   /** Typesetting a receipt file is expensive. */
-  readonly countPaper: (address: string) => void
+  readonly countReceiptFile: (address: string) => void
   readonly counters: Readonly<Record<string, Counter>>
 }
 
@@ -65,7 +65,7 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
     keys: perHour(settings.madePerHour.key),
     linkLooks: perMinute(looksPerMinute),
     linkActs: perMinute(actsPerMinute),
-    papers: perMinute(actsPerMinute),
+    receiptFiles: perMinute(actsPerMinute),
     networkLooks: perMinute(looksPerMinute * LINKS_PER_NETWORK),
     networkActs: perMinute(actsPerMinute * LINKS_PER_NETWORK),
   }
@@ -106,8 +106,8 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
       const counter = kind === 'look' ? counters.networkLooks : counters.networkActs
       take(counter.take(getNetwork(address)), 'Too many requests from your network.')
     },
-    countPaper: (address) => {
-      if (!isOwnMachine(address)) take(counters.papers.take(getNetwork(address)), 'Too many receipt downloads.')
+    countReceiptFile: (address) => {
+      if (!isOwnMachine(address)) take(counters.receiptFiles.take(getNetwork(address)), 'Too many receipt downloads.')
     },
     countLink: (token, kind) => {
       const counter = kind === 'look' ? counters.linkLooks : counters.linkActs

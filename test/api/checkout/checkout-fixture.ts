@@ -69,7 +69,7 @@ export async function createCheckoutFixture(changes: Partial<CheckoutDeps> = {})
     down: () => ({}),
     simulating: null,
     partners: PARTNERS,
-    limits: { countLink: () => undefined, countPaper: () => undefined },
+    limits: { countLink: () => undefined, countReceiptFile: () => undefined },
     log: pino({ level: 'silent' }),
     ...changes,
   }

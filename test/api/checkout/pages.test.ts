@@ -31,7 +31,7 @@ beforeAll(async () => {
         counted.push(kind)
         if (kind === 'act' && files-- <= 0) throw new Problem('rate_limited', 'Too many requests with this link.')
       },
-      countPaper: () => void counted.push('paper'),
+      countReceiptFile: () => void counted.push('file'),
     },
     locate: (address) => locate(address),
   })
@@ -440,7 +440,7 @@ describe('The receipt as a file', () => {
     answers.push((await get(`${path}/receipt`)).status)
     files = Number.POSITIVE_INFINITY
     expect(answers).toEqual([200, 200, 429, 200])
-    expect(counted.join(' ')).toBe('look act paper look act paper look act look')
+    expect(counted.join(' ')).toBe('look act file look act file look act look')
   })
 
   function bytes(response: supertest.Response, done: (error: Error | null, body: Buffer) => void): void {

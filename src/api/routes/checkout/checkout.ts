@@ -25,8 +25,7 @@ import { liveStatus } from '../../../web/checkout/live.ts'
 import { renderCheckout, renderHandoff, renderReceipt } from '../../../web/checkout/page.tsx'
 import { type Words, wordsIn } from '../../../web/messages/words.ts'
 import { BUYER_HEADERS } from '../../../web/page-headers.ts'
-import { receiptPaper } from '../../../web/paper/receipt-paper.ts'
-import { receiptPdf } from '../../../web/paper/receipt-pdf.ts'
+import { renderReceiptPdf } from '../../../web/receipt-pdf/receipt-pdf.ts'
 import type { RequestLimits } from '../../limits/request-limits.ts'
 import { qrSvg } from '../../links/qr.ts'
 import { findTogether } from '../../live/find-together.ts'
@@ -54,7 +53,7 @@ export type CheckoutDeps = LoadDeps & {
   readonly signalExtended: (paymentId: string) => Promise<void>
   readonly newAttemptId: () => string
   readonly openPages: OpenPages
-  readonly limits: Pick<RequestLimits, 'countLink' | 'countPaper'>
+  readonly limits: Pick<RequestLimits, 'countLink' | 'countReceiptFile'>
 }
 
 export function createCheckoutRouter(deps: CheckoutDeps): Router {
@@ -146,12 +145,11 @@ async function showReceipt(deps: CheckoutDeps, request: Request, response: Respo
 /** A file counts as an action. A receipt that cannot be typeset is printed from its page. */
 async function sendReceipt(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
   deps.limits.countLink(linkToken(request), 'act')
-  deps.limits.countPaper(request.ip ?? '')
+  deps.limits.countReceiptFile(request.ip ?? '')
   const checkout = await loadCheckout(deps, request)
   const words = wordsFor(checkout, request)
   const isPaid = checkout.payment.status === 'succeeded'
-  const readLogo = (name: string) => findLogo(deps.db, name)
-  const pdf = isPaid ? await receiptPdf(receiptPaper(checkout, words), words, readLogo) : null
+  const pdf = isPaid ? await renderReceiptPdf(checkout, words, (name) => findLogo(deps.db, name)) : null
   if (pdf === null) {
     response.redirect(303, `${checkout.path}/receipt`)
     return

@@ -1,4 +1,4 @@
-import type { PaperText, ReceiptPaper } from './receipt-paper.ts'
+import type { ReceiptContent, SheetText } from './content.ts'
 import { type Placed, type Style, setBlock } from './typeset.ts'
 
 /** An A4 sheet, in points. */
@@ -51,7 +51,7 @@ class Filling {
   }
 
   /** Returns the height of the text. `top` stays, so that the next text can begin at the same height. */
-  put(text: PaperText, style: Style, place: Place): number {
+  put(text: SheetText, style: Style, place: Place): number {
     const align = (this.#dir === 'ltr') === (place.end === true) ? 'right' : 'left'
     const { top } = this
     const column = { x: this.left(place), width: place.width, top, align, base: this.#dir } as const
@@ -65,17 +65,17 @@ class Filling {
   }
 }
 
-export function receiptSheet(paper: ReceiptPaper, dir: 'ltr' | 'rtl'): Sheet {
+export function layOutReceipt(content: ReceiptContent, dir: 'ltr' | 'rtl'): Sheet {
   const sheet = new Filling(dir)
-  const logo = setHead(sheet, paper)
-  setLines(sheet, paper)
-  setFacts(sheet, paper)
-  const code = setCheck(sheet, paper)
-  sheet.top += sheet.put({ text: paper.foot }, small, { offset: 0, width: COLUMN })
+  const logo = setHead(sheet, content)
+  setLines(sheet, content)
+  setFacts(sheet, content)
+  const code = setCheck(sheet, content)
+  sheet.top += sheet.put({ text: content.foot }, small, { offset: 0, width: COLUMN })
   return { placed: sheet.placed, rules: sheet.rules, logo, code, bottom: sheet.top }
 }
 
-function setHead(sheet: Filling, { shop, logo, supportEmail, heading }: ReceiptPaper): Sheet['logo'] {
+function setHead(sheet: Filling, { shop, logo, supportEmail, heading }: ReceiptContent): Sheet['logo'] {
   const { top } = sheet
   const side = logo === null ? 0 : LOGO_SIDE
   const offset = side && side + GAP
@@ -92,7 +92,7 @@ function setHead(sheet: Filling, { shop, logo, supportEmail, heading }: ReceiptP
   return logo === null ? null : { x: sheet.left({ offset: 0, width: side }), top, side }
 }
 
-function setLines(sheet: Filling, { lines }: ReceiptPaper): void {
+function setLines(sheet: Filling, { lines }: ReceiptContent): void {
   for (const [nth, { what, amount }] of lines.entries()) {
     const style = nth === lines.length - 1 ? sum : body
     sheet.rule(nth === 0 ? 1.5 : 0.5, nth === 0 ? INK : HAIRLINE)
@@ -105,7 +105,7 @@ function setLines(sheet: Filling, { lines }: ReceiptPaper): void {
   sheet.top += 18
 }
 
-function setFacts(sheet: Filling, { facts }: ReceiptPaper): void {
+function setFacts(sheet: Filling, { facts }: ReceiptContent): void {
   const second = { offset: NAMES_WIDTH + GAP, width: COLUMN - NAMES_WIDTH - GAP }
   for (const { name, value } of facts) {
     const named = sheet.put({ text: name }, soft, { offset: 0, width: NAMES_WIDTH })
@@ -114,7 +114,7 @@ function setFacts(sheet: Filling, { facts }: ReceiptPaper): void {
   sheet.top += 22
 }
 
-function setCheck(sheet: Filling, { check: { heading, text, url } }: ReceiptPaper): Sheet['code'] {
+function setCheck(sheet: Filling, { check: { heading, text, url } }: ReceiptContent): Sheet['code'] {
   const { top } = sheet
   const second = { offset: CODE_SIDE + GAP, width: COLUMN - CODE_SIDE - GAP }
   sheet.top += sheet.put({ text: heading }, { ...body, weight: 700 }, second)

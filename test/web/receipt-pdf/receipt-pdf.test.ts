@@ -2,21 +2,25 @@ import { describe, expect, test } from '@jest/globals'
 import { renderReceipt } from '../../../src/web/checkout/page.tsx'
 import { LANGUAGES, LOCALES, type Locale } from '../../../src/web/messages/locales.ts'
 import { wordsIn } from '../../../src/web/messages/words.ts'
-import { splitRuns } from '../../../src/web/paper/bidi.ts'
-import { receiptPaper } from '../../../src/web/paper/receipt-paper.ts'
-import { receiptPdf } from '../../../src/web/paper/receipt-pdf.ts'
-import { MARGIN, receiptSheet, SHEET } from '../../../src/web/paper/receipt-sheet.ts'
-import type { Placed } from '../../../src/web/paper/typeset.ts'
+import { splitRuns } from '../../../src/web/receipt-pdf/bidi.ts'
+import { getReceiptContent } from '../../../src/web/receipt-pdf/content.ts'
+import { renderReceiptPdf } from '../../../src/web/receipt-pdf/receipt-pdf.ts'
+import { layOutReceipt, MARGIN, SHEET } from '../../../src/web/receipt-pdf/sheet.ts'
+import type { Placed } from '../../../src/web/receipt-pdf/typeset.ts'
 import { PICTURES } from '../../api/support/pictures.ts'
 import { aCheckout, type CheckoutChanges } from '../fixtures.ts'
 import { readText } from '../reading.ts'
 import { BY_STATUS, SITUATIONS } from '../situations.ts'
 
 const words = (locale: Locale) => wordsIn(locale, 'DE')
-const createPaper = (changes: CheckoutChanges, locale: Locale) => receiptPaper(aCheckout(changes), words(locale))
-const noLogo = async () => null
+const getContent = (changes: CheckoutChanges, locale: Locale) => getReceiptContent(aCheckout(changes), words(locale))
+const makePdf = (
+  changes: CheckoutChanges,
+  locale: Locale = 'en',
+  readLogo = async (): Promise<Buffer | null> => null,
+) => renderReceiptPdf(aCheckout(changes), words(locale), readLogo)
 const createPdf = async (changes: CheckoutChanges, locale: Locale = 'en'): Promise<string> => {
-  const pdf = await receiptPdf(createPaper(changes, locale), words(locale), noLogo)
+  const pdf = await makePdf(changes, locale)
   if (pdf === null) throw new Error('no face for it')
   return pdf.toString('latin1')
 }
@@ -43,7 +47,7 @@ const listTexts = ({
   facts,
   check,
   foot,
-}: ReturnType<typeof createPaper>): string[] => [
+}: ReturnType<typeof getContent>): string[] => [
   shop,
   supportEmail ?? '',
   heading,
@@ -67,15 +71,15 @@ describe.each(LOCALES)('The receipt in %s', (locale) => {
     expect(pdf.match(/\/FontFile2/g)?.length).toBeGreaterThan(0)
     expect(pdf).not.toMatch(/\/BaseFont \/(Helvetica|Times)/)
     const page = readText(renderReceipt(aCheckout(OVERPAID), words(locale)))
-    for (const text of listTexts(createPaper(OVERPAID, locale))) expect(page).toContain(text.replace(/\s+/g, ' '))
+    for (const text of listTexts(getContent(OVERPAID, locale))) expect(page).toContain(text.replace(/\s+/g, ' '))
   })
 
   test.each([
     ['usual', OVERPAID],
     ['longest', LONG],
   ])('each word of the receipt is on the sheet, within its margins (%s texts)', (_name, changes) => {
-    const paper = createPaper(changes, locale)
-    const { placed, code, bottom } = receiptSheet(paper, LANGUAGES[locale].dir)
+    const content = getContent(changes, locale)
+    const { placed, code, bottom } = layOutReceipt(content, LANGUAGES[locale].dir)
     expect(bottom).toBeLessThan(SHEET.height - MARGIN / 2)
     expect(code.top + code.side).toBeLessThan(bottom)
     for (const each of placed)
@@ -89,12 +93,12 @@ describe.each(LOCALES)('The receipt in %s', (locale) => {
       Array.from(text.replace(/[\s\p{Cf}]/gu, ''))
         .toSorted()
         .join('')
-    expect(letters(set)).toBe(letters(listTexts(paper).join('')))
+    expect(letters(set)).toBe(letters(listTexts(content).join('')))
   })
 })
 
 test('in Arabic the receipt is mirrored: the amount is on the left, its label on the right', () => {
-  const placed = (locale: Locale) => receiptSheet(createPaper(REAL, locale), LANGUAGES[locale].dir).placed
+  const placed = (locale: Locale) => layOutReceipt(getContent(REAL, locale), LANGUAGES[locale].dir).placed
   const findX = (locale: Locale, part: string): number =>
     placed(locale).find(({ text }) => text.includes(part))?.x ?? -1
   expect(findX('en', '49.99')).toBeGreaterThan(findX('en', 'Paid'))
@@ -112,11 +116,11 @@ test('a test receipt has TEST across it, and a real one does not', async () => {
 })
 
 test('a name in a script without a font makes no file; pictures among the letters are left out', async () => {
-  const named = (name: string) => receiptPdf(createPaper({ ...REAL, shop: { name } }, 'en'), words('en'), noLogo)
+  const named = (name: string) => makePdf({ ...REAL, shop: { name } })
   expect(await named('東京駅')).toBeNull()
   expect(await named('Ночной поезд')).not.toBeNull()
   expect(await named('قطار الليل')).not.toBeNull()
-  const sheet = receiptSheet(createPaper({ ...REAL, shop: { name: 'Nightline 🚆 Rail' } }, 'en'), 'ltr')
+  const sheet = layOutReceipt(getContent({ ...REAL, shop: { name: 'Nightline 🚆 Rail' } }, 'en'), 'ltr')
   expect(sheet.placed[0]?.text).toBe('Nightline Rail')
 })
 
@@ -125,16 +129,14 @@ test.each([
   ['of Cyrillic capitals', 'Щ'.repeat(500)],
 ])('texts %s, which do not fit onto one page, make no file: a receipt must be complete', async (_name, text) => {
   const changes = { ...LONG, payment: { ...LONG.payment, description: text, reference: text.slice(0, 200) } }
-  expect(receiptSheet(createPaper(changes, 'en'), 'ltr').bottom).toBeGreaterThan(SHEET.height - MARGIN)
-  expect(await receiptPdf(createPaper(changes, 'en'), words('en'), noLogo)).toBeNull()
+  expect(layOutReceipt(getContent(changes, 'en'), 'ltr').bottom).toBeGreaterThan(SHEET.height - MARGIN)
+  expect(await makePdf(changes)).toBeNull()
 })
 
 test('the same receipt is made once, and another one separately', async () => {
-  const make = (changes: CheckoutChanges, locale: Locale) =>
-    receiptPdf(createPaper(changes, locale), words(locale), noLogo)
-  expect(await make(REAL, 'en')).toBe(await make(REAL, 'en'))
-  expect(await make(REAL, 'en')).not.toBe(await make(REAL, 'de'))
-  expect(await make(REAL, 'en')).not.toBe(await make(OVERPAID, 'en'))
+  expect(await makePdf(REAL)).toBe(await makePdf(REAL))
+  expect(await makePdf(REAL)).not.toBe(await makePdf(REAL, 'de'))
+  expect(await makePdf(REAL)).not.toBe(await makePdf(OVERPAID))
 })
 
 test('a line of both directions is drawn from left to right, with brackets that open to their own side', () => {
@@ -148,10 +150,10 @@ test('a line of both directions is drawn from left to right, with brackets that 
 })
 
 test('a logo that could not be read once is in the next file', async () => {
-  const paper = createPaper({ ...REAL, shop: { ...SHOP, logo: '4567.png' } }, 'en')
+  const changes = { ...REAL, shop: { ...SHOP, logo: '4567.png' } }
   const fail = () => Promise.reject(new Error('no database'))
-  await expect(receiptPdf(paper, words('en'), fail)).rejects.toThrow('no database')
-  const pdf = await receiptPdf(paper, words('en'), async () => PICTURES.png)
+  await expect(makePdf(changes, 'en', fail)).rejects.toThrow('no database')
+  const pdf = await makePdf(changes, 'en', async () => PICTURES.png)
   expect(pdf?.toString('latin1')).toContain('/Subtype /Image')
 })
 
@@ -162,15 +164,15 @@ test.each(['png', 'jpg'] as const)('a logo in %s is in the file, and moves the n
     asked.push(name)
     return kind === 'png' ? PICTURES.png : PICTURES.jpg
   }
-  const pdf = await receiptPdf(createPaper(changes, 'en'), words('en'), readLogo)
+  const pdf = await renderReceiptPdf(aCheckout(changes), words('en'), readLogo)
   expect(pdf?.toString('latin1')).toContain('/Subtype /Image')
   expect(asked).toEqual([`0123.${kind}`])
   expect(await createPdf(REAL)).not.toContain('/Subtype /Image')
   for (const dir of ['ltr', 'rtl'] as const) {
-    const { logo, placed } = receiptSheet(createPaper(changes, 'en'), dir)
-    const before = receiptSheet(createPaper(REAL, 'en'), dir).placed[0]?.x ?? 0
+    const { logo, placed } = layOutReceipt(getContent(changes, 'en'), dir)
+    const before = layOutReceipt(getContent(REAL, 'en'), dir).placed[0]?.x ?? 0
     expect(logo?.side).toBe(36)
     expect((placed[0]?.x ?? 0) - before).toBeCloseTo(dir === 'ltr' ? 48 : -48, 0)
   }
-  expect(receiptSheet(createPaper({ ...REAL, shop: { ...SHOP, logo: '0123.webp' } }, 'en'), 'ltr').logo).toBeNull()
+  expect(layOutReceipt(getContent({ ...REAL, shop: { ...SHOP, logo: '0123.webp' } }, 'en'), 'ltr').logo).toBeNull()
 })

@@ -1,11 +1,12 @@
 import PDFDocument from 'pdfkit'
+import type { Checkout } from '../checkout/checkout.ts'
 import { encodeQr } from '../look/code.ts'
 import { LANGUAGES, type Locale } from '../messages/locales.ts'
 import type { Words } from '../messages/words.ts'
 import { newest } from '../newest.ts'
+import { getReceiptContent, type ReceiptContent } from './content.ts'
 import { type Face, faces, hasFaces } from './fonts.ts'
-import type { ReceiptPaper } from './receipt-paper.ts'
-import { MARGIN, type Rule, receiptSheet, SHEET, type Sheet } from './receipt-sheet.ts'
+import { layOutReceipt, MARGIN, type Rule, SHEET, type Sheet } from './sheet.ts'
 import { FEATURES, type Placed } from './typeset.ts'
 
 /** The most cached files, of about 20 KB each, so that repeated requests for a receipt render it once. */
@@ -16,25 +17,25 @@ const pdfs = newest<Promise<Buffer | null>>(MOST_FILES)
  * Renders the receipt as a PDF of one page. Returns null if a name uses a script without a face, or if the names are so
  * long that the receipt does not fit on one page.
  */
-export async function receiptPdf(
-  paper: ReceiptPaper,
-  { locale }: Pick<Words, 'locale'>,
-  readLogo: ReadLogo,
+export async function renderReceiptPdf(
+  checkout: Checkout,
+  words: Words,
+  readLogo: (name: string) => Promise<Buffer | null>,
 ): Promise<Buffer | null> {
+  const { locale } = words
+  const content = getReceiptContent(checkout, words)
   // Outside the cache, so that the cache keeps no failed read.
-  const logo = paper.logo === null ? null : await readLogo(paper.logo)
-  return pdfs(JSON.stringify([locale, paper]), () => makePdf(paper, { locale, logo }))
+  const logo = content.logo === null ? null : await readLogo(content.logo)
+  return pdfs(JSON.stringify([locale, content]), () => makePdf(content, { locale, logo }))
 }
 
-export type ReadLogo = (name: string) => Promise<Buffer | null>
-
 async function makePdf(
-  paper: ReceiptPaper,
+  content: ReceiptContent,
   { locale, logo }: { locale: Locale; logo: Buffer | null },
 ): Promise<Buffer | null> {
-  if (!listNames(paper).every(hasFaces)) return null
+  if (!listNames(content).every(hasFaces)) return null
   const { dir } = LANGUAGES[locale]
-  const sheet = receiptSheet(paper, dir)
+  const sheet = layOutReceipt(content, dir)
   if (sheet.bottom > SHEET.height - MARGIN / 2) return null
   const document = new PDFDocument({
     size: [SHEET.width, SHEET.height],
@@ -43,17 +44,17 @@ async function makePdf(
     displayTitle: true,
     // No default font: every used face is embedded.
     font: '',
-    info: { Title: paper.title, Producer: 'Pinrail', Creator: 'Pinrail', CreationDate: new Date(paper.paidAt) },
+    info: { Title: content.title, Producer: 'Pinrail', Creator: 'Pinrail', CreationDate: new Date(content.paidAt) },
   })
   const bytes = collectBytes(document)
   draw(document, sheet)
   if (logo !== null && sheet.logo !== null) drawLogo(document, logo, sheet.logo)
-  if (paper.isTest) drawTest(document)
+  if (content.isTest) drawTest(document)
   document.end()
   return bytes
 }
 
-function listNames({ shop, supportEmail, lines, facts }: ReceiptPaper): string[] {
+function listNames({ shop, supportEmail, lines, facts }: ReceiptContent): string[] {
   const values = [...lines.map(({ what }) => what), ...facts.map(({ value }) => value)]
   return [shop, supportEmail ?? '', ...values.map(({ text }) => text)]
 }

@@ -4,11 +4,11 @@ import { moneyFacts, paidAt, paidWith, receiptStatus, statementName } from '../c
 import type { Words } from '../messages/words.ts'
 
 /** `own`: a text without a translation, such as a name. Its first letter sets its direction. */
-export type PaperText = { readonly text: string; readonly own?: boolean }
-export type PaperFact = { readonly name: string; readonly value: PaperText }
+export type SheetText = { readonly text: string; readonly own?: boolean }
+export type SheetFact = { readonly name: string; readonly value: SheetText }
 
 /** The content of a receipt's sheet, the same as on its page. */
-export type ReceiptPaper = {
+export type ReceiptContent = {
   readonly title: string
   readonly shop: string
   /** The name of the merchant's logo; null if it has none that a PDF can contain. */
@@ -16,8 +16,8 @@ export type ReceiptPaper = {
   readonly supportEmail: string | null
   readonly heading: string
   /** The last line is the sum. */
-  readonly lines: readonly { readonly what: PaperText; readonly amount: string }[]
-  readonly facts: readonly PaperFact[]
+  readonly lines: readonly { readonly what: SheetText; readonly amount: string }[]
+  readonly facts: readonly SheetFact[]
   readonly check: { readonly heading: string; readonly text: string; readonly url: string }
   readonly foot: string
   /** True if no money moved: the sheet has TEST across it. */
@@ -26,7 +26,7 @@ export type ReceiptPaper = {
   readonly paidAt: string
 }
 
-export function receiptPaper(checkout: Checkout, words: Words): ReceiptPaper {
+export function getReceiptContent(checkout: Checkout, words: Words): ReceiptContent {
   const { t } = words
   const { payment, shop } = checkout
   const { price, paid, extra } = getAmounts(checkout)
