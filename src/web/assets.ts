@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
-import { brandStyle, PINE } from './look/brand.ts'
-import { type Hex, isHex } from './look/color.ts'
+import { brandStyle, PINE } from './kit/brand.ts'
+import { type Hex, isHex } from './kit/color.ts'
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -37,7 +37,7 @@ function publishModule(file: string, content: string, imports: Readonly<Record<s
 function publishVerifyPage(): string {
   const reading = publish('reading.js', readVerifier('reading.js'))
   const verifier = publishModule('verifier.js', readVerifier('verifier.js'), { './reading.js': reading })
-  return publishModule('verify-page.js', read('verify-page.js'), { '../../verifier/verifier.js': verifier })
+  return publishModule('verify-page.js', read('site/verify-page.js'), { '../../../verifier/verifier.js': verifier })
 }
 
 /** Removes comments and indentation from a script. */
@@ -54,12 +54,25 @@ function publishEmbedScript() {
   return { body, integrity, path: publish('pinrail.js', body) } as const
 }
 
-/** The sheets in the order in which they apply. */
-const SHEETS = ['base.css', 'sheet.css', 'rail.css', 'parts.css', 'receipt.css', 'link.css', 'foot.css', 'wide.css']
+/** Returns a script with the modules of the kit that it imports in it, so that a page loads one file. */
+function readScript(file: string): string {
+  return read(file).replace(/^import \{.*\} from '\.\.\/(kit\/.*)'\n/gm, (_import, module: string) =>
+    read(module).replace(/^export /gm, ''),
+  )
+}
 
-const SITE_SHEETS = ['base', 'frame', 'layout', 'press', 'tables', 'forms', 'rails', 'figures', 'code', 'plain'].map(
-  (name) => `site/${name}.css`,
-)
+/** The sheets of the kit that every page has, in the order in which they apply. Those of a kind of page follow. */
+const KIT = 'tokens base icon button field note fold facts pin tag copy qr test-bar'.split(' ')
+const BUYER_SHEETS = [
+  ...[...KIT, 'head', 'rail', 'languages'].map((name) => `kit/${name}.css`),
+  ...['sheet', 'offers', 'receipt', 'wide'].map((name) => `buyer/${name}.css`),
+]
+const SITE_SHEETS = [
+  ...[...KIT, 'table'].map((name) => `kit/${name}.css`),
+  ...['tokens', 'frame', 'layout', 'menus', 'forms', 'rails', 'figures', 'code', 'plain'].map(
+    (name) => `site/${name}.css`,
+  ),
+]
 
 function styles(sheets: readonly string[]): string {
   return brandStyle(PINE) + stripCss(sheets.map((file) => read(file)).join('\n'))
@@ -71,14 +84,14 @@ function stripCss(css: string): string {
 
 /** The paths of the assets. */
 export const ASSETS = {
-  style: publish('checkout.css', styles(SHEETS)),
-  docsStyle: publish('docs.css', stripCss(read('docs.css'))),
-  sandboxStyle: publish('sandbox.css', stripCss(read('sandbox.css'))),
-  script: publish('checkout.js'),
+  style: publish('checkout.css', styles(BUYER_SHEETS)),
+  docsStyle: publish('docs.css', stripCss(read('site/docs.css'))),
+  sandboxStyle: publish('sandbox.css', stripCss(read('buyer/sandbox.css'))),
+  script: publish('checkout.js', readScript('buyer/checkout.js')),
   frameScript: publish('frame.js', stripScript(read('embed/frame.js'))),
   verifyScript: publishVerifyPage(),
   siteStyle: publish('site.css', styles(SITE_SHEETS)),
-  siteScript: publish('site.js', read('site/site.js')),
+  siteScript: publish('site.js', readScript('site/site.js')),
   icon: publish('mark.svg'),
 } as const
 

@@ -1,10 +1,9 @@
-import { METHOD_LABELS, PROVIDERS, type Provider, type ProviderUsed } from '../../domain/methods.ts'
-import { FEE_PERCENT, formatAmount, type Money } from '../../domain/money.ts'
-import { Icon } from '../look/icons.tsx'
-import { curlText } from './curl.ts'
-import { type OperatorPages, renderOwnSite } from './document.tsx'
-import { SiteIcon } from './icons.tsx'
-import { Table } from './table.tsx'
+import { METHOD_LABELS, PROVIDERS, type Provider, type ProviderUsed } from '../domain/methods.ts'
+import { FEE_PERCENT, formatAmount, type Money } from '../domain/money.ts'
+import { curlText } from './kit/curl.tsx'
+import { Icon, type IconName } from './kit/icon.tsx'
+import { Main, type OperatorPages, renderSitePage } from './kit/site-page.tsx'
+import { Table } from './kit/table.tsx'
 
 export type HomeView = {
   readonly testMode: boolean
@@ -17,39 +16,37 @@ export type HomeView = {
 export function renderHome({ testMode, publicUrl, crypto, pages }: HomeView): string {
   const ways = Object.values(PROVIDERS).filter(({ name }) => crypto || name !== 'crypto')
   const children = (
-    <main id="main" class="page" tabIndex={-1}>
-      <div class="in">
-        <section class="hero stack" aria-labelledby="what">
-          <div>
-            <h1 id="what">Charge in their currency. Receive USDC in your wallet.</h1>
-            <p class="lead">
-              Your buyer pays by bank, card or UPI. Minutes later the USDC is yours, on Polygon, in a wallet that only
-              you control.
-            </p>
-            <p class="actions">
-              <a class="btn fill big" href="/sign-in">
-                Create a free account
-              </a>
-              <a class="btn big" href="/links">
-                Create a link without an account
-              </a>
-            </p>
-            {testMode && <p class="hint">This is a test deployment: no real money moves.</p>}
-          </div>
-          <Journey />
-        </section>
-        <Values ways={ways} />
-        <Developers publicUrl={publicUrl} />
-        <Coverage ways={ways} />
-      </div>
-    </main>
+    <Main>
+      <section class="hero stack" aria-labelledby="what">
+        <div>
+          <h1 id="what">Charge in their currency. Receive USDC in your wallet.</h1>
+          <p class="lead">
+            Your buyer pays by bank, card or UPI. Minutes later the USDC is yours, on Polygon, in a wallet that only you
+            control.
+          </p>
+          <p class="actions">
+            <a class="button fill big" href="/sign-in">
+              Create a free account
+            </a>
+            <a class="button big" href="/links">
+              Create a link without an account
+            </a>
+          </p>
+          {testMode && <p class="hint">This is a test deployment: no real money moves.</p>}
+        </div>
+        <Journey />
+      </section>
+      <Values ways={ways} />
+      <Developers publicUrl={publicUrl} />
+      <Coverage ways={ways} />
+    </Main>
   )
-  return renderOwnSite({ title: 'Charge in fiat money, receive USDC', look: 'site-page home', children }, pages)
+  return renderSitePage({ title: 'Charge in fiat money, receive USDC', look: 'home', pages, children })
 }
 
 const STEPS = [
   ['user', '€49.90', 'Your buyer pays in their banking app', '0 s'],
-  ['bank', 'Confirmed', 'Checked with the partner, rate locked', '+9 s'],
+  ['bank_transfer', 'Confirmed', 'Checked with the partner, rate locked', '+9 s'],
   ['convert', '57.882574 USDC', 'Converted. Our fee: 2.604715, nothing else', '+10 s'],
   ['check', '55.277859 USDC', 'Final in your wallet, exactly once', '+47 s'],
 ] as const
@@ -57,12 +54,12 @@ const STEPS = [
 function Journey() {
   return (
     <figure class="card">
-      <figcaption class="hidden">An example: from €49.90 to 55.277859 USDC</figcaption>
+      <figcaption class="unseen">An example: from €49.90 to 55.277859 USDC</figcaption>
       <ol class="timeline">
         {STEPS.map(([icon, what, text, at]) => (
           <li key={what} class={icon === 'check' ? 'success full' : 'brand'}>
             <span class="pin">
-              <SiteIcon name={icon} />
+              <Icon name={icon} />
             </span>
             <div>
               <b>{what}</b>
@@ -135,11 +132,11 @@ function Developers({ publicUrl }: Pick<HomeView, 'publicUrl'>) {
   )
 }
 
-function Doc({ href, icon, name }: { href: string; icon: SiteIcon; name: string }) {
+function Doc({ href, icon, name }: { href: string; icon: IconName; name: string }) {
   return (
     <li>
-      <a class="with-i" href={href}>
-        <SiteIcon name={icon} />
+      <a class="with-icon" href={href}>
+        <Icon name={icon} />
         {name}
       </a>
     </li>
@@ -152,7 +149,7 @@ function Coverage({ ways }: Ways) {
   return (
     <section class="stack gap" aria-labelledby="ways">
       <h2 id="ways">How buyers can pay</h2>
-      <div class="sheet">
+      <div class="table-box">
         <Table
           caption="Ways to pay"
           rows={ways}
@@ -172,7 +169,7 @@ function Coverage({ ways }: Ways) {
 
 function WayName({ name }: { name: ProviderUsed }) {
   return (
-    <span class="with-i">
+    <span class="with-icon">
       <Icon name={WAY_ICONS[name]} />
       {METHOD_LABELS[WAY_ICONS[name]]}
     </span>

@@ -1,4 +1,4 @@
-import { ContactSupport, type OperatorPages, renderOwnSite, renderSite } from './document.tsx'
+import { ContactSupport, Main, type OperatorPages, renderSitePage } from './kit/site-page.tsx'
 
 export type SiteProblemName =
   | 'bad_request'
@@ -40,18 +40,15 @@ const WORDS: Readonly<Record<SiteProblemName, readonly [string, string]>> = {
 /** Renders the page for a form that was sent to another host name. `page` is the URL of the form's page. */
 export function renderOtherAddress(page: string): string {
   const title = 'This site has another address'
-  return renderSite(
-    title,
-    '',
-    <main id="main" class="page mid">
-      <div class="in gap">
-        <h1>{title}</h1>
-        <p class="lead">
-          Nothing was changed. Open <a href={page}>{page}</a> and submit the form there.
-        </p>
-      </div>
-    </main>,
+  const children = (
+    <Main narrow look="gap">
+      <h1>{title}</h1>
+      <p class="lead">
+        Nothing was changed. Open <a href={page}>{page}</a> and submit the form there.
+      </p>
+    </Main>
   )
+  return renderSitePage({ title, children })
 }
 
 export function renderSiteProblem(
@@ -60,26 +57,24 @@ export function renderSiteProblem(
 ): string {
   const [title, text] = WORDS[problem]
   const children = (
-    <main id="main" class="page mid">
-      <div class="in gap">
-        <p class="soft">{status}</p>
-        <h1>{title}</h1>
-        <p class="lead">{text}</p>
-        <p class="actions">
-          <a class="btn fill" href="/dashboard">
-            Go to the dashboard
-          </a>
-          <a class="btn" href="/">
-            Home
-          </a>
+    <Main narrow look="gap">
+      <p class="soft">{status}</p>
+      <h1>{title}</h1>
+      <p class="lead">{text}</p>
+      <p class="actions">
+        <a class="button fill" href="/dashboard">
+          Go to the dashboard
+        </a>
+        <a class="button" href="/">
+          Home
+        </a>
+      </p>
+      {status >= 500 && (
+        <p class="hint">
+          <ContactSupport contact={pages.contact} /> with the request id <code>{requestId}</code>
         </p>
-        {status >= 500 && (
-          <p class="hint">
-            <ContactSupport contact={pages.contact} /> with the request id <code>{requestId}</code>
-          </p>
-        )}
-      </div>
-    </main>
+      )}
+    </Main>
   )
-  return renderOwnSite({ title, look: '', children }, pages)
+  return renderSitePage({ title, pages, children })
 }

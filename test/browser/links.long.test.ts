@@ -20,7 +20,7 @@ test('the pages that make a link, and its owner’s page, are accessible, fit, a
   expect(await page.locator('#amount').isVisible()).toBe(false)
   await page.locator('input[value=fixed]').check({ force: true })
   await page.locator('#amount').fill('12.00')
-  await page.locator('.btn.fill').click()
+  await page.locator('.button.fill').click()
   await page.locator('#owner').waitFor()
   await look('made')
   await page.goto(await page.locator('#owner').inputValue())

@@ -37,8 +37,8 @@ describe('an import is refused', () => {
       'src/partners/index.ts',
     ],
     ['of a type, from a room above', 'src/domain/ids.ts', "import type { A } from '../ids.ts'", 'src/ids.ts'],
-    ['that is passed on', 'src/web/layout.tsx', "export { a } from '../api/app.ts'", 'src/api/app.ts'],
-    ['that happens late', 'src/web/layout.tsx', "const a = await import('../api/app.ts')", 'src/api/app.ts'],
+    ['that is passed on', 'src/web/home.tsx', "export { a } from '../api/app.ts'", 'src/api/app.ts'],
+    ['that happens late', 'src/web/home.tsx', "const a = await import('../api/app.ts')", 'src/api/app.ts'],
     [
       'of a namesake in another room',
       'src/webhooks/sign.ts',

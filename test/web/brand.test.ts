@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { brandSheet, findAsset } from '../../src/web/assets.ts'
-import { brandStyle, darkPalette, EDGE, lightPalette, type Palette, TEXT } from '../../src/web/look/brand.ts'
-import { contrast, type Hex, toHex, toOklch } from '../../src/web/look/color.ts'
+import { brandStyle, darkPalette, EDGE, lightPalette, type Palette, TEXT } from '../../src/web/kit/brand.ts'
+import { contrast, type Hex, toHex, toOklch } from '../../src/web/kit/color.ts'
 
 type Name = keyof Palette
 

@@ -7,11 +7,11 @@ import { moneyFacts } from '../../src/web/checkout/screens/receipt-lines.tsx'
 import { renderWebhook, type WebhookView } from '../../src/web/dashboard/developers/webhooks/webhook.tsx'
 import { readFacts } from '../../src/web/dashboard/payment/facts.tsx'
 import { describeStepToMerchant, methodText, statusLook } from '../../src/web/dashboard/payment-words.tsx'
+import { renderHome } from '../../src/web/home.tsx'
+import { NO_PAGES } from '../../src/web/kit/site-page.tsx'
 import { wordsIn } from '../../src/web/messages/words.ts'
 import { getReceiptContent } from '../../src/web/receipt-pdf/content.ts'
-import { NO_PAGES } from '../../src/web/site/document.tsx'
-import { renderHome } from '../../src/web/site/home.tsx'
-import { renderSiteProblem } from '../../src/web/site/problem.tsx'
+import { renderSiteProblem } from '../../src/web/site-problem.tsx'
 import {
   aCheckout,
   anAttempt,
@@ -41,7 +41,7 @@ describe('The words about a payment', () => {
     const open = aPayment({ status: 'pending', exception: 'underpaid' })
     expect([statusLook(open).word, methodText(open)]).toEqual(['Paid in part', 'USDC'])
     expect(describeStepToMerchant(open, amounts)).toMatch(
-      /can pay the missing 29\.99 EUR at the checkout until 21 Nov 2026/,
+      /can pay the missing 29\.99 EUR at the checkout until 21 November 2026/,
     )
   })
 

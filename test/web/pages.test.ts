@@ -81,16 +81,16 @@ describe('Rules for every page', () => {
 
 describe('The page of each state', () => {
   const PAGES: Record<(typeof PAYMENT_STATUSES)[number], { says: string; title: string; pin: RegExp }> = {
-    created: { says: 'How would you like to pay?', title: 'Pay €49.99 to Nightline Rail', pin: /class="card brand"/ },
-    pending: { says: 'Finish at Velanto', title: 'Finish at Velanto: €49.99', pin: /class="card brand"/ },
-    processing: { says: 'Your payment is on its way', title: 'On its way: €49.99', pin: /class="card brand"/ },
-    under_review: { says: 'We are checking this payment', title: 'Being checked: €49.99', pin: /class="card wait"/ },
-    settling: { says: 'Your payment is on its way', title: 'On its way: €49.99', pin: /class="card brand"/ },
-    succeeded: { says: 'Paid. Thank you.', title: 'Paid: €49.99', pin: /class="card success"/ },
-    failed: { says: 'This payment did not go through', title: 'Did not go through: ', pin: /class="card problem"/ },
-    expired: { says: 'This payment has expired', title: 'Expired: €49.99', pin: /class="card quiet"/ },
-    canceled: { says: 'The shop canceled this payment', title: 'Canceled: €49.99', pin: /class="card quiet"/ },
-    refunded: { says: 'Your money was returned', title: 'Returned: €49.99', pin: /class="card quiet"/ },
+    created: { says: 'How would you like to pay?', title: 'Pay €49.99 to Nightline Rail', pin: /class="view brand"/ },
+    pending: { says: 'Finish at Velanto', title: 'Finish at Velanto: €49.99', pin: /class="view brand"/ },
+    processing: { says: 'Your payment is on its way', title: 'On its way: €49.99', pin: /class="view brand"/ },
+    under_review: { says: 'We are checking this payment', title: 'Being checked: €49.99', pin: /class="view wait"/ },
+    settling: { says: 'Your payment is on its way', title: 'On its way: €49.99', pin: /class="view brand"/ },
+    succeeded: { says: 'Paid. Thank you.', title: 'Paid: €49.99', pin: /class="view success"/ },
+    failed: { says: 'This payment did not go through', title: 'Did not go through: ', pin: /class="view problem"/ },
+    expired: { says: 'This payment has expired', title: 'Expired: €49.99', pin: /class="view quiet"/ },
+    canceled: { says: 'The shop canceled this payment', title: 'Canceled: €49.99', pin: /class="view quiet"/ },
+    refunded: { says: 'Your money was returned', title: 'Returned: €49.99', pin: /class="view quiet"/ },
   }
 
   test.each(PAYMENT_STATUSES)('the page of %s has its sentence, its title and its tone', (status) => {

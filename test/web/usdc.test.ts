@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { drawQr, encodeQr } from '../../src/web/look/code.ts'
+import { drawQr, encodeQr } from '../../src/web/kit/qr.tsx'
 import { anAttempt, aUsdcAttempt, type CheckoutChanges } from './fixtures.ts'
 import { html, read, readTitle } from './reading.ts'
 import { SITUATIONS } from './situations.ts'

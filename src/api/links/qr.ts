@@ -1,5 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib'
-import { drawQr, encodeQr } from '../../web/look/code.ts'
+import { drawQr, encodeQr } from '../../web/kit/qr.tsx'
 import { newest } from '../../web/newest.ts'
 
 /** Pixels of a module: about 400 for the whole code, which prints sharply at 3 cm. */

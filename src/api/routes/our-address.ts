@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express'
 import { PAGE_HEADERS } from '../../web/page-headers.ts'
-import { renderOtherAddress } from '../../web/site/problem.tsx'
+import { renderOtherAddress } from '../../web/site-problem.tsx'
 
 export type OurAddress = { readonly publicUrl: string; readonly trustProxyHops: number }
 

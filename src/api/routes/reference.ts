@@ -1,6 +1,7 @@
 import { type Request, type Response, Router } from 'express'
 import { isLanguage, type Language } from '../../web/docs/code/languages.ts'
-import { LONGEST_QUERY, renderDocsSearch } from '../../web/docs/search.tsx'
+import { LONGEST_QUERY } from '../../web/docs/docs-page.tsx'
+import { renderDocsSearch } from '../../web/docs/search.tsx'
 import { PAGE_HEADERS } from '../../web/page-headers.ts'
 import type { DocsPage, DocsSite } from '../document/docs-site.ts'
 import { onlyMethods } from '../route.ts'

@@ -4,7 +4,7 @@ import type { Offer, OfferAnswer } from '../../domain/offers.ts'
 import { isOpen } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
 import { isOpened, type OpenedAttempt } from '../../domain/payment/requests.ts'
-import type { Hex } from '../look/color.ts'
+import type { Hex } from '../kit/color.ts'
 import { getAttemptUnits, type PaymentMoney } from './amounts.ts'
 
 export type Checkout = {

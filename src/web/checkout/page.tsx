@@ -1,11 +1,11 @@
 import type { VNode } from 'preact'
-import { renderPage } from '../layout.tsx'
-import type { LanguageChange } from '../look/languages.tsx'
-import type { Tone } from '../look/parts.tsx'
+import { renderBuyerPage, Sheet } from '../kit/buyer-page.tsx'
+import type { LanguageChange } from '../kit/languages.tsx'
+import type { Tone } from '../kit/tone.ts'
 import type { Words } from '../messages/words.ts'
 import { type Checkout, getPagePath, recordsOpening } from './checkout.ts'
 import { getPageKey, getPageUrl, getStamp, isWaiting, pollSeconds } from './live.ts'
-import { Panel } from './panel.tsx'
+import { CheckoutPanel } from './panel.tsx'
 import { SandboxBar } from './sandbox-bar.tsx'
 import { Checking } from './screens/checking.tsx'
 import { Closed, getClosedTone, NoMoreTries } from './screens/closed.tsx'
@@ -35,7 +35,7 @@ const REFRESH_SECONDS = 3
 export function renderCheckout(checkout: Checkout, words: Words): string {
   const view = getView(checkout)
   const here = checkout.isAddressOld ? getPageUrl(checkout, view) : undefined
-  return renderPage({
+  return renderBuyerPage({
     words,
     title: getPageTitle(checkout, words, view),
     testMode: !checkout.payment.livemode,
@@ -45,44 +45,39 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
     ...(isWaiting(view) && { refresh: { seconds: REFRESH_SECONDS, url: here } }),
     ...(checkout.frame !== null && { wholePage: checkout.path }),
     children: (
-      <div class="sheet">
-        <Panel checkout={checkout} words={words} view={view} />
-        <main
-          id="main"
-          class={`card ${pageTone(view)}`}
-          tabIndex={-1}
-          data-page={view.page}
-          data-key={getPageKey(checkout, view)}
-          data-status={`${getPagePath(checkout)}/status`}
-          data-poll={pollSeconds(checkout, view)}
-          data-live={`${checkout.path}/live?knows=${getStamp(checkout)}`}
-          data-here={here}
-          data-opened={recordsOpening(checkout) ? `${checkout.path}/opened` : undefined}
-          {...frameData(checkout)}
-        >
-          <OfflineLine words={words} view={view} />
-          {view.page !== 'confirm' && isPaidHere(view) && <ClosingNote checkout={checkout} words={words} />}
-          {renderView(checkout, words, view)}
-        </main>
-      </div>
+      <Sheet
+        tone={pageTone(view)}
+        panel={<CheckoutPanel checkout={checkout} words={words} view={view} />}
+        data={{
+          'data-page': view.page,
+          'data-key': getPageKey(checkout, view),
+          'data-status': `${getPagePath(checkout)}/status`,
+          'data-poll': pollSeconds(checkout, view),
+          'data-live': `${checkout.path}/live?knows=${getStamp(checkout)}`,
+          'data-here': here,
+          'data-opened': recordsOpening(checkout) ? `${checkout.path}/opened` : undefined,
+          ...frameData(checkout),
+        }}
+      >
+        <OfflineLine words={words} view={view} />
+        {view.page !== 'confirm' && isPaidHere(view) && <ClosingNote checkout={checkout} words={words} />}
+        {renderView(checkout, words, view)}
+      </Sheet>
     ),
   })
 }
 
 export function renderHandoff(checkout: Checkout, words: Words, order: HandedOver): string {
-  return renderPage({
+  return renderBuyerPage({
     words,
     title: getPageTitle(checkout, words, { page: 'handoff', order }),
     testMode: !checkout.payment.livemode,
     brand: checkout.shop.brand,
     goTo: order.redirectUrl,
     children: (
-      <div class="sheet">
-        <Panel checkout={checkout} words={words} view={null} />
-        <main id="main" class="card brand" tabIndex={-1}>
-          <Handoff checkout={checkout} words={words} order={order} />
-        </main>
-      </div>
+      <Sheet tone="brand" panel={<CheckoutPanel checkout={checkout} words={words} view={null} />}>
+        <Handoff checkout={checkout} words={words} order={order} />
+      </Sheet>
     ),
   })
 }
@@ -90,7 +85,7 @@ export function renderHandoff(checkout: Checkout, words: Words, order: HandedOve
 /** Renders the receipt of a payment. The caller has checked that the payment succeeded. */
 export function renderReceipt(checkout: Checkout, words: Words): string {
   const { t } = words
-  return renderPage({
+  return renderBuyerPage({
     words,
     title: t(checkout.payment.livemode ? 'title.receipt' : 'title.receipt_test', { merchant: checkout.shop.name }),
     testMode: false,

@@ -1,4 +1,6 @@
-import { CodeImage, CopyField, Fold } from '../look/parts.tsx'
+import { CopyField } from '../kit/copy.tsx'
+import { Fold } from '../kit/fold.tsx'
+import { QrImage } from '../kit/qr.tsx'
 import type { Shown } from './shown.tsx'
 
 export function ContinueOnPhone({ checkout, words }: Shown) {
@@ -8,7 +10,7 @@ export function ContinueOnPhone({ checkout, words }: Shown) {
   return (
     <Fold icon="phone" title={t('phone.title')}>
       <p>{t('phone.text')}</p>
-      <CodeImage
+      <QrImage
         src={`${path}/code.svg`}
         name={t('phone.code', { amount: words.money(payment.amount), merchant: shop.name })}
       />

@@ -1,6 +1,5 @@
-import { renderPage } from '../layout.tsx'
-import type { IconName } from '../look/icons.tsx'
-import { FillLink, Head } from '../look/parts.tsx'
+import { renderBuyerProblem } from '../kit/buyer-page.tsx'
+import type { IconName } from '../kit/icon.tsx'
 import type { Words } from '../messages/words.ts'
 
 export type CheckoutProblem =
@@ -27,24 +26,13 @@ const ICONS: Readonly<Record<CheckoutProblem, IconName>> = {
 /** Renders the page of an error. `back` is the path of the checkout; null if there is none. */
 export function renderProblem(problem: CheckoutProblem, words: Words, back: string | null): string {
   const { t } = words
-  return renderPage({
+  const isRetried = RETRIED.includes(problem)
+  return renderBuyerProblem({
     words,
+    tone: isRetried ? 'wait' : 'problem',
+    icon: ICONS[problem],
     title: t(`problem.${problem}.heading`),
-    testMode: false,
-    brand: null,
-    children: (
-      <div class="sheet alone">
-        <main id="main" class={`card ${RETRIED.includes(problem) ? 'wait' : 'problem'}`} tabIndex={-1}>
-          <div role="alert">
-            <Head icon={ICONS[problem]} title={t(`problem.${problem}.heading`)} lead={t(`problem.${problem}.text`)} />
-          </div>
-          {back !== null && (
-            <FillLink href={back} icon="arrow">
-              {t(RETRIED.includes(problem) ? 'problem.retry' : 'problem.back')}
-            </FillLink>
-          )}
-        </main>
-      </div>
-    ),
+    text: t(`problem.${problem}.text`),
+    next: back === null ? null : { href: back, text: t(isRetried ? 'problem.retry' : 'problem.back') },
   })
 }

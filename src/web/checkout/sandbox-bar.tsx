@@ -1,4 +1,5 @@
-import { Icon } from '../look/icons.tsx'
+import { PostForm } from '../kit/form.tsx'
+import { Icon } from '../kit/icon.tsx'
 import { LANGUAGES, LOCALES } from '../messages/locales.ts'
 import type { Words } from '../messages/words.ts'
 import type { Checkout, Device } from './checkout.ts'
@@ -54,7 +55,7 @@ export function SandboxBar({ checkout, words }: { checkout: Checkout; words: Wor
           {sandbox.note}
         </p>
       )}
-      <form method="post" action={action}>
+      <PostForm action={action} look="">
         <fieldset>
           <legend>The partner</legend>
           {BAR_ACTIONS.map((name) => (
@@ -63,8 +64,8 @@ export function SandboxBar({ checkout, words }: { checkout: Checkout; words: Wor
             </button>
           ))}
         </fieldset>
-      </form>
-      <form method="post" action={action}>
+      </PostForm>
+      <PostForm action={action} look="">
         <fieldset>
           <legend>Skip time</legend>
           {BAR_SKIPS.map((seconds) => (
@@ -73,8 +74,8 @@ export function SandboxBar({ checkout, words }: { checkout: Checkout; words: Wor
             </button>
           ))}
         </fieldset>
-      </form>
-      <form method="post" action={action}>
+      </PostForm>
+      <PostForm action={action} look="">
         <fieldset>
           <legend>The buyer</legend>
           <Choice
@@ -87,7 +88,7 @@ export function SandboxBar({ checkout, words }: { checkout: Checkout; words: Wor
           <Choice name="language" label="Language" chosen={words.locale} options={LANGUAGE_NAMES} />
           <button type="submit">Apply</button>
         </fieldset>
-      </form>
+      </PostForm>
     </details>
   )
 }

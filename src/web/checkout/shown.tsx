@@ -1,7 +1,7 @@
 import { formatUsdc, type MicroUsdc } from '../../domain/money.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
-import { FillLink, OutlineLink } from '../look/parts.tsx'
-import type { Stop } from '../look/rail.tsx'
+import { FillLink, OutlineLink } from '../kit/button.tsx'
+import type { Stop } from '../kit/rail.tsx'
 import type { Words } from '../messages/words.ts'
 import type { OtherMoney } from './amounts.ts'
 import type { Checkout, Choice } from './checkout.ts'
@@ -29,11 +29,6 @@ export function ShopLink({ href, checkout, words, filled = false }: Shown & { hr
       {text}
     </OutlineLink>
   )
-}
-
-export function ShopMail({ checkout }: { readonly checkout: Pick<Checkout, 'shop'> }) {
-  const { supportEmail } = checkout.shop
-  return supportEmail === null ? null : <a href={`mailto:${supportEmail}`}>{supportEmail}</a>
 }
 
 /** Returns an http or https URL; null for `javascript:` and other schemes. */

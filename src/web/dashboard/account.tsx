@@ -1,7 +1,9 @@
-import { Field, type FormErrors, PostButton, PostForm } from '../site/form.tsx'
-import { SiteIcon } from '../site/icons.tsx'
-import { Recent } from '../site/moment.tsx'
-import { Card, Head } from '../site/parts.tsx'
+import { Card } from '../kit/card.tsx'
+import { Field, type FormErrors } from '../kit/field.tsx'
+import { PostButton, PostForm } from '../kit/form.tsx'
+import { Icon } from '../kit/icon.tsx'
+import { PageHead } from '../kit/page-head.tsx'
+import { Recent } from '../kit/time.tsx'
 import { type Frame, renderFramed, roleName } from './frame.tsx'
 
 export type OwnPasskey = {
@@ -32,7 +34,7 @@ export function renderAccount({ frame, passkeys, sessions, now }: AccountView): 
     narrow: true,
     children: (
       <>
-        <Head
+        <PageHead
           title="Your sign-in"
           lead={belongs ? `${frame.email} · ${roleName(frame.role)} of ${frame.account}` : frame.email}
           actions={
@@ -71,10 +73,10 @@ export function renderAccount({ frame, passkeys, sessions, now }: AccountView): 
         </Card>
         <Card id="dt" title="What we keep about you" lead="Both actions first ask you to confirm that it is you.">
           <div class="actions">
-            <a class="btn" href="/dashboard/account/data.json">
+            <a class="button" href="/dashboard/account/data.json">
               Download it
             </a>
-            <a class="btn danger" href="/dashboard/account/delete">
+            <a class="button danger" href="/dashboard/account/delete">
               Delete my sign-in
             </a>
           </div>
@@ -86,8 +88,8 @@ export function renderAccount({ frame, passkeys, sessions, now }: AccountView): 
 
 function AddPasskey() {
   return (
-    <a class="btn" href="/dashboard/passkey">
-      <SiteIcon name="plus" />
+    <a class="button" href="/dashboard/passkey">
+      <Icon name="plus" />
       Add
     </a>
   )
@@ -97,7 +99,7 @@ function PasskeyItem({ passkey, csrf, now }: { passkey: OwnPasskey; csrf: string
   const { id, name, createdAt, usedAt } = passkey
   return (
     <li>
-      <SiteIcon name="passkey" />
+      <Icon name="passkey" />
       <div class="grow">
         <strong>{name}</strong>
         <p class="soft">
@@ -109,8 +111,8 @@ function PasskeyItem({ passkey, csrf, now }: { passkey: OwnPasskey; csrf: string
           )}
         </p>
       </div>
-      <PostButton action="/dashboard/passkeys/remove" csrf={csrf} fields={{ id }} look="btn text">
-        Remove<span class="hidden"> {name}</span>
+      <PostButton action="/dashboard/passkeys/remove" csrf={csrf} fields={{ id }} look="button text">
+        Remove<span class="unseen"> {name}</span>
       </PostButton>
     </li>
   )
@@ -120,7 +122,7 @@ function SessionItem({ session, csrf, now }: { session: OwnSession; csrf: string
   const { id, device, ip, usedAt, isThis } = session
   return (
     <li>
-      <SiteIcon name="device" />
+      <Icon name="device" />
       <div class="grow">
         <strong>
           {device} {isThis && <span class="tag">this one</span>}
@@ -130,8 +132,8 @@ function SessionItem({ session, csrf, now }: { session: OwnSession; csrf: string
         </p>
       </div>
       {!isThis && (
-        <PostButton action="/dashboard/sessions/end" csrf={csrf} fields={{ id }} look="btn text">
-          Sign out<span class="hidden"> {device}</span>
+        <PostButton action="/dashboard/sessions/end" csrf={csrf} fields={{ id }} look="button text">
+          Sign out<span class="unseen"> {device}</span>
         </PostButton>
       )}
     </li>
@@ -153,11 +155,11 @@ export function renderWelcome({ frame, invitations, name, errors }: WelcomeView)
     narrow: true,
     children: (
       <>
-        <Head
+        <PageHead
           title="Welcome"
           lead={`You are signed in as ${frame.email}.`}
           actions={
-            <PostButton action="/dashboard/sign-out" csrf={frame.csrf} look="btn text">
+            <PostButton action="/dashboard/sign-out" csrf={frame.csrf} look="button text">
               Sign out
             </PostButton>
           }
@@ -169,7 +171,7 @@ export function renderWelcome({ frame, invitations, name, errors }: WelcomeView)
               action="/dashboard/accounts/join"
               csrf={frame.csrf}
               fields={{ account: merchantId }}
-              look="btn fill"
+              look="button fill"
             >
               Join {merchantName}
             </PostButton>
@@ -183,7 +185,7 @@ export function renderWelcome({ frame, invitations, name, errors }: WelcomeView)
               )}
             </Field>
             <div class="row">
-              <button type="submit" class="btn fill big">
+              <button type="submit" class="button fill big">
                 Create account
               </button>
             </div>

@@ -1,6 +1,6 @@
-import { momentText } from '../site/moment.tsx'
-import { Fold } from '../site/parts.tsx'
-import { Table } from '../site/table.tsx'
+import { Fold } from '../kit/fold.tsx'
+import { Table } from '../kit/table.tsx'
+import { timeText } from '../kit/time.tsx'
 import { usdcText } from './payment-words.tsx'
 
 export type DayReceived = { readonly day: string; readonly payments: number; readonly net_micro: string }
@@ -22,9 +22,10 @@ export function Chart({ days, total, by = 'day' }: ChartProps) {
   const top = step * 4n
   const width = WIDTH / days.length
   const last = days.length - 1
+  const style = by === 'day' ? 'date' : 'month'
   return (
     <figure class="stack" aria-labelledby="vol-t">
-      <figcaption id="vol-t" class="hidden">
+      <figcaption id="vol-t" class="unseen">
         {`USDC received per ${by}. The table below has every number.`}
       </figcaption>
       <div class="plot">
@@ -39,7 +40,7 @@ export function Chart({ days, total, by = 'day' }: ChartProps) {
           role="img"
           aria-label={`Bars: ${total} USDC in ${days.length} ${by}s`}
         >
-          <path class="grid" d="M0 0H900M0 25H900M0 50H900M0 75H900M0 100H900" />
+          <path class="gridlines" d="M0 0H900M0 25H900M0 50H900M0 75H900M0 100H900" />
           {days.map(({ day, net_micro: net }, index) => {
             const height = Number((BigInt(net) * 10_000n) / top) / 100
             return (
@@ -51,14 +52,14 @@ export function Chart({ days, total, by = 'day' }: ChartProps) {
                 width={((width * 2) / 3).toFixed(1)}
                 height={height.toFixed(2)}
               >
-                <title>{`${momentText(day, by)}: ${usdcText(net, 2)} USDC`}</title>
+                <title>{`${timeText(day, style)}: ${usdcText(net, 2)} USDC`}</title>
               </rect>
             )
           })}
         </svg>
         <ol class="x" aria-hidden="true">
           {[0, Math.floor(last / 2), last].map((index) => (
-            <li key={index}>{momentText(days[index]?.day ?? '', by)}</li>
+            <li key={index}>{timeText(days[index]?.day ?? '', style)}</li>
           ))}
         </ol>
       </div>
@@ -69,7 +70,7 @@ export function Chart({ days, total, by = 'day' }: ChartProps) {
             caption={`USDC received per ${by}`}
             rows={days.toReversed()}
             columns={[
-              { name: by === 'day' ? 'Day' : 'Month', cell: ({ day }) => momentText(day, by) },
+              { name: by === 'day' ? 'Day' : 'Month', cell: ({ day }) => timeText(day, style) },
               { name: 'Payments', look: 'num', cell: ({ payments }) => payments },
               { name: 'Received (USDC)', look: 'num', cell: ({ net_micro: net }) => usdcText(net, 6) },
             ]}

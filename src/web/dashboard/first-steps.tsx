@@ -1,9 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { CodeBlock } from '../docs/code/code.tsx'
+import { Field, type FormErrors } from '../kit/field.tsx'
+import { Fold } from '../kit/fold.tsx'
+import { PostButton, PostForm } from '../kit/form.tsx'
+import { Icon } from '../kit/icon.tsx'
+import { Note } from '../kit/note.tsx'
 import { PasskeyButton } from '../sign-in/sign-in.tsx'
-import { Field, type FormErrors, PostButton, PostForm } from '../site/form.tsx'
-import { SiteIcon } from '../site/icons.tsx'
-import { Fold, Note } from '../site/parts.tsx'
 import type { Frame } from './frame.tsx'
 
 export type FirstView = {
@@ -128,15 +130,15 @@ function Pinned({ look, isNext = false, pin, title, text, children }: PinnedProp
 function Done() {
   return (
     <>
-      <SiteIcon name="check" />
-      <span class="hidden">Done</span>
+      <Icon name="check" />
+      <span class="unseen">Done</span>
     </>
   )
 }
 
 /** Only the next step has a filled button. */
 const look = ({ view }: StepProps, name: StepName): string =>
-  STEPS.find((step) => !view.done[step.name])?.name === name ? 'btn fill' : 'btn'
+  STEPS.find((step) => !view.done[step.name])?.name === name ? 'button fill' : 'button'
 
 function SetWallet(props: StepProps) {
   const { frame, view } = props
@@ -195,7 +197,7 @@ function AddEndpoint(props: StepProps) {
           Use the local webhook inbox
         </PostButton>
       )}
-      <a class={view.hasInbox ? 'btn' : look(props, 'webhook')} href="/dashboard/webhooks/new">
+      <a class={view.hasInbox ? 'button' : look(props, 'webhook')} href="/dashboard/webhooks/new">
         Add your own endpoint
       </a>
     </div>
@@ -229,7 +231,7 @@ function TakePayment(props: StepProps) {
           Pay it at the checkout
         </a>
       )}
-      <a class={view.checkout === null ? look(props, 'payment') : 'btn'} href="/dashboard/payments/new">
+      <a class={view.checkout === null ? look(props, 'payment') : 'button'} href="/dashboard/payments/new">
         Create a payment
       </a>
     </div>
@@ -263,7 +265,7 @@ function MadeKey({ madeKey, publicUrl }: { madeKey: string; publicUrl: string })
   return (
     <div class="stack">
       <Note tone="wait" icon="key" strong="Copy it now. The key is not shown again.">
-        <p>Run this in a terminal. The response has a checkout_url: open it and pay.</p>
+        Run this in a terminal. The response has a checkout_url: open it and pay.
       </Note>
       <CodeBlock name="Terminal" label="The call that creates a payment" text={firstCall(publicUrl, madeKey)} />
     </div>

@@ -1,6 +1,8 @@
-import { renderDoor } from '../site/document.tsx'
-import { ErrorSummary, Field, type FormErrors, PostForm } from '../site/form.tsx'
-import { Head, Note } from '../site/parts.tsx'
+import { ErrorSummary, Field, type FormErrors } from '../kit/field.tsx'
+import { FormEnd, PostForm } from '../kit/form.tsx'
+import { Note } from '../kit/note.tsx'
+import { PageHead } from '../kit/page-head.tsx'
+import { renderDoor } from '../kit/site-page.tsx'
 import { type Frame, renderFramed } from './frame.tsx'
 
 export type ForgetView = {
@@ -17,17 +19,15 @@ export function renderForget({ frame, needed, errors }: ForgetView): string {
     narrow: true,
     children: (
       <>
-        <Head
+        <PageHead
           back={{ href: '/dashboard/account', name: 'Your sign-in' }}
           title="Delete your sign-in"
           lead={`${frame.email} is deleted: your passkeys, sessions, memberships and e-mail notifications. Payments and accounting records belong to the account and stay.`}
         />
         {needed.length > 0 ? (
-          <Note tone="wait" icon="warn" strong="An account needs you">
-            <p>
-              Nobody else is an owner of {needed.join(', ')}. Make somebody else an owner, or, where you are alone,
-              revoke its keys and deactivate its links first, and wait until money on its way has arrived.
-            </p>
+          <Note tone="wait" icon="warning" strong="An account needs you">
+            Nobody else is an owner of {needed.join(', ')}. Make somebody else an owner, or, where you are alone, revoke
+            its keys and deactivate its links first, and wait until money on its way has arrived.
           </Note>
         ) : (
           <PostForm action="/dashboard/account/delete" csrf={frame.csrf} look="form card">
@@ -36,14 +36,9 @@ export function renderForget({ frame, needed, errors }: ForgetView): string {
               {(attributes) => <input {...attributes} type="email" required maxLength={254} autocomplete="off" />}
             </Field>
             <p class="soft">This cannot be undone. If you sign in with this address again, you start with nothing.</p>
-            <div class="row">
-              <button type="submit" class="btn danger big">
-                Delete my sign-in
-              </button>
-              <a class="btn text" href="/dashboard/account">
-                Cancel
-              </a>
-            </div>
+            <FormEnd back="/dashboard/account" danger>
+              Delete my sign-in
+            </FormEnd>
           </PostForm>
         )}
       </>
@@ -57,7 +52,7 @@ export function renderForgotten(): string {
     <>
       <p>Your sign-in is deleted, and every session has ended.</p>
       <p>
-        <a class="btn" href="/">
+        <a class="button" href="/">
           Go to the home page
         </a>
       </p>

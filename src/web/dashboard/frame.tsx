@@ -1,8 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import type { Role } from '../../domain/account/roles.ts'
-import { renderDocument } from '../site/document.tsx'
-import { SiteIcon } from '../site/icons.tsx'
-import { SideNav, TopBar } from '../site/nav.tsx'
+import { renderDocument } from '../kit/document.tsx'
+import { PostForm } from '../kit/form.tsx'
+import { Icon, type IconName } from '../kit/icon.tsx'
+import { Logo } from '../kit/logo.tsx'
+import { SideNav, TopBar } from '../kit/nav.tsx'
+import { Note } from '../kit/note.tsx'
+import { Main, SITE, SkipLink } from '../kit/site-page.tsx'
+import { TestBar } from '../kit/test-bar.tsx'
 import { DONE, type Done } from './done.ts'
 
 export type Frame = {
@@ -21,7 +26,7 @@ export type Frame = {
   readonly done?: Done | null
 }
 
-type Place = { readonly href: string; readonly name: string; readonly icon: SiteIcon }
+type Place = { readonly href: string; readonly name: string; readonly icon: IconName }
 
 const MAIN: readonly Place[] = [
   { href: '/dashboard', name: 'Overview', icon: 'home' },
@@ -57,47 +62,32 @@ export function renderFramed({ frame, title, narrow = false, follow, children }:
   const { account, testMode, done } = frame
   const name = account === null ? title : `${title} · ${account}${testMode ? ' (test)' : ''}`
   return renderDocument({
-    title: name,
+    ...SITE,
+    title: `${name} · Pinrail`,
     look: `app${testMode ? ' is-test' : ''}${account === null ? ' bare' : ''}`,
     children: (
       <>
-        <a class="skip" href="#main">
-          Skip to content
-        </a>
-        {testMode && <TestBar otherModeUrl={frame.otherModeUrl} />}
+        <SkipLink />
+        {testMode && (
+          <TestBar label="Test mode" tag="Test" text="No real money moves.">
+            {frame.otherModeUrl !== null && <a href={`${frame.otherModeUrl}/dashboard`}>Switch to live</a>}
+          </TestBar>
+        )}
         <TopBar home="/dashboard" homeName="Pinrail, overview" hasMenu={account !== null}>
           {account ?? 'Pinrail'}
         </TopBar>
         {account !== null && <Nav frame={frame} />}
-        <main id="main" class={narrow ? 'page mid' : 'page'} tabIndex={-1}>
-          <div class="in" data-follow={follow}>
-            {done != null && <Saved done={done} />}
-            {children}
-          </div>
-        </main>
+        <Main narrow={narrow} follow={follow}>
+          {done != null && (
+            <Note tone="success" icon="circle_check" role="status">
+              {DONE[done]}
+            </Note>
+          )}
+          {children}
+        </Main>
       </>
     ),
   })
-}
-
-function Saved({ done }: { done: Done }) {
-  return (
-    <div class="note success" role="status">
-      <SiteIcon name="okring" />
-      <p class="grow">{DONE[done]}</p>
-    </div>
-  )
-}
-
-function TestBar({ otherModeUrl }: { otherModeUrl: string | null }) {
-  return (
-    <aside class="test" aria-label="Test mode">
-      <p>
-        <b class="tag">Test</b> No real money moves.
-      </p>
-      {otherModeUrl !== null && <a href={`${otherModeUrl}/dashboard`}>Switch to live</a>}
-    </aside>
-  )
 }
 
 function Nav({ frame }: { frame: Frame }) {
@@ -115,7 +105,7 @@ function Nav({ frame }: { frame: Frame }) {
         <PlaceItem place={{ href: '/docs', name: 'Docs', icon: 'book' }} path={frame.path} />
         <li>
           <a href="/dashboard/account" aria-current={frame.path === '/dashboard/account' ? 'page' : undefined}>
-            <SiteIcon name="user" />
+            <Icon name="user" />
             Your sign-in
             {frame.role !== null && <small>{roleName(frame.role)}</small>}
           </a>
@@ -129,23 +119,20 @@ function Account({ frame: { account, accounts, csrf, testMode } }: { frame: Fram
   return (
     <details class="who">
       <summary>
-        <span class="avatar" aria-hidden="true">
-          {initials(account ?? '')}
-        </span>
+        <Logo shop={{ name: account ?? '', logo: null }} />
         <span>
           {account}
           <small>{testMode ? 'Test mode' : 'Live'}</small>
         </span>
-        <SiteIcon name="down" />
+        <Icon name="down" />
       </summary>
-      <form class="menu" method="post" action="/dashboard/accounts/choose">
-        <input type="hidden" name="_form" value={csrf} />
+      <PostForm action="/dashboard/accounts/choose" csrf={csrf} look="menu">
         {accounts.map(({ merchantId, name }) => (
-          <button key={merchantId} class="btn text" type="submit" name="account" value={merchantId}>
+          <button key={merchantId} class="button text" type="submit" name="account" value={merchantId}>
             {name}
           </button>
         ))}
-      </form>
+      </PostForm>
     </details>
   )
 }
@@ -165,7 +152,7 @@ function PlaceItem({ place: { href, name, icon }, path }: { place: Place; path: 
   return (
     <li>
       <a href={href} aria-current={isHere ? 'page' : undefined}>
-        <SiteIcon name={icon} />
+        <Icon name={icon} />
         {name}
       </a>
     </li>
@@ -174,12 +161,4 @@ function PlaceItem({ place: { href, name, icon }, path }: { place: Place; path: 
 
 export function roleName(role: Role): string {
   return `${role.charAt(0).toUpperCase()}${role.slice(1)}`
-}
-
-function initials(name: string): string {
-  const words = name.split(/\s+/).filter((word) => word !== '')
-  return words
-    .slice(0, 2)
-    .map((word) => Array.from(word)[0]?.toUpperCase() ?? '')
-    .join('')
 }

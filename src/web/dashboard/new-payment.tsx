@@ -1,9 +1,10 @@
 import { hasAbility } from '../../domain/account/roles.ts'
+import { Curl, curlText } from '../kit/curl.tsx'
+import { ErrorSummary, Field, type FormErrors } from '../kit/field.tsx'
+import { FormEnd, PostForm } from '../kit/form.tsx'
+import { Icon } from '../kit/icon.tsx'
+import { PageHead } from '../kit/page-head.tsx'
 import { CurrencyField, HowPaid, ReferenceField } from '../links/maker/link-form.tsx'
-import { curlText } from '../site/curl.ts'
-import { ErrorSummary, Field, FormEnd, type FormErrors, PostForm } from '../site/form.tsx'
-import { SiteIcon } from '../site/icons.tsx'
-import { Curl, Head } from '../site/parts.tsx'
 import { type Frame, renderFramed } from './frame.tsx'
 import { WalletNeeded } from './wallet-needed.tsx'
 
@@ -29,8 +30,8 @@ export type NewPaymentView = {
 export function NewPayment({ frame: { role } }: { frame: Frame }) {
   if (role === null || !hasAbility(role, 'sell')) return null
   return (
-    <a class="btn fill" href="/dashboard/payments/new">
-      <SiteIcon name="plus" />
+    <a class="button fill" href="/dashboard/payments/new">
+      <Icon name="plus" />
       New payment
     </a>
   )
@@ -44,12 +45,11 @@ export function renderNewPayment({ frame, draft, errors, once, hasWallet, public
     narrow: true,
     children: (
       <>
-        <Head back={{ href: '/dashboard/payments', name: 'Payments' }} title="New payment" />
+        <PageHead back={{ href: '/dashboard/payments', name: 'Payments' }} title="New payment" />
         {!hasWallet && <WalletNeeded href="/dashboard">The USDC of the payment goes there.</WalletNeeded>}
-        <PostForm action="/dashboard/payments" csrf={frame.csrf} look="form card">
-          <input type="hidden" name="once" value={once} />
+        <PostForm action="/dashboard/payments" csrf={frame.csrf} fields={{ once }} look="form card">
           <ErrorSummary errors={errors} />
-          <div class="inline top">
+          <div class="inline">
             <div class="grow">
               <Field name="amount" label="Amount" errors={errors}>
                 {(attributes) => (

@@ -1,9 +1,12 @@
 import type { Money } from '../../domain/money.ts'
 import type { Payment } from '../../domain/payment/payment-object.ts'
 import { plural } from '../../domain/plural.ts'
-import { SiteIcon } from '../site/icons.tsx'
-import { Moment, momentText, spanText } from '../site/moment.tsx'
-import { Card, Copy, Fact, Facts, Head, shorten } from '../site/parts.tsx'
+import { Card } from '../kit/card.tsx'
+import { Copy, shorten } from '../kit/copy.tsx'
+import { Fact, Facts } from '../kit/facts.tsx'
+import { Icon } from '../kit/icon.tsx'
+import { PageHead } from '../kit/page-head.tsx'
+import { spanText, Time, timeText } from '../kit/time.tsx'
 import { Chart, type DayReceived } from './chart.tsx'
 import { FirstSteps, type FirstView } from './first-steps.tsx'
 import { type Frame, renderFramed } from './frame.tsx'
@@ -45,10 +48,10 @@ export function renderOverview(view: OverviewView): string {
     children: (
       <>
         {latest.length === 0 ? (
-          <Head title="Welcome" lead={welcome(frame)} />
+          <PageHead title="Welcome" lead={welcome(frame)} />
         ) : (
           <>
-            <Head title="Overview" lead={<Moment at={now} />} actions={<NewPayment frame={frame} />} />
+            <PageHead title="Overview" lead={<Time at={now} />} actions={<NewPayment frame={frame} />} />
             <Stats view={view} />
           </>
         )}
@@ -67,7 +70,7 @@ export function renderOverview(view: OverviewView): string {
                 title="Latest payments"
                 flush
                 actions={
-                  <a class="btn text" href="/dashboard/payments">
+                  <a class="button text" href="/dashboard/payments">
                     All payments
                   </a>
                 }
@@ -140,7 +143,7 @@ function Attention({ waiting, now }: { waiting: readonly Waiting[]; now: string 
       <ul class="list">
         {waiting.map(({ paymentId, amount, order, what, since }) => (
           <li key={`${paymentId} ${what}`} class="wait">
-            <SiteIcon name="warn" />
+            <Icon name="warning" />
             <div class="grow">
               <a class="row-link" href={`/dashboard/payments/${paymentId}`}>
                 <b>
@@ -149,10 +152,10 @@ function Attention({ waiting, now }: { waiting: readonly Waiting[]; now: string 
               </a>
               <p class="soft">{what}</p>
             </div>
-            <time class="soft" dateTime={since} title={`Since ${momentText(since, 'long')} UTC`}>
+            <time class="soft" dateTime={since} title={`Since ${timeText(since, 'long')} UTC`}>
               {spanText(Date.parse(now) - Date.parse(since))}
             </time>
-            <span class="btn" aria-hidden="true">
+            <span class="button" aria-hidden="true">
               Review
             </span>
           </li>

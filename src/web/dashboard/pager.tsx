@@ -6,12 +6,12 @@ export function Pager({ newer, older }: { newer: string | null; older: string | 
       {newer === null ? (
         <span />
       ) : (
-        <a class="btn" href={newer} rel="prev">
+        <a class="button" href={newer} rel="prev">
           Back
         </a>
       )}
       {older !== null && (
-        <a class="btn" href={older} rel="next">
+        <a class="button" href={older} rel="next">
           More
         </a>
       )}
@@ -24,7 +24,7 @@ export function Older({ href }: { href: string | null }) {
   if (href === null) return null
   return (
     <footer class="pager row between">
-      <a class="btn" href={href} rel="next">
+      <a class="button" href={href} rel="next">
         Older
       </a>
     </footer>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { merchantUsdc, type Payment } from '../../domain/payment/payment-object.ts'
-import { Recent } from '../site/moment.tsx'
-import { RowLink, Table } from '../site/table.tsx'
+import { RowLink, Table } from '../kit/table.tsx'
+import { Recent } from '../kit/time.tsx'
 import { Fiat, methodText, receivesNothing, Status, Usdc } from './payment-words.tsx'
 
 type PaymentTableProps = {
@@ -62,7 +62,7 @@ function Received({ payment }: { payment: Payment }) {
   return (
     <span class="soft">
       <span aria-hidden="true">–</span>
-      <span class="hidden">{receivesNothing(payment)}</span>
+      <span class="unseen">{receivesNothing(payment)}</span>
     </span>
   )
 }

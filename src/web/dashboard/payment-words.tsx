@@ -4,27 +4,27 @@ import { isClosed, isOpen, type PaymentStatus } from '../../domain/payment/payme
 import type { Payment } from '../../domain/payment/payment-object.ts'
 import { merchantText } from '../../domain/payment/reviews.ts'
 import type { Amounts, OtherMoney } from '../checkout/amounts.ts'
-import type { Tone } from '../look/parts.tsx'
-import { SiteIcon } from '../site/icons.tsx'
-import { momentText } from '../site/moment.tsx'
-import { Amount } from '../site/parts.tsx'
+import type { IconName } from '../kit/icon.tsx'
+import { State } from '../kit/state.tsx'
+import { timeText } from '../kit/time.tsx'
+import type { Tone } from '../kit/tone.ts'
 
-type Look = { readonly word: string; readonly tone: Tone; readonly icon: SiteIcon }
+type Look = { readonly word: string; readonly tone: Tone; readonly icon: IconName }
 
 const STATUS_LOOKS: Readonly<Record<PaymentStatus, Look>> = {
   created: { word: 'Created', tone: 'quiet', icon: 'clock' },
   pending: { word: 'Waiting for buyer', tone: 'quiet', icon: 'clock' },
-  processing: { word: 'Processing', tone: 'brand', icon: 'half' },
-  settling: { word: 'Sending USDC', tone: 'brand', icon: 'half' },
-  under_review: { word: 'Under review', tone: 'wait', icon: 'warn' },
-  succeeded: { word: 'Succeeded', tone: 'success', icon: 'okring' },
-  failed: { word: 'Failed', tone: 'problem', icon: 'xring' },
+  processing: { word: 'Processing', tone: 'brand', icon: 'circle_next' },
+  settling: { word: 'Sending USDC', tone: 'brand', icon: 'circle_next' },
+  under_review: { word: 'Under review', tone: 'wait', icon: 'warning' },
+  succeeded: { word: 'Succeeded', tone: 'success', icon: 'circle_check' },
+  failed: { word: 'Failed', tone: 'problem', icon: 'circle_close' },
   expired: { word: 'Expired', tone: 'quiet', icon: 'clock' },
-  canceled: { word: 'Canceled', tone: 'quiet', icon: 'minus' },
-  refunded: { word: 'Refunded', tone: 'quiet', icon: 'undo' },
+  canceled: { word: 'Canceled', tone: 'quiet', icon: 'circle_minus' },
+  refunded: { word: 'Refunded', tone: 'quiet', icon: 'back' },
 }
 
-const PAID_IN_PART: Look = { word: 'Paid in part', tone: 'wait', icon: 'half' }
+const PAID_IN_PART: Look = { word: 'Paid in part', tone: 'wait', icon: 'circle_next' }
 
 type Stated = Pick<Payment, 'status'> & Partial<Pick<Payment, 'statusReason' | 'exception'>>
 
@@ -40,10 +40,9 @@ function isOpenInPart({ status, exception }: Stated): boolean {
 export function Status(stated: Stated) {
   const { word, tone, icon } = statusLook(stated)
   return (
-    <span class={`status ${tone}`}>
-      <SiteIcon name={icon} />
+    <State tone={tone} icon={icon}>
       {word}
-    </span>
+    </State>
   )
 }
 
@@ -67,12 +66,21 @@ export function usdcText(micro: MicroUsdc, decimals: 2 | 6): string {
 /** Formats an amount: `1,249.00 EUR`. */
 const moneyText = (money: Money): string => `${fiatText(money)} ${money.currency}`
 
+/** An amount with its currency, which has a separate column in a table. */
+export function CodedAmount({ number, code }: { number: string; code: string }) {
+  return (
+    <span class="amt">
+      {number} <span class="cur">{code}</span>
+    </span>
+  )
+}
+
 export function Fiat({ money }: { money: Money }) {
-  return <Amount number={fiatText(money)} code={money.currency} />
+  return <CodedAmount number={fiatText(money)} code={money.currency} />
 }
 
 export function Usdc({ micro, decimals = 6 }: { micro: MicroUsdc; decimals?: 2 | 6 }) {
-  return <Amount number={usdcText(micro, decimals)} code="USDC" />
+  return <CodedAmount number={usdcText(micro, decimals)} code="USDC" />
 }
 
 /** Returns the used or pinned method; null if the buyer picks. A payment in parts is in USDC. */
@@ -106,7 +114,7 @@ function describePart({ status, expiresAt }: Payment, { received, missing }: Non
   const rest = moneyText(missing)
   const of = `The buyer paid ${moneyText(received)}, and ${rest} is missing. Do not ship yet.`
   return isOpen(status)
-    ? `${of} The buyer can pay the missing ${rest} at the checkout until ${momentText(expiresAt, 'long')} UTC.`
+    ? `${of} The buyer can pay the missing ${rest} at the checkout until ${timeText(expiresAt, 'long')} UTC.`
     : `${of} Pinrail accepts it or returns it to the buyer, who should not pay again. If the missing ${rest} arrives with the same order, the payment continues automatically.`
 }
 

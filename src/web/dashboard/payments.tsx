@@ -3,8 +3,11 @@ import { CURRENCIES } from '../../domain/currencies.ts'
 import { PROVIDERS, USED_PROVIDER_NAMES } from '../../domain/methods.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Payment } from '../../domain/payment/payment-object.ts'
-import { SiteIcon } from '../site/icons.tsx'
-import { Curl, Head } from '../site/parts.tsx'
+import { Curl } from '../kit/curl.tsx'
+import { HiddenFields } from '../kit/form.tsx'
+import { Icon } from '../kit/icon.tsx'
+import { PageHead } from '../kit/page-head.tsx'
+import { SearchForm } from '../kit/search.tsx'
 import { type Frame, renderFramed } from './frame.tsx'
 import { NewPayment } from './new-payment.tsx'
 import { Pager } from './pager.tsx'
@@ -75,7 +78,7 @@ export function renderPayments(view: PaymentsView): string {
     title: 'Payments',
     children: (
       <>
-        <Head
+        <PageHead
           title="Payments"
           actions={
             <>
@@ -86,7 +89,7 @@ export function renderPayments(view: PaymentsView): string {
         />
         {isAny && <Tabs view={view} />}
         {isAny && <Filters query={query} />}
-        <div class="sheet">
+        <div class="table-box">
           {payments.length > 0 ? (
             <PaymentTable
               caption={`Payments, ${query.sort === 'newest' ? 'newest' : 'oldest'} first`}
@@ -116,9 +119,9 @@ const FILES = [
 
 function Export({ query }: { query: PaymentsQuery }) {
   return (
-    <details class="more">
-      <summary class="btn">
-        <SiteIcon name="download" />
+    <details class="dropdown">
+      <summary class="button">
+        <Icon name="save" />
         Export
       </summary>
       <ul class="menu">
@@ -156,42 +159,27 @@ function Tabs({ view: { query, counts } }: { view: PaymentsView }) {
   )
 }
 
-/** Hidden fields that keep the other filters: each filter is a separate form. */
-function OtherFilters({ query, but }: { query: PaymentsQuery; but: keyof PaymentsQuery }) {
+/** Returns the other filters as the fields of a form: each filter is a separate form. */
+function otherFilters(query: PaymentsQuery, but: keyof PaymentsQuery): [name: string, value: string][] {
   const href = paymentsHref(query, { [but]: but === 'status' ? [] : but === 'view' ? 'all' : '' })
-  const others = [...new URL(href, 'https://pinrail.invalid').searchParams]
-  return (
-    <>
-      {others.map(([name, value]) => (
-        <input key={name} type="hidden" name={name} value={value} />
-      ))}
-    </>
-  )
+  return [...new URL(href, 'https://pinrail.invalid').searchParams]
 }
 
 function Filters({ query }: { query: PaymentsQuery }) {
   const isSet = paymentsHref(query, { view: 'all', sort: 'newest' }) !== PATH
   return (
     <search class="row tight">
-      <form class="search" method="get" action={PATH}>
-        <OtherFilters query={query} but="q" />
-        <SiteIcon name="search" />
-        <label class="hidden" for="q">
-          Search payments
-        </label>
-        <input
-          id="q"
-          name="q"
-          type="search"
-          value={query.q}
-          placeholder="Order, description, id, transaction"
-          aria-keyshortcuts="/"
-        />
-      </form>
+      <SearchForm
+        action={PATH}
+        label="Search payments"
+        value={query.q}
+        placeholder="Order, description, id, transaction"
+        fields={otherFilters(query, 'q')}
+      />
       <div class="row tight">
         <Chip query={query} but="created" name="Created" value={query.created === '' ? '' : PERIODS[query.created]}>
           {Object.entries(PERIODS).map(([key, name]) => (
-            <label key={key} class="check">
+            <label key={key} class="choice">
               <input type="radio" name="created" value={key} checked={query.created === key} />
               {name}
             </label>
@@ -199,7 +187,7 @@ function Filters({ query }: { query: PaymentsQuery }) {
         </Chip>
         <Chip query={query} but="status" name="Status" value={query.status.join(', ')}>
           {PAYMENT_STATUSES.map((status) => (
-            <label key={status} class="check">
+            <label key={status} class="choice">
               <input type="checkbox" name="status" value={status} checked={query.status.includes(status)} />
               <Status status={status} />
             </label>
@@ -207,7 +195,7 @@ function Filters({ query }: { query: PaymentsQuery }) {
         </Chip>
         <Chip query={query} but="provider" name="Method" value={query.provider}>
           {USED_PROVIDER_NAMES.map((provider) => (
-            <label key={provider} class="check">
+            <label key={provider} class="choice">
               <input type="radio" name="provider" value={provider} checked={query.provider === provider} />
               {PROVIDERS[provider].label}
             </label>
@@ -223,7 +211,7 @@ function Filters({ query }: { query: PaymentsQuery }) {
           </select>
         </Chip>
         {isSet && (
-          <a class="btn text" href={PATH}>
+          <a class="button text" href={PATH}>
             Clear
           </a>
         )}
@@ -248,18 +236,18 @@ function Chip({
   return (
     <details class={value === '' ? 'chip' : 'chip on'} name="filter">
       <summary>
-        {value === '' ? <SiteIcon name="plus" /> : null}
+        {value === '' ? <Icon name="plus" /> : null}
         {value === '' ? name : `${name}: `}
         {value !== '' && <b>{value}</b>}
       </summary>
       <form class="pop stack tight" method="get" action={PATH}>
-        <OtherFilters query={query} but={but} />
+        <HiddenFields fields={otherFilters(query, but)} />
         <fieldset>
           <legend>{name}</legend>
           {children}
         </fieldset>
         <div class="actions">
-          <button type="submit" class="btn fill">
+          <button type="submit" class="button fill">
             Apply
           </button>
         </div>
@@ -279,7 +267,7 @@ function Empty({ query, isAny }: { query: PaymentsQuery; isAny: boolean }) {
             : `No payment has “${query.q}” and matches the filters.`}
         </p>
         <p class="actions">
-          <a class="btn" href={PATH}>
+          <a class="button" href={PATH}>
             Show all payments
           </a>
         </p>
@@ -288,12 +276,12 @@ function Empty({ query, isAny }: { query: PaymentsQuery; isAny: boolean }) {
   return (
     <div class="empty stack">
       <span class="pin large">
-        <SiteIcon name="payments" />
+        <Icon name="payments" />
       </span>
       <h2>No payments yet</h2>
       <p class="soft">A payment is one buyer paying you once. Your shop creates it with an API key.</p>
       <p class="actions">
-        <a class="btn" href="/docs/first-payment#create-a-payment">
+        <a class="button" href="/docs/first-payment#create-a-payment">
           Learn how
         </a>
       </p>

@@ -1,10 +1,12 @@
 import { ROLES, type Role } from '../../domain/account/roles.ts'
 import { plural } from '../../domain/plural.ts'
-import { ErrorSummary, Field, type FormErrors, PostButton, PostForm } from '../site/form.tsx'
-import { SiteIcon } from '../site/icons.tsx'
-import { Recent } from '../site/moment.tsx'
-import { Card, Head } from '../site/parts.tsx'
-import { Table } from '../site/table.tsx'
+import { Card } from '../kit/card.tsx'
+import { ErrorSummary, Field, type FormErrors } from '../kit/field.tsx'
+import { PostButton, PostForm } from '../kit/form.tsx'
+import { Icon } from '../kit/icon.tsx'
+import { PageHead } from '../kit/page-head.tsx'
+import { Table } from '../kit/table.tsx'
+import { Recent } from '../kit/time.tsx'
 import { type Frame, renderFramed, roleName } from './frame.tsx'
 
 export type TeamMember = {
@@ -40,16 +42,16 @@ export function renderTeam(view: TeamView): string {
     title: 'Team',
     children: (
       <>
-        <Head title="Team" lead="Who can do what. Every action is logged." />
+        <PageHead title="Team" lead="Who can do what. Every action is logged." />
         <ErrorSummary errors={view.errors} />
-        <div class="sheet">
+        <div class="table-box">
           <Members view={view} />
         </div>
         <div class={owns ? 'cols' : 'stack'}>
           <div class="col">
             <section class="stack tight" aria-labelledby="au">
               <h2 id="au">Audit log</h2>
-              <div class="sheet">
+              <div class="table-box">
                 <Table<AuditLine>
                   caption="Audit log, newest first"
                   rows={audit}
@@ -119,7 +121,7 @@ function Members({ view: { members, invitations, frame, owns, now } }: { view: T
             ),
         },
         {
-          name: <span class="hidden">Actions</span>,
+          name: <span class="unseen">Actions</span>,
           look: 'num',
           cell: (row) =>
             !owns ? null : row.until !== null ? (
@@ -127,9 +129,9 @@ function Members({ view: { members, invitations, frame, owns, now } }: { view: T
                 action="/dashboard/team/withdraw"
                 csrf={frame.csrf}
                 fields={{ email: row.email }}
-                look="btn text"
+                look="button text"
               >
-                Withdraw<span class="hidden"> the invitation of {row.email}</span>
+                Withdraw<span class="unseen"> the invitation of {row.email}</span>
               </PostButton>
             ) : row.email !== frame.email ? (
               <MemberActions row={row} csrf={frame.csrf} />
@@ -142,9 +144,9 @@ function Members({ view: { members, invitations, frame, owns, now } }: { view: T
 
 function MemberActions({ row: { personId, email, role }, csrf }: { row: Row; csrf: string }) {
   return (
-    <details class="more">
+    <details class="dropdown">
       <summary class="mini" aria-label={`Actions for ${email}`}>
-        <SiteIcon name="dots" />
+        <Icon name="dots" />
       </summary>
       <div class="menu stack tight">
         {ROLES.filter((other) => other !== role).map((other) => (
@@ -153,12 +155,12 @@ function MemberActions({ row: { personId, email, role }, csrf }: { row: Row; csr
             action="/dashboard/team/role"
             csrf={csrf}
             fields={{ person: personId, role: other }}
-            look="btn text"
+            look="button text"
           >
             Make {roleName(other).toLowerCase()}
           </PostButton>
         ))}
-        <PostButton action="/dashboard/team/remove" csrf={csrf} fields={{ person: personId }} look="btn danger">
+        <PostButton action="/dashboard/team/remove" csrf={csrf} fields={{ person: personId }} look="button danger">
           Remove
         </PostButton>
       </div>
@@ -189,7 +191,7 @@ function Invite({ view: { frame, email, errors } }: { view: TeamView }) {
               </select>
             )}
           </Field>
-          <button type="submit" class="btn fill">
+          <button type="submit" class="button fill">
             Send invitation
           </button>
         </PostForm>

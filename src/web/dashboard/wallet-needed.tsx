@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { Note } from '../site/parts.tsx'
+import { Note } from '../kit/note.tsx'
 
 /** The note that a wallet must be set at `href` first. The children explain what the wallet is for. */
 export function WalletNeeded({ href, children }: { readonly href: string; readonly children: ComponentChildren }) {
@@ -9,12 +9,12 @@ export function WalletNeeded({ href, children }: { readonly href: string; readon
       icon="wallet"
       strong="Set a wallet first"
       actions={
-        <a class="btn" href={href}>
+        <a class="button" href={href}>
           Set a wallet
         </a>
       }
     >
-      <p>{children}</p>
+      {children}
     </Note>
   )
 }

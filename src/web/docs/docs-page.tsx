@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { ASSETS } from '../assets.ts'
-import { renderHtml } from '../render.ts'
-import { SiteIcon } from '../site/icons.tsx'
-import { SideNav, TopBar } from '../site/nav.tsx'
+import { renderDocument } from '../kit/document.tsx'
+import { Icon } from '../kit/icon.tsx'
+import { SideNav, TopBar } from '../kit/nav.tsx'
+import { SearchForm } from '../kit/search.tsx'
+import { SITE, SkipLink } from '../kit/site-page.tsx'
 import type { Language } from './code/languages.ts'
 
 export type DocsPlace = { readonly path: string; readonly title: string; readonly lead: string }
@@ -14,6 +16,9 @@ export type DocsFrame = {
   readonly path: string
   readonly language: Language
 }
+
+/** The maximum length of a search query, in characters. */
+export const LONGEST_QUERY = 100
 
 type Shape = {
   readonly frame: DocsFrame
@@ -32,28 +37,16 @@ type Shape = {
 
 /** Renders a page of the documentation. It works without JavaScript; a script copies code. */
 export function renderDocs(shape: Shape): string {
-  return renderHtml(<Document {...shape} />)
-}
-
-function Document(shape: Shape) {
-  const { frame, title, script = ASSETS.siteScript, markdown = true } = shape
-  return (
-    <html lang="en" dir="ltr">
-      <head>
-        <meta charset="utf-8" />
-        <title>{`${title} · Pinrail docs`}</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
-        <meta name="color-scheme" content="light dark" />
-        {markdown && <link rel="alternate" type="text/markdown" href={`${frame.path}.md`} />}
-        <link rel="icon" href={ASSETS.icon} type="image/svg+xml" />
-        <link rel="stylesheet" href={ASSETS.siteStyle} />
-        <link rel="stylesheet" href={ASSETS.docsStyle} />
-        <script src={script} type="module" />
-      </head>
-      <body class="app docs">
-        <a class="skip" href="#main">
-          Skip to content
-        </a>
+  const { frame, title, script = SITE.script, markdown = true } = shape
+  return renderDocument({
+    title: `${title} · Pinrail docs`,
+    styles: [...SITE.styles, ASSETS.docsStyle],
+    script,
+    head: markdown && <link rel="alternate" type="text/markdown" href={`${frame.path}.md`} />,
+    look: 'app docs',
+    children: (
+      <>
+        <SkipLink />
         <TopBar home="/docs" homeName="Pinrail docs">
           Docs
         </TopBar>
@@ -61,9 +54,9 @@ function Document(shape: Shape) {
         <main id="main" class="page" tabIndex={-1}>
           <Content {...shape} markdown={markdown} />
         </main>
-      </body>
-    </html>
-  )
+      </>
+    ),
+  })
 }
 
 function Content({ frame, title, lead, headings, aside = false, markdown, children }: Shape) {
@@ -98,9 +91,14 @@ function Content({ frame, title, lead, headings, aside = false, markdown, childr
 function Nav({ frame }: { frame: DocsFrame }) {
   return (
     <SideNav home="/" name="Documentation">
-      <form class="search" role="search" action="/docs/search">
-        <input type="search" name="q" aria-label="Search the docs" placeholder="Search the docs" maxLength={100} />
-      </form>
+      <search>
+        <SearchForm
+          action="/docs/search"
+          label="Search the docs"
+          placeholder="Search the docs"
+          maxLength={LONGEST_QUERY}
+        />
+      </search>
       <div>
         {frame.groups.map(({ name, places }, index) => (
           <div key={name}>
@@ -123,7 +121,7 @@ function Nav({ frame }: { frame: DocsFrame }) {
       <ul>
         <li>
           <a href="/dashboard">
-            <SiteIcon name="home" />
+            <Icon name="home" />
             Dashboard
           </a>
         </li>

@@ -38,7 +38,7 @@ export function renderErrors(frame: DocsFrame, { errors, fields }: ErrorsView): 
           <Anchor id="codes">Codes</Anchor>
         </h2>
         {errors.map(({ code, status, title, help }) => (
-          <section key={code} id={code} class="error" aria-labelledby={`${code}-name`}>
+          <section key={code} id={code} class="entry" aria-labelledby={`${code}-name`}>
             <h3 id={`${code}-name`}>
               <Anchor id={code}>
                 <code>{code}</code>
@@ -53,7 +53,7 @@ export function renderErrors(frame: DocsFrame, { errors, fields }: ErrorsView): 
         <h2 id="fields">
           <Anchor id="fields">Field codes</Anchor>
         </h2>
-        <dl class="fields">
+        <dl class="field-list">
           {fields.map(({ code, text }) => (
             <div key={code} id={code}>
               <dt>

@@ -1,5 +1,6 @@
 import type { Token, Tokens } from 'marked'
 import type { ComponentChildren } from 'preact'
+import { Table } from '../kit/table.tsx'
 import { CodeBlock, CodeTabs } from './code/code.tsx'
 import type { Language } from './code/languages.ts'
 import { Anchor, type DocsFrame, inLanguage, renderDocs } from './docs-page.tsx'
@@ -25,7 +26,7 @@ function Blocks({ tokens, language, origin }: BlocksProps) {
   let example = 0
   return tokens.map((token) => {
     if (token.type === 'heading') heading = (token as Tokens.Heading).text
-    if (token.type !== 'code') return <Block token={token} language={language} />
+    if (token.type !== 'code') return <Block token={token} heading={heading} language={language} />
     const code = findExample(token as Tokens.Code, origin)
     const { lang = '', text } = token as Tokens.Code
     if (code === null) return <CodeBlock name={NAMES[lang] ?? lang} text={text} label={heading} />
@@ -42,7 +43,9 @@ const NAMES: Readonly<Record<string, string>> = {
   js: 'JavaScript',
 }
 
-function Block({ token, language }: { token: Token; language: Language }): ComponentChildren {
+type BlockProps = { readonly token: Token; readonly heading: string; readonly language: Language }
+
+function Block({ token, heading, language }: BlockProps): ComponentChildren {
   const inline = (tokens: Token[] | undefined) => <Inline tokens={tokens ?? []} language={language} />
   switch (token.type) {
     case 'space':
@@ -61,36 +64,24 @@ function Block({ token, language }: { token: Token; language: Language }): Compo
       return ordered ? <ol>{entries}</ol> : <ul>{entries}</ul>
     }
     case 'table':
-      return <GuideTable table={token as Tokens.Table} language={language} />
+      return <GuideTable table={token as Tokens.Table} caption={heading} language={language} />
     default:
       throw new TypeError(`a guide has no ${token.type}`)
   }
 }
 
-function GuideTable({ table: { header, rows }, language }: { table: Tokens.Table; language: Language }) {
+type GuideTableProps = { readonly table: Tokens.Table; readonly caption: string; readonly language: Language }
+
+function GuideTable({ table: { header, rows }, caption, language }: GuideTableProps) {
   return (
-    <table class="grid">
-      <thead>
-        <tr>
-          {header.map(({ tokens }) => (
-            <th scope="col">
-              <Inline tokens={tokens} language={language} />
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr>
-            {row.map(({ tokens }, index) => (
-              <td data-name={header[index]?.text}>
-                <Inline tokens={tokens} language={language} />
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table<Tokens.TableCell[]>
+      caption={caption}
+      rows={rows}
+      columns={header.map(({ tokens }, index) => ({
+        name: <Inline tokens={tokens} language={language} />,
+        cell: (row) => <Inline tokens={row[index]?.tokens ?? []} language={language} />,
+      }))}
+    />
   )
 }
 

@@ -1,3 +1,4 @@
+import { Fold } from '../kit/fold.tsx'
 import type { ApiCall } from './code/call.ts'
 import { callCode } from './code/call-code.ts'
 import { CodeBlock, CodeTabs } from './code/code.tsx'
@@ -62,7 +63,7 @@ function Operation({ operation, language }: { operation: OperationEntry; languag
   const { operationId, method, path, summary, description, scope, call, parameters, body, answers } = operation
   return (
     <section class="op" id={operationId} aria-labelledby={`${operationId}-name`}>
-      <div class="what">
+      <div class="op-text">
         <h2 id={`${operationId}-name`}>
           <Anchor id={operationId}>{summary}</Anchor>
         </h2>
@@ -82,7 +83,7 @@ function Operation({ operation, language }: { operation: OperationEntry; languag
         ))}
         <Problems operation={operation} language={language} />
       </div>
-      <div class="how">
+      <div class="op-code">
         <CodeTabs id={`${operationId}-code`} code={callCode(call)} chosen={language} label={summary} />
         {answers.map(({ status, example }) => (
           <CodeBlock
@@ -105,9 +106,8 @@ function Problems({ operation, language }: { operation: OperationEntry; language
     </a>
   )
   return (
-    <details class="fields">
-      <summary>Errors</summary>
-      <dl>
+    <Fold title="Errors">
+      <dl class="field-list">
         {[...problems, ...commonProblems].map(({ code, status, title }) => (
           <div key={code}>
             <dt>{link(code)}</dt>
@@ -117,7 +117,7 @@ function Problems({ operation, language }: { operation: OperationEntry; language
           </div>
         ))}
       </dl>
-    </details>
+    </Fold>
   )
 }
 
@@ -126,9 +126,8 @@ type FieldsProps = { title: string; fields: readonly FieldEntry[]; isAnswer?: bo
 function Fields({ title, fields, isAnswer = false }: FieldsProps) {
   if (fields.length === 0) return <p>{title}: without a body.</p>
   return (
-    <details class="fields" open={!isAnswer}>
-      <summary>{title}</summary>
-      <dl>
+    <Fold title={title} open={!isAnswer}>
+      <dl class="field-list">
         {fields.map(({ name, type, isRequired, description, in: where }) => (
           <div key={name}>
             <dt>
@@ -141,6 +140,6 @@ function Fields({ title, fields, isAnswer = false }: FieldsProps) {
           </div>
         ))}
       </dl>
-    </details>
+    </Fold>
   )
 }

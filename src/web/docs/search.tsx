@@ -3,9 +3,6 @@ import { type DocsFrame, renderDocs } from './docs-page.tsx'
 /** A section of a page that contains the words. */
 export type Found = { readonly path: string; readonly page: string; readonly heading: string; readonly excerpt: string }
 
-/** The maximum length of a query, in characters. */
-export const LONGEST_QUERY = 100
-
 export function renderDocsSearch(frame: DocsFrame, query: string, found: readonly Found[]): string {
   return renderDocs({
     frame,

@@ -1,4 +1,5 @@
 import { ASSETS } from '../assets.ts'
+import { Field } from '../kit/field.tsx'
 import { type DocsFrame, renderDocs } from './docs-page.tsx'
 
 /** Renders the page that verifies a receipt in the browser. `keys` is the URL of this deployment's public keys. */
@@ -20,24 +21,21 @@ function Verify({ keys }: { keys: string }) {
       <noscript>
         <p>This page needs JavaScript. Without it, use the command: pinrail verify receipt.json.</p>
       </noscript>
-      <form id="verify" data-keys={keys}>
-        <p>
-          <label for="receipt">Receipt</label>
-          <textarea id="receipt" rows={8} required spellcheck={false} aria-describedby="receipt-help" />
-          <small id="receipt-help">The response of GET /v1/payments/…/receipt.</small>
-        </p>
-        <p>
-          <label for="file">Or choose a receipt file</label>
-          <input id="file" type="file" accept=".json,application/json" />
-        </p>
-        <p>
-          <label for="block">Hash of the block, from a source that you trust</label>
-          <input id="block" autocomplete="off" spellcheck={false} aria-describedby="block-help" />
-          <small id="block-help">
-            From your own node or a block explorer. Without it, the check shows which block to look up.
-          </small>
-        </p>
-        <button type="submit" class="btn fill">
+      <form id="verify" class="form" data-keys={keys}>
+        <Field name="receipt" label="Receipt" hint="The response of GET /v1/payments/…/receipt.">
+          {(attributes) => <textarea {...attributes} class="mono" rows={8} required spellcheck={false} />}
+        </Field>
+        <Field name="file" label="Or choose a receipt file">
+          {(attributes) => <input {...attributes} type="file" accept=".json,application/json" />}
+        </Field>
+        <Field
+          name="block"
+          label="Hash of the block, from a source that you trust"
+          hint="From your own node or a block explorer. Without it, the check shows which block to look up."
+        >
+          {(attributes) => <input {...attributes} class="mono" autocomplete="off" spellcheck={false} />}
+        </Field>
+        <button type="submit" class="button fill">
           Verify
         </button>
       </form>
@@ -45,7 +43,7 @@ function Verify({ keys }: { keys: string }) {
         <p>
           <strong id="verdict" />
         </p>
-        <dl id="checks" />
+        <dl id="checks" class="field-list" />
       </section>
       <section>
         <h2>What it proves</h2>

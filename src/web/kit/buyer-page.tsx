@@ -1,13 +1,16 @@
 import type { ComponentChildren } from 'preact'
-import { ASSETS, brandSheet } from './assets.ts'
-import type { Hex } from './look/color.ts'
-import { Icon } from './look/icons.tsx'
-import { type LanguageChange, LanguageMenu } from './look/languages.tsx'
-import { LANGUAGES } from './messages/locales.ts'
-import type { Words } from './messages/words.ts'
-import { renderHtml } from './render.ts'
+import { ASSETS, brandSheet } from '../assets.ts'
+import type { Words } from '../messages/words.ts'
+import { FillLink } from './button.tsx'
+import type { Hex } from './color.ts'
+import { renderDocument } from './document.tsx'
+import { Head } from './head.tsx'
+import { Icon, type IconName } from './icon.tsx'
+import { type LanguageChange, LanguageMenu } from './languages.tsx'
+import { TestBar } from './test-bar.tsx'
+import type { Tone } from './tone.ts'
 
-export type PageShape = {
+export type BuyerPage = {
   readonly words: Words
   readonly title: string
   readonly testMode: boolean
@@ -29,56 +32,32 @@ export type PageShape = {
   readonly children: ComponentChildren
 }
 
-/** HTML Living Standard, 2.5.8; the types of the elements do not have it. */
-const BEFORE_PAINT = { blocking: 'render' }
-
-export function renderPage(page: PageShape): string {
-  return renderHtml(<Document {...page} />)
-}
-
-function Document(page: PageShape) {
-  const { words, title, testMode, tools, brand, refresh, goTo, card, foot, languages, wholePage, children } = page
+/** Renders a page in the merchant's colors and the buyer's language: the checkout, a receipt, a payment link. */
+export function renderBuyerPage(page: BuyerPage): string {
+  const { words, title, testMode, tools, brand, foot, languages, wholePage, children } = page
   const { t, locale } = words
-  const { dir, formats } = LANGUAGES[locale]
-  return (
-    <html lang={locale} dir={dir} data-formats={formats}>
-      <head>
-        <meta charset="utf-8" />
-        <title>{title}</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
-        <meta name="color-scheme" content="light dark" />
-        {/* With no-referrer, a browser sends `Origin: null` with the page's forms. Other origins still get nothing. */}
-        <meta name="referrer" content="same-origin" />
-        {wholePage !== undefined && <base target="_blank" />}
-        {card !== undefined && <Card {...card} />}
-        {goTo !== undefined && <meta http-equiv="refresh" content={`0;url=${goTo}`} />}
-        {refresh !== undefined && (
-          <noscript>
-            <meta
-              http-equiv="refresh"
-              content={[refresh.seconds, refresh.url && `url=${refresh.url}`].filter(Boolean).join(';')}
-            />
-          </noscript>
-        )}
-        <link rel="icon" href={ASSETS.icon} type="image/svg+xml" />
-        <link rel="stylesheet" href={ASSETS.style} />
-        {brand !== null && <link rel="stylesheet" href={brandSheet(brand)} />}
-        {tools !== undefined && <link rel="stylesheet" href={ASSETS.sandboxStyle} />}
-        {/* It writes the times in the buyer's time zone before the first paint, so the layout does not shift. */}
-        <script src={ASSETS.script} type="module" {...BEFORE_PAINT} />
-        {wholePage !== undefined && <script src={ASSETS.frameScript} type="module" />}
-      </head>
-      <body>
+  const styles = [
+    ASSETS.style,
+    ...(brand === null ? [] : [brandSheet(brand)]),
+    ...(tools === undefined ? [] : [ASSETS.sandboxStyle]),
+  ]
+  return renderDocument({
+    title,
+    locale,
+    styles,
+    script: ASSETS.script,
+    // It writes the times in the buyer's time zone before the first paint, so the layout does not shift.
+    blocking: true,
+    head: <HeadElements page={page} />,
+    children: (
+      <>
         <a class="skip" href="#main" target={wholePage === undefined ? undefined : '_self'}>
           {t('page.skip')}
         </a>
         {testMode && (
-          <aside class="test" aria-label={t('page.test_mode')}>
-            <p>
-              <b class="tag">{t('page.test')}</b> {t('page.test.text')}
-            </p>
+          <TestBar label={t('page.test_mode')} tag={t('page.test')} text={t('page.test.text')}>
             {tools}
-          </aside>
+          </TestBar>
         )}
         {children}
         <footer class="foot">
@@ -95,12 +74,86 @@ function Document(page: PageShape) {
           )}
           {languages !== undefined && <LanguageMenu {...languages} words={words} />}
         </footer>
-      </body>
-    </html>
+      </>
+    ),
+  })
+}
+
+type SheetProps = {
+  readonly tone: Tone
+  /** Absent: the sheet has no panel. */
+  readonly panel?: ComponentChildren
+  /** True for a preview, whose controls do nothing. */
+  readonly inert?: boolean
+  /** The attributes that the page's script reads. */
+  readonly data?: Readonly<Record<`data-${string}`, string | number | undefined>>
+  readonly children: ComponentChildren
+}
+
+/** The content of a buyer's page: the panel, and the view next to it. */
+export function Sheet({ tone, panel, inert, data = {}, children }: SheetProps) {
+  return (
+    <div class={panel === undefined ? 'sheet alone' : 'sheet'} inert={inert}>
+      {panel}
+      <main id="main" class={`view ${tone}`} tabIndex={-1} {...data}>
+        {children}
+      </main>
+    </div>
   )
 }
 
-function Card({ title, text, url }: NonNullable<PageShape['card']>) {
+export type BuyerProblem = {
+  readonly words: Words
+  readonly tone: Tone
+  readonly icon: IconName
+  readonly title: string
+  readonly text: string
+  /** A link that may help; null if there is none. */
+  readonly next: { readonly href: string; readonly text: string } | null
+}
+
+/** Renders the page of an error for a buyer. */
+export function renderBuyerProblem({ words, tone, icon, title, text, next }: BuyerProblem): string {
+  return renderBuyerPage({
+    words,
+    title,
+    testMode: false,
+    brand: null,
+    children: (
+      <Sheet tone={tone}>
+        <div role="alert">
+          <Head icon={icon} title={title} lead={text} />
+        </div>
+        {next !== null && (
+          <FillLink href={next.href} icon="arrow">
+            {next.text}
+          </FillLink>
+        )}
+      </Sheet>
+    ),
+  })
+}
+
+function HeadElements({ page: { refresh, goTo, card, wholePage } }: { page: BuyerPage }) {
+  return (
+    <>
+      {wholePage !== undefined && <base target="_blank" />}
+      {card !== undefined && <Card {...card} />}
+      {goTo !== undefined && <meta http-equiv="refresh" content={`0;url=${goTo}`} />}
+      {refresh !== undefined && (
+        <noscript>
+          <meta
+            http-equiv="refresh"
+            content={[refresh.seconds, refresh.url && `url=${refresh.url}`].filter(Boolean).join(';')}
+          />
+        </noscript>
+      )}
+      {wholePage !== undefined && <script src={ASSETS.frameScript} type="module" />}
+    </>
+  )
+}
+
+function Card({ title, text, url }: NonNullable<BuyerPage['card']>) {
   return (
     <>
       <meta name="robots" content="noindex" />

@@ -1,131 +1,78 @@
 import type { ComponentChildren } from 'preact'
-import { Note } from './parts.tsx'
+import { ButtonFace } from './button.tsx'
+import type { IconName } from './icon.tsx'
 
-/** A form that posts, with its CSRF token. */
-export function PostForm({
-  action,
-  csrf,
-  look = 'stack',
-  children,
-  ...more
-}: {
+type PostFormProps = {
   readonly action: string
-  readonly csrf: string
+  /** The token against forged requests. Absent: the page is not signed in, or its URL is a secret. */
+  readonly csrf?: string | undefined
+  readonly fields?: Readonly<Record<string, string>>
+  /** The text of the pressed button. It then sends no second request. */
+  readonly busy?: string | undefined
   readonly look?: string
   readonly id?: string
+  readonly hidden?: boolean
+  readonly 'data-passkey'?: 'get' | 'create'
+  readonly 'data-options'?: string
   readonly 'data-preview'?: string
   readonly 'data-hints'?: string
   /** For a form with a file. */
   readonly enctype?: 'multipart/form-data'
   readonly children: ComponentChildren
-}) {
+}
+
+export function PostForm({ action, csrf, fields = {}, busy, look = 'stack', children, ...more }: PostFormProps) {
+  const hidden = csrf === undefined ? fields : { _form: csrf, ...fields }
   return (
-    <form class={look} method="post" action={action} {...more}>
-      <input type="hidden" name="_form" value={csrf} />
+    <form class={look || undefined} method="post" action={action} data-busy={busy} {...more}>
+      <HiddenFields fields={Object.entries(hidden)} />
       {children}
     </form>
   )
 }
 
-export function FormEnd({ back, children }: { readonly back: string; readonly children: ComponentChildren }) {
+export function HiddenFields({ fields }: { fields: readonly (readonly [name: string, value: string])[] }) {
   return (
-    <div class="row">
-      <button type="submit" class="btn fill big">
-        {children}
-      </button>
-      <a class="btn text" href={back}>
-        Cancel
-      </a>
-    </div>
+    <>
+      {fields.map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+    </>
   )
 }
 
-export function PostButton({
-  action,
-  csrf,
-  fields = {},
-  look = 'btn',
-  children,
-}: {
-  readonly action: string
-  readonly csrf: string
-  readonly fields?: Readonly<Record<string, string>>
+type PostButtonProps = Pick<PostFormProps, 'action' | 'csrf' | 'fields' | 'busy' | 'children'> & {
+  readonly icon?: IconName
+  /** The classes of the button. A filled one is the next step. */
   readonly look?: string
-  readonly children: ComponentChildren
-}) {
+}
+
+/** A form of one button. */
+export function PostButton({ icon, look = 'button', children, ...form }: PostButtonProps) {
+  const isNext = look === 'button fill'
   return (
-    <PostForm action={action} csrf={csrf} look="">
-      {Object.entries(fields).map(([name, value]) => (
-        <input key={name} type="hidden" name={name} value={value} />
-      ))}
+    <PostForm {...form} look={isNext ? 'act' : 'second'}>
       <button type="submit" class={look}>
-        {children}
+        <ButtonFace icon={icon} leads={isNext}>
+          {children}
+        </ButtonFace>
       </button>
     </PostForm>
   )
 }
 
-/** The error of each wrong field, by the field's name. */
-export type FormErrors = Readonly<Record<string, string>>
+type FormEndProps = { readonly back: string; readonly danger?: boolean; readonly children: ComponentChildren }
 
-type FieldProps = {
-  readonly name: string
-  readonly label: string
-  readonly hint?: string
-  readonly optional?: boolean
-  readonly errors?: FormErrors | undefined
-  /** Renders the control with the attributes that connect it to its hint and error. */
-  readonly children: (attributes: {
-    id: string
-    name: string
-    'aria-describedby'?: string
-    'aria-invalid'?: 'true'
-  }) => ComponentChildren
-}
-
-export function Field({ name, label, hint, optional = false, errors = {}, children }: FieldProps) {
-  const error = errors[name]
-  const described = [hint !== undefined && `${name}-h`, error !== undefined && `${name}-e`].filter(Boolean).join(' ')
+/** The end of a form: its button, and the way back. */
+export function FormEnd({ back, danger = false, children }: FormEndProps) {
   return (
-    <div class={error === undefined ? 'field' : 'field has-error'}>
-      <label for={name}>
-        {label}
-        {optional && <span class="opt">optional</span>}
-      </label>
-      {hint !== undefined && (
-        <p class="hint" id={`${name}-h`}>
-          {hint}
-        </p>
-      )}
-      {children({
-        id: name,
-        name,
-        ...(described !== '' && { 'aria-describedby': described }),
-        ...(error !== undefined && { 'aria-invalid': 'true' as const }),
-      })}
-      {error !== undefined && (
-        <p class="error" id={`${name}-e`}>
-          {error}
-        </p>
-      )}
+    <div class="row">
+      <button type="submit" class={danger ? 'button danger big' : 'button fill big'}>
+        {children}
+      </button>
+      <a class="button text" href={back}>
+        Cancel
+      </a>
     </div>
-  )
-}
-
-export function ErrorSummary({ errors = {} }: { errors?: FormErrors | undefined }) {
-  const all = Object.entries(errors)
-  if (all.length === 0) return null
-  return (
-    <Note
-      tone="problem"
-      icon="warn"
-      strong={all.length === 1 ? 'One thing to correct' : `${all.length} things to correct`}
-    >
-      {all.map(([name, text]) => (
-        <p key={name}>
-          <a href={`#${name}`}>{text}</a>
-        </p>
-      ))}
-    </Note>
   )
 }

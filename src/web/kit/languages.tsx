@@ -1,6 +1,7 @@
 import { LANGUAGES, LOCALES } from '../messages/locales.ts'
 import type { Words } from '../messages/words.ts'
-import { Icon } from './icons.tsx'
+import { PostForm } from './form.tsx'
+import { Icon } from './icon.tsx'
 
 /** A choice of a language posts `at`, the path of the current page, to `action`. */
 export type LanguageChange = { readonly action: string; readonly at: string }
@@ -15,8 +16,7 @@ export function LanguageMenu({ action, at, words }: LanguageChange & { words: Wo
         <span>{LANGUAGES[words.locale].name}</span>
         <Icon name="down" />
       </summary>
-      <form method="post" action={action}>
-        <input type="hidden" name="at" value={at} />
+      <PostForm action={action} fields={{ at }} look="">
         {LOCALES.map((locale) => (
           <button
             key={locale}
@@ -30,7 +30,7 @@ export function LanguageMenu({ action, at, words }: LanguageChange & { words: Wo
             {LANGUAGES[locale].name}
           </button>
         ))}
-      </form>
+      </PostForm>
     </details>
   )
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { Mark, SiteIcon } from './icons.tsx'
+import { Icon } from './icon.tsx'
+import { Wordmark } from './wordmark.tsx'
 
 /** The navigation next to a page. On a phone, a bar has a button that opens it. */
 
@@ -16,13 +17,11 @@ type BarProps = {
 export function TopBar({ home, homeName, hasMenu = true, children }: BarProps) {
   return (
     <header class="bar">
-      <a class="logo" href={home} aria-label={homeName}>
-        <Mark />
-      </a>
+      <Wordmark href={home} label={homeName} />
       <b>{children}</b>
       {hasMenu && (
-        <button class="btn text" type="button" popovertarget={ID}>
-          <SiteIcon name="menu" />
+        <button class="button text" type="button" popovertarget={ID}>
+          <Icon name="menu" />
           Menu
         </button>
       )}
@@ -35,10 +34,7 @@ type NavProps = { readonly home: string; readonly name: string; readonly childre
 export function SideNav({ home, name, children }: NavProps) {
   return (
     <nav class="nav" id={ID} popover="auto" aria-label={name}>
-      <a class="logo" href={home}>
-        <Mark />
-        Pinrail
-      </a>
+      <Wordmark href={home} />
       {children}
     </nav>
   )

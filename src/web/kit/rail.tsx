@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
+import type { TimeStyle } from '../messages/moment.ts'
 import type { Words } from '../messages/words.ts'
-import { Icon } from './icons.tsx'
-import { Time, type TimeStyle } from './time.tsx'
+import { Icon } from './icon.tsx'
+import { Time } from './time.tsx'
 
 /**
  * The rail: the stops of a payment from the plan to the proof. The drawing is the same before, during and after the

@@ -1,8 +1,11 @@
 import type { ComponentChildren } from 'preact'
-import { SiteIcon } from './icons.tsx'
+import { CopyButton } from './button.tsx'
+import { Card } from './card.tsx'
+import { Icon } from './icon.tsx'
 
 type SecretProps = {
   readonly id: string
+  readonly title?: string
   readonly label: string
   /** The noun of the button: `key`, `secret`. */
   readonly what: string
@@ -12,29 +15,27 @@ type SecretProps = {
 }
 
 /** A secret that is shown once. It can be selected and copied without JavaScript. */
-export function Secret({ id, label, what, value, lead, children }: SecretProps) {
+export function Secret({ id, title = 'Copy it now', label, what, value, lead, children }: SecretProps) {
   return (
-    <section class="card secret" aria-labelledby={`${id}-t`}>
-      <header>
-        <div>
-          <h2 id={`${id}-t`}>
-            <SiteIcon name="key" />
-            Copy it now
-          </h2>
-          <p>{lead}</p>
-        </div>
-      </header>
+    <Card
+      id={`${id}-t`}
+      look="secret"
+      title={
+        <>
+          <Icon name="key" />
+          {title}
+        </>
+      }
+      lead={lead}
+    >
       <div class="field">
         <label for={id}>{label}</label>
         <div class="inline">
           <input id={id} class="mono" readOnly value={value} autocomplete="off" spellcheck={false} />
-          <button class="btn fill" type="button" hidden data-copy={value}>
-            <SiteIcon name="copy" />
-            <span>{`Copy ${what}`}</span>
-          </button>
+          <CopyButton value={value} look="button fill">{`Copy ${what}`}</CopyButton>
         </div>
       </div>
       {children}
-    </section>
+    </Card>
   )
 }

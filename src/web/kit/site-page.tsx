@@ -1,46 +1,50 @@
 import type { ComponentChildren } from 'preact'
 import { ASSETS } from '../assets.ts'
-import { renderHtml } from '../render.ts'
-import { Mark } from './icons.tsx'
+import { renderDocument } from './document.tsx'
+import { Wordmark } from './wordmark.tsx'
 
-export type DocumentShape = {
-  readonly title: string
-  /** The classes of the body: `app` has a rail, `plain door` is a box, `plain` is a page of the site. */
-  readonly look: string
+/** The style and the script of the pages that are in English: home, sign-in, dashboard, documentation. */
+export const SITE = { styles: [ASSETS.siteStyle], script: ASSETS.siteScript } as const
+
+export function SkipLink() {
+  return (
+    <a class="skip" href="#main">
+      Skip to content
+    </a>
+  )
+}
+
+type MainProps = {
+  /** True for a form or a text: the column is narrower. */
+  readonly narrow?: boolean
+  /** Additional classes of the column. */
+  readonly look?: string
+  /** The path of a stream of events. The page reloads its content with each event. */
+  readonly follow?: string | undefined
   readonly children: ComponentChildren
 }
 
-export function renderDocument({ title, look, children }: DocumentShape): string {
-  return renderHtml(
-    <html lang="en" dir="ltr">
-      <head>
-        <meta charset="utf-8" />
-        <title>{`${title} · Pinrail`}</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
-        <meta name="color-scheme" content="light dark" />
-        {/* With no-referrer, a browser sends `Origin: null` with the page's forms. Other origins still get nothing. */}
-        <meta name="referrer" content="same-origin" />
-        <link rel="icon" href={ASSETS.icon} type="image/svg+xml" />
-        <link rel="stylesheet" href={ASSETS.siteStyle} />
-        <script src={ASSETS.siteScript} type="module" />
-      </head>
-      <body class={look}>{children}</body>
-    </html>,
+/** The content of a page: one column. */
+export function Main({ narrow = false, look = '', follow, children }: MainProps) {
+  return (
+    <main id="main" class={narrow ? 'page mid' : 'page'} tabIndex={-1}>
+      <div class={['in', look].filter(Boolean).join(' ')} data-follow={follow}>
+        {children}
+      </div>
+    </main>
   )
 }
 
 /** Renders a page that is one box, such as the sign-in. */
 export function renderDoor(title: string, children: ComponentChildren): string {
   return renderDocument({
-    title,
+    ...SITE,
+    title: `${title} · Pinrail`,
     look: 'plain door',
     children: (
       <>
         <main id="main">
-          <a class="logo" href="/">
-            <Mark />
-            Pinrail
-          </a>
+          <Wordmark href="/" />
           <section class="card" aria-labelledby="h">
             <h1 id="h">{title}</h1>
             {children}
@@ -48,9 +52,7 @@ export function renderDoor(title: string, children: ComponentChildren): string {
         </main>
         <footer class="foot row">
           <ul class="row">
-            <li>
-              <a href="/docs">Docs</a>
-            </li>
+            <Place href="/docs">Docs</Place>
           </ul>
         </footer>
       </>
@@ -68,7 +70,7 @@ export type OperatorPages = {
 
 export const NO_PAGES: OperatorPages = { status: null, terms: null, privacy: null, contact: null }
 
-function Out({ href, children }: { href: string | null; children: string }) {
+function Place({ href, children }: { href: string | null; children: string }) {
   return href === null ? null : (
     <li>
       <a href={href}>{children}</a>
@@ -80,29 +82,29 @@ export function ContactSupport({ contact }: Pick<OperatorPages, 'contact'>) {
   return contact === null ? <>Contact support</> : <a href={`mailto:${contact}`}>Contact support</a>
 }
 
-export function renderSite(title: string, look: string, children: ComponentChildren): string {
-  return renderOwnSite({ title, look, children }, NO_PAGES)
+type SitePage = {
+  readonly title: string
+  readonly look?: string
+  /** Absent: the page has no links to the operator's pages. */
+  readonly pages?: OperatorPages
+  readonly children: ComponentChildren
 }
 
-/** Renders a page for people who are not signed in, with links to the operator's pages. */
-export function renderOwnSite({ title, look, children }: DocumentShape, pages: OperatorPages): string {
+/** Renders a page for people who are not signed in. */
+export function renderSitePage({ title, look, pages = NO_PAGES, children }: SitePage): string {
   return renderDocument({
-    title,
-    look: `plain ${look}`,
+    ...SITE,
+    title: `${title} · Pinrail`,
+    look: ['plain', look].filter(Boolean).join(' '),
     children: (
       <>
         <header class="site row between">
-          <a class="skip" href="#main">
-            Skip to content
-          </a>
-          <a class="logo" href="/">
-            <Mark />
-            Pinrail
-          </a>
+          <SkipLink />
+          <Wordmark href="/" />
           <nav class="row" aria-label="Site">
             <a href="/docs">Docs</a>
             {pages.status !== null && <a href={pages.status}>Status</a>}
-            <a class="btn" href="/sign-in">
+            <a class="button" href="/sign-in">
               Sign in
             </a>
           </nav>
@@ -110,16 +112,12 @@ export function renderOwnSite({ title, look, children }: DocumentShape, pages: O
         {children}
         <footer class="foot row between">
           <ul class="row">
-            <li>
-              <a href="/docs">Docs</a>
-            </li>
-            <li>
-              <a href="/links/report">Report abuse</a>
-            </li>
-            <Out href={pages.status}>Status</Out>
-            <Out href={pages.terms}>Terms</Out>
-            <Out href={pages.privacy}>Privacy</Out>
-            <Out href={pages.contact && `mailto:${pages.contact}`}>Contact</Out>
+            <Place href="/docs">Docs</Place>
+            <Place href="/links/report">Report abuse</Place>
+            <Place href={pages.status}>Status</Place>
+            <Place href={pages.terms}>Terms</Place>
+            <Place href={pages.privacy}>Privacy</Place>
+            <Place href={pages.contact && `mailto:${pages.contact}`}>Contact</Place>
           </ul>
           <p>Pinrail moves money from payment partners to your own wallet. It holds no balance for you.</p>
         </footer>

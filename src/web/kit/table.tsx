@@ -26,7 +26,7 @@ export function Table<T>({ caption, columns, rows, rowLook = () => '' }: TablePr
   return (
     // biome-ignore lint/a11y/noRedundantRoles: display: grid takes the role away
     <table class={many ? 'table cards' : 'table'} role="table">
-      <caption class="hidden">{caption}</caption>
+      <caption class="unseen">{caption}</caption>
       <thead role="rowgroup">
         <tr role="row">
           {columns.map((column) => (

@@ -1,38 +1,34 @@
-/** The times of the dashboard, in UTC. The element's `dateTime` has the exact moment. */
+import { formatMoment, type TimeStyle } from '../messages/moment.ts'
+import { type Words, wordsIn } from '../messages/words.ts'
 
-const FORMS = {
-  time: { hour: '2-digit', minute: '2-digit' },
-  seconds: { hour: '2-digit', minute: '2-digit', second: '2-digit' },
-  day: { day: 'numeric', month: 'short', year: 'numeric' },
-  weekday: { weekday: 'short', day: 'numeric', month: 'short' },
-  month: { month: 'short', year: 'numeric' },
-  long: { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' },
-} as const satisfies Record<string, Intl.DateTimeFormatOptions>
+/** The words of pages that are in English and show times in UTC. */
+const ENGLISH = wordsIn('en')
 
-const formats = Object.fromEntries(
-  Object.entries(FORMS).map(([name, form]) => [
-    name,
-    new Intl.DateTimeFormat('en-GB', { ...form, timeZone: 'UTC', hourCycle: 'h23' }),
-  ]),
-)
+type TimeProps = { readonly at: string; readonly style?: TimeStyle; readonly words?: Words }
 
-export type MomentForm = keyof typeof FORMS
-
-export function Moment({ at, form = 'long' }: { at: string; form?: MomentForm }) {
-  const utc = form === 'day' ? '' : ' UTC'
-  return <time dateTime={at}>{`${momentText(at, form)}${utc}`}</time>
+/**
+ * A moment in the time zone of the buyer's country, or in UTC with the zone's name. The script of a buyer's page
+ * rewrites it in the time zone of the buyer's device.
+ */
+export function Time({ at, style = 'long', words = ENGLISH }: TimeProps) {
+  return (
+    <time dateTime={at} data-style={style}>
+      {words.moment(at, style)}
+    </time>
+  )
 }
 
-export function momentText(at: string, form: MomentForm): string {
-  return formats[form]?.format(new Date(at)) ?? at
+/** Formats a moment in English and UTC, without the name of the zone. */
+export function timeText(at: string, style: TimeStyle): string {
+  return formatMoment(at, style, { formats: 'en-GB', zone: 'UTC' })
 }
 
 /** Shows the time of a moment of the current UTC day, else its day. */
 export function Recent({ at, now }: { at: string; now: string }) {
   const isToday = at.slice(0, 10) === now.slice(0, 10)
   return (
-    <time dateTime={at} class="soft" title={`${momentText(at, 'long')} UTC`}>
-      {momentText(at, isToday ? 'time' : 'day')}
+    <time dateTime={at} class="soft" title={ENGLISH.moment(at, 'long')}>
+      {timeText(at, isToday ? 'time' : 'date')}
     </time>
   )
 }
@@ -53,8 +49,8 @@ export function spanText(ms: number): string {
 export function Ago({ at, now }: { at: string; now: string }) {
   const ms = Date.parse(now) - Date.parse(at)
   return (
-    <time dateTime={at} title={`${momentText(at, 'long')} UTC`}>
-      {ms < MINUTE_MS ? 'just now' : ms < DAY_MS ? `${spanText(ms)} ago` : momentText(at, 'day')}
+    <time dateTime={at} title={ENGLISH.moment(at, 'long')}>
+      {ms < MINUTE_MS ? 'just now' : ms < DAY_MS ? `${spanText(ms)} ago` : timeText(at, 'date')}
     </time>
   )
 }

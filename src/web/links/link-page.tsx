@@ -3,11 +3,17 @@ import { formatAmount, type Money } from '../../domain/money.ts'
 import type { Offer } from '../../domain/offers.ts'
 import { returnUrl } from '../../domain/payment/new-payment.ts'
 import type { Shop } from '../checkout/checkout.ts'
-import { amountLook, Logo, Question } from '../checkout/panel.tsx'
 import { webAddress } from '../checkout/shown.tsx'
-import { renderPage } from '../layout.tsx'
-import { Icon, type IconName } from '../look/icons.tsx'
-import { Aside, Fact, Facts, Head, Note, OutlineLink } from '../look/parts.tsx'
+import { Aside } from '../kit/aside.tsx'
+import { FillButton, OutlineLink } from '../kit/button.tsx'
+import { renderBuyerPage, Sheet } from '../kit/buyer-page.tsx'
+import { Fact, Facts } from '../kit/facts.tsx'
+import { Field } from '../kit/field.tsx'
+import { PostForm } from '../kit/form.tsx'
+import { Head } from '../kit/head.tsx'
+import { Icon, type IconName } from '../kit/icon.tsx'
+import { Note } from '../kit/note.tsx'
+import { Panel, Sum } from '../kit/panel.tsx'
 import type { Words } from '../messages/words.ts'
 
 /** The data of the page of a payment link, from the database and the query of the URL. */
@@ -40,7 +46,7 @@ export function renderLinkPage(view: LinkView, words: Words, as: 'page' | 'previ
   const { amount } = link.price
   const what = amount === null ? t('link.you_decide') : words.money(amount)
   const asks = amount !== null && view.status === 'active'
-  return renderPage({
+  return renderBuyerPage({
     words,
     title: asks ? t('title.pay', { amount: what, merchant: shop.name }) : `${link.title} · ${shop.name}`,
     testMode: !link.livemode && as === 'page',
@@ -55,16 +61,13 @@ export function renderLinkPage(view: LinkView, words: Words, as: 'page' | 'previ
       ),
     }),
     children: (
-      <div class="sheet" inert={as === 'preview'}>
-        <LinkPanel view={view} words={words} />
-        <main id="main" class="card brand" tabIndex={-1}>
-          {view.status === 'active' ? (
-            <Pay view={view} words={words} />
-          ) : (
-            <Closed link={link} status={view.status} words={words} />
-          )}
-        </main>
-      </div>
+      <Sheet tone="brand" inert={as === 'preview'} panel={<LinkPanel view={view} words={words} />}>
+        {view.status === 'active' ? (
+          <Pay view={view} words={words} />
+        ) : (
+          <Closed link={link} status={view.status} words={words} />
+        )}
+      </Sheet>
     ),
   })
 }
@@ -72,45 +75,27 @@ export function renderLinkPage(view: LinkView, words: Words, as: 'page' | 'previ
 type Shown = { readonly view: LinkView; readonly words: Words }
 
 function LinkPanel({ view, words }: Shown) {
-  const { t } = words
-  const { link, shop, status } = view
-  const { amount } = link.price
   return (
-    <header class="panel">
-      <p class="payee">
-        <Logo shop={shop} />
-        <span class="shop" dir="auto">
-          {shop.name}
-        </span>
-      </p>
-      {status === 'active' && (
-        <p class="sum">
-          <span class="label">{t('sum.pay')}</span>{' '}
-          {amount === null ? (
-            <span class="dim">{t('link.you_decide')}</span>
-          ) : (
-            <data class={amountLook(words.money(amount), false)} value={`${formatAmount(amount)} ${amount.currency}`}>
-              {words.money(amount)}
-            </data>
-          )}
-        </p>
-      )}
-      <details class="more">
-        <summary>
-          <span class="unseen">{t('panel.details')}</span>
-          <Icon name="down" />
-        </summary>
-        <div class="more-in">
-          <Details view={view} words={words} />
-        </div>
-      </details>
-    </header>
+    <Panel shop={view.shop} words={words} sum={view.status === 'active' && <LinkSum view={view} words={words} />}>
+      <Details view={view} words={words} />
+    </Panel>
+  )
+}
+
+function LinkSum({ view, words }: Shown) {
+  const { t } = words
+  const { amount } = view.link.price
+  if (amount !== null) return <Sum label={t('sum.pay')} amount={amount} words={words} />
+  return (
+    <p class="sum">
+      <span class="label">{t('sum.pay')}</span> <span class="dim">{t('link.you_decide')}</span>
+    </p>
   )
 }
 
 function Details({ view, words }: Shown) {
   const { t } = words
-  const { link, reference, shop } = view
+  const { link, reference } = view
   const { min, max } = link.price
   const left = link.maxPayments === null ? null : Math.max(0, link.maxPayments - link.paymentsCount)
   return (
@@ -137,7 +122,6 @@ function Details({ view, words }: Shown) {
           </Fact>
         )}
       </Facts>
-      <Question shop={shop} words={words} />
     </>
   )
 }
@@ -153,21 +137,15 @@ function Pay({ view, words }: Shown) {
           {t('link.unknown_maker')}
         </Note>
       )}
-      <form class="link-page" method="post" action={path} data-busy={t('link.busy')}>
-        <input type="hidden" name="press" value={press} />
-        {reference !== null && <input type="hidden" name="reference" value={reference} />}
-        {link.price.amount === null && <Amount view={view} words={words} />}
-        {offers.length > 0 ? (
-          <Ways offers={offers} words={words} />
-        ) : (
-          <p class="act">
-            <button type="submit" class="button fill">
-              <span>{t('link.continue')}</span>
-              <Icon name="arrow" points />
-            </button>
-          </p>
-        )}
-      </form>
+      <PostForm
+        action={path}
+        fields={{ press, ...(reference !== null && { reference }) }}
+        busy={t('link.busy')}
+        look="form"
+      >
+        {link.price.amount === null && <AmountField view={view} words={words} />}
+        {offers.length > 0 ? <Ways offers={offers} words={words} /> : <FillButton>{t('link.continue')}</FillButton>}
+      </PostForm>
       <Aside icon="shield">{t('link.safe')}</Aside>
     </>
   )
@@ -195,37 +173,25 @@ function Ways({ offers, words }: Pick<LinkView, 'offers'> & { words: Words }) {
   )
 }
 
-function Amount({ view, words }: Shown) {
-  const { t } = words
+function AmountField({ view, words }: Shown) {
   const { wrong, amount, link, bounds } = view
-  const described = [bounds !== null && 'bounds', wrong !== null && 'wrong'].filter(Boolean).join(' ')
   const currency = words.currency(link.price.currency)
   return (
-    <p class="fields">
-      <label>
-        <span class="label">{t('link.amount', { currency })}</span>
-        <input
-          name="amount"
-          inputMode="decimal"
-          autoComplete="off"
-          required
-          maxLength={40}
-          value={amount}
-          aria-invalid={wrong === null ? undefined : 'true'}
-          aria-describedby={described || undefined}
-        />
-      </label>
-      {bounds !== null && (
-        <span id="bounds" class="hint">
-          {t('link.bounds', { least: words.money(bounds.minimum), most: words.money(bounds.maximum) })}
-        </span>
+    <Field
+      name="amount"
+      label={words.t('link.amount', { currency })}
+      hint={
+        bounds === null
+          ? undefined
+          : words.t('link.bounds', { least: words.money(bounds.minimum), most: words.money(bounds.maximum) })
+      }
+      errors={wrong === null ? {} : { amount: errorText(wrong, words, currency) }}
+      errorRole="alert"
+    >
+      {(attributes) => (
+        <input {...attributes} inputMode="decimal" autoComplete="off" required maxLength={40} value={amount} />
       )}
-      {wrong !== null && (
-        <span id="wrong" class="wrong" role="alert">
-          {errorText(wrong, words, currency)}
-        </span>
-      )}
-    </p>
+    </Field>
   )
 }
 

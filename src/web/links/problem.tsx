@@ -1,5 +1,4 @@
-import { renderPage } from '../layout.tsx'
-import { FillLink, Head } from '../look/parts.tsx'
+import { renderBuyerProblem } from '../kit/buyer-page.tsx'
 import type { Words } from '../messages/words.ts'
 
 export type LinkProblemName = 'missing' | 'too_many'
@@ -7,28 +6,12 @@ export type LinkProblemName = 'missing' | 'too_many'
 /** `back` is the path of the link; null if there is none. */
 export function renderLinkProblem(problem: LinkProblemName, words: Words, back: string | null): string {
   const { t } = words
-  return renderPage({
+  return renderBuyerProblem({
     words,
+    tone: problem === 'missing' ? 'problem' : 'wait',
+    icon: problem === 'missing' ? 'search' : 'clock',
     title: t(`link.${problem}.heading`),
-    testMode: false,
-    brand: null,
-    children: (
-      <div class="sheet alone">
-        <main id="main" class={`card ${problem === 'missing' ? 'problem' : 'wait'}`} tabIndex={-1}>
-          <div role="alert">
-            <Head
-              icon={problem === 'missing' ? 'search' : 'clock'}
-              title={t(`link.${problem}.heading`)}
-              lead={t(`link.${problem}.text`)}
-            />
-          </div>
-          {back !== null && (
-            <FillLink href={back} icon="arrow">
-              {t('problem.retry')}
-            </FillLink>
-          )}
-        </main>
-      </div>
-    ),
+    text: t(`link.${problem}.text`),
+    next: back === null ? null : { href: back, text: t('problem.retry') },
   })
 }

@@ -2,11 +2,9 @@ import { type Currency, getDecimals } from '../../domain/currencies.ts'
 import { formatAmount, type Money } from '../../domain/money.ts'
 import { newest } from '../newest.ts'
 import { LANGUAGES, type Locale } from './locales.ts'
+import { formatMoment, hasHours, type TimeStyle } from './moment.ts'
 import { type Translate, type TranslateRich, translator } from './translate.ts'
-import { getZone, type Zone } from './zone.ts'
-
-/** How a moment is written: 14:03, 14:03:12, 22 Nov, 14:09, or 22 November 2026 at 14:09. */
-export type TimeStyle = 'time' | 'seconds' | 'day' | 'long'
+import { getZone } from './zone.ts'
 
 /** The texts and formats of one language. */
 export type Words = {
@@ -23,15 +21,6 @@ export type Words = {
   readonly about: (seconds: number) => string
   /** In the zone of the buyer's country, or in UTC, which is then said. A long one names its zone always. */
   readonly moment: (iso: string, style: TimeStyle) => string
-}
-
-const HOURS = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
-
-const TIME_STYLES: Readonly<Record<TimeStyle, Intl.DateTimeFormatOptions>> = {
-  time: HOURS,
-  seconds: { ...HOURS, second: '2-digit' },
-  day: { ...HOURS, day: 'numeric', month: 'short' },
-  long: { ...HOURS, day: 'numeric', month: 'long', year: 'numeric' },
 }
 
 /** `country` is the buyer's (ISO 3166 alpha-2): a page rendered on the server does not know another time zone. */
@@ -52,7 +41,11 @@ export function wordsIn(locale: Locale, country: string | null = null): Words {
     currency: (code) => currencyName(locale, code),
     about: (seconds) =>
       seconds < 60 ? t('about.seconds', { count: seconds }) : t('about.minutes', { count: Math.ceil(seconds / 60) }),
-    moment: (iso, style) => formatMoment(iso, style, { formats, zone, place }),
+    moment: (iso, style) => {
+      const text = formatMoment(iso, style, { formats, zone })
+      if (zone === 'UTC') return hasHours(style) ? `${text} UTC` : text
+      return style === 'long' ? `${text} (${place})` : text
+    },
   }
 }
 
@@ -66,17 +59,7 @@ function getRegions(formats: string): Intl.DisplayNames {
 }
 
 /** A formatter costs fifty times what it then formats. */
-const momentFormats = newest<Intl.DateTimeFormat>(200)
 const amountFormats = newest<Intl.NumberFormat>(200)
-
-type Place = { readonly formats: string; readonly zone: Zone; readonly place: string }
-
-function formatMoment(iso: string, style: TimeStyle, { formats, zone, place }: Place): string {
-  const made = () => new Intl.DateTimeFormat(formats, { ...TIME_STYLES[style], timeZone: zone })
-  const text = momentFormats(`${formats} ${style} ${zone}`, made).format(new Date(iso))
-  if (zone === 'UTC') return `${text} UTC`
-  return style === 'long' ? `${text} (${place})` : text
-}
 
 function currencyName(locale: Locale, currency: Currency): string {
   const { formats, currencyNames } = LANGUAGES[locale]

@@ -1,6 +1,6 @@
 import PDFDocument from 'pdfkit'
 import type { Checkout } from '../checkout/checkout.ts'
-import { encodeQr } from '../look/code.ts'
+import { encodeQr } from '../kit/qr.tsx'
 import { LANGUAGES, type Locale } from '../messages/locales.ts'
 import type { Words } from '../messages/words.ts'
 import { newest } from '../newest.ts'

@@ -1,11 +1,9 @@
 import { MOST_PASSKEYS } from '../../domain/account/session.ts'
-import { renderDoor } from '../site/document.tsx'
-import { Field, type FormErrors } from '../site/form.tsx'
-import { SiteIcon } from '../site/icons.tsx'
-
-function To({ to }: { to: string }) {
-  return <input type="hidden" name="to" value={to} />
-}
+import { Field, type FormErrors } from '../kit/field.tsx'
+import { PostForm } from '../kit/form.tsx'
+import { Icon } from '../kit/icon.tsx'
+import { Note } from '../kit/note.tsx'
+import { renderDoor } from '../kit/site-page.tsx'
 
 const PASSKEY_PROBLEMS = {
   removed:
@@ -45,7 +43,7 @@ export function PasskeyButton({
   form: { action, options, kind },
   fields,
   label,
-  look = kind === 'create' ? 'btn fill big' : 'btn big',
+  look = kind === 'create' ? 'button fill big' : 'button big',
 }: {
   readonly form: PasskeyForm
   readonly fields: Readonly<Record<string, string>>
@@ -54,19 +52,15 @@ export function PasskeyButton({
 }) {
   if (options === null) return null
   return (
-    <form class="stack" method="post" action={action} hidden data-passkey={kind} data-options={options}>
-      {Object.entries(fields).map(([name, value]) => (
-        <input key={name} type="hidden" name={name} value={value} />
-      ))}
-      <input type="hidden" name="answer" value="" />
+    <PostForm action={action} fields={{ ...fields, answer: '' }} hidden data-passkey={kind} data-options={options}>
       <button type="submit" class={look}>
-        <SiteIcon name="passkey" />
+        <Icon name="passkey" />
         {label}
       </button>
       <p class="error" role="alert" hidden data-known={PASSKEY_PROBLEMS.known}>
         The passkey was not used. Try again, or use the e-mail link.
       </p>
-    </form>
+    </PostForm>
   )
 }
 
@@ -91,25 +85,23 @@ export function renderSignIn({ to, passkeyOptions, problem, demo, email, errors 
         fields={{ to }}
         label="Use a passkey"
       />
-      <form class="stack" method="post" action="/sign-in">
-        <To to={to} />
+      <PostForm action="/sign-in" fields={{ to }}>
         <Field name="email" label="E-mail" errors={errors}>
           {(attributes) => (
             <input {...attributes} type="email" autocomplete="username webauthn" required value={email} />
           )}
         </Field>
-        <button type="submit" class="btn fill big">
+        <button type="submit" class="button fill big">
           Send me a sign-in link
         </button>
-      </form>
+      </PostForm>
       {demo && (
-        <form class="stack" method="post" action="/sign-in/demo">
-          <To to={to} />
-          <button type="submit" class="btn big">
+        <PostForm action="/sign-in/demo" fields={{ to }}>
+          <button type="submit" class="button big">
             Enter the demo shop
           </button>
           <p class="hint">Only available when everything runs on one machine. No e-mail is needed.</p>
-        </form>
+        </PostForm>
       )}
     </>,
   )
@@ -139,7 +131,7 @@ export function renderSent(view: SentView): string {
     <>
       <p class="brand">
         <span class="pin large">
-          <SiteIcon name="mail" />
+          <Icon name="mail" />
         </span>
       </p>
       {tooMany ? (
@@ -155,13 +147,11 @@ export function renderSent(view: SentView): string {
         </p>
       )}
       {mailUrl !== null && (
-        <a class="btn fill big" href={mailUrl}>
+        <a class="button fill big" href={mailUrl}>
           Open the local mail inbox
         </a>
       )}
-      <form class="stack" method="post" action="/sign-in/code">
-        <To to={to} />
-        {confirms !== null && <input type="hidden" name="confirm" value={confirms} />}
+      <PostForm action="/sign-in/code" fields={{ to, ...(confirms !== null && { confirm: confirms }) }}>
         <Field name="code" label="Or type the code from the e-mail" errors={wrong ? { code: WRONG_CODE } : {}}>
           {(attributes) => (
             <input
@@ -175,10 +165,10 @@ export function renderSent(view: SentView): string {
             />
           )}
         </Field>
-        <button type="submit" class={mailUrl === null ? 'btn fill big' : 'btn big'}>
+        <button type="submit" class={mailUrl === null ? 'button fill big' : 'button big'}>
           Continue
         </button>
-      </form>
+      </PostForm>
       <p class="hint">No e-mail after a minute? Check your spam folder, or send it again.</p>
       <Again view={view} />
     </>,
@@ -188,18 +178,16 @@ export function renderSent(view: SentView): string {
 function Again({ view: { to, email, confirms } }: { view: SentView }) {
   if (confirms !== null || email === null)
     return (
-      <a class="btn text big" href={confirms === null ? '/sign-in' : `/dashboard/confirm?asked=${confirms}`}>
+      <a class="button text big" href={confirms === null ? '/sign-in' : `/dashboard/confirm?asked=${confirms}`}>
         Send it again
       </a>
     )
   return (
-    <form class="stack" method="post" action="/sign-in">
-      <To to={to} />
-      <input type="hidden" name="email" value={email} />
-      <button type="submit" class="btn text big">
+    <PostForm action="/sign-in" fields={{ to, email }}>
+      <button type="submit" class="button text big">
         Send it again
       </button>
-    </form>
+    </PostForm>
   )
 }
 
@@ -222,12 +210,11 @@ export function renderLink({
       <p>
         As <b>{email}</b>.
       </p>
-      <form class="stack" method="post" action={action}>
-        <To to={to} />
-        <button type="submit" class="btn fill big">
+      <PostForm action={action} fields={{ to }}>
+        <button type="submit" class="button fill big">
           {confirms === null ? 'Sign in' : 'Confirm'}
         </button>
-      </form>
+      </PostForm>
       <p class="hint">If you did not ask for this, close the page. Nothing will change.</p>
     </>,
   )
@@ -239,7 +226,7 @@ export function renderDeadLink(): string {
     <>
       <p>A link works once, for 15 minutes, and only in the browser in which you asked for it.</p>
       <p>Go back to that browser and type the code from the e-mail there, or ask for a new link.</p>
-      <a class="btn fill big" href="/sign-in">
+      <a class="button fill big" href="/sign-in">
         Ask for a new link
       </a>
     </>,
@@ -249,14 +236,9 @@ export function renderDeadLink(): string {
 /** The change that a person confirms, in the words of the mail. */
 function Change({ what }: { what: string }) {
   return (
-    <div class="note">
-      <div class="grow">
-        <p class="soft">You confirm</p>
-        <p>
-          <b>{what}</b>
-        </p>
-      </div>
-    </div>
+    <Note tone="quiet" icon="shield" strong="You confirm">
+      {what}
+    </Note>
   )
 }
 
@@ -283,15 +265,13 @@ export function renderConfirm({
         fields={{ _form: csrf, asked: id }}
         label="Confirm with a passkey"
       />
-      <form class="stack" method="post" action="/dashboard/confirm">
-        <input type="hidden" name="_form" value={csrf} />
-        <input type="hidden" name="asked" value={id} />
-        <button type="submit" class="btn fill big">
-          <SiteIcon name="mail" />
+      <PostForm action="/dashboard/confirm" csrf={csrf} fields={{ asked: id }}>
+        <button type="submit" class="button fill big">
+          <Icon name="mail" />
           Send me a link
         </button>
-      </form>
-      <a class="btn text big" href={back}>
+      </PostForm>
+      <a class="button text big" href={back}>
         Cancel
       </a>
       <p class="hint">The link goes to {email}. A confirmation counts for 10 minutes, for this browser only.</p>
@@ -313,7 +293,7 @@ export function renderPasskeyOffer({
     <>
       <p class="brand">
         <span class="pin large">
-          <SiteIcon name="passkey" />
+          <Icon name="passkey" />
         </span>
       </p>
       <Problem problem={problem} />
@@ -329,7 +309,7 @@ export function renderPasskeyOffer({
         fields={{ _form: csrf }}
         label="Add a passkey"
       />
-      <a class="btn text big" href="/dashboard">
+      <a class="button text big" href="/dashboard">
         Not now
       </a>
     </>,

@@ -1,6 +1,7 @@
 import { Address } from '../dashboard/settings/address.tsx'
-import { renderDoor } from '../site/document.tsx'
-import { Moment } from '../site/moment.tsx'
+import { PostButton } from '../kit/form.tsx'
+import { renderDoor } from '../kit/site-page.tsx'
+import { Time } from '../kit/time.tsx'
 
 export type StopView = {
   readonly account: string
@@ -16,15 +17,13 @@ export function renderStop({ account, address, nextAddress, nextAt, action }: St
     'Stop the change of the wallet?',
     <>
       <p>
-        The wallet of <b>{account}</b> changes on <Moment at={nextAt} />.
+        The wallet of <b>{account}</b> changes on <Time at={nextAt} />.
       </p>
       <Address label="Until then" address={address} />
       <Address label="After that" address={nextAddress} />
-      <form class="stack" method="post" action={action}>
-        <button type="submit" class="btn danger big">
-          Stop this change
-        </button>
-      </form>
+      <PostButton action={action} look="button danger big">
+        Stop this change
+      </PostButton>
       <p class="hint">Did you plan this change? Close this page, and it takes effect as planned.</p>
     </>,
   )
@@ -39,7 +38,7 @@ export function renderStopped({ account, address }: { account: string; address: 
       </p>
       <Address address={address} />
       <p>Did you not expect the change? The audit log shows who requested it, and from where.</p>
-      <a class="btn fill big" href="/dashboard/team">
+      <a class="button fill big" href="/dashboard/team">
         View the audit log
       </a>
     </>,
@@ -51,7 +50,7 @@ export function renderNothingToStop(): string {
     'There is nothing to stop',
     <>
       <p>The change was already stopped, another one replaced it, or it has taken effect.</p>
-      <a class="btn fill big" href="/dashboard/wallet">
+      <a class="button fill big" href="/dashboard/wallet">
         View the wallet
       </a>
     </>,

@@ -810,7 +810,7 @@ describe('Attempts after the first', () => {
         const text = await get(page)
         expect(text).toContain('This payment was started too many times')
         expect(text).toMatch(
-          /Did you pay in one of the earlier attempts\?<\/b> Then do not pay again: that money is safe/,
+          /Did you pay in one of the earlier attempts\?<\/strong> Then do not pay again: that money is safe/,
         )
         expect(text).toContain('To pay, ask Nightline Rail for a new payment link.')
         expect(text).not.toContain(`${path}/continue`)

@@ -691,15 +691,15 @@ describe('The documentation', () => {
       text.slice(text.indexOf(`<section class="op" id="${id}"`)).split('</section>')[0] ?? ''
     const create = section('createPayment')
     expect(create).toMatch(
-      /<summary>Body<\/summary>.*<code[^>]*>amount<\/code> <b>required<\/b>.*<code[^>]*>success_url<\/code>/,
+      /<span>Body<\/span>.*<code[^>]*>amount<\/code> <b>required<\/b>.*<code[^>]*>success_url<\/code>/,
     )
     expect(create).toMatch(
-      /<summary>Response 201<\/summary>.*<code[^>]*>settlement\.tx_hash<\/code>.*<code[^>]*>attempts\[\]\.status<\/code>/,
+      /<span>Response 201<\/span>.*<code[^>]*>settlement\.tx_hash<\/code>.*<code[^>]*>attempts\[\]\.status<\/code>/,
     )
     expect(create).toContain('>Idempotency-Key</code>')
-    expect(create).toMatch(/<summary>Errors<\/summary>.*amount_too_small.*invalid_api_key/)
+    expect(create).toMatch(/<span>Errors<\/span>.*amount_too_small.*invalid_api_key/)
     expect(create).toContain('&quot;amount_decimal&quot;: &quot;49.99&quot;')
-    expect(section('listPayments')).toMatch(/<summary>Parameters<\/summary>.*<code[^>]*>status<\/code>.*in the query/)
+    expect(section('listPayments')).toMatch(/<span>Parameters<\/span>.*<code[^>]*>status<\/code>.*in the query/)
   })
 
   test('every field and parameter of the document has a description, and every description belongs to one', async () => {

@@ -445,7 +445,7 @@ describe('The page of a link', () => {
 
     test('a link shows its bounds first, in its currency, and accepts each as the page shows it', async () => {
       const { path } = await link({ ...tips, min_amount: 5, max_amount: undefined })
-      const shown = /id="bounds"[^>]*>([^<]*)</.exec(await page(path))?.[1] ?? ''
+      const shown = /id="amount-h"[^>]*>([^<]*)</.exec(await page(path))?.[1] ?? ''
       // The highest maximum of any method is 10,000 USD, which are 8,000 EUR.
       expect(shown).toBe('€5.00 to €8,000.00')
       for (const amount of shown.split(' to '))

@@ -7,8 +7,8 @@ import { sessionIn } from '../../../db/db.ts'
 import { hasAbility } from '../../../domain/account/roles.ts'
 import { isConfirmed } from '../../../domain/account/session.ts'
 import { isSameSecret } from '../../../runtime/constant-time.ts'
+import type { OperatorPages } from '../../../web/kit/site-page.tsx'
 import { FRAMED_HEADERS, FRAMING_HEADERS, PAGE_HEADERS } from '../../../web/page-headers.ts'
-import type { OperatorPages } from '../../../web/site/document.tsx'
 import {
   CONFIRMED,
   type ConfirmableRequest,

@@ -1,7 +1,10 @@
 // The pages work without this script. With it, an open page updates without loading again, times are in the device's
 // time zone, buttons copy links, and a second press of a button sends no second request.
 
-/** @typedef {import('../checkout/live.ts').LiveStatus} LiveStatus */
+import { showButtons } from '../kit/copy.js'
+import { loadPage } from '../kit/load-page.js'
+
+/** @typedef {import('../../checkout/live.ts').LiveStatus} LiveStatus */
 
 /** The longest pause between two status requests, in milliseconds, also after many failures. */
 const MAX_PAUSE = 30_000
@@ -13,7 +16,7 @@ const LOST_AFTER = 2
 /** The locale of the page's formats, with its digits. */
 const { formats } = document.documentElement.dataset
 const HOURS = /** @type {const} */ ({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
-/** The styles of `src/web/messages/words.ts`. @type {Record<string, Intl.DateTimeFormatOptions>} */
+/** The styles of `src/web/messages/moment.ts`. @type {Record<string, Intl.DateTimeFormatOptions>} */
 const TIME_STYLES = {
   time: HOURS,
   seconds: { ...HOURS, second: '2-digit' },
@@ -33,8 +36,7 @@ function writeLocalTimes(root) {
 /** Writes local times, and shows the buttons that need JavaScript. @param {ParentNode} root */
 function activate(root) {
   writeLocalTimes(root)
-  for (const button of root.querySelectorAll('button[data-copy], button[data-print]'))
-    if (button instanceof HTMLButtonElement) button.hidden = false
+  showButtons(root)
 }
 
 /** Updates the page until nothing can change any more. @param {HTMLElement} main */
@@ -153,24 +155,6 @@ function openStream(address, { onChange, onLost }) {
 }
 
 /**
- * Loads a page of this server as a document. The request parses the HTML, because the page's policy forbids HTML sinks.
- * @param {string} url @returns {Promise<Document>}
- */
-function loadPage(url) {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest()
-    request.open('GET', url)
-    request.responseType = 'document'
-    request.onload = () =>
-      request.status === 200 && request.responseXML !== null
-        ? resolve(request.responseXML)
-        : reject(new Error('no page'))
-    request.onerror = () => reject(new Error('no connection'))
-    request.send()
-  })
-}
-
-/**
  * If the page is the same, only its differences change, and the focus stays. Another page replaces the content and gets
  * the focus, so that a screen reader begins there.
  * @param {HTMLElement} main @param {HTMLElement} next
@@ -213,25 +197,8 @@ function hasOwnText(element) {
   return [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim() !== '')
 }
 
-/** @param {HTMLElement} button */
-async function copy(button) {
-  const label = button.querySelector('span')
-  if (label === null) return
-  try {
-    await navigator.clipboard.writeText(button.dataset.copy ?? '')
-    const before = [...label.childNodes]
-    label.textContent = button.dataset.done ?? ''
-    setTimeout(() => label.replaceChildren(...before), 3000)
-  } catch {
-    // Without permission, the text is selected for the buyer's own copy command.
-    const value = button.parentElement?.querySelector('.value')
-    if (value) getSelection()?.selectAllChildren(value)
-  }
-}
-
 document.addEventListener('click', ({ target }) => {
   const button = target instanceof Element ? target.closest('button') : null
-  if (button?.dataset.copy !== undefined) void copy(button)
   if (button?.dataset.print !== undefined) print()
 })
 

@@ -1,52 +1,27 @@
 // Copy buttons, passkeys, previews and keyboard shortcuts. The pages work without this script, except for passkeys.
+import { showButtons } from '../kit/copy.js'
+import { loadPage } from '../kit/load-page.js'
 
 /** @type {(selector: string) => any[]} Elements whose type the checker cannot infer from the selector. */
 const all = (selector) => [...document.querySelectorAll(selector)]
 
-const showCopyButtons = () => {
-  for (const button of all('[data-copy]')) button.hidden = false
-}
-showCopyButtons()
-document.addEventListener('click', (/** @type {any} */ event) => {
-  const button = event.target.closest?.('[data-copy]')
-  if (button) void copy(button)
-})
-async function copy(/** @type {any} */ button) {
-  await navigator.clipboard.writeText(button.dataset.copy ?? '')
-  const label = button.querySelector('span')
-  const previous = label.textContent
-  label.setAttribute('role', 'status')
-  label.textContent = 'Copied'
-  setTimeout(() => {
-    label.textContent = previous
-  }, 2000)
-}
-
-/** Reloads this page. The browser parses it: trusted types forbid parsing text. @returns {Promise<Document | null>} */
-const loadPage = () =>
-  new Promise((resolve) => {
-    const request = new XMLHttpRequest()
-    request.open('GET', location.href)
-    request.responseType = 'document'
-    request.onloadend = () => resolve(request.status === 200 ? request.responseXML : null)
-    request.send()
-  })
+showButtons(document)
 
 // The page of a payment reloads its content with each change, and keeps the open folds.
 for (const page of all('[data-follow]')) {
   const announcement = document.createElement('p')
-  announcement.className = 'hidden'
+  announcement.className = 'unseen'
   announcement.setAttribute('role', 'status')
   document.body.append(announcement)
   const refresh = async () => {
-    const fresh = (await loadPage())?.querySelector('[data-follow]')
+    const fresh = (await loadPage(location.href).catch(() => null))?.querySelector('[data-follow]')
     if (!fresh || fresh.textContent === page.textContent) return
     const open = all('[data-follow] details[open] > summary').map((summary) => summary.textContent)
     for (const fold of fresh.querySelectorAll('details'))
       fold.open ||= open.includes(fold.querySelector('summary')?.textContent)
     const focus = document.activeElement?.closest('[data-follow]') ? document.activeElement?.textContent : null
     page.replaceChildren(...document.importNode(fresh, true).childNodes)
-    showCopyButtons()
+    showButtons(page)
     if (focus)
       all('[data-follow] :is(a, button, summary)')
         .find(({ textContent }) => textContent === focus)
@@ -167,11 +142,12 @@ document.addEventListener('keydown', (/** @type {any} */ event) => {
 
 // A click outside, or Escape, closes a menu.
 document.addEventListener('click', (/** @type {any} */ event) => {
-  for (const menu of all('details:is(.more, .chip, .who)[open]')) if (!menu.contains(event.target)) menu.open = false
+  for (const menu of all('details:is(.dropdown, .chip, .who)[open]'))
+    if (!menu.contains(event.target)) menu.open = false
 })
 document.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape') return
-  for (const menu of all('details:is(.more, .chip, .who)[open]')) {
+  for (const menu of all('details:is(.dropdown, .chip, .who)[open]')) {
     menu.open = false
     menu.querySelector('summary').focus()
   }

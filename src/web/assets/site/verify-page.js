@@ -1,5 +1,5 @@
 // Verifies a receipt in the browser. The receipt never leaves the page; the script only fetches the public keys.
-import { verifyReceipt } from '../../verifier/verifier.js'
+import { verifyReceipt } from '../../../verifier/verifier.js'
 
 const TITLES = {
   proved: 'Proved: this payment was settled as the receipt says',

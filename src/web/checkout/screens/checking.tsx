@@ -1,5 +1,8 @@
-import { Amount, CopyButton, Fact, Facts, Head, OutlineLink } from '../../look/parts.tsx'
-import { Rail, type Stop } from '../../look/rail.tsx'
+import { Amount } from '../../kit/amount.tsx'
+import { CopyButton, OutlineLink } from '../../kit/button.tsx'
+import { Fact, Facts } from '../../kit/facts.tsx'
+import { Head } from '../../kit/head.tsx'
+import { Rail, type Stop } from '../../kit/rail.tsx'
 import type { Words } from '../../messages/words.ts'
 import { getAmounts } from '../amounts.ts'
 import type { Checkout } from '../checkout.ts'
@@ -36,7 +39,7 @@ export function Checking({ checkout, words }: Shown) {
           {t('checking.help')}
         </OutlineLink>
       )}
-      <CopyButton value={url} words={words} icon="link">
+      <CopyButton value={url} done={words.t('copy.done')} icon="link">
         {t('checking.copy')}
       </CopyButton>
       <ShopLink href={payment.successUrl} checkout={checkout} words={words} />

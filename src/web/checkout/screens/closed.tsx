@@ -1,12 +1,17 @@
-import type { IconName } from '../../look/icons.tsx'
-import { Fact, Facts, FillLink, Head, Note, type Tone } from '../../look/parts.tsx'
-import { Rail } from '../../look/rail.tsx'
-import { Time } from '../../look/time.tsx'
+import { FillLink } from '../../kit/button.tsx'
+import { Fact, Facts } from '../../kit/facts.tsx'
+import { Head } from '../../kit/head.tsx'
+import type { IconName } from '../../kit/icon.tsx'
+import { Note } from '../../kit/note.tsx'
+import { ShopMail } from '../../kit/panel.tsx'
+import { Rail } from '../../kit/rail.tsx'
+import { Time } from '../../kit/time.tsx'
+import type { Tone } from '../../kit/tone.ts'
 import type { MessageKey } from '../../messages/translate.ts'
 import type { Words } from '../../messages/words.ts'
 import { getAmounts } from '../amounts.ts'
 import type { Checkout } from '../checkout.ts'
-import { backStop, bankTime, formatOtherMoney, ShopLink, ShopMail, type Shown, type ShownView } from '../shown.tsx'
+import { backStop, bankTime, formatOtherMoney, ShopLink, type Shown, type ShownView } from '../shown.tsx'
 import { canMoneyArrive, getContinuePath, hasSurplus, isLateMoneyCounted, wasReturned } from '../view.ts'
 
 type As = ShownView<'closed'>['view']['as']
@@ -38,8 +43,8 @@ export function Closed({ checkout, words, view: { as } }: ShownView<'closed'>) {
       {money === 'held' && <Held checkout={checkout} words={words} />}
       <ShopLink href={payment.cancelUrl} checkout={checkout} words={words} filled />
       {(money === 'none' || money === 'returned') && as !== 'refunded' && (
-        <p class="after">
-          {t('closed.again', { merchant: shop.name })} <ShopMail checkout={checkout} />
+        <p class="soft">
+          {t('closed.again', { merchant: shop.name })} <ShopMail shop={checkout.shop} />
         </p>
       )}
     </>

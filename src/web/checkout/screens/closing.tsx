@@ -1,9 +1,9 @@
 import { isOpen } from '../../../domain/payment/payment.ts'
 import { canBeExtended } from '../../../domain/payment/requests.ts'
-import { Icon } from '../../look/icons.tsx'
-import { Note } from '../../look/parts.tsx'
-import type { Stop } from '../../look/rail.tsx'
-import { Time } from '../../look/time.tsx'
+import { PostButton } from '../../kit/form.tsx'
+import { Note } from '../../kit/note.tsx'
+import type { Stop } from '../../kit/rail.tsx'
+import { Time } from '../../kit/time.tsx'
 import type { Checkout } from '../checkout.ts'
 import type { Shown } from '../shown.tsx'
 
@@ -30,12 +30,9 @@ export function ClosingNote({ checkout, words }: Shown) {
         {words.rich('closing.at', { time: <Time at={payment.expiresAt} style="time" words={words} /> })}
       </Note>
       {frame === null && canBeExtended(payment, Date.parse(now)) && (
-        <form method="post" action={`${path}/extend`}>
-          <button type="submit" class="button">
-            <Icon name="clock" />
-            <span>{words.t('closing.more')}</span>
-          </button>
-        </form>
+        <PostButton action={`${path}/extend`} icon="clock">
+          {words.t('closing.more')}
+        </PostButton>
       )}
     </>
   )

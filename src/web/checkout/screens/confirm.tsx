@@ -1,8 +1,12 @@
 import type { MethodName } from '../../../domain/methods.ts'
 import type { Offer } from '../../../domain/offers.ts'
-import type { IconName } from '../../look/icons.tsx'
-import { Aside, Fact, Facts, Head, PostButton, QuietLink } from '../../look/parts.tsx'
-import { Rail, type Stop } from '../../look/rail.tsx'
+import { Aside } from '../../kit/aside.tsx'
+import { QuietLink } from '../../kit/button.tsx'
+import { Fact, Facts } from '../../kit/facts.tsx'
+import { PostButton } from '../../kit/form.tsx'
+import { Head } from '../../kit/head.tsx'
+import type { IconName } from '../../kit/icon.tsx'
+import { Rail, type Stop } from '../../kit/rail.tsx'
 import { pickLink } from '../checkout.ts'
 import { ContinueOnPhone } from '../phone.tsx'
 import { getPartner, type Shown, type ShownView } from '../shown.tsx'
@@ -45,6 +49,7 @@ export function Confirm({ checkout, words, view }: ShownView<'confirm'>) {
         action={`${checkout.path}/continue`}
         fields={{ provider: offer.provider, method: offer.method }}
         icon={BUTTON_ICONS[offer.method] ?? 'arrow'}
+        look="button fill"
         busy={t('confirm.opening')}
       >
         {buttonText(checkout, words, offer)}

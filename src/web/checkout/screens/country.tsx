@@ -1,6 +1,9 @@
 import { COUNTRY_CODES } from '../../../domain/countries.ts'
-import { Icon } from '../../look/icons.tsx'
-import { Head, QuietLink } from '../../look/parts.tsx'
+import { FillButton, QuietLink } from '../../kit/button.tsx'
+import { Field } from '../../kit/field.tsx'
+import { PostForm } from '../../kit/form.tsx'
+import { Head } from '../../kit/head.tsx'
+import { Icon } from '../../kit/icon.tsx'
 import { getChoicePath } from '../checkout.ts'
 import { countryPath } from '../panel.tsx'
 import { countryName, type Shown } from '../shown.tsx'
@@ -16,26 +19,25 @@ export function Country({ checkout, words }: Shown) {
   return (
     <>
       <Head icon="globe" title={t('country.heading')} lead={t('country.lead')} />
-      <form class="country-form" method="post" action={`${checkout.path}/country`}>
-        {choice !== null && <input type="hidden" name="chosen" value={`${choice.provider}.${choice.method}`} />}
-        <label>
-          <span class="label">{t('country.label')}</span>
-          <select name="country" required>
-            <option value="">{t('country.choose')}</option>
-            {names.map(({ country, name }) => (
-              <option key={country} value={country} selected={country === code}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <p class="act">
-          <button type="submit" class="button fill">
-            <span>{t('country.save')}</span>
-            <Icon name="arrow" points />
-          </button>
-        </p>
-      </form>
+      <PostForm
+        action={`${checkout.path}/country`}
+        fields={choice === null ? {} : { chosen: `${choice.provider}.${choice.method}` }}
+        look="form"
+      >
+        <Field name="country" label={t('country.label')}>
+          {(attributes) => (
+            <select {...attributes} required>
+              <option value="">{t('country.choose')}</option>
+              {names.map(({ country, name }) => (
+                <option key={country} value={country} selected={country === code}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <FillButton>{t('country.save')}</FillButton>
+      </PostForm>
       <QuietLink href={choice === null ? checkout.path : getChoicePath(checkout.path, choice)}>
         {t('country.keep')}
       </QuietLink>

@@ -1,4 +1,6 @@
-import { Head, PostButton, QuietLink } from '../../look/parts.tsx'
+import { QuietLink } from '../../kit/button.tsx'
+import { PostButton } from '../../kit/form.tsx'
+import { Head } from '../../kit/head.tsx'
 import { pickLink } from '../checkout.ts'
 import { getPartner, type ShownView } from '../shown.tsx'
 
@@ -23,6 +25,7 @@ export function Declined({ checkout, words, view }: ShownView<'declined'>) {
           action={action}
           fields={{ provider: next.provider, method: next.method }}
           icon={next.method}
+          look="button fill"
           busy={t('confirm.opening')}
         >
           {instead === null ? t('declined.again', { partner }) : insteadText()}
@@ -34,7 +37,6 @@ export function Declined({ checkout, words, view }: ShownView<'declined'>) {
           fields={{ provider: again.provider, method: again.method }}
           icon={again.method}
           busy={t('confirm.opening')}
-          filled={false}
         >
           {t('declined.again', { partner })}
         </PostButton>

@@ -1,19 +1,14 @@
 import type { Attempt } from '../../../domain/payment/payment-object.ts'
-import { Icon } from '../../look/icons.tsx'
-import { CopyButton, Fold, Head, Note, OutlineLink } from '../../look/parts.tsx'
-import { Rail } from '../../look/rail.tsx'
-import { Time } from '../../look/time.tsx'
+import { CopyButton, OutlineLink } from '../../kit/button.tsx'
+import { Fold } from '../../kit/fold.tsx'
+import { Head } from '../../kit/head.tsx'
+import { Icon } from '../../kit/icon.tsx'
+import { Note } from '../../kit/note.tsx'
+import { ShopMail } from '../../kit/panel.tsx'
+import { Rail } from '../../kit/rail.tsx'
+import { Time } from '../../kit/time.tsx'
 import { type Amounts, getAmounts } from '../amounts.ts'
-import {
-  backStop,
-  bankTime,
-  formatOtherMoney,
-  getPartner,
-  methodName,
-  ShopLink,
-  ShopMail,
-  type Shown,
-} from '../shown.tsx'
+import { backStop, bankTime, formatOtherMoney, getPartner, methodName, ShopLink, type Shown } from '../shown.tsx'
 import { moneyStops, payingPartner } from './progress.tsx'
 import { Lines, ReceiptFacts } from './receipt-lines.tsx'
 
@@ -45,7 +40,7 @@ export function Done({ checkout, words }: Shown) {
         <OutlineLink href={`${checkout.path}/receipt.pdf`} icon="save">
           {t('done.pdf')}
         </OutlineLink>
-        <CopyButton value={checkout.url} words={words} icon="link">
+        <CopyButton value={checkout.url} done={words.t('copy.done')} icon="link">
           {t('done.copy')}
         </CopyButton>
       </div>
@@ -90,7 +85,7 @@ function DoneNote({ checkout, words, amounts }: Shown & { amounts: Amounts }) {
   if (extra !== null && amounts.surplus.length === 0)
     return (
       <Note tone="wait" icon="help" strong={t('done.over.note', { extra: words.money(extra) })}>
-        {t('done.over.ask', { merchant })} <ShopMail checkout={checkout} />
+        {t('done.over.ask', { merchant })} <ShopMail shop={checkout.shop} />
       </Note>
     )
   const [back] = amounts.returned
@@ -161,7 +156,7 @@ function Part({ checkout, words, attempt, amount, counts = false }: PartProps) {
       <span class="pin">
         <Icon name={attempt.method} />
       </span>
-      <span class="row">
+      <span class="pair">
         <span class="name">
           {methodName(attempt, words)} <b class="tag">{t(counts ? 'done.twice.counted' : 'done.twice.returning')}</b>
         </span>{' '}

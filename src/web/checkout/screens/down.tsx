@@ -1,4 +1,5 @@
-import { Aside, Head } from '../../look/parts.tsx'
+import { Aside } from '../../kit/aside.tsx'
+import { Head } from '../../kit/head.tsx'
 import { getPartner, ShopLink, type ShownView } from '../shown.tsx'
 
 /** The page shown while every usable partner is down. It continues automatically when a partner is back. */

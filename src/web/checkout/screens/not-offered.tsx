@@ -1,8 +1,9 @@
 import type { Refusal } from '../../../domain/offers.ts'
-import { Head } from '../../look/parts.tsx'
+import { Head } from '../../kit/head.tsx'
+import { ShopMail } from '../../kit/panel.tsx'
 import type { Words } from '../../messages/words.ts'
 import type { Checkout } from '../checkout.ts'
-import { countryName, ShopLink, ShopMail, type ShownView } from '../shown.tsx'
+import { countryName, ShopLink, type ShownView } from '../shown.tsx'
 import { CountryLine } from './country.tsx'
 import { refusalSentence } from './refused.tsx'
 
@@ -13,7 +14,7 @@ export function NotOffered({ checkout, words, view }: ShownView<'not_offered'>) 
     <>
       <Head icon="globe" title={t('none.heading')} lead={leadText(checkout, view.refusal, words)} />
       <p>
-        {t('none.advice', { merchant: checkout.shop.name })} <ShopMail checkout={checkout} />
+        {t('none.advice', { merchant: checkout.shop.name })} <ShopMail shop={checkout.shop} />
       </p>
       <CountryLine checkout={checkout} words={words} />
       <ShopLink href={checkout.payment.cancelUrl} checkout={checkout} words={words} />

@@ -1,4 +1,4 @@
-import { Icon } from '../../look/icons.tsx'
+import { Icon } from '../../kit/icon.tsx'
 import type { Words } from '../../messages/words.ts'
 import type { View } from '../view.ts'
 

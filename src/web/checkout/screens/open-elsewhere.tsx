@@ -1,5 +1,7 @@
-import { FillLink, Head, PostButton, QuietLink } from '../../look/parts.tsx'
-import { Rail } from '../../look/rail.tsx'
+import { FillLink, QuietLink } from '../../kit/button.tsx'
+import { PostButton } from '../../kit/form.tsx'
+import { Head } from '../../kit/head.tsx'
+import { Rail } from '../../kit/rail.tsx'
 import { pickLink } from '../checkout.ts'
 import { getPartner, type ShownView } from '../shown.tsx'
 
@@ -32,7 +34,6 @@ export function OpenElsewhere({ checkout, words, view }: ShownView<'open_elsewhe
         fields={{ provider: instead.provider, method: instead.method }}
         icon={instead.method}
         busy={t('confirm.opening')}
-        filled={false}
       >
         {t(`close_for.${instead.method}`)}
       </PostButton>

@@ -1,6 +1,7 @@
 import type { Offer } from '../../../domain/offers.ts'
-import { Icon } from '../../look/icons.tsx'
-import { Aside, Note } from '../../look/parts.tsx'
+import { Aside } from '../../kit/aside.tsx'
+import { Icon } from '../../kit/icon.tsx'
+import { Note } from '../../kit/note.tsx'
 import { findOpenedAttempt, wayLink } from '../checkout.ts'
 import { getPartner, methodName, type Shown, type ShownView } from '../shown.tsx'
 import { CountryLine } from './country.tsx'
@@ -80,7 +81,7 @@ function Way({ offer, checkout, words }: Shown & { offer: Offer }) {
       <span class="pin">
         <Icon name={offer.method} />
       </span>
-      <span class="row">
+      <span class="pair">
         <span class="name">
           {methodName(offer, words)} {isFastest(offer, checkout) && <b class="tag">{t('pick.fastest')}</b>}
         </span>{' '}

@@ -1,7 +1,9 @@
-import { Icon } from '../../look/icons.tsx'
-import { Fact, OutlineLink, Qr } from '../../look/parts.tsx'
-import { Logo } from '../panel.tsx'
-import { ShopMail, type Shown } from '../shown.tsx'
+import { OutlineLink } from '../../kit/button.tsx'
+import { Fact } from '../../kit/facts.tsx'
+import { Icon } from '../../kit/icon.tsx'
+import { Payee, ShopMail } from '../../kit/panel.tsx'
+import { Qr } from '../../kit/qr.tsx'
+import { type Shown } from '../shown.tsx'
 import { Lines, ReceiptFacts, receiptStatus } from './receipt-lines.tsx'
 
 /** The printable receipt: black on white, one page, with TEST across it if no money moved. */
@@ -25,14 +27,9 @@ export function Receipt({ checkout, words }: Shown) {
       </nav>
       <main id="main" class={isTest ? 'paper void' : 'paper'} tabIndex={-1}>
         <div class="letterhead">
-          <p class="payee">
-            <Logo shop={shop} />
-            <span class="shop" dir="auto">
-              {shop.name}
-            </span>
-          </p>
+          <Payee shop={shop} />
           <p class="ask">
-            <ShopMail checkout={checkout} />
+            <ShopMail shop={checkout.shop} />
           </p>
         </div>
         <h1>{t(isTest ? 'receipt.test' : 'receipt.heading')}</h1>

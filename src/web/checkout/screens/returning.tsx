@@ -1,5 +1,7 @@
-import { Head, Note, OutlineLink, QuietLink } from '../../look/parts.tsx'
-import { Rail } from '../../look/rail.tsx'
+import { OutlineLink, QuietLink } from '../../kit/button.tsx'
+import { Head } from '../../kit/head.tsx'
+import { Note } from '../../kit/note.tsx'
+import { Rail } from '../../kit/rail.tsx'
 import { pickLink } from '../checkout.ts'
 import { getPartner, type ShownView } from '../shown.tsx'
 

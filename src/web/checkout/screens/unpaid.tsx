@@ -1,5 +1,5 @@
 import type { Attempt } from '../../../domain/payment/payment-object.ts'
-import { Note } from '../../look/parts.tsx'
+import { Note } from '../../kit/note.tsx'
 import { getPartner, type Shown } from '../shown.tsx'
 
 export function UnpaidNote({ checkout, words, attempt }: Shown & { attempt: Attempt }) {

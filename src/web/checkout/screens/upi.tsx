@@ -1,6 +1,10 @@
-import { Icon } from '../../look/icons.tsx'
-import { CopyField, FillLink, Fold, Head, Qr, QuietLink } from '../../look/parts.tsx'
-import { Rail } from '../../look/rail.tsx'
+import { FillLink, QuietLink } from '../../kit/button.tsx'
+import { CopyField } from '../../kit/copy.tsx'
+import { Fold } from '../../kit/fold.tsx'
+import { Head } from '../../kit/head.tsx'
+import { Icon } from '../../kit/icon.tsx'
+import { Qr } from '../../kit/qr.tsx'
+import { Rail } from '../../kit/rail.tsx'
 import type { MessageKey } from '../../messages/translate.ts'
 import { getPartner, type Shown, type ShownView } from '../shown.tsx'
 import { untilEnd } from './closing.tsx'
@@ -92,7 +96,7 @@ function Apps({ checkout, words, view }: UpiShown) {
               <span class="pin" aria-hidden="true">
                 {name[0]}
               </span>
-              <span class="row">
+              <span class="pair">
                 <span class="name">{name}</span>
               </span>
               <Icon name="next" points />

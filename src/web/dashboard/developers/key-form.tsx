@@ -1,8 +1,10 @@
-import { curlText } from '../../site/curl.ts'
-import { ErrorSummary, Field, FormEnd, type FormErrors, PostForm } from '../../site/form.tsx'
-import { Moment } from '../../site/moment.tsx'
-import { Curl, Fact, Facts, Head } from '../../site/parts.tsx'
-import { Secret } from '../../site/secret.tsx'
+import { Curl, curlText } from '../../kit/curl.tsx'
+import { Fact, Facts } from '../../kit/facts.tsx'
+import { ErrorSummary, Field, type FormErrors } from '../../kit/field.tsx'
+import { FormEnd, PostForm } from '../../kit/form.tsx'
+import { PageHead } from '../../kit/page-head.tsx'
+import { Secret } from '../../kit/secret.tsx'
+import { Time } from '../../kit/time.tsx'
 import { firstCall } from '../first-steps.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 import { type KeyShown, MayDo } from './key-words.tsx'
@@ -45,9 +47,8 @@ export function renderNewKey({ frame, draft, errors, scopes, once, publicUrl }: 
     narrow: true,
     children: (
       <>
-        <Head back={back} title="New API key" />
-        <PostForm action="/dashboard/keys" csrf={frame.csrf} look="form card">
-          <input type="hidden" name="once" value={once} />
+        <PageHead back={back} title="New API key" />
+        <PostForm action="/dashboard/keys" csrf={frame.csrf} fields={{ once }} look="form card">
           <ErrorSummary errors={errors} />
           <Field name="name" label="Name" hint="Where will you use it?" errors={errors}>
             {(attributes) => <input {...attributes} required maxLength={100} value={draft.name} />}
@@ -110,7 +111,7 @@ function Scopes({ draft, scopes, errors }: Pick<NewKeyView, 'draft' | 'scopes' |
       {error !== undefined && <p class="error">{error}</p>}
       <div class="options">
         {scopes.map((scope) => (
-          <label key={scope} class="check">
+          <label key={scope} class="choice">
             <input type="checkbox" name="scope" value={scope} checked={draft.scopes.includes(scope)} />
             <code>{scope}</code>
           </label>
@@ -139,7 +140,7 @@ export function renderKeyMade({ frame, apiKey, text, oldUntil, scopes, publicUrl
     narrow: true,
     children: (
       <>
-        <Head back={back} title="Your new key" />
+        <PageHead back={back} title="Your new key" />
         <Secret
           id="key"
           label={name}
@@ -152,10 +153,10 @@ export function renderKeyMade({ frame, apiKey, text, oldUntil, scopes, publicUrl
               <MayDo scopes={apiKey.scopes} all={scopes} />
             </Fact>
             <Fact name="Allowed IP addresses">{allowedIps === null ? 'Any' : allowedIps.join(', ')}</Fact>
-            <Fact name="Expires">{expiresAt === null ? 'Never' : <Moment at={expiresAt} />}</Fact>
+            <Fact name="Expires">{expiresAt === null ? 'Never' : <Time at={expiresAt} />}</Fact>
             {oldUntil !== null && (
               <Fact name="The old key works until">
-                <Moment at={oldUntil} />
+                <Time at={oldUntil} />
               </Fact>
             )}
           </Facts>
@@ -163,7 +164,7 @@ export function renderKeyMade({ frame, apiKey, text, oldUntil, scopes, publicUrl
             <Curl title="Try it" open command={firstCall(publicUrl, text)} />
           )}
           <p class="actions">
-            <a class="btn" href="/dashboard/keys">
+            <a class="button" href="/dashboard/keys">
               I have saved it
             </a>
           </p>

@@ -1,6 +1,6 @@
-import { SiteIcon } from '../../site/icons.tsx'
-import { spanText } from '../../site/moment.tsx'
-import { State } from '../../site/parts.tsx'
+import { Icon } from '../../kit/icon.tsx'
+import { State } from '../../kit/state.tsx'
+import { spanText } from '../../kit/time.tsx'
 
 /** An API key without its secret. Times are ISO 8601. */
 export type KeyShown = {
@@ -30,7 +30,7 @@ export function KeyState({ apiKey, now }: { apiKey: KeyShown; now: string }) {
   const { revokedAt, expiresAt } = apiKey
   if (revokedAt !== null)
     return (
-      <State tone="quiet" icon="minus">
+      <State tone="quiet" icon="circle_minus">
         Revoked
       </State>
     )
@@ -42,7 +42,7 @@ export function KeyState({ apiKey, now }: { apiKey: KeyShown; now: string }) {
     )
   if (expiresAt === null)
     return (
-      <State tone="success" icon="okring">
+      <State tone="success" icon="circle_check">
         Active
       </State>
     )
@@ -84,8 +84,8 @@ export function AllowedFrom({ ips }: { ips: readonly string[] | null }) {
 
 export function NewKeyLink() {
   return (
-    <a class="btn fill" href="/dashboard/keys/new">
-      <SiteIcon name="plus" />
+    <a class="button fill" href="/dashboard/keys/new">
+      <Icon name="plus" />
       New key
     </a>
   )

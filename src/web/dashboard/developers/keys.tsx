@@ -1,9 +1,13 @@
-import { curlText } from '../../site/curl.ts'
-import { Field, PostButton, PostForm } from '../../site/form.tsx'
-import { SiteIcon } from '../../site/icons.tsx'
-import { Ago, Moment, spanText } from '../../site/moment.tsx'
-import { Card, Curl, Fact, Facts, Head, Note } from '../../site/parts.tsx'
-import { RowLink, Table } from '../../site/table.tsx'
+import { Card } from '../../kit/card.tsx'
+import { Curl, curlText } from '../../kit/curl.tsx'
+import { Fact, Facts } from '../../kit/facts.tsx'
+import { Field } from '../../kit/field.tsx'
+import { PostButton, PostForm } from '../../kit/form.tsx'
+import { Icon } from '../../kit/icon.tsx'
+import { Note } from '../../kit/note.tsx'
+import { PageHead } from '../../kit/page-head.tsx'
+import { RowLink, Table } from '../../kit/table.tsx'
+import { Ago, spanText, Time } from '../../kit/time.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 import { AllowedFrom, isInUse, type KeyShown, KeyState, KeyText, MayDo, NewKeyLink } from './key-words.tsx'
 
@@ -24,7 +28,7 @@ export function renderKeys({ frame, keys, scopes, mayChange, now, publicUrl }: K
     title: 'API keys',
     children: (
       <>
-        <Head
+        <PageHead
           title="API keys"
           lead="A key can create payments. It can never change where your money goes."
           actions={mayChange ? <NewKeyLink /> : undefined}
@@ -37,7 +41,7 @@ export function renderKeys({ frame, keys, scopes, mayChange, now, publicUrl }: K
         {keys.length === 0 ? (
           <NoKeys mayChange={mayChange} />
         ) : (
-          <div class="sheet">
+          <div class="table-box">
             <KeyTable keys={keys} scopes={scopes} now={now} />
           </div>
         )}
@@ -61,20 +65,18 @@ function StillWorks({ apiKey: { id, name, expiresAt, lastUsedAt }, now }: { apiK
       icon="clock"
       strong={`“${name}” still works for ${spanText(Date.parse(expiresAt ?? now) - Date.parse(now))}`}
       actions={
-        <a class="btn" href={`/dashboard/keys/${id}`}>
+        <a class="button" href={`/dashboard/keys/${id}`}>
           View it
         </a>
       }
     >
-      <p>
-        {lastUsedAt === null ? (
-          'It has never been used.'
-        ) : (
-          <>
-            It was last used <Ago at={lastUsedAt} now={now} />.
-          </>
-        )}
-      </p>
+      {lastUsedAt === null ? (
+        'It has never been used.'
+      ) : (
+        <>
+          It was last used <Ago at={lastUsedAt} now={now} />.
+        </>
+      )}
     </Note>
   )
 }
@@ -105,7 +107,7 @@ function KeyTable({ keys, scopes, now }: Pick<KeysView, 'keys' | 'scopes' | 'now
 function NoKeys({ mayChange }: { mayChange: boolean }) {
   return (
     <section class="card empty stack">
-      <SiteIcon name="key" />
+      <Icon name="key" />
       <h2>No keys yet</h2>
       <p>A key lets your shop create payments. {mayChange ? '' : 'An owner or a developer can create one.'}</p>
     </section>
@@ -127,7 +129,7 @@ export function renderKey(view: KeyView): string {
     narrow: true,
     children: (
       <>
-        <Head
+        <PageHead
           back={{ href: '/dashboard/keys', name: 'API keys' }}
           title={
             <>
@@ -136,7 +138,7 @@ export function renderKey(view: KeyView): string {
           }
           lead={<KeyText apiKey={apiKey} />}
         />
-        {problem !== null && <Note tone="problem" icon="warn" strong={problem} />}
+        {problem !== null && <Note tone="problem" icon="warning" strong={problem} />}
         <KeyFacts view={view} />
         {mayChange && isInUse(apiKey, now) && <Roll view={view} />}
         {mayChange && isInUse(apiKey, now) && <Revoke view={view} />}
@@ -159,13 +161,13 @@ function KeyFacts({ view: { apiKey, now } }: { view: KeyView }) {
         </Fact>
         <Fact name="Allowed IP addresses">{allowedIps === null ? 'Any IP address' : allowedIps.join(', ')}</Fact>
         <Fact name="Created">
-          <Moment at={createdAt} />
+          <Time at={createdAt} />
         </Fact>
         <Fact name="Last used">{lastUsedAt === null ? 'Never' : <Ago at={lastUsedAt} now={now} />}</Fact>
-        <Fact name="Expires">{expiresAt === null ? 'Never' : <Moment at={expiresAt} />}</Fact>
+        <Fact name="Expires">{expiresAt === null ? 'Never' : <Time at={expiresAt} />}</Fact>
         {revokedAt !== null && (
           <Fact name="Revoked">
-            <Moment at={revokedAt} />
+            <Time at={revokedAt} />
           </Fact>
         )}
       </Facts>
@@ -186,8 +188,7 @@ function Roll({ view: { frame, apiKey, once, publicUrl } }: { view: KeyView }) {
   const body = { overlap: USUAL_OVERLAP }
   return (
     <Card id="roll" title="Rotate" lead="A new key replaces it, with the same name, scopes and IP addresses.">
-      <PostForm action={`/dashboard/keys/${apiKey.id}/roll`} csrf={frame.csrf}>
-        <input type="hidden" name="once" value={once} />
+      <PostForm action={`/dashboard/keys/${apiKey.id}/roll`} csrf={frame.csrf} fields={{ once }}>
         <Field name="overlap" label="The old key keeps working">
           {(attributes) => (
             <select {...attributes}>
@@ -200,7 +201,7 @@ function Roll({ view: { frame, apiKey, once, publicUrl } }: { view: KeyView }) {
           )}
         </Field>
         <p class="actions">
-          <button type="submit" class="btn fill">
+          <button type="submit" class="button fill">
             Rotate key
           </button>
         </p>
@@ -219,7 +220,7 @@ function Revoke({ view: { frame, apiKey, publicUrl } }: { view: KeyView }) {
       title="Revoke"
       lead="Programs that use it are refused within a second. Payments in progress continue."
     >
-      <PostButton action={`/dashboard/keys/${apiKey.id}/revoke`} csrf={frame.csrf} look="btn danger">
+      <PostButton action={`/dashboard/keys/${apiKey.id}/revoke`} csrf={frame.csrf} look="button danger">
         Revoke key
       </PostButton>
       <Curl command={curlText(`${publicUrl}/v1/api_keys/${apiKey.id}`, { method: 'DELETE' })} />

@@ -1,10 +1,11 @@
 import type { PaymentLink } from '../../../domain/link/link.ts'
+import { Curl, curlText } from '../../kit/curl.tsx'
+import { ErrorSummary, type FormErrors } from '../../kit/field.tsx'
+import { FormEnd, PostForm } from '../../kit/form.tsx'
+import { PageHead } from '../../kit/page-head.tsx'
 import type { Hint, LinkDraft } from '../../links/link-draft.ts'
 import { About, draftQuery, HowMuch, HowPaid, More, Preview } from '../../links/maker/link-form.tsx'
 import { methodText, priceText } from '../../links/maker/link-words.tsx'
-import { curlText } from '../../site/curl.ts'
-import { ErrorSummary, type FormErrors, PostForm } from '../../site/form.tsx'
-import { Curl, Head } from '../../site/parts.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 import { WalletNeeded } from '../wallet-needed.tsx'
 
@@ -30,23 +31,23 @@ export function renderNewLink({ frame, draft, errors, hint, once, hasWallet, pub
     title: 'New payment link',
     children: (
       <>
-        <Head back={back} title="New payment link" />
+        <PageHead back={back} title="New payment link" />
         {!hasWallet && <WalletNeeded href="/dashboard/wallet">The link’s money goes there.</WalletNeeded>}
         <div class="cols maker">
           <PostForm
             action="/dashboard/links"
             csrf={frame.csrf}
+            fields={{ once }}
             look="form"
             data-preview={PREVIEW}
             data-hints="/links/hints"
           >
-            <input type="hidden" name="once" value={once} />
             <ErrorSummary errors={errors} />
             <About draft={draft} errors={errors} />
             <HowMuch draft={draft} errors={errors} hint={hint} />
             <HowPaid draft={draft} errors={errors} />
             <More draft={draft} errors={errors} />
-            <Buttons name="Create link" cancel="/dashboard/links" />
+            <FormEnd back="/dashboard/links">Create link</FormEnd>
           </PostForm>
           <Preview src={`${PREVIEW}?${draftQuery(draft)}`} />
         </div>
@@ -73,7 +74,7 @@ export function renderEditLink({ frame, link, draft, errors, publicUrl }: EditLi
     narrow: true,
     children: (
       <>
-        <Head
+        <PageHead
           back={{ href: path, name: link.title }}
           title="Edit the link"
           lead={`${priceText(link)} · ${methodText(link)}. These cannot be changed, because buyers who have the link rely on them.`}
@@ -82,7 +83,7 @@ export function renderEditLink({ frame, link, draft, errors, publicUrl }: EditLi
           <ErrorSummary errors={errors} />
           <About draft={draft} errors={errors} />
           <More draft={draft} errors={errors} open />
-          <Buttons name="Save" cancel={path} />
+          <FormEnd back={path}>Save</FormEnd>
         </PostForm>
         <p class="hint">
           Another price? <a href={`/dashboard/links/new?copy=${link.id}`}>Make a new link like this one</a>
@@ -91,17 +92,4 @@ export function renderEditLink({ frame, link, draft, errors, publicUrl }: EditLi
       </>
     ),
   })
-}
-
-function Buttons({ name, cancel }: { name: string; cancel: string }) {
-  return (
-    <div class="row">
-      <button type="submit" class="btn fill big">
-        {name}
-      </button>
-      <a class="btn text" href={cancel}>
-        Cancel
-      </a>
-    </div>
-  )
 }

@@ -1,16 +1,20 @@
 import type { ComponentChildren } from 'preact'
 import { linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
 import type { Payment } from '../../../domain/payment/payment-object.ts'
+import { Card } from '../../kit/card.tsx'
+import { Copy, shorten } from '../../kit/copy.tsx'
+import { Curl, curlText } from '../../kit/curl.tsx'
+import { Fact, Facts } from '../../kit/facts.tsx'
+import { PostButton } from '../../kit/form.tsx'
+import { Icon } from '../../kit/icon.tsx'
+import { Note } from '../../kit/note.tsx'
+import { PageHead } from '../../kit/page-head.tsx'
+import { ContactSupport } from '../../kit/site-page.tsx'
+import { RowLink } from '../../kit/table.tsx'
+import { Time } from '../../kit/time.tsx'
 import { LinkPayments } from '../../links/maker/link-payments.tsx'
 import { LinkState, methodText, priceText, Stats, type Totals } from '../../links/maker/link-words.tsx'
-import { AddressField, mailTo, QrFiles, QrImage } from '../../links/maker/share.tsx'
-import { curlText } from '../../site/curl.ts'
-import { ContactSupport } from '../../site/document.tsx'
-import { PostButton } from '../../site/form.tsx'
-import { SiteIcon } from '../../site/icons.tsx'
-import { Moment } from '../../site/moment.tsx'
-import { Card, Copy, Curl, Fact, Facts, Head, Note, shorten } from '../../site/parts.tsx'
-import { RowLink } from '../../site/table.tsx'
+import { AddressField, LinkQr, mailTo, QrFiles } from '../../links/maker/share.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 import { Pager } from '../pager.tsx'
 
@@ -34,7 +38,7 @@ export function renderLink(view: LinkPageView): string {
     title: link.title,
     children: (
       <>
-        <Head
+        <PageHead
           back={{ href: '/dashboard/links', name: 'Payment links' }}
           title={
             <>
@@ -43,17 +47,15 @@ export function renderLink(view: LinkPageView): string {
           }
           lead={
             <>
-              {priceText(link)} · {methodText(link)} · created <Moment at={link.createdAt} form="day" />
+              {priceText(link)} · {methodText(link)} · created <Time at={link.createdAt} style="date" />
             </>
           }
           actions={<Actions view={view} />}
         />
         {status === 'stopped' && (
-          <Note tone="problem" icon="warn" strong="Pinrail stopped this link">
-            <p>
-              It takes no payments. Payments in progress continue. <ContactSupport contact={frame.contact} /> to learn
-              why.
-            </p>
+          <Note tone="problem" icon="warning" strong="Pinrail stopped this link">
+            It takes no payments. Payments in progress continue. <ContactSupport contact={frame.contact} /> to learn
+            why.
           </Note>
         )}
         <Stats totals={totals} />
@@ -75,8 +77,8 @@ function Actions({ view: { frame, link, mayChange, publicUrl } }: { view: LinkPa
   const path = `/dashboard/links/${link.id}`
   return (
     <>
-      <a class="btn" href={new URL(linkUrl(publicUrl, link.code)).pathname}>
-        <SiteIcon name="out" />
+      <a class="button" href={new URL(linkUrl(publicUrl, link.code)).pathname}>
+        <Icon name="out" />
         Open
       </a>
       {mayChange && link.stoppedAt === null && (
@@ -85,7 +87,7 @@ function Actions({ view: { frame, link, mayChange, publicUrl } }: { view: LinkPa
         </PostButton>
       )}
       {mayChange && (
-        <a class="btn" href={`${path}/edit`}>
+        <a class="button" href={`${path}/edit`}>
           Edit
         </a>
       )}
@@ -127,7 +129,7 @@ function About({ link }: { link: PaymentLink }) {
         )}
         {expiresAt !== null && (
           <Fact name="Ends">
-            <Moment at={expiresAt} />
+            <Time at={expiresAt} />
           </Fact>
         )}
         {successUrl !== null && <Fact name="Return page">{successUrl}</Fact>}
@@ -145,12 +147,12 @@ function Share({ link, url }: { link: PaymentLink; url: string }) {
   return (
     <aside class="side" aria-label="Share">
       <Card id="share" title="Share">
-        <QrImage link={link} url={url} />
-        <AddressField url={url} look="btn" />
+        <LinkQr link={link} url={url} />
+        <AddressField url={url} look="button" />
         <p class="actions">
           <QrFiles url={url} />
-          <a class="btn text" href={mailTo(link.title, `${link.title}: ${url}`)}>
-            <SiteIcon name="mail" />
+          <a class="button text" href={mailTo(link.title, `${link.title}: ${url}`)}>
+            <Icon name="mail" />
             E-mail
           </a>
         </p>

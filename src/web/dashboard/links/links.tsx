@@ -1,12 +1,13 @@
 import { linkStatus, type PaymentLink } from '../../../domain/link/link.ts'
 import { PROVIDERS } from '../../../domain/methods.ts'
 import type { Money } from '../../../domain/money.ts'
+import { Curl, curlText } from '../../kit/curl.tsx'
+import { Icon } from '../../kit/icon.tsx'
+import { PageHead } from '../../kit/page-head.tsx'
+import { SearchForm } from '../../kit/search.tsx'
+import { RowLink, Table } from '../../kit/table.tsx'
+import { Recent } from '../../kit/time.tsx'
 import { LinkState } from '../../links/maker/link-words.tsx'
-import { curlText } from '../../site/curl.ts'
-import { SiteIcon } from '../../site/icons.tsx'
-import { Recent } from '../../site/moment.tsx'
-import { Curl, Head } from '../../site/parts.tsx'
-import { RowLink, Table } from '../../site/table.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 import { Pager } from '../pager.tsx'
 import { Fiat, fiatText } from '../payment-words.tsx'
@@ -42,16 +43,16 @@ export function renderLinks(view: LinksView): string {
     title: 'Payment links',
     children: (
       <>
-        <Head
+        <PageHead
           title="Payment links"
           lead="Each time a buyer presses Continue, the link creates a payment."
-          actions={mayChange ? <NewLink look="btn fill" /> : undefined}
+          actions={mayChange ? <NewLink look="button fill" /> : undefined}
         />
         <Search query={query} />
         {links.length === 0 ? (
           <Empty query={query} mayChange={mayChange} />
         ) : (
-          <div class="sheet">
+          <div class="table-box">
             <LinkTable view={view} />
             <Pager newer={view.newer} older={view.older} />
           </div>
@@ -65,7 +66,7 @@ export function renderLinks(view: LinksView): string {
 function NewLink({ look }: { look: string }) {
   return (
     <a class={look} href={`${PATH}/new`}>
-      <SiteIcon name="plus" />
+      <Icon name="plus" />
       New link
     </a>
   )
@@ -74,22 +75,13 @@ function NewLink({ look }: { look: string }) {
 function Search({ query }: { query: LinksQuery }) {
   return (
     <search class="row">
-      <form class="search" method="get" action={PATH}>
-        {query.s !== 'active' && <input type="hidden" name="s" value={query.s} />}
-        <SiteIcon name="search" />
-        <label class="hidden" for="q">
-          Search links
-        </label>
-        <input
-          id="q"
-          name="q"
-          type="search"
-          value={query.q}
-          maxLength={200}
-          placeholder="Title, reference, code"
-          aria-keyshortcuts="/"
-        />
-      </form>
+      <SearchForm
+        action={PATH}
+        label="Search links"
+        value={query.q}
+        placeholder="Title, reference, code"
+        fields={query.s === 'active' ? [] : [['s', query.s]]}
+      />
       <nav class="seg" aria-label="Show">
         {Object.entries(LINK_VIEWS).map(([s, name]) => (
           <a
@@ -166,7 +158,7 @@ function Empty({ query, mayChange }: { query: LinksQuery; mayChange: boolean }) 
   const isFiltered = query.q !== '' || query.s === 'paused'
   return (
     <section class="card empty stack">
-      <SiteIcon name="link" />
+      <Icon name="link" />
       <h2>{isFiltered ? 'Nothing found' : 'No links yet'}</h2>
       {isFiltered ? (
         <p>
@@ -178,7 +170,7 @@ function Empty({ query, mayChange }: { query: LinksQuery; mayChange: boolean }) 
       )}
       {!isFiltered && mayChange && (
         <p class="actions">
-          <NewLink look="btn" />
+          <NewLink look="button" />
         </p>
       )}
     </section>

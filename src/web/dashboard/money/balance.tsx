@@ -1,8 +1,9 @@
 import { plural } from '../../../domain/plural.ts'
-import { SiteIcon } from '../../site/icons.tsx'
-import { momentText, spanText } from '../../site/moment.tsx'
-import { Head, Note } from '../../site/parts.tsx'
-import { Table } from '../../site/table.tsx'
+import { Icon } from '../../kit/icon.tsx'
+import { Note } from '../../kit/note.tsx'
+import { PageHead } from '../../kit/page-head.tsx'
+import { Table } from '../../kit/table.tsx'
+import { spanText, timeText } from '../../kit/time.tsx'
 import { Chart, type DayReceived } from '../chart.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 import { usdcText } from '../payment-words.tsx'
@@ -44,7 +45,7 @@ export function renderBalance(view: BalanceView): string {
     title: 'Balance',
     children: (
       <>
-        <Head
+        <PageHead
           title="Balance"
           lead="Pinrail holds no balance. Here is what is in progress and what has arrived."
           actions={
@@ -83,14 +84,12 @@ export function renderBalance(view: BalanceView): string {
               </a>
             </nav>
           </header>
-          <div class="sheet">
+          <div class="table-box">
             {lines.length === 0 ? <p class="empty soft">Nothing has arrived in this period.</p> : <Lines view={view} />}
           </div>
           <Note tone="success" icon="shield" strong="It adds up">
-            <p>
-              Every USDC above is a transfer to your wallet that is final on chain. Each payment has a receipt that
-              proves its transfer: <a href="/receipts/verify">check it yourself</a>. Days are in UTC.
-            </p>
+            Every USDC above is a transfer to your wallet that is final on chain. Each payment has a receipt that proves
+            its transfer: <a href="/receipts/verify">check it yourself</a>. Days are in UTC.
           </Note>
         </section>
       </>
@@ -103,15 +102,15 @@ function Files({ months, excel }: { months: readonly string[]; excel: boolean })
   const [form, more] = excel ? ['CSV for Excel', '&for=excel'] : ['CSV', '']
   const year = months[0]?.slice(0, 4)
   return (
-    <details class="more">
-      <summary class="btn">
-        <SiteIcon name="download" />
+    <details class="dropdown">
+      <summary class="button">
+        <Icon name="save" />
         {`Statement, ${form}`}
       </summary>
       <ul class="menu">
         {months.map((month) => (
           <li key={month}>
-            <a href={`/dashboard/balance.csv?month=${month}${more}`}>{`${momentText(month, 'month')}, ${form}`}</a>
+            <a href={`/dashboard/balance.csv?month=${month}${more}`}>{`${timeText(month, 'month')}, ${form}`}</a>
           </li>
         ))}
         <li>
@@ -123,7 +122,7 @@ function Files({ months, excel }: { months: readonly string[]; excel: boolean })
 }
 
 function Stats({ view: { coming, thisMonth, now } }: { view: BalanceView }) {
-  const month = momentText(now, 'month')
+  const month = timeText(now, 'month')
   const oldest = coming.oldest === null ? '' : ` · oldest ${spanText(Date.parse(now) - Date.parse(coming.oldest))}`
   return (
     <dl class="stats">
@@ -159,11 +158,11 @@ function Lines({ view: { lines, sum, by } }: { view: BalanceView }) {
     <Table<StatementLine>
       caption={by === 'day' ? 'Statement by day' : 'Statement by month'}
       rows={[...lines, sum]}
-      rowLook={(line) => (line === sum ? 'sum' : '')}
+      rowLook={(line) => (line === sum ? 'tinted' : '')}
       columns={[
         {
           name: by === 'day' ? 'Day' : 'Month',
-          cell: (line) => (line === sum ? <b>Sum</b> : momentText(line.period, by === 'day' ? 'weekday' : 'month')),
+          cell: (line) => (line === sum ? <b>Sum</b> : timeText(line.period, by === 'day' ? 'weekday' : 'month')),
         },
         { name: 'Payments', look: 'num wide-only', cell: ({ payments }) => payments },
         { name: 'Converted', look: 'num wide-only', cell: ({ gross_micro: gross }) => usdcText(gross, 6) },

@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { isCurrency } from '../../../domain/currencies.ts'
 import { METHOD_LABELS, type MethodName, PROVIDERS, type ProviderUsed } from '../../../domain/methods.ts'
 import { explorerUrl, type Payment } from '../../../domain/payment/payment-object.ts'
-import { momentText } from '../../site/moment.tsx'
-import { shorten } from '../../site/parts.tsx'
+import { shorten } from '../../kit/copy.tsx'
+import { timeText } from '../../kit/time.tsx'
 import { fiatText, usdcText } from '../payment-words.tsx'
 
 /** The payment of the entries, and the hosts of the account's endpoints by id. */
@@ -104,7 +104,7 @@ function readOrder(data: Data, { payment }: About): Fact[] {
     ...(typeof order === 'string' ? [code(order)] : []),
     ...(typeof failure === 'string' ? [failure.replaceAll('_', ' ')] : []),
     ...(typeof rate === 'string' ? [rateText(payment, rate)] : []),
-    ...(typeof until === 'string' ? [`Until ${momentText(until, 'long')} UTC`] : []),
+    ...(typeof until === 'string' ? [`Until ${timeText(until, 'long')} UTC`] : []),
     ...(typeof data['why'] === 'string' ? [data['why']] : []),
   ]
 }

@@ -10,12 +10,20 @@ import {
 } from '../../../domain/payment/payment-object.ts'
 import type { Amounts } from '../../checkout/amounts.ts'
 import { getStamp } from '../../checkout/live.ts'
-import { PostButton } from '../../site/form.tsx'
-import { SiteIcon } from '../../site/icons.tsx'
-import { momentText } from '../../site/moment.tsx'
-import { Amount, Card, Copy, Curl, Fact, Facts, Head, Note, shorten } from '../../site/parts.tsx'
+import { CopyButton } from '../../kit/button.tsx'
+import { Card } from '../../kit/card.tsx'
+import { Copy, shorten } from '../../kit/copy.tsx'
+import { Curl } from '../../kit/curl.tsx'
+import { Fact, Facts } from '../../kit/facts.tsx'
+import { PostButton } from '../../kit/form.tsx'
+import { Icon } from '../../kit/icon.tsx'
+import { Note } from '../../kit/note.tsx'
+import { PageHead } from '../../kit/page-head.tsx'
+import { State } from '../../kit/state.tsx'
+import { timeText } from '../../kit/time.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 import {
+  CodedAmount,
   describeStepToMerchant,
   Fiat,
   fiatText,
@@ -55,25 +63,24 @@ export function renderPaymentPage(view: PaymentView): string {
     follow: `${new URL(checkoutUrl(publicUrl, payment.checkoutToken)).pathname}/live?knows=${getStamp(view)}`,
     children: (
       <>
-        <Head
+        <PageHead
           back={{ href: '/dashboard/payments', name: 'Payments' }}
           title={
             <>
               <span class="huge">
                 {fiatText(amount)} {amount.currency}
               </span>{' '}
-              <span class={`status ${tone}`}>
-                <SiteIcon name={icon} />
+              <State tone={tone} icon={icon}>
                 {word}
-              </span>
+              </State>
             </>
           }
           lead={<span class="lead">{describeStepToMerchant(payment, view.amounts)}</span>}
           actions={<Actions view={view} />}
         >
           <Stops payment={payment} />
-        </Head>
-        {view.problem !== null && <Note tone="problem" icon="warn" strong={view.problem} />}
+        </PageHead>
+        {view.problem !== null && <Note tone="problem" icon="warning" strong={view.problem} />}
         <div class="cols">
           <div class="col">
             <Timeline items={timeline} show={show} about={view} />
@@ -95,18 +102,13 @@ function Actions({ view: { payment, publicUrl, cancelable, frame } }: { view: Pa
   const checkout = checkoutUrl(publicUrl, payment.checkoutToken)
   return (
     <>
-      <a class="btn" href={payment.status === 'succeeded' ? `${checkout}/receipt` : checkout}>
-        <SiteIcon name="receipt" />
+      <a class="button" href={payment.status === 'succeeded' ? `${checkout}/receipt` : checkout}>
+        <Icon name="receipt" />
         {payment.status === 'succeeded' ? 'Receipt' : isOpen(payment.status) ? 'Open checkout' : 'What the buyer sees'}
       </a>
-      {isOpen(payment.status) && (
-        <button class="btn" type="button" hidden data-copy={checkout}>
-          <SiteIcon name="copy" />
-          <span>Copy checkout link</span>
-        </button>
-      )}
+      {isOpen(payment.status) && <CopyButton value={checkout}>Copy checkout link</CopyButton>}
       {cancelable && (
-        <PostButton action={`/dashboard/payments/${payment.id}/cancel`} csrf={frame.csrf} look="btn danger">
+        <PostButton action={`/dashboard/payments/${payment.id}/cancel`} csrf={frame.csrf} look="button danger">
           Cancel payment
         </PostButton>
       )}
@@ -126,14 +128,14 @@ function Stops({ payment }: { payment: Payment }) {
     <ol class="stops">
       {stops.map(({ name, at }, index) => (
         <li key={name} class={at === null ? 'quiet' : 'success full'}>
-          <span class="pin">{at === null ? null : <SiteIcon name="check" />}</span>
+          <span class="pin">{at === null ? null : <Icon name="check" />}</span>
           <b>
             {name}
-            <span class="hidden">{at === null ? ': not yet' : ': done'}</span>
+            <span class="unseen">{at === null ? ': not yet' : ': done'}</span>
           </b>
           {at !== null && (
             <small>
-              <time dateTime={at}>{momentText(at, 'seconds')}</time>
+              <time dateTime={at}>{timeText(at, 'seconds')}</time>
               {index === 0 && ' UTC'}
             </small>
           )}
@@ -164,7 +166,11 @@ function Expected({ payment, amounts: { short } }: MoneyProps) {
           </>
         )}
         <Fact name={isNothing ? 'You receive' : 'You would receive'}>
-          {isNothing ? receivesNothing(payment) : <Amount number={`≈ ${usdcText(quote.netMicro, 2)}`} code="USDC" />}
+          {isNothing ? (
+            receivesNothing(payment)
+          ) : (
+            <CodedAmount number={`≈ ${usdcText(quote.netMicro, 2)}`} code="USDC" />
+          )}
         </Fact>
       </Facts>
       {!isNothing && (
@@ -207,7 +213,7 @@ function Money({ payment, amounts }: MoneyProps) {
   return (
     <Card id="money" title="Money">
       <table class="calc">
-        <caption class="hidden">
+        <caption class="unseen">
           From {fiatText(paid)} {paid.currency} to USDC
         </caption>
         <tbody>
@@ -220,10 +226,10 @@ function Money({ payment, amounts }: MoneyProps) {
           {rate !== null && (
             <tr>
               <th scope="row">
-                Rate for 1 {paid.currency}, locked {momentText(rate.lockedAt, 'seconds')}
+                Rate for 1 {paid.currency}, locked {timeText(rate.lockedAt, 'seconds')}
               </th>
               <td>
-                <Amount number={rate.rate} code="USDC" />
+                <CodedAmount number={rate.rate} code="USDC" />
               </td>
             </tr>
           )}
@@ -236,7 +242,7 @@ function Money({ payment, amounts }: MoneyProps) {
           <tr>
             <th scope="row">Fee, {FEE_PERCENT} %</th>
             <td>
-              <Amount number={`−${usdcText(usdc.fee, 6)}`} code="USDC" />
+              <CodedAmount number={`−${usdcText(usdc.fee, 6)}`} code="USDC" />
             </td>
           </tr>
           <tr>
@@ -301,9 +307,9 @@ function Ids({ payment, attempts }: { payment: Payment; attempts: readonly Attem
         )}
       </Facts>
       {explorer !== null && (
-        <a class="with-i" href={explorer} rel="noreferrer">
+        <a class="with-icon" href={explorer} rel="noreferrer">
           See it on a block explorer
-          <SiteIcon name="out" />
+          <Icon name="out" />
         </a>
       )}
     </Card>

@@ -1,10 +1,11 @@
-import type { Tone } from '../../look/parts.tsx'
-import { SiteIcon } from '../../site/icons.tsx'
-import { momentText } from '../../site/moment.tsx'
-import { Card, Fold } from '../../site/parts.tsx'
+import { Card } from '../../kit/card.tsx'
+import { Fold } from '../../kit/fold.tsx'
+import { Icon, type IconName } from '../../kit/icon.tsx'
+import { timeText } from '../../kit/time.tsx'
+import type { Tone } from '../../kit/tone.ts'
 import { type About, readFacts, type TimelineItem } from './facts.tsx'
 
-type Source = { readonly name: string; readonly icon: SiteIcon; readonly group: 'money' | 'buyer' | 'webhooks' }
+type Source = { readonly name: string; readonly icon: IconName; readonly group: 'money' | 'buyer' | 'webhooks' }
 
 /** Returns the source of an entry, by the beginning of its kind and by its actor. */
 function findSource({ kind, actor }: TimelineItem): Source {
@@ -17,7 +18,7 @@ function findSource({ kind, actor }: TimelineItem): Source {
   if (kind === 'payment.succeeded' || kind === 'payment.settling' || kind.startsWith('deposit'))
     return { name: 'Chain', icon: 'cube', group: 'money' }
   if (actor === 'buyer' || kind.startsWith('checkout')) return { name: 'Buyer', icon: 'user', group: 'buyer' }
-  if (actor === 'partner') return { name: 'Partner', icon: 'bank', group: 'money' }
+  if (actor === 'partner') return { name: 'Partner', icon: 'bank_transfer', group: 'money' }
   return { name: 'Pinrail', icon: 'clock', group: 'money' }
 }
 
@@ -38,7 +39,7 @@ export type Group = keyof typeof GROUPS
 type TimelineProps = { readonly items: readonly TimelineItem[]; readonly show: Group; readonly about: About }
 
 export function Timeline({ items, show, about }: TimelineProps) {
-  const day = items[0] === undefined ? '' : `${momentText(items[0].at, 'day')}, UTC`
+  const day = items[0] === undefined ? '' : `${timeText(items[0].at, 'date')}, UTC`
   const shown = items
     .map((item, index) => ({ item, before: items[index - 1], source: findSource(item) }))
     .filter(({ source }) => show === 'all' || source.group === show)
@@ -62,7 +63,7 @@ export function Timeline({ items, show, about }: TimelineProps) {
         {shown.map(({ item, before, source }) => (
           <li key={item} class={findTone(item) ?? undefined}>
             <span class="pin">
-              <SiteIcon name={source.icon} />
+              <Icon name={source.icon} />
             </span>
             <div>
               <p>
@@ -72,7 +73,7 @@ export function Timeline({ items, show, about }: TimelineProps) {
             </div>
             <p class="soft">
               <span class="wide-only">{source.name} · </span>
-              <time dateTime={item.at}>{momentText(item.at, 'seconds')}</time>
+              <time dateTime={item.at}>{timeText(item.at, 'seconds')}</time>
               {before !== undefined && <small>{spanSince(before.at, item.at)}</small>}
             </p>
           </li>

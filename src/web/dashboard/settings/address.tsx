@@ -1,4 +1,4 @@
-import { Copy } from '../../site/parts.tsx'
+import { Copy } from '../../kit/copy.tsx'
 
 /** An address in groups of four characters, with the first and the last in bold, so that people can compare it. */
 export function Address({ address, label }: { address: string; label?: string }) {

@@ -1,10 +1,12 @@
-import { darkPalette, lightPalette, PINE } from '../../look/brand.ts'
-import { contrast, type Hex } from '../../look/color.ts'
-import { logoPath } from '../../look/logo.ts'
-import { curlText } from '../../site/curl.ts'
-import { ErrorSummary, Field, type FormErrors, PostForm } from '../../site/form.tsx'
-import { SiteIcon } from '../../site/icons.tsx'
-import { Curl, Fact, Facts, Head } from '../../site/parts.tsx'
+import { darkPalette, lightPalette, PINE } from '../../kit/brand.ts'
+import { contrast, type Hex } from '../../kit/color.ts'
+import { Curl, curlText } from '../../kit/curl.tsx'
+import { Fact, Facts } from '../../kit/facts.tsx'
+import { ErrorSummary, Field, type FormErrors } from '../../kit/field.tsx'
+import { PostForm } from '../../kit/form.tsx'
+import { Icon } from '../../kit/icon.tsx'
+import { Logo } from '../../kit/logo.tsx'
+import { PageHead } from '../../kit/page-head.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 
 export type BrandDraft = { readonly name: string; readonly color: string; readonly support_email: string }
@@ -29,7 +31,7 @@ export function renderBrand(view: BrandView): string {
     title: 'Brand',
     children: (
       <>
-        <Head title="Brand" lead="How buyers see you at the checkout, on links and on receipts." />
+        <PageHead title="Brand" lead="How buyers see you at the checkout, on links and on receipts." />
         <div class="cols maker">
           {mayChange ? <Form view={view} /> : <Seen view={view} />}
           <aside class="side" aria-label="Preview">
@@ -76,7 +78,7 @@ function Form({ view: { frame, draft, brand, logo, errors } }: { view: BrandView
       </fieldset>
       <fieldset>
         <legend>Look</legend>
-        <LogoFields logo={logo} errors={errors} />
+        <LogoFields draft={draft} logo={logo} errors={errors} />
         <Field name="color" label="Color" hint="Empty is Pinrail’s own." optional errors={errors}>
           {(attributes) => (
             <div class="inline">
@@ -96,7 +98,7 @@ function Form({ view: { frame, draft, brand, logo, errors } }: { view: BrandView
         <Readable brand={brand ?? PINE} />
       </fieldset>
       <div class="row">
-        <button type="submit" class="btn fill big">
+        <button type="submit" class="button fill big">
           Save
         </button>
       </div>
@@ -104,7 +106,7 @@ function Form({ view: { frame, draft, brand, logo, errors } }: { view: BrandView
   )
 }
 
-function LogoFields({ logo, errors }: Pick<BrandView, 'logo' | 'errors'>) {
+function LogoFields({ draft, logo, errors }: Pick<BrandView, 'draft' | 'logo' | 'errors'>) {
   return (
     <>
       <Field
@@ -116,13 +118,13 @@ function LogoFields({ logo, errors }: Pick<BrandView, 'logo' | 'errors'>) {
       >
         {(attributes) => (
           <div class="inline">
-            {logo !== null && <img class="avatar large" src={logoPath(logo)} alt="Your logo now" />}
+            {logo !== null && <Logo shop={{ name: draft.name, logo }} alt="Your logo now" />}
             <input {...attributes} type="file" accept="image/png,image/jpeg,image/webp" />
           </div>
         )}
       </Field>
       {logo !== null && (
-        <label class="check">
+        <label class="choice">
           <input type="checkbox" name="remove_logo" value="yes" />
           Remove the logo: the first letter of the name replaces it
         </label>
@@ -141,13 +143,13 @@ function Readable({ brand }: { brand: Hex }) {
   return (
     <ul class="reasons">
       <li>
-        <SiteIcon name="check" />
+        <Icon name="check" />
         {shade === brand
           ? `White text on ${brand}: ${own} to 1. Good.`
           : `White text on ${brand} would be ${own} to 1. Buttons use the shade ${shade}: ${ratio('#ffffff', shade)} to 1.`}
       </li>
       <li>
-        <SiteIcon name="check" />
+        <Icon name="check" />
         {`In the dark buttons use ${dark['brand-ink']}: ${ratio(dark['on-brand'], dark['brand-ink'])} to 1.`}
       </li>
     </ul>
@@ -161,11 +163,7 @@ function Seen({ view: { draft, logo } }: { view: BrandView }) {
         <Fact name="Name">{draft.name}</Fact>
         <Fact name="Support e-mail">{draft.support_email || 'None'}</Fact>
         <Fact name="Logo">
-          {logo === null ? (
-            'The first letter of the name'
-          ) : (
-            <img class="avatar large" src={logoPath(logo)} alt="The logo" />
-          )}
+          {logo === null ? 'The first letter of the name' : <Logo shop={{ name: draft.name, logo }} alt="The logo" />}
         </Fact>
         <Fact name="Color">{draft.color || 'Pinrail’s own'}</Fact>
       </Facts>

@@ -1,5 +1,6 @@
-import { ErrorSummary, Field, FormEnd, type FormErrors, PostForm } from '../../site/form.tsx'
-import { Head } from '../../site/parts.tsx'
+import { ErrorSummary, Field, type FormErrors } from '../../kit/field.tsx'
+import { FormEnd, PostForm } from '../../kit/form.tsx'
+import { PageHead } from '../../kit/page-head.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 import { KIND_NAMES } from './channel-words.tsx'
 
@@ -23,9 +24,8 @@ export function renderNewChannel({ frame, kind, draft, errors }: NewChannelView)
     narrow: true,
     children: (
       <>
-        <Head back={{ href: '/dashboard/notifications', name: 'Notifications' }} title={title} />
-        <PostForm action="/dashboard/notifications" csrf={frame.csrf} look="form card">
-          <input type="hidden" name="kind" value={kind} />
+        <PageHead back={{ href: '/dashboard/notifications', name: 'Notifications' }} title={title} />
+        <PostForm action="/dashboard/notifications" csrf={frame.csrf} fields={{ kind }} look="form card">
           <ErrorSummary errors={errors} />
           {kind === 'email' ? (
             <p id="name">

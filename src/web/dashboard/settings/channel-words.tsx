@@ -1,6 +1,6 @@
 import { plural } from '../../../domain/plural.ts'
-import { SiteIcon } from '../../site/icons.tsx'
-import { State } from '../../site/parts.tsx'
+import { Icon } from '../../kit/icon.tsx'
+import { State } from '../../kit/state.tsx'
 
 export type ChannelShown = {
   readonly id: string
@@ -37,7 +37,7 @@ export const EVENT_NAMES: Readonly<Record<string, string>> = {
 }
 
 export function KindIcon({ kind }: { kind: ChannelShown['kind'] }) {
-  return <SiteIcon name={kind === 'email' ? 'mail' : 'chat'} />
+  return <Icon name={kind === 'email' ? 'mail' : 'help'} />
 }
 
 /** True for a working Telegram chat if no process has the token of the bot. */
@@ -58,12 +58,12 @@ export function ChannelState({ channel, bot }: { channel: ChannelShown; bot: str
     )
   if (channel.broken_at === null)
     return (
-      <State tone="success" icon="okring">
+      <State tone="success" icon="circle_check">
         Works
       </State>
     )
   return (
-    <State tone="problem" icon="xring">
+    <State tone="problem" icon="circle_close">
       Failing
     </State>
   )

@@ -1,10 +1,13 @@
 import { ALWAYS_SENT, NOTIFICATION_EVENTS, NOTIFICATION_LANGUAGES } from '../../../domain/notification/channel.ts'
 import { formatClock } from '../../../domain/notification/quiet.ts'
+import { Card } from '../../kit/card.tsx'
+import { ErrorSummary, Field, type FormErrors } from '../../kit/field.tsx'
+import { PostButton, PostForm } from '../../kit/form.tsx'
+import { Note } from '../../kit/note.tsx'
+import { PageHead } from '../../kit/page-head.tsx'
+import { Table } from '../../kit/table.tsx'
+import { Time } from '../../kit/time.tsx'
 import { LANGUAGES } from '../../messages/locales.ts'
-import { ErrorSummary, Field, type FormErrors, PostButton, PostForm } from '../../site/form.tsx'
-import { Moment } from '../../site/moment.tsx'
-import { Card, Head, Note } from '../../site/parts.tsx'
-import { Table } from '../../site/table.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 import {
   brokenText,
@@ -48,7 +51,7 @@ export function renderChannel(view: ChannelView): string {
     narrow: true,
     children: (
       <>
-        <Head
+        <PageHead
           back={{ href: '/dashboard/notifications', name: 'Notifications' }}
           title={KIND_NAMES[channel.kind]}
           lead={channel.name}
@@ -61,27 +64,33 @@ export function renderChannel(view: ChannelView): string {
           }
         >
           <ChannelState channel={channel} bot={bot} />
-        </Head>
+        </PageHead>
         {channel.broken_at !== null && (
-          <Note tone="problem" icon="warn" strong="It is failing">
-            <p>{brokenText(channel, waiting)}</p>
-            {mayChange && (
-              <PostButton action={`${at}/mend`} csrf={frame.csrf}>
-                Resume, and send what is waiting
-              </PostButton>
-            )}
+          <Note
+            tone="problem"
+            icon="warning"
+            strong="It is failing"
+            actions={
+              mayChange && (
+                <PostButton action={`${at}/mend`} csrf={frame.csrf}>
+                  Resume, and send what is waiting
+                </PostButton>
+              )
+            }
+          >
+            {brokenText(channel, waiting)}
           </Note>
         )}
         {isWithoutBot(channel, bot) && (
           <Note tone="wait" icon="clock" strong="Nothing is sent to it">
-            <p>{NO_BOT}</p>
+            {NO_BOT}
           </Note>
         )}
         {mayChange && <Settings view={view} at={at} />}
         <Messages view={view} />
         {mayChange && (
           <Card id="rm" title="Remove" lead="It no longer receives notifications. Payments continue.">
-            <PostButton action={`${at}/remove`} csrf={frame.csrf} look="btn danger">
+            <PostButton action={`${at}/remove`} csrf={frame.csrf} look="button danger">
               Remove this channel
             </PostButton>
           </Card>
@@ -106,7 +115,7 @@ function Settings({ view: { frame, channel, errors }, at }: { view: ChannelView;
         <p class="hint">{ALWAYS_SENT}</p>
         <div class="options">
           {NOTIFICATION_EVENTS.map((event) => (
-            <label key={event} class="check">
+            <label key={event} class="choice">
               <input type="checkbox" name="event" value={event} checked={channel.events.includes(event)} />
               {EVENT_NAMES[event] ?? event}
             </label>
@@ -139,7 +148,7 @@ function Settings({ view: { frame, channel, errors }, at }: { view: ChannelView;
           </Field>
         </div>
       </fieldset>
-      <button type="submit" class="btn fill big">
+      <button type="submit" class="button fill big">
         Save
       </button>
     </PostForm>
@@ -164,7 +173,7 @@ function Messages({ view: { messages } }: { view: ChannelView }) {
         columns={[
           { name: 'What', place: 'a', cell: contentText },
           { name: 'State', place: 'c', cell: stateText },
-          { name: 'At', place: 'd', look: 'num', cell: ({ created_at: at }) => <Moment at={at} /> },
+          { name: 'At', place: 'd', look: 'num', cell: ({ created_at: at }) => <Time at={at} /> },
         ]}
       />
     </Card>

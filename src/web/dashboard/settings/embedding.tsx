@@ -1,7 +1,10 @@
 import { CodeBlock } from '../../docs/code/code.tsx'
-import { curlText } from '../../site/curl.ts'
-import { ErrorSummary, Field, type FormErrors, PostForm } from '../../site/form.tsx'
-import { Card, Curl, Fact, Facts, Head } from '../../site/parts.tsx'
+import { Card } from '../../kit/card.tsx'
+import { Curl, curlText } from '../../kit/curl.tsx'
+import { Fact, Facts } from '../../kit/facts.tsx'
+import { ErrorSummary, Field, type FormErrors } from '../../kit/field.tsx'
+import { PostForm } from '../../kit/form.tsx'
+import { PageHead } from '../../kit/page-head.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 
 export type EmbeddingView = {
@@ -24,7 +27,10 @@ export function renderEmbedding(view: EmbeddingView): string {
     narrow: true,
     children: (
       <>
-        <Head title="Embedding" lead="Your checkout can open above your page. Only pages at these URLs can open it." />
+        <PageHead
+          title="Embedding"
+          lead="Your checkout can open above your page. Only pages at these URLs can open it."
+        />
         {mayChange ? <Form view={view} /> : <Seen origins={origins} />}
         <Card id="on-your-page" title="On your page">
           <CodeBlock name="HTML" label="What your page needs" text={snippet(publicUrl, script)} />
@@ -68,7 +74,7 @@ function Form({ view: { frame, written, errors } }: { view: EmbeddingView }) {
         )}
       </Field>
       <div class="row">
-        <button type="submit" class="btn fill big">
+        <button type="submit" class="button fill big">
           Save
         </button>
       </div>

@@ -1,5 +1,5 @@
 import { ALWAYS_SENT } from '../../../domain/notification/channel.ts'
-import { Head } from '../../site/parts.tsx'
+import { PageHead } from '../../kit/page-head.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 import {
   brokenText,
@@ -29,7 +29,7 @@ export function renderNotifications({ frame, channels, waiting, mayChange, bot }
     title: 'Notifications',
     children: (
       <>
-        <Head
+        <PageHead
           title="Notifications"
           lead="Who is notified of what, and where. A failing channel never affects a payment."
         />
@@ -73,7 +73,7 @@ export function renderNotifications({ frame, channels, waiting, mayChange, bot }
               {OFFERED.filter((kind) => kind !== 'telegram' || bot !== null).map((kind) => (
                 <a
                   key={kind}
-                  class="btn"
+                  class="button"
                   href={
                     kind === 'telegram' ? '/dashboard/notifications/telegram' : `/dashboard/notifications/new/${kind}`
                   }

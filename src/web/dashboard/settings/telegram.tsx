@@ -1,6 +1,6 @@
-import { FormEnd, PostForm } from '../../site/form.tsx'
-import { Moment } from '../../site/moment.tsx'
-import { Head } from '../../site/parts.tsx'
+import { FormEnd, PostForm } from '../../kit/form.tsx'
+import { PageHead } from '../../kit/page-head.tsx'
+import { Time } from '../../kit/time.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 
 export type TelegramView = {
@@ -19,7 +19,7 @@ export function renderTelegram({ frame, bot }: TelegramView): string {
     narrow: true,
     children: (
       <>
-        <Head back={back} title={title} lead={`Our bot @${bot} posts to one chat: yours, or a group.`} />
+        <PageHead back={back} title={title} lead={`Our bot @${bot} posts to one chat: yours, or a group.`} />
         <PostForm action="/dashboard/notifications/telegram" csrf={frame.csrf} look="form card">
           <ol class="stack tight">
             <li>1. You get a link here. It works once, for 15 minutes.</li>
@@ -48,17 +48,17 @@ export function renderTelegramLink({ frame, bot, token, expiresAt }: LinkView): 
     narrow: true,
     children: (
       <>
-        <Head back={back} title={title} />
+        <PageHead back={back} title={title} />
         <section class="card stack" aria-labelledby="open">
           <h2 id="open">Open Telegram and press Start</h2>
           <p>
-            The link works once, until <Moment at={expiresAt} />.
+            The link works once, until <Time at={expiresAt} />.
           </p>
           <div class="row">
-            <a class="btn fill big" href={`https://t.me/${bot}?start=${token}`} target="_blank" rel="noreferrer">
+            <a class="button fill big" href={`https://t.me/${bot}?start=${token}`} target="_blank" rel="noreferrer">
               Open my chat with @{bot}
             </a>
-            <a class="btn" href={`https://t.me/${bot}?startgroup=${token}`} target="_blank" rel="noreferrer">
+            <a class="button" href={`https://t.me/${bot}?startgroup=${token}`} target="_blank" rel="noreferrer">
               Add the bot to a group
             </a>
           </div>
@@ -71,7 +71,7 @@ export function renderTelegramLink({ frame, bot, token, expiresAt }: LinkView): 
           <h2 id="then">Then</h2>
           <p>The chat gets a message within seconds. Then it appears in your list.</p>
           <div class="row">
-            <a class="btn" href="/dashboard/notifications">
+            <a class="button" href="/dashboard/notifications">
               View the list
             </a>
           </div>

@@ -1,6 +1,8 @@
-import { curlText } from '../../site/curl.ts'
-import { ErrorSummary, Field, FormEnd, type FormErrors, PostForm } from '../../site/form.tsx'
-import { Curl, Fold, Head } from '../../site/parts.tsx'
+import { Curl, curlText } from '../../kit/curl.tsx'
+import { ErrorSummary, Field, type FormErrors } from '../../kit/field.tsx'
+import { Fold } from '../../kit/fold.tsx'
+import { FormEnd, PostForm } from '../../kit/form.tsx'
+import { PageHead } from '../../kit/page-head.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 
 export type WalletChangeView = {
@@ -24,7 +26,7 @@ export function renderWalletChange(view: WalletChangeView): string {
     narrow: true,
     children: (
       <>
-        <Head back={{ href: '/dashboard/wallet', name: 'Wallet' }} title="Change wallet" />
+        <PageHead back={{ href: '/dashboard/wallet', name: 'Wallet' }} title="Change wallet" />
         <PostForm action="/dashboard/wallet" csrf={frame.csrf} look="form card">
           <ErrorSummary errors={errors} />
           <Field

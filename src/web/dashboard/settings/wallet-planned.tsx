@@ -1,8 +1,8 @@
-import { curlText } from '../../site/curl.ts'
-import { PostButton } from '../../site/form.tsx'
-import { SiteIcon } from '../../site/icons.tsx'
-import { Moment } from '../../site/moment.tsx'
-import { Curl, Fact, Facts, Note } from '../../site/parts.tsx'
+import { Curl, curlText } from '../../kit/curl.tsx'
+import { Fact, Facts } from '../../kit/facts.tsx'
+import { PostButton } from '../../kit/form.tsx'
+import { Note } from '../../kit/note.tsx'
+import { Time } from '../../kit/time.tsx'
 import { Address } from './address.tsx'
 import type { WalletView } from './wallet-view.ts'
 
@@ -25,11 +25,10 @@ export function Planned({ view: { frame, wallet, history, inFlight, now, publicU
             <b>{Math.floor(left / 60)}</b> h <b>{left % 60}</b> min
           </p>
           <p class="soft">
-            On <Moment at={next.at} />
+            On <Time at={next.at} />
           </p>
         </div>
-        <PostButton action="/dashboard/wallet/stop" csrf={frame.csrf} look="btn danger big">
-          <SiteIcon name="x" />
+        <PostButton action="/dashboard/wallet/stop" csrf={frame.csrf} look="button danger big" icon="close">
           Stop this change
         </PostButton>
       </div>
@@ -52,11 +51,9 @@ export function Planned({ view: { frame, wallet, history, inFlight, now, publicU
           ? 'All payments created until then go to the current wallet.'
           : `Payments in progress (${inFlight}), and all created until then, go to the current wallet.`}
       </p>
-      <Note tone="quiet" icon="warn" strong="Not planned?">
-        <p>
-          Stop it, then <a href="/dashboard/account">sign out everywhere else</a> and look at the{' '}
-          <a href="/dashboard/team">audit log</a>.
-        </p>
+      <Note tone="quiet" icon="warning" strong="Not planned?">
+        Stop it, then <a href="/dashboard/account">sign out everywhere else</a> and look at the{' '}
+        <a href="/dashboard/team">audit log</a>.
       </Note>
       <Curl
         title="Stop it with curl"

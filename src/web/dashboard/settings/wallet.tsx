@@ -1,10 +1,12 @@
 import type { Payment } from '../../../domain/payment/payment-object.ts'
 import { plural } from '../../../domain/plural.ts'
-import { curlText } from '../../site/curl.ts'
-import { SiteIcon } from '../../site/icons.tsx'
-import { Moment, Recent } from '../../site/moment.tsx'
-import { Card, Curl, Head, shorten } from '../../site/parts.tsx'
-import { RowLink, Table } from '../../site/table.tsx'
+import { Card } from '../../kit/card.tsx'
+import { shorten } from '../../kit/copy.tsx'
+import { Curl, curlText } from '../../kit/curl.tsx'
+import { Icon, type IconName } from '../../kit/icon.tsx'
+import { PageHead } from '../../kit/page-head.tsx'
+import { RowLink, Table } from '../../kit/table.tsx'
+import { Recent, Time } from '../../kit/time.tsx'
 import { renderFramed } from '../frame.tsx'
 import { Usdc } from '../payment-words.tsx'
 import { Address } from './address.tsx'
@@ -18,7 +20,7 @@ export function renderWallet(view: WalletView): string {
     title: 'Wallet',
     children: (
       <>
-        <Head
+        <PageHead
           title="Wallet"
           lead="Your money goes straight here. Pinrail never holds it for you."
           actions={mayChange && wallet === null ? <ChangeLink text="Set the wallet" /> : undefined}
@@ -45,7 +47,7 @@ export function renderWallet(view: WalletView): string {
 
 function ChangeLink({ text }: { text: string }) {
   return (
-    <a class="btn" href="/dashboard/wallet/change">
+    <a class="button" href="/dashboard/wallet/change">
       {text}
     </a>
   )
@@ -54,7 +56,7 @@ function ChangeLink({ text }: { text: string }) {
 function NoWallet({ mayChange }: { mayChange: boolean }) {
   return (
     <section class="card empty stack">
-      <SiteIcon name="wallet" />
+      <Icon name="wallet" />
       <h2>No wallet yet</h2>
       <p>Add a wallet to take payments. {mayChange ? '' : 'An owner of the account sets it.'}</p>
     </section>
@@ -68,7 +70,7 @@ function Current({ view: { received, mayChange }, wallet }: { view: WalletView; 
       title="USDC goes to"
       lead={
         <>
-          since <Moment at={wallet.since} form="day" />
+          since <Time at={wallet.since} style="date" />
         </>
       }
       actions={mayChange ? <ChangeLink text="Change" /> : undefined}
@@ -76,20 +78,20 @@ function Current({ view: { received, mayChange }, wallet }: { view: WalletView; 
       <Address address={wallet.address} />
       <ul class="reasons stack even">
         <Reason icon="check">Checksum valid (EIP-55)</Reason>
-        <Reason icon={wallet.proved ? 'check' : 'minus'}>
+        <Reason icon={wallet.proved ? 'check' : 'circle_minus'}>
           {wallet.proved ? 'Ownership proved by a signature' : 'Ownership not proved by a signature'}
         </Reason>
-        <Reason icon={received > 0 ? 'check' : 'minus'}>{`${plural(received, 'payout')} received`}</Reason>
+        <Reason icon={received > 0 ? 'check' : 'circle_minus'}>{`${plural(received, 'payout')} received`}</Reason>
       </ul>
       <footer>Polygon · USDC</footer>
     </Card>
   )
 }
 
-function Reason({ icon, children }: { icon: SiteIcon; children: string }) {
+function Reason({ icon, children }: { icon: IconName; children: string }) {
   return (
     <li>
-      <SiteIcon name={icon} />
+      <Icon name={icon} />
       <span>{children}</span>
     </li>
   )
@@ -144,9 +146,9 @@ function About({ view: { history, frame } }: { view: WalletView }) {
           <ul class="reasons">
             {history.map(({ id, at, who, what }) => (
               <li key={id}>
-                <SiteIcon name="wallet" />
+                <Icon name="wallet" />
                 <span>
-                  {what} by {who}, <Moment at={at} />
+                  {what} by {who}, <Time at={at} />
                 </span>
               </li>
             ))}

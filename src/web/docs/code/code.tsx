@@ -1,4 +1,4 @@
-import { SiteIcon } from '../../site/icons.tsx'
+import { CopyButton } from '../../kit/button.tsx'
 import { type Code, LANGUAGES, type Language } from './languages.ts'
 
 type Props = {
@@ -31,7 +31,9 @@ export function CodeTabs({ id, code, chosen, label, at = '' }: Props) {
             </a>
           ))}
         </div>
-        <CopyCode text={shown.text} />
+        <CopyButton value={shown.text} look="mini">
+          Copy
+        </CopyButton>
       </figcaption>
       <Pre label={`${label}, in ${LANGUAGES[shown.language]}`} text={shown.text} />
     </figure>
@@ -43,7 +45,9 @@ export function CodeBlock({ name, text, label }: { name: string; text: string; l
     <figure class="code">
       <figcaption>
         <span>{name}</span>
-        <CopyCode text={text} />
+        <CopyButton value={text} look="mini">
+          Copy
+        </CopyButton>
       </figcaption>
       <Pre label={label} text={text} />
     </figure>
@@ -56,15 +60,5 @@ function Pre({ label, text }: { label: string; text: string }) {
     <pre tabIndex={0} role="group" aria-label={label}>
       <code>{text}</code>
     </pre>
-  )
-}
-
-/** Hidden until the script shows it. Without JavaScript, readers select the text. */
-function CopyCode({ text }: { text: string }) {
-  return (
-    <button type="button" class="mini" hidden data-copy={text}>
-      <SiteIcon name="copy" />
-      <span>Copy</span>
-    </button>
   )
 }

@@ -1,7 +1,7 @@
 import { listCurrencies, PROVIDER_NAMES, PROVIDERS } from '../../../domain/methods.ts'
 import { groupedAmount } from '../../../domain/money.ts'
-import { Field, type FormErrors } from '../../site/form.tsx'
-import { Fold } from '../../site/parts.tsx'
+import { Field, type FormErrors } from '../../kit/field.tsx'
+import { Fold } from '../../kit/fold.tsx'
 import type { Hint, LinkDraft } from '../link-draft.ts'
 
 type FieldsProps = {
@@ -28,7 +28,7 @@ export function About({ draft, errors }: Omit<FieldsProps, 'hint'>) {
 export function HowMuch({ draft, errors, hint }: FieldsProps) {
   const { kind } = draft
   return (
-    <fieldset class="how-much">
+    <fieldset>
       <legend>How much?</legend>
       <div class="seg">
         <label>
@@ -40,7 +40,7 @@ export function HowMuch({ draft, errors, hint }: FieldsProps) {
           Buyer decides
         </label>
       </div>
-      <div class="inline top">
+      <div class="inline">
         <div class="grow fixed">
           <MoneyField name="amount" label="Amount" draft={draft} errors={errors} />
         </div>
@@ -171,13 +171,13 @@ export function More({ draft, errors, open = false }: Omit<FieldsProps, 'hint'> 
         </Field>
         <fieldset class="tight">
           <legend>What the URL can prefill</legend>
-          <label class="check">
+          <label class="choice">
             <input type="checkbox" name="prefill_reference" checked={draft.prefill_reference !== ''} />
             <span>
               The reference, as <code>?reference=INV-7</code>
             </span>
           </label>
-          <label class="check open">
+          <label class="choice open">
             <input type="checkbox" name="prefill_amount" checked={draft.prefill_amount !== ''} />
             <span>
               The amount, as <code>?amount=49.90</code>, where the buyer decides

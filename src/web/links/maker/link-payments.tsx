@@ -2,9 +2,9 @@ import type { ComponentChildren } from 'preact'
 import { METHOD_LABELS } from '../../../domain/methods.ts'
 import { merchantUsdc, type Payment } from '../../../domain/payment/payment-object.ts'
 import { Fiat, receivesNothing, Status, Usdc } from '../../dashboard/payment-words.tsx'
-import { SiteIcon } from '../../site/icons.tsx'
-import { Recent } from '../../site/moment.tsx'
-import { Table } from '../../site/table.tsx'
+import { Icon } from '../../kit/icon.tsx'
+import { Table } from '../../kit/table.tsx'
+import { Recent } from '../../kit/time.tsx'
 
 type Props = {
   readonly caption: string
@@ -20,7 +20,7 @@ export function LinkPayments({ caption, payments, now, rowLink, children }: Prop
   if (payments.length === 0)
     return (
       <section class="card empty stack">
-        <SiteIcon name="payments" />
+        <Icon name="payments" />
         <h2>No payments yet</h2>
         <p>Payments appear here once a buyer presses Continue.</p>
       </section>
@@ -30,7 +30,7 @@ export function LinkPayments({ caption, payments, now, rowLink, children }: Prop
     return rowLink === undefined ? amount : rowLink(payment, amount)
   }
   return (
-    <div class="sheet">
+    <div class="table-box">
       <Table<Payment>
         caption={caption}
         rows={payments}

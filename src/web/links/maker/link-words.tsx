@@ -1,9 +1,9 @@
 import type { LinkStatus, PaymentLink } from '../../../domain/link/link.ts'
 import { PROVIDERS } from '../../../domain/methods.ts'
 import { fiatText, usdcText } from '../../dashboard/payment-words.tsx'
-import type { Tone } from '../../look/parts.tsx'
-import type { SiteIcon } from '../../site/icons.tsx'
-import { State } from '../../site/parts.tsx'
+import type { IconName } from '../../kit/icon.tsx'
+import { State } from '../../kit/state.tsx'
+import type { Tone } from '../../kit/tone.ts'
 
 export function priceText({ price: { amount, currency, min, max } }: PaymentLink): string {
   if (amount !== null) return `${fiatText(amount)} ${currency}`
@@ -16,12 +16,12 @@ export function methodText({ provider }: Pick<PaymentLink, 'provider'>): string 
   return provider === null ? 'buyer picks how to pay' : PROVIDERS[provider].label
 }
 
-const LOOKS: Readonly<Record<LinkStatus, { tone: Tone; icon: SiteIcon; word: string }>> = {
-  active: { tone: 'success', icon: 'okring', word: 'Active' },
-  paused: { tone: 'quiet', icon: 'minus', word: 'Paused' },
-  sold_out: { tone: 'quiet', icon: 'okring', word: 'No places left' },
+const LOOKS: Readonly<Record<LinkStatus, { tone: Tone; icon: IconName; word: string }>> = {
+  active: { tone: 'success', icon: 'circle_check', word: 'Active' },
+  paused: { tone: 'quiet', icon: 'circle_minus', word: 'Paused' },
+  sold_out: { tone: 'quiet', icon: 'circle_check', word: 'No places left' },
   expired: { tone: 'quiet', icon: 'clock', word: 'Ended' },
-  stopped: { tone: 'problem', icon: 'xring', word: 'Stopped by Pinrail' },
+  stopped: { tone: 'problem', icon: 'circle_close', word: 'Stopped by Pinrail' },
 }
 
 export function LinkState({ status }: { status: LinkStatus }) {

@@ -1,6 +1,7 @@
-import { renderSite } from '../../site/document.tsx'
-import { ErrorSummary, Field, type FormErrors } from '../../site/form.tsx'
-import { Head } from '../../site/parts.tsx'
+import { ErrorSummary, Field, type FormErrors } from '../../kit/field.tsx'
+import { PostForm } from '../../kit/form.tsx'
+import { PageHead } from '../../kit/page-head.tsx'
+import { Main, renderSitePage } from '../../kit/site-page.tsx'
 import type { Hint, LinkDraft } from '../link-draft.ts'
 import { About, draftQuery, HowMuch, HowPaid, LiveHint, More, Preview } from './link-form.tsx'
 
@@ -17,58 +18,54 @@ export type Hints = { readonly amount: Hint; readonly wallet: Hint | null }
 
 /** Renders the page on which a person without an account creates a link. */
 export function renderMaker({ draft, errors, hints, once, testMode }: MakerView): string {
-  return renderSite(
-    'Create a payment link',
-    'site-page',
-    <main id="main" class="page" tabIndex={-1}>
-      <div class="in">
-        <Head
-          title="Create a payment link"
-          lead="Your buyer pays by bank, card, UPI or USDC. You receive USDC. No account needed."
-        />
-        {testMode && <p class="hint">This is a test deployment: no real money moves.</p>}
-        <div class="cols maker">
-          <form class="form" method="post" action="/links" data-preview="/links/preview" data-hints="/links/hints">
-            <input type="hidden" name="once" value={once} />
-            <ErrorSummary errors={errors} />
-            <fieldset>
-              <legend>Where should your money go?</legend>
-              <Field
-                name="wallet"
-                label="Your wallet on Polygon"
-                hint="USDC arrives here. Use an address only you control."
-                errors={errors}
-              >
-                {(attributes) => (
-                  <textarea
-                    {...attributes}
-                    class="mono"
-                    rows={2}
-                    required
-                    maxLength={200}
-                    placeholder="0x…"
-                    autocomplete="off"
-                    spellcheck={false}
-                    value={draft.wallet}
-                  />
-                )}
-              </Field>
-              <LiveHint name="wallet" hint={errors['wallet'] === undefined ? hints.wallet : null} />
-            </fieldset>
-            <About draft={draft} errors={errors} />
-            <HowMuch draft={draft} errors={errors} hint={hints.amount} />
-            <HowPaid draft={draft} errors={errors} />
-            <More draft={draft} errors={errors} />
-            <div class="row">
-              <button type="submit" class="btn fill big">
-                Create link
-              </button>
-              <p class="hint">You get a secret owner link to follow and stop it.</p>
-            </div>
-          </form>
-          <Preview src={`/links/preview?${draftQuery(draft)}`} />
-        </div>
+  const children = (
+    <Main>
+      <PageHead
+        title="Create a payment link"
+        lead="Your buyer pays by bank, card, UPI or USDC. You receive USDC. No account needed."
+      />
+      {testMode && <p class="hint">This is a test deployment: no real money moves.</p>}
+      <div class="cols maker">
+        <PostForm action="/links" fields={{ once }} look="form" data-preview="/links/preview" data-hints="/links/hints">
+          <ErrorSummary errors={errors} />
+          <fieldset>
+            <legend>Where should your money go?</legend>
+            <Field
+              name="wallet"
+              label="Your wallet on Polygon"
+              hint="USDC arrives here. Use an address only you control."
+              errors={errors}
+            >
+              {(attributes) => (
+                <textarea
+                  {...attributes}
+                  class="mono"
+                  rows={2}
+                  required
+                  maxLength={200}
+                  placeholder="0x…"
+                  autocomplete="off"
+                  spellcheck={false}
+                  value={draft.wallet}
+                />
+              )}
+            </Field>
+            <LiveHint name="wallet" hint={errors['wallet'] === undefined ? hints.wallet : null} />
+          </fieldset>
+          <About draft={draft} errors={errors} />
+          <HowMuch draft={draft} errors={errors} hint={hints.amount} />
+          <HowPaid draft={draft} errors={errors} />
+          <More draft={draft} errors={errors} />
+          <div class="row">
+            <button type="submit" class="button fill big">
+              Create link
+            </button>
+            <p class="hint">You get a secret owner link to follow and stop it.</p>
+          </div>
+        </PostForm>
+        <Preview src={`/links/preview?${draftQuery(draft)}`} />
       </div>
-    </main>,
+    </Main>
   )
+  return renderSitePage({ title: 'Create a payment link', children })
 }

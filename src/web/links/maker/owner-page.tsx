@@ -1,9 +1,14 @@
 import { linkStatus, type PaymentLink } from '../../../domain/link/link.ts'
 import type { Payment } from '../../../domain/payment/payment-object.ts'
-import { ContactSupport, renderDoor, renderSite } from '../../site/document.tsx'
-import { SiteIcon } from '../../site/icons.tsx'
-import { Moment } from '../../site/moment.tsx'
-import { Card, Copy, Fold, Head, Note, shorten } from '../../site/parts.tsx'
+import { Card } from '../../kit/card.tsx'
+import { Copy, shorten } from '../../kit/copy.tsx'
+import { Fold } from '../../kit/fold.tsx'
+import { PostButton } from '../../kit/form.tsx'
+import { Icon } from '../../kit/icon.tsx'
+import { Note } from '../../kit/note.tsx'
+import { PageHead } from '../../kit/page-head.tsx'
+import { ContactSupport, Main, renderDoor, renderSitePage } from '../../kit/site-page.tsx'
+import { Time } from '../../kit/time.tsx'
 import { LinkPayments } from './link-payments.tsx'
 import { LinkState, priceText, Stats, type Totals } from './link-words.tsx'
 
@@ -23,67 +28,59 @@ export type OwnerAction = 'pause' | 'resume' | 'end' | 'claim'
 export function renderOwner(view: OwnerView): string {
   const { link, path, url, now } = view
   const status = linkStatus(link, now)
-  return renderSite(
-    `${link.title} · owner page`,
-    'site-page',
-    <main id="main" class="page mid" tabIndex={-1}>
-      <div class="in">
-        <Head
-          title={
-            <>
-              {link.title} <LinkState status={status} />
-            </>
-          }
-          lead={
-            <>
-              {priceText(link)} · created <Moment at={link.createdAt} /> · pays to{' '}
-              <Copy value={link.wallet ?? ''} short={shorten(link.wallet ?? '', 6, 4)} />
-            </>
-          }
-          actions={
-            <>
-              <a class="btn" href={new URL(url).pathname} rel="noreferrer">
-                <SiteIcon name="out" />
-                Open
-              </a>
-              {(status === 'active' || status === 'sold_out') && <Press path={path} action="pause" name="Pause" />}
-              {status === 'paused' && <Press path={path} action="resume" name="Resume" />}
-            </>
-          }
-        />
-        {status === 'stopped' ? (
-          <Note tone="problem" icon="warn" strong="Pinrail stopped this link">
-            <p>
-              It takes no payments. Payments in progress continue. <ContactSupport contact={view.contact} /> to learn
-              why.
-            </p>
-          </Note>
-        ) : (
-          <Note tone="wait" icon="key" strong="This page is secret">
-            <p>Its URL is your only access to this link. Keep it, and do not share it.</p>
-          </Note>
-        )}
-        <Stats totals={view.totals} />
-        <Payments view={view} />
-        <div class="stack even">
-          <Claim path={path} />
-          {status !== 'expired' && status !== 'stopped' && <End path={path} />}
-        </div>
+  const children = (
+    <Main narrow>
+      <PageHead
+        title={
+          <>
+            {link.title} <LinkState status={status} />
+          </>
+        }
+        lead={
+          <>
+            {priceText(link)} · created <Time at={link.createdAt} /> · pays to{' '}
+            <Copy value={link.wallet ?? ''} short={shorten(link.wallet ?? '', 6, 4)} />
+          </>
+        }
+        actions={
+          <>
+            <a class="button" href={new URL(url).pathname} rel="noreferrer">
+              <Icon name="out" />
+              Open
+            </a>
+            {(status === 'active' || status === 'sold_out') && <Press path={path} action="pause" name="Pause" />}
+            {status === 'paused' && <Press path={path} action="resume" name="Resume" />}
+          </>
+        }
+      />
+      {status === 'stopped' ? (
+        <Note tone="problem" icon="warning" strong="Pinrail stopped this link">
+          It takes no payments. Payments in progress continue. <ContactSupport contact={view.contact} /> to learn why.
+        </Note>
+      ) : (
+        <Note tone="wait" icon="key" strong="This page is secret">
+          Its URL is your only access to this link. Keep it, and do not share it.
+        </Note>
+      )}
+      <Stats totals={view.totals} />
+      <Payments view={view} />
+      <div class="stack even">
+        <Claim path={path} />
+        {status !== 'expired' && status !== 'stopped' && <End path={path} />}
       </div>
-    </main>,
+    </Main>
   )
+  return renderSitePage({ title: `${link.title} · owner page`, children })
 }
 
 type PressProps = { readonly path: string; readonly action: OwnerAction; readonly name: string; readonly look?: string }
 
 /** The path is a secret, so the form needs no CSRF token. */
-function Press({ path, action, name, look = 'btn' }: PressProps) {
+function Press({ path, action, name, look = 'button' }: PressProps) {
   return (
-    <form method="post" action={`${path}/${action}`}>
-      <button type="submit" class={look}>
-        {name}
-      </button>
-    </form>
+    <PostButton action={`${path}/${action}`} look={look}>
+      {name}
+    </PostButton>
   )
 }
 
@@ -102,7 +99,7 @@ function Claim({ path }: { path: string }) {
     <Card id="claim" title="Add this link to an account">
       <p>See all links together, get webhooks and notifications. Free. The wallet of this link stays as it is.</p>
       <p class="hint">No account yet? Create one, then come back to this page.</p>
-      <Press path={path} action="claim" name="Sign in and add it" look="btn fill" />
+      <Press path={path} action="claim" name="Sign in and add it" look="button fill" />
     </Card>
   )
 }
@@ -117,7 +114,7 @@ function End({ path }: { path: string }) {
             To open it again later, you must first add it to an account. To stop payments only for a while, pause it
             instead.
           </p>
-          <Press path={path} action="end" name="End this link" look="btn danger" />
+          <Press path={path} action="end" name="End this link" look="button danger" />
         </div>
       </Fold>
     </Card>
@@ -130,9 +127,9 @@ export function renderClaimed(link: PaymentLink, at: string): string {
     'This link is in an account',
     <>
       <p>
-        “{link.title}” was added to an account on <Moment at={at} form="day" />. This page can no longer change it.
+        “{link.title}” was added to an account on <Time at={at} style="date" />. This page can no longer change it.
       </p>
-      <a class="btn fill big" href="/sign-in?to=/dashboard/links">
+      <a class="button fill big" href="/sign-in?to=/dashboard/links">
         Sign in
       </a>
     </>,
@@ -145,7 +142,7 @@ export function renderNoOwner(): string {
     'There is no link here',
     <>
       <p>The URL may be incomplete. Copy the whole owner link, and open it again.</p>
-      <a class="btn fill big" href="/links">
+      <a class="button fill big" href="/links">
         Create a payment link
       </a>
     </>,

@@ -1,5 +1,5 @@
-import { renderDoor } from '../../site/document.tsx'
-import { Field } from '../../site/form.tsx'
+import { Field } from '../../kit/field.tsx'
+import { renderDoor } from '../../kit/site-page.tsx'
 
 export function renderReportAsk({ link, wrong }: { link: string; wrong: boolean }): string {
   const errors = wrong ? { link: 'This is not the URL of a payment link. It looks like …/l/k7Qm2vXa9B.' } : {}
@@ -11,7 +11,7 @@ export function renderReportAsk({ link, wrong }: { link: string; wrong: boolean 
         <Field name="link" label="URL of the link" errors={errors}>
           {(attributes) => <input {...attributes} required maxLength={200} autocomplete="off" value={link} />}
         </Field>
-        <button type="submit" class="btn fill big">
+        <button type="submit" class="button fill big">
           Continue
         </button>
       </form>

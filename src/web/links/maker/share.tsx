@@ -1,6 +1,8 @@
 import type { PaymentLink } from '../../../domain/link/link.ts'
 import { fiatText } from '../../dashboard/payment-words.tsx'
-import { SiteIcon } from '../../site/icons.tsx'
+import { CopyButton } from '../../kit/button.tsx'
+import { Icon } from '../../kit/icon.tsx'
+import { QrImage } from '../../kit/qr.tsx'
 
 export function mailTo(subject: string, body: string): string {
   return `mailto:?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(body)}`
@@ -14,25 +16,25 @@ export function Share({ link, url }: { link: PaymentLink; url: string }) {
     <section class="card" aria-label="Share">
       <div class="stack code-left">
         <div class="stack tight">
-          <QrImage link={link} url={url} />
+          <LinkQr link={link} url={url} />
           <p class="actions">
             <QrFiles url={url} />
           </p>
         </div>
         <div class="stack">
-          <AddressField url={url} look="btn fill" />
+          <AddressField url={url} look="button fill" />
           <div class="field">
             <label for="text">Text to send</label>
             <textarea id="text" rows={3} readOnly value={text} />
           </div>
           <p class="actions">
-            <CopyButton value={text} look="btn" name="Copy text" />
-            <a class="btn" href={mailTo(link.title, text)}>
-              <SiteIcon name="mail" />
+            <CopyButton value={text}>Copy text</CopyButton>
+            <a class="button" href={mailTo(link.title, text)}>
+              <Icon name="mail" />
               E-mail
             </a>
-            <a class="btn" href={pathname} rel="noreferrer">
-              <SiteIcon name="out" />
+            <a class="button" href={pathname} rel="noreferrer">
+              <Icon name="out" />
               Open
             </a>
           </p>
@@ -42,19 +44,18 @@ export function Share({ link, url }: { link: PaymentLink; url: string }) {
   )
 }
 
-export function QrImage({ link, url }: { link: PaymentLink; url: string }) {
-  const alt = `QR code of the link: ${link.title}`
-  return <img class="qr" src={`${new URL(url).pathname}/qr.svg`} alt={alt} width="208" height="208" />
+export function LinkQr({ link, url }: { link: PaymentLink; url: string }) {
+  return <QrImage src={`${new URL(url).pathname}/qr.svg`} name={`QR code of the link: ${link.title}`} />
 }
 
 export function QrFiles({ url }: { url: string }) {
   return (
     <>
       {(['svg', 'png'] as const).map((form) => (
-        <a key={form} class="btn text" href={`${new URL(url).pathname}/qr.${form}`} rel="noreferrer">
-          <SiteIcon name="download" />
+        <a key={form} class="button text" href={`${new URL(url).pathname}/qr.${form}`} rel="noreferrer">
+          <Icon name="save" />
           <span>
-            <span class="hidden">QR code as </span>
+            <span class="unseen">QR code as </span>
             {form.toUpperCase()}
           </span>
         </a>
@@ -69,23 +70,10 @@ export function AddressField({ url, look }: { url: string; look: string }) {
       <label for="url">Payment link</label>
       <div class="inline">
         <input id="url" readOnly value={url} />
-        <CopyButton value={url} look={look} name="Copy" of="the payment link" />
+        <CopyButton value={url} look={look}>
+          Copy<span class="unseen"> the payment link</span>
+        </CopyButton>
       </div>
     </div>
-  )
-}
-
-export function CopyButton({ value, look, name, of }: { value: string; look: string; name: string; of?: string }) {
-  return (
-    <button
-      class={look}
-      type="button"
-      hidden
-      data-copy={value}
-      aria-label={of === undefined ? undefined : `${name} ${of}`}
-    >
-      <SiteIcon name="copy" />
-      <span>{name}</span>
-    </button>
   )
 }

@@ -1,5 +1,5 @@
 import { plural } from '../../../../domain/plural.ts'
-import { State } from '../../../site/parts.tsx'
+import { State } from '../../../kit/state.tsx'
 
 export type EventShown = {
   readonly id: string
@@ -20,24 +20,24 @@ export type EventShown = {
 export function EventState({ event: { endpoints, delivered, givenUp, retrying } }: { event: EventShown }) {
   if (endpoints === 0)
     return (
-      <State tone="quiet" icon="minus">
+      <State tone="quiet" icon="circle_minus">
         No endpoint
       </State>
     )
   if (givenUp > 0)
     return (
-      <State tone="problem" icon="xring">
+      <State tone="problem" icon="circle_close">
         Failed
       </State>
     )
   if (retrying > 0)
     return (
-      <State tone="wait" icon="undo">
+      <State tone="wait" icon="back">
         Retrying
       </State>
     )
   return delivered === endpoints ? (
-    <State tone="success" icon="okring">
+    <State tone="success" icon="circle_check">
       Delivered
     </State>
   ) : (

@@ -1,8 +1,11 @@
 import { plural } from '../../../../domain/plural.ts'
-import { curlText } from '../../../site/curl.ts'
-import { PostButton } from '../../../site/form.tsx'
-import { Moment, Recent } from '../../../site/moment.tsx'
-import { Card, Copy, Curl, Fact, Facts, Head, shorten } from '../../../site/parts.tsx'
+import { Card } from '../../../kit/card.tsx'
+import { Copy, shorten } from '../../../kit/copy.tsx'
+import { Curl, curlText } from '../../../kit/curl.tsx'
+import { Fact, Facts } from '../../../kit/facts.tsx'
+import { PostButton } from '../../../kit/form.tsx'
+import { PageHead } from '../../../kit/page-head.tsx'
+import { Recent, Time } from '../../../kit/time.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
 import { type DeliveryShown, DeliveryState } from '../webhooks/delivery-words.tsx'
 import { bareUrl } from '../webhooks/webhook-words.tsx'
@@ -36,7 +39,7 @@ export function renderEvent(page: EventPage): string {
     title: type,
     children: (
       <>
-        <Head
+        <PageHead
           back={{ href: '/dashboard/events', name: 'Events' }}
           title={
             <>
@@ -48,7 +51,7 @@ export function renderEvent(page: EventPage): string {
         <Facts across>
           <Fact name="Sequence">{sequence ?? 'None: it only tests an endpoint'}</Fact>
           <Fact name="Time">
-            <Moment at={at} />
+            <Time at={at} />
           </Fact>
           <Fact name="About">
             {payment === null ? '–' : <a href={`/dashboard/payments/${payment}`}>{about ?? shorten(payment, 12, 5)}</a>}

@@ -1,8 +1,10 @@
-import { curlText } from '../../../site/curl.ts'
-import { SiteIcon } from '../../../site/icons.tsx'
-import { Recent } from '../../../site/moment.tsx'
-import { Curl, Head, shorten } from '../../../site/parts.tsx'
-import { RowLink, Table } from '../../../site/table.tsx'
+import { shorten } from '../../../kit/copy.tsx'
+import { Curl, curlText } from '../../../kit/curl.tsx'
+import { Icon } from '../../../kit/icon.tsx'
+import { PageHead } from '../../../kit/page-head.tsx'
+import { SearchForm } from '../../../kit/search.tsx'
+import { RowLink, Table } from '../../../kit/table.tsx'
+import { Recent } from '../../../kit/time.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
 import { Older } from '../../pager.tsx'
 import { type EventShown, EventState, endpointsText } from './event-words.tsx'
@@ -39,26 +41,18 @@ export function renderEvents(view: EventsView): string {
     title: 'Events',
     children: (
       <>
-        <Head
+        <PageHead
           title="Events"
           lead="What happened, in order. The sequence has no gaps, so you can tell if you missed one. Events are kept for 90 days."
         />
         <search class="row">
-          <form class="search" method="get" action={PATH}>
-            {show !== 'all' && <input type="hidden" name="show" value={show} />}
-            <SiteIcon name="search" />
-            <label class="hidden" for="q">
-              Search events
-            </label>
-            <input
-              id="q"
-              name="q"
-              type="search"
-              value={q}
-              placeholder="Type, order, payment or event id"
-              aria-keyshortcuts="/"
-            />
-          </form>
+          <SearchForm
+            action={PATH}
+            label="Search events"
+            value={q}
+            placeholder="Type, order, payment or event id"
+            fields={show === 'all' ? [] : [['show', show]]}
+          />
           <nav class="seg" aria-label="Show">
             <a href={eventsHref({ q, show: 'all' })} aria-current={show === 'all' ? 'true' : undefined}>
               All
@@ -68,7 +62,7 @@ export function renderEvents(view: EventsView): string {
             </a>
           </nav>
         </search>
-        <div class="sheet">
+        <div class="table-box">
           {events.length === 0 ? <Empty q={q} show={show} /> : <Rows view={view} />}
           <Older href={older} />
         </div>
@@ -113,7 +107,7 @@ function Empty({ q, show }: { q: string; show: EventsView['show'] }) {
     return (
       <div class="empty stack">
         <span class="pin large">
-          <SiteIcon name="events" />
+          <Icon name="events" />
         </span>
         <h2>No events yet</h2>
         <p class="soft">Your first payment creates the first event.</p>
@@ -124,7 +118,7 @@ function Empty({ q, show }: { q: string; show: EventsView['show'] }) {
       <h2>Nothing found</h2>
       <p class="soft">{q === '' ? 'All events have been delivered.' : `No event matches “${q}”.`}</p>
       <p class="actions">
-        <a class="btn" href={PATH}>
+        <a class="button" href={PATH}>
           Show all events
         </a>
       </p>

@@ -1,7 +1,11 @@
-import { SiteIcon } from '../../../site/icons.tsx'
-import { Moment, momentText, Recent } from '../../../site/moment.tsx'
-import { Card, Copy, Head, Note } from '../../../site/parts.tsx'
-import { Table } from '../../../site/table.tsx'
+import { Card } from '../../../kit/card.tsx'
+import { Copy } from '../../../kit/copy.tsx'
+import { Icon } from '../../../kit/icon.tsx'
+import { Note } from '../../../kit/note.tsx'
+import { PageHead } from '../../../kit/page-head.tsx'
+import { SearchForm } from '../../../kit/search.tsx'
+import { Table } from '../../../kit/table.tsx'
+import { Recent, Time, timeText } from '../../../kit/time.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
 import { Older } from '../../pager.tsx'
 import { msText } from '../webhooks/webhook-words.tsx'
@@ -53,13 +57,13 @@ export function renderRequests(view: RequestsView): string {
     title: 'Request log',
     children: (
       <>
-        <Head
+        <PageHead
           title="Request log"
           lead="Every request made with your keys in the last 30 days. Secrets are removed and long texts are shortened."
         />
         <Search view={view} />
         {requests.length === 0 ? (
-          <div class="sheet">
+          <div class="table-box">
             <Empty view={view} />
           </div>
         ) : (
@@ -80,14 +84,13 @@ function Search({ view: { at, errors, mostCounted } }: { view: RequestsView }) {
   const count = errors >= mostCounted ? `${mostCounted}+` : String(errors)
   return (
     <search class="row">
-      <form class="search" method="get" action={PATH}>
-        {show !== 'all' && <input type="hidden" name="show" value={show} />}
-        <SiteIcon name="search" />
-        <label class="hidden" for="q">
-          Search requests
-        </label>
-        <input id="q" name="q" type="search" value={q} placeholder="Request id, path, key" aria-keyshortcuts="/" />
-      </form>
+      <SearchForm
+        action={PATH}
+        label="Search requests"
+        value={q}
+        placeholder="Request id, path, key"
+        fields={show === 'all' ? [] : [['show', show]]}
+      />
       <nav class="seg" aria-label="Show">
         <a href={requestsHref({ q, show: 'all' })} aria-current={show === 'all' ? 'true' : undefined}>
           All
@@ -106,11 +109,11 @@ function Answered({ status }: { status: number }) {
 
 function Rows({ view: { at, requests, chosen, older, now } }: { view: RequestsView }) {
   return (
-    <div class="sheet">
+    <div class="table-box">
       <Table<RequestShown>
         caption="Requests, newest first"
         rows={requests}
-        rowLook={({ id }) => (id === chosen?.id ? 'sum' : '')}
+        rowLook={({ id }) => (id === chosen?.id ? 'tinted' : '')}
         columns={[
           { name: 'Status', place: 'b', look: 'fit', cell: ({ status }) => <Answered status={status} /> },
           {
@@ -144,13 +147,11 @@ function Chosen({ chosen }: { chosen: NonNullable<RequestsView['chosen']> }) {
   return (
     <Card id="req" title={`${method} ${path.split('?')[0]}`} lead={<Copy value={id} />}>
       <p>
-        <Answered status={status} /> at {momentText(at, 'seconds')}, <Moment at={at} form="day" /> (UTC)
+        <Answered status={status} /> at {timeText(at, 'seconds')}, <Time at={at} style="date" /> (UTC)
       </p>
       {code !== null && (
-        <Note tone="problem" icon="warn" strong={code}>
-          <p>
-            {findDetail(answered)} <a href={`/docs/errors#${code}`}>How to fix it</a>
-          </p>
+        <Note tone="problem" icon="warning" strong={code}>
+          {findDetail(answered)} <a href={`/docs/errors#${code}`}>How to fix it</a>
         </Note>
       )}
       <Body title="You sent" text={sent} none={method === 'GET' ? 'A GET has no body.' : 'No readable body.'} />
@@ -200,12 +201,12 @@ function Empty({ view: { at } }: { view: RequestsView }) {
     return (
       <div class="empty stack">
         <span class="pin large">
-          <SiteIcon name="log" />
+          <Icon name="log" />
         </span>
         <h2>No requests yet</h2>
         <p class="soft">Requests that your programs make with a key appear here within a second.</p>
         <p class="actions">
-          <a class="btn" href="/dashboard/keys">
+          <a class="button" href="/dashboard/keys">
             API keys
           </a>
         </p>
@@ -216,7 +217,7 @@ function Empty({ view: { at } }: { view: RequestsView }) {
       <h2>Nothing found</h2>
       <p class="soft">{at.q === '' ? 'No request got an error.' : `No request matches “${at.q}”.`}</p>
       <p class="actions">
-        <a class="btn" href={PATH}>
+        <a class="button" href={PATH}>
           Show all requests
         </a>
       </p>

@@ -1,5 +1,6 @@
-import { momentText } from '../../../site/moment.tsx'
-import { State, shorten } from '../../../site/parts.tsx'
+import { shorten } from '../../../kit/copy.tsx'
+import { State } from '../../../kit/state.tsx'
+import { Time } from '../../../kit/time.tsx'
 
 export type TryShown = {
   readonly number: number
@@ -36,7 +37,7 @@ export const paymentName = ({ payment }: Pick<DeliveryShown, 'payment'>): string
 export function NextTry({ at }: { at: string }) {
   return (
     <>
-      about <time dateTime={at}>{momentText(at, 'long')} UTC</time>
+      about <Time at={at} />
     </>
   )
 }
@@ -48,18 +49,18 @@ export function DeliveryState({
 }) {
   if (status === 'delivered')
     return (
-      <State tone="success" icon="okring">
+      <State tone="success" icon="circle_check">
         Delivered
       </State>
     )
   if (status === 'pending')
     return (
-      <State tone={attempts === 0 ? 'quiet' : 'wait'} icon={attempts === 0 ? 'clock' : 'undo'}>
+      <State tone={attempts === 0 ? 'quiet' : 'wait'} icon={attempts === 0 ? 'clock' : 'back'}>
         {attempts === 0 ? 'Waiting' : 'Retrying'}
       </State>
     )
   return (
-    <State tone="problem" icon="xring">
+    <State tone="problem" icon="circle_close">
       {status === 'exhausted' ? 'Failed' : 'Not sent'}
     </State>
   )

@@ -1,7 +1,9 @@
-import { curlText } from '../../../site/curl.ts'
-import { PostButton } from '../../../site/form.tsx'
-import { momentText } from '../../../site/moment.tsx'
-import { Card, Copy, Curl, Head } from '../../../site/parts.tsx'
+import { Card } from '../../../kit/card.tsx'
+import { Copy } from '../../../kit/copy.tsx'
+import { Curl, curlText } from '../../../kit/curl.tsx'
+import { PostButton } from '../../../kit/form.tsx'
+import { PageHead } from '../../../kit/page-head.tsx'
+import { timeText } from '../../../kit/time.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
 import { type DeliveryShown, DeliveryState, NextTry, paymentName, type TryShown } from './delivery-words.tsx'
 import { bareUrl, type EndpointShown, msText } from './webhook-words.tsx'
@@ -30,7 +32,7 @@ export function renderDelivery(page: DeliveryPage): string {
     title: delivery.type,
     children: (
       <>
-        <Head
+        <PageHead
           back={{ href: at, name: bareUrl(endpoint.url) }}
           title={
             <>
@@ -56,7 +58,7 @@ export function renderDelivery(page: DeliveryPage): string {
           }
           actions={
             mayChange && endpoint.disabledAt === null ? (
-              <PostButton action={`${at}/deliveries/${delivery.event}/redeliver`} csrf={frame.csrf} look="btn fill">
+              <PostButton action={`${at}/deliveries/${delivery.event}/redeliver`} csrf={frame.csrf} look="button fill">
                 Send again now
               </PostButton>
             ) : undefined
@@ -72,7 +74,7 @@ export function renderDelivery(page: DeliveryPage): string {
                 aria-current={one === chosen ? 'true' : undefined}
               >
                 {one.number} · <code>{one.error ?? one.status}</code>
-                <small>{momentText(one.at, 'seconds')}</small>
+                <small>{timeText(one.at, 'seconds')}</small>
               </a>
             ))}
           </nav>

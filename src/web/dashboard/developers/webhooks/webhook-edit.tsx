@@ -1,7 +1,10 @@
 import { plural } from '../../../../domain/plural.ts'
-import { curlText } from '../../../site/curl.ts'
-import { ErrorSummary, FormEnd, PostForm } from '../../../site/form.tsx'
-import { Card, Curl, Fact, Facts, Head } from '../../../site/parts.tsx'
+import { Card } from '../../../kit/card.tsx'
+import { Curl, curlText } from '../../../kit/curl.tsx'
+import { Fact, Facts } from '../../../kit/facts.tsx'
+import { ErrorSummary } from '../../../kit/field.tsx'
+import { FormEnd, PostForm } from '../../../kit/form.tsx'
+import { PageHead } from '../../../kit/page-head.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
 import { EndpointFields, type EndpointFieldsProps } from './webhook-form.tsx'
 import { bareUrl, type EndpointShown, type Health } from './webhook-words.tsx'
@@ -21,7 +24,7 @@ export function renderEditWebhook({ frame, endpoint, publicUrl, ...fields }: Edi
     narrow: true,
     children: (
       <>
-        <Head
+        <PageHead
           back={{ href: at, name: bareUrl(url) }}
           title="Edit the endpoint"
           lead="It keeps its signing secret. Events waiting to be sent go to the new URL."
@@ -57,7 +60,7 @@ export function renderDeleteWebhook({ frame, endpoint, health, publicUrl }: Dele
     narrow: true,
     children: (
       <>
-        <Head
+        <PageHead
           back={{ href: at, name: bareUrl(endpoint.url) }}
           title="Delete the endpoint?"
           lead="This cannot be undone. Payments continue."
@@ -73,10 +76,10 @@ export function renderDeleteWebhook({ frame, endpoint, health, publicUrl }: Dele
           </Facts>
           <p class="soft">To pause the endpoint, disable it instead. Then nothing is deleted.</p>
           <PostForm action={`${at}/delete`} csrf={frame.csrf} look="row">
-            <button type="submit" class="btn danger big">
+            <button type="submit" class="button danger big">
               Delete this endpoint
             </button>
-            <a class="btn text" href={at}>
+            <a class="button text" href={at}>
               Keep it
             </a>
           </PostForm>

@@ -1,9 +1,11 @@
 import { ALL_EVENT_TYPES } from '../../../../domain/webhook.ts'
-import { curlText } from '../../../site/curl.ts'
-import { ErrorSummary, Field, FormEnd, type FormErrors, PostForm } from '../../../site/form.tsx'
-import { Moment } from '../../../site/moment.tsx'
-import { Curl, Fact, Facts, Head } from '../../../site/parts.tsx'
-import { Secret } from '../../../site/secret.tsx'
+import { Curl, curlText } from '../../../kit/curl.tsx'
+import { Fact, Facts } from '../../../kit/facts.tsx'
+import { ErrorSummary, Field, type FormErrors } from '../../../kit/field.tsx'
+import { FormEnd, PostForm } from '../../../kit/form.tsx'
+import { PageHead } from '../../../kit/page-head.tsx'
+import { Secret } from '../../../kit/secret.tsx'
+import { Time } from '../../../kit/time.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
 import { bareUrl, type EndpointShown } from './webhook-words.tsx'
 
@@ -28,9 +30,8 @@ export function renderNewWebhook({ frame, draft, errors, types, once, publicUrl 
     narrow: true,
     children: (
       <>
-        <Head back={back} title="New endpoint" />
-        <PostForm action="/dashboard/webhooks" csrf={frame.csrf} look="form card">
-          <input type="hidden" name="once" value={once} />
+        <PageHead back={back} title="New endpoint" />
+        <PostForm action="/dashboard/webhooks" csrf={frame.csrf} fields={{ once }} look="form card">
           <ErrorSummary errors={errors} />
           <EndpointFields draft={draft} errors={errors} types={types} />
           <FormEnd back="/dashboard/webhooks">Add endpoint</FormEnd>
@@ -62,7 +63,7 @@ export function EndpointFields({ draft, errors, types }: EndpointFieldsProps) {
         <legend>Events</legend>
         {errors['enabled_events'] !== undefined && <p class="error">{errors['enabled_events']}</p>}
         <div class="options">
-          <label class="check">
+          <label class="choice">
             <input
               type="checkbox"
               name="event"
@@ -72,7 +73,7 @@ export function EndpointFields({ draft, errors, types }: EndpointFieldsProps) {
             All events, including future ones
           </label>
           {types.map((type) => (
-            <label key={type} class="check">
+            <label key={type} class="choice">
               <input type="checkbox" name="event" value={type} checked={draft.events.includes(type)} />
               <code>{type}</code>
             </label>
@@ -93,13 +94,12 @@ export function renderRotate({ frame, endpoint, once }: RotateView): string {
     narrow: true,
     children: (
       <>
-        <Head
+        <PageHead
           back={{ href: at, name: bareUrl(endpoint.url) }}
           title="New signing secret"
           lead={`For ${bareUrl(endpoint.url)}`}
         />
-        <PostForm action={`${at}/rotate`} csrf={frame.csrf} look="form card">
-          <input type="hidden" name="once" value={once} />
+        <PostForm action={`${at}/rotate`} csrf={frame.csrf} fields={{ once }} look="form card">
           <Field name="overlap" label="The old secret also signs">
             {(attributes) => (
               <select {...attributes}>
@@ -127,7 +127,7 @@ export function renderSigningSecret({ frame, endpoint, secret }: SecretView): st
     narrow: true,
     children: (
       <>
-        <Head
+        <PageHead
           back={{ href: at, name: bareUrl(endpoint.url) }}
           title="Signing secret"
           lead={`For ${bareUrl(endpoint.url)}`}
@@ -139,12 +139,12 @@ export function renderSigningSecret({ frame, endpoint, secret }: SecretView): st
             </Fact>
             {until !== null && (
               <Fact name="The old one works until">
-                <Moment at={until} />
+                <Time at={until} />
               </Fact>
             )}
           </Facts>
           <p class="actions">
-            <a class="btn" href={at}>
+            <a class="button" href={at}>
               I have saved it
             </a>
           </p>

@@ -1,5 +1,5 @@
 import { ALL_EVENT_TYPES } from '../../../../domain/webhook.ts'
-import { State } from '../../../site/parts.tsx'
+import { State } from '../../../kit/state.tsx'
 
 /** An endpoint without its secret. Times are ISO 8601. */
 export type EndpointShown = {
@@ -32,18 +32,18 @@ export function bareUrl(url: string): string {
 export function EndpointState({ endpoint: { disabledAt, failingSince } }: { endpoint: EndpointShown }) {
   if (disabledAt !== null)
     return (
-      <State tone="problem" icon="minus">
+      <State tone="problem" icon="circle_minus">
         Disabled
       </State>
     )
   if (failingSince !== null)
     return (
-      <State tone="wait" icon="warn">
+      <State tone="wait" icon="warning">
         Failing
       </State>
     )
   return (
-    <State tone="success" icon="okring">
+    <State tone="success" icon="circle_check">
       Healthy
     </State>
   )
@@ -75,7 +75,7 @@ export function Spark({ hours, tall = false }: { hours: Health['hours']; tall?: 
         const [high, low] = [(hour.bad / most) * 19, (hour.ok / most) * 19]
         return (
           <g key={hour.hour}>
-            <rect class="ok" x={hour.hour * 4} y={20 - low} width={3} height={low} />
+            <rect x={hour.hour * 4} y={20 - low} width={3} height={low} />
             <rect class="bad" x={hour.hour * 4} y={20 - low - high} width={3} height={high} />
           </g>
         )

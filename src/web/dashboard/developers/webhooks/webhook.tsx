@@ -1,10 +1,13 @@
 import type { Language } from '../../../docs/code/languages.ts'
 import { VerifyTabs } from '../../../docs/code/verify-tabs.tsx'
-import { curlText } from '../../../site/curl.ts'
-import { PostButton } from '../../../site/form.tsx'
-import { Moment, Recent, spanText } from '../../../site/moment.tsx'
-import { Card, Curl, Fact, Facts, Head, Note } from '../../../site/parts.tsx'
-import { RowLink, Table } from '../../../site/table.tsx'
+import { Card } from '../../../kit/card.tsx'
+import { Curl, curlText } from '../../../kit/curl.tsx'
+import { Fact, Facts } from '../../../kit/facts.tsx'
+import { PostButton } from '../../../kit/form.tsx'
+import { Note } from '../../../kit/note.tsx'
+import { PageHead } from '../../../kit/page-head.tsx'
+import { RowLink, Table } from '../../../kit/table.tsx'
+import { Recent, spanText, Time } from '../../../kit/time.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
 import { Older } from '../../pager.tsx'
 import { type DeliveryShown, DeliveryState, isRefused, NextTry, paymentName, type TryShown } from './delivery-words.tsx'
@@ -46,7 +49,7 @@ export function renderWebhook(view: WebhookView): string {
     title: bareUrl(endpoint.url),
     children: (
       <>
-        <Head
+        <PageHead
           back={{ href: '/dashboard/webhooks', name: 'Webhooks' }}
           title={
             <>
@@ -56,7 +59,7 @@ export function renderWebhook(view: WebhookView): string {
           lead={describeEndpoint(endpoint, 'each')}
           actions={mayChange ? <Actions view={view} /> : undefined}
         />
-        {problem !== null && <Note tone="problem" icon="warn" strong={problem} />}
+        {problem !== null && <Note tone="problem" icon="warning" strong={problem} />}
         {endpoint.disabledAt === null ? (
           <Diagnosis view={view} />
         ) : (
@@ -78,7 +81,7 @@ function Actions({ view: { endpoint, frame } }: { view: WebhookView }) {
   const at = `/dashboard/webhooks/${endpoint.id}`
   return (
     <>
-      <a class="btn" href={`${at}/edit`}>
+      <a class="button" href={`${at}/edit`}>
         Edit
       </a>
       {endpoint.disabledAt === null && (
@@ -100,7 +103,7 @@ function Diagnosis({ view: { endpoint, health, deliveries, frame, mayChange } }:
   return (
     <Note
       tone="wait"
-      icon="warn"
+      icon="warning"
       strong={endpoint.failingSince === null ? `${health.failed} failed` : what}
       actions={
         mayChange && health.failed > 0 ? (
@@ -109,20 +112,18 @@ function Diagnosis({ view: { endpoint, health, deliveries, frame, mayChange } }:
           </PostButton>
         ) : undefined
       }
+      more={refused && (last.status === 401 || last.status === 403) && <Causes />}
     >
-      <p>
-        {endpoint.failingSince !== null && (
-          <>
-            {refused ? 'Your server has refused every event since' : 'No successful response since'}{' '}
-            <Moment at={endpoint.failingSince} />.{' '}
-          </>
-        )}
-        {last !== undefined && `${tookText(last, quote)} `}
-        {endpoint.failingSince === null
-          ? 'Failed events are kept for 30 days.'
-          : 'We retry each event for three days, and disable the endpoint after five days without a success.'}
-      </p>
-      {refused && (last.status === 401 || last.status === 403) && <Causes />}
+      {endpoint.failingSince !== null && (
+        <>
+          {refused ? 'Your server has refused every event since' : 'No successful response since'}{' '}
+          <Time at={endpoint.failingSince} />.{' '}
+        </>
+      )}
+      {last !== undefined && `${tookText(last, quote)} `}
+      {endpoint.failingSince === null
+        ? 'Failed events are kept for 30 days.'
+        : 'We retry each event for three days, and disable the endpoint after five days without a success.'}
     </Note>
   )
 }
@@ -184,7 +185,7 @@ function Deliveries({ view: { endpoint, health, deliveries, show, older, now } }
           ))}
         </nav>
       </header>
-      <div class="sheet">
+      <div class="table-box">
         {deliveries.length === 0 ? (
           <p class="empty soft">Nothing here.</p>
         ) : (
@@ -261,19 +262,19 @@ function Secret({ view: { endpoint, frame, publicUrl } }: { view: WebhookView })
     >
       {endpoint.previousSecretUntil !== null && (
         <p>
-          The old secret also signs until <Moment at={endpoint.previousSecretUntil} />.
+          The old secret also signs until <Time at={endpoint.previousSecretUntil} />.
         </p>
       )}
       <div class="row">
-        <a class="btn" href={`${at}/rotate`}>
+        <a class="button" href={`${at}/rotate`}>
           New signing secret
         </a>
         {endpoint.disabledAt === null && (
-          <PostButton action={`${at}/disable`} csrf={frame.csrf} look="btn danger">
+          <PostButton action={`${at}/disable`} csrf={frame.csrf} look="button danger">
             Disable
           </PostButton>
         )}
-        <a class="btn danger" href={`${at}/delete`}>
+        <a class="button danger" href={`${at}/delete`}>
           Delete
         </a>
       </div>

@@ -1,9 +1,10 @@
 import { plural } from '../../../../domain/plural.ts'
-import { curlText } from '../../../site/curl.ts'
-import { PostButton } from '../../../site/form.tsx'
-import { SiteIcon } from '../../../site/icons.tsx'
-import { Moment, spanText } from '../../../site/moment.tsx'
-import { Curl, Fact, Facts, Head } from '../../../site/parts.tsx'
+import { Curl, curlText } from '../../../kit/curl.tsx'
+import { Fact, Facts } from '../../../kit/facts.tsx'
+import { PostButton } from '../../../kit/form.tsx'
+import { Icon } from '../../../kit/icon.tsx'
+import { PageHead } from '../../../kit/page-head.tsx'
+import { spanText, Time } from '../../../kit/time.tsx'
 import { type Frame, renderFramed } from '../../frame.tsx'
 import {
   bareUrl,
@@ -31,13 +32,13 @@ export function renderWebhooks({ frame, endpoints, mayChange, now, publicUrl }: 
     title: 'Webhooks',
     children: (
       <>
-        <Head
+        <PageHead
           title="Webhooks"
           lead="We notify your shop when something happens, and retry for three days."
           actions={
             mayChange ? (
-              <a class="btn fill" href="/dashboard/webhooks/new">
-                <SiteIcon name="plus" />
+              <a class="button fill" href="/dashboard/webhooks/new">
+                <Icon name="plus" />
                 Add endpoint
               </a>
             ) : undefined
@@ -45,7 +46,7 @@ export function renderWebhooks({ frame, endpoints, mayChange, now, publicUrl }: 
         />
         {endpoints.length === 0 && (
           <section class="card empty stack">
-            <SiteIcon name="webhook" />
+            <Icon name="webhook" />
             <h2>No endpoint yet</h2>
             <p>An endpoint is a URL of your shop that receives events, such as “payment succeeded”.</p>
           </section>
@@ -113,7 +114,7 @@ export function Off({ endpoint: { id, disabledAt, disabledReason }, health: { fa
         {disabledAt !== null && (
           <>
             {' '}
-            on <Moment at={disabledAt} />
+            on <Time at={disabledAt} />
           </>
         )}
         .{failed > 0 && ` ${plural(failed, 'event')} of the last 30 days can still be sent.`}
