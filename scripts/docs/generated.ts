@@ -2,7 +2,7 @@ import { errorsText, openApiText } from './api.ts'
 import { architecturePage } from './architecture.ts'
 import { clientTypes } from './client-types.ts'
 import { decidePage, operationsPage } from './decisions.ts'
-import { licences } from './licences.ts'
+import { licenses } from './licenses.ts'
 import { placeholderTypes } from './placeholders.ts'
 import { paymentStates } from './states.ts'
 
@@ -12,7 +12,7 @@ export const GENERATED: Readonly<Record<string, () => string>> = {
   'docs/decide.md': decidePage,
   'docs/operations.md': operationsPage,
   'docs/architecture.md': architecturePage,
-  'docs/licences.md': licences,
+  'docs/licenses.md': licenses,
   'docs/api/openapi.json': openApiText,
   'docs/api/errors.md': errorsText,
   'src/client/api-types.ts': clientTypes,

@@ -109,7 +109,7 @@ export async function createPaymentFixture(env: TestWorkflowEnvironment, partsOp
     /** Records that the settlement engine has proved that the payout can never be paid. */
     async voidPayout(paymentId: string): Promise<void> {
       const { microUsdc: _micro, recipient: _recipient, ...voided } = proof(paymentId, '1', new Date(clock()))
-      await db.transaction((tx) => hooks.onVoided(tx, { kind: 'cancelled', ...voided }))
+      await db.transaction((tx) => hooks.onVoided(tx, { kind: 'canceled', ...voided }))
       await relay.completeTransfers()
     },
 

@@ -79,9 +79,9 @@ export async function openSetup(server?: TemporalService) {
       if (!isRefused) throw new Error(`${say} was not refused`)
     },
 
-    inboxAnswers: async (behaviour: object | null): Promise<void> => {
+    inboxAnswers: async (behavior: object | null): Promise<void> => {
       const headers = { 'content-type': 'application/json' }
-      await fetch(`${fixture.inboxUrl}/behaviour`, { method: 'POST', headers, body: JSON.stringify(behaviour) })
+      await fetch(`${fixture.inboxUrl}/behavior`, { method: 'POST', headers, body: JSON.stringify(behavior) })
     },
 
     close: async (): Promise<void> => {

@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url'
 /** Packages that make a bundle of workflows. The image has the bundle already. */
 const BUILD_ONLY = ['typescript', '@typescript', '@swc/core', /^@swc\/core-/, '@swc/wasm']
 
-/** Source maps, types, sources of TypeScript, and pages for people. Licences stay. */
+/** Source maps, types, sources of TypeScript, and pages for people. Licenses stay. */
 const UNREAD = /(?:\.map|\.[cm]?tsx?|\.flow|\.tsbuildinfo|\.markdown|\.md)$/i
 const KEPT = /^(?:licen[cs]e|notice|copying)/i
 

@@ -18,6 +18,12 @@ const END = String.raw`(?=\s*(?:[.,;:)]|$))`
  * and `npm run check:language` compares every file with this table.
  */
 export const PATTERNS: readonly Pattern[] = [
+  {
+    name: 'British spelling',
+    kinds: PROSE,
+    words: /\b(?:colours?|behaviours?|cancelled|cancelling|licences?|neighbours?|recognis\w+|catalogues?)\b/i,
+    instead: 'one spelling everywhere: color, behavior, canceled, license, neighbor, recognize, catalog',
+  },
   { name: 'anew', kinds: PROSE, words: /\banew\b/i, instead: '"again"' },
   { name: 'for ever', kinds: PROSE, words: /\bfor\s+ever\b/i, instead: '"forever"' },
   {

@@ -186,7 +186,7 @@ function countVisits({ countVisit }: RequestLimits) {
 
 const hasKey = (path: string): boolean => path.startsWith('/v1/') && path !== '/v1/openapi.json'
 
-/** The colours of a brand are computed on request, and anybody can request sixteen million of them. */
+/** The colors of a brand are computed on request, and anybody can request sixteen million of them. */
 function isFile(path: string): boolean {
   return path === '/pinrail.js' || (path.startsWith('/assets/') && !path.startsWith('/assets/brand.'))
 }

@@ -14,7 +14,7 @@ export function createCancellations(deps: SettlementDeps, stillLeads: StillLeads
   // Payouts of treasuries without a key are voided when their signatures have expired (observer/expired.ts).
   const keys = deps.treasuries.map(({ address }) => address)
   return async () => {
-    const ours = await journal.readUncancelled({ keys, limit: ROUND })
+    const ours = await journal.readUncanceled({ keys, limit: ROUND })
     if (ours.length === 0) return 0
     const refusals: unknown[] = []
     let count = 0

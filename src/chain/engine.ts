@@ -217,13 +217,13 @@ function createSigning(
           refusal = describeError(error)
           return 0
         })
-      const cancelled = work.voiding ? await trySigning() : 0
+      const canceled = work.voiding ? await trySigning() : 0
       let isFruitless = true
       try {
         return await reporter.report(async () => {
           const signed = await authorizer.authorize(cursor.number, work.send)
           isFruitless = refusal !== null && signed.done === 0
-          return { ...signed, done: signed.done + cancelled, failure: refusal }
+          return { ...signed, done: signed.done + canceled, failure: refusal }
         })
       } finally {
         await ended('signing', isFruitless)

@@ -60,13 +60,13 @@ export function createSettlementHooks(context: ChangeContext, wake: Wake = () =>
 
   async function onVoided(tx: Tx, proof: VoidProof): Promise<void> {
     await changeAndRelay(tx, proof.paymentId, (draft) => {
-      if (proof.kind === 'cancelled')
+      if (proof.kind === 'canceled')
         for (const booking of listGasBookings(proof.paymentId, proof.gasWei)) draft.addBooking(booking)
       draft.setPayment({ payout: 'void', stoppedFor: null })
       draft.addNote(
         createNote('payment.payout_voided', {
           proof: proof.kind,
-          tx_hash: proof.kind === 'cancelled' ? proof.txHash : null,
+          tx_hash: proof.kind === 'canceled' ? proof.txHash : null,
           block_number: String(proof.blockNumber),
         }),
       )

@@ -22,7 +22,7 @@ export const LOOKS: readonly Look[] = [
 ]
 
 /**
- * `npm run test:long` examines each page in all of these. In the dark the elements are the same, and only colours
+ * `npm run test:long` examines each page in all of these. In the dark the elements are the same, and only colors
  * differ.
  */
 export const EVERY_LOOK: readonly Look[] = [320, 390, 768, 1280, 1440].flatMap((width): Look[] => [
@@ -43,7 +43,7 @@ export type Examination = {
 /** A folder for a picture of each page in each look. */
 const SHOTS = process.env['SHOTS']
 
-/** Opens a page for the examination. It has no motion: axe must not read a colour that is fading. */
+/** Opens a page for the examination. It has no motion: axe must not read a color that is fading. */
 export async function newExaminedPage(browser: Browser): Promise<Page> {
   const page = await browser.newPage({ reducedMotion: 'reduce' })
   await prepareForAxe(page)

@@ -91,7 +91,7 @@ describe('a rotation by the variables of a worker', () => {
       expect(await fixture.balance(recipient)).toBe(micro)
     }
     expect(await state(unwanted!.paymentId)).toBe('voided')
-    expect(fixture.heard.voided.at(-1)).toMatchObject({ kind: 'cancelled', paymentId: unwanted!.paymentId })
+    expect(fixture.heard.voided.at(-1)).toMatchObject({ kind: 'canceled', paymentId: unwanted!.paymentId })
   })
 
   test.each([

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from '@jest/globals'
 import { GENERATED } from '../../scripts/docs/generated.ts'
-import { PERMISSIVE, shippedPackages } from '../../scripts/docs/licences.ts'
+import { PERMISSIVE, shippedPackages } from '../../scripts/docs/licenses.ts'
 import { sourceFiles } from '../../scripts/imports/files.ts'
 import { readImports } from '../../scripts/imports/graph.ts'
 import { curlLine } from '../../scripts/start/banner.ts'
@@ -133,6 +133,6 @@ test('the glossary defines each noun and each verb once, and defines no word tha
   }
 })
 
-test('the shipped packages have permissive licences', () => {
-  expect(shippedPackages().filter(({ licence }) => !PERMISSIVE.has(licence))).toEqual([])
+test('the shipped packages have permissive licenses', () => {
+  expect(shippedPackages().filter(({ license }) => !PERMISSIVE.has(license))).toEqual([])
 })

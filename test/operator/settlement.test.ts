@@ -52,7 +52,7 @@ describe('payouts', () => {
     expect(await change('hold', id)).toBe(1)
   })
 
-  test('an operator voids a payout: it is cancelled on chain and cannot be paid any more', async () => {
+  test('an operator voids a payout: it is canceled on chain and cannot be paid any more', async () => {
     const [queued] = await fixture.queue([{}])
     expect(await change('void', queued!.paymentId, true)).toBe(0)
     expect(await state(queued!.paymentId)).toBe('queued')

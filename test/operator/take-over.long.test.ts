@@ -156,7 +156,7 @@ describe('a restored database', () => {
     return { backup, raw: await takeFromPool(fixture.db) }
   }
 
-  test.each(WAYS)('a payment whose payout is forgotten is cancelled on chain before its refund, %s', async (how) => {
+  test.each(WAYS)('a payment whose payout is forgotten is canceled on chain before its refund, %s', async (how) => {
     const { backup, raw } = await sendUnknown()
     const { db } = backup
     try {

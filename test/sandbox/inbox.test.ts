@@ -88,21 +88,21 @@ describe('the inbox of webhooks', () => {
   })
 
   test('the inbox can be set to a response for a number of deliveries', async () => {
-    await postJson(`${url}/behaviour`, { answer: 500, times: 2 })
+    await postJson(`${url}/behavior`, { answer: 500, times: 2 })
     const statuses = [await deliver(), await deliver(), await deliver()].map((answer) => answer.status)
     expect(statuses).toEqual([500, 500, 200])
-    await postJson(`${url}/behaviour`, { answer: 429, times: 1, retryAfterSeconds: 9 })
+    await postJson(`${url}/behavior`, { answer: 429, times: 1, retryAfterSeconds: 9 })
     expect((await deliver()).headers.get('retry-after')).toBe('9')
-    await postJson(`${url}/behaviour`, { answer: 'close', times: 1 })
+    await postJson(`${url}/behavior`, { answer: 'close', times: 1 })
     await expect(deliver()).rejects.toThrow('fetch failed')
-    await postJson(`${url}/behaviour`, { answer: 'hang', times: 1 })
+    await postJson(`${url}/behavior`, { answer: 'hang', times: 1 })
     const giveUp = new AbortController()
     const hanging = deliver({}, giveUp.signal)
     while ((await deliveries()).length < 6) await new Promise((resolve) => setImmediate(resolve))
     giveUp.abort()
     await expect(hanging).rejects.toThrow('This operation was aborted')
     expect((await deliveries()).map((each) => each['status'])).toEqual([500, 500, 200, 429, 0, 0])
-    expect((await postJson(`${url}/behaviour`, { answer: 'dance' })).status).toBe(400)
+    expect((await postJson(`${url}/behavior`, { answer: 'dance' })).status).toBe(400)
   })
 
   test('the secret can be replaced while the inbox runs, and two are accepted during a rotation', async () => {

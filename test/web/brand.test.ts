@@ -20,7 +20,7 @@ const TEXTS: readonly (readonly [Name, readonly Name[]])[] = [
 ]
 const EDGES: readonly Name[] = ['surface', 'paper', 'raised']
 
-/** The lowest required contrast that is missing; the names of the two colours. */
+/** The lowest required contrast that is missing; the names of the two colors. */
 function unreadable(palette: Palette): string[] {
   const texts = TEXTS.flatMap(([name, grounds]) =>
     grounds.filter((ground) => contrast(palette[name], palette[ground]) < 4.5).map((ground) => `${name} on ${ground}`),
@@ -42,7 +42,7 @@ const EXTREMES: readonly Hex[] = [
   '#00ffff',
 ]
 
-describe('Any colour of a shop', () => {
+describe('Any color of a shop', () => {
   test('every text and every edge is readable in the light and in the dark', () => {
     const holds = (brand: Hex) => {
       expect([brand, unreadable(lightPalette(brand))]).toEqual([brand, []])
@@ -57,14 +57,14 @@ describe('Any colour of a shop', () => {
     expect(states('#ff0000')).toEqual(states('#00ff00'))
   })
 
-  test('a colour that is readable already is the button’s own', () => {
+  test('a color that is readable already is the button’s own', () => {
     expect(lightPalette('#1d5247')['brand-ink']).toBe('#1d5247')
     expect(contrast(lightPalette('#ffe600')['brand-ink'], '#ffffff')).toBeGreaterThan(TEXT)
     expect(EDGE).toBeGreaterThan(3)
   })
 })
 
-test('a colour that is converted to OKLCH and back does not change', () => {
+test('a color that is converted to OKLCH and back does not change', () => {
   fc.assert(fc.property(colors, (hex) => expect(toHex(toOklch(hex))).toBe(hex)))
 })
 
@@ -73,7 +73,7 @@ test('the contrast follows the formula of WCAG', () => {
   expect(contrast('#767676', '#ffffff')).toBeCloseTo(4.54, 2)
 })
 
-test('the style sheet of a shop is served under its colour, and under no other name', () => {
+test('the style sheet of a shop is served under its color, and under no other name', () => {
   const address = brandSheet('#b5520a')
   expect(findAsset(address.replace('/assets/', ''))?.body.toString()).toBe(brandStyle('#b5520a'))
   for (const name of ['brand.00000000.b5520a.css', address.slice(8).replace('b5520a', 'b5520a}'), 'brand', 'brand..'])

@@ -172,7 +172,7 @@ export const SITUATIONS = {
     country: INDIA,
   },
   'paid in test mode': { payment: { status: 'succeeded', livemode: false }, attempts: [anAttempt('paid')] },
-  'a shop with its own colour': {
+  'a shop with its own color': {
     payment: { provider: 'card_partner' },
     shop: { name: 'Veena Music School', brand: '#b5520a', supportEmail: 'hello@veena.example' },
   },

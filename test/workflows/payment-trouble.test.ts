@@ -107,7 +107,7 @@ describe('A payment in trouble', () => {
     })
 
     test('an endpoint that fails gets its own workflow and keeps no payment open', async () => {
-      await fetch(`${fixture.inboxUrl}/behaviour`, {
+      await fetch(`${fixture.inboxUrl}/behavior`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ answer: 500, times: 1 }),

@@ -6,7 +6,7 @@ const [FILL, START, END, SCAN] = [0xff, 0xd8, 0xd9, 0xda]
 const FRAMES = [0xc0, 0xc1, 0xc2]
 /** Tables, frames, restart intervals and scans. Comments and application segments (EXIF, XMP, profiles) are dropped. */
 const KEPT = [0xc4, 0xdb, 0xdd, SCAN, ...FRAMES]
-/** Adobe's segment defines how the colours are encoded, so it stays. */
+/** Adobe's segment defines how the colors are encoded, so it stays. */
 const ADOBE = 0xee
 /** Browsers draw the whole picture for each scan: ten are usual, but a few thousand would fit into an accepted file. */
 const MOST_SCANS = 64

@@ -76,7 +76,7 @@ create table api_key (
 comment on table api_key is 'A key by which a merchant''s programs use the API.';
 comment on column api_key.id is 'The public part of the key.';
 comment on column api_key.digest is 'HMAC-SHA-256 of the whole key with the pepper. The key is not stored.';
-comment on column api_key.last4 is 'The last four characters of the key, by which people recognise it.';
+comment on column api_key.last4 is 'The last four characters of the key, by which people recognize it.';
 comment on column api_key.expires_at is 'Null: it works until it is revoked.';
 comment on column api_key.allowed_ips is 'The addresses and networks from which it works; null: from anywhere.';
 comment on column api_key.last_used_at is 'The API writes it some time after the use; null: never used.';

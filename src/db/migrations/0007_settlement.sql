@@ -34,7 +34,7 @@ comment on column payout.treasury is 'The wallet that pays: by the list of `trea
 comment on column payout.auth_nonce is
   'Its EIP-3009 nonce, derived from payment and treasury: the token contract refuses a second transfer, whatever happens to this database.';
 comment on column payout.state is
-  '`queued`: waits for a signature. `authorized`: signed. `assigned`: in an envelope. `mined`: seen in a block that is not final. `voiding`: to be cancelled on chain.';
+  '`queued`: waits for a signature. `authorized`: signed. `assigned`: in an envelope. `mined`: seen in a block that is not final. `voiding`: to be canceled on chain.';
 comment on column payout.hold_reason is '`funds` and `limit` end without an operator. Null: not held.';
 comment on column payout.lane_wallet is 'The envelope that carries it now (`lane_tx`); null: none.';
 comment on column payout.mined_number is
@@ -408,7 +408,7 @@ create table treasury_log (
   check (kind = 'cancel' or (counterparty is not null and micro_usdc is not null))
 );
 comment on table treasury_log is
-  'What the final chain shows of a treasury, whoever sent it: a transfer out or in, or a cancelled authorization. Payouts end by these rows, so a restored backup finds its settlements here.';
+  'What the final chain shows of a treasury, whoever sent it: a transfer out or in, or a canceled authorization. Payouts end by these rows, so a restored backup finds its settlements here.';
 comment on column treasury_log.told_index is
   'The log index by which payments and books know it, if its block was replaced and it has moved; null: `log_index`.';
 comment on column treasury_log.counterparty is 'The other side of the transfer; null: a cancellation.';

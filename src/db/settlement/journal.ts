@@ -43,7 +43,7 @@ export function createSettlementJournal(context: JournalContext) {
     moveLogs: bind(cursor.moveLogs),
     readPayable: bind(queue.readPayable),
     countWaiting: bind(queue.countWaiting),
-    readUncancelled: bind(queue.readUncancelled),
+    readUncanceled: bind(queue.readUncanceled),
     readAssignable: bind(queue.readAssignable),
     readReserved: bind(signatures.readReserved),
     readSignedBefore: bind(signatures.readSignedBefore),

@@ -270,7 +270,7 @@ export async function readRaw(context: JournalContext, txHash: Hex): Promise<Hex
 
 /**
  * Stores the effects of final transactions of the lane, and ends their envelopes. Payouts of them that the chain
- * neither paid nor cancelled are free again: their authorization is unused, so another envelope can send them. Returns
+ * neither paid nor canceled are free again: their authorization is unused, so another envelope can send them. Returns
  * those that were in a transaction of the platform and are not paid. If gas cannot be booked now, no envelope stays
  * open.
  */

@@ -81,7 +81,7 @@ export type PayoutView = {
   readonly txHash: Hex | null
   readonly lane: { readonly wallet: Hex; readonly nonce: number } | null
   readonly hookError: string | null
-  /** The place in the finalized chain at which it was paid (settled) or cancelled (voided). */
+  /** The place in the finalized chain at which it was paid (settled) or canceled (voided). */
   readonly proof: {
     readonly txHash: Hex
     readonly logIndex: number
@@ -154,7 +154,7 @@ export async function listStopped(
 }
 
 /**
- * Requests that the payout's authorization is cancelled on chain, which makes a refund safe. False if it has ended
+ * Requests that the payout's authorization is canceled on chain, which makes a refund safe. False if it has ended
  * already. A transfer that is on its way might still win: then the payout settles. The payout leaves the envelope of
  * that transfer, so that the cancellation need not wait for a lane that does not get through.
  */

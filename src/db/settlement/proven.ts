@@ -90,7 +90,7 @@ export function applyProven(context: JournalContext, limit: number): Promise<{ e
     for (const row of rows.filter(({ kind }) => kind === 'cancel'))
       await tryAlone(row, async () => {
         await end(tx, context.scope, { rows: [row], state: 'voided' })
-        const proof: VoidProof = { kind: 'cancelled', ...toPlace(row), gasWei: toGas(row) }
+        const proof: VoidProof = { kind: 'canceled', ...toPlace(row), gasWei: toGas(row) }
         await context.hooks.onVoided(tx, proof)
       })
     // The transfer that paused everything has its payout now.

@@ -168,7 +168,7 @@ export async function countWaiting(context: JournalContext, resting: readonly He
   return row.count
 }
 
-export async function readUncancelled(
+export async function readUncanceled(
   context: JournalContext,
   ask: { keys: readonly Hex[]; limit: number },
 ): Promise<Payout[]> {

@@ -217,9 +217,9 @@ type FinalPlace = {
 
 /** The proof that a payout can never be paid. */
 export type VoidProof =
-  /** The finalized log of its cancelled authorization: a refund requires it. */
+  /** The finalized log of its canceled authorization: a refund requires it. */
   | (FinalPlace & {
-      readonly kind: 'cancelled'
+      readonly kind: 'canceled'
       readonly txHash: Hex
       readonly logIndex: number
       /** Wei; null if no lane of the platform paid it. */

@@ -10,14 +10,14 @@ import { deliveriesPage, deliverySchema, type InboxDelivery } from './deliveries
 import { createLive, LIVE_SCRIPT, LIVE_SCRIPT_PATH, type Live, showLive } from './live.ts'
 import type { Mailbox } from './mailbox.ts'
 
-const behaviourSchema = z.strictObject({
+const behaviorSchema = z.strictObject({
   /** `hang` never responds; `close` ends the connection; a number is the status of the response. */
   answer: z.union([z.int().min(200).max(599), z.enum(['hang', 'close'])]),
   /** Number of deliveries. Default: until it is changed. */
   times: z.int().min(1).max(1_000_000).optional(),
   retryAfterSeconds: z.int().min(0).max(86_400).optional(),
 })
-type Behaviour = z.infer<typeof behaviourSchema>
+type Behavior = z.infer<typeof behaviorSchema>
 
 const secret = z.string().startsWith('whsec_')
 const secretsSchema = z.strictObject({ secrets: z.array(secret).min(1).max(8) })
@@ -54,12 +54,12 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
   })
   const live = createLive()
   const keys = await openSecrets(options)
-  let behaviour: Behaviour | null = null
+  let behavior: Behavior | null = null
 
-  const nextAnswer = (): Behaviour | null => {
-    const current = behaviour
-    if (current?.times === 1) behaviour = null
-    else if (current?.times !== undefined) behaviour = { ...current, times: current.times - 1 }
+  const nextAnswer = (): Behavior | null => {
+    const current = behavior
+    if (current?.times === 1) behavior = null
+    else if (current?.times !== undefined) behavior = { ...current, times: current.times - 1 }
     return current
   }
 
@@ -88,11 +88,11 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
   app.use(createPages({ deliveries, live, settled: () => journal.settled() }))
   if (options.mailbox !== undefined) app.use(options.mailbox.router)
   if (options.chat !== undefined) app.use(options.chat.router)
-  app.post('/behaviour', (request, response) => {
-    const wanted = behaviourSchema.nullable().safeParse(readJson(request))
+  app.post('/behavior', (request, response) => {
+    const wanted = behaviorSchema.nullable().safeParse(readJson(request))
     if (!wanted.success) return void response.status(400).json({ error: z.prettifyError(wanted.error) })
-    behaviour = wanted.data
-    response.json({ behaviour })
+    behavior = wanted.data
+    response.json({ behavior })
   })
   app.use(keys.router)
   app.post('/{*path}', receive)
@@ -164,7 +164,7 @@ const answerError: ErrorRequestHandler = (error: unknown, _request, response, ne
   response.status(status).json({ error: 'the request could not be kept' })
 }
 
-function chooseStatus(special: Behaviour | null, problem: string | null): number {
+function chooseStatus(special: Behavior | null, problem: string | null): number {
   if (special === null) return problem === null ? 200 : 401
   return typeof special.answer === 'number' ? special.answer : 0
 }

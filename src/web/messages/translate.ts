@@ -18,10 +18,10 @@ import ro from './ro.json' with { type: 'json' }
 import sv from './sv.json' with { type: 'json' }
 
 export type MessageKey = keyof typeof en
-type Catalogue = Readonly<Record<MessageKey, string>>
+type Catalog = Readonly<Record<MessageKey, string>>
 
 /** Every text of every language. */
-export const CATALOGUES: Readonly<Record<Locale, Catalogue>> = {
+export const CATALOGS: Readonly<Record<Locale, Catalog>> = {
   en,
   de,
   fr,
@@ -57,7 +57,7 @@ type Message = string | IntlMessageFormat
 const MESSAGES = new Map(LOCALES.map((locale) => [locale, compiled(locale)]))
 
 function compiled(locale: Locale): ReadonlyMap<MessageKey, Message> {
-  const entries = Object.entries(CATALOGUES[locale]) as [MessageKey, string][]
+  const entries = Object.entries(CATALOGS[locale]) as [MessageKey, string][]
   return new Map(entries.map(([key, text]) => [key, compile(text, LANGUAGES[locale].formats)]))
 }
 

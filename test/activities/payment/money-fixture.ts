@@ -204,7 +204,7 @@ export async function createMoneyFixture() {
         ])
       }),
     voided: (id: string) =>
-      db.transaction((tx) => hooks.onVoided(tx, { kind: 'cancelled', gasWei: null, ...proof(id) } as VoidProof)),
+      db.transaction((tx) => hooks.onVoided(tx, { kind: 'canceled', gasWei: null, ...proof(id) } as VoidProof)),
 
     /** Every account of the payment that is not zero, as `account ASSET amount`. */
     async books(id: string): Promise<string[]> {

@@ -140,7 +140,7 @@ test.each([
   ['a PNG with a chunk that must be known', withChunk('EVIL'), 'broken'],
   ['a PNG with a text where its gamma should be', withChunk('gAMA'), 'broken'],
   ['a PNG with something behind its pixels', withMoreData(), 'broken'],
-  ['a PNG whose transparency does not fit its colours', withTransparency(12), 'broken'],
+  ['a PNG whose transparency does not fit its colors', withTransparency(12), 'broken'],
   ['a PNG of many pixels', greyPng({ width: 1025, height: 64 }), 'sides'],
   ['a PNG of few pixels', greyPng({ width: 64, height: 31 }), 'sides'],
   ['half a JPEG', jpg.subarray(0, jpg.length / 2), 'broken'],

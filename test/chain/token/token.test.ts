@@ -149,7 +149,7 @@ describe('the token', () => {
     for (const { recipient, micro } of queued) expect(await fixture.balance(recipient)).toBe(micro)
   })
 
-  test('a cancelled authorization is used on chain, and is no success: the payout is voided', async () => {
+  test('a canceled authorization is used on chain, and is no success: the payout is voided', async () => {
     const queued = await fixture.queue([{}])
     await fixture.runner({ options: { maxInFlight: 0 } }).tick()
     const signed = await signedPayout(queued[0]!)

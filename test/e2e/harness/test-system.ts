@@ -137,8 +137,8 @@ export function temporaryFolder(prefix = FOLDER_PREFIX): string {
 }
 
 /** Sets the inbox's response; null: as usual. */
-export async function inboxAnswers(testSystem: Pick<TestSystem, 'system'>, behaviour: object | null): Promise<void> {
-  await post(`${testSystem.system.info.inbox_url}/behaviour`, behaviour)
+export async function inboxAnswers(testSystem: Pick<TestSystem, 'system'>, behavior: object | null): Promise<void> {
+  await post(`${testSystem.system.info.inbox_url}/behavior`, behavior)
 }
 
 /** A control of the sandbox. */

@@ -13,8 +13,8 @@ export function readCursors(query: PageCall['query'], kind: IdKind): Cursors {
 
 type Shown = { readonly items: readonly { readonly id: string }[]; readonly hasMore: boolean; readonly href: string }
 
-/** URLs of the neighbours of a page. `hasMore` is about the direction in which the page was read. */
-export function findNeighbours({ after, before }: Cursors, { items, hasMore, href }: Shown) {
+/** URLs of the neighbors of a page. `hasMore` is about the direction in which the page was read. */
+export function findNeighbors({ after, before }: Cursors, { items, hasMore, href }: Shown) {
   const hasNewer = before === null ? after !== null : hasMore
   const hasOlder = before === null ? hasMore : true
   const at = (name: 'after' | 'before', item: { readonly id: string } | undefined): string | null =>

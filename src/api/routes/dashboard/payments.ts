@@ -16,7 +16,7 @@ import { paymentsFile } from '../../exports/payments.ts'
 import { SiteProblem } from '../site-problem.ts'
 import { exportPayments } from '../v1/exports/exports.ts'
 import { definePage, type Page, type PageCall } from './page.ts'
-import { findNeighbours, readCursors } from './pager.ts'
+import { findNeighbors, readCursors } from './pager.ts'
 
 export type PaymentListDeps = { readonly publicUrl: string; readonly clock: () => number }
 
@@ -112,7 +112,7 @@ async function list({ publicUrl, clock }: PaymentListDeps, call: Pick<PageCall, 
       query,
       payments,
       counts: await countByStatus(call.db, call.tenant),
-      ...findNeighbours(cursors, { items: payments, hasMore, href: paymentsHref(query) }),
+      ...findNeighbors(cursors, { items: payments, hasMore, href: paymentsHref(query) }),
       now: new Date(clock()).toISOString(),
       curl: curlCommand(publicUrl, filters),
     }),

@@ -37,7 +37,7 @@ export function listProofBlocks(db: Queryable, scope: SettlementScope, from: num
 }
 
 export type TakenBack = {
-  /** Payments whose payout is sent again, or is cancelled again, unless the new chain shows it. */
+  /** Payments whose payout is sent again, or is canceled again, unless the new chain shows it. */
   readonly paymentIds: readonly string[]
   /** Transactions that cannot be sent again, because their bytes were dropped. */
   readonly unsendable: readonly { readonly wallet: Hex; readonly nonce: number }[]

@@ -69,8 +69,8 @@ describe('The brand', () => {
     ['a name with a bare domain', { name: 'Pay at evil．example' }],
     ['our own name', { name: 'Рinrаil Support' }],
     ['a name that turns the line around', { name: 'Shop \u202e evil' }],
-    ['a colour that is none', { color: 'red' }],
-    ['a colour with a style in it', { color: '#fff;}body{display:none' }],
+    ['a color that is none', { color: 'red' }],
+    ['a color with a style in it', { color: '#fff;}body{display:none' }],
     ['an address that is none', { support_email: 'javascript:alert(1)' }],
     ['an address with a header in it', { support_email: 'a@b.example?cc=c@d.example' }],
   ] as const)('the brand refuses %s, and nothing is changed', async (_name, wrong) => {
@@ -80,7 +80,7 @@ describe('The brand', () => {
     expect(await readBrand()).toEqual(before)
   })
 
-  test('a brand of any colour is readable: the page says which shade the buttons use', async () => {
+  test('a brand of any color is readable: the page says which shade the buttons use', async () => {
     for (const color of ['#ffff00', '#ffffff', '#000000']) {
       await owner.submit('/dashboard/brand', { ...FORM, color })
       const { html } = await owner.get('/dashboard/brand')
@@ -107,7 +107,7 @@ describe('The brand', () => {
     expect((await live.ask('GET', '/v1/settings/brand')).body['support_email']).toBeNull()
   })
 
-  test('the preview shows the typed brand, and accepts only a colour as colour', async () => {
+  test('the preview shows the typed brand, and accepts only a color as color', async () => {
     const query = new URLSearchParams({ name: '<b>Shop', color: '#123456' })
     const { html, headers } = await owner.get(`/dashboard/brand/preview?${query}`)
     expect(html).toMatch(/brand\.\w+\.123456\.css/)

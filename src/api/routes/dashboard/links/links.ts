@@ -14,7 +14,7 @@ import { SiteProblem } from '../../site-problem.ts'
 import { deactivatePaymentLink, updatePaymentLink } from '../../v1/links/links.ts'
 import { runOperation } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
-import { findNeighbours, readCursors } from '../pager.ts'
+import { findNeighbors, readCursors } from '../pager.ts'
 import { formPages } from './forms.ts'
 import { findOwn, type LinkPageDeps } from './own.ts'
 
@@ -79,7 +79,7 @@ async function list({ clock, publicUrl }: LinkPageDeps, { db, tenant, query: ask
     frame,
     query,
     links,
-    ...findNeighbours(cursors, { items: links, hasMore, href: linksHref(query) }),
+    ...findNeighbors(cursors, { items: links, hasMore, href: linksHref(query) }),
     mayChange: hasAbility(role, 'sell'),
     now: new Date(clock()).toISOString(),
     publicUrl,

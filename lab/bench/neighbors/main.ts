@@ -13,10 +13,10 @@ import { createPinrail, type Pinrail } from '../../../src/client/index.ts'
 import type { Arm } from '../arm.ts'
 import { percentile } from '../measure.ts'
 import { createPipelineArm } from '../pipeline.ts'
-import { addNeighbour, fillMerchant } from './merchants.ts'
+import { addNeighbor, fillMerchant } from './merchants.ts'
 import { type Answers, type Noise, startNoise } from './noise.ts'
 
-const FOLDER_PREFIX = 'pinrail-neighbours-'
+const FOLDER_PREFIX = 'pinrail-neighbors-'
 
 const BUYERS = 4
 const LISTS = 40
@@ -34,7 +34,7 @@ type Sizes = {
 type Waited = { readonly list: number[]; readonly create: number[]; readonly payment: number[] }
 
 /**
- * `npm run bench:neighbours`: measures how long one merchant waits while another one does something expensive, compared
+ * `npm run bench:neighbors`: measures how long one merchant waits while another one does something expensive, compared
  * with the wait alone, in turns in one run. The other one's buyer clicks 2,000 times on one checkout; the other one
  * searches 300,000 payments 20 times at once, over and over; and one of its people loads 16 pages of the dashboard at
  * once, over and over. A size of 0 leaves its case out. Prints `name value unit`, one figure a line.
@@ -60,7 +60,7 @@ export async function main(args: string[], progress: Progress): Promise<number> 
     const system = await startSystem({ dataFolder: folder, ports: 'free', progress })
     try {
       const pepper = readMemory(folder)?.secrets.apiKeyPepper ?? ''
-      const key = await addNeighbour(system.info.database_url, pepper)
+      const key = await addNeighbor(system.info.database_url, pepper)
       progress.line(`storing ${sizes.stored} payments of the other merchant`)
       await fillMerchant(system.info.database_url, sizes.stored)
       await compare({ system, sizes, key, progress })

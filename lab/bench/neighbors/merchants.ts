@@ -5,17 +5,17 @@ import { insertApiKey } from '../../../src/db/merchants/api-keys.ts'
 import { insertMerchant } from '../../../src/db/merchants/merchants.ts'
 import { setWallet } from '../../../src/db/merchants/wallets.ts'
 
-const NEIGHBOUR: Tenant = { merchantId: 'mer_01nei000000000000000000000', livemode: false }
+const NEIGHBOR: Tenant = { merchantId: 'mer_01nei000000000000000000000', livemode: false }
 const WALLET = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
 
 /** Stores a second merchant. Returns the API key. */
-export async function addNeighbour(databaseUrl: string, pepper: string): Promise<string> {
+export async function addNeighbor(databaseUrl: string, pepper: string): Promise<string> {
   const db = createDb({ url: databaseUrl, livemode: false, pool: 1 })
   try {
-    await insertMerchant(db, { id: NEIGHBOUR.merchantId, name: 'Next Door' })
-    await setWallet(db, NEIGHBOUR, WALLET)
+    await insertMerchant(db, { id: NEIGHBOR.merchantId, name: 'Next Door' })
+    await setWallet(db, NEIGHBOR, WALLET)
     const { id, text, ...made } = createApiKey(false, pepper)
-    await insertApiKey(db, NEIGHBOUR, { id, ...made, name: 'Next door', scopes: API_SCOPES })
+    await insertApiKey(db, NEIGHBOR, { id, ...made, name: 'Next door', scopes: API_SCOPES })
     return text
   } finally {
     await db.close()
@@ -36,7 +36,7 @@ export async function fillMerchant(databaseUrl: string, payments: number): Promi
         from generate_series(1, $1) n,
           lateral (select now() - n * interval '1 minute' as at) moments,
           (select merchant_id, address as wallet from wallet where merchant_id <> $2 limit 1) sample`,
-      [payments, NEIGHBOUR.merchantId],
+      [payments, NEIGHBOR.merchantId],
     )
     await client.query('vacuum analyze payment, payment_words')
   } finally {
