@@ -10,6 +10,7 @@ import { PATTERNS } from '../../scripts/language/patterns.ts'
 
 /** Each pattern, a file that matches it, and the words to find there. */
 const WRONG: readonly (readonly [pattern: string, path: string, text: string, found: string])[] = [
+  ['British spelling', 'guides/a.md', 'A cancelled payment.', 'cancelled'],
   ['anew', 'guides/a.md', 'The list is made anew.', 'anew'],
   ['for ever', 'src/a.ts', '/** Waits for\n * ever. */', 'for ever'],
   ['for ever', 'src/a.ts', '// Waits for\n// ever.', 'for ever'],

@@ -21,7 +21,12 @@ export function Note({ tone, icon, strong, role, actions, children, more }: Note
       <Icon name={icon} />
       <div>
         <p>
-          {strong !== undefined && <strong>{strong}</strong>} {children}
+          {strong !== undefined && (
+            <>
+              <strong>{strong}</strong>{' '}
+            </>
+          )}
+          {children}
         </p>
         {more}
       </div>
