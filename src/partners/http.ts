@@ -22,7 +22,7 @@ export type HttpCall = {
   readonly method: 'GET' | 'POST'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | undefined
 }
 
 export type HttpAnswer = {
@@ -53,8 +53,16 @@ export async function send(call: HttpCall, signal: AbortSignal): Promise<HttpAns
 /** True if the caller aborted the call before its time was over: that proves nothing about the partner. */
 const isAbortedEarly = ({ aborted, reason }: AbortSignal): boolean => aborted && reason?.name !== 'TimeoutError'
 
+/** Sends, and throws PartnerError for a status that is no answer to the call itself. */
+export async function ask(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
+  const answer = await send(call, signal)
+  const trouble = findTrouble(call.to, answer)
+  if (trouble !== null) throw trouble
+  return answer
+}
+
 /** A status that is neither an answer nor a clear refusal of the platform's account is `unknown`. */
-export function findTrouble(to: string, answer: HttpAnswer): PartnerError | null {
+function findTrouble(to: string, answer: HttpAnswer): PartnerError | null {
   const { status } = answer
   if (status === 401 || status === 403)
     return new PartnerError('misconfigured', `${to}: refused our account or signature with ${status}`, {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isCurrency } from '../../domain/currencies.ts'
-import { findTrouble, type HttpAnswer, type HttpCall, send, unclear } from '../http.ts'
+import { ask, type HttpAnswer, type HttpCall, unclear } from '../http.ts'
 import { readAs } from '../reading.ts'
 import type { Conversion, Converter, EndedConversion, Rate } from './converter.ts'
 
@@ -40,9 +40,7 @@ const endedSchema = z.discriminatedUnion('status', [
 export function createConverter(settings: { readonly url: string; readonly secret: string }): Converter {
   const authorization = `Bearer ${settings.secret}`
   const call = async (request: Omit<HttpCall, 'to'>, signal: AbortSignal): Promise<HttpAnswer> => {
-    const answer = await send({ to: NAME, ...request, headers: { authorization, ...request.headers } }, signal)
-    const trouble = findTrouble(NAME, answer)
-    if (trouble !== null) throw trouble
+    const answer = await ask({ to: NAME, ...request, headers: { authorization, ...request.headers } }, signal)
     if (answer.status !== 200) throw unclear(NAME, `answered ${answer.status}`)
     return answer
   }

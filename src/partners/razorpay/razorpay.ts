@@ -3,7 +3,8 @@ import type { ProviderName } from '../../domain/methods.ts'
 import { type Money, parseAmount } from '../../domain/money.ts'
 import type { PartnerSettings } from '../../domain/partner/drivers.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
-import { findTrouble, type HttpAnswer, send, unclear } from '../http.ts'
+import { type HttpAnswer, unclear } from '../http.ts'
+import { connectJsonApi, type JsonApi } from '../json-api.ts'
 import {
   type Driver,
   type OpenedOrder,
@@ -42,28 +43,9 @@ const LIFETIME = { least: 16 * 60, most: 365 * 86_400 }
 const QR_CODES = '/v1/payments/qr_codes'
 const MISSING = 'The id provided does not exist'
 
-type Call = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: object; readonly key?: string }
-type Api = { readonly to: ProviderName; call(call: Call, signal: AbortSignal): Promise<HttpAnswer> }
-
-function connectApi(to: ProviderName, { url, account, secret }: PartnerSettings): Api {
+function connectApi(to: ProviderName, { url, account, secret }: PartnerSettings): JsonApi {
   const authorization = `Basic ${Buffer.from(`${account}:${secret}`).toString('base64')}`
-  return {
-    to,
-    async call({ method, path, body, key }, signal) {
-      const headers = {
-        accept: 'application/json',
-        authorization,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        // Letters, digits, underscores and hyphens are allowed.
-        ...(key !== undefined && { 'x-refund-idempotency': key.replaceAll(':', '-') }),
-      }
-      const call = { to, method, url: `${url}${path}`, headers }
-      const answer = await send(body === undefined ? call : { ...call, body: JSON.stringify(body) }, signal)
-      const trouble = findTrouble(to, answer)
-      if (trouble !== null) throw trouble
-      return answer
-    },
-  }
+  return connectJsonApi(to, { url, headers: { authorization } })
 }
 
 function connect(provider: ProviderName, settings: PartnerSettings): PaymentPartner {
@@ -147,7 +129,7 @@ const readError = (to: string, answer: HttpAnswer): z.infer<typeof errorSchema>[
 
 /** Null if there is no such code. */
 async function findOrder(
-  api: Api,
+  api: JsonApi,
   { attemptId, reference }: OrderRef,
   signal: AbortSignal,
 ): Promise<RazorpayOrder | null> {
@@ -175,7 +157,7 @@ async function findOrder(
 const MOST_PAGES = 20
 
 async function listLostDisputes(
-  api: Api,
+  api: JsonApi,
   { captured, since }: { readonly captured: readonly string[]; readonly since: number },
   signal: AbortSignal,
 ): Promise<readonly Dispute[]> {
@@ -190,7 +172,7 @@ async function listLostDisputes(
 }
 
 async function read<T extends z.ZodType>(
-  api: Api,
+  api: JsonApi,
   path: string,
   { schema, signal }: { readonly schema: T; readonly signal: AbortSignal },
 ): Promise<z.infer<T>> {
@@ -199,7 +181,7 @@ async function read<T extends z.ZodType>(
   return readAs(api.to, schema, answer)
 }
 
-async function listRefunds(api: Api, payment: string, signal: AbortSignal): Promise<readonly Refund[]> {
+async function listRefunds(api: JsonApi, payment: string, signal: AbortSignal): Promise<readonly Refund[]> {
   const path = `${paymentPath(payment)}/refunds?count=${LIST_LIMIT}`
   return (await read(api, path, { schema: refundListSchema, signal })).items
 }
@@ -224,7 +206,7 @@ function toPartnerOrder(
 
 /** A refund's receipt is its key: the refunds are read first, and one is requested only if none has it. */
 async function refund(
-  api: Api,
+  api: JsonApi,
   { order, key }: { readonly order: RazorpayOrder; readonly key: string },
   signal: AbortSignal,
 ): Promise<RefundResult> {
@@ -237,7 +219,9 @@ async function refund(
   if (amount === 0) return { kind: 'refused', reason: 'already refunded' }
 
   const body = { amount, receipt: key }
-  const answer = await api.call({ method: 'POST', path: `${paymentPath(payment.id)}/refund`, body, key }, signal)
+  // Letters, digits, underscores and hyphens are allowed.
+  const headers = { 'x-refund-idempotency': key.replaceAll(':', '-') }
+  const answer = await api.call({ method: 'POST', path: `${paymentPath(payment.id)}/refund`, body, headers }, signal)
   const made = (await listRefunds(api, payment.id, signal)).find(hasKey)
   if (made !== undefined) return toResult(made)
   if (answer.status === 400) return { kind: 'refused', reason: readError(api.to, answer).description }

@@ -3,7 +3,8 @@ import type { ProviderName } from '../../domain/methods.ts'
 import type { Money } from '../../domain/money.ts'
 import type { PartnerSettings } from '../../domain/partner/drivers.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
-import { findTrouble, type HttpAnswer, send, unclear } from '../http.ts'
+import { type HttpAnswer, unclear } from '../http.ts'
+import { connectJsonApi, type JsonApi, type JsonCall } from '../json-api.ts'
 import {
   type Driver,
   type OpenedOrder,
@@ -38,32 +39,9 @@ export const revolut: Driver = { connect, readCallback }
 /** Seconds; Revolut takes whole minutes of 1 minute to 30 days. */
 const LIFETIME = { least: 60, most: 30 * 86_400 }
 
-type Call = {
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  readonly body?: object
-  readonly key?: string
-}
-type Api = { readonly to: ProviderName; call(call: Call, signal: AbortSignal): Promise<HttpAnswer> }
-
-function connectApi(to: ProviderName, { url, secret }: PartnerSettings): Api {
-  return {
-    to,
-    async call({ method, path, body, key }, signal) {
-      const headers = {
-        accept: 'application/json',
-        authorization: `Bearer ${secret}`,
-        'revolut-api-version': REVOLUT_API_VERSION,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(key !== undefined && { 'idempotency-key': key }),
-      }
-      const call = { to, method, url: `${url}/api${path}`, headers }
-      const answer = await send(body === undefined ? call : { ...call, body: JSON.stringify(body) }, signal)
-      const trouble = findTrouble(to, answer)
-      if (trouble !== null) throw trouble
-      return answer
-    },
-  }
+function connectApi(to: ProviderName, { url, secret }: PartnerSettings): JsonApi {
+  const headers = { authorization: `Bearer ${secret}`, 'revolut-api-version': REVOLUT_API_VERSION }
+  return connectJsonApi(to, { url: `${url}/api`, headers })
 }
 
 function connect(provider: ProviderName, settings: PartnerSettings, clock: () => number): PaymentPartner {
@@ -104,7 +82,7 @@ function connect(provider: ProviderName, settings: PartnerSettings, clock: () =>
 
 const orderPath = (id: string): string => `/orders/${encodeURIComponent(id)}`
 
-const byReference = (reference: string): Call => ({
+const byReference = (reference: string): JsonCall => ({
   method: 'GET',
   path: `/orders?${new URLSearchParams({ merchant_order_data_reference: reference }).toString()}`,
 })
@@ -136,7 +114,7 @@ function readOpened(to: string, order: OpenOrder, answer: HttpAnswer): OpenedOrd
 
 /** Null if there is no such order. */
 async function findOrder(
-  api: Api,
+  api: JsonApi,
   { attemptId, reference }: OrderRef,
   signal: AbortSignal,
 ): Promise<RevolutOrder | null> {
@@ -158,7 +136,7 @@ function readOk<T extends z.ZodType>(to: string, schema: T, answer: HttpAnswer):
 }
 
 /** Only a payment that was captured can be disputed. */
-async function listLostDisputes(api: Api, order: RevolutOrder, signal: AbortSignal): Promise<Dispute[]> {
+async function listLostDisputes(api: JsonApi, order: RevolutOrder, signal: AbortSignal): Promise<Dispute[]> {
   if (order.state !== 'completed') return []
   const payments = (order.payments ?? []).filter(({ decline_reason: declined }) => declined === undefined)
   const lists = await Promise.all(
@@ -192,13 +170,13 @@ function toPartnerOrder(
   }
 }
 
-async function listRefunds(api: Api, reference: string, signal: AbortSignal): Promise<readonly RevolutRefund[]> {
+async function listRefunds(api: JsonApi, reference: string, signal: AbortSignal): Promise<readonly RevolutRefund[]> {
   return readOk(api.to, refundListSchema, await api.call(byReference(reference), signal)).orders
 }
 
 /** A refund is an order whose reference is the key: it is read first, and requested only if there is none. */
 async function refund(
-  api: Api,
+  api: JsonApi,
   { order, key }: { readonly order: RevolutOrder; readonly key: string },
   signal: AbortSignal,
 ): Promise<RefundResult> {
@@ -209,7 +187,8 @@ async function refund(
   const amount = order.amount - (order.refunded_amount ?? 0)
   if (amount === 0) return { kind: 'refused', reason: 'already refunded' }
   const body = { amount, currency: order.currency, merchant_order_data: { reference: key } }
-  const answer = await api.call({ method: 'POST', path: `${orderPath(order.id)}/refund`, body, key }, signal)
+  const headers = { 'idempotency-key': key }
+  const answer = await api.call({ method: 'POST', path: `${orderPath(order.id)}/refund`, body, headers }, signal)
   if (answer.status === 200 || answer.status === 201) return toResult(readAs(api.to, refundSchema, answer))
   const [made] = await listRefunds(api, key, signal)
   if (made !== undefined) return toResult(made)

@@ -9,7 +9,7 @@ import type {
   PartnerOrder,
   RawCallback,
 } from '../../domain/payment/partner.ts'
-import { findTrouble, type HttpAnswer, send, unclear } from '../http.ts'
+import { ask, type HttpAnswer, unclear } from '../http.ts'
 import {
   type CallbackSettings,
   type Driver,
@@ -129,7 +129,7 @@ function connect(settings: PartnerSettings): PaymentPartner {
 
 type FormRequest = { readonly form: Readonly<Record<string, string>>; readonly key: string }
 
-async function postForm(
+function postForm(
   settings: PartnerSettings,
   request: FormRequest & { readonly path: string },
   signal: AbortSignal,
@@ -140,25 +140,15 @@ async function postForm(
     'idempotency-key': request.key,
   }
   const body = new URLSearchParams(request.form).toString()
-  return answered(
-    await send({ to: NAME, method: 'POST', url: `${settings.url}${request.path}`, headers, body }, signal),
-  )
+  return ask({ to: NAME, method: 'POST', url: `${settings.url}${request.path}`, headers, body }, signal)
 }
 
-async function get(settings: PartnerSettings, path: string, signal: AbortSignal): Promise<HttpAnswer> {
-  return answered(
-    await send({ to: NAME, method: 'GET', url: `${settings.url}${path}`, headers: identity(settings) }, signal),
-  )
+function get(settings: PartnerSettings, path: string, signal: AbortSignal): Promise<HttpAnswer> {
+  return ask({ to: NAME, method: 'GET', url: `${settings.url}${path}`, headers: identity(settings) }, signal)
 }
 
 function identity(settings: PartnerSettings): Record<string, string> {
   return { accept: 'application/json', authorization: `Bearer ${settings.secret}`, 'partner-account': settings.account }
-}
-
-function answered(answer: HttpAnswer): HttpAnswer {
-  const trouble = findTrouble(NAME, answer)
-  if (trouble !== null) throw trouble
-  return answer
 }
 
 function sessionForm(order: OpenOrder): Record<string, string> {

@@ -9,7 +9,7 @@ import type {
   PartnerOrder,
   RawCallback,
 } from '../../domain/payment/partner.ts'
-import { findTrouble, type HttpAnswer, send, unclear } from '../http.ts'
+import { ask, type HttpAnswer, unclear } from '../http.ts'
 import {
   type CallbackSettings,
   type Driver,
@@ -112,9 +112,7 @@ async function postSigned(
     'content-type': 'application/json',
     'x-checksum': hmacSha256(settings.secret, body, 'base64'),
   }
-  const answer = await send({ to: NAME, method: 'POST', url: `${settings.url}${request.path}`, headers, body }, signal)
-  const trouble = findTrouble(NAME, answer)
-  if (trouble !== null) throw trouble
+  const answer = await ask({ to: NAME, method: 'POST', url: `${settings.url}${request.path}`, headers, body }, signal)
   if (answer.status !== 200) throw unclear(NAME, `answered ${answer.status}`)
   const checksums = [answer.headers['x-checksum'] ?? '']
   if (!isSigned(checksums, [settings.secret], (secret) => hmacSha256(secret, answer.text, 'base64')))

@@ -9,7 +9,7 @@ import type {
   PartnerOrder,
   RawCallback,
 } from '../../domain/payment/partner.ts'
-import { findTrouble, type HttpAnswer, send, unclear } from '../http.ts'
+import { ask, type HttpAnswer, unclear } from '../http.ts'
 import type { CallbackSettings, Driver, OpenedOrder, OpenOrder, PaymentPartner, RefundResult } from '../provider.ts'
 import { FOREIGN, readAs, readCallbackBody, readCurrency, refused, shorten } from '../reading.ts'
 import { hmacSha256, isInWindow, isSigned, parseTimestamp, sha256Hex } from '../signature.ts'
@@ -90,9 +90,9 @@ function connect(settings: PartnerSettings): PaymentPartner {
 
 type SignedRequest = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: object }
 
-async function sendSigned(settings: PartnerSettings, request: SignedRequest, signal: AbortSignal): Promise<HttpAnswer> {
+function sendSigned(settings: PartnerSettings, request: SignedRequest, signal: AbortSignal): Promise<HttpAnswer> {
   const url = new URL(`${settings.url}/v2${request.path}`)
-  const body = request.body === undefined ? '' : JSON.stringify(request.body)
+  const body = request.body && JSON.stringify(request.body)
   const timestamp = Math.floor(Date.now() / 1000).toString()
   const nonce = randomBytes(16).toString('hex')
   const signed = [
@@ -102,7 +102,7 @@ async function sendSigned(settings: PartnerSettings, request: SignedRequest, sig
     settings.account,
     timestamp,
     nonce,
-    sha256Hex(body),
+    sha256Hex(body ?? ''),
   ].join('\n')
   const headers = {
     accept: 'application/json',
@@ -112,11 +112,7 @@ async function sendSigned(settings: PartnerSettings, request: SignedRequest, sig
     'x-nonce': nonce,
     'x-signature': hmacSha256(settings.secret, signed, 'hex'),
   }
-  const call = { to: NAME, method: request.method, url: url.href, headers }
-  const answer = await send(request.body === undefined ? call : { ...call, body }, signal)
-  const trouble = findTrouble(NAME, answer)
-  if (trouble !== null) throw trouble
-  return answer
+  return ask({ to: NAME, method: request.method, url: url.href, headers, body }, signal)
 }
 
 function orderRequest(order: OpenOrder): object {

@@ -1,5 +1,5 @@
 import type { PartnerSettings } from '../../domain/partner/drivers.ts'
-import { findTrouble, type HttpAnswer, type HttpCall, send, unclear } from '../http.ts'
+import { ask, type HttpAnswer, unclear } from '../http.ts'
 import { readAs } from '../reading.ts'
 import { errorSchema, STRIPE_VERSION, type StripeError } from './wire.ts'
 
@@ -27,20 +27,13 @@ export function connectApi(to: string, { url, secret }: Pick<PartnerSettings, 'u
   }
   const readError = (answer: HttpAnswer): StripeError => readAs(to, errorSchema, answer).error
 
-  async function call(request: Omit<HttpCall, 'to'>, signal: AbortSignal): Promise<HttpAnswer> {
-    const answer = await send({ to, ...request }, signal)
-    const trouble = findTrouble(to, answer)
-    if (trouble !== null) throw trouble
-    return answer
-  }
-
   return {
     to,
     readError,
     async get(path, query, signal) {
       const search = new URLSearchParams(query).toString()
       const target = `${url}${path}${search === '' ? '' : `?${search}`}`
-      const answer = await call({ method: 'GET', url: target, headers: identity }, signal)
+      const answer = await ask({ to, method: 'GET', url: target, headers: identity }, signal)
       if (answer.status !== 200 && answer.status !== 404) throw unclear(to, `answered ${answer.status} to a question`)
       return answer
     },
@@ -51,7 +44,7 @@ export function connectApi(to: string, { url, secret }: Pick<PartnerSettings, 'u
         ...(key !== null && { 'idempotency-key': key }),
       }
       const body = new URLSearchParams(form).toString()
-      return call({ method: 'POST', url: `${url}${path}`, headers, body }, signal)
+      return ask({ to, method: 'POST', url: `${url}${path}`, headers, body }, signal)
     },
     readMissing(answer) {
       if (readError(answer).code === 'resource_missing') return null
