@@ -218,13 +218,13 @@ describe('Callbacks', () => {
       test('a second signature next to the right one is tolerated, in either place', async () => {
         if (without.includes('time')) return
         const { callback } = await authentic()
-        const beside = (right: string, wrong: string): string[] => [`${right},${wrong}`, `${wrong},${right}`]
+        const orderBothWays = (right: string, wrong: string): string[] => [`${right},${wrong}`, `${wrong},${right}`]
         const name = signing.at(-1)!
         const right = callback.headers[name]!
         const variants =
           provider === 'card_partner'
             ? [`${right},v1=00`, right.replace(',v1=', ',v1=ffff,v1=')]
-            : beside(right, 'v1=AAAA')
+            : orderBothWays(right, 'v1=AAAA')
         for (const value of variants)
           expect(readCallback({ ...callback, headers: { ...callback.headers, [name]: value } }).kind).toBe('news')
       })

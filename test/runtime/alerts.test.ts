@@ -109,9 +109,9 @@ describe('The series that the alerts use', () => {
   )
 
   test('the dashboard shows all series of settlement', () => {
-    const told = [...registry.labels.keys()]
+    const exported = [...registry.labels.keys()]
     const shown = panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => asked(expr).map(({ name }) => name)))
-    const settlement = told.filter((name) =>
+    const settlement = exported.filter((name) =>
       /^pinrail_(?:payouts|cursor|lane|treasury|gas|node|settlement_)/.test(name),
     )
     expect(settlement.length).toBeGreaterThan(15)

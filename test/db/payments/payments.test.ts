@@ -155,8 +155,8 @@ describe('callbacks of a partner', () => {
     test('a callback about the order from another partner is not stored', async () => {
       const bodySha256 = new Uint8Array(32)
       const at = new Date().toISOString()
-      const told = { provider: 'card_partner', eventId: 'first', subject: { attemptId }, bodySha256, at } as const
-      expect(await recordPartnerEvent(seeded.db, told)).toBeNull()
+      const report = { provider: 'card_partner', eventId: 'first', subject: { attemptId }, bodySha256, at } as const
+      expect(await recordPartnerEvent(seeded.db, report)).toBeNull()
       expect(await readUnread()).toBeUndefined()
       expect(await take()).toEqual([])
     })

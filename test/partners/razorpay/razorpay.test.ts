@@ -43,7 +43,7 @@ describe('Razorpay’s UPI link', () => {
 })
 
 describe('The state of a QR code', () => {
-  // Of the published entity.
+  // The fields of the published entity.
   const qr = (fields: object) =>
     qrSchema.parse({
       id: 'qr_HMsVL8HOpbMcjU',
