@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import pg from 'pg'
 import type { System } from '../../scripts/system.ts'
+import { PAYMENTS_QUEUE } from '../../src/workflows/queues.ts'
 import type { Arm } from './arm.ts'
 import { createCpuMeter, idlePerSecond, percentile, runBatch } from './measure.ts'
 import { countWorkflows, POSTS_AT_ONCE } from './post/measure.ts'
@@ -10,11 +12,11 @@ import { line } from './report.ts'
 const IDLE_SECONDS = 60
 const CREATED = 100
 const RUNNING = `ExecutionStatus = 'Running'`
-/** Two cores start some 100 workflows a second, so 100,000 take over 15 minutes. */
-const START_PATIENCE_MS = 3_600_000
-const LOOK_SECONDS = 10
-/** CPU milliseconds a second of a worker that starts no workflows. */
-const RESTING_MS = 150
+/** Two cores take some 35 first tasks a second, so 100,000 need 50 minutes. */
+const START_PATIENCE_MS = 7_200_000
+const LOOK_MS = 10_000
+/** temporal.api.enums.v1.TaskQueueType */
+const WORKFLOW = 1
 
 type Parts = { readonly system: System; readonly client: Client; readonly api: Arm }
 
@@ -42,7 +44,7 @@ export async function measureWaiting(parts: Parts, open: number): Promise<string
     const without = await look('waiting.without')
     const begun = performance.now()
     const { wallMs } = await runBatch(api, meter, { payments: open, atOnce: POSTS_AT_ONCE })
-    await untilAllWait(parts, db)
+    await untilAllWait(client, db)
     return [
       ...without,
       line('waiting.created_in', [wallMs / 1000], 's'),
@@ -54,14 +56,27 @@ export async function measureWaiting(parts: Parts, open: number): Promise<string
   }
 }
 
-/** Waits until every open payment has its workflow, and the worker rests: tasks are not taken in the order of the starts. */
-async function untilAllWait({ system, client }: Parts, db: pg.Client): Promise<void> {
-  const worker = createCpuMeter(system, {})
-  for (const deadline = Date.now() + START_PATIENCE_MS; Date.now() < deadline; ) {
-    const { worker: busy = 0 } = await idlePerSecond(worker, LOOK_SECONDS)
-    if (busy < RESTING_MS && (await countWorkflows(client, RUNNING)) >= (await countOpen(db))) return
+/**
+ * Waits until every open payment has its workflow, and the worker has taken all of their tasks. A worker without CPU
+ * also rests, so what waits in the queue is counted.
+ */
+async function untilAllWait(client: Client, db: pg.Client): Promise<void> {
+  for (const deadline = Date.now() + START_PATIENCE_MS; Date.now() < deadline; await delay(LOOK_MS)) {
+    const [running, open] = [await countWorkflows(client, RUNNING), await countOpen(db)]
+    if (running >= open && (await countWaitingTasks(client)) === 0) return
   }
   throw new Error(`${await countWorkflows(client, RUNNING)} workflows run for ${await countOpen(db)} open payments`)
+}
+
+/** Returns how many workflow tasks wait for a worker, as Temporal estimates it. */
+async function countWaitingTasks({ workflowService, options: { namespace } }: Client): Promise<number> {
+  const { stats } = await workflowService.describeTaskQueue({
+    namespace,
+    taskQueue: { name: PAYMENTS_QUEUE },
+    taskQueueType: WORKFLOW,
+    reportStats: true,
+  })
+  return Number(stats?.approximateBacklogCount ?? 0)
 }
 
 async function countOpen(db: pg.Client): Promise<number> {
