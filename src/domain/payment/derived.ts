@@ -1,7 +1,7 @@
-import { type Account, freeUnits, isBackAnyway, isEnough, isWorth } from './funds/account.ts'
+import { type Account, freeUnits, hasOtherToken, isBackAnyway, isEnough, isOdd, isWorth } from './funds/account.ts'
 import { type Funds, findOwnAccount, findSoldAccount, getExcess } from './funds/funds.ts'
 import { findMoneyStep, isWaiting } from './funds/money-step.ts'
-import { isUnanswered, listReasons } from './funds/review.ts'
+import { isSilent, listReasons } from './funds/review.ts'
 import { toFunds, toMoney } from './funds/stored-funds.ts'
 import { isClosed, type PaymentException, type PaymentStatus } from './payment.ts'
 import type { Attempt, Derived, Payment, PaymentWithAttempts } from './payment-object.ts'
@@ -62,13 +62,13 @@ function computeUnpaidStatus({ status }: Payment, funds: Funds): PaymentStatus {
   }
   if (!isClosed(status) && accounts.some((account) => account.back !== 'no' && isWorth(account))) return 'under_review'
   if (closed !== null) return closed
-  if (accounts.some((account) => isUnanswered(account) || account.otherToken || isStopped(account)))
+  if (accounts.some((account) => isOdd(account) || hasOtherToken(account) || isStopped(account)))
     return 'under_review'
   if (accounts.some(({ word }) => word === 'confirming')) return 'processing'
   return accounts.length === 0 ? 'created' : 'pending'
 }
 
-const isStopped = ({ word, silent }: Account): boolean => word === 'withheld' || (silent && word === 'confirming')
+const isStopped = (account: Account): boolean => account.word === 'withheld' || isSilent(account)
 
 /**
  * Returns the payment's money: that of the account that was sold, or that will be. Money that a decision gave back is
@@ -118,27 +118,15 @@ function computeException({ payment, attempts }: PaymentWithAttempts, funds: Fun
   const sold = findSoldAccount(funds)
   const own = sold ?? findOwnAccount(funds)
   const isOpen = payment.status === 'created' || payment.status === 'pending'
-  const isSo: Record<PaymentException, boolean> = {
-    duplicate_payment: own !== null && hasExcess(funds),
-    paid_late: isLate(funds, own),
-    underpaid: own === null ? funds.accounts.some(isPart) : !isEnough(settledPart(funds, own), funds.tolerancePercent),
-    overpaid: own !== null && countSettled(funds, own) > own.asked,
-    wrong_asset: own === null && funds.accounts.some(({ otherToken }) => otherToken),
-    verification_required: isOpen && attempts.some(isChecked),
-    settlement_delayed: payment.delayedAt !== null && !isClosed(payment.status),
-  }
-  return EXCEPTIONS.find((exception) => isSo[exception]) ?? null
+  if (own !== null && hasExcess(funds)) return 'duplicate_payment'
+  if (isLate(funds, own)) return 'paid_late'
+  if (own === null ? funds.accounts.some(isPart) : !isEnough(settledPart(funds, own), funds.tolerancePercent))
+    return 'underpaid'
+  if (own !== null && countSettled(funds, own) > own.asked) return 'overpaid'
+  if (own === null && funds.accounts.some(hasOtherToken)) return 'wrong_asset'
+  if (isOpen && attempts.some(isChecked)) return 'verification_required'
+  return payment.delayedAt !== null && !isClosed(payment.status) ? 'settlement_delayed' : null
 }
-
-const EXCEPTIONS: readonly PaymentException[] = [
-  'duplicate_payment',
-  'paid_late',
-  'underpaid',
-  'overpaid',
-  'wrong_asset',
-  'verification_required',
-  'settlement_delayed',
-]
 
 const isChecked = ({ status }: Attempt): boolean => status === 'verification_required'
 
@@ -169,7 +157,7 @@ export function endIfGivenBack(state: PaymentWithAttempts): PaymentWithAttempts 
   const mayCome = funds.accounts.some(
     (account) =>
       isWorth(account) ||
-      isUnanswered(account) ||
+      isOdd(account) ||
       (account.back !== 'no' && !isBackAnyway(account)) ||
       account.word === 'confirming' ||
       isStopped(account),

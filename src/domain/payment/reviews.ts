@@ -1,12 +1,11 @@
 import { isCurrency } from '../currencies.ts'
 import { formatAmount, formatUsdc } from '../money.ts'
-import { type Account, freeUnits } from './funds/account.ts'
+import { type Account, freeUnits, hasOtherToken, isOdd } from './funds/account.ts'
 import { listAnswers, withAnswer } from './funds/answer.ts'
 import { type Funds, findFittingSale, findOwnAccount, findSoldAccount, getExcess, getLoss } from './funds/funds.ts'
 import {
   type AskReason,
   isSilent,
-  isUnanswered,
   isUnknownLoss,
   listReasons,
   type StopReason,
@@ -34,11 +33,11 @@ export function listReviews(state: PaymentWithAttempts, funds: Funds): Review[] 
 function listConcerned(funds: Funds, reason: ReviewReason): readonly (Account | null)[] {
   switch (reason) {
     case 'odd_order':
-      return funds.accounts.filter(isUnanswered)
+      return funds.accounts.filter(isOdd)
     case 'sale_stuck':
       return funds.accounts.filter(({ id }) => id === funds.stuck)
     case 'other_token':
-      return funds.accounts.filter(({ otherToken }) => otherToken)
+      return funds.accounts.filter(hasOtherToken)
     case 'withheld':
       return funds.accounts.filter(({ word }) => word === 'withheld')
     case 'silent':

@@ -7,6 +7,12 @@
 export const WORDS = ['open', 'confirming', 'withheld', 'paid', 'over'] as const
 export type Word = (typeof WORDS)[number]
 
+/**
+ * `odd`: the order differs from the requested one, and an operator must decide. `accepted`: it differs, and can be
+ * settled. `other_token`: another token than USDC is at the address, and no operator has dealt with it.
+ */
+export type AccountMisfit = 'none' | 'odd' | 'accepted' | 'other_token'
+
 /** A give-back through the partner; it is stored before the partner is asked. */
 export type GiveBack = 'no' | 'wanted' | 'asked'
 
@@ -20,11 +26,7 @@ export type Account = {
   readonly held: bigint
   /** The units that the buyer got back from elsewhere: the only fact about money that an operator reports. */
   readonly outside: bigint
-  /** True if the order differs from the requested one. */
-  readonly odd: boolean
-  readonly accepted: boolean
-  /** True if another token than USDC is at the address, and no operator has dealt with it. */
-  readonly otherToken: boolean
+  readonly misfit: AccountMisfit
   /** True if the partner has been confirming for longer than it is allowed to. */
   readonly silent: boolean
   readonly back: GiveBack
@@ -56,9 +58,13 @@ export const isWorth = (account: Account): boolean => freeUnits(account) > 0n &&
 export const isBackAnyway = ({ back, outside }: Pick<Account, 'back' | 'outside'>): boolean =>
   back === 'asked' && outside > 0n
 
-/** The partner has released the money, its order is as requested or accepted, and it is not to go back. */
-export const isSellable = ({ word, back, returned, odd, accepted }: Account): boolean =>
-  word === 'paid' && back === 'no' && !returned && (!odd || accepted)
+export const isOdd = ({ misfit }: Account): boolean => misfit === 'odd'
+
+export const hasOtherToken = ({ misfit }: Account): boolean => misfit === 'other_token'
+
+/** The partner has released the money, its order is not odd, and it is not to go back. */
+export const isSellable = (account: Account): boolean =>
+  account.word === 'paid' && account.back === 'no' && !account.returned && !isOdd(account)
 
 /** True if the account has enough. `tolerancePercent`: whole percent of the asked amount that can be missing. */
 export const isEnough = (account: Account, tolerancePercent: bigint): boolean =>

@@ -1,6 +1,6 @@
-import { type Account, freeUnits, isOnChain } from './account.ts'
+import { type Account, freeUnits, hasOtherToken, isOdd, isOnChain } from './account.ts'
 import { type Funds, findOwnAccount, findSoldAccount, getExcess, getLoss, nameMoney, namePayout } from './funds.ts'
-import { isSilent, isUnanswered, listReasons } from './review.ts'
+import { isSilent, listReasons } from './review.ts'
 
 /** The answers of an operator. Each names the version that the operator looked at. */
 export const ANSWERS = ['settle', 'give_back', 'write_off', 'hold', 'release'] as const
@@ -63,7 +63,7 @@ function hasQuestion(funds: Funds): boolean {
 }
 
 const hasOddMoney = ({ late }: Funds, account: Account): boolean =>
-  isUnanswered(account) && freeUnits(account) > 0n && !late.includes(account.id)
+  isOdd(account) && freeUnits(account) > 0n && !late.includes(account.id)
 
 function mayWriteOff(funds: Funds): boolean {
   const { asks } = listReasons(funds)
@@ -75,7 +75,7 @@ const WRITTEN_OFF = ['other_token', 'loss', 'unexpected_payout'] as const
 
 /** True if there is nothing to settle or to give back: no money, or only money that the merchant was paid for. */
 const isOddWithNothing = (funds: Funds, account: Account): boolean =>
-  isUnanswered(account) && getReturnable(funds, account) === 0n
+  isOdd(account) && getReturnable(funds, account) === 0n
 
 /** True if no money has arrived, and an operator must decide whether to wait for the partner's report. */
 function isHopeless(funds: Funds): boolean {
@@ -90,10 +90,9 @@ const hasNoMoney = (account: Account): boolean =>
 
 /** Records a loss, or that there is nothing to give back. It ends a payment without money. */
 function writeOff(funds: Funds): Funds {
-  const accounts = funds.accounts.map((account) => ({
+  const accounts = funds.accounts.map((account): Account => ({
     ...account,
-    odd: account.odd && !isOddWithNothing(funds, account),
-    otherToken: false,
+    misfit: isOddWithNothing(funds, account) || hasOtherToken(account) ? 'none' : account.misfit,
     writtenOff: getLoss(funds, account),
   }))
   const closed = isHopeless(funds) ? 'failed' : funds.closed
@@ -105,7 +104,7 @@ function writeOff(funds: Funds): Funds {
  * again, like one that is released: all checks before the first hand-over are made again.
  */
 function settle(funds: Funds): Funds {
-  const accounts = funds.accounts.map((account) => ({ ...account, accepted: account.accepted || account.odd }))
+  const accounts = funds.accounts.map((account) => (isOdd(account) ? { ...account, misfit: 'accepted' as const } : account))
   const payout = funds.payout === 'stopped' ? 'none' : funds.payout
   const settled = { ...funds, stuck: null, payout, accounts }
   const own = findOwnAccount(settled)
@@ -140,7 +139,7 @@ function givenByPartner(funds: Funds, account: Account): Account {
   const isWhole = account.outside === 0n && !account.returned && !isOnChain(account)
   // The platform cannot know how much the partner has of an odd order.
   const isAll = getReturnable(funds, account) === freeUnits(account) && !isPaidOut(funds, account)
-  const mayGo = (freeUnits(account) > 0n || isUnanswered(account)) && isWhole && isAll
+  const mayGo = (freeUnits(account) > 0n || isOdd(account)) && isWhole && isAll
   return mayGo && account.back === 'no' ? { ...account, back: 'wanted' } : account
 }
 
@@ -151,7 +150,7 @@ function givenByPartner(funds: Funds, account: Account): Account {
  */
 function givenOutside(funds: Funds, account: Account): Account {
   const units = getReturnable(funds, account)
-  if (account.back === 'wanted' || (units === 0n && !isUnanswered(account))) return account
+  if (account.back === 'wanted' || (units === 0n && !isOdd(account))) return account
   const outside = account.outside + units
   return {
     ...account,
@@ -159,6 +158,6 @@ function givenOutside(funds: Funds, account: Account): Account {
     // Only the excess went back: the sold money stays sold.
     returned: account.returned || units === freeUnits(account),
     back: outside === 0n ? 'no' : account.back,
-    odd: account.odd && account.accepted,
+    misfit: isOdd(account) ? 'none' : account.misfit,
   }
 }

@@ -1,4 +1,4 @@
-import { freeUnits, isSellable } from './account.ts'
+import { freeUnits, isOdd, isSellable } from './account.ts'
 import { type Funds, findFittingSale, findOwnAccount, findSoldAccount, getShortage } from './funds.ts'
 import { isHeld, listReasons } from './review.ts'
 
@@ -66,7 +66,7 @@ function handOver(funds: Funds): MoneyStep | null {
   const sold = findSoldAccount(funds)
   if (funds.payout !== 'none' || sold === null) return null
   if (isSellable(sold)) return { do: 'hand_over' }
-  return sold.odd && !sold.accepted ? { do: 'review' } : { do: 'await_partner' }
+  return { do: isOdd(sold) ? 'review' : 'await_partner' }
 }
 
 function sell(funds: Funds): MoneyStep | null {

@@ -1,5 +1,5 @@
 import { isWithinPercent } from '../../money.ts'
-import { type Account, isBackAnyway, isEnough, isWorth } from './account.ts'
+import { type Account, hasOtherToken, isBackAnyway, isEnough, isOdd, isWorth } from './account.ts'
 import {
   type Funds,
   findFittingSale,
@@ -37,8 +37,8 @@ export function listReasons(funds: Funds): Reasons {
     sale_stuck: isUnsold(funds) && isSaleStuck(funds),
     far_fill: !isAgreed(funds) && isFillFar(funds),
     payout_stopped: funds.payout === 'stopped',
-    odd_order: funds.accounts.some(isUnanswered),
-    other_token: funds.accounts.some(({ otherToken }) => otherToken),
+    odd_order: funds.accounts.some(isOdd),
+    other_token: funds.accounts.some(hasOtherToken),
     withheld: waitsForPartner(funds, 'withheld'),
     silent: waitsForPartner(funds, 'confirming') && funds.accounts.some(isSilent),
     excess: funds.accounts.some((account) => waitsAsExcess(funds, account)),
@@ -48,8 +48,6 @@ export function listReasons(funds: Funds): Reasons {
   }
   return { stops: STOPS.filter((reason) => isSo[reason]), asks: ASKS.filter((reason) => isSo[reason]) }
 }
-
-export const isUnanswered = ({ odd, accepted }: Account): boolean => odd && !accepted
 
 export const isSilent = ({ silent, word }: Account): boolean => silent && word === 'confirming'
 
@@ -90,7 +88,7 @@ function waitsForPartner(funds: Funds, word: 'withheld' | 'confirming'): boolean
 export function waitsAsExcess(funds: Funds, account: Account): boolean {
   const isKnown = account.word === 'paid' || isPast(funds)
   const isGoing = account.back !== 'no' && !isBackAnyway(account)
-  return getExcess(funds, account) > 0n && isKnown && !isGoing && !isUnanswered(account)
+  return getExcess(funds, account) > 0n && isKnown && !isGoing && !isOdd(account)
 }
 
 /** True if new money cannot be settled. After a void the partner's report is awaited until the listening ends. */

@@ -3,7 +3,7 @@ import { convertToMicroUsdc, type Money, splitFee } from '../../money.ts'
 import { isTooLate } from '../late-money.ts'
 import { getWord } from '../payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts, StoredSale } from '../payment-object.ts'
-import { type Account, isOnChain, isWorth } from './account.ts'
+import { type Account, type AccountMisfit, isOnChain, isWorth } from './account.ts'
 import { type Funds, getLoss, type TakenSale } from './funds.ts'
 import { findMoneyStep } from './money-step.ts'
 import { computePositions, listLinesBetween } from './positions.ts'
@@ -35,8 +35,6 @@ function findTaken({ payment: { takenSale, usdc }, sales }: PaymentWithAttempts)
 }
 
 export function toAccount(attempt: Attempt): Account {
-  const { misfit, misfitAnswer } = attempt
-  const isToken = misfit?.why === 'token'
   return {
     id: attempt.id,
     asset: attempt.provider === 'crypto' ? 'USDC' : attempt.asked.currency,
@@ -44,14 +42,18 @@ export function toAccount(attempt: Attempt): Account {
     word: getWord(attempt.status),
     held: BigInt(attempt.held),
     outside: BigInt(attempt.outside),
-    odd: misfit !== null && !isToken && misfitAnswer !== 'dismissed',
-    accepted: misfitAnswer === 'accepted',
-    otherToken: isToken && misfitAnswer === 'none',
+    misfit: toAccountMisfit(attempt),
     silent: attempt.silent,
     back: attempt.back,
     returned: attempt.returned,
     writtenOff: BigInt(attempt.writtenOff),
   }
+}
+
+function toAccountMisfit({ misfit, misfitAnswer }: Attempt): AccountMisfit {
+  if (misfit === null || misfitAnswer === 'dismissed') return 'none'
+  if (misfit.why === 'token') return 'other_token'
+  return misfitAnswer === 'accepted' ? 'accepted' : 'odd'
 }
 
 /** Returns the payment with the funds. `derive` computes the rest later. */
@@ -75,18 +77,15 @@ export function withFunds(state: PaymentWithAttempts, funds: Funds): PaymentWith
 }
 
 function withAccount(attempt: Attempt, account: Account): Attempt {
-  const { outside, back, returned, writtenOff } = account
-  const known = toAccount(attempt)
-  const isDismissed = (known.odd && !account.odd) || (known.otherToken && !account.otherToken)
-  const isAccepted = account.accepted && account.odd
-  const answer = isAccepted ? 'accepted' : attempt.misfitAnswer
+  const { outside, back, returned, writtenOff, misfit } = account
+  const answer = misfit === 'none' ? 'dismissed' : 'accepted'
   return {
     ...attempt,
     outside: outside.toString(),
     writtenOff: writtenOff.toString(),
     back,
     returned,
-    misfitAnswer: isDismissed ? 'dismissed' : answer,
+    misfitAnswer: misfit === toAccountMisfit(attempt) ? attempt.misfitAnswer : answer,
   }
 }
 

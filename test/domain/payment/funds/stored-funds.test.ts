@@ -35,10 +35,15 @@ describe('An account of a stored attempt', () => {
     ['an order in EUR', attempt({ status: 'on_hold', held: '5' }), { asset: 'EUR', asked: 10_000n, word: 'withheld' }],
     ['USDC at an address', usdcAttempt(), { asset: 'USDC', asked: 110_000_000n }],
     ['USDC that nobody was asked for yet', usdcAttempt({ askedMicro: null }), { asked: 0n }],
-    ['what does not match', attempt({ misfit }), { odd: true, accepted: false, otherToken: false }],
-    ['which is accepted', attempt({ misfit, misfitAnswer: 'accepted' }), { odd: true, accepted: true }],
-    ['which is dismissed', attempt({ misfit, misfitAnswer: 'dismissed' }), { odd: false, accepted: false }],
-    ['another token', attempt({ misfit: { ...misfit, why: 'token' } }), { odd: false, otherToken: true }],
+    ['what does not match', attempt({ misfit }), { misfit: 'odd' }],
+    ['which is accepted', attempt({ misfit, misfitAnswer: 'accepted' }), { misfit: 'accepted' }],
+    ['which is dismissed', attempt({ misfit, misfitAnswer: 'dismissed' }), { misfit: 'none' }],
+    ['another token', attempt({ misfit: { ...misfit, why: 'token' } }), { misfit: 'other_token' }],
+    [
+      'another token that is dismissed',
+      attempt({ misfit: { ...misfit, why: 'token' }, misfitAnswer: 'dismissed' }),
+      { misfit: 'none' },
+    ],
   ])('an account is computed from a stored attempt: %s', (_what, stored, account) => {
     expect(toAccount(stored)).toMatchObject(account)
   })

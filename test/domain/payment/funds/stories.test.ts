@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { type Account, freeUnits } from '../../../../src/domain/payment/funds/account.ts'
+import { type Account, freeUnits, hasOtherToken, isOdd } from '../../../../src/domain/payment/funds/account.ts'
 import { findOwnAccount, nameMoney } from '../../../../src/domain/payment/funds/funds.ts'
 import { MODEL, type Model, playFunds } from './story.ts'
 
@@ -59,10 +59,10 @@ const PLANTED: readonly (readonly [string, Partial<Model>])[] = [
         answer.say === 'give_back' && answer.outside === true ? funds : MODEL.answered(funds, answer),
     },
   ],
-  ['another token at the address is never seen', seeing((account) => ({ ...account, otherToken: false }))],
+  ['another token at the address is never seen', seeing((account) => (hasOtherToken(account) ? { ...account, misfit: 'none' } : account))],
   ['what was given back once is settled again', seeing((account) => ({ ...account, returned: false }))],
   ['money that is on its way back is settled', seeing((account) => ({ ...account, back: 'no' }))],
-  ['an odd order is settled like any other', seeing((account) => ({ ...account, odd: false }))],
+  ['an odd order is settled like any other', seeing((account) => (isOdd(account) ? { ...account, misfit: 'none' } : account))],
   [
     'withheld money counts as paid',
     seeing((account) => (account.word === 'withheld' ? { ...account, word: 'paid' } : account)),

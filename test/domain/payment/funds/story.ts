@@ -1,5 +1,5 @@
 import { isWithinPercent } from '../../../../src/domain/money.ts'
-import { type Account, freeUnits, isSellable, type Word } from '../../../../src/domain/payment/funds/account.ts'
+import { type Account, freeUnits, hasOtherToken, isSellable, type Word } from '../../../../src/domain/payment/funds/account.ts'
 import { type Answer, listAnswers, withAnswer } from '../../../../src/domain/payment/funds/answer.ts'
 import {
   type Funds,
@@ -54,9 +54,7 @@ export const newAccount = (id: string, asset: string, fields: Partial<Account> =
   word: 'open',
   held: 0n,
   outside: 0n,
-  odd: false,
-  accepted: false,
-  otherToken: false,
+  misfit: 'none',
   silent: false,
   back: 'no',
   returned: false,
@@ -194,7 +192,7 @@ class FundsStory {
   #notice(id: string): void {
     this.#change(id, (account) =>
       account.asset === 'USDC'
-        ? { ...account, otherToken: true }
+        ? { ...account, misfit: 'other_token' }
         : { ...account, silent: account.word === 'confirming' },
     )
   }
@@ -227,7 +225,7 @@ class FundsStory {
         word,
         held,
         silent: account.silent && word === 'confirming',
-        ...(odd === oddRead ? {} : { odd, accepted: false }),
+        misfit: odd === oddRead ? account.misfit : odd ? 'odd' : 'none',
         back: isGone ? 'no' : account.back,
         returned: account.returned || (isGone && (account.back === 'asked' || refunded)),
       }
@@ -493,7 +491,7 @@ class FundsStory {
     if (sales.some(({ state }) => state === 'asked')) this.#fail('a sale has no end')
     if (accounts.some((account) => getLoss(this.#funds, account) > account.writtenOff))
       this.#fail('a loss that nobody has seen')
-    if (accounts.some(({ otherToken }) => otherToken)) this.#fail('another token that nobody has seen')
+    if (accounts.some(hasOtherToken)) this.#fail('another token that nobody has seen')
     if (wasWhole && !this.#hasDecided && payout !== 'paid' && payout !== 'void')
       this.#fail('an account had the whole price, and nothing was settled')
   }
