@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Hex } from '../domain/hex.ts'
-import type { HoldReason, Payout, PayoutSignature } from '../domain/settlement/payout.ts'
+import type { PayoutStopReason, Payout, PayoutSignature } from '../domain/settlement/payout.ts'
 import type { TreasurySigner } from './authorization.ts'
 import { assertNotBehind, CLOCK_MARGIN, NOTHING, type Progress, type SettlementDeps } from './context.ts'
 import type { StillLeads } from './lead.ts'
@@ -31,7 +31,7 @@ export type Decision =
   | { readonly kind: 'sign' }
   /** The payout is paid or canceled on chain (the observer will read the log), or waits for funds. */
   | { readonly kind: 'wait' }
-  | { readonly kind: 'hold'; readonly reason: HoldReason; readonly detail: string }
+  | { readonly kind: 'stop'; readonly reason: PayoutStopReason; readonly detail: string }
 
 type Limits = {
   /** Micro-USDC in the treasury that no signature reserves. */
@@ -56,7 +56,7 @@ export function decidePayouts(payouts: readonly Payout[], state: TokenState, lim
     const seen = state.payouts[index]
     if (seen === undefined || seen.used) return { kind: 'wait' }
     if (seen.blacklisted)
-      return { kind: 'hold', reason: 'blacklisted', detail: `${payout.recipient} is on the USDC blacklist` }
+      return { kind: 'stop', reason: 'blacklisted', detail: `${payout.recipient} is on the USDC blacklist` }
     const micro = BigInt(payout.microUsdc)
     const fresh = !limits.signedBefore.has(payout.paymentId)
     const own = micro > available ? 'funds' : fresh && micro > spendable ? 'limit' : null
@@ -64,7 +64,7 @@ export function decidePayouts(payouts: readonly Payout[], state: TokenState, lim
     if (reason !== null) {
       short.set(payout.recipient, reason)
       if (payout.createdAt > limits.heldAfter) return { kind: 'wait' }
-      return { kind: 'hold', reason, detail: reason === 'funds' ? FUNDS_SHORT : LIMIT_REACHED }
+      return { kind: 'stop', reason, detail: reason === 'funds' ? FUNDS_SHORT : LIMIT_REACHED }
     }
     available -= micro
     if (fresh) spendable -= micro
@@ -178,18 +178,18 @@ async function signTransfers(
  * Stops a payout. If its payment cannot be notified, the payout is not stopped, but it is not signed or sent in this
  * round either. Other payouts continue.
  */
-export async function hold(
+export async function stop(
   deps: SettlementDeps,
   payout: Payout,
-  why: { reason: HoldReason; detail: string },
+  why: { reason: PayoutStopReason; detail: string },
 ): Promise<void> {
-  if (payout.holdReason === why.reason) return
+  if (payout.stopReason === why.reason) return
   const { paymentId } = payout
-  const held = await deps.journal.hold({ paymentId, reason: why.reason, detail: why.detail })
-  if (held === 'held') deps.log.warn({ paymentId, ...why }, 'payout stopped')
-  else if (held !== 'unchanged')
+  const result = await deps.journal.stop({ paymentId, reason: why.reason, detail: why.detail })
+  if (result === 'stopped') deps.log.warn({ paymentId, ...why }, 'payout stopped')
+  else if (result !== 'unchanged')
     deps.log.error(
-      { paymentId, ...why, err: held.error },
+      { paymentId, ...why, err: result.error },
       'could not stop a payout, because its payment could not be notified; tried again',
     )
 }
@@ -233,7 +233,7 @@ export function createAuthorizer(
       const { payouts, next } = await journal.readPayable({ keys, limit: ROUND, after: lastRecipient })
       if (payouts.length === 0) return NOTHING
       lastRecipient = next
-      const allowed = await holdRefused(deps, payouts)
+      const allowed = await stopRefused(deps, payouts)
       const resting = rests.treasuries()
       const treasuries = new Set(allowed.map((payout) => payout.treasury).filter((one) => !resting.includes(one)))
       let done = 0
@@ -262,12 +262,12 @@ function chunks<T>(items: readonly T[], size: number): T[][] {
  * Stops the payouts that their treasury must never sign, and returns the others. This precedes funds and limits: a
  * payout that is never paid takes neither from the others.
  */
-async function holdRefused(deps: SettlementDeps, payouts: readonly Payout[]): Promise<Payout[]> {
+async function stopRefused(deps: SettlementDeps, payouts: readonly Payout[]): Promise<Payout[]> {
   const allowed: Payout[] = []
   for (const payout of payouts) {
     const detail = deps.treasuries.find(({ address }) => address === payout.treasury)?.whyRefused(payout) ?? null
     if (detail === null) allowed.push(payout)
-    else await hold(deps, payout, { reason: 'policy', detail })
+    else await stop(deps, payout, { reason: 'policy', detail })
   }
   return allowed
 }
@@ -308,7 +308,7 @@ async function choosePayable(
   for (const [index, payout] of payouts.entries()) {
     const decision = decisions[index]
     if (decision?.kind === 'sign') toSign.push(payout)
-    if (decision?.kind === 'hold') await hold(deps, payout, decision)
+    if (decision?.kind === 'stop') await stop(deps, payout, decision)
   }
   return toSign
 }

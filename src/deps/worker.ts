@@ -10,7 +10,7 @@ import type { Db } from '../db/db.ts'
 import { createNotifier, listen, PAYMENTS_CHANNEL, PAYOUTS_CHANNEL } from '../db/notices.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
 import { readOpenPayout } from '../db/settlement/observer/forgotten.ts'
-import { holdPayout, payoutInsert } from '../db/settlement/payouts.ts'
+import { stopPayout, payoutInsert } from '../db/settlement/payouts.ts'
 import { WORK_CHANNEL } from '../db/work.ts'
 import { getTreasury, type Treasury } from '../domain/settlement/treasuries.ts'
 import { CRYPTO_ACCOUNT, createCrypto } from '../partners/crypto.ts'
@@ -171,7 +171,7 @@ async function composeQueues(config: WorkerConfig, what: Pick<WorkerSettings, 'a
 
 const PAYOUTS = {
   queue: payoutInsert,
-  hold: holdPayout,
+  stop: stopPayout,
   void: voidPayout,
   open: readOpenPayout,
 }

@@ -60,7 +60,7 @@ function single(
       ...field(text.takesEffect, 'at'),
       ...(stopUrl === null ? open('/wallet') : [[words(`${text.stop}:`)], [link(stopUrl)]]),
     ]
-  if (kind === 'payout.held') return open(`/payments/${pathPart(data['id'])}`)
+  if (kind === 'payout.stopped') return open(`/payments/${pathPart(data['id'])}`)
   if (kind.startsWith('wallet.')) return open('/wallet')
   if (kind === 'webhook_endpoint.disabled')
     return [...field(text.says, 'url'), ...open(`/webhooks/${pathPart(data['endpoint'])}`)]

@@ -61,7 +61,7 @@ const PARTS: Readonly<Record<string, Parts>> = {
     mail('signInNot'),
     composeUrl(notice, '/dashboard/account'),
   ],
-  'payout.held': (notice, { mail }) => [
+  'payout.stopped': (notice, { mail }) => [
     mail('payoutHeld', readValues(notice)),
     mail(HELD[readValue(notice, 'reason')] ?? 'heldOperator'),
     composeUrl(notice, `/dashboard/payments/${readValue(notice, 'id')}`),

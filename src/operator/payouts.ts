@@ -6,7 +6,7 @@ import { acknowledgeMissing, bookMovement, storeDifference } from '../db/settlem
 import { doOrTry, lockPaymentsFirst, type SettlementHooks } from '../db/settlement/context.ts'
 import { readCursor } from '../db/settlement/cursor.ts'
 import { abandonLane, acknowledgeTransfers, listUnclaimed, releaseLane } from '../db/settlement/operator.ts'
-import { holdPayout, type PayoutView, readPayout, releasePayout, requestVoid } from '../db/settlement/payouts.ts'
+import { stopPayout, type PayoutView, readPayout, resumePayout, requestVoid } from '../db/settlement/payouts.ts'
 import type { Hex } from '../domain/hex.ts'
 import { formatUsdc } from '../domain/money.ts'
 import { plural } from '../domain/plural.ts'
@@ -41,12 +41,11 @@ export function recordAct(
 const toScope = ({ CHAIN_ID, USDC_ADDRESS }: OperatorConfig) => ({ chainId: CHAIN_ID, token: USDC_ADDRESS })
 
 const describe = (payout: PayoutView): string =>
-  `${payout.paymentId}: ${stateText(payout.state, payout.holdReason)}, ` +
+  `${payout.paymentId}: ${stateText(payout.state, payout.stopReason)}, ` +
   `${payout.microUsdc} micro-USDC to ${payout.recipient}${payout.txHash === null ? '' : `, ${payout.txHash}`}`
 
 export function stateText(state: string, reason: string | null): string {
-  const word = state === 'held' ? 'stopped' : state
-  return reason === null ? word : `${word}(${reason})`
+  return reason === null ? state : `${state}(${reason})`
 }
 
 export type PayoutChange = Extract<ActName, 'void' | 'hold' | 'release'>
@@ -60,13 +59,13 @@ async function carryOut(
   if (name === 'void') return voidPayout(tx, { publicUrl: settings.PUBLIC_URL, now: Date.now }, paymentId)
   if (name === 'release') {
     await refuseStopped(tx, paymentId)
-    if (!(await releasePayout(tx, paymentId))) return false
-    await hooks.onReleased(tx, { paymentId })
+    if (!(await resumePayout(tx, paymentId))) return false
+    await hooks.onResumed(tx, { paymentId })
     return true
   }
   const detail = 'stopped by an operator at the command line'
-  if (!(await holdPayout(tx, paymentId, detail))) return false
-  await hooks.onHeld(tx, { paymentId, reason: 'operator', detail })
+  if (!(await stopPayout(tx, paymentId, detail))) return false
+  await hooks.onStopped(tx, { paymentId, reason: 'operator', detail })
   return true
 }
 

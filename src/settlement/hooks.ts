@@ -7,8 +7,8 @@ import { subtract } from '../domain/money.ts'
 import {
   type BalanceDifference,
   type GasSpent,
-  type HoldReason,
-  PASSING_HOLDS,
+  type StoppedPayout,
+  PASSING_STOPS,
   type TreasuryMovement,
   type VoidProof,
 } from '../domain/settlement/payout.ts'
@@ -24,8 +24,8 @@ import { createSettledHook, listGasBookings, type Wake } from './settled.ts'
 export function createSettlementHooks(context: ChangeContext, wake: Wake = () => undefined) {
   return {
     onSettled: createSettledHook(context, wake),
-    onHeld,
-    onReleased,
+    onStopped,
+    onResumed,
     onVoided,
     onTreasuryMovement: (tx: Tx, movement: TreasuryMovement) => bookMovement(tx, movement, context.now()),
     onGas,
@@ -33,23 +33,22 @@ export function createSettlementHooks(context: ChangeContext, wake: Wake = () =>
     onDeposit: createDepositHook(context, wake),
   }
 
-  async function onHeld(tx: Tx, held: { paymentId: string; reason: HoldReason; detail: string }): Promise<void> {
-    const { paymentId, reason, detail } = held
+  async function onStopped(tx: Tx, { paymentId, reason, detail }: StoppedPayout): Promise<void> {
     // A wait for funds or for the token ends automatically; after a while the payment counts as delayed.
-    if (PASSING_HOLDS.includes(reason)) return
+    if (PASSING_STOPS.includes(reason)) return
     await changeAndRelay(tx, paymentId, async (draft) => {
       const { merchantId, livemode, payout } = draft.state.payment
-      await leaveNotice(tx, { merchantId, livemode }, { kind: 'payout.held', data: { id: paymentId, reason } })
+      await leaveNotice(tx, { merchantId, livemode }, { kind: 'payout.stopped', data: { id: paymentId, reason } })
       if (payout !== 'handed') return
       draft.setPayment({ payout: 'stopped', stoppedFor: reason })
       draft.setCause({ why: 'payout_stopped', data: { reason, detail } })
     })
   }
 
-  async function onReleased(tx: Tx, { paymentId }: { paymentId: string }): Promise<void> {
+  async function onResumed(tx: Tx, { paymentId }: { paymentId: string }): Promise<void> {
     await changeAndRelay(tx, paymentId, (draft) => {
       const { payout, held } = draft.state.payment
-      // Also rolls back the release of the payout, whatever else the payment waits for: nothing bypasses a hold.
+      // Also rolls back that the payout continues, whatever else the payment waits for: nothing bypasses a hold.
       if (held)
         throw new Error('An operator holds the payment: release it first (`pinrail payments decide <payment> release`)')
       if (payout !== 'stopped') return

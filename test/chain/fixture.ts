@@ -42,8 +42,8 @@ export const firstTreasury = ({ address }: { readonly address: string }): Treasu
 /** The messages that the hooks received, as a payment would have recorded them. */
 export type HookCalls = {
   settled: Settlement[]
-  held: { paymentId: string; reason: string; detail: string }[]
-  released: string[]
+  stopped: { paymentId: string; reason: string; detail: string }[]
+  resumed: string[]
   voided: VoidProof[]
   movements: TreasuryMovement[]
   gas: GasSpent[]
@@ -119,7 +119,7 @@ export async function createFixture(setup: WorldSetup = {}): Promise<Fixture> {
   const chain = connectDevelopmentChain(anvil.url)
   const treasury = setup.treasury ?? createKeyAccount(newKey())
   const relayers = Array.from({ length: setup.relayers ?? 1 }, () => createKeyAccount(newKey()))
-  const heard: HookCalls = { settled: [], held: [], released: [], voided: [], movements: [], gas: [], deposits: [] }
+  const heard: HookCalls = { settled: [], stopped: [], resumed: [], voided: [], movements: [], gas: [], deposits: [] }
   const fund = async () => {
     for (const { address } of relayers) await chain.setBalance({ address, value: GAS_MONEY })
     await mintUsdc(chain, { to: treasury.address, micro: setup.micro ?? 1_000_000_000_000n })
@@ -168,8 +168,8 @@ export async function createFixture(setup: WorldSetup = {}): Promise<Fixture> {
 
 const recordIn = (heard: HookCalls): SettlementHooks => ({
   onSettled: async (_tx, settlements) => void heard.settled.push(...settlements),
-  onHeld: async (_tx, held) => void heard.held.push(held),
-  onReleased: async (_tx, { paymentId }) => void heard.released.push(paymentId),
+  onStopped: async (_tx, stopped) => void heard.stopped.push(stopped),
+  onResumed: async (_tx, { paymentId }) => void heard.resumed.push(paymentId),
   onVoided: async (_tx, proof) => void heard.voided.push(proof),
   onDeposit: async (_tx, deposit) => void heard.deposits.push(deposit),
   onTreasuryMovement: async (_tx, movement) => void heard.movements.push(movement),

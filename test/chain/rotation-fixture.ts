@@ -65,7 +65,7 @@ export type Rotation = {
   /** The workers after it, without the old key. */
   after(changes?: RunnerChanges): SettlementRunner
   queueOn(treasury: LocalAccount, payouts: Parameters<Fixture['queue']>[0]): Promise<Queued[]>
-  found(payout: Queued): Promise<{ state: string; holdReason: string | null; holdDetail: string | null }>
+  found(payout: Queued): Promise<{ state: string; stopReason: string | null; stopDetail: string | null }>
   /** Lets time pass on chain, and for rows that rest in the database. */
   pass(minutes: number, db?: Db): Promise<void>
   /** Signs with the treasury’s key for a payment; a stranger carries it. */
@@ -108,8 +108,8 @@ export function useRotation(): Rotation {
       }),
     queueOn: (treasury, payouts) => queueAll({ ...fixture, treasury }, payouts),
     async found({ paymentId }) {
-      const { state, holdReason, holdDetail } = await fixture.payout(paymentId)
-      return { state, holdReason, holdDetail }
+      const { state, stopReason, stopDetail } = await fixture.payout(paymentId)
+      return { state, stopReason, stopDetail }
     },
     async pass(minutes, db = fixture.db) {
       await fixture.chain.increaseTime({ seconds: minutes * 60 })
@@ -132,7 +132,7 @@ async function carry(
     microUsdc: micro.toString(),
     authNonce: payoutNonce(place),
     state: 'queued',
-    holdReason: null,
+    stopReason: null,
     refusals: 0,
     createdAt: new Date(),
   }

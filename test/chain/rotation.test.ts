@@ -182,7 +182,7 @@ describe('the list of treasuries', () => {
     const [queued] = await rotation.queueOn(old, [{}])
     await fixture.finalize(rotation.after())
     expect(await rotation.found(queued!)).toMatchObject({ state: 'queued' })
-    expect(fixture.heard.held).toEqual([])
+    expect(fixture.heard.stopped).toEqual([])
     expect(await listSettlementAttention(fixture.db)).toEqual([
       { kind: 'no_key', subject: lowerCaseAddress(old), detail: 'open payouts: 1' },
     ])

@@ -146,7 +146,7 @@ describe('a void that waits', () => {
     const runner = rotation.before({ treasuries: [signer] })
     const [large] = await rotation.queueOn(old, [{ micro: 50_000_000n }])
     await fixture.finalize(runner, 2)
-    expect(await rotation.found(large!)).toMatchObject({ state: 'held', holdReason: 'policy' })
+    expect(await rotation.found(large!)).toMatchObject({ state: 'stopped', stopReason: 'policy' })
     await voidAll([large!])
     await fixture.finalize(runner, 4)
     expect((await rotation.found(large!)).state).toBe('voided')

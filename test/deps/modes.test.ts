@@ -18,11 +18,11 @@ import { finishSweep } from '../../src/db/settlement/deposits.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
 import { readQueue } from '../../src/db/settlement/observer/standing.ts'
 import {
-  holdPayout,
+  stopPayout,
   payoutInsert,
   queuePayout,
   readPayout,
-  releasePayout,
+  resumePayout,
   requestVoid,
 } from '../../src/db/settlement/payouts.ts'
 import { listOwing, listTreasuries } from '../../src/db/settlement/rebuild.ts'
@@ -424,8 +424,8 @@ describe('settlement', () => {
   const heard: string[] = []
   const hooks: SettlementHooks = {
     onSettled: async (_tx, settlements) => void heard.push(...settlements.map(({ paymentId }) => paymentId)),
-    onHeld: async (_tx, { paymentId }) => void heard.push(paymentId),
-    onReleased: async (_tx, { paymentId }) => void heard.push(paymentId),
+    onStopped: async (_tx, { paymentId }) => void heard.push(paymentId),
+    onResumed: async (_tx, { paymentId }) => void heard.push(paymentId),
     onVoided: async (_tx, { paymentId }) => void heard.push(paymentId),
     onDeposit: async () => undefined,
     onTreasuryMovement: async () => undefined,
@@ -499,16 +499,16 @@ describe('settlement', () => {
     })
 
     test('a payout of the other mode is not stopped, released or voided, by the engine or by an operator', async () => {
-      await journal().hold({ paymentId: other.id, reason: 'policy', detail: '' })
+      await journal().stop({ paymentId: other.id, reason: 'policy', detail: '' })
       await untouched()
       const changes = [
-        (id: string) => db.transaction((tx) => holdPayout(tx, id, 'why')),
-        (id: string) => db.transaction((tx) => releasePayout(tx, id)),
+        (id: string) => db.transaction((tx) => stopPayout(tx, id, 'why')),
+        (id: string) => db.transaction((tx) => resumePayout(tx, id)),
         (id: string) => db.transaction((tx) => requestVoid(tx, id)),
       ]
       for (const change of changes) expect([await change(other.id), await change(own.id)]).toEqual([false, true])
-      await db.query("update payout set state = 'held', hold_reason = 'operator' where payment_id = $1", [other.id])
-      expect(await db.transaction((tx) => releasePayout(tx, other.id))).toBe(false)
+      await db.query("update payout set state = 'stopped', stop_reason = 'operator' where payment_id = $1", [other.id])
+      expect(await db.transaction((tx) => resumePayout(tx, other.id))).toBe(false)
       expect(await readPayout(db, other.id)).toBeNull()
       expect(heard).toEqual([])
     })

@@ -66,7 +66,7 @@ describe('The words of notifications', () => {
     'api_key.created': { name: 'Server', key: 'key_1' },
     'api_key.revoked': { name: 'Server', key: 'key_1' },
     'sign_in.new': { email: 'ann@shop.example', ip: '192.0.2.7' },
-    'payout.held': { id: 'pay_1', reason: 'blacklisted' },
+    'payout.stopped': { id: 'pay_1', reason: 'blacklisted' },
     'webhook_endpoint.disabled': { url: 'https://shop.example/hook', reason: 'gone', endpoint: 'we_1' },
   }
 
@@ -110,7 +110,7 @@ describe('The words of notifications', () => {
 
   test.each([
     [
-      'payout.held',
+      'payout.stopped',
       { id: 'pay_01m7z134d8fetv1hwd26y1yksm', reason: 'refused' },
       '/dashboard/payments/pay_01m7z134d8fetv1hwd26y1yksm',
     ],

@@ -56,7 +56,7 @@ describe('The command settlement', () => {
     expect((await settlement('status')).text).toMatch(/stopped\(operator\) +1 payout /)
     expect((await settlement('hold', id, ...SIGNED)).code).toBe(0)
     await expect(settlement('release', id, ...SIGNED)).rejects.toThrow(`pinrail payments decide ${id} settle`)
-    expect((await fixture.payout(id)).state).toBe('held')
+    expect((await fixture.payout(id)).state).toBe('stopped')
   })
 
   test.each([

@@ -56,7 +56,7 @@ describe('Accounts, payments and webhooks', () => {
 
   const insertPayout = (id: string, { state, reason }: { state: string; reason: string | null }) =>
     shop.db.query(
-      `insert into payout (payment_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce, state, hold_reason)
+      `insert into payout (payment_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce, state, stop_reason)
        values ($1, false, 137, $2, $2, $2, 1000000, $3, $4, $5)`,
       [id, `0x${'1'.repeat(40)}`, `0x${randomBytes(32).toString('hex')}`, state, reason],
     )
@@ -411,7 +411,7 @@ describe('Accounts, payments and webhooks', () => {
         [body['id'], ids],
       )
       for (const [at, id] of ids.entries())
-        await insertPayout(id, { state: 'held', reason: at === 2 ? 'blacklisted' : 'policy' })
+        await insertPayout(id, { state: 'stopped', reason: at === 2 ? 'blacklisted' : 'policy' })
       const retry = (...args: string[]) => inTest('payments', 'retry-stopped', ...args, ...SIGNED)
       const dry = await retry('policy', '--dry-run')
       expect(dry.code).toBe(0)

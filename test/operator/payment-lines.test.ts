@@ -32,7 +32,7 @@ const writtenOff: StoredDecision = {
   operator: 'mira',
   reason: 'claimed',
 }
-const voided = { state: 'voided', holdReason: null, recipient: '0x1', txHash: HASH, proof: { txHash: HASH } }
+const voided = { state: 'voided', stopReason: null, recipient: '0x1', txHash: HASH, proof: { txHash: HASH } }
 
 function listLines(state: PaymentWithAttempts, more: { decisions?: StoredDecision[]; payout?: object } = {}): string[] {
   const payout = (more.payout ?? null) as PayoutView | null

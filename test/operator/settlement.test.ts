@@ -40,7 +40,7 @@ describe('payouts', () => {
     expect(await change('hold', id)).toBe(0)
     const runner = fixture.runner()
     await fixture.finalize(runner)
-    expect(await state(id)).toBe('held')
+    expect(await state(id)).toBe('stopped')
     expect(await showStatus(operation())).toBe(1)
     expect(said[0]).toMatch(
       /^No other payout waits to be paid, but look at this: 1 payout of [\d.]+ USDC is stopped \(operator\) until an operator decides \(pay_\w+: stopped by an operator at the command line\)\.$/,
@@ -333,7 +333,7 @@ describe('The status of settlement', () => {
     const runner = fixture.runner()
     await runner.tick()
     await runner.tick()
-    expect((await fixture.payout(queued!.paymentId)).holdReason).toBe('funds')
+    expect((await fixture.payout(queued!.paymentId)).stopReason).toBe('funds')
     const found = await status()
     expect(found.first).toMatch(
       /^No money is moving: the treasury has 999\d+\.\d{6} USDC, and payouts of 999999\.999999 USDC wait for it\.$/,
@@ -371,7 +371,7 @@ describe('The status of settlement', () => {
     expect(found.first).toBe(
       `No other payout waits to be paid (${found.json.settled.count} settled in the last ten minutes), but look at this: 1 payout of 1000000.000001 USDC is stopped (policy) until an operator decides (${id}: ${why}).`,
     )
-    expect([found.code, kinds(found)]).toEqual([1, ['held']])
+    expect([found.code, kinds(found)]).toEqual([1, ['payout_stopped']])
     expect(await waitsWith(id, 'under_review', 'payout_stopped')).toMatchObject([
       { kind: 'review', detail: `payout_stopped: it is stopped (policy: ${why})` },
     ])
@@ -433,7 +433,7 @@ describe('The status of settlement', () => {
       const queued = await fixture.queue([{ micro: 4_000_000n }, { micro: 4_000_000n }])
       fixture.clock.now = new Date(Date.now() + 120_000)
       await fixture.finalize(fixture.runner({ options: { maxMicroPerDay: 5_000_000n } }), 3)
-      expect((await fixture.payout(queued[1]!.paymentId)).holdReason).toBe('limit')
+      expect((await fixture.payout(queued[1]!.paymentId)).stopReason).toBe('limit')
       const found = await status()
       expect(found.first).toBe(
         'No money is moving: the treasury has signed as much as it may in 24 hours (PAYOUT_MAX_USDC_PER_DAY), and 1 payout of 4.000000 USDC waits.',
@@ -463,7 +463,7 @@ describe('The status of settlement', () => {
       async (_case, kind, begin, end) => {
         await begin()
         const queued = await fixture.queue(Array.from({ length: 60 }, () => ({})))
-        fixture.heard.held.length = 0
+        fixture.heard.stopped.length = 0
         const runner = fixture.runner()
         await fixture.finalize(runner, 3)
         const found = await status()
@@ -471,7 +471,7 @@ describe('The status of settlement', () => {
         expect(new Set(await states(queued))).toEqual(
           new Set([kind === 'treasury_delegated' ? 'authorized' : 'queued']),
         )
-        expect(fixture.heard.held).toEqual([])
+        expect(fixture.heard.stopped).toEqual([])
         expect(found.first).toMatch(
           /^No money is moving: payouts have waited for \d+ s: the (USDC contract|treasury 0x)/,
         )

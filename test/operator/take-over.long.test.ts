@@ -84,7 +84,7 @@ describe('A take-over', () => {
     for (const { hash } of sent as { hash: Hex }[]) await fixture.chain.dropTransaction({ hash })
     const [untouched] = await rotation.queueOn(old, [{}])
     await fixture.db.query(
-      `update payout set state = 'held', hold_reason = 'operator', hold_detail = 'wait', lane_wallet = null, lane_nonce = null
+      `update payout set state = 'stopped', stop_reason = 'operator', stop_detail = 'wait', lane_wallet = null, lane_nonce = null
        where payment_id = $1`,
       [kept!.paymentId],
     )
@@ -100,7 +100,7 @@ describe('A take-over', () => {
       expect(await rotation.found(payout)).toMatchObject({ state: 'settled' })
       expect(await fixture.balance(payout.recipient)).toBe(payout.micro)
     }
-    expect(await rotation.found(kept!)).toMatchObject({ state: 'held', holdReason: 'operator' })
+    expect(await rotation.found(kept!)).toMatchObject({ state: 'stopped', stopReason: 'operator' })
     expect((await fixture.payout(kept!.paymentId)).treasury).toBe(lowerCaseAddress(successor))
     expect(await rotation.found(unwanted!)).toMatchObject({ state: 'voided' })
     for (const { recipient } of [kept!, unwanted!]) expect(await fixture.balance(recipient)).toBe(0n)

@@ -230,7 +230,7 @@ describe('Alerts that are raised', () => {
       bad: { 'pinrail_payouts_oldest_seconds{state="broadcast"}': '601x60' },
       fine: {
         'pinrail_payouts_oldest_seconds{state="broadcast"}': '600x60',
-        'pinrail_payouts_oldest_seconds{state="held"}': '9000x60',
+        'pinrail_payouts_oldest_seconds{state="stopped"}': '9000x60',
       },
     },
     PinrailPartFails: {
@@ -238,14 +238,14 @@ describe('Alerts that are raised', () => {
       labels: { part: 'signing', cause: 'failure' },
     },
     PinrailDailyLimit: {
-      bad: { 'pinrail_payouts{state="held",reason="limit"}': '1x60' },
-      fine: { 'pinrail_payouts{state="held",reason="funds"}': '1x60' },
+      bad: { 'pinrail_payouts{state="stopped",reason="limit"}': '1x60' },
+      fine: { 'pinrail_payouts{state="stopped",reason="funds"}': '1x60' },
     },
     PinrailPayoutsHeld: {
-      bad: { 'pinrail_payouts{state="held",reason="blacklisted"}': '1x60' },
+      bad: { 'pinrail_payouts{state="stopped",reason="blacklisted"}': '1x60' },
       fine: {
-        'pinrail_payouts{state="held",reason="funds"}': '1x60',
-        'pinrail_payouts{state="held",reason="limit"}': '1x60',
+        'pinrail_payouts{state="stopped",reason="funds"}': '1x60',
+        'pinrail_payouts{state="stopped",reason="limit"}': '1x60',
       },
       labels: { reason: 'blacklisted' },
     },

@@ -6,7 +6,7 @@ import { loadPayment, lockPayments } from '../../src/db/payments/payments.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
 import { markRestored } from '../../src/db/settlement/observer/forgotten.ts'
 import { listSettlementAttention } from '../../src/db/settlement/observer/standing.ts'
-import { holdPayout, readPayout, requestVoid } from '../../src/db/settlement/payouts.ts'
+import { stopPayout, readPayout, requestVoid } from '../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import type { Booking } from '../../src/domain/ledger.ts'
 import { renderPayment } from '../../src/domain/payment/payment-object.ts'
@@ -84,7 +84,7 @@ describe('payouts that are proved', () => {
       await db.transaction(async (tx) => {
         await lockPayments(tx, [ids[0]!])
         expect(await apply(ids[0]!)).toMatchObject({ ended: 1, failed: [] })
-        await holdPayout(tx, ids[0]!, 'looked at it')
+        await stopPayout(tx, ids[0]!, 'looked at it')
       })
       expect(await apply(ids[0]!)).toMatchObject({ ended: 1, failed: [] })
       expect((await fixture.payment(ids[0]!)).status).toBe('succeeded')
@@ -591,7 +591,7 @@ describe('the order of locks', () => {
   const dead = { treasury: TREASURY, authNonce: HASH, isStolen: false, isVoid: true, successor: null, validBefore: 1 }
 
   const set = (id: string, state: string, reason: string | null = null) =>
-    db.query('update payout set state = $2, hold_reason = $3 where payment_id = $1', [id, state, reason])
+    db.query('update payout set state = $2, stop_reason = $3 where payment_id = $1', [id, state, reason])
 
   /** The number of connections that wait for a lock. */
   const waiting = async (): Promise<number> => {
@@ -641,9 +641,9 @@ describe('the order of locks', () => {
 
   describe('Money that is taken back, which voids its payout', () => {
     test.each([
-      ['a signature after a hold', 'held', 'funds'],
+      ['a signature after a hold', 'stopped', 'funds'],
       ['a void that is proved by its time', 'voiding', null],
-      ['another treasury', 'held', 'policy'],
+      ['another treasury', 'stopped', 'policy'],
       ['a hold at the command line', 'queued', null],
     ])(
       '%s waits for its turn while the money is taken back, and neither is cut off as a deadlock',

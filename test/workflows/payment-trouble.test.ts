@@ -3,7 +3,7 @@ import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { until } from '../../scripts/test/until.ts'
 import { findImbalances } from '../../src/db/ledger.ts'
 import { lockPayments } from '../../src/db/payments/payments.ts'
-import { holdPayout } from '../../src/db/settlement/payouts.ts'
+import { stopPayout } from '../../src/db/settlement/payouts.ts'
 import { SETTLE_ACTIVITY_ID } from '../../src/domain/ids.ts'
 import { convertToMicroUsdc } from '../../src/domain/money.ts'
 import { OTHER_TOKEN } from '../../src/domain/payment/reading.ts'
@@ -410,12 +410,12 @@ describe('Callbacks whose order cannot be read', () => {
     test('neither the settlement’s own command nor another decision releases the payout of a payment on hold', async () => {
       const { paymentId } = await payoutStopped()
       await decide(paymentId, 'hold')
-      const release = fixture.db.transaction((tx) => fixture.hooks.onReleased(tx, { paymentId }))
+      const release = fixture.db.transaction((tx) => fixture.hooks.onResumed(tx, { paymentId }))
       await expect(release).rejects.toThrow('An operator holds the payment')
       await decide(paymentId, 'settle')
       expect(await payment(paymentId)).toMatchObject({ status: 'under_review', statusReason: 'held', held: true })
       const { rows } = await fixture.db.query('select state from payout where payment_id = $1', [paymentId])
-      expect(rows).toEqual([{ state: 'held' }])
+      expect(rows).toEqual([{ state: 'stopped' }])
       await decide(paymentId, 'release')
       await settled(paymentId)
     })
@@ -426,10 +426,10 @@ describe('Callbacks whose order cannot be read', () => {
       await untilStatus(paymentId, 'settling')
       const held = { paymentId, reason: 'blacklisted', detail: 'the wallet is on the list' } as const
       await fixture.db.transaction(async (tx) => {
-        expect(await holdPayout(tx, paymentId, held.detail)).toBe(true)
-        await fixture.hooks.onHeld(tx, held)
+        expect(await stopPayout(tx, paymentId, held.detail)).toBe(true)
+        await fixture.hooks.onStopped(tx, held)
       })
-      const { rows: notices } = await fixture.db.query("select data from notice where kind = 'payout.held'")
+      const { rows: notices } = await fixture.db.query("select data from notice where kind = 'payout.stopped'")
       expect(notices).toContainEqual({ data: { id: held.paymentId, reason: held.reason } })
       await fixture.relay.completeTransfers()
       await untilReviewed(paymentId, 'payout_stopped')
@@ -698,7 +698,7 @@ describe('Decisions about a payment', () => {
       await fixture.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
       await fixture.db.transaction((tx) =>
-        fixture.hooks.onHeld(tx, { paymentId, reason: 'blacklisted', detail: 'the wallet is blacklisted' }),
+        fixture.hooks.onStopped(tx, { paymentId, reason: 'blacklisted', detail: 'the wallet is blacklisted' }),
       )
       await fixture.relay.completeTransfers()
       await untilReviewed(paymentId, 'payout_stopped')

@@ -213,7 +213,7 @@ describe('Long waits', () => {
       await fixture.pay('wallet_app', made.attemptId)
       await untilStatus(made.paymentId, 'settling')
       expect(await decide(made.paymentId, 'hold')).toMatchObject({ status: 'under_review' })
-      expect(await readPayout(made.paymentId)).toBe('held')
+      expect(await readPayout(made.paymentId)).toBe('stopped')
       await fixture.relay.completeTransfers()
       await fixture.skip('2 minutes')
       return made
@@ -242,7 +242,7 @@ describe('Long waits', () => {
       await fixture.faultAt('wallet_app', { fault: 'server_error', operation: 'read' })
       await decide(paymentId, 'release')
       await fixture.skip('10 seconds')
-      expect([(await payment(paymentId)).status, await readPayout(paymentId)]).toEqual(['processing', 'held'])
+      expect([(await payment(paymentId)).status, await readPayout(paymentId)]).toEqual(['processing', 'stopped'])
       await fixture.clearFaults()
       await skipWhileConverting(paymentId)
       await untilStatus(paymentId, 'settling')

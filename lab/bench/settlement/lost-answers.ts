@@ -31,7 +31,7 @@ export async function measureLostAnswers(setup: Setup, payouts: number): Promise
     return 'lose_response'
   }
   const failures = new Set<string>()
-  const onHeld = async (_tx: unknown, { paymentId }: { paymentId: string }): Promise<void> =>
+  const onStopped = async (_tx: unknown, { paymentId }: { paymentId: string }): Promise<void> =>
     void failures.add(paymentId)
   try {
     const { treasuryKey, relayerKeys } = setup
@@ -45,7 +45,7 @@ export async function measureLostAnswers(setup: Setup, payouts: number): Promise
       log: { info: ignore, warn: ignore, error: ignore },
       codec: { ...multicallCodec, maxItems: 1 },
       options: { rebroadcastMs: 0 },
-      hooks: { onHeld, onVoided: onHeld },
+      hooks: { onStopped, onVoided: onStopped },
     })
     const owed = Array.from({ length: payouts }, (_owed, index) => ({
       paymentId: `pay_lost_${index}`,
@@ -60,7 +60,7 @@ export async function measureLostAnswers(setup: Setup, payouts: number): Promise
       await setup.chain.mine({ blocks: 1 })
     }
     const settled = await count(`state = 'settled'`)
-    const ended = await count(`state in ('held', 'voiding', 'voided')`)
+    const ended = await count(`state in ('stopped', 'voiding', 'voided')`)
     return { settled, failed: failures.size + ended, lost, sends }
   } finally {
     await proxy.close()

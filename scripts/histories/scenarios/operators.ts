@@ -102,7 +102,7 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
     await fixture.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
     await untilRow(paymentId, 'status', 'settling')
     const held = { paymentId, reason: 'blacklisted' as const, detail: 'the wallet is blacklisted' }
-    await fixture.db.transaction((tx) => fixture.hooks.onHeld(tx, held))
+    await fixture.db.transaction((tx) => fixture.hooks.onStopped(tx, held))
     await fixture.relay.completeTransfers()
     await untilState(paymentId, 'under_review')
     await fixture.settle(paymentId)

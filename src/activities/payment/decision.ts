@@ -73,17 +73,17 @@ async function carryOut({ payouts }: PaymentDeps, { draft, tx, order }: Carrying
   })
   draft.setFunds(withAnswer(before, answer))
   await insertDecision(tx, { ...order, attemptId, outside, version: state.payment.version + 1, at: draft.at })
-  if (say === 'hold') await holdPayout(draft, { tx, payouts, reason })
+  if (say === 'hold') await stopPayout(draft, { tx, payouts, reason })
 }
 
 /** A hold that comes too late is refused. */
-async function holdPayout(
+async function stopPayout(
   draft: PaymentDraft,
   { tx, payouts, reason }: { readonly tx: Tx; readonly payouts: PaymentDeps['payouts']; readonly reason: string },
 ): Promise<void> {
   const { id, payout } = draft.state.payment
   if (payout !== 'handed') return
-  if (!(await payouts.hold(tx, id, reason))) throw decisionRefused(PAYOUT_SIGNED)
+  if (!(await payouts.stop(tx, id, reason))) throw decisionRefused(PAYOUT_SIGNED)
   // Completes the activity that waits for the transfer: the next hand-over starts another one.
   draft.relayChange()
 }

@@ -30,7 +30,7 @@ export type PayoutQueue = {
     microUsdc: string
   }): Statement
   /** Stops a payout that was not sent. False if it is on its way or has ended. */
-  hold(tx: Tx, paymentId: string, detail: string): Promise<boolean>
+  stop(tx: Tx, paymentId: string, detail: string): Promise<boolean>
   /**
    * `voiding`: the engine is to prove that it can never be paid, even if a restored backup lacks it. `none`: there was
    * no payout. `ended`: paid or voided.

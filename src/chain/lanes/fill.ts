@@ -1,6 +1,6 @@
 import type { Hex } from '../../domain/hex.ts'
-import type { HoldReason, SignedPayout } from '../../domain/settlement/payout.ts'
-import { hold } from '../authorizer.ts'
+import type { PayoutStopReason, SignedPayout } from '../../domain/settlement/payout.ts'
+import { stop } from '../authorizer.ts'
 import { CLOCK_MARGIN, type SettlementDeps } from '../context.ts'
 import type { Rests } from '../rests.ts'
 import { simulate } from '../simulate.ts'
@@ -18,7 +18,7 @@ const RENEWAL_SECONDS = 10 * 60
 const MAX_REFUSALS = 3
 
 /** `token`: the payout is not the cause. The cause of every other stop reason may be the treasury as well. */
-type Meaning = HoldReason | 'wait' | 'requeue' | 'token'
+type Meaning = PayoutStopReason | 'wait' | 'requeue' | 'token'
 
 /**
  * The meaning of the token's refusals for a payout. Texts: FiatTokenV2_2, EIP3009.sol, Blacklistable.sol, Pausable.sol.
@@ -79,7 +79,7 @@ async function renew(deps: SettlementDeps, payouts: readonly SignedPayout[], vie
   const expiring: SignedPayout[] = []
   for (const payout of payouts) {
     if (payout.refusals >= MAX_REFUSALS && payout.state === 'authorized')
-      await hold(deps, payout, { reason: 'refused', detail: `the token refused it ${payout.refusals} times` })
+      await stop(deps, payout, { reason: 'refused', detail: `the token refused it ${payout.refusals} times` })
     else if (payout.signed.validBefore !== null && payout.signed.validBefore < limit) expiring.push(payout)
     else fresh.push(payout)
   }
@@ -106,7 +106,7 @@ async function preflight(deps: SettlementDeps, batch: readonly SignedPayout[], r
       looks.set(item.treasury, look)
       // A cancellation can only be tried again.
       if ((await look) !== 'pays' || meaning === 'token' || item.state === 'voiding') continue
-      await hold(deps, item, { reason: meaning, detail: reason })
+      await stop(deps, item, { reason: meaning, detail: reason })
     }
   }
   return good

@@ -1,12 +1,12 @@
 -- The state of a payment matches the state of its payout.
 -- To do: The settlement could not update the payment. See `pinrail settlement status`: a payout with a hook error is tried again every half minute.
 select m.id as subject, format('the payment has its payout as %s, and the payout is %s', m.payout,
-  coalesce(concat_ws(': ', p.state, p.hold_reason), 'not there')) as difference
+  coalesce(concat_ws(': ', p.state, p.stop_reason), 'not there')) as difference
 from payment m left join payout p on p.payment_id = m.id
 where m.id = any($1) and not case m.payout
     when 'handed' then coalesce(p.state in ('queued', 'authorized', 'assigned', 'mined')
-      or p.hold_reason in ('funds', 'limit', 'operator'), false)
-    when 'stopped' then coalesce(p.state = 'held', false)
+      or p.stop_reason in ('funds', 'limit', 'operator'), false)
+    when 'stopped' then coalesce(p.state = 'stopped', false)
     when 'voiding' then coalesce(p.state = 'voiding', false)
     when 'void' then coalesce(p.state = 'voided', true)
     when 'paid' then coalesce(p.state in ('settled', 'voided'), false)

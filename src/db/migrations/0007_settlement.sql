@@ -10,10 +10,10 @@ create table payout (
   micro_usdc units not null check (micro_usdc > 0),
   auth_nonce chain_hash not null,
   state text not null default 'queued' check (state in
-    ('queued', 'authorized', 'assigned', 'mined', 'settled', 'held', 'voiding', 'voided')),
-  hold_reason text check (hold_reason in
+    ('queued', 'authorized', 'assigned', 'mined', 'settled', 'stopped', 'voiding', 'voided')),
+  stop_reason text check (stop_reason in
     ('funds', 'limit', 'blacklisted', 'policy', 'refused', 'operator')),
-  hold_detail text,
+  stop_detail text,
   lane_wallet chain_address,
   lane_nonce bigint,
   mined_number bigint,
@@ -25,7 +25,7 @@ create table payout (
   updated_at timestamptz not null default now(),
   -- The nonce first: it alone finds the row.
   unique (auth_nonce, treasury, token, chain_id),
-  check ((state = 'held') = (hold_reason is not null)),
+  check ((state = 'stopped') = (stop_reason is not null)),
   check ((lane_wallet is null) = (lane_nonce is null))
 );
 comment on table payout is
@@ -35,18 +35,18 @@ comment on column payout.auth_nonce is
   'Its EIP-3009 nonce, derived from payment and treasury: the token contract refuses a second transfer, whatever happens to this database.';
 comment on column payout.state is
   '`queued`: waits for a signature. `authorized`: signed. `assigned`: in an envelope. `mined`: seen in a block that is not final. `voiding`: to be canceled on chain.';
-comment on column payout.hold_reason is '`funds` and `limit` end without an operator. Null: not held.';
+comment on column payout.stop_reason is '`funds` and `limit` end without an operator. Null: not stopped.';
 comment on column payout.lane_wallet is 'The envelope that carries it now (`lane_tx`); null: none.';
 comment on column payout.mined_number is
   'The newest block when its nonce was first seen used, which is not final: a reorganization clears it. Null: not seen.';
 comment on column payout.refusals is
   'How many final envelopes did not move it although the simulation had shown that they would.';
 comment on column payout.hook_error is
-  'Why the payment could not record the end or the hold of the payout; null: no failure. It is tried again at `hook_retry_at`.';
+  'Why the payment could not record the end or the stop of the payout; null: no failure. It is tried again at `hook_retry_at`.';
 comment on column payout.rests_until is 'For one that waits for a proof that it can be paid no more: not looked at before; null: in the next round.';
 -- The conditions of the next three are those of the statements in src/db/settlement/queue.ts, word for word.
 create index payout_payable on payout (chain_id, token, livemode, recipient, created_at, payment_id)
-  where (state = 'queued' or state = 'held' and hold_reason in ('funds', 'limit'));
+  where (state = 'queued' or state = 'stopped' and stop_reason in ('funds', 'limit'));
 create index payout_sendable on payout (chain_id, token, created_at, payment_id)
   where (state = 'voiding' or state = 'authorized' and lane_wallet is null);
 create index payout_seen on payout (chain_id, token) where mined_number is not null and state not in ('settled', 'voided');

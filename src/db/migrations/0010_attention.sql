@@ -90,8 +90,8 @@ create view settlement_attention as
   select livemode, 'payout_hook' as kind, payment_id as subject, hook_error as detail, updated_at as since
     from payout where hook_error is not null and state not in ('settled', 'voided')
   union all
-  select livemode, 'payout_held', payment_id, hold_reason || ': ' || coalesce(hold_detail, ''), updated_at
-    from payout where state = 'held' and hold_reason not in ('funds', 'limit')
+  select livemode, 'payout_stopped', payment_id, stop_reason || ': ' || coalesce(stop_detail, ''), updated_at
+    from payout where state = 'stopped' and stop_reason not in ('funds', 'limit')
   union all
   select null, 'treasury_log', tx_hash || ':' || log_index, hook_error, finalized_at
     from treasury_log where applied_at is null and hook_error is not null

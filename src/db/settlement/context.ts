@@ -3,7 +3,7 @@ import type { RecordedDeposit } from '../../domain/settlement/deposit.ts'
 import type {
   BalanceDifference,
   GasSpent,
-  HoldReason,
+  StoppedPayout,
   Settlement,
   TreasuryMovement,
   VoidProof,
@@ -13,13 +13,13 @@ import { type Db, execute, type Statement, sql, type Tx } from '../db.ts'
 export type SettlementScope = { readonly livemode: boolean; readonly chainId: number; readonly token: Hex }
 
 /**
- * The writes in the transaction that changes payouts. A hook that throws undoes only its own payments. `onHeld`
- * receives every new reason, `onReleased` each payout whose stop has ended automatically.
+ * The writes in the transaction that changes payouts. A hook that throws undoes only its own payments. `onStopped`
+ * receives every new reason, `onResumed` each payout whose stop has ended automatically.
  */
 export type SettlementHooks = {
   onSettled(tx: Tx, settlements: readonly Settlement[]): Promise<void>
-  onHeld(tx: Tx, held: { paymentId: string; reason: HoldReason; detail: string }): Promise<void>
-  onReleased(tx: Tx, released: { paymentId: string }): Promise<void>
+  onStopped(tx: Tx, stopped: StoppedPayout): Promise<void>
+  onResumed(tx: Tx, resumed: { paymentId: string }): Promise<void>
   onVoided(tx: Tx, proof: VoidProof): Promise<void>
   onDeposit(tx: Tx, deposit: RecordedDeposit): Promise<void>
   onTreasuryMovement(tx: Tx, movement: TreasuryMovement): Promise<void>

@@ -140,7 +140,7 @@ export function moveDead(
               and (i.chain_id, i.wallet, i.nonce, i.payment_id) = (p.chain_id, p.lane_wallet, p.lane_nonce, p.payment_id))
           update payout p set treasury = g."to", auth_nonce = g."toNonce", lane_wallet = null, lane_nonce = null,
             mined_number = null, rests_until = null, refusals = 0, updated_at = now(),
-            state = case when p.state in ('held', 'voiding') then p.state else 'queued' end
+            state = case when p.state in ('stopped', 'voiding') then p.state else 'queued' end
           from given g where p.payment_id = g."paymentId"`,
     )
     return moved.length

@@ -49,7 +49,7 @@ export function createSettlementJournal(context: JournalContext) {
     readSignedBefore: bind(signatures.readSignedBefore),
     readAuthorizedSince: bind(signatures.readAuthorizedSince),
     storeSignatures: bind(signatures.storeSignatures),
-    hold: bind(queue.hold),
+    stop: bind(queue.stop),
     requeue: bind(queue.requeue),
     stampTreasuries: bind(treasuries.stampTreasuries),
     reportPart: bind(parts.reportPart),

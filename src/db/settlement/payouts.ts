@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import type { MicroUsdc } from '../../domain/money.ts'
-import { HOLD_REASONS, type HoldReason, PAYOUT_STATES, type PayoutState } from '../../domain/settlement/payout.ts'
+import { PAYOUT_STOP_REASONS, type PayoutStopReason, PAYOUT_STATES, type PayoutState } from '../../domain/settlement/payout.ts'
 import { payoutNonce } from '../../evm/payout-nonce.ts'
 import { execute, many, maybeOne, type Queryable, type Statement, sql, type Tx } from '../db.ts'
 
@@ -37,8 +37,8 @@ export function payoutInsert(payout: NewPayout): Statement {
     from payment, done where id = ${payout.paymentId} and livemode = ${payout.livemode}
     on conflict (payment_id) do update set (chain_id, token, recipient, micro_usdc)
         = (excluded.chain_id, excluded.token, excluded.recipient, excluded.micro_usdc),
-      (state, hold_reason, hold_detail, refusals, updated_at) = (select 'queued', null, null, 0, now() where p.state = 'held'
-        union all select p.state, p.hold_reason, p.hold_detail, p.refusals, p.updated_at where p.state <> 'held')`
+      (state, stop_reason, stop_detail, refusals, updated_at) = (select 'queued', null, null, 0, now() where p.state = 'stopped'
+        union all select p.state, p.stop_reason, p.stop_detail, p.refusals, p.updated_at where p.state <> 'stopped')`
 }
 
 export async function queuePayout(tx: Tx, payout: NewPayout): Promise<void> {
@@ -50,8 +50,8 @@ export async function queuePayout(tx: Tx, payout: NewPayout): Promise<void> {
 const payoutView = z.object({
   payment_id: z.string(),
   state: z.enum(PAYOUT_STATES),
-  hold_reason: z.enum(HOLD_REASONS).nullable(),
-  hold_detail: z.string().nullable(),
+  stop_reason: z.enum(PAYOUT_STOP_REASONS).nullable(),
+  stop_detail: z.string().nullable(),
   recipient: hex,
   treasury: hex,
   micro_usdc: z.string(),
@@ -71,8 +71,8 @@ const payoutView = z.object({
 export type PayoutView = {
   readonly paymentId: string
   readonly state: PayoutState
-  readonly holdReason: (typeof HOLD_REASONS)[number] | null
-  readonly holdDetail: string | null
+  readonly stopReason: (typeof PAYOUT_STOP_REASONS)[number] | null
+  readonly stopDetail: string | null
   readonly recipient: Hex
   readonly treasury: Hex
   readonly microUsdc: MicroUsdc
@@ -100,7 +100,7 @@ export async function readPayout(db: Queryable, paymentId: string): Promise<Payo
   const row = await maybeOne(
     db,
     payoutView,
-    sql`select p.payment_id, ${shownState} as state, p.hold_reason, p.hold_detail, p.recipient, p.treasury, p.micro_usdc::text,
+    sql`select p.payment_id, ${shownState} as state, p.stop_reason, p.stop_detail, p.recipient, p.treasury, p.micro_usdc::text,
           p.auth_nonce, p.lane_wallet, p.lane_nonce, p.hook_error, l.tx_hash, l.log_index, l.block_number, l.block_hash,
           l.finalized_at, l.gas_share::text,
           (select a.tx_hash from lane_tx_attempt a where a.chain_id = p.chain_id and a.wallet = p.lane_wallet
@@ -115,8 +115,8 @@ export async function readPayout(db: Queryable, paymentId: string): Promise<Payo
   return {
     paymentId: row.payment_id,
     state: row.state,
-    holdReason: row.hold_reason,
-    holdDetail: row.hold_detail,
+    stopReason: row.stop_reason,
+    stopDetail: row.stop_detail,
     recipient: row.recipient,
     treasury: row.treasury,
     microUsdc: row.micro_usdc,
@@ -142,12 +142,12 @@ const paymentIdRow = z.object({ payment_id: z.string() })
 /** The oldest first. */
 export async function listStopped(
   db: Queryable,
-  { reason, limit }: { reason: HoldReason; limit: number },
+  { reason, limit }: { reason: PayoutStopReason; limit: number },
 ): Promise<string[]> {
   const rows = await many(
     db,
     paymentIdRow,
-    sql`select payment_id from payout where state = 'held' and hold_reason = ${reason} and livemode = ${db.livemode}
+    sql`select payment_id from payout where state = 'stopped' and stop_reason = ${reason} and livemode = ${db.livemode}
         order by created_at, payment_id limit ${limit}`,
   )
   return rows.map((row) => row.payment_id)
@@ -165,7 +165,7 @@ export async function requestVoid(tx: Tx, paymentId: string): Promise<boolean> {
             where payment_id = ${paymentId} and livemode = ${tx.livemode} and state not in ('settled', 'voided') for update),
           items as (update lane_tx_item i set outcome = 'moved' from before b where b.state <> 'voiding'
             and (i.chain_id, i.wallet, i.nonce, i.payment_id) = (b.chain_id, b.lane_wallet, b.lane_nonce, b.payment_id))
-        update payout p set state = 'voiding', hold_reason = null, hold_detail = null, mined_number = null,
+        update payout p set state = 'voiding', stop_reason = null, stop_detail = null, mined_number = null,
           -- Asked for again it is as old as before.
           updated_at = case b.state when 'voiding' then p.updated_at else now() end,
           lane_wallet = case b.state when 'voiding' then p.lane_wallet end,
@@ -186,11 +186,11 @@ const canBeSentByAnybody = (paymentId: string): Statement => sql`exists (
     and s.valid_before > extract(epoch from now()) - ${UNREAD_SECONDS})`
 
 /** False if it is on its way, voiding or ended, or if anybody can send it again: only a void prevents that. */
-export async function holdPayout(tx: Tx, paymentId: string, detail: string): Promise<boolean> {
+export async function stopPayout(tx: Tx, paymentId: string, detail: string): Promise<boolean> {
   const changed = await execute(
     tx,
-    sql`update payout set state = 'held', hold_reason = 'operator', hold_detail = ${detail}, updated_at = now()
-        where payment_id = ${paymentId} and livemode = ${tx.livemode} and state in ('queued', 'authorized', 'held')
+    sql`update payout set state = 'stopped', stop_reason = 'operator', stop_detail = ${detail}, updated_at = now()
+        where payment_id = ${paymentId} and livemode = ${tx.livemode} and state in ('queued', 'authorized', 'stopped')
           and lane_wallet is null and not exists (select 1 from lane_tx_item i join lane_tx t using (chain_id, wallet, nonce)
             where i.payment_id = ${paymentId} and t.state in ('reserved', 'signed', 'broadcast'))
           and not ${canBeSentByAnybody(paymentId)}`,
@@ -199,11 +199,11 @@ export async function holdPayout(tx: Tx, paymentId: string, detail: string): Pro
 }
 
 /** Returns a stopped payout to the queue, where every check is made again. False if it was not stopped. */
-export async function releasePayout(tx: Tx, paymentId: string): Promise<boolean> {
+export async function resumePayout(tx: Tx, paymentId: string): Promise<boolean> {
   const changed = await execute(
     tx,
-    sql`update payout set state = 'queued', hold_reason = null, hold_detail = null, refusals = 0, updated_at = now()
-        where payment_id = ${paymentId} and livemode = ${tx.livemode} and state = 'held'`,
+    sql`update payout set state = 'queued', stop_reason = null, stop_detail = null, refusals = 0, updated_at = now()
+        where payment_id = ${paymentId} and livemode = ${tx.livemode} and state = 'stopped'`,
   )
   return changed === 1
 }

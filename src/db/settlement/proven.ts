@@ -108,7 +108,7 @@ async function end(
   const rows = ids.length
   await change(
     tx,
-    sql`update payout set state = case state when 'voided' then state else ${ending.state} end, hold_reason = null, hold_detail = null, lane_wallet = null,
+    sql`update payout set state = case state when 'voided' then state else ${ending.state} end, stop_reason = null, stop_detail = null, lane_wallet = null,
           lane_nonce = null, hook_error = null, hook_retry_at = null, updated_at = now()
         where payment_id = any(${ids})`,
     { rows, what: `payouts that are ${ending.state}` },

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import {
-  HOLD_REASONS,
-  type HoldReason,
+  PAYOUT_STOP_REASONS,
+  type StoppedPayout,
   PAYOUT_STATES,
   type Payout,
   type PayoutSignature,
@@ -23,7 +23,7 @@ const payoutRow = z.object({
   micro_usdc: z.string(),
   auth_nonce: hex,
   state: z.enum(PAYOUT_STATES),
-  hold_reason: z.enum(HOLD_REASONS).nullable(),
+  stop_reason: z.enum(PAYOUT_STOP_REASONS).nullable(),
   refusals: z.number(),
   created_at: z.date(),
 })
@@ -35,7 +35,7 @@ const signedRow = payoutRow.extend({
 })
 
 const payoutColumns = sql`p.payment_id, p.livemode, p.chain_id, p.token, p.treasury, p.recipient,
-  p.micro_usdc::text, p.auth_nonce, p.state, p.hold_reason, p.refusals, p.created_at`
+  p.micro_usdc::text, p.auth_nonce, p.state, p.stop_reason, p.refusals, p.created_at`
 
 function toPayout(row: z.infer<typeof payoutRow>): Payout {
   return {
@@ -48,7 +48,7 @@ function toPayout(row: z.infer<typeof payoutRow>): Payout {
     microUsdc: row.micro_usdc,
     authNonce: row.auth_nonce,
     state: row.state,
-    holdReason: row.hold_reason,
+    stopReason: row.stop_reason,
     refusals: row.refusals,
     createdAt: row.created_at,
   }
@@ -74,8 +74,8 @@ export async function readSigned(db: Queryable, where: Statement, limit: number)
   return rows.map(toSigned)
 }
 
-/** Stopped for one of PASSING_HOLDS, as in the index payout_payable, word for word. */
-export const passing = sql`p.state = 'held' and p.hold_reason in ('funds', 'limit')`
+/** Stopped for one of PASSING_STOPS, as in the index payout_payable, word for word. */
+export const passing = sql`p.state = 'stopped' and p.stop_reason in ('funds', 'limit')`
 
 /** As in the index payout_payable, word for word. */
 export const payable = sql`(p.state = 'queued' or ${passing})`
@@ -196,20 +196,20 @@ export function readAssignable(
 }
 
 /** `unchanged`: stopped for this reason already, locked by another transaction, or waiting for another try. */
-export type Holding = 'held' | 'unchanged' | FailedHook
+export type StopResult = 'stopped' | 'unchanged' | FailedHook
 
 /**
  * Stops a payout that is in no envelope, and calls the hook in the same transaction. Only a new reason is reported: a
  * payout that is still short of funds is not announced again. One whose hook throws stays as it was, is tried again
  * after half a minute, and delays no other; nor does one that another transaction has locked.
  */
-export async function hold(
+export async function stop(
   context: JournalContext,
-  held: { paymentId: string; reason: HoldReason; detail: string },
-): Promise<Holding> {
-  const { paymentId } = held
+  stopped: StoppedPayout,
+): Promise<StopResult> {
+  const { paymentId } = stopped
   try {
-    return (await context.db.transaction((tx) => holdIn(tx, context, held))) ? 'held' : 'unchanged'
+    return (await context.db.transaction((tx) => stopIn(tx, context, stopped))) ? 'stopped' : 'unchanged'
   } catch (failure) {
     const error = failure instanceof Error ? failure : new Error(String(failure))
     await delayHook(context.db, paymentId, error)
@@ -217,22 +217,22 @@ export async function hold(
   }
 }
 
-async function holdIn(tx: Tx, context: JournalContext, held: Parameters<typeof hold>[1]): Promise<boolean> {
-  const mayBeHeld = sql`${isInScope(context)} and p.payment_id = ${held.paymentId} and p.lane_wallet is null
+async function stopIn(tx: Tx, context: JournalContext, { paymentId, reason, detail }: StoppedPayout): Promise<boolean> {
+  const mayBeStopped = sql`${isInScope(context)} and p.payment_id = ${paymentId} and p.lane_wallet is null
     and (p.state in ('queued', 'authorized')
-      or ${passing} and p.hold_reason <> ${held.reason})
+      or ${passing} and p.stop_reason <> ${reason})
     and (p.hook_retry_at is null or p.hook_retry_at <= now())`
   // As `lockPaymentsFirst`. Most payouts that are short of funds have no new reason: then nothing is locked.
-  const found = sql`select 1 from payment join payout p on p.payment_id = payment.id where ${mayBeHeld}
+  const found = sql`select 1 from payment join payout p on p.payment_id = payment.id where ${mayBeStopped}
     for update of payment, p skip locked`
   if ((await execute(tx, found)) === 0) return false
   await execute(
     tx,
-    sql`update payout set state = 'held', hold_reason = ${held.reason}, hold_detail = ${held.detail}, updated_at = now(),
+    sql`update payout set state = 'stopped', stop_reason = ${reason}, stop_detail = ${detail}, updated_at = now(),
           hook_error = null, hook_retry_at = null
-        where payment_id = ${held.paymentId}`,
+        where payment_id = ${paymentId}`,
   )
-  await context.hooks.onHeld(tx, held)
+  await context.hooks.onStopped(tx, { paymentId, reason, detail })
   return true
 }
 

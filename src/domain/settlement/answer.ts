@@ -39,7 +39,7 @@ function describeRest({ queue }: Standing, settled: string): string {
 
 /** Reports a payout that has waited for long while nothing settled, if no other check has found the reason. */
 function findUnexplained({ queue, settled }: Standing, found: readonly Trouble[]): Trouble[] {
-  const oldest = Math.max(0, ...queue.filter(({ state }) => state !== 'held').map((entry) => entry.oldestSeconds))
+  const oldest = Math.max(0, ...queue.filter(({ state }) => state !== 'stopped').map((entry) => entry.oldestSeconds))
   if (oldest < LONG_SECONDS || settled.count > 0 || found.some(({ stops }) => stops)) return []
   return [
     {

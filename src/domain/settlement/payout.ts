@@ -3,6 +3,7 @@ import { formatUsdc, type MicroUsdc } from '../money.ts'
 
 /** One payout: the USDC transfer of one payment, as the settlement engine and the database see it. */
 
+/** Only `settled` and `voided` end a payout. */
 export const PAYOUT_STATES = [
   'queued',
   'authorized',
@@ -10,7 +11,7 @@ export const PAYOUT_STATES = [
   'broadcast',
   'mined',
   'settled',
-  'held',
+  'stopped',
   'voiding',
   'voided',
 ] as const
@@ -19,12 +20,17 @@ export type PayoutState = (typeof PAYOUT_STATES)[number]
 /**
  * Why a payout is stopped. `funds`: the treasury has too little USDC. `limit`: it has signed its limit for 24 hours.
  */
-export const HOLD_REASONS = ['funds', 'limit', 'blacklisted', 'policy', 'refused', 'operator'] as const
-/** `held` is visible and not final; only `settled` and `voided` end a payout. */
-export type HoldReason = (typeof HOLD_REASONS)[number]
+export const PAYOUT_STOP_REASONS = ['funds', 'limit', 'blacklisted', 'policy', 'refused', 'operator'] as const
+export type PayoutStopReason = (typeof PAYOUT_STOP_REASONS)[number]
+
+export type StoppedPayout = {
+  readonly paymentId: string
+  readonly reason: PayoutStopReason
+  readonly detail: string
+}
 
 /** Stops that end automatically when their cause ends; the others wait for an operator. */
-export const PASSING_HOLDS: readonly HoldReason[] = ['funds', 'limit']
+export const PASSING_STOPS: readonly PayoutStopReason[] = ['funds', 'limit']
 
 /** The amount and the recipient: fixed when the payout is queued. */
 export type Payout = {
@@ -37,7 +43,7 @@ export type Payout = {
   readonly microUsdc: MicroUsdc
   readonly authNonce: Hex
   readonly state: PayoutState
-  readonly holdReason: HoldReason | null
+  readonly stopReason: PayoutStopReason | null
   readonly refusals: number
   readonly createdAt: Date
 }

@@ -69,8 +69,8 @@ export type Standing = {
   }
 }
 
-/** `held`: stopped for funds. */
-export type Wanting = 'held' | 'queued' | 'authorized'
+/** `stopped`: stopped for funds. */
+export type Wanting = 'stopped' | 'queued' | 'authorized'
 
 /** A cause that keeps money from moving, or will. `stops`: no money moves while it lasts. */
 export type Trouble = {
@@ -94,7 +94,7 @@ export type Trouble = {
     | 'gas_above_cap'
     | 'part_fails'
     | 'not_mined'
-    | 'held'
+    | 'payout_stopped'
     | 'hook'
     | 'sweep'
     | 'void'

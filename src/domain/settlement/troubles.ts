@@ -49,7 +49,7 @@ export function findTroubles(standing: Standing): Trouble[] {
     findLowTreasuries,
     findDailyLimit,
     findUnmined,
-    findHolds,
+    findStoppedPayouts,
     findUncompared,
   ]
   return checks.flatMap((check) => check(standing))
@@ -117,10 +117,10 @@ function newestText({ nodes }: Standing['chain']): string {
 const FAILING_SECONDS = 30
 
 const WAITS: Readonly<Record<Part, readonly string[]>> = {
-  observing: ['queued', 'authorized', 'assigned', 'broadcast', 'mined', 'held', 'voiding'],
+  observing: ['queued', 'authorized', 'assigned', 'broadcast', 'mined', 'stopped', 'voiding'],
   deposits: [],
-  signing: ['queued', 'held'],
-  sending: ['queued', 'authorized', 'assigned', 'broadcast', 'held'],
+  signing: ['queued', 'stopped'],
+  sending: ['queued', 'authorized', 'assigned', 'broadcast', 'stopped'],
 }
 
 const REST_TODO: Readonly<Record<RestCause, string>> = {
@@ -269,12 +269,12 @@ function findStoppedLanes({ lanes, cursor }: Standing): Trouble[] {
 function findLowTreasuries({ queue, wanting, chain, parts, cursor }: Standing): Trouble[] {
   if (typeof cursor?.pausedReason === 'string') return []
   const failures = parts.map((part) => getFailure(part) ?? '').join()
-  const stops = queue.every(({ state }) => state === 'held')
+  const stops = queue.every(({ state }) => state === 'stopped')
   return [...new Set(wanting.map(({ treasury }) => treasury))].flatMap((wallet): Trouble[] => {
     const own = wanting.filter(({ treasury }) => treasury === wallet)
     const needed = own.reduce((sum, { micro }) => sum + BigInt(micro), 0n)
     const has = chain.treasuries.find((treasury) => treasury.wallet === wallet)?.micro ?? null
-    if (failures.includes(wallet) || (!own.some(({ state }) => state === 'held') && (has === null || has >= needed)))
+    if (failures.includes(wallet) || (!own.some(({ state }) => state === 'stopped') && (has === null || has >= needed)))
       return []
     const balance = has === null ? 'too little USDC' : `${formatUsdc(String(has))} USDC`
     const least = has === null || has >= needed ? '' : `at least ${formatUsdc(String(needed - has))} `
@@ -290,10 +290,10 @@ function findLowTreasuries({ queue, wanting, chain, parts, cursor }: Standing): 
 }
 
 function findDailyLimit({ queue }: Standing): Trouble[] {
-  const waiting = queue.filter(({ state, reason }) => state === 'held' && reason === 'limit')
+  const waiting = queue.filter(({ state, reason }) => state === 'stopped' && reason === 'limit')
   return waiting.map(({ count, micro }) => ({
     kind: 'daily_limit',
-    stops: queue.every(({ state }) => state === 'held'),
+    stops: queue.every(({ state }) => state === 'stopped'),
     what: `the treasury has signed as much as it may in 24 hours (PAYOUT_MAX_USDC_PER_DAY), and ${payoutsText(count)} of ${formatUsdc(micro)} USDC ${count === 1 ? 'waits' : 'wait'}`,
     todo: 'Find out first whether so much was to be paid. If it was, raise PAYOUT_MAX_USDC_PER_DAY and restart the workers, or wait: payouts continue automatically, hour by hour, as earlier ones become older than 24 hours. The treasury needs no USDC for it.',
   }))
@@ -371,7 +371,7 @@ const ATTENDED: readonly Attended[] = [
 function findAttended({ attention, queue, wanting }: Standing): Trouble[] {
   const stopsFor: Partial<Record<Trouble['kind'], boolean>> = {
     // A thief might have used up the limit.
-    unclaimed: queue.some(({ state, reason }) => state === 'held' && reason === 'limit'),
+    unclaimed: queue.some(({ state, reason }) => state === 'stopped' && reason === 'limit'),
     no_key: wanting.length === 0 && queue.every(({ state }) => state === 'queued'),
   }
   return ATTENDED.flatMap(({ kind, kinds, what, todo }) => {
@@ -401,16 +401,16 @@ function findTakeOvers({ takeOvers, queue }: Standing): Trouble[] {
 
 /** True if the payout waits for an operator, and not for settlement. */
 export const isStopped = ({ state, reason }: Standing['queue'][number]): boolean =>
-  state === 'held' && reason !== 'funds' && reason !== 'limit'
+  state === 'stopped' && reason !== 'funds' && reason !== 'limit'
 
 /** Names one of the payouts of each reason, with the cause. They stop no other payout. */
-function findHolds({ queue, attention }: Standing): Trouble[] {
+function findStoppedPayouts({ queue, attention }: Standing): Trouble[] {
   return queue.filter(isStopped).map(({ reason, count, micro }): Trouble => {
     const payouts = `${payoutsText(count)} of ${formatUsdc(micro)} USDC ${count === 1 ? 'is' : 'are'} stopped`
-    const named = attention.find(({ kind, detail }) => kind === 'payout_held' && detail?.startsWith(`${reason}: `))
+    const named = attention.find(({ kind, detail }) => kind === 'payout_stopped' && detail?.startsWith(`${reason}: `))
     const cause = named === undefined ? '' : ` (${named.subject}: ${named.detail?.slice(`${reason}: `.length)})`
     return {
-      kind: 'held',
+      kind: 'payout_stopped',
       stops: false,
       what: `${payouts} (${reason ?? 'no reason'}) until an operator decides${cause}`,
       todo: `Look with \`pinrail payments explain ${named?.subject ?? '<payment>'}\`, then decide \`settle\`, or \`give_back\`, which voids the payout first. \`pinrail attention\` names all of them. When the cause has ended, \`pinrail payments retry-stopped ${reason ?? '<reason>'}\` tries all of them again.`,

@@ -109,7 +109,7 @@ function listHold({ payment }: PaymentWithAttempts, decisions: readonly StoredDe
 
 /** Lists why settlement does not sign or send the payout now. */
 function listWaiting(payout: PayoutView | null, parts: readonly PartStanding[]): string[] {
-  if (payout === null || payout.proof !== null || payout.holdReason !== null) return []
+  if (payout === null || payout.proof !== null || payout.stopReason !== null) return []
   const reasons = parts.flatMap((standing) => (standing.part === 'deposits' ? [] : (getFailure(standing) ?? [])))
   return [...new Set(reasons)].map((why) => `payouts wait: ${why} (see \`pinrail settlement status\`)`)
 }

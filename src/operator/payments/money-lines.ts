@@ -112,9 +112,9 @@ function describeVoid(payout: PayoutView | null): string {
 
 function listPayoutLines({ state: { payment }, payout }: Explained): string[] {
   if (payout === null) return []
-  const why = payout.holdReason === null ? '' : ` (${payout.holdDetail ?? 'no detail'})`
+  const why = payout.stopReason === null ? '' : ` (${payout.stopDetail ?? 'no detail'})`
   return [
-    `payout ${stateText(payout.state, payout.holdReason)}${why} to ${payout.recipient}`,
+    `payout ${stateText(payout.state, payout.stopReason)}${why} to ${payout.recipient}`,
     ...(payout.txHash === null ? [] : [`transaction ${explorerUrl(payment) ?? payout.txHash}`]),
   ]
 }

@@ -2,7 +2,7 @@ import { loadPayment } from '../../db/payments/payments.ts'
 import { listStopped } from '../../db/settlement/payouts.ts'
 import { paymentWorkflowId } from '../../domain/ids.ts'
 import { plural } from '../../domain/plural.ts'
-import { HOLD_REASONS, PASSING_HOLDS } from '../../domain/settlement/payout.ts'
+import { PAYOUT_STOP_REASONS, PASSING_STOPS } from '../../domain/settlement/payout.ts'
 import { createTemporalClient } from '../../temporal/connect.ts'
 import { sendDecision } from '../../temporal/decisions.ts'
 import { type CommandContext, signedBy, UsageError } from '../call.ts'
@@ -16,7 +16,7 @@ const MOST = 1000
  */
 export async function retryStopped(context: CommandContext): Promise<number> {
   const { db, settings, subjects, options, say, give } = context
-  const reasons = HOLD_REASONS.filter((reason) => !PASSING_HOLDS.includes(reason))
+  const reasons = PAYOUT_STOP_REASONS.filter((reason) => !PASSING_STOPS.includes(reason))
   const reason = reasons.find((one) => one === subjects[0])
   if (reason === undefined) throw new UsageError(`a reason is one of ${reasons.join(', ')}`)
   const note = signedBy(context)

@@ -30,7 +30,7 @@ export async function createActivityFixture() {
     payouts: {
       getTreasury: () => '0x',
       queue: absent,
-      hold: absent,
+      stop: absent,
       void: absent,
       open: absent,
     },

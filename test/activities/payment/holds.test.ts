@@ -41,9 +41,9 @@ describe('A hold by a decision', () => {
   test('a hold stops a payout before it is signed, and a release hands it over again', async () => {
     const { id } = await fixture.settling()
     await fixture.decide(id, 'hold')
-    expect(await both(id)).toEqual(['under_review held', 'held'])
+    expect(await both(id)).toEqual(['under_review held', 'stopped'])
     await fixture.trySettle(id)
-    expect(await both(id)).toEqual(['under_review held', 'held'])
+    expect(await both(id)).toEqual(['under_review held', 'stopped'])
     await fixture.decide(id, 'release')
     await fixture.handOver(id)
     expect(await both(id)).toEqual(['settling', 'queued'])
@@ -72,17 +72,17 @@ describe('a payout that the engine or a command has stopped', () => {
     const { id } = await fixture.settling()
     await fixture.decide(id, 'hold')
     await expect(run('release', id)).rejects.toThrow('An operator holds the payment')
-    expect(await both(id)).toEqual(['under_review held', 'held'])
+    expect(await both(id)).toEqual(['under_review held', 'stopped'])
   })
 
   test('a stopped payout that is also held needs the release and another try', async () => {
     const { id } = await fixture.settling()
     expect(await run('hold', id)).toBe(0)
-    expect(await both(id)).toEqual(['under_review payout_stopped', 'held'])
+    expect(await both(id)).toEqual(['under_review payout_stopped', 'stopped'])
     await fixture.decide(id, 'hold')
     await expect(run('release', id)).rejects.toThrow('An operator holds the payment')
     await fixture.decide(id, 'release')
-    expect(await both(id)).toEqual(['under_review payout_stopped', 'held'])
+    expect(await both(id)).toEqual(['under_review payout_stopped', 'stopped'])
     await fixture.decide(id, 'settle')
     await fixture.handOver(id)
     expect(await both(id)).toEqual(['settling', 'queued'])
@@ -94,7 +94,7 @@ describe('a payout that the engine or a command has stopped', () => {
     expect(await run('hold', made.id)).toBe(0)
     await fixture.act(made.attemptId, { action: 'reverse' })
     await expect(run('release', made.id)).rejects.toThrow(`pinrail payments decide ${made.id} settle`)
-    expect(await both(made.id)).toEqual(['under_review payout_stopped', 'held'])
+    expect(await both(made.id)).toEqual(['under_review payout_stopped', 'stopped'])
     await fixture.read(made)
     expect(await both(made.id)).toEqual(['under_review voiding', 'voiding'])
   })
@@ -127,7 +127,7 @@ describe('a payout that the engine or a command has stopped', () => {
     const { chain_id: chainId, token, treasury, auth_nonce: authNonce } = rows[0]
     const context = { db: fixture.checkout.db, scope: { livemode: false, chainId, token }, hooks: fixture.hooks }
     const journal = createSettlementJournal(context)
-    await journal.hold({ paymentId: id, reason: 'policy', detail: 'above the limit' })
+    await journal.stop({ paymentId: id, reason: 'policy', detail: 'above the limit' })
     await meanwhile()
     const to = `0x${'9'.repeat(40)}` as const
     const block = { number: 1, hash: `0x${'8'.repeat(64)}` as const, timestamp: 2 }
@@ -142,7 +142,7 @@ describe('a payout that the engine or a command has stopped', () => {
   test('a take-over releases no stopped payout before the partner is asked for the money', async () => {
     const made = await fixture.settling()
     await takenOver(made.id, () => fixture.act(made.attemptId, { action: 'reverse' }))
-    expect(await both(made.id)).toEqual(['under_review payout_stopped', 'held'])
+    expect(await both(made.id)).toEqual(['under_review payout_stopped', 'stopped'])
     await fixture.read(made)
     expect(await both(made.id)).toEqual(['under_review voiding', 'voiding'])
   })

@@ -8,7 +8,7 @@ import { many, sql } from '../../../src/db/db.ts'
 import { reconcile } from '../../../src/db/invariants/reconcile.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
 import { readOpenPayout } from '../../../src/db/settlement/observer/forgotten.ts'
-import { holdPayout, payoutInsert } from '../../../src/db/settlement/payouts.ts'
+import { stopPayout, payoutInsert } from '../../../src/db/settlement/payouts.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import type { Decision, OpenAttemptRequest, Say } from '../../../src/domain/payment/requests.ts'
 import type { PaymentSnapshot } from '../../../src/domain/payment/snapshot.ts'
@@ -48,7 +48,7 @@ export async function createMoneyFixture() {
   const payouts: PayoutQueue = {
     getTreasury: () => `0x${'7'.repeat(40)}`,
     queue: payoutInsert,
-    hold: holdPayout,
+    stop: stopPayout,
     void: voidPayout,
     open: readOpenPayout,
   }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { LocalAccount } from 'viem/accounts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { releaseLane } from '../../../src/db/settlement/operator.ts'
-import { holdPayout, requestVoid } from '../../../src/db/settlement/payouts.ts'
+import { stopPayout, requestVoid } from '../../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { type Act, abandon } from '../../../src/operator/payouts.ts'
 import { createFixture, createSettings, type Fixture, newAddress, type Queued, TOKEN } from '../fixture.ts'
@@ -261,10 +261,10 @@ describe('two lanes', () => {
       const signed = await fixture.queue([{}])
       await fixture.runner({ relayers: [second], options: { maxInFlight: 0 } }).tick()
       const [queued, held] = await fixture.queue([{}, {}])
-      await fixture.db.transaction((tx) => holdPayout(tx, held!.paymentId, 'wait'))
+      await fixture.db.transaction((tx) => stopPayout(tx, held!.paymentId, 'wait'))
       const all = [...inEnvelope, ...signed, queued!, held!]
       const states = await Promise.all(all.map(async ({ paymentId }) => (await fixture.payout(paymentId)).state))
-      expect(states).toEqual(['broadcast', 'authorized', 'queued', 'held'])
+      expect(states).toEqual(['broadcast', 'authorized', 'queued', 'stopped'])
       for (const payout of all) expect(await voidPayout(payout)).toBe(true)
       await fixture.finalize(fixture.runner({ relayers: [second] }), 3)
       for (const { paymentId, recipient } of all) {
@@ -298,7 +298,7 @@ describe('two lanes', () => {
     await abandon(operation(), getWallet(first))
     const { state, lane } = await fixture.payout(queued!.paymentId)
     expect({ state, lane }).toEqual({ state: 'authorized', lane: null })
-    expect(await fixture.db.transaction((tx) => holdPayout(tx, queued!.paymentId, 'wait'))).toBe(false)
+    expect(await fixture.db.transaction((tx) => stopPayout(tx, queued!.paymentId, 'wait'))).toBe(false)
     await fixture.finalize(fixture.runner({ relayers: [second] }))
     await settledOnce([queued!])
   })

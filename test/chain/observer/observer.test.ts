@@ -57,7 +57,7 @@ async function carryForPayment(fixture: Fixture, payment: { paymentId: string; r
     microUsdc: micro.toString(),
     authNonce: payoutNonce(place),
     state: 'queued',
-    holdReason: null,
+    stopReason: null,
     refusals: 0,
     createdAt: new Date(),
   }
@@ -151,7 +151,7 @@ describe('the watch of the treasury', () => {
     const queued = await fixture.queue([{ micro: 3_000_000n }, { micro: 3_000_000n }])
     await fixture.finalize(fixture.runner({ options: { maxMicroPerDay: spent + 5_000_000n } }))
     expect(await state(queued[0]!.paymentId)).toBe('settled')
-    expect(await fixture.payout(queued[1]!.paymentId)).toMatchObject({ state: 'held', holdReason: 'limit' })
+    expect(await fixture.payout(queued[1]!.paymentId)).toMatchObject({ state: 'stopped', stopReason: 'limit' })
     await fixture.finalize(fixture.runner())
     expect(await state(queued[1]!.paymentId)).toBe('settled')
   })
@@ -237,11 +237,11 @@ describe('the watch of the treasury', () => {
 
   test('over the limit no new payout is paid, but signed ones continue, signed again if needed, and voids are possible', async () => {
     const [open, voided, fresh] = await fixture.queue([{}, {}, {}])
-    await fixture.db.query(`update payout set state = 'held', hold_reason = 'operator' where payment_id = $1`, [
+    await fixture.db.query(`update payout set state = 'stopped', stop_reason = 'operator' where payment_id = $1`, [
       fresh!.paymentId,
     ])
     await fixture.runner({ options: { maxInFlight: 0 } }).tick()
-    await fixture.db.query(`update payout set state = 'queued', hold_reason = null where payment_id = $1`, [
+    await fixture.db.query(`update payout set state = 'queued', stop_reason = null where payment_id = $1`, [
       fresh!.paymentId,
     ])
     await fixture.db.transaction((tx) => requestVoid(tx, voided!.paymentId))
@@ -252,7 +252,7 @@ describe('the watch of the treasury', () => {
     await fixture.finalize(fixture.runner({ options: { maxMicroPerDay: 1n } }), 5)
     expect(await state(open!.paymentId)).toBe('settled')
     expect(await state(voided!.paymentId)).toBe('voided')
-    expect(await state(fresh!.paymentId)).toBe('held')
+    expect(await state(fresh!.paymentId)).toBe('stopped')
     await fixture.finalize(fixture.runner())
     expect(await state(fresh!.paymentId)).toBe('settled')
   })

@@ -62,7 +62,7 @@ describe('a majority of nodes', () => {
       await fixture.chain.mine({ blocks: 3 })
     }
     expect(lies).toBeGreaterThan(0)
-    expect(fixture.heard.held).toEqual([])
+    expect(fixture.heard.stopped).toEqual([])
     const { rows } = await fixture.db.query('select distinct status from lane')
     expect(rows).toEqual([{ status: 'open' }])
   })

@@ -23,11 +23,11 @@ describe('A payout whose payment cannot be notified', () => {
   /** Payments that refuse to be notified. */
   const refusing = () => {
     const told: string[] = []
-    const onHeld = async (_tx: unknown, { paymentId }: { paymentId: string }): Promise<void> => {
+    const onStopped = async (_tx: unknown, { paymentId }: { paymentId: string }): Promise<void> => {
       told.push(paymentId)
       throw new Error('a column is missing')
     }
-    return { told, hooks: { onHeld } }
+    return { told, hooks: { onStopped } }
   }
 
   const queueBlocked = async () => {
@@ -49,8 +49,8 @@ describe('A payout whose payment cannot be notified', () => {
     await fixture.db.query(`update payout set hook_retry_at = now() where payment_id = $1`, [held.paymentId])
     await fixture.runner().tick()
     expect(await fixture.payout(held.paymentId)).toMatchObject({
-      state: 'held',
-      holdReason: 'blacklisted',
+      state: 'stopped',
+      stopReason: 'blacklisted',
       hookError: null,
     })
   })
@@ -76,7 +76,7 @@ describe('A payout whose payment cannot be notified', () => {
       expect(await fixture.payout(held.paymentId)).toMatchObject({ state: 'queued', hookError: null })
     })
     await fixture.runner().tick()
-    expect((await fixture.payout(held.paymentId)).state).toBe('held')
+    expect((await fixture.payout(held.paymentId)).state).toBe('stopped')
   })
 })
 
@@ -130,14 +130,14 @@ describe('two engines that sign in turn', () => {
     const [first] = await fixture.queue([{ micro: MOST_OF_IT }])
     let second: Queued | undefined
     const rpc = slowBalance(async () => {
-      await fixture.db.query(`update payout set state = 'held', hold_reason = 'refused' where payment_id = $1`, [
+      await fixture.db.query(`update payout set state = 'stopped', stop_reason = 'refused' where payment_id = $1`, [
         first!.paymentId,
       ])
       ;[second] = await fixture.queue([{ micro: MOST_OF_IT }])
       // Its lease has ended, and so has that of the other one when it comes back.
       await fixture.runner({ relayers: [] }).tick()
       expect(await signatures(second!)).toBe(1)
-      await fixture.db.query(`update payout set state = 'queued', hold_reason = null where payment_id = $1`, [
+      await fixture.db.query(`update payout set state = 'queued', stop_reason = null where payment_id = $1`, [
         first!.paymentId,
       ])
     })
@@ -169,19 +169,19 @@ describe('a payout that can never be signed', () => {
       for (const { paymentId } of others) expect((await fixture.payout(paymentId)).state).toBe('authorized')
       const [whole, rest] = [micro / 1_000_000n, '000000']
       expect(await fixture.payout(refused!.paymentId)).toMatchObject({
-        state: 'held',
-        holdReason: 'policy',
-        holdDetail: `a payout must be more than nothing and at most 50.000000 USDC (PAYOUT_MAX_USDC), and this one is ${whole}.${rest} USDC`,
+        state: 'stopped',
+        stopReason: 'policy',
+        stopDetail: `a payout must be more than nothing and at most 50.000000 USDC (PAYOUT_MAX_USDC), and this one is ${whole}.${rest} USDC`,
       })
     },
   )
 
   test('a payout that can never be signed is stopped also while the treasury rests, and if it was stopped for funds before', async () => {
     const [refused] = await fixture.queue([{ micro: 90_000_000n }])
-    await fixture.db.query(`update payout set state = 'held', hold_reason = 'funds', hold_detail = 'too little'`)
+    await fixture.db.query(`update payout set state = 'stopped', stop_reason = 'funds', stop_detail = 'too little'`)
     await asUsdcOwner(fixture.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName: 'pause' }))
     await fixture.runner({ treasuries: [createTreasurySigner(fixture.treasury, policy)] }).tick()
-    expect((await fixture.payout(refused!.paymentId)).holdReason).toBe('policy')
+    expect((await fixture.payout(refused!.paymentId)).stopReason).toBe('policy')
   })
 })
 
@@ -343,7 +343,7 @@ describe('A key service that refuses sometimes', () => {
     const paid = await queueAll({ ...fixture, treasury: other }, [{ paymentId: newPaymentId() }])
     await fixture.finalize(runner, 4)
     await paidOnce(paid)
-    expect(fixture.heard.held.map(({ paymentId }) => paymentId)).not.toContain(waiting[0]!.paymentId)
+    expect(fixture.heard.stopped.map(({ paymentId }) => paymentId)).not.toContain(waiting[0]!.paymentId)
     await admin('unBlacklist')
     fixture.clock.now = new Date(fixture.clock.now.getTime() + 60_000)
     await fixture.finalize(runner, 4)

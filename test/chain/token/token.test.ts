@@ -11,7 +11,7 @@ import { readToken } from '../../../src/chain/token/token-state.ts'
 import { word } from '../../../src/chain/token/words.ts'
 import { sql } from '../../../src/db/db.ts'
 import { pause } from '../../../src/db/settlement/observer/pause.ts'
-import { holdPayout, releasePayout, requestVoid } from '../../../src/db/settlement/payouts.ts'
+import { stopPayout, resumePayout, requestVoid } from '../../../src/db/settlement/payouts.ts'
 import { readSigned } from '../../../src/db/settlement/queue.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import type { SignedPayout } from '../../../src/domain/settlement/payout.ts'
@@ -28,8 +28,8 @@ describe('the token', () => {
     asUsdcOwner(fixture.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: args as never }))
 
   const state = async ({ paymentId }: Queued) => {
-    const { state, holdReason } = await fixture.payout(paymentId)
-    return holdReason === null ? state : `${state}(${holdReason})`
+    const { state, stopReason } = await fixture.payout(paymentId)
+    return stopReason === null ? state : `${state}(${stopReason})`
   }
 
   /** The payout as the treasury has signed it: public in the engine’s call data. */
@@ -63,8 +63,8 @@ describe('the token', () => {
     const queued = await fixture.queue([{}, { recipient: bad }, {}])
     const runner = fixture.runner()
     await fixture.finalize(runner)
-    expect(await Promise.all(queued.map(state))).toEqual(['settled', 'held(blacklisted)', 'settled'])
-    expect(fixture.heard.held).toContainEqual(
+    expect(await Promise.all(queued.map(state))).toEqual(['settled', 'stopped(blacklisted)', 'settled'])
+    expect(fixture.heard.stopped).toContainEqual(
       expect.objectContaining({ paymentId: queued[1]!.paymentId, reason: 'blacklisted' }),
     )
   })
@@ -77,7 +77,7 @@ describe('the token', () => {
     expect(await Promise.all(queued.map(state))).toEqual(['authorized', 'authorized', 'authorized'])
     await admin('blacklist', [bad])
     await fixture.finalize(fixture.runner())
-    expect(await Promise.all(queued.map(state))).toEqual(['settled', 'held(blacklisted)', 'settled'])
+    expect(await Promise.all(queued.map(state))).toEqual(['settled', 'stopped(blacklisted)', 'settled'])
   })
 
   test('while USDC is paused payouts wait in their state; afterwards they continue within a minute', async () => {
@@ -91,7 +91,7 @@ describe('the token', () => {
     fixture.clock.now = new Date(fixture.clock.now.getTime() + 60_000)
     await fixture.finalize(runner)
     expect(await state(queued[0]!)).toBe('settled')
-    expect(fixture.heard.held.map(({ paymentId }) => paymentId)).not.toContain(queued[0]!.paymentId)
+    expect(fixture.heard.stopped.map(({ paymentId }) => paymentId)).not.toContain(queued[0]!.paymentId)
   })
 
   test('a payout that the treasury cannot cover waits; smaller ones of other merchants are paid in the meantime', async () => {
@@ -101,7 +101,7 @@ describe('the token', () => {
     const runner = fixture.runner()
     fixture.clock.now = new Date(fixture.clock.now.getTime() + 1000)
     await fixture.finalize(runner)
-    expect(await Promise.all(queued.map(state))).toEqual(['held(funds)', 'held(funds)', 'settled', 'settled'])
+    expect(await Promise.all(queued.map(state))).toEqual(['stopped(funds)', 'stopped(funds)', 'settled', 'settled'])
     await mintUsdc(fixture.chain, { to: fixture.treasury.address, micro: 20_000_000n })
     await fixture.finalize(runner, 3)
     expect(await Promise.all(queued.map(state))).toEqual(['settled', 'settled', 'settled', 'settled'])
@@ -255,8 +255,8 @@ describe('the token while a batch is on its way', () => {
     asUsdcOwner(fixture.chain, encodeFunctionData({ abi: usdcAdminAbi, functionName, args: args as never }))
 
   const state = async ({ paymentId }: Queued) => {
-    const { state: now, holdReason } = await fixture.payout(paymentId)
-    return holdReason === null ? now : `${now}(${holdReason})`
+    const { state: now, stopReason } = await fixture.payout(paymentId)
+    return stopReason === null ? now : `${now}(${stopReason})`
   }
   const states = (queued: readonly Queued[]) => Promise.all(queued.map(state))
   const refusals = async ({ paymentId }: Queued): Promise<number> =>
@@ -298,7 +298,7 @@ describe('the token while a batch is on its way', () => {
     await dropPool()
     await admin('blacklist', [bad])
     await fixture.finalize(runner)
-    expect(await states(queued)).toEqual(['settled', 'held(blacklisted)', 'settled'])
+    expect(await states(queued)).toEqual(['settled', 'stopped(blacklisted)', 'settled'])
     const [first, , third] = await Promise.all(queued.map(({ paymentId }) => fixture.payout(paymentId)))
     expect(first?.txHash).toBe(third?.txHash)
     expect(await fixture.balance(bad)).toBe(0n)
@@ -342,11 +342,11 @@ describe('the token while a batch is on its way', () => {
       expect([times, await refusals(queued!)]).toEqual([times, times - 1])
     }
     await runner.tick()
-    expect([await state(queued!), await refusals(queued!)]).toEqual(['held(refused)', 3])
+    expect([await state(queued!), await refusals(queued!)]).toEqual(['stopped(refused)', 3])
     await fixture.finalize(runner)
-    expect([await state(queued!), await fixture.balance(recipient)]).toEqual(['held(refused)', 0n])
-    expect(fixture.heard.held.at(-1)).toMatchObject({ reason: 'refused', detail: 'the token refused it 3 times' })
-    expect(await fixture.db.transaction((tx) => releasePayout(tx, queued!.paymentId))).toBe(true)
+    expect([await state(queued!), await fixture.balance(recipient)]).toEqual(['stopped(refused)', 0n])
+    expect(fixture.heard.stopped.at(-1)).toMatchObject({ reason: 'refused', detail: 'the token refused it 3 times' })
+    expect(await fixture.db.transaction((tx) => resumePayout(tx, queued!.paymentId))).toBe(true)
     await fixture.finalize(runner, 3)
     expect(await state(queued!)).toBe('settled')
     await paidOnce([queued!])
@@ -360,7 +360,7 @@ describe('the token while a batch is on its way', () => {
     await admin('pause')
     await fixture.finalize(runner)
     expect(await states([queued!])).toEqual(['authorized'])
-    const hold = () => fixture.db.transaction((tx) => holdPayout(tx, queued!.paymentId, 'is it fraud?'))
+    const hold = () => fixture.db.transaction((tx) => stopPayout(tx, queued!.paymentId, 'is it fraud?'))
     expect(await hold()).toBe(false)
     // It has expired, and the blocks of that minute are read.
     await fixture.db.query(
@@ -370,7 +370,7 @@ describe('the token while a batch is on its way', () => {
     expect(await hold()).toBe(true)
     await admin('unpause')
     await fixture.finalize(runner)
-    expect([await states([queued!]), await fixture.balance(queued!.recipient)]).toEqual([['held(operator)'], 0n])
+    expect([await states([queued!]), await fixture.balance(queued!.recipient)]).toEqual([['stopped(operator)'], 0n])
   })
 
   test('the engine is paused while a batch is on its way: mined payouts settle, and nothing more is sent', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { holdPayout } from '../../../src/db/settlement/payouts.ts'
+import { stopPayout } from '../../../src/db/settlement/payouts.ts'
 import { withAnswer } from '../../../src/domain/payment/funds/answer.ts'
 import { toFunds } from '../../../src/domain/payment/funds/stored-funds.ts'
 import { type BooksFixture, createBooksFixture, type Ids } from './books-fixture.ts'
@@ -21,7 +21,7 @@ const SOUND: Readonly<Record<string, () => Promise<{ readonly id: string }>>> = 
   'whose payout was held, and is not handed over again yet': async () => {
     const made = await fixture.settling()
     await fixture.changeLocked(made.id, async (draft, tx) => {
-      await holdPayout(tx, made.id, 'looked at it')
+      await stopPayout(tx, made.id, 'looked at it')
       draft.setFunds(withAnswer(toFunds(draft.state), { say: 'hold' }))
     })
     expect(await fixture.differences(made.id)).toEqual({})

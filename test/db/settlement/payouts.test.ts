@@ -5,11 +5,11 @@ import type { SettlementHooks } from '../../../src/db/settlement/context.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { readChainCursor, readLanes, readQueue } from '../../../src/db/settlement/observer/standing.ts'
 import {
-  holdPayout,
+  stopPayout,
   type NewPayout,
   queuePayout,
   readPayout,
-  releasePayout,
+  resumePayout,
   requestVoid,
 } from '../../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
@@ -56,8 +56,8 @@ describe('A change that updates no row', () => {
   const hooks = {
     onSettled: async (_tx: unknown, settlements: readonly { paymentId: string }[]) =>
       void heard.push(...settlements.map(({ paymentId }) => paymentId)),
-    onHeld: nothing,
-    onReleased: nothing,
+    onStopped: nothing,
+    onResumed: nothing,
     onVoided: nothing,
     onDeposit: nothing,
     onTreasuryMovement: nothing,
@@ -180,14 +180,14 @@ describe('payouts', () => {
       const payout = await newPayout()
       await queue(payout)
       await db.query(
-        "update payout set state = 'held', hold_reason = 'policy', hold_detail = 'x', refusals = 3 where payment_id = $1",
+        "update payout set state = 'stopped', stop_reason = 'policy', stop_detail = 'x', refusals = 3 where payment_id = $1",
         [payout.paymentId],
       )
       await queue(payout)
-      const { rows } = await db.query('select state, hold_reason, refusals from payout where payment_id = $1', [
+      const { rows } = await db.query('select state, stop_reason, refusals from payout where payment_id = $1', [
         payout.paymentId,
       ])
-      expect(rows).toEqual([{ state: 'queued', hold_reason: null, refusals: 0 }])
+      expect(rows).toEqual([{ state: 'queued', stop_reason: null, refusals: 0 }])
     })
 
     test.each(['authorized', 'voiding', 'voided'])(
@@ -252,16 +252,16 @@ describe('payouts', () => {
     test('a payout can be stopped, released and voided by an operator while it is in the queue', async () => {
       const payout = await newPayout()
       await queue(payout)
-      expect(await db.transaction((tx) => holdPayout(tx, payout.paymentId, 'to be looked at'))).toBe(true)
+      expect(await db.transaction((tx) => stopPayout(tx, payout.paymentId, 'to be looked at'))).toBe(true)
       expect(await readPayout(db, payout.paymentId)).toMatchObject({
-        state: 'held',
-        holdReason: 'operator',
-        holdDetail: 'to be looked at',
+        state: 'stopped',
+        stopReason: 'operator',
+        stopDetail: 'to be looked at',
       })
-      expect(await db.transaction((tx) => releasePayout(tx, payout.paymentId))).toBe(true)
-      expect(await db.transaction((tx) => releasePayout(tx, payout.paymentId))).toBe(false)
+      expect(await db.transaction((tx) => resumePayout(tx, payout.paymentId))).toBe(true)
+      expect(await db.transaction((tx) => resumePayout(tx, payout.paymentId))).toBe(false)
       expect(await db.transaction((tx) => requestVoid(tx, payout.paymentId))).toBe(true)
-      expect(await db.transaction((tx) => holdPayout(tx, payout.paymentId, 'too late'))).toBe(false)
+      expect(await db.transaction((tx) => stopPayout(tx, payout.paymentId, 'too late'))).toBe(false)
       expect((await readPayout(db, payout.paymentId))?.state).toBe('voiding')
     })
 
@@ -272,8 +272,8 @@ describe('payouts', () => {
       const one = { count: 1, micro: '1000000', oldestSeconds: expect.any(Number) }
       expect(await readQueue(db, scope)).toEqual([{ state: 'queued', reason: null, ...one }])
       expect([await readChainCursor(db, scope), await readLanes(db, scope)]).toEqual([null, []])
-      await db.transaction((tx) => holdPayout(tx, payout.paymentId, 'why'))
-      expect(await readQueue(db, scope)).toEqual([{ state: 'held', reason: 'operator', ...one }])
+      await db.transaction((tx) => stopPayout(tx, payout.paymentId, 'why'))
+      expect(await readQueue(db, scope)).toEqual([{ state: 'stopped', reason: 'operator', ...one }])
     })
 
     test('payouts take turns: a long queue of one merchant delays no other, and no merchant is skipped', async () => {
@@ -331,8 +331,8 @@ describe('payouts', () => {
           heard.push(paymentId)
         }
       },
-      onHeld: async () => undefined,
-      onReleased: async () => undefined,
+      onStopped: async () => undefined,
+      onResumed: async () => undefined,
       onDeposit: async () => undefined,
       onVoided: async () => undefined,
       onTreasuryMovement: async () => undefined,
@@ -391,22 +391,22 @@ describe('The work of a payout', () => {
 
   type Row = {
     state: string
-    holdReason?: 'funds' | 'operator'
+    stopReason?: 'funds' | 'operator'
     inLane?: true
     isSeen?: true
     rests?: true
     signatures?: readonly ('transfer' | 'cancel')[]
   }
 
-  async function store({ state, holdReason, inLane, isSeen, rests, signatures = [] }: Row): Promise<void> {
+  async function store({ state, stopReason, inLane, isSeen, rests, signatures = [] }: Row): Promise<void> {
     await db.query('truncate payout cascade')
     const identity: unknown[] = [scope.chainId, scope.token, TREASURY, MICRO.toString(), `0x${'1'.repeat(64)}`]
     await db.query(
-      `insert into payout (payment_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce, state, hold_reason,
+      `insert into payout (payment_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce, state, stop_reason,
        lane_wallet, lane_nonce, mined_number, rests_until)
      values ('pay_work', false, $1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
       identity.concat(
-        [state, holdReason ?? null],
+        [state, stopReason ?? null],
         inLane ? [LANE, 0] : [null, null],
         [isSeen ? SEEN_IN : null],
         [rests ? '2100-01-01T00:00:00Z' : null],
@@ -426,8 +426,8 @@ describe('The work of a payout', () => {
 
   test.each<[name: string, row: Row, work: object, promised: boolean]>([
     ['queued', { state: 'queued' }, SIGN, false],
-    ['held for funds', { state: 'held', holdReason: 'funds' }, SIGN, false],
-    ['held by an operator', { state: 'held', holdReason: 'operator' }, NOTHING, false],
+    ['stopped for funds', { state: 'stopped', stopReason: 'funds' }, SIGN, false],
+    ['stopped by an operator', { state: 'stopped', stopReason: 'operator' }, NOTHING, false],
     ['signed', { state: 'authorized', signatures: ['transfer'] }, SEND, true],
     ['in an envelope', { state: 'assigned', inLane: true, signatures: ['transfer'] }, WAIT, true],
     ['seen, in an envelope', { state: 'mined', inLane: true, isSeen: true, signatures: ['transfer'] }, WAIT, true],

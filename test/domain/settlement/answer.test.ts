@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { summarizeStanding } from '../../../src/domain/settlement/answer.ts'
 import type { Standing } from '../../../src/domain/settlement/standing.ts'
-import { CHAIN, CURSOR, FUNDING, held, OPEN_LANE, QUEUED, WELL } from './well.ts'
+import { CHAIN, CURSOR, FUNDING, stopped, OPEN_LANE, QUEUED, WELL } from './well.ts'
 
 const IDLE: Partial<Standing> = { queue: [], settled: { count: 0, secondsAgo: 50 } }
 
@@ -38,15 +38,15 @@ describe('The question if money is moving', () => {
   })
 
   test('a payout that waits for an operator keeps no other from moving', () => {
-    const stopped = held('blacklisted')
-    expect(answer({ queue: [stopped, QUEUED] })).toMatchObject({
+    const blacklisted = stopped('blacklisted')
+    expect(answer({ queue: [blacklisted, QUEUED] })).toMatchObject({
       moving: 'partly',
       text: 'Money is moving (4 settled in the last ten minutes, 2 payouts of 30.000000 USDC open), but 1 payout of 10.000000 USDC is stopped (blacklisted) until an operator decides.',
     })
-    expect(answer({ queue: [stopped] })).toMatchObject({
+    expect(answer({ queue: [blacklisted] })).toMatchObject({
       moving: 'nothing_to_do',
       text: 'No other payout waits to be paid (4 settled in the last ten minutes), but look at this: 1 payout of 10.000000 USDC is stopped (blacklisted) until an operator decides.',
-      troubles: [{ kind: 'held', stops: false }],
+      troubles: [{ kind: 'payout_stopped', stops: false }],
     })
   })
 
@@ -92,9 +92,9 @@ describe('The question if money is moving', () => {
     expect(paused.troubles.map(({ kind }) => kind)).toEqual(['paused'])
     // A stopped payout has its own reason.
     const isHeld = answer({
-      queue: [QUEUED, { ...held('operator'), oldestSeconds: 9000 }],
+      queue: [QUEUED, { ...stopped('operator'), oldestSeconds: 9000 }],
       settled: { count: 0, secondsAgo: null },
     })
-    expect(isHeld.troubles.map(({ kind }) => kind)).toEqual(['held'])
+    expect(isHeld.troubles.map(({ kind }) => kind)).toEqual(['payout_stopped'])
   })
 })

@@ -1,19 +1,19 @@
 import { expect, test } from '@jest/globals'
 import {
   describeTransfer,
-  HOLD_REASONS,
+  PAYOUT_STOP_REASONS,
   LeaseLostError,
-  PASSING_HOLDS,
+  PASSING_STOPS,
   PAYOUT_STATES,
 } from '../../../src/domain/settlement/payout.ts'
 
 test('the states and stop reasons of a payout are those that rows have stored', () => {
-  expect(PAYOUT_STATES.join(' ')).toBe('queued authorized assigned broadcast mined settled held voiding voided')
-  expect(HOLD_REASONS.join(' ')).toBe('funds limit blacklisted policy refused operator')
+  expect(PAYOUT_STATES.join(' ')).toBe('queued authorized assigned broadcast mined settled stopped voiding voided')
+  expect(PAYOUT_STOP_REASONS.join(' ')).toBe('funds limit blacklisted policy refused operator')
 })
 
 test('only the stop reasons of funds and limit end automatically', () => {
-  expect(HOLD_REASONS.filter((reason) => PASSING_HOLDS.includes(reason))).toEqual(['funds', 'limit'])
+  expect(PAYOUT_STOP_REASONS.filter((reason) => PASSING_STOPS.includes(reason))).toEqual(['funds', 'limit'])
 })
 
 test('an unknown transfer is described so that an operator finds it on the chain', () => {

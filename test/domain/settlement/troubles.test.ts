@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { ABANDONED, describeTransfer, type TreasuryLog } from '../../../src/domain/settlement/payout.ts'
 import type { Standing } from '../../../src/domain/settlement/standing.ts'
 import { ageText, findTroubles } from '../../../src/domain/settlement/troubles.ts'
-import { CHAIN, CURSOR, FUNDING, held, LANE, OPEN_LANE, part, QUEUED, TREASURY, WELL } from './well.ts'
+import { CHAIN, CURSOR, FUNDING, stopped, LANE, OPEN_LANE, part, QUEUED, TREASURY, WELL } from './well.ts'
 
 const kinds = (fields: Partial<Standing>) =>
   findTroubles({ ...WELL, ...fields }).map(({ kind, stops }) => (stops ? `${kind}!` : kind))
@@ -188,7 +188,7 @@ describe('The lanes', () => {
 
 describe('USDC in treasuries', () => {
   const treasury = (micro: bigint | null) => ({ ...CHAIN, treasuries: [{ wallet: TREASURY, micro }] })
-  const wants = (state: 'held' | 'queued' | 'authorized', micro = '30000000') => ({ treasury: TREASURY, state, micro })
+  const wants = (state: 'stopped' | 'queued' | 'authorized', micro = '30000000') => ({ treasury: TREASURY, state, micro })
 
   test('a treasury that has less than the queued payouts is named with both sums', () => {
     const wanting = [wants('queued', '20000000'), wants('authorized', '10000000')]
@@ -212,14 +212,14 @@ describe('USDC in treasuries', () => {
   })
 
   test('a treasury with waiting payouts stops everything if nothing else moves', () => {
-    const low = { chain: treasury(null), wanting: [wants('held', '10000000')] }
-    expect(only({ ...low, queue: [held('funds')] })).toMatchObject({
+    const low = { chain: treasury(null), wanting: [wants('stopped', '10000000')] }
+    expect(only({ ...low, queue: [stopped('funds')] })).toMatchObject({
       stops: true,
       what: 'the treasury has too little USDC, and payouts of 10.000000 USDC wait for it',
     })
-    expect(kinds({ ...low, queue: [held('funds'), QUEUED] })).toEqual(['treasury_low'])
-    // A payout that an operator holds does not move either.
-    expect(kinds({ ...low, queue: [held('funds'), held('operator')] })).toEqual(['treasury_low!', 'held'])
+    expect(kinds({ ...low, queue: [stopped('funds'), QUEUED] })).toEqual(['treasury_low'])
+    // A payout that an operator has stopped does not move either.
+    expect(kinds({ ...low, queue: [stopped('funds'), stopped('operator')] })).toEqual(['treasury_low!', 'payout_stopped'])
   })
 
   test('a treasury without a report of any node is no trouble', () => {
@@ -284,13 +284,13 @@ describe('The parts of the engine', () => {
 
 describe('The limit of a day', () => {
   test('no operator is asked to send USDC to a treasury that has reached its limit', () => {
-    expect(only({ queue: [held('limit', 3)] })).toEqual({
+    expect(only({ queue: [stopped('limit', 3)] })).toEqual({
       kind: 'daily_limit',
       stops: true,
       what: 'the treasury has signed as much as it may in 24 hours (PAYOUT_MAX_USDC_PER_DAY), and 3 payouts of 10.000000 USDC wait',
       todo: expect.stringMatching(/raise PAYOUT_MAX_USDC_PER_DAY .* The treasury needs no USDC for it\.$/),
     })
-    expect(kinds({ queue: [held('limit'), { ...QUEUED, state: 'broadcast' }] })).toEqual(['daily_limit'])
+    expect(kinds({ queue: [stopped('limit'), { ...QUEUED, state: 'broadcast' }] })).toEqual(['daily_limit'])
   })
 })
 
@@ -360,20 +360,20 @@ describe('Other troubles of the record', () => {
   })
 
   test('stopped payouts are a trouble', () => {
-    expect(only({ queue: [held('review', 3), QUEUED] })).toEqual({
-      kind: 'held',
+    expect(only({ queue: [stopped('review', 3), QUEUED] })).toEqual({
+      kind: 'payout_stopped',
       stops: false,
       what: '3 payouts of 10.000000 USDC are stopped (review) until an operator decides',
       todo: 'Look with `pinrail payments explain <payment>`, then decide `settle`, or `give_back`, which voids the payout first. `pinrail attention` names all of them. When the cause has ended, `pinrail payments retry-stopped review` tries all of them again.',
     })
-    expect(only({ queue: [held(null)] })?.what).toContain('is stopped (no reason)')
-    const attention = [{ kind: 'payout_held', subject: 'pay_1', detail: 'policy: it is too large' }]
-    expect(only({ queue: [held('policy')], attention })).toMatchObject({
+    expect(only({ queue: [stopped(null)] })?.what).toContain('is stopped (no reason)')
+    const attention = [{ kind: 'payout_stopped', subject: 'pay_1', detail: 'policy: it is too large' }]
+    expect(only({ queue: [stopped('policy')], attention })).toMatchObject({
       stops: false,
       what: expect.stringMatching(/until an operator decides \(pay_1: it is too large\)$/),
       todo: expect.stringMatching(/^Look with `pinrail payments explain pay_1`, /),
     })
-    expect(only({ queue: [held('review')], attention })?.what).toMatch(/until an operator decides$/)
+    expect(only({ queue: [stopped('review')], attention })?.what).toMatch(/until an operator decides$/)
   })
 })
 

@@ -45,8 +45,8 @@ export const WELL: Standing = {
   attention: [],
   chain: CHAIN,
 }
-export const held = (reason: string | null, count = 1) => ({
-  state: 'held',
+export const stopped = (reason: string | null, count = 1) => ({
+  state: 'stopped',
   reason,
   count,
   micro: '10000000',

@@ -19,10 +19,10 @@ export const ANNOUNCING: SettlementHooks = {
     for (const { paymentId, txHash } of settlements)
       await tx.query('insert into announced (payment_id, what) values ($1, $2)', [paymentId, txHash])
   },
-  async onHeld(tx, { paymentId, reason }) {
+  async onStopped(tx, { paymentId, reason }) {
     await tx.query('insert into announced (payment_id, what) values ($1, $2)', [paymentId, `held: ${reason}`])
   },
-  onReleased: nothing,
+  onResumed: nothing,
   onVoided: nothing,
   onDeposit: nothing,
   onTreasuryMovement,

@@ -20,7 +20,7 @@ export function readQueue(db: Queryable, { chainId, token }: Scope): Promise<Sta
   return many(
     db,
     queueRow,
-    sql`select ${shownState} as state, p.hold_reason as reason, count(*), sum(p.micro_usdc)::text as micro,
+    sql`select ${shownState} as state, p.stop_reason as reason, count(*), sum(p.micro_usdc)::text as micro,
           extract(epoch from now() - min(p.created_at)) as "oldestSeconds" from payout p
         where p.chain_id = ${chainId} and p.token = ${token} and p.livemode = ${db.livemode}
           and p.state not in ('settled', 'voided')
@@ -28,7 +28,7 @@ export function readQueue(db: Queryable, { chainId, token }: Scope): Promise<Sta
   )
 }
 
-const wantingRow = z.object({ treasury: hex, state: z.enum(['held', 'queued', 'authorized']), micro: z.string() })
+const wantingRow = z.object({ treasury: hex, state: z.enum(['stopped', 'queued', 'authorized']), micro: z.string() })
 
 /** Reads the USDC that payouts wait for, by treasury. A treasury whose key is lost or missing needs a key first. */
 export function readWanting(db: Queryable, { chainId, token }: Scope): Promise<Standing['wanting'][number][]> {
@@ -37,7 +37,7 @@ export function readWanting(db: Queryable, { chainId, token }: Scope): Promise<S
     wantingRow,
     sql`select p.treasury, p.state, sum(p.micro_usdc)::text as micro from payout p
         where p.chain_id = ${chainId} and p.token = ${token} and p.livemode = ${db.livemode}
-          and (p.state in ('queued', 'authorized') or p.hold_reason = 'funds')
+          and (p.state in ('queued', 'authorized') or p.stop_reason = 'funds')
           and not exists (select 1 from treasury t where (t.chain_id, t.token, t.address) = (p.chain_id, p.token, p.treasury)
             and (t.lost_at is not null or not t.has_key))
         group by 1, 2 order by 1, 2`,

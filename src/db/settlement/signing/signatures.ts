@@ -84,7 +84,7 @@ export function storeSignatures(
   limits: { readonly maxMicroPerDay: bigint },
 ): Promise<FailedHook[]> {
   return context.db.transaction(async (tx) => {
-    await lockHeldFirst(
+    await lockStoppedFirst(
       tx,
       signed.map(({ paymentId }) => paymentId),
     )
@@ -115,20 +115,20 @@ export function storeSignatures(
             from payout p join kept k using (payment_id) where k.seq = 1 and k.kind = 'transfer' group by 1, 2, 3
             on conflict (chain_id, token, treasury, hour) do update set micro_usdc = h.micro_usdc + excluded.micro_usdc
             returning treasury),
-          -- The update answers new states only, and the hook asks which were held.
+          -- The update answers new states only, and the hook asks which were stopped.
           before as (select p.payment_id, p.state from payout p join given g using (payment_id)
             where g.kind = 'transfer' and ${signable}),
           -- With the signature: a payout without one cannot be sent.
           authorized as (
-            update payout p set state = 'authorized', hold_reason = null, hold_detail = null, updated_at = now()
+            update payout p set state = 'authorized', stop_reason = null, stop_detail = null, updated_at = now()
             from before b where p.payment_id = b.payment_id returning p.payment_id, b.state as before)
-          select payment_id as released, null as spender from authorized where before = 'held'
+          select payment_id as released, null as spender from authorized where before = 'stopped'
           union all select null, treasury from spent`,
     )
     await checkSpending(context, tx, { ...limits, spenders: storedRows.flatMap(({ spender }) => spender ?? []) })
     const failed: FailedHook[] = []
     for (const paymentId of storedRows.flatMap(({ released }) => released ?? [])) {
-      const error = await attempt(tx, () => context.hooks.onReleased(tx, { paymentId }))
+      const error = await attempt(tx, () => context.hooks.onResumed(tx, { paymentId }))
       if (error !== null) failed.push({ paymentId, error })
     }
     return failed
@@ -136,7 +136,7 @@ export function storeSignatures(
 }
 
 /** As `lockPaymentsFirst`, for the few payments that are notified that their payout continues. */
-async function lockHeldFirst(tx: Tx, ids: readonly string[]): Promise<void> {
+async function lockStoppedFirst(tx: Tx, ids: readonly string[]): Promise<void> {
   await execute(
     tx,
     sql`select 1 from payment join payout p on p.payment_id = payment.id where payment.id = any(${[...ids]})
