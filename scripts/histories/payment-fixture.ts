@@ -110,7 +110,7 @@ export async function createPaymentFixture(env: TestWorkflowEnvironment, partsOp
     async voidPayout(paymentId: string): Promise<void> {
       const { microUsdc: _micro, recipient: _recipient, ...voided } = proof(paymentId, '1', new Date(clock()))
       await db.transaction((tx) => hooks.onVoided(tx, { kind: 'canceled', ...voided }))
-      await relay.completeTransfers()
+      await relay.relayChanges()
     },
 
     /** Records that the settlement engine has proved the payout on chain: its transaction, then the relay. */
@@ -118,7 +118,7 @@ export async function createPaymentFixture(env: TestWorkflowEnvironment, partsOp
       await db.transaction(async (tx) =>
         hooks.onSettled(tx, [proof(paymentId, await readNet(tx, paymentId), new Date(clock()))]),
       )
-      await relay.completeTransfers()
+      await relay.relayChanges()
     },
 
     /**

@@ -25,7 +25,7 @@ export function countBacklog(db: Queryable) {
     db,
     waitingMessagesRow,
     sql`select queue, count(since) as count, coalesce(extract(epoch from now() - min(since)), 0) as oldest_seconds from (
-          select unnest(array['start_payment', 'complete_transfer', 'partner_news', 'deliveries', 'mails']) as queue,
+          select unnest(array['start_payment', 'payment_changed', 'partner_news', 'deliveries', 'mails']) as queue,
             null::timestamptz as since
           union all select kind, created_at from outbox
           union all select 'partner_news', due_at from partner_event where applied_at is null

@@ -34,7 +34,7 @@ export function takeStarts(tx: Tx, { minAgeMs, limit }: Page): Promise<z.output<
  * A message that waits already gets a new id, so that the relay that has read it does not delete the newer one.
  */
 export const changeMessages = (paymentIds: readonly string[]): Statement =>
-  sql`insert into outbox (kind, subject) select 'complete_transfer', id
+  sql`insert into outbox (kind, subject) select 'payment_changed', id
       from unnest(${[...paymentIds]}::text[]) as id, done order by id
       on conflict (kind, subject) do update set id = default, created_at = now()`
 
@@ -56,7 +56,7 @@ export function readChangeMessages(db: Queryable, limit: number): Promise<Change
     sql`select outbox.id::text as message_id, payment.*, to_jsonb(state) as state,
           array(${untriedEvents(sql`payment.id`, ofChanges)}) as events
         from outbox join payment on payment.id = subject, lateral (${stateColumns(sql`payment.id`)}) as state
-        where kind = 'complete_transfer' and payment.livemode = ${db.livemode} order by outbox.id limit ${limit}`,
+        where kind = 'payment_changed' and payment.livemode = ${db.livemode} order by outbox.id limit ${limit}`,
   )
 }
 

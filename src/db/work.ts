@@ -6,8 +6,8 @@ export const WORK_CHANNEL = 'pinrail_work'
 
 export const SWEEPS = [
   'starts',
-  'transfers',
-  'news',
+  'changes',
+  'callbacks',
   'deliveries',
   'partners',
   'notices',
@@ -30,8 +30,8 @@ export async function findWork(db: Queryable, now: string): Promise<readonly Swe
     foundRow,
     sql`select array_remove(array[
         case when exists (select from outbox where kind = 'start_payment') then 'starts' end,
-        case when exists (select from outbox where kind = 'complete_transfer') then 'transfers' end,
-        case when exists (select from partner_event where applied_at is null and due_at <= now()) then 'news' end,
+        case when exists (select from outbox where kind = 'payment_changed') then 'changes' end,
+        case when exists (select from partner_event where applied_at is null and due_at <= now()) then 'callbacks' end,
         case when exists (select from delivery where status = 'pending' and attempts = 0)
             or exists (select from delivery where status = 'pending' and attempts > 0 and last_attempt_at <= ${at})
           then 'deliveries' end,

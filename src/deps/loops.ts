@@ -39,7 +39,7 @@ export function composeRetention(config: WorkerConfig, { db, log }: { db: Db; lo
 }
 
 export function relayLoops(
-  { RELAY_TICK_MS: everyMs, SETTLEMENT_TICK_MS: transfersEveryMs }: WorkerConfig,
+  { RELAY_TICK_MS: everyMs, SETTLEMENT_TICK_MS: changesEveryMs }: WorkerConfig,
   { relay, sweep, wakeups, log }: { relay: Relay; sweep: DeliverySweep; wakeups: WorkWakeups; log: Logger },
 ): Loop[] {
   const onWakeup = (name: keyof WorkWakeups, pageSize = PER_ROUND) => ({
@@ -49,18 +49,18 @@ export function relayLoops(
   })
   return [
     {
-      ...onWakeup('transfers'),
+      ...onWakeup('changes'),
       // A payment waits for its settled payout.
-      everyMs: transfersEveryMs,
+      everyMs: changesEveryMs,
       tick: async () => {
-        const { sent, isLastPage } = await relay.completeTransfers()
+        const { sent, isLastPage } = await relay.relayChanges()
         if (isLastPage) return 0
         // Messages that cannot be sent must not keep the page full without a pause.
         return sent === 0 ? 1 : PER_ROUND
       },
     },
     { ...onWakeup('starts', STARTS_PER_ROUND), everyMs, tick: relay.startPayments },
-    { ...onWakeup('news'), everyMs, tick: relay.relayPartnerNews },
+    { ...onWakeup('callbacks'), everyMs, tick: relay.relayCallbacks },
     { ...onWakeup('deliveries', DELIVERIES_PER_ROUND), everyMs, tick: sweep.tick },
     { name: 'orphans', everyMs: ORPHANS_EVERY_MS, tick: relay.adoptOrphans, log },
   ]

@@ -26,7 +26,7 @@ export function createDepositHook(context: ChangeContext, wake: Wake) {
       noteDeposit(draft, deposit)
     }
     await changeLockedPayment(tx, context, { id: paymentId, change })
-    tx.afterCommit(() => wake('news'))
+    tx.afterCommit(() => wake('callbacks'))
   }
 }
 

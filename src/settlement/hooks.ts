@@ -84,7 +84,7 @@ export function createSettlementHooks(context: ChangeContext, wake: Wake = () =>
         return change(draft, tx)
       },
     })
-    tx.afterCommit(() => wake('transfers'))
+    tx.afterCommit(() => wake('changes'))
   }
 }
 

@@ -9,7 +9,7 @@ import { type ChangeContext, changeLockedPayments } from '../payments/change-pay
 import type { LockedDraft } from '../payments/payment-draft.ts'
 
 /** Called after a commit that left work to a sweep. */
-export type Wake = (sweep: 'transfers' | 'receipts' | 'news') => void
+export type Wake = (sweep: 'changes' | 'receipts' | 'callbacks') => void
 
 /**
  * Payouts that are final on chain move their payments to `succeeded`. All of them are written in one statement, with
@@ -18,7 +18,7 @@ export type Wake = (sweep: 'transfers' | 'receipts' | 'news') => void
 export function createSettledHook(context: ChangeContext, wake: Wake) {
   return async function onSettled(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
     tx.afterCommit(() => {
-      wake('transfers')
+      wake('changes')
       wake('receipts')
     })
     await changeLockedPayments(

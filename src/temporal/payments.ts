@@ -36,8 +36,8 @@ export type PaymentWorkflows = {
   readonly cancel: (paymentId: string) => Promise<CancelAnswer | { kind: 'unavailable' }>
   readonly signalPartnerNews: (paymentId: string, attemptId: string) => Promise<void>
   readonly signalRowChanged: (paymentId: string) => Promise<void>
-  /** Completes the waiting transfer activity; false if none waits. */
-  readonly completeTransfer: (paymentId: string, answer: ActivityAnswer) => Promise<boolean>
+  /** Completes the open `settle` activity. False if none is open. */
+  readonly completeSettlement: (paymentId: string, answer: ActivityAnswer) => Promise<boolean>
 }
 
 export type PaymentWorkflowsDeps = {
@@ -102,12 +102,12 @@ export function createPaymentWorkflows(deps: PaymentWorkflowsDeps): PaymentWorkf
           await client.workflow.signalWithStart('payment', { ...(await takeOver(paymentId)), signal: rowChanged })
         },
       }),
-    completeTransfer: (paymentId, answer) =>
-      within(SIGNAL_DEADLINE_MS, () => completeTransfer(client, paymentId, answer)),
+    completeSettlement: (paymentId, answer) =>
+      within(SIGNAL_DEADLINE_MS, () => completeSettlement(client, paymentId, answer)),
   }
 }
 
-async function completeTransfer(client: Client, paymentId: string, answer: ActivityAnswer): Promise<boolean> {
+async function completeSettlement(client: Client, paymentId: string, answer: ActivityAnswer): Promise<boolean> {
   try {
     const waiting = { workflowId: paymentWorkflowId(paymentId), activityId: SETTLE_ACTIVITY_ID }
     await client.activity.complete(waiting, answer)

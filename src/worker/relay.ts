@@ -13,12 +13,12 @@ export type Relay = {
   /** Starts workflows of payments whose process died between commit and start. */
   readonly startPayments: () => Promise<number>
   /**
-   * For payments that were changed outside of their workflow: completes the waiting activity, or signals the workflow.
+   * For payments that were changed outside of their workflow: completes the open `settle`, or signals the workflow.
    * A full page of messages, of which some could not be sent, is not the last one.
    */
-  readonly completeTransfers: () => Promise<{ readonly sent: number; readonly isLastPage: boolean }>
+  readonly relayChanges: () => Promise<{ readonly sent: number; readonly isLastPage: boolean }>
   /** Repeats callbacks of partners until an activity has applied a reading of the order. */
-  readonly relayPartnerNews: () => Promise<number>
+  readonly relayCallbacks: () => Promise<number>
   /** Starts a workflow for every open payment without one, after a terminated run or a lost Temporal store. */
   readonly adoptOrphans: () => Promise<number>
 }
@@ -63,17 +63,17 @@ export function createRelay(deps: RelayDeps): Relay {
         })
       }),
 
-    completeTransfers: async () => {
+    relayChanges: async () => {
       const messages = await readChangeMessages(db, PER_ROUND)
       const sent = await sendAll(db, messages, async ({ state, events }) => {
         const { id } = state.payment
         const answer: ActivityAnswer = { payment: toSnapshot(state), events }
-        if (!(await workflows.completeTransfer(id, answer))) await workflows.signalRowChanged(id)
+        if (!(await workflows.completeSettlement(id, answer))) await workflows.signalRowChanged(id)
       })
       return { sent, isLastPage: messages.length < PER_ROUND }
     },
 
-    relayPartnerNews: async () => {
+    relayCallbacks: async () => {
       const news = await takeUnread(db, { minAgeMs: graceMs, limit: PER_ROUND })
       return forEach(news, (unread) => workflows.signalPartnerNews(unread.payment_id, unread.attempt_id))
     },

@@ -174,7 +174,7 @@ describe('Statements without a condition on the merchant', () => {
     const [own, foreign] = [await readLinkId(mine), await readLinkId(other)]
     await expect(db.as(mine).query(send, ['start_payment', foreign])).rejects.toThrow('must be the tenant')
     await expect(db.as(mine).query(send, ['start_payment', newId('payment')])).rejects.toThrow('must be the tenant')
-    await expect(db.as(mine).query(send, ['complete_transfer', own])).rejects.toThrow('row-level security')
+    await expect(db.as(mine).query(send, ['payment_changed', own])).rejects.toThrow('row-level security')
     expect((await db.query('select * from outbox')).rows).toEqual([])
     expect((await db.as(mine).query(send, ['start_payment', own])).rowCount).toBe(1)
   })

@@ -58,8 +58,8 @@ async function addChannel(): Promise<string> {
 /** Leaves work for the sweep as the rest of the code does. */
 const LEAVE: Readonly<Record<Sweep, () => Promise<unknown>>> = {
   starts: addPayment,
-  transfers: () => db.query(`insert into outbox (kind, subject) values ('complete_transfer', 'pay_1')`),
-  news: async () =>
+  changes: () => db.query(`insert into outbox (kind, subject) values ('payment_changed', 'pay_1')`),
+  callbacks: async () =>
     db.query(
       `insert into partner_event (provider, provider_event_id, attempt_id, body_sha256, received_at)
        values ('card_partner', $1, $1, sha256(''), now())`,

@@ -210,10 +210,10 @@ describe('The entrances of a system', () => {
         'news of a payout',
         () =>
           parts()
-            .relay.completeTransfers()
+            .relay.relayChanges()
             .then(({ sent }) => sent),
       ],
-      ['news of a partner', () => parts().relay.relayPartnerNews()],
+      ['news of a partner', () => parts().relay.relayCallbacks()],
       ['a delivery that is overdue', () => parts().sweep.tick()],
     ])('the worker skips %s of the other mode', async (_what, round) => {
       expect(await round()).toBe(1)

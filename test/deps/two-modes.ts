@@ -69,7 +69,7 @@ export async function plant(db: Db, tenant: Tenant): Promise<Planted> {
     sealedSecret: 'sealed',
   })
   const eventId = await db.transaction(async (tx) => {
-    await execute(tx, sql`insert into outbox (kind, subject) values ('complete_transfer', ${id})`)
+    await execute(tx, sql`insert into outbox (kind, subject) values ('payment_changed', ${id})`)
     const object = renderPayment(createdPayment(payment, tenant), [], 'http://127.0.0.1')
     return recordEvent(tx, { ...tenant, type: 'payment.processing', paymentId: id, object, at: past })
   })

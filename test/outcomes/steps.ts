@@ -130,7 +130,7 @@ export function createSteps(fixture: PaymentFixture, { paymentId, buyer, way }: 
     'pay late': async () => payLate(await newest()),
     'pay when nobody listens': async () => {
       await payLate(await newest())
-      await fixture.relay.relayPartnerNews()
+      await fixture.relay.relayCallbacks()
       await until(read, ({ attempts }) => attempts.some(({ status }) => status === 'paid'))
     },
     'give it back': async () => {

@@ -40,5 +40,5 @@ export async function sendTo(
     )
     await hooks.onDeposit(tx, recorded)
   })
-  await relay.relayPartnerNews()
+  await relay.relayCallbacks()
 }

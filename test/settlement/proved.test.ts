@@ -145,8 +145,8 @@ describe('payouts that are proved', () => {
           JSON.parse(JSON.stringify(renderPayment(payment, attempts, fixture.deps.context.publicUrl))),
         )
         expect(
-          await rows(`select kind, subject from outbox where kind = 'complete_transfer' and subject = any($1)`, [id]),
-        ).toEqual([`complete_transfer ${id}`])
+          await rows(`select kind, subject from outbox where kind = 'payment_changed' and subject = any($1)`, [id]),
+        ).toEqual([`payment_changed ${id}`])
       }
       const { rows: numbers } = await db.query(
         'select sequence from event where sequence is not null order by sequence',

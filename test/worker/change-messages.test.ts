@@ -35,7 +35,7 @@ async function storeMessages(count: number): Promise<string[]> {
     [ids, template],
   )
   await fixture.db.query(
-    `insert into outbox (kind, subject) select 'complete_transfer', id from unnest($1::text[]) as id order by id`,
+    `insert into outbox (kind, subject) select 'payment_changed', id from unnest($1::text[]) as id order by id`,
     [ids],
   )
   return ids
@@ -45,7 +45,7 @@ async function storeMessages(count: number): Promise<string[]> {
 function openLoop(isLost: (id: string) => boolean = () => false) {
   const answers = new Map<string, ActivityAnswer>()
   const workflows: Partial<PaymentWorkflows> = {
-    completeTransfer: async (id, answer) => {
+    completeSettlement: async (id, answer) => {
       if (isLost(id)) throw new Error('Temporal does not answer')
       answers.set(id, answer)
       return true
@@ -57,13 +57,13 @@ function openLoop(isLost: (id: string) => boolean = () => false) {
   const sweep = createDeliverySweep({ db, client, now: Date.now, taskQueue: 'deliveries' })
   const config = { RELAY_TICK_MS: 1000, SETTLEMENT_TICK_MS: 1000 } as WorkerConfig
   const loops = relayLoops(config, { relay, sweep, wakeups: createWorkWakeups(), log })
-  const loop = loops.find(({ name }) => name === 'transfers')
+  const loop = loops.find(({ name }) => name === 'changes')
   if (loop === undefined) throw new Error('the relay has no such loop')
   return { tick: loop.tick, pageSize: loop.idle?.pageSize, answers }
 }
 
 const countMessages = async () =>
-  (await fixture.db.query(`select from outbox where kind = 'complete_transfer'`)).rowCount
+  (await fixture.db.query(`select from outbox where kind = 'payment_changed'`)).rowCount
 
 test('a full page of messages, of which one could not be sent, is followed by the next page at once', async () => {
   const [lost, ...others] = await storeMessages(PER_ROUND + 1)

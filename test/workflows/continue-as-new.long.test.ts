@@ -100,7 +100,7 @@ test('a payout that is stopped is awaited in the new run, and settles once', asy
   await fixture.db.transaction((tx) =>
     fixture.hooks.onStopped(tx, { paymentId: id, reason: 'blacklisted', detail: 'the wallet is blacklisted' }),
   )
-  await fixture.relay.completeTransfers()
+  await fixture.relay.relayChanges()
   await untilReviewed(id, 'payout_stopped')
   const refused: unknown[] = []
   await untilContinued(id, (round) => decide(id, 'write_off', `round ${round}`).catch((error) => refused.push(error)))

@@ -216,9 +216,9 @@ describe('A payment in trouble', () => {
       await fixture.faultAt('wallet_app', { fault: 'callbacks_never', attemptId })
       await fixture.pay('wallet_app', attemptId)
       await fixture.storeCallbackOnly('wallet_app', attemptId)
-      await fixture.relay.relayPartnerNews()
+      await fixture.relay.relayCallbacks()
       await settled(paymentId)
-      expect(await fixture.relay.relayPartnerNews()).toBe(0)
+      expect(await fixture.relay.relayCallbacks()).toBe(0)
     })
   })
 
@@ -290,7 +290,7 @@ describe('Callbacks whose order cannot be read', () => {
   /** The relay’s next round, as if the time of every repeat had come. */
   async function relayRound(): Promise<void> {
     await fixture.db.query('update partner_event set due_at = now() where applied_at is null')
-    await fixture.relay.relayPartnerNews()
+    await fixture.relay.relayCallbacks()
   }
 
   const unread = async (attemptId: string): Promise<number> => {
@@ -431,7 +431,7 @@ describe('Callbacks whose order cannot be read', () => {
       })
       const { rows: notices } = await fixture.db.query("select data from notice where kind = 'payout.stopped'")
       expect(notices).toContainEqual({ data: { id: held.paymentId, reason: held.reason } })
-      await fixture.relay.completeTransfers()
+      await fixture.relay.relayChanges()
       await untilReviewed(paymentId, 'payout_stopped')
       await confirmedBefore(attemptId)
       return { paymentId, attemptId }
@@ -700,7 +700,7 @@ describe('Decisions about a payment', () => {
       await fixture.db.transaction((tx) =>
         fixture.hooks.onStopped(tx, { paymentId, reason: 'blacklisted', detail: 'the wallet is blacklisted' }),
       )
-      await fixture.relay.completeTransfers()
+      await fixture.relay.relayChanges()
       await untilReviewed(paymentId, 'payout_stopped')
       await fixture.settle(paymentId)
       expect(await result(paymentId)).toBe('succeeded')

@@ -214,7 +214,7 @@ describe('Long waits', () => {
       await untilStatus(made.paymentId, 'settling')
       expect(await decide(made.paymentId, 'hold')).toMatchObject({ status: 'under_review' })
       expect(await readPayout(made.paymentId)).toBe('stopped')
-      await fixture.relay.completeTransfers()
+      await fixture.relay.relayChanges()
       await fixture.skip('2 minutes')
       return made
     }

@@ -30,7 +30,7 @@ export async function checkRecord(setup: Setup, side: Side, payouts: number): Pr
     const settled = Number(ended?.['settled'])
     if (settled !== payouts) problems.push(`${settled} settled of ${payouts}`)
     const [announced] = await rows(
-      `select count(*) as all, count(distinct payment_id) as payments from announced where what not like 'held:%'`,
+      `select count(*) as all, count(distinct payment_id) as payments from announced where what not like 'stopped:%'`,
     )
     if (Number(announced?.['all']) !== settled || Number(announced?.['payments']) !== settled)
       problems.push(`announced ${announced?.['all']} times for ${announced?.['payments']} of ${settled} payments`)

@@ -103,7 +103,7 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
     await untilRow(paymentId, 'status', 'settling')
     const held = { paymentId, reason: 'blacklisted' as const, detail: 'the wallet is blacklisted' }
     await fixture.db.transaction((tx) => fixture.hooks.onStopped(tx, held))
-    await fixture.relay.completeTransfers()
+    await fixture.relay.relayChanges()
     await untilState(paymentId, 'under_review')
     await fixture.settle(paymentId)
     await handle(paymentId).result()

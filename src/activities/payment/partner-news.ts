@@ -1,6 +1,6 @@
 import { newsApplied } from '../../db/payments/partner-events.ts'
 import { isSame } from '../../domain/equality.ts'
-import { isWorth } from '../../domain/payment/funds/account.ts'
+import { isOwedToBuyer } from '../../domain/payment/funds/account.ts'
 import { toAccount } from '../../domain/payment/funds/stored-funds.ts'
 import { canStillBePaid, isOpen } from '../../domain/payment/payment.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
@@ -32,6 +32,6 @@ function failIfHopeless(draft: PaymentDraft, read: Attempt): void {
   const { payment, attempts } = draft.state
   const isOnlyWay = payment.provider !== null && payment.fallback === 'none'
   const isRefused = read.failureCode === 'verification_failed' && read.status === 'declined'
-  const isNothingElse = attempts.every((attempt) => !canStillBePaid(attempt.status) && !isWorth(toAccount(attempt)))
+  const isNothingElse = attempts.every((attempt) => !canStillBePaid(attempt.status) && !isOwedToBuyer(toAccount(attempt)))
   if (isRefused && isOnlyWay && isNothingElse && isOpen(payment.status)) draft.setPayment({ closedAs: 'failed' })
 }

@@ -1,6 +1,6 @@
 import { loadPayment, type PaymentWithNews } from '../../db/payments/payments.ts'
 import { derive } from '../../domain/payment/derived.ts'
-import { isBackAnyway, isWorth } from '../../domain/payment/funds/account.ts'
+import { isBackAnyway, isOwedToBuyer } from '../../domain/payment/funds/account.ts'
 import { findOwnAccount } from '../../domain/payment/funds/funds.ts'
 import { toAccount, toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
@@ -144,7 +144,7 @@ function endListening(draft: PaymentDraft): void {
 
 /** A part of the price keeps the payment open: the merchant cannot cancel it. At the expiry it counts as underpaid. */
 function close(draft: PaymentDraft, as: 'expired' | 'canceled'): void {
-  const parts = draft.state.attempts.filter((attempt) => attempt.status === 'open' && isWorth(toAccount(attempt)))
+  const parts = draft.state.attempts.filter((attempt) => attempt.status === 'open' && isOwedToBuyer(toAccount(attempt)))
   if (parts.length === 0) {
     draft.setPayment({ closedAs: as })
     draft.setCause({ why: as, data: {} })

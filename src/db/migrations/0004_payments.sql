@@ -373,7 +373,7 @@ grant select, insert on timeline_entry to pinrail_tenant;
 
 create table outbox (
   id bigint generated always as identity primary key,
-  kind text not null check (kind in ('start_payment', 'complete_transfer')),
+  kind text not null check (kind in ('start_payment', 'payment_changed')),
   subject text not null,
   created_at timestamptz not null default now(),
   unique (kind, subject)
@@ -381,7 +381,7 @@ create table outbox (
 comment on table outbox is
   'A message to Temporal, stored with the change that is its reason. The relay sends it again until it can delete the row.';
 comment on column outbox.id is 'A newer message about the same subject takes a new id, so that the sender of the older one does not delete it.';
-comment on column outbox.kind is '`start_payment`: start the workflow of the payment. `complete_transfer`: the payment has changed outside of its workflow.';
+comment on column outbox.kind is '`start_payment`: start the workflow of the payment. `payment_changed`: the payment has changed outside of its workflow.';
 comment on column outbox.subject is 'The id of the payment.';
 
 -- A merchant's request can ask only for the start of that merchant's payment: the other messages complete payouts.

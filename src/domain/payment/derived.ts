@@ -1,4 +1,4 @@
-import { type Account, freeUnits, hasOtherToken, isBackAnyway, isEnough, isOdd, isWorth } from './funds/account.ts'
+import { type Account, freeUnits, hasOtherToken, isBackAnyway, isEnough, isOdd, isOwedToBuyer } from './funds/account.ts'
 import { type Funds, findOwnAccount, findSoldAccount, getExcess } from './funds/funds.ts'
 import { findMoneyStep, isWaiting } from './funds/money-step.ts'
 import { isSilent, listReasons } from './funds/review.ts'
@@ -44,7 +44,7 @@ function computeStatus({ payment }: PaymentWithAttempts, funds: Funds): PaymentS
     case 'handed':
       return funds.hold ? 'under_review' : 'settling'
     case 'void':
-      return payment.status !== 'refunded' && funds.accounts.some(isWorth) ? 'under_review' : 'refunded'
+      return payment.status !== 'refunded' && funds.accounts.some(isOwedToBuyer) ? 'under_review' : 'refunded'
     case 'none':
       return computeUnpaidStatus(payment, funds)
   }
@@ -60,15 +60,15 @@ function computeUnpaidStatus({ status }: Payment, funds: Funds): PaymentStatus {
     const isStopped = isWaiting(findMoneyStep({ ...funds, accounts: asked })) || listReasons(funds).stops.length > 0
     return isStopped ? 'under_review' : 'processing'
   }
-  if (!isClosed(status) && accounts.some((account) => account.back !== 'no' && isWorth(account))) return 'under_review'
+  if (!isClosed(status) && accounts.some((account) => account.back !== 'no' && isOwedToBuyer(account))) return 'under_review'
   if (closed !== null) return closed
   if (accounts.some((account) => isOdd(account) || hasOtherToken(account) || isStopped(account)))
     return 'under_review'
-  if (accounts.some(({ word }) => word === 'confirming')) return 'processing'
+  if (accounts.some(({ report }) => report === 'confirming')) return 'processing'
   return accounts.length === 0 ? 'created' : 'pending'
 }
 
-const isStopped = (account: Account): boolean => account.word === 'withheld' || isSilent(account)
+const isStopped = (account: Account): boolean => account.report === 'withheld' || isSilent(account)
 
 /**
  * Returns the payment's money: that of the account that was sold, or that will be. Money that a decision gave back is
@@ -131,7 +131,7 @@ function computeException({ payment, attempts }: PaymentWithAttempts, funds: Fun
 const isChecked = ({ status }: Attempt): boolean => status === 'verification_required'
 
 const hasExcess = (funds: Funds): boolean =>
-  funds.accounts.some((account) => account.word === 'paid' && getExcess(funds, account) > 0n)
+  funds.accounts.some((account) => account.report === 'paid' && getExcess(funds, account) > 0n)
 
 /** True if money arrived after the payment was closed: it is settled, or it goes back. */
 function isLate(funds: Funds, own: Account | null): boolean {
@@ -139,7 +139,7 @@ function isLate(funds: Funds, own: Account | null): boolean {
   return own !== null || hasExcess(funds)
 }
 
-const isPart = (account: Account): boolean => account.word === 'open' && isWorth(account)
+const isPart = (account: Account): boolean => account.report === 'open' && isOwedToBuyer(account)
 
 const settledPart = (funds: Funds, own: Account): Account => ({ ...own, held: countSettled(funds, own), outside: 0n })
 
@@ -154,14 +154,14 @@ export function endIfGivenBack(state: PaymentWithAttempts): PaymentWithAttempts 
   const { payment, attempts } = state
   const funds = toFunds(state)
   const isRunning = payment.payout === 'none' && payment.takenSale === null && !isClosed(payment.status)
-  const mayCome = funds.accounts.some(
+  const mayArrive = funds.accounts.some(
     (account) =>
-      isWorth(account) ||
+      isOwedToBuyer(account) ||
       isOdd(account) ||
       (account.back !== 'no' && !isBackAnyway(account)) ||
-      account.word === 'confirming' ||
+      account.report === 'confirming' ||
       isStopped(account),
   )
-  const isOver = isRunning && !mayCome && attempts.some(hasGoneBack)
+  const isOver = isRunning && !mayArrive && attempts.some(hasGoneBack)
   return isOver ? { ...state, payment: { ...payment, payout: 'void' } } : state
 }

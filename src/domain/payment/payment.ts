@@ -1,5 +1,5 @@
 import type { MethodName, ProviderUsed } from '../methods.ts'
-import type { Word } from './funds/account.ts'
+import type { Report } from './funds/account.ts'
 import { ORDER_STATUSES } from './partner.ts'
 
 /** Each change, the API, the checkout's views and the generated state diagram read the table below. */
@@ -105,7 +105,7 @@ export function isOpen(status: PaymentStatus): boolean {
 export const ATTEMPT_STATUSES = ['opening', ...ORDER_STATUSES] as const
 export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number]
 
-const WORDS: Readonly<Record<AttemptStatus, Word>> = {
+const REPORTS: Readonly<Record<AttemptStatus, Report>> = {
   opening: 'open',
   open: 'open',
   verification_required: 'open',
@@ -118,11 +118,11 @@ const WORDS: Readonly<Record<AttemptStatus, Word>> = {
   refunded: 'over',
 }
 
-export const getWord = (status: AttemptStatus): Word => WORDS[status]
+export const getReport = (status: AttemptStatus): Report => REPORTS[status]
 
 /** True if an order can still bring money: it is neither over nor paid. */
 export function canStillBePaid(status: AttemptStatus): boolean {
-  return getWord(status) !== 'over' && getWord(status) !== 'paid'
+  return getReport(status) !== 'over' && getReport(status) !== 'paid'
 }
 
 export type AttemptView = {

@@ -39,7 +39,7 @@ function listConcerned(funds: Funds, reason: ReviewReason): readonly (Account | 
     case 'other_token':
       return funds.accounts.filter(hasOtherToken)
     case 'withheld':
-      return funds.accounts.filter(({ word }) => word === 'withheld')
+      return funds.accounts.filter(({ report }) => report === 'withheld')
     case 'silent':
       return funds.accounts.filter(isSilent)
     case 'excess':

@@ -126,9 +126,9 @@ export function toSnapshot(state: PaymentWithAttempts): PaymentSnapshot {
 
 /** An order can bring money until its end, and a partner can take unpaid money back without a callback. */
 function isWatched({ listenEnded, payout, paidAttemptId }: Payment, { id, status, back, held }: Attempt): boolean {
-  const mayCome = canStillBePaid(status) && !listenEnded
-  const mayGo = held !== '0' && !(payout === 'paid' && id === paidAttemptId)
-  return mayCome || mayGo || back === 'asked'
+  const mayArrive = canStillBePaid(status) && !listenEnded
+  const mayLeave = held !== '0' && !(payout === 'paid' && id === paidAttemptId)
+  return mayArrive || mayLeave || back === 'asked'
 }
 
 function delayedAt({ status, paidAt, providerUsed, delayedAt: markedAt }: Payment): number | null {

@@ -74,9 +74,9 @@ function listAccountLines(funds: Funds, attempt: Attempt, decisions: readonly St
 function describeUntil(funds: Funds, account: Account): string {
   if (!funds.listens || funds.taken !== null || findOwnAccount(funds) !== null) return ''
   if (isOdd(account)) return ', until an operator accepts the order'
-  if (account.word === 'withheld') return ', until the partner releases it'
-  if (account.word === 'confirming') return ', until the partner has confirmed it'
-  return account.word === 'open' ? ', until the rest of the price has come' : ''
+  if (account.report === 'withheld') return ', until the partner releases it'
+  if (account.report === 'confirming') return ', until the partner has confirmed it'
+  return account.report === 'open' ? ', until the rest of the price has come' : ''
 }
 
 function describeWriteOff({ writtenOff }: Account, loss: bigint, decisions: readonly StoredDecision[]): string {

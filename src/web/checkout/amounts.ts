@@ -1,5 +1,5 @@
 import { isZero, type MicroUsdc, type Money, subtract } from '../../domain/money.ts'
-import { type Account, freeUnits, isWorth } from '../../domain/payment/funds/account.ts'
+import { type Account, freeUnits, isOwedToBuyer } from '../../domain/payment/funds/account.ts'
 import {
   type Funds,
   findOwnAccount,
@@ -8,7 +8,7 @@ import {
   getShortage,
 } from '../../domain/payment/funds/funds.ts'
 import { toFunds, toMoney } from '../../domain/payment/funds/stored-funds.ts'
-import { getWord, isClosed, isOpen } from '../../domain/payment/payment.ts'
+import { getReport, isClosed, isOpen } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 
 /**
@@ -60,7 +60,7 @@ export function getAmounts(state: PaymentMoney): Amounts {
 /** Returns the units of an attempt's money that the buyer has not got back. Dust counts as zero. */
 export function getAttemptUnits(state: PaymentWithAttempts, attemptId: string): bigint {
   const account = findAccount(toFunds(state), attemptId)
-  return account === undefined || !isWorth(account) ? 0n : freeUnits(account)
+  return account === undefined || !isOwedToBuyer(account) ? 0n : freeUnits(account)
 }
 
 const findAccount = ({ accounts }: Funds, attemptId: string): Account | undefined =>
@@ -79,7 +79,7 @@ function getSurplus(payment: Payment, funds: Funds, account: Account | undefined
   if (account === undefined) return 0n
   const isOwn = account.id === payment.paidAttemptId && findSoldAccount(funds) === null && !isClosed(payment.status)
   // The buyer of an open payment can still complete a part of the price.
-  const isThere = account.word === 'paid' || (account.word === 'open' && !isOpen(payment.status))
+  const isThere = account.report === 'paid' || (account.report === 'open' && !isOpen(payment.status))
   return isThere && !isOwn ? getExcess(funds, account) : 0n
 }
 
@@ -91,7 +91,7 @@ function getReturned({ payment, givenBack }: PaymentMoney, funds: Funds, { id, o
 
 function findCountedAttempt(payment: Payment, attempts: readonly Attempt[]): Attempt | null {
   const named = attempts.find(({ id }) => id === payment.paidAttemptId)
-  return named ?? attempts.find(({ status }) => getWord(status) === 'paid') ?? null
+  return named ?? attempts.find(({ status }) => getReport(status) === 'paid') ?? null
 }
 
 function subtractMoney(paid: Money, asked: Money): Money | null {

@@ -5,7 +5,7 @@ import {
   canMove,
   canStillBePaid,
   findPath,
-  getWord,
+  getReport,
   isClosed,
   isOpen,
   PAYMENT_STATUSES,
@@ -142,7 +142,7 @@ describe('The states of a payment', () => {
 
 describe('The states of an attempt', () => {
   test('each state of an attempt means that money can come, is there, or is over', () => {
-    const saying = (word: string) => ATTEMPT_STATUSES.filter((status) => getWord(status) === word).join(' ')
+    const saying = (report: string) => ATTEMPT_STATUSES.filter((status) => getReport(status) === report).join(' ')
     expect(saying('open')).toBe('opening open verification_required')
     expect([saying('confirming'), saying('withheld'), saying('paid')]).toEqual(['confirming', 'on_hold', 'paid'])
     expect(saying('over')).toBe('declined canceled expired refunded')

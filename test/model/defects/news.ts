@@ -49,7 +49,7 @@ export const NEWS_DEFECTS: readonly Defect[] = [
   {
     name: 'withheld money is sold',
     caughtBy: 'money that its partner holds back after it had confirmed it is not sold when an operator lifts a hold',
-    ...seenAs('isSellable', (account) => (account.word === 'withheld' ? { ...account, word: 'paid' } : account)),
+    ...seenAs('isSellable', (account) => (account.report === 'withheld' ? { ...account, report: 'paid' } : account)),
     and: [NO_GUARD],
   },
   {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import type { canStillBePaid, getWord } from '../../../src/domain/payment/payment.ts'
+import type { canStillBePaid, getReport } from '../../../src/domain/payment/payment.ts'
 import type { Attempt } from '../../../src/domain/payment/payment-object.ts'
 import type { isOpened } from '../../../src/domain/payment/requests.ts'
 import { checkSeam, loadSystem } from '../time/load.ts'
@@ -23,7 +23,7 @@ test('no two planted bugs have the same name', () => {
 
 test('a planted function is called by its own file and by other files', async () => {
   const file = 'src/domain/payment/payment.ts'
-  const seam = { file, seam: 'getWord', plant: plant<typeof getWord>(() => () => 'over') }
+  const seam = { file, seam: 'getReport', plant: plant<typeof getReport>(() => () => 'over') }
   const files = [file, 'src/domain/payment/requests.ts']
   const [own, other] = await loadSystem(files, { packages: {}, date: Date, seams: [seam] })
   const callers = { ...own, ...other } as {

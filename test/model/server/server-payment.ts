@@ -83,7 +83,7 @@ export async function openServerPayment(world: PaymentFixture, story: Pick<Story
     while (hasNews) {
       await skip(RELAY_MS)
       await db.query(MAKE_DUE)
-      hasNews = (await relay.relayPartnerNews()) > 0
+      hasNews = (await relay.relayCallbacks()) > 0
       await settle()
       await settleTransfers()
     }
@@ -95,7 +95,7 @@ export async function openServerPayment(world: PaymentFixture, story: Pick<Story
     for (let tries = 0; tries < 3 && (mustRelay || running.some((each) => each.pays)); tries++) {
       if (!mustRelay) await testPayment.engine.finish(paymentId)
       mustRelay = false
-      await relay.completeTransfers()
+      await relay.relayChanges()
       await settle()
     }
   }
@@ -170,7 +170,7 @@ export async function openServerPayment(world: PaymentFixture, story: Pick<Story
       // The relay repeats a message that does not arrive.
       begin(workflows.signalPartnerNews(paymentId, attemptId)).catch(() => undefined)
     },
-    relayTransfers: () => {
+    relayChanges: () => {
       mustRelay = true
     },
     repeatNews: () => {

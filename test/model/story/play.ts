@@ -106,7 +106,7 @@ async function act(playing: Playing, step: StoryStep): Promise<void> {
     case 'engine': {
       const wrong = await testPayment.engine.act(testPayment.paymentId, step.act)
       if (wrong !== null) testPayment.wrong.push(wrong)
-      return testPayment.relayTransfers()
+      return testPayment.relayChanges()
     }
     case 'look':
       playing.seen = await see(testPayment)
@@ -155,7 +155,7 @@ async function finish(playing: Playing, payouts: 'slowly' | 'at once'): Promise<
   const settle = async (): Promise<void> => {
     const wrong = await engine.finish(testPayment.paymentId)
     if (wrong !== null) testPayment.wrong.push(wrong)
-    testPayment.relayTransfers()
+    testPayment.relayChanges()
   }
   if (payouts === 'at once') await settle()
   await timeline.pass(HOUR_MS)

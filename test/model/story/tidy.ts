@@ -69,6 +69,6 @@ async function pass(testPayment: TestPayment, minutes: number): Promise<void> {
   await testPayment.timeline.pass(10 * MINUTES)
   const wrong = await testPayment.engine.finish(testPayment.paymentId)
   if (wrong !== null) testPayment.wrong.push(wrong)
-  testPayment.relayTransfers()
+  testPayment.relayChanges()
   await testPayment.timeline.pass(minutes * MINUTES)
 }

@@ -20,7 +20,7 @@ export const ANNOUNCING: SettlementHooks = {
       await tx.query('insert into announced (payment_id, what) values ($1, $2)', [paymentId, txHash])
   },
   async onStopped(tx, { paymentId, reason }) {
-    await tx.query('insert into announced (payment_id, what) values ($1, $2)', [paymentId, `held: ${reason}`])
+    await tx.query('insert into announced (payment_id, what) values ($1, $2)', [paymentId, `stopped: ${reason}`])
   },
   onResumed: nothing,
   onVoided: nothing,

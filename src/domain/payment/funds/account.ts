@@ -4,8 +4,8 @@
  */
 
 /** The partner's last report about its order. `over`: it will bring no more money. */
-export const WORDS = ['open', 'confirming', 'withheld', 'paid', 'over'] as const
-export type Word = (typeof WORDS)[number]
+export const REPORTS = ['open', 'confirming', 'withheld', 'paid', 'over'] as const
+export type Report = (typeof REPORTS)[number]
 
 /**
  * `odd`: the order differs from the requested one, and an operator must decide. `accepted`: it differs, and can be
@@ -21,7 +21,7 @@ export type Account = {
   /** A fiat currency, or `USDC` at an address of the platform. */
   readonly asset: string
   readonly asked: bigint
-  readonly word: Word
+  readonly report: Report
   /** The units of the buyer's money that the partner, or the chain, has. Each newer reading replaces them. */
   readonly held: bigint
   /** The units that the buyer got back from elsewhere: the only fact about money that an operator reports. */
@@ -51,8 +51,7 @@ export const isOnChain = ({ asset }: Pick<Account, 'asset'>): boolean => asset =
 export const isDust = (account: Pick<Account, 'asset'>, units: bigint): boolean =>
   isOnChain(account) && units < DUST_MICRO
 
-/** True if the buyer is owed something for it. */
-export const isWorth = (account: Account): boolean => freeUnits(account) > 0n && !isDust(account, freeUnits(account))
+export const isOwedToBuyer = (account: Account): boolean => freeUnits(account) > 0n && !isDust(account, freeUnits(account))
 
 /** True if the partner was asked to give the money back before the buyer got it from elsewhere. */
 export const isBackAnyway = ({ back, outside }: Pick<Account, 'back' | 'outside'>): boolean =>
@@ -64,7 +63,7 @@ export const hasOtherToken = ({ misfit }: Account): boolean => misfit === 'other
 
 /** The partner has released the money, its order is not odd, and it is not to go back. */
 export const isSellable = (account: Account): boolean =>
-  account.word === 'paid' && account.back === 'no' && !account.returned && !isOdd(account)
+  account.report === 'paid' && account.back === 'no' && !account.returned && !isOdd(account)
 
 /** True if the account has enough. `tolerancePercent`: whole percent of the asked amount that can be missing. */
 export const isEnough = (account: Account, tolerancePercent: bigint): boolean =>

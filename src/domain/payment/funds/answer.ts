@@ -86,7 +86,7 @@ function isHopeless(funds: Funds): boolean {
 
 /** True if no money has arrived, and none is on its way that could be settled. */
 const hasNoMoney = (account: Account): boolean =>
-  freeUnits(account) === 0n && (account.word !== 'confirming' || account.returned || isSilent(account))
+  freeUnits(account) === 0n && (account.report !== 'confirming' || account.returned || isSilent(account))
 
 /** Records a loss, or that there is nothing to give back. It ends a payment without money. */
 function writeOff(funds: Funds): Funds {
@@ -139,8 +139,8 @@ function givenByPartner(funds: Funds, account: Account): Account {
   const isWhole = account.outside === 0n && !account.returned && !isOnChain(account)
   // The platform cannot know how much the partner has of an odd order.
   const isAll = getReturnable(funds, account) === freeUnits(account) && !isPaidOut(funds, account)
-  const mayGo = (freeUnits(account) > 0n || isOdd(account)) && isWhole && isAll
-  return mayGo && account.back === 'no' ? { ...account, back: 'wanted' } : account
+  const mayLeave = (freeUnits(account) > 0n || isOdd(account)) && isWhole && isAll
+  return mayLeave && account.back === 'no' ? { ...account, back: 'wanted' } : account
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Account, freeUnits, isDust, isEnough, isSellable, isWorth, positive } from './account.ts'
+import { type Account, freeUnits, isDust, isEnough, isSellable, isOwedToBuyer, positive } from './account.ts'
 
 /** The payment's own money, the excess, the shortage and the loss are computed from these facts, never stored. */
 
@@ -64,7 +64,7 @@ export function findOwnAccount(funds: Funds): Account | null {
   if (funds.taken !== null || funds.payout === 'void') return findSoldAccount(funds)
   if (!funds.listens) return null
   const able = funds.accounts.filter(
-    (account) => isSellable(account) && isWorth(account) && !funds.late.includes(account.id),
+    (account) => isSellable(account) && isOwedToBuyer(account) && !funds.late.includes(account.id),
   )
   const whole = able.filter((account) => isEnough(account, funds.tolerancePercent))
   return whole.find((account) => isBeingSold(funds, account)) ?? whole[0] ?? able[0] ?? null

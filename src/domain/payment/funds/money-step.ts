@@ -78,10 +78,10 @@ function sell(funds: Funds): MoneyStep | null {
 
 /** Without money the payment waits for its buyer; after its end, for money that still arrives or leaves. */
 function awaitMoney({ accounts, payout, closed, listens }: Funds): MoneyStep | null {
-  const mayCome = listens && accounts.some(({ word }) => word !== 'over' && word !== 'paid')
-  const mayGo = accounts.some(({ back }) => back !== 'no')
+  const mayArrive = listens && accounts.some(({ report }) => report !== 'over' && report !== 'paid')
+  const mayLeave = accounts.some(({ back }) => back !== 'no')
   const isOver = payout === 'paid' || payout === 'void' || closed !== null
-  if (isOver) return mayCome || mayGo ? { do: 'await_partner' } : null
-  const isConfirming = mayGo || accounts.some(({ word }) => word === 'confirming' || word === 'withheld')
+  if (isOver) return mayArrive || mayLeave ? { do: 'await_partner' } : null
+  const isConfirming = mayLeave || accounts.some(({ report }) => report === 'confirming' || report === 'withheld')
   return { do: isConfirming ? 'await_partner' : 'await_buyer' }
 }

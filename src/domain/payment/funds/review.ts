@@ -1,5 +1,5 @@
 import { isWithinPercent } from '../../money.ts'
-import { type Account, hasOtherToken, isBackAnyway, isEnough, isOdd, isWorth } from './account.ts'
+import { type Account, hasOtherToken, isBackAnyway, isEnough, isOdd, isOwedToBuyer } from './account.ts'
 import {
   type Funds,
   findFittingSale,
@@ -49,7 +49,7 @@ export function listReasons(funds: Funds): Reasons {
   return { stops: STOPS.filter((reason) => isSo[reason]), asks: ASKS.filter((reason) => isSo[reason]) }
 }
 
-export const isSilent = ({ silent, word }: Account): boolean => silent && word === 'confirming'
+export const isSilent = ({ silent, report }: Account): boolean => silent && report === 'confirming'
 
 const isUnsold = (funds: Funds): boolean => funds.taken === null && findOwnAccount(funds) !== null
 
@@ -75,18 +75,18 @@ function isFillFar(funds: Funds): boolean {
 }
 
 /** True if a running payment needs, or a void payment still has, money that waits for the partner's report. */
-function waitsForPartner(funds: Funds, word: 'withheld' | 'confirming'): boolean {
-  if (funds.payout === 'void') return funds.accounts.some((account) => account.word === word && isWorth(account))
+function waitsForPartner(funds: Funds, report: 'withheld' | 'confirming'): boolean {
+  if (funds.payout === 'void') return funds.accounts.some((account) => account.report === report && isOwedToBuyer(account))
   if (funds.payout !== 'none') return false
   const sold = findSoldAccount(funds)
-  if (sold !== null) return sold.word === word
+  if (sold !== null) return sold.report === report
   const isOpen = funds.closed === null && findOwnAccount(funds) === null
-  return isOpen && funds.accounts.some((account) => account.word === word)
+  return isOpen && funds.accounts.some((account) => account.report === report)
 }
 
 /** True if money waits that will not be settled. While it might still be, the partner's report is awaited. */
 export function waitsAsExcess(funds: Funds, account: Account): boolean {
-  const isKnown = account.word === 'paid' || isPast(funds)
+  const isKnown = account.report === 'paid' || isPast(funds)
   const isGoing = account.back !== 'no' && !isBackAnyway(account)
   return getExcess(funds, account) > 0n && isKnown && !isGoing && !isOdd(account)
 }

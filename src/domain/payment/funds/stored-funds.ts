@@ -1,9 +1,9 @@
 import type { Booking } from '../../ledger.ts'
 import { convertToMicroUsdc, type Money, splitFee } from '../../money.ts'
 import { isTooLate } from '../late-money.ts'
-import { getWord } from '../payment.ts'
+import { getReport } from '../payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts, StoredSale } from '../payment-object.ts'
-import { type Account, type AccountMisfit, isOnChain, isWorth } from './account.ts'
+import { type Account, type AccountMisfit, isOnChain, isOwedToBuyer } from './account.ts'
 import { type Funds, getLoss, type TakenSale } from './funds.ts'
 import { findMoneyStep } from './money-step.ts'
 import { computePositions, listLinesBetween } from './positions.ts'
@@ -39,7 +39,7 @@ export function toAccount(attempt: Attempt): Account {
     id: attempt.id,
     asset: attempt.provider === 'crypto' ? 'USDC' : attempt.asked.currency,
     asked: BigInt(attempt.provider === 'crypto' ? (attempt.askedMicro ?? '0') : attempt.asked.minor),
-    word: getWord(attempt.status),
+    report: getReport(attempt.status),
     held: BigInt(attempt.held),
     outside: BigInt(attempt.outside),
     misfit: toAccountMisfit(attempt),
@@ -154,4 +154,4 @@ export function createBooking(before: PaymentWithAttempts, after: PaymentWithAtt
 
 /** True if the buyer is owed money. */
 export const hasMoney = ({ attempts }: Pick<PaymentWithAttempts, 'attempts'>): boolean =>
-  attempts.some((attempt) => isWorth(toAccount(attempt)))
+  attempts.some((attempt) => isOwedToBuyer(toAccount(attempt)))

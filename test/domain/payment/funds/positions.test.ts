@@ -8,7 +8,7 @@ const books = (funds: Funds): string[] =>
   [...computePositions(funds)].map(([key, units]) => `${key} ${units}`).toSorted()
 
 const paid = (fields: Partial<Account> = {}): Account =>
-  newAccount('a', 'EUR', { word: 'paid', held: 10_000n, ...fields })
+  newAccount('a', 'EUR', { report: 'paid', held: 10_000n, ...fields })
 const sale: Sale = { number: 1, accountId: 'a', units: 10_000n, gross: 1000n, fill: 990n, state: 'filled' }
 const taken = { ...sale, fee: 45n }
 const SOLD = ['conversion EUR -10000', 'conversion USDC 990', 'exchange USDC 10', 'fee_revenue USDC -45']
@@ -19,7 +19,7 @@ test('the partner owes the payment’s money, and the platform owes it to the me
 })
 
 test('money of another account than the payment’s is owed to the buyer', () => {
-  const other = newAccount('b', 'INR', { word: 'paid', held: 500n })
+  const other = newAccount('b', 'INR', { report: 'paid', held: 500n })
   expect(books(newFunds({ accounts: [paid(), other] }))).toEqual([
     'merchant_payable EUR -10000',
     RECEIVED,
@@ -47,7 +47,7 @@ test('a sale that the payment has not taken belongs to the platform', () => {
 })
 
 test('a sale stays in the books when its payout is void and the money goes back', () => {
-  const accounts = [paid({ held: 0n, word: 'over' })]
+  const accounts = [paid({ held: 0n, report: 'over' })]
   expect(books(newFunds({ accounts, sales: [sale], taken, payout: 'void' }))).toEqual([
     'conversion EUR -10000',
     'conversion USDC 990',
@@ -86,7 +86,7 @@ test('money that the buyer got from elsewhere belongs to the platform as long as
 })
 
 test('USDC of a buyer is its own sale, and leaves suspense', () => {
-  const usdc = newAccount('a', 'USDC', { word: 'paid', held: 1001n })
+  const usdc = newAccount('a', 'USDC', { report: 'paid', held: 1001n })
   const own: Sale = { ...sale, units: 1001n, fill: 1001n }
   const funds = newFunds({ accounts: [{ ...usdc, held: 1_001n }], sales: [own], taken: { ...own, fee: 45n } })
   expect(books(funds)).toEqual([
@@ -98,7 +98,7 @@ test('USDC of a buyer is its own sale, and leaves suspense', () => {
 })
 
 test('dust that no operator decides about belongs to the platform', () => {
-  const dust = newAccount('b', 'USDC', { word: 'open', held: 9n })
+  const dust = newAccount('b', 'USDC', { report: 'open', held: 9n })
   expect(books(newFunds({ accounts: [dust] }))).toEqual(['exchange USDC -9', 'suspense USDC 9'])
   const more = { ...dust, held: 10_000n }
   expect(books(newFunds({ accounts: [more] }))).toEqual([])

@@ -65,7 +65,7 @@ const PLANTED: readonly (readonly [string, Partial<Model>])[] = [
   ['an odd order is settled like any other', seeing((account) => (isOdd(account) ? { ...account, misfit: 'none' } : account))],
   [
     'withheld money counts as paid',
-    seeing((account) => (account.word === 'withheld' ? { ...account, word: 'paid' } : account)),
+    seeing((account) => (account.report === 'withheld' ? { ...account, report: 'paid' } : account)),
   ],
   [
     'a give-back is asked for twice',

@@ -1,5 +1,5 @@
 import { isWithinPercent } from '../../../../src/domain/money.ts'
-import { type Account, freeUnits, hasOtherToken, isSellable, type Word } from '../../../../src/domain/payment/funds/account.ts'
+import { type Account, freeUnits, hasOtherToken, isSellable, type Report } from '../../../../src/domain/payment/funds/account.ts'
 import { type Answer, listAnswers, withAnswer } from '../../../../src/domain/payment/funds/answer.ts'
 import {
   type Funds,
@@ -45,13 +45,13 @@ const GROSS_OF_UNIT = 11_600n
  * `oddRead`: the last reading. A reading that reports the same again changes no decision. `timeOver`: its partner's
  * time for late money is over.
  */
-type Truth = { word: Word; held: bigint; odd: boolean; oddRead: boolean; refunded: boolean; timeOver: boolean }
+type Truth = { report: Report; held: bigint; odd: boolean; oddRead: boolean; refunded: boolean; timeOver: boolean }
 
 export const newAccount = (id: string, asset: string, fields: Partial<Account> = {}): Account => ({
   id,
   asset,
   asked: PRICE,
-  word: 'open',
+  report: 'open',
   held: 0n,
   outside: 0n,
   misfit: 'none',
@@ -123,7 +123,7 @@ class FundsStory {
   end(): void {
     if (this.#funds.hold) this.#funds = this.#model.answered(this.#funds, { say: 'release' })
     for (const [id, truth] of this.#truth) {
-      if (truth.word !== 'paid' && truth.word !== 'over') truth.word = truth.held > 0n ? 'paid' : 'over'
+      if (truth.report !== 'paid' && truth.report !== 'over') truth.report = truth.held > 0n ? 'paid' : 'over'
       this.#read(id)
     }
     this.#funds = { ...this.#funds, closed: this.#funds.closed ?? 'expired' }
@@ -154,13 +154,13 @@ class FundsStory {
       case 2:
       case 3:
         truth.held += pick([10_000n, 10_000n, 5000n, 9950n, 15_000n])
-        truth.word = 'paid'
+        truth.report = 'paid'
         break
       case 4:
-        truth.word = pick(['confirming', 'withheld', 'paid', 'open'] as const)
+        truth.report = pick(['confirming', 'withheld', 'paid', 'open'] as const)
         break
       case 5:
-        Object.assign(truth, { held: 0n, word: 'over', refunded: chance(0.5) })
+        Object.assign(truth, { held: 0n, report: 'over', refunded: chance(0.5) })
         break
       case 6:
         truth.held /= 2n
@@ -185,7 +185,7 @@ class FundsStory {
   #open(asset: string): void {
     const id = 'abc'.charAt(this.#funds.accounts.length)
     this.#funds = { ...this.#funds, accounts: [...this.#funds.accounts, newAccount(id, asset)] }
-    this.#truth.set(id, { word: 'open', held: 0n, odd: false, oddRead: false, refunded: false, timeOver: false })
+    this.#truth.set(id, { report: 'open', held: 0n, odd: false, oddRead: false, refunded: false, timeOver: false })
   }
 
   /** Changes without a reading: a partner's silence, and another token at an address. */
@@ -193,7 +193,7 @@ class FundsStory {
     this.#change(id, (account) =>
       account.asset === 'USDC'
         ? { ...account, misfit: 'other_token' }
-        : { ...account, silent: account.word === 'confirming' },
+        : { ...account, silent: account.report === 'confirming' },
     )
   }
 
@@ -215,16 +215,16 @@ class FundsStory {
 
   #read(id: string): void {
     const truth = this.#truth.get(id) as Truth
-    const { word, held, odd, oddRead, refunded } = truth
+    const { report, held, odd, oddRead, refunded } = truth
     truth.oddRead = odd
     this.#noteLate(id, truth)
     this.#change(id, (account) => {
       const isGone = held === 0n && account.held > 0n
       return {
         ...account,
-        word,
+        report,
         held,
-        silent: account.silent && word === 'confirming',
+        silent: account.silent && report === 'confirming',
         misfit: odd === oddRead ? account.misfit : odd ? 'odd' : 'none',
         back: isGone ? 'no' : account.back,
         returned: account.returned || (isGone && (account.back === 'asked' || refunded)),
@@ -235,7 +235,7 @@ class FundsStory {
 
   /** Money that was there in time stays in time. */
   #noteLate(id: string, truth: Truth): void {
-    const isPaid = (one: Pick<Account, 'word' | 'held'>): boolean => one.word === 'paid' && one.held > 0n
+    const isPaid = (one: Pick<Account, 'report' | 'held'>): boolean => one.report === 'paid' && one.held > 0n
     const { accounts, late } = this.#funds
     if (isPaid(truth) && accounts.some((account) => account.id === id && isPaid(account))) return
     const others = late.filter((one) => one !== id)
@@ -345,7 +345,7 @@ class FundsStory {
     // Money that the buyer got from elsewhere during that time may be given back by the partner too, or not.
     if (this.#refunded.has(id)) this.#fail('given back twice')
     if (truth.held > 0n && this.#random.chance(0.8)) {
-      Object.assign(truth, { held: 0n, word: 'over' })
+      Object.assign(truth, { held: 0n, report: 'over' })
       this.#refunded.add(id)
       this.#change(id, (one) => ({ ...one, back: 'no', held: 0n, returned: true }))
     } else this.#change(id, (one) => ({ ...one, back: 'no' }))

@@ -1,6 +1,6 @@
 import { type Currency, isCurrency } from '../../../../src/domain/currencies.ts'
 import { formatAmount, formatUsdc } from '../../../../src/domain/money.ts'
-import { type AttemptStatus, getWord, isClosed, type PaymentStatus } from '../../../../src/domain/payment/payment.ts'
+import { type AttemptStatus, getReport, isClosed, type PaymentStatus } from '../../../../src/domain/payment/payment.ts'
 import { isWebhookEventType } from '../../../../src/domain/webhook.ts'
 import { type Facts, findSold, getAsset, lastThere } from './facts.ts'
 import { computeLoss } from './money.ts'
@@ -58,7 +58,7 @@ export async function checkClosing({ testPayment, row, orders }: Facts): Promise
     const isPaid = orders.some(({ attempt, order }) => attempt.id === id && order?.status === 'paid')
     // By the closing process’s clock, which can be wrong.
     const isBefore = (testPayment.paidSince.get(id) ?? Infinity) + MINUTE_MS < at.getTime()
-    return isPaid && isBefore && getWord(said ?? 'opening') !== 'over'
+    return isPaid && isBefore && getReport(said ?? 'opening') !== 'over'
   })
   return isEarly && !testPayment.troubles.wasSilent() && !testPayment.hasLost()
     ? ['closed, and a partner had been paid before']
