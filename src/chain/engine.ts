@@ -93,7 +93,7 @@ export function createSettlementEngine(deps: SettlementDeps): SettlementEngine {
         })
         return { ...progress, hasDeposits: observed.hasDeposits }
       } finally {
-        await leadership.ended('observing', !observer.isAnswered())
+        await leadership.noteRound('observing', !observer.isAnswered())
       }
     },
     async readDeposits(lead) {
@@ -164,7 +164,7 @@ function createSending(
     const stuck = rounds.flatMap((round) => round.stuck)
     const isFreed = await freeStranded(stuck, view)
     const done = work.send || isFreed ? await fillLanes(deps, { rounds, view, rests }) : 0
-    if (rounds.length > 0) await leadership.ended('sending', done === 0 && rounds.every(({ isRefused }) => isRefused))
+    if (rounds.length > 0) await leadership.noteRound('sending', done === 0 && rounds.every(({ isRefused }) => isRefused))
     if (work.sweep) await sweep(rounds, view).catch((error: unknown) => failures.push(error))
     // Everything signed is sent, or every lane is full.
     return { ...NOTHING, done, rest: rest ?? rests.first() }
@@ -200,33 +200,34 @@ function createPriceReader({ rpc, options, log, clock }: SettlementDeps) {
 function createSigning(
   deps: SettlementDeps,
   rests: Rests,
-  { stillLeads, ended }: Leadership,
+  { stillLeads, noteRound }: Leadership,
 ): Pick<SettlementEngine, 'begin' | 'authorize'> {
   const { log } = deps
   const reporter = createPartReporter(deps, 'signing')
   const authorizer = createAuthorizer(deps, { rests, stillLeads })
   const cancel = createCancellations(deps, stillLeads)
+  const tryCanceling = (): Promise<Progress> =>
+    cancel().then(
+      (done) => ({ ...NOTHING, done }),
+      (error: unknown) => {
+        log.error({ err: error }, 'cancellations could not be signed; tried again next round')
+        return { ...NOTHING, failure: describeError(error) }
+      },
+    )
   return {
     begin: () => authorizer.record(),
     async authorize({ cursor, work }) {
       if (cursor.pausedReason !== null) return NOTHING
-      let refusal: string | null = null
-      const trySigning = (): Promise<number> =>
-        cancel().catch((error: unknown) => {
-          log.error({ err: error }, 'cancellations could not be signed; tried again next round')
-          refusal = describeError(error)
-          return 0
-        })
-      const canceled = work.voiding ? await trySigning() : 0
+      const canceled = work.voiding ? await tryCanceling() : NOTHING
       let isFruitless = true
       try {
         return await reporter.report(async () => {
           const signed = await authorizer.authorize(cursor.number, work.send)
-          isFruitless = refusal !== null && signed.done === 0
-          return { ...signed, done: signed.done + canceled, failure: refusal }
+          isFruitless = canceled.failure !== null && signed.done === 0
+          return { ...signed, done: signed.done + canceled.done, failure: canceled.failure }
         })
       } finally {
-        await ended('signing', isFruitless)
+        await noteRound('signing', isFruitless)
       }
     },
   }

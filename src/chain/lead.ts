@@ -11,8 +11,8 @@ export type Leadership = {
   readonly stillLeads: StillLeads
   /** Renews an owned lead, so that a slow round does not lose it. */
   readonly renew: () => Promise<void>
-  /** Records how a round of a part ended. `isFruitless`: another engine might get further. */
-  readonly ended: (part: keyof typeof PARTS, isFruitless: boolean) => Promise<void>
+  /** Notes the end of a round of a part. `isFruitless`: another engine might get further. */
+  readonly noteRound: (part: keyof typeof PARTS, isFruitless: boolean) => Promise<void>
   readonly release: () => Promise<void>
 }
 
@@ -40,7 +40,7 @@ export function createLeadership(deps: SettlementDeps, first: () => Promise<void
   const treasuries = deps.treasuries.map(({ address }) => address)
   const fruitlessSince = new Map<string, number>()
   let waitsUntil = Number.NEGATIVE_INFINITY
-  let held: { readonly lease: Lease; readonly at: number } | null = null
+  let owned: { readonly lease: Lease; readonly at: number } | null = null
 
   async function ask(): Promise<Lead | null> {
     const at = performance.now()
@@ -49,21 +49,21 @@ export function createLeadership(deps: SettlementDeps, first: () => Promise<void
       await first()
       return null
     }
-    held = 'othersMs' in answer ? null : { lease: answer.lease, at }
+    owned = 'othersMs' in answer ? null : { lease: answer.lease, at }
     if ('othersMs' in answer) waitsUntil = at + Math.min(answer.othersMs, leaseMs)
     return 'othersMs' in answer ? null : answer
   }
 
   async function stillLeads(): Promise<boolean> {
-    if (held === null || performance.now() - held.at < leaseMs / 2) return held !== null
+    if (owned === null || performance.now() - owned.at < leaseMs / 2) return owned !== null
     const at = performance.now()
-    const { lease } = held
-    held = (await journal.renewLead(lease, leaseMs)) ? { lease, at } : null
-    return held !== null
+    const { lease } = owned
+    owned = (await journal.renewLead(lease, leaseMs)) ? { lease, at } : null
+    return owned !== null
   }
 
   async function release(): Promise<void> {
-    held = null
+    owned = null
     await journal.releaseLead(owner)
   }
 
@@ -76,12 +76,12 @@ export function createLeadership(deps: SettlementDeps, first: () => Promise<void
         log.warn({ err: error }, 'the lead could not be renewed; tried again'),
       )
     },
-    async ended(part, isFruitless) {
+    async noteRound(part, isFruitless) {
       const now = performance.now()
       if (!isFruitless) return void fruitlessSince.delete(part)
       const since = fruitlessSince.get(part) ?? now
       fruitlessSince.set(part, since)
-      if (now - since < mostMs || held === null) return
+      if (now - since < mostMs || owned === null) return
       fruitlessSince.clear()
       waitsUntil = now + mostMs
       log.warn({}, `this worker leads and gets nowhere, because ${PARTS[part]}: another one may lead now`)

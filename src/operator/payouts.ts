@@ -125,7 +125,7 @@ export async function acknowledge(act: Act, subject: Hex | 'balance'): Promise<n
   const left = await db.transaction(async (tx) => {
     const { all, unbooked } = await listUnclaimed(tx, toScope(settings), txHash)
     for (const movement of unbooked) await bookMovement(tx, { scope: toScope(settings), hooks }, movement)
-    for (const movement of all) await hooks.onTreasuryMovement(tx, { ...movement, isAcknowledged: true })
+    for (const movement of all) await hooks.onTreasuryMovement(tx, { ...movement, fate: 'acknowledged' })
     const remaining = await acknowledgeTransfers(tx, toScope(settings), txHash)
     if (remaining !== null) await recordAct(tx, act, { name: 'acknowledge', subject: txHash })
     return remaining

@@ -37,7 +37,7 @@ class TooSlowError extends Error {}
 export function exchange(request: Exchange, network: Network, signal: AbortSignal): Promise<Exchanged> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
-    const state: Progress = { phase: 'resolving', response: null, kept: [], keptBytes: 0, reused: false, sentBefore: 0 }
+    const state: Progress = { phase: 'resolving', response: null, kept: [], keptBytes: 0, sentBefore: 0 }
     const outgoing = open(request, network)
     const total = setTimeout(() => outgoing.destroy(new TooSlowError()), request.totalMs)
     const connecting = watchConnection(outgoing, state, request.connectMs)
@@ -78,12 +78,11 @@ function open(request: Exchange, { agents, resolve }: Network): http.ClientReque
 }
 
 type Progress = {
-  phase: 'resolving' | 'connecting' | 'securing' | 'open'
+  /** `reused`: the connection has carried other requests. Node's `reusedSocket` misses requests that waited in line. */
+  phase: 'resolving' | 'connecting' | 'securing' | 'open' | 'reused'
   response: http.IncomingMessage | null
   readonly kept: Buffer[]
   keptBytes: number
-  /** True if the connection has carried other requests. Node's `reusedSocket` misses requests that waited in line. */
-  reused: boolean
   sentBefore: number
 }
 
@@ -94,8 +93,7 @@ function watchConnection(outgoing: http.ClientRequest, state: Progress, connectM
   outgoing.once('socket', (socket) => {
     const secure = 'encrypted' in socket
     if (!socket.connecting) {
-      state.phase = 'open'
-      state.reused = true
+      state.phase = 'reused'
       state.sentBefore = socket.bytesWritten
       return
     }
@@ -142,13 +140,14 @@ type Ended = { readonly outgoing: http.ClientRequest; readonly state: Progress; 
 function outcome({ outgoing, state, failure }: Ended): Exchanged {
   const { phase, response } = state
   const status = response?.statusCode ?? 0
-  const redirected = failure === null && status >= 300 && status < 400
+  const isRedirect = failure === null && status >= 300 && status < 400
+  const isConnected = phase === 'open' || phase === 'reused'
   return {
     response,
     bytes: Buffer.concat(state.kept),
-    error: failure === null ? (redirected ? 'redirect' : null) : classifyFailure(failure, phase),
-    bytesSent: phase === 'open' ? Math.max((outgoing.socket?.bytesWritten ?? 0) - state.sentBefore, 0) : 0,
-    staleSocket: failure !== null && state.reused && response === null && !(failure instanceof TooSlowError),
+    error: failure === null ? (isRedirect ? 'redirect' : null) : classifyFailure(failure, phase),
+    bytesSent: isConnected ? Math.max((outgoing.socket?.bytesWritten ?? 0) - state.sentBefore, 0) : 0,
+    staleSocket: failure !== null && phase === 'reused' && response === null && !(failure instanceof TooSlowError),
   }
 }
 

@@ -97,18 +97,28 @@ type Fact = Parameters<typeof toppedUp>[0]
 async function bookMovement(tx: Tx, movement: TreasuryMovement, now: number): Promise<void> {
   const fact = { reference: `${movement.txHash}:${movement.logIndex}`, micro: movement.micro }
   const at = new Date(now).toISOString()
-  if (movement.isGone === true) {
-    // A movement that failed until then, or that went from one treasury of the platform to another, was not booked.
-    for (const booked of [chooseBooking(movement, await sweptFrom(tx, movement)), acknowledged])
-      if (await isBooked(tx, booked(fact))) await book(tx, booked(reverseFact(fact)), at)
-    return
+  switch (movement.fate) {
+    case 'final':
+      return bookAlsoAgain(tx, { booked: chooseBooking(movement, await finishSweep(tx, movement)), fact, at })
+    case 'acknowledged':
+      // A movement to another treasury of the platform was not booked.
+      if (await isBooked(tx, withdrawn(fact))) await bookAlsoAgain(tx, { booked: acknowledged, fact, at })
+      return
+    case 'gone':
+      // A movement that failed until then, or that went from one treasury of the platform to another, was not booked.
+      for (const booked of [chooseBooking(movement, await sweptFrom(tx, movement)), acknowledged])
+        if (await isBooked(tx, booked(fact))) await book(tx, booked(reverseFact(fact)), at)
   }
-  const isKnown = movement.isAcknowledged === true
-  // A movement to another treasury of the platform was not booked.
-  if (isKnown && !(await isBooked(tx, withdrawn(fact)))) return
-  const booked = isKnown ? acknowledged : chooseBooking(movement, await finishSweep(tx, movement))
+}
+
+type Booked = (fact: Fact) => Booking
+
+/** A fact that was booked back, because its block had left the chain, may be made again by the same transaction. */
+async function bookAlsoAgain(
+  tx: Tx,
+  { booked, fact, at }: { readonly booked: Booked; readonly fact: Fact; readonly at: string },
+): Promise<void> {
   if (await book(tx, booked(fact), at)) return
-  // It was booked back, because its block had left the chain, and the same transaction may make it again.
   if (await isBooked(tx, booked(reverseFact(fact))))
     await book(tx, booked({ ...fact, reference: `${fact.reference}:again` }), at)
 }
@@ -126,7 +136,7 @@ async function bookDifference(tx: Tx, difference: BalanceDifference, now: number
 }
 
 /** Returns how a movement is booked. `paymentId`: the payment of a sweep. */
-function chooseBooking({ direction }: TreasuryMovement, paymentId: string | null): (fact: Fact) => Booking {
+function chooseBooking({ direction }: TreasuryMovement, paymentId: string | null): Booked {
   if (paymentId !== null) return (fact) => swept({ ...fact, paymentId })
   return direction === 'in' ? toppedUp : withdrawn
 }

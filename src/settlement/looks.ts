@@ -6,13 +6,10 @@ const FRESH_MS = 300
 
 export type Looks = {
   take(): Promise<Look | null>
-  /** Returns the latest look, once, if it is fresh; else a new one. */
-  share(): Promise<Look | null>
-  lead(): Promise<Lead | null>
-  /**
-   * Returns true if the part that looks for all others did so recently: it has woken those that have something to do.
-   */
-  isRecentlyTaken(): boolean
+  /** Returns the latest look, once, if it is fresh; else a new one. Null for a part that has nothing to do. */
+  share(isWoken: boolean): Promise<Look | null>
+  /** Like `share`, as often as it is asked. */
+  lead(isWoken: boolean): Promise<Lead | null>
   /** Outdates earlier looks, after a change that only a later one shows. */
   forget(): void
 }
@@ -27,6 +24,8 @@ export function createLooks(engine: Pick<SettlementEngine, 'look' | 'lead'>, out
   let changedAt = Number.NEGATIVE_INFINITY
   const fresh = (): Look | null =>
     latest !== null && latest.at > changedAt && performance.now() - latest.at < FRESH_MS ? latest.look : null
+  /** The part that looks for all others has woken those that have something to do, if it looked recently. */
+  const hasNothing = (isWoken: boolean): boolean => !isWoken && performance.now() - takenAt < outdatedMs
   return {
     async take() {
       const at = performance.now()
@@ -35,15 +34,15 @@ export function createLooks(engine: Pick<SettlementEngine, 'look' | 'lead'>, out
       takenAt = at
       return look
     },
-    async share() {
+    async share(isWoken) {
+      if (hasNothing(isWoken)) return null
       const known = fresh()
       latest = null
       return known ?? engine.look()
     },
-    async lead() {
-      return fresh()?.lead ?? engine.lead()
+    async lead(isWoken) {
+      return hasNothing(isWoken) ? null : (fresh()?.lead ?? engine.lead())
     },
-    isRecentlyTaken: () => performance.now() - takenAt < outdatedMs,
     forget() {
       changedAt = performance.now()
     },

@@ -159,7 +159,7 @@ function createParts({ engine, looks, wakeups, clock, waitingMs }: Parts): Part[
       name: 'deposits',
       wakeup: wakeups.deposits,
       async work(isWoken) {
-        const lead = isWoken || !looks.isRecentlyTaken() ? await looks.lead() : null
+        const lead = await looks.lead(isWoken)
         if (lead !== null) await engine.readDeposits(lead)
         return IDLE
       },
@@ -169,7 +169,7 @@ function createParts({ engine, looks, wakeups, clock, waitingMs }: Parts): Part[
       name: 'signing',
       wakeup: wakeups.signing,
       async work(isWoken) {
-        const lead = isWoken || !looks.isRecentlyTaken() ? await looks.lead() : null
+        const lead = await looks.lead(isWoken)
         if (lead?.work.sign !== true) return IDLE
         const progress = await engine.authorize(lead).catch((error: unknown) => {
           wakeups.sending.wake()
@@ -188,7 +188,7 @@ function createParts({ engine, looks, wakeups, clock, waitingMs }: Parts): Part[
       name: 'sending',
       wakeup: wakeups.sending,
       async work(isWoken) {
-        const found = isWoken || !looks.isRecentlyTaken() ? await looks.share() : null
+        const found = await looks.share(isWoken)
         if (found === null) return IDLE
         const now = clock().getTime()
         const isDue = !isRecent(lookedAt, now, LANES_MS)

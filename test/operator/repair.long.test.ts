@@ -55,7 +55,7 @@ describe('The repair of finality', () => {
     await fixture.chain.mine({ blocks: 3 })
     expect(await repairFinality(operation())).toBe(1)
     expect(said).toContainEqual(expect.stringMatching(/WARNING: 8181 micro-USDC in/))
-    expect(fixture.heard.movements.at(-1)).toMatchObject({ direction: 'in', isGone: true, micro: '8181' })
+    expect(fixture.heard.movements.at(-1)).toMatchObject({ direction: 'in', fate: 'gone', micro: '8181' })
     expect(await paused()).toBeNull()
   })
 

@@ -224,7 +224,7 @@ describe('A transfer that an operator declares legitimate', () => {
   })
 
   test('a transfer to another treasury of the platform changes nothing in the books', async () => {
-    await fixture.db.transaction((tx) => hooks.onTreasuryMovement(tx, { ...moved('out', 1), isAcknowledged: true }))
+    await fixture.db.transaction((tx) => hooks.onTreasuryMovement(tx, { ...moved('out', 1), fate: 'acknowledged' }))
     expect(await changed()).toEqual({})
   })
 
@@ -234,6 +234,7 @@ describe('A transfer that an operator declares legitimate', () => {
     logIndex: 0,
     blockNumber: 1,
     direction,
+    fate: 'final',
     micro: '9',
     treasury: fixture.treasury.address.toLowerCase() as Hex,
     counterparty: newAddress(),
@@ -246,7 +247,7 @@ describe('A transfer that an operator declares legitimate', () => {
     const once = { 'conversion USDC': '-9', 'treasury USDC': '9' }
     await tell(topUp)
     expect(await changed()).toEqual(once)
-    await tell({ ...topUp, isGone: true })
+    await tell({ ...topUp, fate: 'gone' })
     expect(await changed()).toEqual({})
     for (let time = 0; time < 2; time++) await tell(topUp)
     expect(await changed()).toEqual(once)
@@ -254,11 +255,11 @@ describe('A transfer that an operator declares legitimate', () => {
 
   test('a declared transfer whose block has left the chain leaves no change in the books either, and can be declared again', async () => {
     const out = moved('out', 3)
-    const declared = { ...out, isAcknowledged: true } as const
+    const declared = { ...out, fate: 'acknowledged' } as const
     const spent = { 'exchange USDC': '9', 'treasury USDC': '-9' }
     for (const movement of [out, declared]) await tell(movement)
     expect(await changed()).toEqual(spent)
-    await tell({ ...out, isGone: true })
+    await tell({ ...out, fate: 'gone' })
     expect(await changed()).toEqual({})
     for (const movement of [out, declared, declared]) await tell(movement)
     expect(await changed()).toEqual(spent)

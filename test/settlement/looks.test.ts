@@ -18,9 +18,9 @@ describe('Reads that parts share', () => {
     const look = newLook()
     answers[0]?.(look)
     await taken
-    expect(await looks.lead()).toBe(look.lead)
-    expect(await looks.share()).toBe(look)
-    const asked = looks.share()
+    expect(await looks.lead(true)).toBe(look.lead)
+    expect(await looks.share(true)).toBe(look)
+    const asked = looks.share(true)
     expect(answers).toHaveLength(2)
     answers[1]?.(newLook())
     await asked
@@ -33,25 +33,27 @@ describe('Reads that parts share', () => {
     looks.forget()
     answers[0]?.(newLook())
     await taken
-    const asked = looks[use]()
+    const asked = looks[use](true)
     expect(answers).toHaveLength(2)
     const later = newLook()
     answers[1]?.(later)
     expect(await asked).toBe(use === 'share' ? later : later.lead)
   })
 
-  test('a shared read counts as current until it is outdated', async () => {
+  test('a part that was not woken has nothing to do until the shared read is outdated', async () => {
     const { answers, looks } = createAsked()
-    expect(looks.isRecentlyTaken()).toBe(false)
-    const taken = looks.take()
-    expect(looks.isRecentlyTaken()).toBe(false)
+    const first = looks.share(false)
     answers[0]?.(newLook())
+    expect(await first).not.toBeNull()
+    const taken = looks.take()
+    answers[1]?.(newLook())
     await taken
-    expect(looks.isRecentlyTaken()).toBe(true)
+    expect([await looks.share(false), await looks.lead(false)]).toEqual([null, null])
+    expect(await looks.share(true)).not.toBeNull()
     const outdated = createAsked(0)
     const late = outdated.looks.take()
     outdated.answers[0]?.(newLook())
     await late
-    expect(outdated.looks.isRecentlyTaken()).toBe(false)
+    expect(await outdated.looks.share(false)).not.toBeNull()
   })
 })

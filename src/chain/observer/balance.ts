@@ -28,7 +28,7 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
   const { journal, rpc, token } = deps
   const { noteLess, noteMore } = createDifferences(deps)
   const readLogs = createLogReader(deps, scope)
-  const readHeld = createBlockMemo<bigint | null>()
+  const readBalance = createBlockMemo<bigint | null>()
   let compared = ''
   let logsRead = ''
   /** The books of this round: all comparisons need them. */
@@ -41,11 +41,11 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
   }
 
   /** Returns the micro-USDC in all treasuries at the cursor, by quorum; null if no quorum answers. */
-  const askHeld = (books: TreasuryBooks, { number: at, hash }: ChainCursor): Promise<bigint | null> =>
-    readHeld(`${hash} ${books.treasuries.join(' ')}`, async () => {
+  const askBalance = (books: TreasuryBooks, { number: at, hash }: ChainCursor): Promise<bigint | null> =>
+    readBalance(`${hash} ${books.treasuries.join(' ')}`, async () => {
       const reads = balanceReads(books.treasuries)
-      const held = await rpc.agreed((node) => readToken(node, token.address, { reads, at }))
-      return held && held.value.reduce((sum, micro) => sum + micro, 0n)
+      const answer = await rpc.agreed((node) => readToken(node, token.address, { reads, at }))
+      return answer && answer.value.reduce((sum, micro) => sum + micro, 0n)
     })
 
   /** Returns true if the treasuries can be compared at the cursor: nodes that prune have no state of older blocks. */
@@ -70,8 +70,8 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
       if (logsRead === cursor.hash || (compared === cursor.hash && !again)) return false
       const isDue = again || cursor.number - cursor.logsNumber >= LOGS_EVERY
       const books = isComparable(place) ? await readBooks() : null
-      const held = books && (await askHeld(books, cursor))
-      const isDifferent = books !== null && held !== null && held !== books.micro
+      const balance = books && (await askBalance(books, cursor))
+      const isDifferent = books !== null && balance !== null && balance !== books.micro
       if (!isDue && !isDifferent) return false
       const read = await readLogs(lease, cursor, isDifferent ? MORE_LASTS : 0)
       if (read === cursor.number) logsRead = cursor.hash
@@ -87,9 +87,9 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
       const books = await readBooks()
       // Another engine has read further.
       if (books.number !== cursor.number) return
-      const held = await askHeld(books, cursor)
-      if (held === null) return
-      const difference = held - books.micro
+      const balance = await askBalance(books, cursor)
+      if (balance === null) return
+      const difference = balance - books.micro
       const used = difference < 0n ? await nonces.findUsed(cursor) : []
       if (used === null) return
       if (used.length > 0) await nonces.search(lease, cursor, used)
@@ -102,15 +102,15 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
     },
 
     /**
-     * `held`: micro-USDC in all treasuries at the newest block. What was sent since the books were read is promised
+     * `balance`: micro-USDC in all treasuries at the newest block. What was sent since the books were read is promised
      * too.
      */
-    async compareNewest(lease: Lease, held: bigint): Promise<void> {
-      const isLess = ({ micro, promised }: TreasuryBooks): boolean => held < micro - promised
+    async compareNewest(lease: Lease, balance: bigint): Promise<void> {
+      const isLess = ({ micro, promised }: TreasuryBooks): boolean => balance < micro - promised
       if (isLess(await readBooks())) fresh = null
       const books = await readBooks()
       if (deps.treasuries.length === 0 || books.isOpening) return
-      fresh = await noteLess(lease, books, { newest: largest(0n, books.micro - books.promised - held) })
+      fresh = await noteLess(lease, books, { newest: largest(0n, books.micro - books.promised - balance) })
     },
   }
 }

@@ -10,14 +10,14 @@ import { hex } from './payouts.ts'
 export const here = ({ scope }: JournalContext): Statement =>
   sql`chain_id = ${scope.chainId} and token = ${scope.token}`
 
-const isHeld = ({ owner, epoch }: Lease): Statement => sql`owner = ${owner} and epoch = ${epoch}`
+const isOwned = ({ owner, epoch }: Lease): Statement => sql`owner = ${owner} and epoch = ${epoch}`
 
 const lost = ({ epoch }: Lease): LeaseLostError => new LeaseLostError(`another engine leads since epoch ${epoch}`)
 
 /** Locks the cursor for this transaction. Throws LeaseLostError if another engine leads. */
 export async function fence(context: JournalContext, tx: Tx, lease: Lease): Promise<void> {
-  const held = await execute(tx, sql`select 1 from chain_cursor where ${here(context)} and ${isHeld(lease)} for update`)
-  if (held !== 1) throw lost(lease)
+  const owned = await execute(tx, sql`select 1 from chain_cursor where ${here(context)} and ${isOwned(lease)} for update`)
+  if (owned !== 1) throw lost(lease)
 }
 
 /** Changes the cursor in one statement, which needs no fence. Throws LeaseLostError if another engine leads. */
@@ -26,7 +26,7 @@ export async function changeCursor(
   context: JournalContext,
   { lease, set }: { lease: Lease; set: Statement },
 ): Promise<void> {
-  if ((await execute(on, sql`update chain_cursor set ${set} where ${here(context)} and ${isHeld(lease)}`)) !== 1)
+  if ((await execute(on, sql`update chain_cursor set ${set} where ${here(context)} and ${isOwned(lease)}`)) !== 1)
     throw lost(lease)
 }
 
@@ -74,11 +74,11 @@ export async function openCursor(
 /** Renews the lead. Returns false if another engine has taken it since. */
 export async function renewLead(context: JournalContext, lease: Lease, leaseMs: number): Promise<boolean> {
   const until = sql`now() + ${leaseMs} * interval '1 millisecond'`
-  const held = await execute(
+  const owned = await execute(
     context.db,
-    sql`update chain_cursor set lease_until = ${until} where ${here(context)} and ${isHeld(lease)}`,
+    sql`update chain_cursor set lease_until = ${until} where ${here(context)} and ${isOwned(lease)}`,
   )
-  return held === 1
+  return owned === 1
 }
 
 /** Releases the lead, if this owner still has it, so that the next engine need not wait for its expiry. */

@@ -36,10 +36,10 @@ const lost = ({ wallet, lease }: Lane): LeaseLostError =>
  * Returns what stops the lane now, because an operator or the solvency watch can have stopped it since the round began.
  */
 async function fence(tx: Tx, context: JournalContext, lane: Lane): Promise<Stopped> {
-  const held = await maybeOne(tx, fenceRow, lockLane(context, lane))
-  if (held === null) throw lost(lane)
-  if (held.status === 'quarantined') return 'quarantined'
-  return held.paused ? 'paused' : null
+  const owned = await maybeOne(tx, fenceRow, lockLane(context, lane))
+  if (owned === null) throw lost(lane)
+  if (owned.status === 'quarantined') return 'quarantined'
+  return owned.paused ? 'paused' : null
 }
 
 /** Runs `work` in a transaction that owns the lane's lock. Throws LeaseLostError if another engine leads. */
@@ -52,11 +52,11 @@ export function fenced<T>(
 }
 
 /**
- * Changes the lane's transactions in one statement. `change`: the parts of a `with`, each of which reads from `held`
+ * Changes the lane's transactions in one statement. `change`: the parts of a `with`, each of which reads from `owned`
  * and so waits for the lane's lock. Throws LeaseLostError if another engine leads.
  */
 async function changeFenced(context: JournalContext, lane: Lane, change: Statement): Promise<void> {
-  const statement = sql`with held as materialized (${lockLane(context, lane)}), ${change} select 1 from held`
+  const statement = sql`with owned as materialized (${lockLane(context, lane)}), ${change} select 1 from owned`
   if ((await execute(context.db, statement)) !== 1) throw lost(lane)
 }
 
@@ -220,9 +220,9 @@ export function storeAttempt(
           select ${lane.chainId}, ${lane.wallet}, ${attempt.nonce}::bigint, known.attempt + 1, ${attempt.txHash},
             ${bytes(attempt.raw)}, ${attempt.maxFee.toString()}::numeric, ${attempt.tip.toString()}::numeric,
             ${attempt.signedBlock}::bigint
-          from held, lateral (select coalesce(max(attempt), 0) as attempt from lane_tx_attempt
+          from owned, lateral (select coalesce(max(attempt), 0) as attempt from lane_tx_attempt
             where chain_id = ${lane.chainId} and wallet = ${lane.wallet} and nonce = ${attempt.nonce}) known),
-        signed as (update lane_tx t set state = 'signed' from held
+        signed as (update lane_tx t set state = 'signed' from owned
           where t.chain_id = ${lane.chainId} and t.wallet = ${lane.wallet} and t.nonce = ${attempt.nonce}
             and t.state = 'reserved')`,
   )
@@ -237,9 +237,9 @@ export function markSent(
   return changeFenced(
     context,
     lane,
-    sql`answered as (update lane_tx_attempt set last_broadcast_at = ${sent.at}, last_answer = ${sent.answer} from held
+    sql`answered as (update lane_tx_attempt set last_broadcast_at = ${sent.at}, last_answer = ${sent.answer} from owned
           where tx_hash = ${sent.txHash}),
-        sent as (update lane_tx t set state = 'broadcast' from held
+        sent as (update lane_tx t set state = 'broadcast' from owned
           where t.chain_id = ${lane.chainId} and t.wallet = ${lane.wallet} and t.nonce = ${sent.nonce}
             and t.state = 'signed' and ${sent.accepted})`,
   )

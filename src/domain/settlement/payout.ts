@@ -238,10 +238,11 @@ export type VoidProof =
 export type TreasuryMovement = {
   readonly chainId: number
   readonly direction: 'in' | 'out'
-  /** It never happened, because its block has left the chain. */
-  readonly isGone?: true
-  /** It is known already, and an operator has declared it legitimate. */
-  readonly isAcknowledged?: true
+  /**
+   * `acknowledged`: it is known already, and an operator has declared it legitimate. `gone`: it never happened, because
+   * its block has left the chain.
+   */
+  readonly fate: 'final' | 'acknowledged' | 'gone'
   readonly micro: MicroUsdc
   readonly treasury: Hex
   readonly counterparty: Hex

@@ -227,7 +227,7 @@ describe('Deposits in final blocks that are replaced', () => {
     const sides = { treasury: fixture.treasury.address.toLowerCase() as Hex, counterparty: newAddress(), micro: '9' }
     for (const direction of ['in', 'out'] as const)
       await fixture.db.transaction((tx) =>
-        hooks.onTreasuryMovement(tx, { ...place, ...sides, direction, isGone: true }),
+        hooks.onTreasuryMovement(tx, { ...place, ...sides, direction, fate: 'gone' }),
       )
     expect(await readBalances(fixture.db)).toEqual(before)
   })

@@ -110,6 +110,7 @@ export async function listMovements(tx: Tx, chainId: number, which: Statement): 
   return rows.map((row) => ({
     chainId,
     direction: row.kind,
+    fate: 'final',
     micro: row.micro,
     treasury: row.treasury,
     counterparty: row.counterparty,

@@ -201,7 +201,7 @@ export async function concludeLost(tx: Tx, { chainId, token, livemode }: Settlem
       if (direction === null) return paymentId === null ? [] : [{ paymentId, units, token: row.token, txHash }]
       const [treasury, counterparty] = direction === 'in' ? [recipient, sender] : [sender, recipient]
       const place = { chainId, txHash, logIndex: row.told_index, blockNumber: row.block_number }
-      return [{ movement: { ...place, direction, isGone: true, micro: units, treasury, counterparty } }]
+      return [{ movement: { ...place, direction, fate: 'gone', micro: units, treasury, counterparty } }]
     },
   )
 }
