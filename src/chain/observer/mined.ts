@@ -41,8 +41,8 @@ export function createMinedWatch(deps: SettlementDeps, balance: BalanceWatch) {
       return null
     }
     stall.ends()
-    const micro = state.value.slice(0, books.treasuries.length).reduce((sum, micro) => sum + micro, 0n)
-    await balance.compareNewest(lease, micro)
+    const total = state.value.slice(0, books.treasuries.length).reduce((sum, micro) => sum + micro, 0n)
+    await balance.compareNewest(lease, total)
     const used = state.value.slice(books.treasuries.length)
     const mined = sent.filter(({ isMined }, index) => !isMined && used[index] === 1n)
     const gone = sent.filter(({ isMined }, index) => isMined && used[index] === 0n)

@@ -129,7 +129,7 @@ create table notification (
   urgent boolean not null,
   created_at timestamptz not null,
   due_at timestamptz not null,
-  held boolean not null default false,
+  delayed boolean not null default false,
   message_id text,
   check ((event_id is null) <> (notice_id is null)),
   unique (channel_id, event_id),
@@ -141,7 +141,7 @@ comment on column notification.event_id is 'The event; null: it is about a notic
 comment on column notification.notice_id is 'The notice; null: it is about an event.';
 comment on column notification.urgent is 'True if quiet hours do not hold it.';
 comment on column notification.due_at is 'When it can be sent. infinity: the channel is broken or removed.';
-comment on column notification.held is 'True if quiet hours have held it.';
+comment on column notification.delayed is 'True if quiet hours have delayed it.';
 comment on column notification.message_id is 'The message that contains it; null: none yet.';
 create index notification_due on notification (due_at) where message_id is null;
 create index notification_waiting on notification (channel_id, id) where message_id is null;

@@ -64,7 +64,7 @@ export function findOpenMessage(tx: Tx, channelId: string): Promise<OpenMessage 
   )
 }
 
-const waitingRow = z.object({ id: z.string(), urgent: z.boolean(), held: z.boolean(), kind: z.string() })
+const waitingRow = z.object({ id: z.string(), urgent: z.boolean(), delayed: z.boolean(), kind: z.string() })
 const recentRow = z
   .object({ sent_at: z.date(), kind: z.string() })
   .transform(({ sent_at, kind }): Recent => ({ at: sent_at.getTime(), digest: kind === 'digest' }))
@@ -82,7 +82,7 @@ export async function readQueue(
   const waiting = await many(
     tx,
     waitingRow,
-    sql`select id::text, urgent, held, kind from notification
+    sql`select id::text, urgent, delayed, kind from notification
         where channel_id = ${channelId} and message_id is null and due_at <= ${now}::timestamptz
         order by urgent desc, id limit ${limit}`,
   )
@@ -209,7 +209,7 @@ export async function moveChat(tx: Tx, id: string, sealed: string): Promise<void
 export async function holdUntil(tx: Tx, channelId: string, until: string): Promise<void> {
   await execute(
     tx,
-    sql`update notification set due_at = ${until}::timestamptz, held = true
+    sql`update notification set due_at = ${until}::timestamptz, delayed = true
         where channel_id = ${channelId} and message_id is null and not urgent and due_at < ${until}::timestamptz`,
   )
 }

@@ -5,7 +5,7 @@ export type Waiting = {
   /** It is about the wallet, keys or sign-in: it is sent alone, and quiet hours do not delay it. */
   readonly urgent: boolean
   /** True if quiet hours have delayed it. */
-  readonly held: boolean
+  readonly delayed: boolean
 }
 
 /** A message that was sent within the last minute. */
@@ -41,8 +41,8 @@ export function whatNext({ now, waiting, recent, quietUntil }: Situation): Next 
 
   const lately = recent.filter(({ at }) => at > now - MINUTE_MS)
   const free = MOST_A_MINUTE - lately.length
-  const heldTogether = waiting.filter(({ held }) => held).length > 1
-  if (waiting.length <= free && !heldTogether) return { kind: 'send', ids: [first.id], digest: false }
+  const delayedTogether = waiting.filter(({ delayed }) => delayed).length > 1
+  if (waiting.length <= free && !delayedTogether) return { kind: 'send', ids: [first.id], digest: false }
   if (free <= 0) return { kind: 'wait', until: Math.min(...lately.map(({ at }) => at)) + MINUTE_MS }
   const lastDigest = Math.max(...lately.filter(({ digest }) => digest).map(({ at }) => at))
   // A full digest gains nothing by waiting.

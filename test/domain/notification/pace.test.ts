@@ -11,7 +11,7 @@ const NOW = 1_790_000_000_000
 const SECOND = 1000
 
 const waiting = (count: number, fields: Partial<Waiting> = {}): Waiting[] =>
-  Array.from({ length: count }, (_each, index) => ({ id: `n${index + 1}`, urgent: false, held: false, ...fields }))
+  Array.from({ length: count }, (_each, index) => ({ id: `n${index + 1}`, urgent: false, delayed: false, ...fields }))
 const sent = (count: number, { secondsAgo = 10, digest = false } = {}) =>
   Array.from({ length: count }, () => ({ at: NOW - secondsAgo * SECOND, digest }))
 const next = (situation: Partial<Situation>) =>
@@ -84,14 +84,14 @@ describe('Quiet hours and the pace', () => {
   })
 
   test('quiet hours do not hold notifications about the wallet, keys or sign-in: each is sent alone, whatever was sent before', () => {
-    const mixed = [...waiting(2), { id: 'urgent', urgent: true, held: false }]
+    const mixed = [...waiting(2), { id: 'urgent', urgent: true, delayed: false }]
     expect(next({ waiting: mixed, quietUntil, recent: sent(30) })).toEqual(alone('urgent'))
   })
 
-  test('quiet hours are followed by one digest of the notifications that they held', () => {
-    expect(next({ waiting: waiting(2, { held: true }) })).toEqual(together(2))
-    expect(next({ waiting: waiting(1, { held: true }) })).toEqual(alone('n1'))
-    const one = [...waiting(1, { held: true }), { id: 'n2', urgent: false, held: false }]
+  test('quiet hours are followed by one digest of the notifications that they delayed', () => {
+    expect(next({ waiting: waiting(2, { delayed: true }) })).toEqual(together(2))
+    expect(next({ waiting: waiting(1, { delayed: true }) })).toEqual(alone('n1'))
+    const one = [...waiting(1, { delayed: true }), { id: 'n2', urgent: false, delayed: false }]
     expect(next({ waiting: one })).toEqual(alone('n1'))
   })
 })
