@@ -11,7 +11,6 @@ export type Authorization = Pick<
   'paymentId' | 'treasury' | 'recipient' | 'microUsdc' | 'authNonce' | 'signed'
 >
 
-/** Encodes payouts as one transaction. Another token or a cheaper contract would have another codec. */
 export type PayoutCodec = {
   readonly maxItems: number
   encode(token: Hex, payouts: readonly Authorization[]): { target: Hex; calldata: Hex }

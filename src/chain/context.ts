@@ -95,11 +95,9 @@ export const longestValidity = ({ authorizationSeconds }: Pick<SettlementOptions
 export const laneWallets = ({ relayers, funding }: Pick<SettlementDeps, 'relayers' | 'funding'>): Hex[] =>
   [...relayers, ...(funding === null ? [] : [funding.account])].map(({ address }) => address.toLowerCase() as Hex)
 
-/** Returns every wallet that is or was a treasury of the platform. */
 export const watchedTreasuries = ({ treasuryList }: Pick<SettlementDeps, 'treasuryList'>): Hex[] =>
   treasuryList.map(({ address }) => address)
 
-/** The keys of deposit addresses, and the other tokens that buyers send there by mistake. */
 export type DepositDeps = {
   /** Null: transfers to the addresses are read but not swept. */
   readonly keys: DepositKeys | null

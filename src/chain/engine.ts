@@ -32,17 +32,14 @@ export type SettlementEngine = {
    * start.
    */
   begin(): Promise<void>
-  /** Takes or renews the lead. Null if another engine leads, or this one rests: then the round does nothing. */
   lead(): Promise<Lead | null>
   look(): Promise<Look | null>
-  /** Reads final blocks, ends payouts by them, and watches the treasury. */
   observe(look: Look): Promise<Progress & { readonly hasDeposits: boolean }>
   /** Reads the transfers to deposit addresses that have more than before. */
   readDeposits(lead: Lead): Promise<void>
   authorize(lead: Lead): Promise<Progress>
   /** Resumes sent envelopes, then sends signed payouts. `isDue`: lanes with nothing to do are advanced too. */
   send(look: Look, isDue: boolean): Promise<Progress>
-  /** Renews the lead, so that a slow round does not lose it. */
   renew(): Promise<void>
   close(): Promise<void>
 }
@@ -180,7 +177,6 @@ function createSending(
 
 const gwei = (wei: bigint): string => String(wei / GWEI)
 
-/** Reads the price of gas, and the rest that a price above the cap causes. */
 function createPriceReader({ rpc, options, log, clock }: SettlementDeps) {
   const mayLog = createMinutely(clock)
   const readFees = createBlockMemo<FeeHistory>()

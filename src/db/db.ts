@@ -289,7 +289,7 @@ function transactionOfOne(
   })
 }
 
-/** Takes a connection for `work`. After an error it rolls back, and closes a connection that cannot be used again. */
+/** After an error it rolls back, and closes a connection that cannot be used again. */
 async function onClient<T>(
   pool: pg.Pool,
   slow: Beginning['slow'],

@@ -14,7 +14,7 @@ export async function isBooked(tx: Tx, { kind, reference }: Pick<Booking, 'kind'
   )
 }
 
-/** Books many facts, each once, in one statement. Throws if the lines of one do not balance. */
+/** Throws if the lines of one do not balance. */
 export async function bookAll(tx: Tx, bookings: readonly Booking[], at: string): Promise<void> {
   if (bookings.length === 0) return
   const facts = bookings.filter(({ lines }) => lines.length > 0)

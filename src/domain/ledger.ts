@@ -80,7 +80,6 @@ function usdcLines(
   }
 }
 
-/** Books the gas of one transaction of a relayer lane, in wei of the chain's coin. */
 export function gasSpent(fact: { reference: string; wei: string }): Booking {
   return {
     kind: 'gas',

@@ -1,8 +1,6 @@
 import { CURRENCIES, type Currency } from './currencies.ts'
 import type { Money } from './money.ts'
 
-/** The API, the checkout, the links form and `GET /v1/providers` all read this table. */
-
 export type ProviderName = 'wallet_app' | 'card_partner' | 'local_partner'
 
 /** The provider that a payment was paid with; `crypto` is USDC from the buyer, without a partner. */

@@ -93,7 +93,6 @@ function readAmount({ amount_minor: minor, currency }: NotifiedFact['data']): Am
   return known === undefined || !Number.isSafeInteger(minor) ? null : { minor: String(minor), currency: known }
 }
 
-/** Returns the number of each kind with their sums, then the newest by name. */
 function digest(facts: readonly NotifiedFact[], text: Speech): Part[][] {
   const kinds = new Map<string, NotifiedFact[]>()
   for (const each of facts) {

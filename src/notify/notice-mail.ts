@@ -21,7 +21,6 @@ export function noticeMail(notice: NoticeFacts, language: NotificationLanguage):
   return { subject: `${plainLine(account)}${testMode ? ' (test)' : ''}: ${subject}`, text: `${parts.join('\n\n')}\n` }
 }
 
-/** Paragraphs: what happened, what follows, and the page to go to. */
 type Parts = (notice: NoticeFacts, words: Speech) => string[]
 
 const PARTS: Readonly<Record<string, Parts>> = {

@@ -2,7 +2,7 @@ import type { Outcome } from '../domain/notification/channel.ts'
 import { commonOutcome, describeRefusal, type Post, readJson } from './outcome.ts'
 import { type Composed, plainText } from './text.ts'
 
-/** The server and token of the bot; the token is a part of every URL of the Bot API. */
+/** The token is a part of every URL of the Bot API. */
 export type Bot = { readonly apiUrl: string; readonly token: string }
 
 type Line = { readonly channelId: string; readonly chat: string; readonly signal: AbortSignal }

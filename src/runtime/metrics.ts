@@ -18,7 +18,6 @@ export type PoolUse = { readonly total: number; readonly idle: number; readonly 
 /** In seconds. Most answers take milliseconds; a checkout that waits for a partner takes seconds. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** Creates the registry of a process: the process itself, and its connections to the database. */
 export function createRegistry(service: string, poolUse: () => PoolUse): Registry {
   const registry = openRegistry(service)
   watchProcess(registry)
@@ -56,7 +55,6 @@ function watchProcess(registry: Registry): void {
 
 export type RequestDurations = Timer<'method' | 'route' | 'status'>
 
-/** Measures the time of the api's responses, by route. */
 export function createDurations(registry: Registry): RequestDurations {
   return registry.timer(
     {
@@ -73,7 +71,6 @@ const CALL_BUCKETS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8]
 
 export type CallDurations = Timer<'partner' | 'call' | 'outcome'>
 
-/** Measures how long partners and the converter take, and the outcome. */
 export function createCallDurations(registry: Registry): CallDurations {
   return registry.timer(
     {
@@ -85,7 +82,6 @@ export function createCallDurations(registry: Registry): CallDurations {
   )
 }
 
-/** Counts the pages of buyers that this process notifies of changes. */
 export function watchPages(registry: Registry, count: () => number): void {
   const help = 'Pages of buyers that this process notifies of changes.'
   registry.watch({ name: 'pinrail_open_pages', help, labels: [] }, 'gauge', () => [{ value: count(), labels: {} }])

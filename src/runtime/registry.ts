@@ -2,9 +2,7 @@ import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus'
 import { detectResources, envDetector, type Resource, resourceFromAttributes } from '@opentelemetry/resources'
 import { AggregationTemporality, InstrumentType, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
 
-/** The metrics of a process, and the page of them that Prometheus reads. */
 export type Registry = {
-  /** The labels of each metric, by its name. */
   readonly labels: ReadonlyMap<string, readonly string[]>
   /** Measures durations in seconds. */
   timer<Label extends string>(metric: Metric<Label>, buckets: readonly number[]): Timer<Label>

@@ -10,7 +10,6 @@ export type Looks = {
   share(isWoken: boolean): Promise<Look | null>
   /** Like `share`, as often as it is asked. */
   lead(isWoken: boolean): Promise<Lead | null>
-  /** Outdates earlier looks, after a change that only a later one shows. */
   forget(): void
 }
 

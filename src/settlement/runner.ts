@@ -58,7 +58,6 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
     signing: createWakeup(),
     sending: createWakeup(),
   }
-  /** Does the work with a fresh look, unless another engine leads. */
   const withLook = async (work: (look: Look) => Promise<unknown>): Promise<void> => {
     const look = await engine.look()
     if (look !== null) await work(look)

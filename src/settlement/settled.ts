@@ -8,7 +8,6 @@ import { createNote } from '../domain/timeline.ts'
 import { type ChangeContext, changeLockedPayments } from '../payments/change-payment.ts'
 import type { LockedDraft } from '../payments/payment-draft.ts'
 
-/** Called after a commit that left work to a sweep. */
 export type Wake = (sweep: 'changes' | 'receipts' | 'callbacks') => void
 
 /**
@@ -51,7 +50,6 @@ function recordSettlement(draft: LockedDraft, settlement: Settlement): void {
   draft.setFunds(withPaidOut(toFunds(draft.state), BigInt(settlement.microUsdc)))
 }
 
-/** Lists what a settled payout books besides the payment's own books. */
 export function listBookings({ paymentId, microUsdc, gasWei, claimedFrom }: Settlement): Booking[] {
   const claim = claimedFrom === null ? [] : [claimed({ reference: paymentId, micro: microUsdc, from: claimedFrom })]
   return [...claim, ...listGasBookings(paymentId, gasWei)]

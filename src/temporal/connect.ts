@@ -59,7 +59,6 @@ function createRetries() {
         return ms
       },
     }),
-    /** Resolves when the last timer has fired. */
     async end() {
       isOver = true
       const ms = lastAt - performance.now()

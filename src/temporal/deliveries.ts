@@ -9,7 +9,6 @@ import { deliverySummary } from '../domain/webhook.ts'
 import { deliveryPriority } from '../workflows/priority.ts'
 import { redeliverNow, skipTime, type webhookDelivery } from '../workflows/webhook-delivery.ts'
 
-/** Delivers an event again, for the API. */
 export type DeliveryWorkflows = {
   /** False if Temporal does not answer in time; the worker's sweep finds the delivery later. */
   deliverNow(delivery: {

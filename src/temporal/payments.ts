@@ -12,8 +12,6 @@ import * as attributes from '../workflows/search-attributes.ts'
 
 import { askRun, createDeadlines, SIGNAL_DEADLINE_MS, START_DEADLINE_MS, signalRun, startOnce } from './calls.ts'
 
-/** Starts, signals, updates and completions of payment workflows, for API and worker. */
-
 export type PaymentStart = {
   readonly id: string
   readonly merchantId: string

@@ -16,7 +16,6 @@ export type UrlRefusal =
   | 'local_name'
   | 'no_domain'
 
-/** Requirements of a URL, for the merchant who entered it. */
 const URL_REFUSALS: Record<UrlRefusal, string> = {
   invalid: 'must be a URL without spaces, such as https://shop.example/webhooks',
   too_long: 'must have at most 2048 characters',

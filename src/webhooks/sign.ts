@@ -7,7 +7,7 @@ export type SignedHeaders = {
   readonly 'webhook-signature': string
 }
 
-/** Creates an endpoint secret: `whsec_` and base64 of 32 random bytes (Standard Webhooks asks for 24 to 64). */
+/** `whsec_` and base64 of 32 random bytes (Standard Webhooks asks for 24 to 64). */
 export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }

@@ -23,7 +23,6 @@ const ENDED_EVERY_MS = 86_400_000
  */
 const ENDED_BLOCKS = 86_400
 
-/** Watches deposit addresses: at each final block, and once a day those whose watch has ended. */
 export function createDepositWatch(deps: SettlementDeps) {
   const watches = [createAddressWatch(deps, 'watched'), createAddressWatch(deps, 'ended')]
   return {
@@ -49,7 +48,6 @@ type Grown = { readonly place: Place; readonly addresses: readonly Hex[]; readon
 /** Decides when addresses are compared: watched ones at each final block, those whose watch has ended once a day. */
 function createPace({ journal, clock }: Pick<SettlementDeps, 'journal' | 'clock'>, kind: WatchKind) {
   const isWatched = kind === 'watched'
-  /** When all balances last agreed with the logs. */
   let agreedAt = Number.NEGATIVE_INFINITY
   return {
     isDue: (): boolean => isWatched || !isRecent(agreedAt, clock().getTime(), ENDED_EVERY_MS),
@@ -61,7 +59,6 @@ function createPace({ journal, clock }: Pick<SettlementDeps, 'journal' | 'clock'
       return Math.max(firstNumber, depositsNumber - ENDED_BLOCKS)
     },
 
-    /** Records that all balances agree with the logs. */
     async agree(lease: Lease, { cursor: { number }, timestamp }: Place): Promise<void> {
       agreedAt = clock().getTime()
       if (isWatched) await journal.moveDeposits(lease, { number, timestamp })
@@ -78,7 +75,6 @@ function createPace({ journal, clock }: Pick<SettlementDeps, 'journal' | 'clock'
   }
 }
 
-/** Reads the logs of addresses, in ranges as large as the nodes answer. */
 function createDepositReader({ rpc }: Pick<SettlementDeps, 'rpc'>, tokens: readonly Hex[]) {
   const range = createRange()
   return {
@@ -207,7 +203,6 @@ const watchedTokens = ({ token, deposits }: Pick<SettlementDeps, 'token' | 'depo
 function createComparison({ journal, rpc }: SettlementDeps, tokens: readonly Hex[], kind: WatchKind) {
   const known = createBlockMemo<bigint[][] | null>()
 
-  /** Reads the balance of each address in each token, by quorum. */
   async function askBalances(wallets: readonly Hex[], at: number): Promise<bigint[][] | null> {
     const answer = await rpc.agreed((node) =>
       Promise.all(tokens.map((token) => readBalances(node, { token, wallets, at }))),
@@ -240,6 +235,5 @@ function createComparison({ journal, rpc }: SettlementDeps, tokens: readonly Hex
 type Differences = {
   /** The addresses whose balance differs from their logs, by token and address. */
   readonly found: ReadonlyMap<string, { readonly address: Hex; readonly units: bigint }>
-  /** The addresses with a listed difference that is explained now. */
   readonly explained: readonly Hex[]
 }

@@ -12,7 +12,6 @@ export type HashSigner = {
   readonly sign: (hash: Hex) => Promise<Hex>
 }
 
-/** Creates an account for settlement from a signer of hashes: a key in memory, or a key management service. */
 export function accountSigningBy({ address, publicKey, sign }: HashSigner): LocalAccount {
   const account = toAccount({
     address,

@@ -15,7 +15,6 @@ export type LaneWallet = {
   readonly wallet: Hex
   readonly oneMore: (maxFee: bigint) => bigint
   readonly standing: BlockMemo<Standing>
-  /** True once a minute. */
   readonly mayLog: () => boolean
 }
 

@@ -30,7 +30,6 @@ export type ChainView = Pick<Lead, 'lease' | 'lanes'> & {
   readonly doubts: Doubts
 }
 
-/** One relayer wallet with its lease, in one round. */
 export type Sender = {
   readonly deps: SettlementDeps
   readonly account: LocalAccount
@@ -40,7 +39,6 @@ export type Sender = {
   readonly wei: bigint
   /** Number of nonces that the wallet has used at that block. */
   readonly mined: number
-  /** Returns true once a minute. */
   readonly mayLog: () => boolean
 }
 
@@ -56,9 +54,6 @@ export async function sendBatch(sender: Sender, payouts: readonly SignedPayout[]
   return dispatch(sender, await sender.deps.journal.reserve(sender.lane, { payouts, encode }))
 }
 
-/**
- * Sends sweeps of deposit addresses in one transaction: reserves, signs, stores, then sends. Returns the number sent.
- */
 export async function sendSweeps(sender: Sender, sweeps: readonly Sweep[]): Promise<number> {
   const paymentIds = sweeps.map(({ paymentId }) => paymentId)
   const encode = (free: readonly Sweep[]): Sending => encodeBatch(sender.deps, free.map(createSweepAuthorization))
@@ -79,7 +74,7 @@ export type TopUp = {
   readonly maxWeiPerDay: bigint
 }
 
-/** Sends POL to a relayer: reserves, signs, stores, then sends. Returns why it was not sent; null if it was. */
+/** Returns why it was not sent; null if it was. */
 export async function sendTopUp(sender: Sender, { wei, ...ask }: TopUp): Promise<TopUpRefusal | null> {
   const call = { target: ask.target, gasLimit: TRANSFER_GAS, calldata: '0x' } as const
   const { lane, mined } = sender

@@ -11,7 +11,6 @@ const GROUPS_AT_ONCE = 2
 /** Maximum number of deposits, and of movements of a treasury, that are recorded in one. */
 const APPLIED_AT_ONCE = 500
 
-/** Records for payments and books what stored logs mean. */
 export function createApplier({ journal, log }: Pick<SettlementDeps, 'journal' | 'log'>) {
   async function applyPending(): Promise<void> {
     const { failed } = await journal.applyPending(APPLIED_AT_ONCE)

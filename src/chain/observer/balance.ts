@@ -31,13 +31,12 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
   const readBalance = createBlockMemo<bigint | null>()
   let compared = ''
   let logsRead = ''
-  /** The books of this round: all comparisons need them. */
-  let fresh: TreasuryBooks | null = null
+  let roundBooks: TreasuryBooks | null = null
 
   async function readBooks(): Promise<TreasuryBooks> {
-    fresh ??= await journal.readTreasuryBooks(scope.treasuries)
-    scope.treasuries = fresh.treasuries
-    return fresh
+    roundBooks ??= await journal.readTreasuryBooks(scope.treasuries)
+    scope.treasuries = roundBooks.treasuries
+    return roundBooks
   }
 
   /** Returns the micro-USDC in all treasuries at the cursor, by quorum; null if no quorum answers. */
@@ -53,9 +52,8 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
     deps.treasuries.length > 0 && head.number - cursor.number <= RETAINED_STATES
 
   return {
-    /** Makes the next comparison read the books again. */
     beginRound(): void {
-      fresh = null
+      roundBooks = null
     },
 
     readBooks,
@@ -75,7 +73,7 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
       if (!isDue && !isDifferent) return false
       const read = await readLogs(lease, cursor, isDifferent ? MORE_LASTS : 0)
       if (read === cursor.number) logsRead = cursor.hash
-      fresh = null
+      roundBooks = null
       return true
     },
 
@@ -95,7 +93,7 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
       if (used.length > 0) await nonces.search(lease, cursor, used)
       const unproved = used.reduce((sum, { micro }) => sum + micro, 0n)
       if (books.isStale) await journal.noteComparison(lease)
-      fresh = await noteLess(lease, books, { final: largest(0n, -difference - unproved) })
+      roundBooks = await noteLess(lease, books, { final: largest(0n, -difference - unproved) })
       await noteMore(lease, books, difference)
       // What was just found is compared again after it is booked.
       if (used.length === 0) compared = cursor.hash
@@ -107,10 +105,10 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
      */
     async compareNewest(lease: Lease, balance: bigint): Promise<void> {
       const isLess = ({ micro, promised }: TreasuryBooks): boolean => balance < micro - promised
-      if (isLess(await readBooks())) fresh = null
+      if (isLess(await readBooks())) roundBooks = null
       const books = await readBooks()
       if (deps.treasuries.length === 0 || books.isOpening) return
-      fresh = await noteLess(lease, books, { newest: largest(0n, books.micro - books.promised - balance) })
+      roundBooks = await noteLess(lease, books, { newest: largest(0n, books.micro - books.promised - balance) })
     },
   }
 }

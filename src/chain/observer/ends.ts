@@ -5,7 +5,6 @@ import type { Receipt, RpcNode } from '../rpc/node.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { type Fact, ourLogs, readFacts, type Scope } from './facts.ts'
 
-/** How an envelope ended, and what its transaction did to the treasuries. */
 export type Ended = { readonly end: EnvelopeEnd; readonly logs: readonly TreasuryLog[] }
 
 /**
@@ -13,7 +12,6 @@ export type Ended = { readonly end: EnvelopeEnd; readonly logs: readonly Treasur
  */
 const RECEIPTS_KNOWN = 2
 
-/** Reads from receipts how envelopes with used nonces ended. */
 export function createEndReader(rpc: Rpc, scope: Scope) {
   /**
    * Returns only the logs about the treasuries: nodes add others. Throws for a node that is behind: it must not vote

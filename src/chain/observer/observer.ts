@@ -50,7 +50,6 @@ export function createObserver(deps: SettlementDeps, doubts: Doubts) {
      */
     isAnswered: () => hasAnswered,
 
-    /** Reads the transfers to the deposit addresses that have more than before. */
     async readDeposits({ lease }: Pick<Lead, 'lease'>): Promise<void> {
       if (await deposits.readLogs(lease)) await applyPending()
     },

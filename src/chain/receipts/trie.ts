@@ -31,7 +31,6 @@ export function buildTrie(entries: readonly Entry[]): TrieNode {
   return createNode([shortcut(takes, { isLeaf: false }), branch.hash], takes, new Map([['', branch]]))
 }
 
-/** Returns the nodes from the root to the value at the path. */
 export function proveEntry(root: TrieNode, path: string): Hex[] {
   const rest = path.slice(root.takes.length)
   const child = root.next.get('') ?? root.next.get(rest.charAt(0))

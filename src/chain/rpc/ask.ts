@@ -6,7 +6,6 @@ import type { SendOutcome } from './send-outcome.ts'
 
 type Electorate = Asked & { readonly quorum: number }
 
-/** Returns the first answer of any node. Throws if none answers. */
 export async function askAny<T>(asked: Asked, read: (node: RpcNode) => Promise<T>): Promise<T> {
   const { value } = await gather<T, { value: T }>({
     ...asked,
@@ -21,7 +20,6 @@ export async function askAny<T>(asked: Asked, read: (node: RpcNode) => Promise<T
   return value
 }
 
-/** Prefers the failure of a node that may answer later, then that of one whose answer is too large. */
 const chooseFailure = (failures: readonly unknown[]): unknown =>
   failures.find(isNoAnswer) ?? failures.find(isTooLarge) ?? failures.at(-1) ?? noNode()
 
@@ -29,7 +27,6 @@ const noNode = (): NodeFailure => new NodeFailure('rpc', { kind: 'silent', answe
 
 type Vote<T> = { readonly value: T; readonly nodes: RpcNode[] }
 
-/** Returns the answer on which a quorum agrees, as soon as it does; null if it cannot. */
 export const askQuorum = <T>(
   { quorum, ...asked }: Electorate,
   read: (node: RpcNode) => Promise<T>,

@@ -28,7 +28,6 @@ export type Standing<T> = {
 }
 
 type Gathering<T, R> = {
-  /** In the order in which they are asked. */
   readonly nodes: readonly RpcNode[]
   readonly resting?: readonly RpcNode[]
   /** Number of nodes that are asked at once. One more follows each failure, each disagreement, and each long wait. */

@@ -32,11 +32,9 @@ export type TransportOptions = {
   readonly timeoutMs: number
   readonly chainId: number
   readonly health: Health
-  /** Limits how many calls a second are made. */
   readonly budget: Limiter
 }
 
-/** Maximum number of large answers of one node at a time. */
 export const LARGE_AT_ONCE = 6
 
 /** Formats a number as JSON-RPC writes it. */

@@ -68,7 +68,6 @@ export type TokenState = {
   }[]
 }
 
-/** Reads the state of token, treasury and payouts that signing depends on, at a block. */
 export async function readTokenState(
   node: RpcNode,
   treasury: Hex,

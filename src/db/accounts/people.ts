@@ -94,7 +94,6 @@ export function setRole(
   )
 }
 
-/** Removes the person from the account, and its sessions from the account's pages. */
 export async function deleteMembership(tx: Tx, member: { merchantId: string; personId: string }): Promise<boolean> {
   const { merchantId, personId } = member
   await execute(

@@ -35,7 +35,6 @@ export function readStatement(db: Queryable, tenant: Tenant, span: StatementSpan
 const comingRow = z.object({ payments: z.coerce.number(), net_micro: z.string(), oldest: time.nullable() })
 export type Coming = z.output<typeof comingRow>
 
-/** Reads the converted amounts that are not yet final at the wallet. */
 export function readComing(db: Queryable, tenant: Tenant): Promise<Coming> {
   return one(
     db,

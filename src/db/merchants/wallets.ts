@@ -62,7 +62,6 @@ export async function dropPlannedWallet(tx: Tx, tenant: Tenant, at: string | nul
   return (await execute(tx, dropped)) === 1
 }
 
-/** Records a proof that the merchant has the key of the address. */
 export async function proveWallet(tx: Tx, tenant: Tenant, address: string): Promise<void> {
   await execute(
     tx,

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { execute, maybeOne, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
 
-/** Links that connect a Telegram chat with an account, and the bot that reads who opened one. Times are ISO 8601. */
-
+/** Times are ISO 8601. */
 export type NewTelegramLink = Tenant & {
   readonly digest: Uint8Array
   readonly personId: string

@@ -3,8 +3,6 @@ import { many, one, type Queryable, sql } from '../db.ts'
 import { listMigrations } from '../migrate.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** The database's state, for `pinrail doctor` and `pinrail backup check`. */
-
 const migrationRow = z.object({ name: z.string() })
 
 /** Returns migrations of this version that the database lacks, and migrations of a newer version that it has. */

@@ -2,8 +2,6 @@ import { z } from 'zod'
 import { many, type Queryable, sql } from '../db.ts'
 import { time } from './payment-rows.ts'
 
-/** The list of all money and time that waits for an operator: the view `attention`. */
-
 const attentionRow = z
   .object({
     kind: z.string(),

@@ -23,7 +23,7 @@ export type CreatedEvent = { readonly eventId: string; readonly endpointIds: rea
 
 const createdRow = z.object({ made: z.boolean(), is_current: z.boolean(), endpoint_ids: z.array(z.string()) })
 
-/** A payment that is to be created. `onlyTo`: only if its destination is still the merchant's wallet. */
+/** `onlyTo`: only if its destination is still the merchant's wallet. */
 type Creation = {
   readonly payment: NewPayment
   readonly claim: IdempotencyClaim | null

@@ -51,10 +51,7 @@ export function fenced<T>(
   return context.db.transaction(async (tx) => work(tx, await fence(tx, context, lane)))
 }
 
-/**
- * Changes the lane's transactions in one statement. `change`: the parts of a `with`, each of which reads from `owned`
- * and so waits for the lane's lock. Throws LeaseLostError if another engine leads.
- */
+/** `change`: the parts of a `with`, each of which reads from `owned` and so waits for the lane's lock. */
 async function changeFenced(context: JournalContext, lane: Lane, change: Statement): Promise<void> {
   const statement = sql`with owned as materialized (${lockLane(context, lane)}), ${change} select 1 from owned`
   if ((await execute(context.db, statement)) !== 1) throw lost(lane)

@@ -46,7 +46,6 @@ export function loadDeliveries(db: Queryable, eventId: string, endpointId?: stri
   )
 }
 
-/** Selects events of a payment that were not sent to one of their endpoints yet. */
 export const untriedEvents = (paymentId: Statement, which = sql``): Statement =>
   sql`select distinct event_id from event join delivery on event_id = event.id
       where event.payment_id = ${paymentId} and delivery.status = 'pending' and delivery.attempts = 0 ${which}

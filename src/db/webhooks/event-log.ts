@@ -41,7 +41,6 @@ export async function readEvent(db: Queryable, tenant: Tenant, id: string): Prom
   return row?.body ?? null
 }
 
-/** The type of a test event. It is tried once, so it is pending for seconds (`recordTries`). */
 const TEST_TYPE = 'webhook.test'
 
 const eventIdRow = z.object({ event_id: z.string() })

@@ -4,8 +4,6 @@ import { formatAmount, isMore, type Money } from '../money.ts'
 import { limitsIn, type RateTable } from '../offers.ts'
 import type { PaymentStatus } from '../payment/payment.ts'
 
-/** A payment link: the page that makes a payment each time a buyer presses Continue. */
-
 export const PREFILLS = ['amount', 'reference'] as const
 export type Prefill = (typeof PREFILLS)[number]
 
@@ -36,7 +34,6 @@ export type PaymentLink = {
   /** Null: the account's wallet when the payment is made. */
   readonly wallet: string | null
   readonly createdVia: CreatedVia
-  /** True if no account made it. */
   readonly anonymous: boolean
   readonly completedAt: string | null
   readonly stoppedAt: string | null

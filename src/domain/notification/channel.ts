@@ -1,4 +1,3 @@
-/** Channels of a merchant: their kinds, the events that they can subscribe to, and their languages. */
 
 export const CHANNEL_KINDS = ['email', 'telegram', 'discord', 'slack'] as const
 export type ChannelKind = (typeof CHANNEL_KINDS)[number]

@@ -7,8 +7,6 @@ import { findPath, isOpen, type PaymentStatus } from './payment.ts'
 import type { Attempt, PaymentWithAttempts } from './payment-object.ts'
 import type { Say } from './requests.ts'
 
-/** The timeline's entries about a change: its moves, each with the reason, and everything else that changed. */
-
 export type Cause =
   | { readonly why: MoveReason; readonly data: object }
   | { readonly say: Say; readonly data: object & { readonly outside: boolean } }

@@ -22,7 +22,6 @@ import {
 /** The facts of a payment: everything else about it is computed from them. */
 export type PaymentFacts = Partial<Omit<Payment, keyof Derived | 'id' | 'version' | 'updatedAt' | 'closedAt'>>
 
-/** A payment whose facts have changed, with what does not follow from them. */
 export type ChangedFacts = {
   readonly state: PaymentWithAttempts
   readonly cause: Cause | null
@@ -96,7 +95,6 @@ function withNotes(entries: ChangeEntries, notes: readonly Note[]): ChangeEntrie
 const nameBooking = ({ moves, notes }: ChangeEntries): string =>
   (moves.at(-1)?.note ?? notes[0])?.kind ?? 'payment.changed'
 
-/** Lists the events of the entered statuses, and of money that was lost or won back after the payout. */
 function listEvents(
   before: PaymentWithAttempts,
   after: PaymentWithAttempts,

@@ -133,7 +133,6 @@ const isChecked = ({ status }: Attempt): boolean => status === 'verification_req
 const hasExcess = (funds: Funds): boolean =>
   funds.accounts.some((account) => account.report === 'paid' && getExcess(funds, account) > 0n)
 
-/** True if money arrived after the payment was closed: it is settled, or it goes back. */
 function isLate(funds: Funds, own: Account | null): boolean {
   if (funds.closed === null || funds.payout === 'void') return false
   return own !== null || hasExcess(funds)

@@ -55,7 +55,7 @@ export type UsdcOrder = {
   readonly rate: { readonly rate: string; readonly source: string; readonly asOf: string }
 }
 
-/** An incoming callback, unparsed: the signature covers the raw bytes. */
+/** The signature covers the raw bytes. */
 export type RawCallback = {
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: Uint8Array

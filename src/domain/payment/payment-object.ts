@@ -80,7 +80,6 @@ export type Derived = {
   readonly status: PaymentStatus
   readonly statusReason: string | null
   readonly exception: PaymentException | null
-  /** The attempt whose money is the payment's. */
   readonly paidAttemptId: string | null
   readonly providerUsed: ProviderUsed | null
   readonly methodUsed: MethodName | null
@@ -172,7 +171,6 @@ export type PaymentWithAttempts = {
   readonly sales: readonly StoredSale[]
 }
 
-/** The attempts and sales of a payment that no buyer has tried to pay. */
 export const NO_MONEY_YET: Omit<PaymentWithAttempts, 'payment'> = { attempts: [], sales: [] }
 
 /** Explorers by chain; a local chain has none. */

@@ -3,8 +3,6 @@ import { listCurrencies, type ProviderName } from '../methods.ts'
 import { type AmountProblem, convertToMicroUsdc, type MicroUsdc, type Money, parseAmount, splitFee } from '../money.ts'
 import { checkLimits, type LimitCheck, type RateTable } from '../offers.ts'
 
-/** Reads an amount in major units, compares it with the limits, converts and splits it, in one pure call. */
-
 export type PriceQuestion = {
   /** Major units, as the merchant wrote them. */
   readonly text: string

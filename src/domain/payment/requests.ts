@@ -22,7 +22,6 @@ export type OpenAttemptAnswer =
   /** The payment already has `MAX_ATTEMPTS`, and none of them is the requested order. */
   | { readonly kind: 'too_many_attempts' }
 
-/** The result of opening an order: the order that is open already, a new one, or none because the limit is reached. */
 export type OpenPlan =
   | { readonly kind: 'reuse'; readonly attempt: Attempt }
   | { readonly kind: 'new' }

@@ -50,7 +50,7 @@ export type WatchedAttempt = { readonly id: string; readonly changedAt: number }
 /** The answer of an activity: the payment after it, and the new events with subscribers, which the workflow announces. */
 export type ActivityAnswer = { readonly payment: PaymentSnapshot; readonly events: readonly string[] }
 
-/** Returns the snapshot of a payment that was just created: a first run has it without reading the row. */
+/** A first run has it without reading the row. */
 export function newPaymentSnapshot(id: string, expiresAt: number): PaymentSnapshot {
   return {
     id,

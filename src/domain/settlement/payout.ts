@@ -221,7 +221,6 @@ type FinalPlace = {
   readonly blockHash: Hex
 }
 
-/** The proof that a payout can never be paid. */
 export type VoidProof =
   /** The finalized log of its canceled authorization: a refund requires it. */
   | (FinalPlace & {
@@ -234,7 +233,6 @@ export type VoidProof =
   /** Unused at a final block that is later than all its signatures (Unix seconds). */
   | (FinalPlace & { readonly kind: 'expired'; readonly validBefore: number; readonly blockTime: number })
 
-/** USDC that moved into the treasury (a top-up), or out of it without a payout. */
 export type TreasuryMovement = {
   readonly chainId: number
   readonly direction: 'in' | 'out'

@@ -4,7 +4,7 @@ import type { Hex } from '../hex.ts'
 
 export const RECEIPT_FORMAT = 'pinrail.receipt.v1'
 
-/** The signed claims of the receipt. They are flat, so that they can be compared field by field. */
+/** Flat, so that they can be compared field by field. */
 export type ReceiptClaims = {
   readonly payment: string
   readonly livemode: boolean

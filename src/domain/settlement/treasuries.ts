@@ -1,8 +1,6 @@
 import type { Hex } from '../hex.ts'
 import { firstPaymentId, readPaymentTime } from '../ids.ts'
 
-/** The wallets that pay, as an append-only list. The payment's id alone determines which of them pays a payment. */
-
 export type Treasury = {
   readonly address: Hex
   /** The smallest id of a payment that it pays; null: it is the first treasury. */

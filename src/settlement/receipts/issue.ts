@@ -17,7 +17,6 @@ export type ReceiptIssuerDeps = {
   /** A dedicated one: large answers that arrive late must not count against the nodes of the settlement. */
   readonly rpc: Rpc
   readonly signer: ReceiptSigner
-  /** Location of the public keys. */
   readonly issuer: string
   /** Unix milliseconds. */
   readonly clock: () => number
@@ -49,7 +48,6 @@ export function createReceiptIssuer(deps: ReceiptIssuerDeps): () => Promise<numb
   }
 }
 
-/** One answer of a node proves all payouts of a block. */
 async function issueBlock(deps: ReceiptIssuerDeps, payouts: readonly Unproved[]): Promise<number> {
   const [first] = payouts
   if (first === undefined) return 0

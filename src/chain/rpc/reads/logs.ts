@@ -11,7 +11,6 @@ import { type AssertTime, deadline, inTurn, type Source } from './source.ts'
 const LOGS_MS = 30_000
 const TOO_SLOW = `has not read a range of logs by smaller ones in ${LOGS_MS / 1000} s`
 
-/** Reads the logs of a range of blocks, in as many smaller ranges as the node needs. */
 export function readLogs(source: Source, filter: LogFilter): Promise<Log[]> {
   return readHalves({ ...source, assertTime: deadline(source, LOGS_MS, TOO_SLOW), room: createRoom() }, filter)
 }

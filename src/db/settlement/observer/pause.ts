@@ -3,7 +3,7 @@ import { REVERSAL_PAUSE } from '../../../domain/settlement/payout.ts'
 import { execute, type Queryable, sql } from '../../db.ts'
 import type { JournalContext } from '../context.ts'
 
-/** Pauses every lane until an operator ends the pause. The first reason stays. */
+/** The first reason stays. */
 export async function pause({ db, scope }: JournalContext, reason: string): Promise<void> {
   await execute(
     db,

@@ -10,7 +10,7 @@ export type Answer =
   /** `accountId` absent: the money of all accounts goes back. `outside`: the buyer got it from elsewhere already. */
   | { readonly say: 'give_back'; readonly accountId?: string; readonly outside?: true }
 
-/** Returns the funds after the answer. An answer that changes nothing is not offered. */
+/** An answer that changes nothing is not offered. */
 export function withAnswer(funds: Funds, answer: Answer): Funds {
   switch (answer.say) {
     case 'settle':

@@ -96,7 +96,6 @@ export function getExcess(funds: Funds, account: Account): bigint {
   return isDust(account, rest) ? 0n : rest
 }
 
-/** Returns the units that were sold of the account and are no longer there. */
 export function getShortage(funds: Funds, account: Account): bigint {
   if (funds.taken === null || findSoldAccount(funds)?.id !== account.id) return 0n
   return positive(funds.taken.units - freeUnits(account))

@@ -8,8 +8,6 @@ import { type Funds, getLoss, type TakenSale } from './funds.ts'
 import { findMoneyStep } from './money-step.ts'
 import { computePositions, listLinesBetween } from './positions.ts'
 
-/** Converts a payment's rows to its funds, and its funds to rows. */
-
 export function toFunds(state: PaymentWithAttempts): Funds {
   const { payment, attempts, sales } = state
   return {
@@ -152,6 +150,5 @@ export function createBooking(before: PaymentWithAttempts, after: PaymentWithAtt
   return lines.length === 0 ? null : { kind, reference: `${id}:${version}`, paymentId: id, lines }
 }
 
-/** True if the buyer is owed money. */
 export const hasMoney = ({ attempts }: Pick<PaymentWithAttempts, 'attempts'>): boolean =>
   attempts.some((attempt) => isOwedToBuyer(toAccount(attempt)))
