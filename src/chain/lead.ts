@@ -99,11 +99,9 @@ export function createLeadership(deps: SettlementDeps, first: () => Promise<void
 
 type Standing = Pick<Lead, 'work' | 'lanes'>
 
-/** Returns true if something is in flight, or may be soon. */
 export const isUnderWay = (lead: Standing): boolean =>
   hasToSend(lead) || lead.work.sent || lead.work.voiding || lead.work.pending || lead.work.proven
 
-/** Returns true if something waits for a lane, or is in one. */
 export const hasToSend = ({ work, lanes }: Standing): boolean => work.send || work.sweep || lanes.some(hasOpen)
 
 /** Gas money that is never mined stays open, but is nothing to wait for. */

@@ -1,4 +1,3 @@
-
 export const CHANNEL_KINDS = ['email', 'telegram', 'discord', 'slack'] as const
 export type ChannelKind = (typeof CHANNEL_KINDS)[number]
 
