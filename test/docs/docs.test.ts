@@ -65,8 +65,7 @@ test('the operator’s page names only variables that exist', () => {
 })
 
 test('a newcomer who reads one payment in the README’s order never has to go back', () => {
-  const [, list = ''] = /## Follow one payment\n(.*?)\n## /s.exec(read('README.md')) ?? []
-  const files = [...list.matchAll(/`(src\/[\w./-]+\.tsx?)`/g)].map(([, path]) => path!)
+  const files = [...followed('payment').matchAll(/`(src\/[\w./-]+\.tsx?)`/g)].map(([, path]) => path!)
   expect(new Set(files).size).toBe(files.length)
   expect(files.length).toBeGreaterThan(8)
   const place = (file: string): number => files.indexOf(file)
@@ -86,13 +85,17 @@ test('the README’s map names each file in src itself', () => {
   expect(named.toSorted()).toEqual(files.map(({ name }) => name).toSorted())
 })
 
-test('each step of “Follow one payment” names files of src that exist', () => {
-  const [, list = ''] = /## Follow one payment\n(.*?)\n## /s.exec(read('README.md')) ?? []
-  const steps = list.split(/^\d+\. /m).slice(1)
+test.each(['payment', 'payout', 'webhook'])('each step of “Follow one %s” names files of src that exist', (what) => {
+  const steps = followed(what).split(/^\d+\. /m).slice(1)
   const paths = steps.map((step) => [...step.matchAll(/`(src\/[^`]+)`/g)].map(([, path]) => path!))
   expect(paths.map(({ length }) => length)).not.toContain(0)
   expect(paths.flat().filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
 })
+
+function followed(what: string): string {
+  const [, list = ''] = new RegExp(`## Follow one ${what}\n(.*?)\n##`, 's').exec(read('README.md')) ?? []
+  return list
+}
 
 /** The folders in the first column of the README's map. */
 function mappedFolders(): string[] {
