@@ -142,7 +142,7 @@ function createSending(
 
   /** Tops up relayers. A failure is logged and stops nothing: top-ups are for later rounds. */
   async function fund(view: ChainView): Promise<void> {
-    if (view.cursor.pausedReason !== null || view.isTooDear) return
+    if (view.cursor.pausedReason !== null || view.isTooExpensive) return
     await topUp(view).catch((error: unknown) =>
       log.warn({ err: error }, 'gas money could not be sent; tried again next round'),
     )
@@ -154,7 +154,7 @@ function createSending(
     const newest = head ?? (await rpc.newest(cursor.number)).block
     assertNotBehind(newest, cursor.number)
     const { fees, rest } = await readPrices(newest)
-    const view = { lease, lanes, cursor, head: newest, fees, isTooDear: rest !== null, doubts }
+    const view = { lease, lanes, cursor, head: newest, fees, isTooExpensive: rest !== null, doubts }
     const isAll = isDue || work.send || work.sweep
     const [rounds] = await Promise.all([advance(view, isAll), isAll ? fund(view) : null])
     if (cursor.pausedReason !== null) return NOTHING

@@ -138,7 +138,7 @@ describe('leases', () => {
       fixture.clock.now = new Date()
     })
 
-    test('a worker keeps the lead while finality stands still for all nodes', async () => {
+    test('a worker keeps the lead while finality stalls for all nodes', async () => {
       const asked: number[] = []
       proxy.decide = ({ method, params }) => {
         if (method !== 'eth_getBlockByNumber' || params[0] !== 'finalized') return 'deliver'

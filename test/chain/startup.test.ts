@@ -291,7 +291,7 @@ describe('The engine after a crash', () => {
       await paidOnce(queued)
     })
 
-    test('nothing counts as failed, however long the chain stands still', async () => {
+    test('nothing counts as failed, however long the chain stalls', async () => {
       const queued = await fixture.queue([{}])
       const runner = fixture.runner()
       for (let round = 0; round < 5; round++) {

@@ -108,7 +108,7 @@ describe('Accounts, payments and webhooks', () => {
     const { body: made } = await shop.ask('POST', '/v1/payments', { body: { amount: 12.5, currency: 'EUR' } })
     await shop.db.query(
       `update payment set status = 'under_review', review_since = now() - interval '3 hours', reviews = $2 where id = $1`,
-      [made['id'], JSON.stringify([{ reason: 'too_little', attemptId: null, text: 'The partner holds 1.00 EUR' }])],
+      [made['id'], JSON.stringify([{ reason: 'too_little', attemptId: null, text: 'The partner has 1.00 EUR' }])],
     )
     const { out } = await inTest('attention')
     expect(out).toMatch(/^age +kind +amount +merchant +payment +attempt +detail\n/)
@@ -358,7 +358,7 @@ describe('Accounts, payments and webhooks', () => {
       const decide = `decide: pinrail payments decide ${id}`
       const { out } = await inTest('payments', 'explain', id)
       expect(out).toMatch(/Waiting since \S+Z\.\nexcess \(\S+\): 57\.883248 USDC more than the payment needs/)
-      expect(out).toContain('the partner holds 57.883248 USDC')
+      expect(out).toContain('the partner has 57.883248 USDC')
       expect(out).not.toMatch(/57883248|give_back --attempt \S+ --version/)
       expect(out).toMatch(
         new RegExp(`${decide} give_back --attempt ${usdc} --outside --proof '<reference>' --version \\d+ --operator`),

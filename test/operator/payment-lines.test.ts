@@ -45,7 +45,7 @@ describe('The lines about a payment’s money', () => {
       'what is the payment’s of an order that has too much',
       after(settled, pays('12100')),
       {},
-      ['  the partner holds 121.00 EUR', '  of it 100.00 EUR is the payment’s', '  of it 21.00 EUR is the buyer’s'],
+      ['  the partner has 121.00 EUR', '  of it 100.00 EUR is the payment’s', '  of it 21.00 EUR is the buyer’s'],
     ],
     [
       'why money is the buyer’s until the partner releases it',

@@ -312,7 +312,7 @@ describe('A worker that waits for hours', () => {
 describe('Plans of statements', () => {
   /** The cost of the engine's statements must not grow with the number of settled payouts. */
 
-  /** Enough rows that reading a whole table is dearer than any index. */
+  /** Enough rows that reading a whole table is more expensive than any index. */
   const SETTLED = 20_000
 
   let fixture: Fixture

@@ -490,7 +490,7 @@ describe('Decisions about a payment', () => {
         `- attempt ${attemptId}: wallet_app, banking_app, `,
         `- more: \`pinrail payments explain ${paymentId}\``,
         `**too_little (${attemptId}).** `,
-        'The partner holds 90.00 EUR, of 100.00 EUR that was asked for.',
+        'The partner has 90.00 EUR, of 100.00 EUR that was asked for.',
         ...[
           'settle',
           `give_back --attempt ${attemptId}`,

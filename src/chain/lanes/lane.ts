@@ -49,7 +49,7 @@ export async function advanceLane(
   const sender: Sender = { deps, account, lane, view, wei: standing.wei, mined, mayLog }
   const unmined = envelopes.filter(({ nonce }) => nonce >= mined)
   if (lane.status === 'quarantined') return createRound(sender, { stuck: unmined })
-  if (view.cursor.pausedReason !== null || view.isTooDear) return createRound(sender, {})
+  if (view.cursor.pausedReason !== null || view.isTooExpensive) return createRound(sender, {})
   // Also while the lane is in doubt: these bytes are public anyway, and whoever has the key can do no more with them.
   const refused = await resumeAll(sender, unmined)
   // Nothing passes a nonce that does not get through.

@@ -26,7 +26,7 @@ export type ChainView = Pick<Lead, 'lease' | 'lanes'> & {
   readonly cursor: ChainCursor
   readonly fees: FeeHistory
   /** True if gas for the next block costs more than the maximum price: then nothing is sent. */
-  readonly isTooDear: boolean
+  readonly isTooExpensive: boolean
   readonly doubts: Doubts
 }
 
@@ -135,7 +135,7 @@ export async function resumeEnvelope(sender: Sender, envelope: Envelope, lowest:
 function choosePrices({ deps, view, wei }: Sender, { attempts, gasLimit, value }: Envelope) {
   const { maxFeeWei } = deps.options
   const current = chooseFees(view.fees, maxFeeWei)
-  const refused = attempts.filter(({ isTooDear }) => isTooDear).map(({ maxFee }) => cheaper(maxFee))
+  const refused = attempts.filter(({ isTooExpensive }) => isTooExpensive).map(({ maxFee }) => cheaper(maxFee))
   const most = refused.reduce(atMost, (wei - value) / gasLimit)
   const stored = attempts.findLast(({ maxFee }) => maxFee <= most)
   const last = stored ?? (current.maxFee > most ? attempts.at(-1) : undefined)

@@ -70,7 +70,7 @@ const OUTCOMES: readonly SendOutcome[] = [
   'underpriced_replacement',
   'underpriced',
   'no_gas_money',
-  'too_dear',
+  'too_expensive',
   'unknown',
 ]
 

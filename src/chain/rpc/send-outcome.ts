@@ -13,7 +13,7 @@ export type SendOutcome =
   | 'underpriced'
   | 'no_gas_money'
   /** Gas limit times price is more than the node takes for one transaction (`rpc.txfeecap`, 1 POL unless set). */
-  | 'too_dear'
+  | 'too_expensive'
   /** The relayer's account carries an EIP-7702 delegation. */
   | 'delegated'
   | 'unknown'
@@ -27,7 +27,7 @@ const TABLE: readonly (readonly [RegExp, SendOutcome])[] = [
     'underpriced',
   ],
   [/insufficient funds/i, 'no_gas_money'],
-  [/tx ?fee .*exceeds the config\w+ cap/i, 'too_dear'],
+  [/tx ?fee .*exceeds the config\w+ cap/i, 'too_expensive'],
   [/in-flight transaction limit reached for delegated accounts|delegated account/i, 'delegated'],
 ]
 

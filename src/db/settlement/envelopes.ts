@@ -20,7 +20,7 @@ const attemptRow = z.object({
   signed_block: z.number(),
   age_ms: z.number(),
   last_broadcast_at: z.coerce.date().nullable(),
-  too_dear: z.boolean(),
+  too_expensive: z.boolean(),
 })
 
 export const envelopeRow = z.object({
@@ -38,7 +38,7 @@ export const envelopeList = sql`
       'gas_limit', t.gas_limit::text, 'age_ms', floor(extract(epoch from now() - t.created_at) * 1000), 'attempts', coalesce((
         select jsonb_agg(jsonb_build_object('attempt', a.attempt, 'tx_hash', a.tx_hash, 'max_fee', a.max_fee::text,
             'tip', a.tip::text, 'signed_block', a.signed_block, 'age_ms', floor(extract(epoch from now() - a.signed_at) * 1000),
-            'last_broadcast_at', a.last_broadcast_at, 'too_dear', coalesce(a.last_answer like 'too_dear:%', false))
+            'last_broadcast_at', a.last_broadcast_at, 'too_expensive', coalesce(a.last_answer like 'too_expensive:%', false))
           order by a.attempt)
         from lane_tx_attempt a where (a.chain_id, a.wallet, a.nonce) = (t.chain_id, t.wallet, t.nonce)), '[]'))
     order by t.nonce), '[]') as envelopes
@@ -61,7 +61,7 @@ const toAttempt = (row: z.infer<typeof attemptRow>): EnvelopeAttempt => ({
   signedBlock: row.signed_block,
   ageMs: row.age_ms,
   lastBroadcastAt: row.last_broadcast_at,
-  isTooDear: row.too_dear,
+  isTooExpensive: row.too_expensive,
 })
 
 const wantedRow = z.object({ wanted: z.boolean() })

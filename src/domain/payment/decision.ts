@@ -11,9 +11,9 @@ export const DECISIONS: Readonly<Record<Say, string>> = {
   give_back:
     'gives the money of an attempt back through its partner. With `outside` it records that the buyer got it from elsewhere. Money that was sold goes back after its payout is void',
   write_off:
-    'records that a loss is known, or that there is nothing to give back. A payment to which no money came ends with it as `failed`, except after `other_token`: then it waits for the buyer again',
+    'records that a loss is known, or that there is nothing to give back. A payment without money ends with it as `failed`, except after `other_token`: then it waits for the buyer again',
   hold: 'keeps the money from being sold, and the payout from being signed',
-  release: 'lifts the hold',
+  release: 'ends the hold',
 }
 
 export type Offered = { readonly say: Say; readonly attempt?: string; readonly outside?: true }

@@ -61,7 +61,7 @@ function describeListening(payment: PaymentSnapshot): string {
   if (!isClosed(status))
     return `Waiting for the partner. An unfinished order may still bring money until ${until}.${describeHold(payment)}`
   const ends = status === 'expired' || status === 'canceled' ? 'is settled' : 'waits for a decision'
-  return `The payment has ended. Money that still comes until ${until} ${ends}. Nothing to do.`
+  return `The payment has ended. Money that still arrives until ${until} ${ends}. Nothing to do.`
 }
 
 /** Reasons for which money is not safe: the platform has lost it, or the merchant has it. */

@@ -60,7 +60,7 @@ type Facts = { readonly state: PaymentWithAttempts; readonly funds: Funds; reado
 const TEXTS: Readonly<Record<ReviewReason, (facts: Facts) => string>> = {
   too_little: ({ account }) =>
     `${holds(account)}, of ${asked(account)} that was asked for. \`settle\` settles what is there.`,
-  after_failure: ({ account }) => `${holds(account)}. It came after the payment had failed.`,
+  after_failure: ({ account }) => `${holds(account)}. It arrived after the payment had failed.`,
   sale_stuck: ({ funds, account }) => `${describeStuck(funds, account)} \`settle\` tries again.`,
   far_fill: ({ funds }) => describeFill(funds),
   payout_stopped: ({ state: { payment } }) =>
@@ -93,7 +93,7 @@ const free = (account: Account | null): string =>
   account === null || freeUnits(account) === 0n ? 'the money' : units(account, freeUnits(account))
 const asked = (account: Account | null): string => (account === null ? 'the price' : units(account, account.asked))
 const holds = (account: Account | null): string =>
-  account?.asset === 'USDC' ? `${free(account)} came` : `The partner holds ${free(account)}`
+  account?.asset === 'USDC' ? `${free(account)} arrived` : `The partner has ${free(account)}`
 
 function describeFill(funds: Funds): string {
   const sale = findFittingSale(funds)
@@ -130,7 +130,7 @@ function describeOdd(account: Account | null, attempts: readonly Attempt[]): str
 function describeSettling(funds: Funds, account: Account | null): string {
   const isPossible = funds.taken === null && listAnswers(funds).some(({ say }) => say === 'settle')
   const own = isPossible ? findOwnAccount(withAnswer(funds, { say: 'settle' })) : null
-  return own === null || own.id !== account?.id ? '' : ` \`settle\` sells the ${free(own)} that the partner holds.`
+  return own === null || own.id !== account?.id ? '' : ` \`settle\` sells the ${free(own)} that the partner has.`
 }
 
 function named({ minor, currency }: { readonly minor: string; readonly currency: string }): string {
@@ -144,7 +144,7 @@ const MISFIT_TEXTS = {
   no_amount: 'The partner says that the order is paid, and not how much',
   amount: 'The order is of another amount',
   refused: 'The partner has refused the order, and has money of it',
-  token: 'Another token came',
+  token: 'Another token arrived',
 } as const
 
 function describeExcess(funds: Funds, account: Account): string {

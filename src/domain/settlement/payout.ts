@@ -81,7 +81,7 @@ export type EnvelopeAttempt = {
   readonly ageMs: number
   readonly lastBroadcastAt: Date | null
   /** True if a quorum of nodes last reported that it costs more than they accept for one transaction. */
-  readonly isTooDear: boolean
+  readonly isTooExpensive: boolean
 }
 
 export type FinalTransaction = {

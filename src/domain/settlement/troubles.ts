@@ -96,7 +96,7 @@ function findStuckReading({ cursor, chain, parts }: Standing): Trouble[] {
         kind: 'not_final',
         stops: true,
         what: `the chain has finalized no block for ${age}: the last one is ${cursor.number}${newestText(chain)}`,
-        todo: 'Wait: the finality of the chain itself stands still, which no restart of workers and no other node changes. Payouts settle when blocks are final again.',
+        todo: 'Wait: the finality of the chain itself stalls, which no restart of workers and no other node changes. Payouts settle when blocks are final again.',
       },
     ]
   const todo =

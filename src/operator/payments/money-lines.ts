@@ -59,7 +59,7 @@ function listAccountLines(funds: Funds, attempt: Attempt, decisions: readonly St
   const loss = getLoss(funds, account)
   const text = (units: bigint): string => unitsText(account, units)
   const facts: readonly (readonly [isSo: boolean, line: string])[] = [
-    [held > 0n, `the partner holds ${text(held)}`],
+    [held > 0n, `the partner has ${text(held)}`],
     [own > 0n, `of it ${text(own)} is the payment’s`],
     [rest > 0n, `of it ${text(rest)} is the buyer’s${describeUntil(funds, account)}`],
     [outside > 0n, `the buyer got ${text(outside)} from elsewhere`],
@@ -76,7 +76,7 @@ function describeUntil(funds: Funds, account: Account): string {
   if (isOdd(account)) return ', until an operator accepts the order'
   if (account.report === 'withheld') return ', until the partner releases it'
   if (account.report === 'confirming') return ', until the partner has confirmed it'
-  return account.report === 'open' ? ', until the rest of the price has come' : ''
+  return account.report === 'open' ? ', until the rest of the price has arrived' : ''
 }
 
 function describeWriteOff({ writtenOff }: Account, loss: bigint, decisions: readonly StoredDecision[]): string {

@@ -67,7 +67,7 @@ describe('Decisions that cross', () => {
 })
 
 describe('A decision is about the version that the operator has read', () => {
-  test('a release that is sent again lifts no hold that somebody else has placed since', async () => {
+  test('a release that is sent again does not end a hold that another operator has placed since', async () => {
     const { id } = await held()
     const { version } = await fixture.payment(id)
     expect((await decide(id, 'release', { version })).payment.status).toBe('processing')

@@ -115,7 +115,7 @@ describe('Money that is taken back', () => {
     expect(await fixture.attention(made.id)).toEqual(['review excess'])
   })
 
-  test('a reversal in an older answer is not believed', async () => {
+  test('a reversal in an older answer does not count', async () => {
     const made = await fixture.paid('6000')
     const more = async () => {
       await fixture.act(made.attemptId, { action: 'top_up', receivedMinor: '10000' })
@@ -156,7 +156,7 @@ describe('A payment that some partner has in full is settled, whatever arrived b
     expect((await fixture.payment(made.id)).status).toBe('settling')
   })
 
-  test('the whole price settles a payment to which half of it came first in another currency', async () => {
+  test('the whole price settles a payment after half of it has arrived in another currency', async () => {
     const made = await fixture.opened()
     const upi = { id: made.id, attemptId: await fixture.open(made.id, UPI) }
     await fixture.sandbox.act('local_partner', upi.attemptId, { action: 'pay', receivedMinor: '100' })

@@ -172,7 +172,7 @@ describe('two lanes', () => {
       await settledOnce(queued)
     })
 
-    test('a lane keeps its payouts while the chain stands still', async () => {
+    test('a lane keeps its payouts while the chain stalls', async () => {
       const queued = await sendAndForget([{}])
       await aMinuteLater()
       await fixture.runner().tick()

@@ -24,7 +24,7 @@ describe('the fee of a transaction', () => {
   }
 
   describe('The price of a replacement', () => {
-    test('a replacement is 12.5 % dearer, and the last one is the cap itself', () => {
+    test('a replacement is 12.5 % more expensive, and the last one is the cap itself', () => {
       const cap = 500n * GWEI
       let fees = { maxFee: 130n * GWEI, tip: 30n * GWEI }
       const prices: bigint[] = []
@@ -42,7 +42,7 @@ describe('the fee of a transaction', () => {
     test.each([
       ['neither blocks nor time have passed', 3, 7000, false],
       ['blocks have passed and time has not: the chain only caught up', 400, 7000, false],
-      ['time has passed and blocks have not: the chain stands still', 3, 3_600_000, false],
+      ['time has passed and blocks have not: the chain stalls', 3, 3_600_000, false],
       ['both have passed', 4, 8000, true],
     ])('a replacement is requested if %s: %i blocks, %i ms: %s', (_case, blocks, ageMs, expected) => {
       const limits = { bumpAfterBlocks: 4, bumpAfterMs: 8000 }
@@ -50,7 +50,7 @@ describe('the fee of a transaction', () => {
     })
   })
 
-  test('a transaction is made dearer after a wait, but not because blocks came fast', async () => {
+  test('a transaction becomes more expensive after a wait, but not because blocks arrived fast', async () => {
     const runner = fixture.runner({ options: { bumpAfterMs: 8000 } })
     await fixture.queue([{}])
     await runner.tick()
@@ -85,7 +85,7 @@ describe('the fee of a transaction', () => {
     await fixture.finalize(fixture.runner(), 3)
   })
 
-  test('a batch whose authorizations have expired is not made dearer: an empty transfer uses its nonce', async () => {
+  test('a batch whose authorizations have expired does not become more expensive: an empty transfer uses its nonce', async () => {
     const runner = fixture.runner({ options: { authorizationSeconds: 900 } })
     await fixture.finalize(runner)
     const [queued] = await fixture.queue([{}])
@@ -172,7 +172,7 @@ describe('Nodes with a limit for the fee', () => {
     for (const { paymentId } of queued) expect((await fixture.payout(paymentId)).state).toBe('settled')
   }
 
-  // No node accepted a batch of a hundred, which only became dearer.
+  // No node accepted a batch of a hundred, which only became more expensive.
   test('while gas is dear payouts are sent in batches that nodes accept', async () => {
     const runner = fixture.runner({ url: proxy.url })
     await blocks(100n)
@@ -189,7 +189,7 @@ describe('Nodes with a limit for the fee', () => {
   })
 
   // It was raised further and further, and the dearest version was sent forever.
-  test('an envelope that nodes find too dear is not awaited when gas is cheap again', async () => {
+  test('an envelope that nodes find too expensive is not awaited when gas is cheap again', async () => {
     const runner = fixture.runner({ url: proxy.url })
     await blocks(60n)
     const queued = await queue(100)
@@ -198,7 +198,7 @@ describe('Nodes with a limit for the fee', () => {
       await blocks(450n, 4)
       await runner.tick()
     }
-    expect((await attempts()).some(({ last_answer }) => last_answer.startsWith('too_dear: tx fee (1.68'))).toBe(true)
+    expect((await attempts()).some(({ last_answer }) => last_answer.startsWith('too_expensive: tx fee (1.68'))).toBe(true)
     await cheap(runner)
     await allSettled(queued)
   })
@@ -209,7 +209,7 @@ describe('Nodes with a limit for the fee', () => {
     await blocks(100n)
     const queued = await queue(86)
     await runner.tick()
-    expect((await attempts()).every(({ last_answer }) => last_answer.startsWith('too_dear'))).toBe(true)
+    expect((await attempts()).every(({ last_answer }) => last_answer.startsWith('too_expensive'))).toBe(true)
     await cheap(runner)
     await allSettled(queued)
   })

@@ -123,7 +123,7 @@ test('a relayer that uses more than the limit of a day gets no more, and waits f
 })
 
 // Each relayer got gas money once, and the other payouts waited until finality continued.
-test('while finality stands still a relayer gets gas money again, and payouts are sent', async () => {
+test('while finality stalls a relayer gets gas money again, and payouts are sent', async () => {
   const engine = runner(proxy.url)
   await fixture.finalize(engine)
   const final = await fixture.chain.request({ method: 'eth_getBlockByNumber', params: ['finalized', false] } as never)

@@ -33,7 +33,7 @@ describe('the books of the treasury', () => {
   })
 
   for (const blocks of [16, 96])
-    test(`the treasury’s books match after a payout of a replaced block is paid again ${blocks} blocks later, because gas was too dear`, async () => {
+    test(`the treasury’s books match after a payout of a replaced block is paid again ${blocks} blocks later, because gas was too expensive`, async () => {
       const engine = runner()
       await fixture.finalize(engine, 4)
       const [queued] = await fixture.queue([{ micro: 5_000_000n }])

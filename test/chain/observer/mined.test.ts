@@ -4,7 +4,7 @@ import { behindBy, HEADERS, quantity, rawBlock } from '../rpc/laggard.ts'
 import { within } from './catching-up.ts'
 import { connectTo, ticks, useThreeNodes } from './three-nodes.ts'
 
-describe('the newest blocks while finality stands still', () => {
+describe('the newest blocks while finality stalls', () => {
   const { fixture, nodes } = useThreeNodes({ finalBelow: 10_000 })
 
   const connect = () => connectTo(nodes)
@@ -130,7 +130,7 @@ describe('One bad node of three while an honest one is late', () => {
       expect(await readState(queued)).toBe('mined')
     })
 
-    test('a payout stays mined when a node that stands still is quicker than an honest one', async () => {
+    test('a payout stays mined when a node that has stalled is quicker than an honest one', async () => {
       const runner = fixture.runner({ rpc: connect() })
       const queued = await mined(runner, 40)
       const old = await rawBlock(fixture, 3n)

@@ -25,7 +25,7 @@ describe('payouts that somebody else carries', () => {
     expect(await state(queued)).toBe('settled')
   })
 
-  test('a log that one node invents for a used nonce is not believed without its receipt', async () => {
+  test('a log that one node invents for a used nonce does not count without its receipt', async () => {
     const runner = createRunner()
     const queued = await missed(runner, nodes)
     const { rows } = await fixture.db.query('select auth_nonce from payout where payment_id = $1', [queued.paymentId])

@@ -106,7 +106,7 @@ describe('a reorganization', () => {
     await paidOnce(queued)
   })
 
-  test('nothing settles while finality stands still, however many blocks are on top', async () => {
+  test('nothing settles while finality stalls, however many blocks are on top', async () => {
     const queued = await fixture.queue([{}])
     proxy.decide = ({ method, params }) =>
       method === 'eth_getBlockByNumber' && params[0] === 'finalized'

@@ -175,7 +175,7 @@ describe('the newest block of a quorum', () => {
   const SLOW = { afterMs: 300 } as const
 
   // Its height was the quorum's: nothing was signed or settled while it stood there.
-  test('a node that stands still sets neither the newest nor the final block while another is slow', async () => {
+  test('a node that has stalled sets neither the newest nor the final block while another is slow', async () => {
     const old = await rawBlock(fixture, 1n)
     nodes[0]!.behave = ({ method, params }) =>
       method === HEADERS && ['latest', 'finalized'].includes(String(params[0])) ? { lie: () => old } : 'honest'
@@ -185,7 +185,7 @@ describe('the newest block of a quorum', () => {
   })
 
   // Gas had its price, and nothing was mined.
-  test('a node that reports that gas costs nothing is not believed while another is slow', async () => {
+  test('a node that reports that gas costs nothing does not count while another is slow', async () => {
     nodes[0]!.behave = ({ method }) =>
       method === 'eth_feeHistory'
         ? { lie: (history) => ({ ...(history as object), baseFeePerGas: ['0x1'], reward: [['0x1']] }) }

@@ -509,7 +509,7 @@ describe('The outcome of sending', () => {
     ['insufficient funds for gas * price + value: balance 0, tx cost 1, overshot 1', 'no_gas_money'],
     ['Insufficient funds for gas * price + value', 'no_gas_money'],
     // geth, Bor; Erigon
-    ['tx fee (1.68 ether) exceeds the configured cap (1.00 ether)', 'too_dear'],
+    ['tx fee (1.68 ether) exceeds the configured cap (1.00 ether)', 'too_expensive'],
     ['in-flight transaction limit reached for delegated accounts', 'delegated'],
     // Not in the table: the bytes may be in a pool.
     ['nonce too high: address 0x1, tx: 9 state: 7', 'unknown'],

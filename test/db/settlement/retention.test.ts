@@ -38,7 +38,7 @@ const readOn = (blocks: number) =>
 
 test('bytes are not dropped before their time, nor while a repair of finality could revert them', async () => {
   expect(await kept()).toEqual(everything)
-  // Many days pass, and the chain stands still.
+  // Many days pass, and the chain stalls.
   expect(await drop(300)).toBe(0)
   await readOn(17_000)
   expect(await drop(300)).toBe(0)

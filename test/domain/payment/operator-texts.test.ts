@@ -45,12 +45,12 @@ describe('Texts for operators about a waiting payment', () => {
     [
       'an operator has ended it, and its partner may still bring money',
       after(silent, decides({ say: 'write_off' })),
-      /^The payment has ended\. Money that still comes until 2026-\S+Z waits for a decision\. Nothing to do\.$/,
+      /^The payment has ended\. Money that still arrives until 2026-\S+Z waits for a decision\. Nothing to do\.$/,
     ],
     [
       'it has expired',
       after(one, sets({ closedAs: 'expired' })),
-      /^The payment has ended\. Money that still comes until 2026-\S+Z is settled\. Nothing to do\.$/,
+      /^The payment has ended\. Money that still arrives until 2026-\S+Z is settled\. Nothing to do\.$/,
     ],
     [
       'a payout is in the way of a give-back',

@@ -48,19 +48,19 @@ const REVIEWS: readonly Asked[] = [
   [
     'too_little',
     after(one, pays('9899')),
-    'The partner holds 98.99 EUR, of 100.00 EUR that was asked for. `settle` settles what is there.',
+    'The partner has 98.99 EUR, of 100.00 EUR that was asked for. `settle` settles what is there.',
     ['settle', ...BACK, 'hold'],
   ],
   [
     'too_little',
     after(usdc, brings('paid', '50000000')),
-    '50.000000 USDC came, of 110.000000 USDC that was asked for. `settle` settles what is there.',
+    '50.000000 USDC arrived, of 110.000000 USDC that was asked for. `settle` settles what is there.',
     ['settle', ...OUTSIDE, 'hold'],
   ],
   [
     'after_failure',
     after(one, sets({ closedAs: 'failed' }), pays()),
-    'The partner holds 100.00 EUR. It came after the payment had failed.',
+    'The partner has 100.00 EUR. It arrived after the payment had failed.',
     ['settle', ...BACK, 'hold'],
   ],
   [
@@ -90,7 +90,7 @@ const REVIEWS: readonly Asked[] = [
   [
     'odd_order',
     after(one, odd),
-    'The order is of another amount: the partner names 90.00 EUR asked for and 100.00 EUR received, where 100.00 EUR was asked for. `settle` sells the 100.00 EUR that the partner holds.',
+    'The order is of another amount: the partner names 90.00 EUR asked for and 100.00 EUR received, where 100.00 EUR was asked for. `settle` sells the 100.00 EUR that the partner has.',
     ['settle', ...BACK, 'hold'],
   ],
   [

@@ -80,7 +80,7 @@ describe('The chain', () => {
         stops: true,
         what: 'the chain has finalized no block for 2 min: the last one is 1000, its newest block is 1010',
         todo: expect.stringMatching(
-          /^Wait: the finality of the chain itself stands still, which no restart of workers/,
+          /^Wait: the finality of the chain itself stalls, which no restart of workers/,
         ),
       },
     ])

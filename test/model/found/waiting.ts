@@ -83,7 +83,7 @@ export const WAITING: readonly Found[] = [
     steps: [click('wallet_app'), partner('pay'), partner('change the amount'), partner('take all back')],
   },
   {
-    title: 'an order that fits nothing, and of which the partner holds nothing any more, can be rejected',
+    title: 'an order that fits nothing, and of which the partner has nothing any more, can be rejected',
     was: 'no decision ended it: there was nothing to give back',
     steps: [click('wallet_app'), partner('pay without an amount'), partner('take all back')],
   },

@@ -485,7 +485,7 @@ class FundsStory {
       for (const [name, units] of Object.entries(left))
         if (units !== 0n) this.#fail(`${units} ${asset} left in ${name}`)
       const owed = asset === 'USDC' ? 0n : (positions.get(`partner_receivable ${asset}`) ?? 0n) - held(asset)
-      if (owed !== 0n) this.#fail(`the partner holds ${owed} ${asset} less than the books say`)
+      if (owed !== 0n) this.#fail(`the partner has ${owed} ${asset} less than the books say`)
     }
     const { sales, accounts, payout } = this.#funds
     if (sales.some(({ state }) => state === 'asked')) this.#fail('a sale has no end')
