@@ -35,41 +35,41 @@ export async function main(args: readonly string[], progress: Progress): Promise
 
 async function fuzz(seed: number, requests: number) {
   // No worker runs the workflows here; other tests cover them.
-  const shop = await openTestApi({
+  const testApi = await openTestApi({
     deps: ({ workflows }) => ({
       workflows: { ...workflows, start: async () => true },
       deliveries: { deliverNow: async () => true },
     }),
   })
   try {
-    const owned = await seedApi(shop)
-    const other = await seedApi(shop, await shop.addMerchant())
-    const ended = (await seedApi(shop)).payment
-    await shop.db.query("update payment set status = 'canceled', canceled_at = now() where id = $1", [ended])
-    const document = JSON.parse((await shop.ask('GET', '/openapi.json')).text) as Document
-    const before = await shop.count('payment')
+    const owned = await seedApi(testApi)
+    const other = await seedApi(testApi, await testApi.addMerchant())
+    const ended = (await seedApi(testApi)).payment
+    await testApi.db.query("update payment set status = 'canceled', canceled_at = now() where id = $1", [ended])
+    const document = JSON.parse((await testApi.ask('GET', '/openapi.json')).text) as Document
+    const before = await testApi.count('payment')
     const next = createRequests(document, listIds(owned, other, ended))
     const random = createRandom(seed)
     const found: Found = { wrong: [], statuses: new Map(), made: new Set() }
     const keys = { owner: owned.merchant.key, other: other.merchant.key, nobody: 'pinrail_test_nobody' }
     for (let done = 0; done < requests; done += AT_ONCE) {
       const wave = Array.from({ length: Math.min(AT_ONCE, requests - done) }, () => next(random))
-      await Promise.all(wave.map((made) => send(shop, made, { key: keys[made.as], found })))
+      await Promise.all(wave.map((made) => send(testApi, made, { key: keys[made.as], found })))
     }
-    return { ...found, made: found.made.size, stored: (await shop.count('payment')) - before }
+    return { ...found, made: found.made.size, stored: (await testApi.count('payment')) - before }
   } finally {
-    await shop.close()
+    await testApi.close()
   }
 }
 
-type Shop = Awaited<ReturnType<typeof openTestApi>>
+type TestApi = Awaited<ReturnType<typeof openTestApi>>
 
-async function send(shop: Shop, made: Made, { key, found }: { key: string; found: Found }): Promise<void> {
+async function send(testApi: TestApi, made: Made, { key, found }: { key: string; found: Found }): Promise<void> {
   const { method, path, body, headers } = made
   const described = `${method} ${path.slice(0, 200)} ${String(body ?? '').slice(0, 200)} ${JSON.stringify(headers)}`
   try {
     const hasBody = body !== undefined && method !== 'GET'
-    const answer = await shop.ask(method, path, { key, headers, ...(hasBody && { body }) })
+    const answer = await testApi.ask(method, path, { key, headers, ...(hasBody && { body }) })
     found.statuses.set(answer.status, (found.statuses.get(answer.status) ?? 0) + 1)
     if (answer.status >= 500) found.wrong.push(`${answer.status} for ${described}`)
     if (answer.status === 201 && made.operationId === 'createPayment') found.made.add(String(answer.body['id']))

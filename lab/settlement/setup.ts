@@ -28,7 +28,7 @@ export type SetupOptions = {
   readonly settings?: readonly string[]
 }
 
-/** A chain with Circle's USDC and a Postgres, for settlement alone: benchmark and storm run on it. */
+/** A chain with Circle's USDC and a Postgres, for settlement alone: the benchmark and the chaos run use it. */
 export type Setup = {
   readonly rpcUrl: string
   readonly chain: DevelopmentChain
@@ -49,7 +49,7 @@ export type Setup = {
   stop(): Promise<void>
 }
 
-/** Micro-USDC of the treasury: more than any run pays. */
+/** More micro-USDC than any run pays. */
 const TREASURY_MICRO = 10n ** 15n
 
 export async function startSetup(options: SetupOptions): Promise<Setup> {

@@ -46,9 +46,8 @@ export type PaymentPartsOptions = {
 }
 
 /**
- * A shop with real partners' simulators, a real database and a real inbox around a Temporal server whose time is
- * skipped, with api and worker as they are composed for their processes. Only the chain is left out: a test itself
- * decides that a payout is final.
+ * API and worker as they are composed for their processes, with the partner simulators, a database and an inbox, on a
+ * Temporal server whose time is skipped. Only the chain is left out: a test decides that a payout is final.
  */
 export async function startPaymentParts(env: TestWorkflowEnvironment, options: PaymentPartsOptions = {}) {
   const log = pino({ level: process.env['TEST_LOG'] ?? 'silent' })

@@ -4,7 +4,7 @@ import { type CheckoutFixture, createCheckoutFixture, movePayment } from '../api
 import { collectComplaints, launchBrowser } from '../support/browser.ts'
 
 let browser: Browser
-export let world: CheckoutFixture
+export let fixture: CheckoutFixture
 export let context: BrowserContext
 export let page: Page
 export let complaints: string[]
@@ -13,15 +13,15 @@ export let complaints: string[]
 export function useCheckout(): void {
   beforeAll(async () => {
     browser = await launchBrowser()
-    world = await createCheckoutFixture()
+    fixture = await createCheckoutFixture()
   })
   afterAll(async () => {
     await browser?.close()
-    await world?.close()
+    await fixture?.close()
   })
   beforeEach(() => {
-    world.setAnswer('opens')
-    world.asked.length = 0
+    fixture.setAnswer('opens')
+    fixture.asked.length = 0
   })
   afterEach(async () => {
     await context.close()
@@ -48,42 +48,42 @@ type Journey = (javaScript: boolean) => Promise<void>
 export const JOURNEYS = {
   'a pinned payment goes from the card to the partner, back, and on to the receipt': async (javaScript) => {
     await open({ javaScript })
-    const payment = await world.create({ provider: 'wallet_app' })
+    const payment = await fixture.create({ provider: 'wallet_app' })
     await page.goto(payment.url)
     await heading('Pay in your banking app').waitFor()
     await page.getByRole('button', { name: 'Continue' }).click()
     await heading('Partner page').waitFor()
-    expect(page.url()).toContain(world.partnerUrl)
+    expect(page.url()).toContain(fixture.partnerUrl)
 
     // Back leads to the payment, not forward to the partner again.
     await page.goBack()
     await heading('Finish at Velanto').waitFor()
     expect(page.url()).toBe(payment.url)
     expect(await page.getByRole('link', { name: 'Open Velanto again' }).getAttribute('href')).toContain(
-      world.partnerUrl,
+      fixture.partnerUrl,
     )
 
     // The partner's own link is a return: the page checks, and has nothing to press.
-    await page.goto(`${world.partnerUrl}/pay/1`)
+    await page.goto(`${fixture.partnerUrl}/pay/1`)
     await page.evaluate((url) => location.assign(url), payment.url)
     await heading('Checking with Velanto…').waitFor()
     expect(await page.locator('.button:visible').count()).toBe(0)
 
-    await movePayment(world, payment.id, ['processing'])
+    await movePayment(fixture, payment.id, ['processing'])
     await heading('Your payment is on its way').waitFor()
     await page.getByText('Velanto confirms your payment').waitFor()
-    await movePayment(world, payment.id, ['settling'])
+    await movePayment(fixture, payment.id, ['settling'])
     await page.locator('[aria-current=step]').getByText('Sent to Nightline Rail').waitFor()
-    await movePayment(world, payment.id, ['succeeded'])
+    await movePayment(fixture, payment.id, ['succeeded'])
     await heading('Paid. Thank you.').waitFor()
     expect(await page.getByRole('link', { name: 'Back to Nightline Rail' }).getAttribute('href')).toBe(
       'https://shop.example/thanks',
     )
-    expect(world.asked).toHaveLength(1)
+    expect(fixture.asked).toHaveLength(1)
   },
   'a buyer changes the country, and picks another method': async (javaScript) => {
     await open({ javaScript })
-    const payment = await world.create({ provider: 'wallet_app' })
+    const payment = await fixture.create({ provider: 'wallet_app' })
     await page.goto(payment.url)
     await page.locator('.more > summary').click()
     await page.getByRole('link', { name: 'Change' }).click()
@@ -96,25 +96,25 @@ export const JOURNEYS = {
     await page.getByRole('link', { name: /^Card/ }).click()
     await page.getByRole('button', { name: 'Continue' }).click()
     await heading('Partner page').waitFor()
-    expect(world.asked).toMatchObject([{ provider: 'local_partner', method: 'card' }])
+    expect(fixture.asked).toMatchObject([{ provider: 'local_partner', method: 'card' }])
   },
   'UPI stays on the page and moves on when it is paid': async (javaScript) => {
     await open({ javaScript, country: 'IN' })
-    const payment = await world.create({ provider: 'local_partner' })
+    const payment = await fixture.create({ provider: 'local_partner' })
     await page.goto(payment.url)
     await page.getByRole('button', { name: 'Show the UPI code' }).click()
     await page.getByRole('img', { name: 'UPI QR code: pay ₹4,536.90 to Nightline Rail' }).waitFor()
-    await movePayment(world, payment.id, ['processing'])
+    await movePayment(fixture, payment.id, ['processing'])
     await heading('Your payment is on its way').waitFor()
   },
   'a buyer reads of a decline, and the next try goes through': async (javaScript) => {
     await open({ javaScript })
-    const payment = await world.create({ provider: 'wallet_app' })
-    world.setAnswer('declines')
+    const payment = await fixture.create({ provider: 'wallet_app' })
+    fixture.setAnswer('declines')
     await page.goto(payment.url)
     await page.getByRole('button', { name: 'Continue' }).click()
     await heading('Your payment was declined').waitFor()
-    world.setAnswer('opens')
+    fixture.setAnswer('opens')
     await page.getByRole('button', { name: 'Try again at Velanto' }).click()
     await heading('Partner page').waitFor()
   },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { movePayment } from '../api/checkout/checkout-fixture.ts'
-import { complaints, context, heading, JOURNEYS, open, page, useCheckout, world } from './checkout-journeys.ts'
+import { complaints, context, heading, JOURNEYS, open, page, useCheckout, fixture } from './checkout-journeys.ts'
 
 useCheckout()
 
@@ -14,14 +14,14 @@ test(`without JavaScript ${WITHOUT_JAVASCRIPT}`, () => JOURNEYS[WITHOUT_JAVASCRI
 describe('An open page', () => {
   test('an open page becomes expired automatically, in its place, with title and focus right', async () => {
     await open({ javaScript: true })
-    const payment = await world.create({ provider: 'wallet_app' })
+    const payment = await fixture.create({ provider: 'wallet_app' })
     await page.goto(payment.url)
     await heading('Pay in your banking app').waitFor()
     let loads = 0
     page.on('load', () => {
       loads += 1
     })
-    await movePayment(world, payment.id, ['expired'])
+    await movePayment(fixture, payment.id, ['expired'])
     await heading('This payment has expired').waitFor({ timeout: 20_000 })
     expect(await page.title()).toBe('Expired: €49.99 to Nightline Rail')
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
@@ -31,15 +31,15 @@ describe('An open page', () => {
 
   test('an open page shows each step without loading again, and never moves the focus', async () => {
     await open({ javaScript: true })
-    const payment = await world.create({ provider: 'wallet_app' })
-    await movePayment(world, payment.id, ['pending', 'processing'])
+    const payment = await fixture.create({ provider: 'wallet_app' })
+    await movePayment(fixture, payment.id, ['pending', 'processing'])
     await page.goto(payment.url)
     let loads = 0
     page.on('load', () => {
       loads += 1
     })
     await page.getByRole('link', { name: 'Back to Nightline Rail' }).focus()
-    await movePayment(world, payment.id, ['settling'])
+    await movePayment(fixture, payment.id, ['settling'])
     await page.locator('[aria-current=step]').getByText('Sent to Nightline Rail').waitFor()
     expect(await page.locator('.rail .past').count()).toBe(2)
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Back to Nightline Rail')
@@ -48,8 +48,8 @@ describe('An open page', () => {
 
   test('an open page receives each change, and polls only then', async () => {
     await open({ javaScript: true })
-    const payment = await world.create({ provider: 'wallet_app' })
-    await movePayment(world, payment.id, ['pending', 'processing'])
+    const payment = await fixture.create({ provider: 'wallet_app' })
+    await movePayment(fixture, payment.id, ['pending', 'processing'])
     const told = page.waitForResponse((response) => new URL(response.url()).pathname.endsWith('/live'))
     await page.goto(payment.url)
     expect((await told).status()).toBe(200)
@@ -57,16 +57,16 @@ describe('An open page', () => {
     page.on('request', (request) => {
       if (request.url().includes('/status')) asked.push(request.url())
     })
-    await movePayment(world, payment.id, ['settling'])
+    await movePayment(fixture, payment.id, ['settling'])
     await page.locator('[aria-current=step]').getByText('Sent to Nightline Rail').waitFor()
     expect(asked).toHaveLength(1)
-    expect(world.openPages.count()).toBeGreaterThan(0)
+    expect(fixture.openPages.count()).toBeGreaterThan(0)
   })
 
   test('an open page continues to poll after the network failed, without a notice', async () => {
     await open({ javaScript: true })
-    const payment = await world.create({ provider: 'wallet_app' })
-    await movePayment(world, payment.id, ['pending', 'processing'])
+    const payment = await fixture.create({ provider: 'wallet_app' })
+    await movePayment(fixture, payment.id, ['pending', 'processing'])
     await page.route('**/live?*', (route) => route.abort())
     await page.clock.install()
     await page.goto(payment.url)
@@ -74,7 +74,7 @@ describe('An open page', () => {
     const failed = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/status'))
     await page.clock.runFor('00:30')
     await failed
-    await movePayment(world, payment.id, ['settling'])
+    await movePayment(fixture, payment.id, ['settling'])
     await page.clock.runFor('00:30')
     await page.locator('[aria-current=step]').getByText('Sent to Nightline Rail').waitFor()
     complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes('net::ERR_FAILED')))
@@ -82,15 +82,15 @@ describe('An open page', () => {
 
   test('an open page says that it is offline, since when it is outdated, and continues automatically', async () => {
     await open({ javaScript: true })
-    const payment = await world.create({ provider: 'wallet_app' })
-    await movePayment(world, payment.id, ['pending', 'processing'])
+    const payment = await fixture.create({ provider: 'wallet_app' })
+    await movePayment(fixture, payment.id, ['pending', 'processing'])
     await page.goto(payment.url)
     const line = page.getByText('You are offline.')
     expect(await line.isVisible()).toBe(false)
     await context.setOffline(true)
     await line.waitFor()
     expect(await page.locator('.line').innerText()).toMatch(/Your payment continues\. Last update: \d\d:\d\d$/)
-    await movePayment(world, payment.id, ['settling'])
+    await movePayment(fixture, payment.id, ['settling'])
     await context.setOffline(false)
     await page.locator('[aria-current=step]').getByText('Sent to Nightline Rail').waitFor()
     expect(await line.isVisible()).toBe(false)
@@ -99,7 +99,7 @@ describe('An open page', () => {
 
   test('an open page shows times in the zone of the device', async () => {
     await open({ javaScript: true, timezone: 'America/New_York' })
-    const payment = await world.create({ provider: 'wallet_app', expiresAt: '2099-11-20T12:00:00.000Z' })
+    const payment = await fixture.create({ provider: 'wallet_app', expiresAt: '2099-11-20T12:00:00.000Z' })
     await page.goto(payment.url)
     expect(await page.locator('.panel time').textContent()).toBe('20 Nov, 07:00')
   })
@@ -107,11 +107,11 @@ describe('An open page', () => {
   test('an open page copies its link and says so', async () => {
     await open({ javaScript: true })
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-    const payment = await world.create({ provider: 'wallet_app' })
-    await world.change(payment.id, (draft) => {
+    const payment = await fixture.create({ provider: 'wallet_app' })
+    await fixture.change(payment.id, (draft) => {
       const asked = { minor: '4999', currency: 'EUR' } as const
       draft.addAttempt({ id: `att_of_${payment.id}`, provider: 'wallet_app', method: 'banking_app', asked })
-      draft.setAttempt(`att_of_${payment.id}`, { status: 'open', redirectUrl: `${world.partnerUrl}/pay/1` })
+      draft.setAttempt(`att_of_${payment.id}`, { status: 'open', redirectUrl: `${fixture.partnerUrl}/pay/1` })
     })
     await page.goto(payment.url)
     await page.getByText('Continue on your phone').click()
@@ -123,7 +123,7 @@ describe('An open page', () => {
 
 test('a second press of Continue, while the first is not answered, sends no second request', async () => {
   await open({ javaScript: true })
-  const payment = await world.create({ provider: 'wallet_app' })
+  const payment = await fixture.create({ provider: 'wallet_app' })
   await page.goto(payment.url)
   // Inside the page: from outside, a browser under control waits for the response before it presses again.
   const pressed = await page.evaluate(() => {
@@ -138,12 +138,12 @@ test('a second press of Continue, while the first is not answered, sends no seco
   })
   expect(pressed).toEqual({ sent: 1, label: 'Opening…' })
   await heading('Partner page').waitFor()
-  expect(world.asked).toHaveLength(1)
+  expect(fixture.asked).toHaveLength(1)
 })
 
 test('another name of the host leads to the public one, where the forms work', async () => {
   await open({ javaScript: true })
-  const payment = await world.create({ provider: 'wallet_app' })
+  const payment = await fixture.create({ provider: 'wallet_app' })
   await page.goto(payment.url.replace('127.0.0.1', 'localhost'))
   expect(page.url()).toBe(payment.url)
   await page.getByRole('button', { name: 'Continue' }).click()
@@ -152,7 +152,7 @@ test('another name of the host leads to the public one, where the forms work', a
 
 test('every action of the checkout works with the keyboard alone, and the focus is always visible', async () => {
   await open({ javaScript: true })
-  const payment = await world.create({ provider: 'wallet_app' })
+  const payment = await fixture.create({ provider: 'wallet_app' })
   await page.goto(payment.url)
   await tabTo('Details of this payment')
   await page.keyboard.press('Enter')

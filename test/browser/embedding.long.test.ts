@@ -20,7 +20,7 @@ import {
   shop,
   stranger,
   useShop,
-  world,
+  fixture,
 } from './shop-page.ts'
 
 useShop()
@@ -62,7 +62,7 @@ describe('Embedding by a shop', () => {
     test('the page of the guide has its own policy, and the browser checks the script', async () => {
       // A header that browsers do not send would make them send a preflight.
       await open({ extraHTTPHeaders: {} })
-      const policy = `default-src 'none'; script-src ${world.url}; frame-src ${world.url}`
+      const policy = `default-src 'none'; script-src ${fixture.url}; frame-src ${fixture.url}`
       await openShop((html) =>
         html
           .replace(/<script src.*<\/script>/, examples()[1] ?? '')
@@ -180,7 +180,7 @@ describe('Embedding that is refused', () => {
       await pay().click()
       await page.getByText(`${payment.id} is created`).waitFor()
       // From a stranger's frame, and from another page of the checkout's origin.
-      for (const address of [`${stranger.url}/`, `${world.url}/pinrail.js`]) {
+      for (const address of [`${stranger.url}/`, `${fixture.url}/pinrail.js`]) {
         const frame = await addFrame(address)
         await frame.evaluate(() => {
           for (const pinrail of ['status', 'close'])
@@ -191,7 +191,7 @@ describe('Embedding that is refused', () => {
         for (const pinrail of ['status', 'close']) postMessage({ pinrail, payment: 'pay_evil', status: 'paid' }, '*')
       })
       // Messages arrive in their order: this one is the last.
-      await movePayment(world, payment.id, ['expired'])
+      await movePayment(fixture, payment.id, ['expired'])
       await page.getByText(`${payment.id} is expired`).waitFor()
       expect(await page.evaluate(() => Reflect.get(window, 'told'))).toEqual(
         ['created', 'expired'].map((status) => ({ payment: payment.id, status })),

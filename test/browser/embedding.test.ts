@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { movePayment } from '../api/checkout/checkout-fixture.ts'
-import { context, heading, inFrame, list, open, openShop, page, pay, payment, useShop, world } from './shop-page.ts'
+import { context, heading, inFrame, list, open, openShop, page, pay, payment, useShop, fixture } from './shop-page.ts'
 
 useShop()
 
@@ -29,10 +29,10 @@ test('the page of the guide opens the checkout over itself; the buyer pays in a 
     inFrame().getByRole('button', { name: 'Continue' }).click(),
   ])
   await tab.getByRole('heading', { name: 'Partner page' }).waitFor()
-  expect(tab.url()).toContain(world.partnerUrl)
+  expect(tab.url()).toContain(fixture.partnerUrl)
   expect(await tab.evaluate(() => window.opener)).toBeNull()
   await heading('Finish at Velanto').waitFor()
-  await movePayment(world, payment.id, ['processing', 'settling', 'succeeded'])
+  await movePayment(fixture, payment.id, ['processing', 'settling', 'succeeded'])
   await heading('Paid. Thank you.').waitFor()
   await page.getByText(`${payment.id} is succeeded`).waitFor()
   await inFrame().getByRole('link', { name: 'Back to Nightline Rail' }).click()

@@ -4,13 +4,13 @@ import { findFaults, newExaminedPage, openFolds } from './faults.ts'
 import { fillForm, openLinkPages } from './link-pages.ts'
 import { useBrowser } from './use-browser.ts'
 
-const world = useBrowser(openLinkPages)
+const fixture = useBrowser(openLinkPages)
 
 test('the pages that make a link, and its owner’s page, are accessible, fit, and request nothing from elsewhere', async () => {
-  const page = await newExaminedPage(world.browser)
-  const wrong = collectComplaints(page, world.origin)
+  const page = await newExaminedPage(fixture.browser)
+  const wrong = collectComplaints(page, fixture.origin)
   const look = async (name: string) => wrong.push(...(await findFaults(page, name)))
-  await page.goto(`${world.origin}/links`)
+  await page.goto(`${fixture.origin}/links`)
   await fillForm(page, '12.00')
   await page.frameLocator('.phone iframe').getByText('€12.00').waitFor()
   await page.evaluate(openFolds)
@@ -25,9 +25,9 @@ test('the pages that make a link, and its owner’s page, are accessible, fit, a
   await look('made')
   await page.goto(await page.locator('#owner').inputValue())
   await look('owner')
-  await page.goto(`${world.origin}/links/report`)
+  await page.goto(`${fixture.origin}/links/report`)
   await look('report')
-  await page.goto(`${world.origin}/o/nothing`)
+  await page.goto(`${fixture.origin}/o/nothing`)
   await look('no-owner')
   // The last page answers 404, which the console reports.
   expect(wrong.filter((fault) => !fault.includes('404'))).toEqual([])

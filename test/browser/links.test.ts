@@ -5,21 +5,21 @@ import { findFaults, findSidewaysScroll, findSmallTargets, newExaminedPage } fro
 import { fillForm, openLinkPages } from './link-pages.ts'
 import { useBrowser } from './use-browser.ts'
 
-const world = useBrowser(openLinkPages)
+const fixture = useBrowser(openLinkPages)
 
 /** The pages of a payment link in a buyer's browser. */
 describe('a payment link', () => {
   let path: string
   beforeAll(async () => {
     const body = { title: 'Tip jar', currency: 'EUR', min_amount: 5, max_amount: 50, max_payments: 3 }
-    path = `/l/${String((await world.shop.ask('POST', '/v1/payment_links', { body })).body['code'])}`
+    path = `/l/${String((await fixture.shop.ask('POST', '/v1/payment_links', { body })).body['code'])}`
   })
 
   test('the pages of a link are accessible, fit, and request nothing from elsewhere', async () => {
-    const page = await newExaminedPage(world.browser)
-    const wrong = collectComplaints(page, world.origin)
+    const page = await newExaminedPage(fixture.browser)
+    const wrong = collectComplaints(page, fixture.origin)
     for (const at of [path, `${path}/report`]) {
-      await page.goto(`${world.origin}${at}`)
+      await page.goto(`${fixture.origin}${at}`)
       wrong.push(...(await findFaults(page, at, { layout: [findSidewaysScroll, findSmallTargets] })))
     }
     expect(wrong).toEqual([])
@@ -27,9 +27,9 @@ describe('a payment link', () => {
   })
 
   test('without JavaScript a buyer sets the amount, is corrected, and comes to the checkout', async () => {
-    const context = await world.browser.newContext({ javaScriptEnabled: false })
+    const context = await fixture.browser.newContext({ javaScriptEnabled: false })
     const page = await context.newPage()
-    await page.goto(`${world.origin}${path}`)
+    await page.goto(`${fixture.origin}${path}`)
     await page.locator('input[name=amount]').fill('2')
     await page.locator('.way').first().click()
     expect(await page.locator('[role=alert]').textContent()).toBe('The minimum here is €5.00.')
@@ -41,14 +41,14 @@ describe('a payment link', () => {
   })
 
   test('a double click makes one payment', async () => {
-    const before = await world.shop.count('payment')
-    const context = await world.browser.newContext()
+    const before = await fixture.shop.count('payment')
+    const context = await fixture.browser.newContext()
     const page = await context.newPage()
-    await page.goto(`${world.origin}${path}`)
+    await page.goto(`${fixture.origin}${path}`)
     await page.locator('input[name=amount]').fill('10')
     await page.locator('.way >> nth=0').dblclick()
     await page.waitForURL('**/c/*')
-    expect(await world.shop.count('payment')).toBe(before + 1)
+    expect(await fixture.shop.count('payment')).toBe(before + 1)
     await context.close()
   })
 })
@@ -56,9 +56,9 @@ describe('a payment link', () => {
 /** Making a link without an account, and the page of its owner, in a browser. */
 describe('making a link', () => {
   test('without JavaScript a link is made, corrected, followed and paused', async () => {
-    const context = await world.browser.newContext({ javaScriptEnabled: false })
+    const context = await fixture.browser.newContext({ javaScriptEnabled: false })
     const page = await context.newPage()
-    await page.goto(`${world.origin}/links`)
+    await page.goto(`${fixture.origin}/links`)
     await fillForm(page, '1')
     await page.locator('.button.fill').click()
     expect(await page.locator('#amount-e').textContent()).toMatch(/^The minimum is 1\.\d0 EUR\.$/)
@@ -82,10 +82,10 @@ describe('making a link', () => {
   })
 
   test('the preview and the limits follow the typing, and Back leads to the page before', async () => {
-    const context = await world.browser.newContext()
+    const context = await fixture.browser.newContext()
     const page = await context.newPage()
-    await page.goto(`${world.origin}/links/report`)
-    await page.goto(`${world.origin}/links`)
+    await page.goto(`${fixture.origin}/links/report`)
+    await page.goto(`${fixture.origin}/links`)
     await page.locator('#wallet').fill(OWN_WALLET)
     await page.getByText('The checksum is valid.').waitFor()
     await page.locator('#amount').fill('5')
@@ -99,9 +99,9 @@ describe('making a link', () => {
   })
 
   test('the page of the owner hides its URL from every page that it leads to', async () => {
-    const context = await world.browser.newContext()
+    const context = await fixture.browser.newContext()
     const page = await context.newPage()
-    await page.goto(`${world.origin}/links`)
+    await page.goto(`${fixture.origin}/links`)
     await fillForm(page, '64')
     await page.locator('.button.fill').click()
     const owner = await page.locator('#owner').inputValue()

@@ -11,7 +11,7 @@ import { launchBrowser } from '../support/browser.ts'
 /** A shop with a checkout over its page. The shop is `localhost` and the checkout 127.0.0.1: not even the same site. */
 
 let browser: Browser
-export let world: CheckoutFixture
+export let fixture: CheckoutFixture
 export let shop: Site
 /** A stranger's page that records the messages it receives. */
 export let stranger: Site
@@ -28,7 +28,7 @@ type Site = Awaited<ReturnType<typeof serve>>
 /** Registers the hooks. Each test has its own payment, and the shop's page in the list. */
 export function useShop(): void {
   beforeAll(async () => {
-    ;[browser, world, shop, stranger] = await Promise.all([
+    ;[browser, fixture, shop, stranger] = await Promise.all([
       launchBrowser(),
       createCheckoutFixture(),
       serve((path) => pages.get(path)),
@@ -37,10 +37,10 @@ export function useShop(): void {
   }, 60_000)
   afterAll(async () => {
     await browser?.close()
-    await Promise.all([world?.close(), shop?.close(), stranger?.close()])
+    await Promise.all([fixture?.close(), shop?.close(), stranger?.close()])
   })
   beforeEach(async () => {
-    world.setAnswer('opens')
+    fixture.setAnswer('opens')
     await list(shop.url)
     await newPayment({ provider: 'wallet_app' })
   })
@@ -65,11 +65,11 @@ async function serve(pageAt: (path: string) => string | undefined) {
 const MERCHANT = 'mer_01hzy3v7t8e4a9v2b6q5r0c1d2'
 
 export async function list(...origins: string[]): Promise<void> {
-  await setEmbedding(world.db, MERCHANT, origins)
+  await setEmbedding(fixture.db, MERCHANT, origins)
 }
 
 export async function newPayment(changes: Parameters<CheckoutFixture['create']>[0]): Promise<void> {
-  payment = await world.create({ successUrl: `${shop.url}/thanks`, ...changes })
+  payment = await fixture.create({ successUrl: `${shop.url}/thanks`, ...changes })
 }
 
 export async function open(options: BrowserContextOptions = {}): Promise<void> {
@@ -85,7 +85,7 @@ export async function open(options: BrowserContextOptions = {}): Promise<void> {
 
 /** The examples of the guide that are pages, as the guide is served. */
 export function examples(): string[] {
-  const site = createDocsSite({ operations: [], publicUrl: world.url, testUrl: world.url })
+  const site = createDocsSite({ operations: [], publicUrl: fixture.url, testUrl: fixture.url })
   const text = site.pages.find(({ path }) => path === '/docs/embedding')?.markdown() ?? ''
   return lexer(text).flatMap((token) =>
     token.type === 'code' && token.lang === 'html' ? [(token as Tokens.Code).text] : [],

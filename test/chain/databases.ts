@@ -62,7 +62,7 @@ export async function copyDatabase(source: Db): Promise<FixtureDatabase> {
   return copy
 }
 
-/** The tables of a world: all except that of the migrations. */
+/** The tables of a fixture: all except that of the migrations. */
 const TABLES = `
   select oid::regclass::text as name from pg_class
   where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'migration'`

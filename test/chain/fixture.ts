@@ -105,7 +105,7 @@ type WorldSetup = {
   readonly anvil?: readonly string[]
 }
 
-/** A world for the tests of a file or of a `describe`, created before they run. */
+/** A fixture for the tests of a file or of a `describe`, created before they run. */
 export function useFixture(setup: WorldSetup = {}): Fixture {
   const fixture = {} as Fixture
   beforeAll(async () => void Object.assign(fixture, await createFixture(setup)))
@@ -300,7 +300,7 @@ export async function transferUsdc(
   return fixture.chain.sendRawTransaction({ serializedTransaction: raw })
 }
 
-/** The settings of an operator’s command on this world. */
+/** The settings of an operator’s command on this fixture. */
 export const createSettings = (fixture: Fixture, wrongTokens: Hex[] = []): OperatorConfig => ({
   DATABASE_URL: fixture.databaseUrl,
   POLYGON_RPC_URLS: [new Secret(fixture.anvil.url)],

@@ -53,7 +53,7 @@ export const listAfterWords = (...accounts: readonly { readonly address: string 
     firstId: at === 0 ? null : `pay_${'z'.repeat(at)}`,
   }))
 
-/** A world with two treasuries, of which the second one follows the first. Each has its own relayers. */
+/** A fixture with two treasuries, of which the second one follows the first. Each has its own relayers. */
 export type Rotation = {
   readonly fixture: Fixture
   readonly old: LocalAccount

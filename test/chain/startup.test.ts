@@ -306,7 +306,7 @@ describe('The engine after a crash', () => {
   })
 })
 
-describe('A world of the tests after its reset', () => {
+describe('A fixture of the tests after its reset', () => {
   const DAY = 86_400
   const fixture = useFixture({ anvil: ['--no-mining', '--timestamp', String(Math.floor(Date.now() / 1000) - DAY)] })
 
@@ -322,7 +322,7 @@ describe('A world of the tests after its reset', () => {
     return (rows as { name: string; xml: string }[]).filter(({ xml }) => xml.includes('<row'))
   }
 
-  test('a reset world has the blocks, pool, fees and rows of a new one, at the present time', async () => {
+  test('a reset fixture has the blocks, pool, fees and rows of a new one, at the present time', async () => {
     const { chain } = fixture
     const first = await chain.getBlockNumber()
     await fixture.queue([{}])
@@ -347,7 +347,7 @@ describe('A world of the tests after its reset', () => {
     expect((await readRows(fixture.db)).map(({ name }) => name)).toEqual(['merchant', 'migration'])
   })
 
-  test('a reset world has the state of each of its blocks, however many blocks there were before', async () => {
+  test('a reset fixture has the state of each of its blocks, however many blocks there were before', async () => {
     const { chain } = fixture
     const [relayer] = fixture.relayers
     // After more than 5000 blocks anvil drops the first states.
@@ -359,7 +359,7 @@ describe('A world of the tests after its reset', () => {
       expect(await chain.getBalance({ address: relayer!.address, blockNumber })).toBe(0n)
   })
 
-  test('a reset world has a database whose copy has the same rows, and gives the same numbers to new ones', async () => {
+  test('a reset fixture has a database whose copy has the same rows, and gives the same numbers to new ones', async () => {
     await fixture.queue([{}])
     await fixture.finalize(fixture.runner())
     const copy = await copyDatabase(fixture.db)
@@ -372,7 +372,7 @@ describe('A world of the tests after its reset', () => {
     copy.giveBack()
   })
 
-  test('a reset world mines only when the test does', async () => {
+  test('a reset fixture mines only when the test does', async () => {
     const { chain } = fixture
     await chain.setAutomine(true)
     await fixture.reset()

@@ -5,7 +5,7 @@ import { createSettings, type Fixture, type Queued, TOKEN } from '../chain/fixtu
 /** An operator's name and reason, for tests in which they do not matter. */
 export const SIGNED = { operator: 'anna', reason: 'a drill' }
 
-/** An operator's operations in the world, and the lines that the last one printed. */
+/** An operator's operations in the fixture, and the lines that the last one printed. */
 export function createOperations(fixture: Fixture) {
   const said: string[] = []
   function operation(dryRun = false): Act {

@@ -14,7 +14,7 @@ const { said, operation } = createOperations(fixture)
 
 describe('The repair of finality', () => {
   const { state, paused, reorganize, settle } = createReversals(fixture)
-  // Reversals remove only payouts, and nothing that the world begins with.
+  // Reversals remove only payouts, and nothing that the fixture begins with.
   beforeAll(async () => {
     await fixture.reset()
     await fixture.chain.mine({ blocks: 20 })

@@ -172,11 +172,11 @@ describe('the converter', () => {
         },
         { refreshSeconds: 15, clock: () => fixture.now },
       )
-      return { world: fixture, rates }
+      return { fixture, rates }
     }
 
     test('many callers at once cost one call', async () => {
-      const { world: fixture, rates } = setUp()
+      const { fixture, rates } = setUp()
       await Promise.all(Array.from({ length: 50 }, () => rates.current('EUR')))
       expect(fixture.calls).toBe(1)
       fixture.now += 15_000
@@ -187,7 +187,7 @@ describe('the converter', () => {
     })
 
     test('a converter that is down leaves the older rates, up to ten minutes after they were made', async () => {
-      const { world: fixture, rates } = setUp()
+      const { fixture, rates } = setUp()
       // Fetched now, but made a minute ago: its own time counts.
       fixture.madeAt = fixture.now - 60_000
       expect((await rates.current('EUR')).rate).toBe('1.1')
@@ -199,7 +199,7 @@ describe('the converter', () => {
     })
 
     test('a rate that is old when it is fetched is not used', async () => {
-      const { world: fixture, rates } = setUp()
+      const { fixture, rates } = setUp()
       fixture.madeAt = fixture.now - OLDEST_RATE_SECONDS * 1000 - 1
       await expect(rates.current('EUR')).rejects.toThrow('there is no current rate of EUR')
       fixture.madeAt += 1
@@ -211,7 +211,7 @@ describe('the converter', () => {
     })
 
     test('a rate that becomes old is requested again, however recently it was fetched', async () => {
-      const { world: fixture, rates } = setUp()
+      const { fixture, rates } = setUp()
       fixture.madeAt = fixture.now - OLDEST_RATE_SECONDS * 1000
       await rates.current('EUR')
       fixture.now += 1
@@ -221,7 +221,7 @@ describe('the converter', () => {
     })
 
     test('an old response does not replace a newer one', async () => {
-      const { world: fixture, rates } = setUp()
+      const { fixture, rates } = setUp()
       await rates.current('EUR')
       fixture.now += 15_000
       fixture.madeAt = fixture.now - OLDEST_RATE_SECONDS * 1000 - 1
@@ -231,7 +231,7 @@ describe('the converter', () => {
     })
 
     test('a rate from the future is used only within the difference of clocks', async () => {
-      const { world: fixture, rates } = setUp()
+      const { fixture, rates } = setUp()
       fixture.madeAt = fixture.now + CLOCK_SKEW_SECONDS * 1000 + 1
       await expect(rates.current('EUR')).rejects.toThrow('there is no current rate of EUR')
       fixture.now += 5000
@@ -240,7 +240,7 @@ describe('the converter', () => {
     })
 
     test('a converter that is down does not get a call of every caller', async () => {
-      const { world: fixture, rates } = setUp()
+      const { fixture, rates } = setUp()
       await rates.current('EUR')
       fixture.isDown = true
       fixture.now += 60_000
@@ -253,7 +253,7 @@ describe('the converter', () => {
     })
 
     test('a converter whose rates are old does not get a call of every caller either', async () => {
-      const { world: fixture, rates } = setUp()
+      const { fixture, rates } = setUp()
       fixture.madeAt = 0
       for (let caller = 0; caller < 20; caller += 1)
         await expect(rates.current('EUR')).rejects.toThrow('no current rate')

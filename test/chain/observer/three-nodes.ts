@@ -3,7 +3,7 @@ import { connectRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
 import { type HostileNode, useHostileNodes } from '../../support/hostile-node.ts'
 import { type Fixture, TOKEN, useFixture } from '../fixture.ts'
 
-/** A world with three nodes for its chain, of which two are a quorum. */
+/** A fixture with three nodes for its chain, of which two are a quorum. */
 export type ThreeNodes = {
   readonly fixture: Fixture
   readonly nodes: readonly HostileNode[]

@@ -193,7 +193,7 @@ describe('A key service that refuses sometimes', () => {
 
   const fixture = useFixture({ relayers: 2 })
 
-  /** The world’s treasury behind a service that decides about each call by its number. */
+  /** The fixture’s treasury behind a service that decides about each call by its number. */
   function treasuryThat(refuses: (call: number) => boolean): TreasurySigner & { calls(): number } {
     const signer = createTreasurySigner(fixture.treasury, policy)
     let calls = 0

@@ -42,9 +42,9 @@ export async function playOnServers(
 ): Promise<void> {
   let [number, played, standstills] = [from, 0, 0]
   while (played < stories && standstills < STANDSTILLS)
-    await withWorld(async (world) => {
+    await withPaymentFixture(async (paymentFixture) => {
       while (played < stories) {
-        const both = await playBoth(testSystem, world, { seed, number: number++ })
+        const both = await playBoth(testSystem, paymentFixture, { seed, number: number++ })
         if (both === null) continue
         each(number - 1, both)
         played++
@@ -57,13 +57,13 @@ export async function playOnServers(
   if (played < stories) throw new Error(`time stood still in ${standstills} stories in a row`)
 }
 
-async function withWorld(play: (world: PaymentFixture) => Promise<void>): Promise<void> {
+async function withPaymentFixture(play: (paymentFixture: PaymentFixture) => Promise<void>): Promise<void> {
   const env = await startTimeSkipping()
-  const world = await createPaymentFixture(env)
+  const paymentFixture = await createPaymentFixture(env)
   try {
-    await play(world)
+    await play(paymentFixture)
   } finally {
-    await world.close()
+    await paymentFixture.close()
     await env.teardown()
   }
 }
@@ -71,7 +71,7 @@ async function withWorld(play: (world: PaymentFixture) => Promise<void>): Promis
 /** Null: the story has no step that the server can play beyond the first two. Throws `StandsStill`. */
 async function playBoth(
   testSystem: TestSystem,
-  world: PaymentFixture,
+  paymentFixture: PaymentFixture,
   which: { readonly seed: number; readonly number: number },
 ): Promise<Agreement | null> {
   const random = createRandom(Math.imul(which.seed, 6151) + which.number * 15_485_863)
@@ -93,15 +93,15 @@ async function playBoth(
   }
   if (steps.length < 3) return null
   const story = { ...price, steps }
-  const first = await playThere(world, story)
+  const first = await playThere(paymentFixture, story)
   // On a machine that is slow at the wrong moment a step overtakes the effects of the one before.
-  const there = isDeepStrictEqual(first, rows) ? first : await playThere(world, story)
+  const there = isDeepStrictEqual(first, rows) ? first : await playThere(paymentFixture, story)
   return { story, here: rows, there }
 }
 
-async function playThere(world: PaymentFixture, { steps, ...price }: Story): Promise<object> {
+async function playThere(paymentFixture: PaymentFixture, { steps, ...price }: Story): Promise<object> {
   const coming = steps.values()
-  const there = await openServerPayment(world, price)
+  const there = await openServerPayment(paymentFixture, price)
   try {
     await playAtOnce(there.testPayment, () => coming.next().value ?? null)
     return await readRows(there.testPayment)

@@ -16,7 +16,7 @@ import { createTroubles } from '../fixture/parties.ts'
 import type { Ask, TestPayment } from '../fixture/payment.ts'
 import type { Story } from '../story/steps.ts'
 
-/** The same shop on a real server that skips time, for stories in which no call is cut off or lost. */
+/** The same system on a real server that skips time, for stories in which no call is cut off or lost. */
 
 /** Milliseconds of real time between two checks for running work. */
 const LOOK_MS = 15
@@ -40,20 +40,20 @@ const MAKE_DUE = `with free as (
 /** Thrown when time stops while a payout is awaited: such a story cannot be played here. */
 export class StandsStill extends Error {}
 
-export async function openServerPayment(world: PaymentFixture, story: Pick<Story, 'minor' | 'pinned'>) {
-  const { db, client, clock, relay, workflows, sandbox } = world
+export async function openServerPayment(paymentFixture: PaymentFixture, story: Pick<Story, 'minor' | 'pinned'>) {
+  const { db, client, clock, relay, workflows, sandbox } = paymentFixture
   const paymentId = newId('payment')
   const createdAt = new Date(clock()).toISOString()
   const payment = newPayment({
     id: paymentId,
     createdAt,
     destination: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
-    token: world.token,
+    token: paymentFixture.token,
     amount: { minor: story.minor, currency: 'EUR' },
     amountText: (Number(story.minor) / 100).toFixed(2),
     provider: story.pinned ? 'wallet_app' : null,
   })
-  await insertPayment(db, world.tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
+  await insertPayment(db, paymentFixture.tenant, { payment, claim: null, publicUrl: 'http://127.0.0.1:9' })
   const [start] = await readStarts(db, [paymentId])
   if (start === undefined) throw new Error('the payment was not stored')
   // A start that a slow machine does not answer in time may be repeated.
@@ -101,7 +101,7 @@ export async function openServerPayment(world: PaymentFixture, story: Pick<Story
   }
   /** If money arrives automatically in the skipped time, its payout is awaited in the middle of it. */
   async function skip(ms: number): Promise<void> {
-    const skipped = begin(world.skip(ms))
+    const skipped = begin(paymentFixture.skip(ms))
     for (let waited = 0; waited < LONGEST_SKIP_MS; waited += SKIP_LOOK_MS) {
       if (await inTime(skipped, SKIP_LOOK_MS)) return
       await look()
@@ -116,9 +116,9 @@ export async function openServerPayment(world: PaymentFixture, story: Pick<Story
   }
 
   const system = { loadPayment, requestVoid, insertDeposits, createSettlementHooks } as unknown as TestPayment['system']
-  const hooks = createSettlementHooks({ publicUrl: world.api, now: clock })
+  const hooks = createSettlementHooks({ publicUrl: paymentFixture.api, now: clock })
   const timeline = { now: clock, settle, pass, after: () => undefined } as unknown as TestPayment['timeline']
-  const testServices = { sandbox, tenant: world.tenant } as unknown as TestPayment['testServices']
+  const testServices = { sandbox, tenant: paymentFixture.tenant } as unknown as TestPayment['testServices']
   const untold = new Set<string>()
   const troubles = createTroubles(timeline)
   const isShort = () => hasLessThanSold({ db, system, testServices, paymentId, untold })
@@ -191,7 +191,7 @@ export async function openServerPayment(world: PaymentFixture, story: Pick<Story
       // Open work would throw without a handler when the connection is closed.
       const over = Promise.allSettled(begun)
       if (await inTime(over, LONGEST_END_MS)) return
-      await world.unlockTime()
+      await paymentFixture.unlockTime()
       await inTime(over, LONGEST_SKIP_MS)
     },
   }

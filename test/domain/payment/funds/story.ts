@@ -16,7 +16,7 @@ import { listReasons } from '../../../../src/domain/payment/funds/review.ts'
 import { createRandom, type Random } from '../../../support/random.ts'
 
 /**
- * Random stories of the pure funds. The world (partners, the converter, the settlement engine, operators) has separate
+ * Random stories of the pure funds. The other parties (partners, the converter, the settlement engine, operators) have separate
  * books, and the funds learn of them by readings, which can be missing. At the end every reading arrives and every
  * question is answered.
  */
