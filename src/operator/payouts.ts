@@ -154,7 +154,7 @@ async function acknowledgeBalance(act: Act): Promise<number> {
   })
   say(
     missing === null
-      ? 'nothing changed: the treasuries hold what the books say'
+      ? 'nothing changed: the treasuries have what the books say'
       : `${formatUsdc(missing.micro.toString())} USDC are booked as spent: the next final block shows whether anything is missing`,
   )
   return missing === null ? 1 : 0

@@ -82,7 +82,7 @@ async function bookProblems(setup: Setup, { operator }: Side, rows: Rows): Promi
     operator.treasuries.map((wallet) => readTokenBalance(setup.rpcUrl, { token: setup.token, wallet, block })),
   )
   const sum = held.reduce((total, micro) => total + micro, 0n)
-  return String(sum) === books?.['micro'] ? [] : [`the books say ${books?.['micro']}, and the treasuries hold ${sum}`]
+  return String(sum) === books?.['micro'] ? [] : [`the books say ${books?.['micro']}, and the treasuries have ${sum}`]
 }
 
 /**

@@ -134,7 +134,7 @@ function createDifferences({ journal, log }: Pick<SettlementDeps, 'journal' | 'l
     if (missing > 0n)
       log.error(
         { missing, block, micro, promised, less },
-        'the treasuries hold less than the books say; all lanes pause',
+        'the treasuries have less than the books say; all lanes pause',
       )
     return { ...books, missing: stored }
   }
@@ -150,7 +150,7 @@ function createDifferences({ journal, log }: Pick<SettlementDeps, 'journal' | 'l
     const isDue = more !== null && number - more.since >= MORE_LASTS
     if (!books.isOpening && !isDue) return
     await journal.bookMore(lease, { micro: least > 0n ? least : 0n, number, treasuries: books.treasuries })
-    if (least > 0n) log.warn({ micro: least.toString(), block: number }, 'the treasuries hold more than the books say')
+    if (least > 0n) log.warn({ micro: least.toString(), block: number }, 'the treasuries have more than the books say')
     more = null
   }
 

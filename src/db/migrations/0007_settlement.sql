@@ -350,7 +350,7 @@ create table chain_cursor (
   missing_micro units,
   compared_at timestamptz not null default now(),
   pause text generated always as (coalesce(paused_reason,
-    'the treasuries hold ' || trim_scale(missing_micro / 1000000)::text || ' USDC less than the books say')) stored,
+    'the treasuries have ' || trim_scale(missing_micro / 1000000)::text || ' USDC less than the books say')) stored,
   restored_at timestamptz,
   owner text,
   epoch bigint not null default 0,
@@ -365,7 +365,7 @@ comment on column chain_cursor.first_number is 'Blocks before it are never read 
 comment on column chain_cursor.logs_number is
   'The last final block whose logs of the treasuries are read. They are read when a balance differs from the books, and from time to time.';
 comment on column chain_cursor.deposits_number is
-  'The last final block up to which the addresses of payments hold what their stored transfers say. One that cannot be read delays no payout.';
+  'The last final block up to which the addresses of payments have what their stored transfers say. One that cannot be read delays no payout.';
 comment on column chain_cursor.deposits_at is 'The time of block `deposits_number`: addresses that were watched since then are compared.';
 comment on column chain_cursor.pause is 'Why nothing is signed and no lane sends anything new; null: no pause.';
 comment on column chain_cursor.paused_reason is
@@ -373,7 +373,7 @@ comment on column chain_cursor.paused_reason is
 comment on column chain_cursor.compared_at is
   'When the treasuries were last compared with the books at a final block. It is written once a minute.';
 comment on column chain_cursor.missing_micro is
-  'Micro-USDC that the treasuries hold less than the books at the last final block that was compared; null: not less. It pauses as long as it lasts.';
+  'Micro-USDC that the treasuries have less than the books at the last final block that was compared; null: not less. It pauses as long as it lasts.';
 comment on column chain_cursor.restored_at is
   'When an operator said that this database was a backup, or a worker found that the chain had not been read for an hour; null: never. What was signed for an older payment might not be known here.';
 comment on column chain_cursor.owner is 'The engine that leads; null: none.';
@@ -448,7 +448,7 @@ create table settlement_finding (
 comment on table settlement_finding is
   'A difference between chain, logs and rows that the reconciliation could not repair. It deletes the row when the cause is gone.';
 comment on column settlement_finding.kind is
-  '`used_without_log`: the token says that the nonce is used, and no node shows the log. `deposit_difference`: the address of a payment holds something else than its transfers show.';
+  '`used_without_log`: the token says that the nonce is used, and no node shows the log. `deposit_difference`: the address of a payment has another balance than its transfers show.';
 comment on column settlement_finding.subject is 'The id of the payment.';
 
 create table finality_reversal (

@@ -131,7 +131,7 @@ export const ABANDONED = 'abandoned by an operator'
 export const REVERSAL_PAUSE = 'finalized block '
 
 /** The beginning of the reason of a pause for missing USDC (`chain_cursor.pause`): it lasts until the USDC is found. */
-export const MISSING_PAUSE = 'the treasuries hold '
+export const MISSING_PAUSE = 'the treasuries have '
 
 export type ChainCursor = {
   readonly number: number

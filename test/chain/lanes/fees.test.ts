@@ -150,7 +150,7 @@ describe('Nodes with a limit for the fee', () => {
     return rows as { nonce: number; tx_hash: Hex; last_answer: string }[]
   }
 
-  /** Pools are full while gas is dear, and drop cheap transactions. */
+  /** Pools are full while gas is expensive, and drop cheap transactions. */
   async function blocks(gwei: bigint, count = 1): Promise<void> {
     for (let block = 0; block < count; block++) {
       for (const { tx_hash: hash } of await attempts())
@@ -173,7 +173,7 @@ describe('Nodes with a limit for the fee', () => {
   }
 
   // No node accepted a batch of a hundred, which only became more expensive.
-  test('while gas is dear payouts are sent in batches that nodes accept', async () => {
+  test('while gas is expensive payouts are sent in batches that nodes accept', async () => {
     const runner = fixture.runner({ url: proxy.url })
     await blocks(100n)
     const queued = await queue(100)
@@ -188,7 +188,7 @@ describe('Nodes with a limit for the fee', () => {
     await allSettled(queued)
   })
 
-  // It was raised further and further, and the dearest version was sent forever.
+  // It was raised further and further, and the most expensive version was sent forever.
   test('an envelope that nodes find too expensive is not awaited when gas is cheap again', async () => {
     const runner = fixture.runner({ url: proxy.url })
     await blocks(60n)
@@ -261,7 +261,7 @@ describe('The gas of a batch', () => {
     }
   })
 
-  // It sent only the dearest version again, which no node accepted, also if the one before it was payable.
+  // It sent only the most expensive version again, which no node accepted, also if the one before it was payable.
   test('an envelope that a wallet could not pay while gas was dear is not awaited when gas is cheap again', async () => {
     const relayer = fixture.relayers[0]!.address
     const runner = fixture.runner()

@@ -191,7 +191,7 @@ test('a funding wallet that cannot pay is shown, and stops no payout of a relaye
 })
 
 // It asked for more than it had, which no node accepted, and its nonce blocked all gas money forever.
-test('while gas is dear a relayer gets the wallet’s balance, and the next one waits until there is more', async () => {
+test('while gas is expensive a relayer gets the wallet’s balance, and the next one waits until there is more', async () => {
   const second = createKeyAccount(newKey())
   await fixture.chain.setBalance({ address: account.address, value: 25n * POL })
   await fixture.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 260n * GWEI })
@@ -217,7 +217,7 @@ test('while gas is dear a relayer gets the wallet’s balance, and the next one 
 })
 
 // The missing amount was more than that, and none was sent.
-test('while gas is dear a relayer gets the part of the missing amount that the limit of a day leaves', async () => {
+test('while gas is expensive a relayer gets the part of the missing amount that the limit of a day leaves', async () => {
   const dear = async (): Promise<void> => {
     await fixture.chain.setNextBlockBaseFeePerGas({ baseFeePerGas: 140n * GWEI })
     await fixture.chain.mine({ blocks: 1 })

@@ -281,7 +281,7 @@ describe('the balance of the treasury', () => {
       await take(createKeyAccount(newKey()), { to: thief, micro: 7_000_000n })
       await fixture.finalize(engine)
       const [queued] = await fixture.queue([{}])
-      expect(await pause()).toEqual({ pause: 'the treasuries hold 7 USDC less than the books say' })
+      expect(await pause()).toEqual({ pause: 'the treasuries have 7 USDC less than the books say' })
       await fixture.finalize(engine)
       expect((await fixture.payout(queued!.paymentId)).state).toBe('queued')
       const shown = operation()
@@ -331,7 +331,7 @@ describe('the balance of the treasury', () => {
     await fixture.finalize(engine)
     await take(createKeyAccount(newKey()), { to: newAddress(), micro: 7_000_000n })
     await engine.tick()
-    expect(await pause()).toEqual({ pause: 'the treasuries hold 7 USDC less than the books say' })
+    expect(await pause()).toEqual({ pause: 'the treasuries have 7 USDC less than the books say' })
     await fixture.chain.request({ method: 'anvil_reorg', params: [1, []] } as never)
     await fixture.chain.mine({ blocks: 1 })
     await engine.tick()
@@ -358,7 +358,7 @@ describe('the balance of the treasury', () => {
     await watch.compareNewest(lease, held)
     expect(await pause()).toEqual({ pause: null })
     await watch.compareNewest(lease, held - 1_000_000n)
-    expect(await pause()).toEqual({ pause: 'the treasuries hold 1 USDC less than the books say' })
+    expect(await pause()).toEqual({ pause: 'the treasuries have 1 USDC less than the books say' })
   })
 
   test('a top-up that hides a theft of the same amount hides it for 256 final blocks at most', async () => {

@@ -154,7 +154,7 @@ describe('a payout that can never be signed', () => {
 
   test.each([
     ['more than the policy allows', 90_000_000n],
-    ['more than the treasury holds', 900_000_000n],
+    ['more than the treasury has', 900_000_000n],
   ])(
     'a payout that can never be signed uses neither funds nor the limit of a day, also not for its recipient: %s',
     async (_case, micro) => {

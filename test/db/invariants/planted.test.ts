@@ -241,10 +241,10 @@ const OF_THE_WHOLE: Readonly<
     says: /^the ledger has (\S+) USDC, and the changes sum to \S+ USDC$/,
   },
   treasury_is_there: {
-    when: 'the treasuries hold less than the books',
+    when: 'the treasuries have less than the books',
     plant: 'update chain_cursor set missing_micro = 2500000',
     mend: 'update chain_cursor set missing_micro = null',
-    says: /^at block 0 the treasuries hold 2\.500000 USDC less than the books$/,
+    says: /^at block 0 the treasuries have 2\.500000 USDC less than the books$/,
   },
 }
 

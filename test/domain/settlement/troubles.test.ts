@@ -15,7 +15,7 @@ const only = (fields: Partial<Standing>) => {
 describe('The chain', () => {
   test('the chain is paused for an unknown transfer, a reversal of finality, or missing USDC', () => {
     const paused = (pausedReason: string) => only({ cursor: { ...CURSOR, pausedReason } })?.todo
-    expect(paused('the treasuries hold 7 USDC less than the books say')).toContain('acknowledge balance')
+    expect(paused('the treasuries have 7 USDC less than the books say')).toContain('acknowledge balance')
     expect(paused('unknown transfers left the treasury')).toBe(
       'Find out who sent it. If it was you, run `pinrail settlement acknowledge <tx hash>`. If it was not, the key is stolen: rotate the treasury without the old key, move the USDC to the new one, run `pinrail settlement take-over <old treasury>`, then acknowledge the theft. Each unknown_transfer in the list below needs its own `acknowledge`.',
     )

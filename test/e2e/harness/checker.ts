@@ -114,6 +114,6 @@ function booksProblems({ rows, chain }: Facts): string[] {
   if (unbooked.length > opening.length) problems.push(`${unbooked.length - opening.length} top-ups are not booked`)
   const opened = opening.reduce((sum, { micro }) => sum + micro, 0n)
   if (chain.treasuryBalance !== rows.treasuryBalance + opened)
-    problems.push(`the treasury holds ${chain.treasuryBalance}, the ledger says ${rows.treasuryBalance + opened}`)
+    problems.push(`the treasury has ${chain.treasuryBalance}, the ledger says ${rows.treasuryBalance + opened}`)
   return problems
 }
