@@ -1,6 +1,6 @@
 import { loadPayment, type PaymentWithNews } from '../../db/payments/payments.ts'
 import { derive } from '../../domain/payment/derived.ts'
-import { isBackAnyway, isOwedToBuyer } from '../../domain/payment/funds/account.ts'
+import { mayReturnTwice, isOwedToBuyer } from '../../domain/payment/funds/account.ts'
 import { findOwnAccount } from '../../domain/payment/funds/funds.ts'
 import { toAccount, toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
@@ -38,7 +38,7 @@ export async function readPartnerOrder(
   const before = await loadPayment(deps.db, paymentId)
   const attempt = before.attempts.find((candidate) => candidate.id === attemptId)
   if (attempt === undefined) return createAnswer({ state: before, events: [] })
-  const isAsked = attempt.back === 'asked' && !isBackAnyway(toAccount(attempt))
+  const isAsked = attempt.back === 'asked' && !mayReturnTwice(toAccount(attempt))
   const { refund, order } = await askInTime(async (signal) => ({
     refund: isAsked ? await callRefund(deps, attempt, signal).catch(noAnswer) : null,
     order: attempt.cancelAsked
@@ -138,7 +138,7 @@ function endListening(draft: PaymentDraft): void {
   for (const attempt of draft.state.attempts)
     draft.setAttempt(attempt.id, {
       cancelAsked: false,
-      back: isBackAnyway(toAccount(attempt)) ? 'no' : attempt.back,
+      back: mayReturnTwice(toAccount(attempt)) ? 'no' : attempt.back,
     })
 }
 

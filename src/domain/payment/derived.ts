@@ -1,4 +1,4 @@
-import { type Account, freeUnits, hasOtherToken, isBackAnyway, isEnough, isOdd, isOwedToBuyer } from './funds/account.ts'
+import { type Account, freeUnits, hasOtherToken, mayReturnTwice, isEnough, isOdd, isOwedToBuyer } from './funds/account.ts'
 import { type Funds, findOwnAccount, findSoldAccount, getExcess } from './funds/funds.ts'
 import { findMoneyStep, isWaiting } from './funds/money-step.ts'
 import { isSilent, listReasons } from './funds/review.ts'
@@ -78,8 +78,8 @@ function findMoney({ payment, attempts, sales }: PaymentWithAttempts, funds: Fun
   const sale = sales.find(({ number }) => number === payment.takenSale)
   const id = sale?.accountId ?? findOwnAccount(funds)?.id
   const attempt = attempts.find((one) => one.id === id)
-  const isGoing = funds.accounts.some((one) => one.id === payment.paidAttemptId && one.back !== 'no')
-  if (attempt === undefined && (isGoing || funds.payout === 'void')) return pickMoney(payment)
+  const isGoingBack = funds.accounts.some((one) => one.id === payment.paidAttemptId && one.back !== 'no')
+  if (attempt === undefined && (isGoingBack || funds.payout === 'void')) return pickMoney(payment)
   if (attempt === undefined) return NO_MONEY
   const account = funds.accounts.find((one) => one.id === id)
   const units = sale?.units ?? (account === undefined ? 0n : freeUnits(account))
@@ -157,7 +157,7 @@ export function endIfGivenBack(state: PaymentWithAttempts): PaymentWithAttempts 
     (account) =>
       isOwedToBuyer(account) ||
       isOdd(account) ||
-      (account.back !== 'no' && !isBackAnyway(account)) ||
+      (account.back !== 'no' && !mayReturnTwice(account)) ||
       account.report === 'confirming' ||
       isStopped(account),
   )

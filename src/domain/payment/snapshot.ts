@@ -1,7 +1,7 @@
 import { PROVIDERS } from '../methods.ts'
 import { formatUsdc } from '../money.ts'
 import { listOffered, type Offered } from './decision.ts'
-import { isBackAnyway } from './funds/account.ts'
+import { mayReturnTwice } from './funds/account.ts'
 import { findMoneyStep, type MoneyStep } from './funds/money-step.ts'
 import { hasMoney, toAccount, toFunds } from './funds/stored-funds.ts'
 import {
@@ -152,9 +152,9 @@ function silentAt(payment: Payment, attempts: readonly Attempt[]): number | null
 function listenUntil(payment: Payment, attempts: readonly Attempt[]): number | null {
   const ended = unixMs(payment.succeededAt ?? payment.failedAt ?? payment.canceledAt ?? payment.expiresAt)
   const ends = attempts.flatMap((attempt) => {
-    const isBack = isBackAnyway(toAccount(attempt))
-    if (!isBack && (payment.listenEnded || !canStillBePaid(attempt.status))) return []
-    const since = isBack ? Math.max(ended, unixMs(attempt.updatedAt)) : ended
+    const mayReturn = mayReturnTwice(toAccount(attempt))
+    if (!mayReturn && (payment.listenEnded || !canStillBePaid(attempt.status))) return []
+    const since = mayReturn ? Math.max(ended, unixMs(attempt.updatedAt)) : ended
     return since + PROVIDERS[attempt.provider].listenHours * 3_600_000
   })
   return ends.length === 0 ? null : Math.max(...ends)

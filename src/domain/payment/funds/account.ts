@@ -54,7 +54,7 @@ export const isDust = (account: Pick<Account, 'asset'>, units: bigint): boolean 
 export const isOwedToBuyer = (account: Account): boolean => freeUnits(account) > 0n && !isDust(account, freeUnits(account))
 
 /** True if the partner was asked to give the money back before the buyer got it from elsewhere. */
-export const isBackAnyway = ({ back, outside }: Pick<Account, 'back' | 'outside'>): boolean =>
+export const mayReturnTwice = ({ back, outside }: Pick<Account, 'back' | 'outside'>): boolean =>
   back === 'asked' && outside > 0n
 
 export const isOdd = ({ misfit }: Account): boolean => misfit === 'odd'

@@ -33,10 +33,10 @@ export function listAnswers(funds: Funds): Answer[] {
     { say: 'give_back', accountId: id, outside: true },
   ])
   const all: Answer[] = [{ say: 'settle' }, ...backs, { say: 'write_off' }, { say: 'hold' }, { say: 'release' }]
-  return all.filter((answer) => isOfUse(funds, answer))
+  return all.filter((answer) => changesSomething(funds, answer))
 }
 
-function isOfUse(funds: Funds, answer: Answer): boolean {
+function changesSomething(funds: Funds, answer: Answer): boolean {
   if (answer.say === 'hold') return !funds.hold && mayBeHeld(funds)
   if (answer.say === 'release') return funds.hold
   if (answer.say === 'settle') return hasQuestion(funds)
@@ -67,8 +67,8 @@ const hasOddMoney = ({ late }: Funds, account: Account): boolean =>
 
 function mayWriteOff(funds: Funds): boolean {
   const { asks } = listReasons(funds)
-  const isLooked = asks.some((reason) => WRITTEN_OFF.some((known) => known === reason))
-  return isLooked || funds.accounts.some((account) => isOddWithNothing(funds, account)) || isHopeless(funds)
+  const canBeWrittenOff = asks.some((reason) => WRITTEN_OFF.some((known) => known === reason))
+  return canBeWrittenOff || funds.accounts.some((account) => isOddWithNothing(funds, account)) || isHopeless(funds)
 }
 
 const WRITTEN_OFF = ['other_token', 'loss', 'unexpected_payout'] as const

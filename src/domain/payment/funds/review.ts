@@ -1,5 +1,5 @@
 import { isWithinPercent } from '../../money.ts'
-import { type Account, hasOtherToken, isBackAnyway, isEnough, isOdd, isOwedToBuyer } from './account.ts'
+import { type Account, hasOtherToken, mayReturnTwice, isEnough, isOdd, isOwedToBuyer } from './account.ts'
 import {
   type Funds,
   findFittingSale,
@@ -31,7 +31,7 @@ export type AskReason = (typeof ASKS)[number]
 export type Reasons = { readonly stops: readonly StopReason[]; readonly asks: readonly AskReason[] }
 
 export function listReasons(funds: Funds): Reasons {
-  const isSo: Record<StopReason | AskReason, boolean> = {
+  const applies: Record<StopReason | AskReason, boolean> = {
     too_little: isUnsold(funds) && !isAgreed(funds) && isTooLittle(funds),
     after_failure: isUnsold(funds) && !isAgreed(funds) && funds.closed === 'failed',
     sale_stuck: isUnsold(funds) && isSaleStuck(funds),
@@ -46,7 +46,7 @@ export function listReasons(funds: Funds): Reasons {
     unexpected_payout: isPayoutUnexpected(funds),
     held: isHeld(funds),
   }
-  return { stops: STOPS.filter((reason) => isSo[reason]), asks: ASKS.filter((reason) => isSo[reason]) }
+  return { stops: STOPS.filter((reason) => applies[reason]), asks: ASKS.filter((reason) => applies[reason]) }
 }
 
 export const isSilent = ({ silent, report }: Account): boolean => silent && report === 'confirming'
@@ -87,8 +87,8 @@ function waitsForPartner(funds: Funds, report: 'withheld' | 'confirming'): boole
 /** True if money waits that will not be settled. While it might still be, the partner's report is awaited. */
 export function waitsAsExcess(funds: Funds, account: Account): boolean {
   const isKnown = account.report === 'paid' || isPast(funds)
-  const isGoing = account.back !== 'no' && !isBackAnyway(account)
-  return getExcess(funds, account) > 0n && isKnown && !isGoing && !isOdd(account)
+  const isGoingBack = account.back !== 'no' && !mayReturnTwice(account)
+  return getExcess(funds, account) > 0n && isKnown && !isGoingBack && !isOdd(account)
 }
 
 /** True if new money cannot be settled. After a void the partner's report is awaited until the listening ends. */
