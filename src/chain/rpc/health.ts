@@ -66,12 +66,17 @@ const NEWEST = 0.2
 const NEVER = Number.NEGATIVE_INFINITY
 const OUTVOTED = 'a quorum of other nodes says something else'
 
+/** After its end a node counts as resting until it answers: the next rest takes twice as long. */
+type Rest = { readonly ms: number; readonly until: number }
+const NO_REST: Rest = { ms: 0, until: NEVER }
+
 export function createHealth({ name, now, warn }: HealthOptions): Health {
   const calls: Record<string, number> = {}
   const lacks = createLacks({ name, now, warn })
-  let [failures, inARow, restMs, wrong] = [0, 0, 0, 0]
+  let [failures, inARow, wrong] = [0, 0, 0]
+  let rest: Rest = NO_REST
   let errorsSince: number | null = null
-  let [restsUntil, leftOutUntil, failedAt] = [NEVER, NEVER, NEVER]
+  let [leftOutUntil, failedAt] = [NEVER, NEVER]
   let why: string | null = null
   let wrongAt: number[] = []
   let latencyMs: number | null = null
@@ -79,20 +84,20 @@ export function createHealth({ name, now, warn }: HealthOptions): Health {
 
   const count = (method: string): void => void (calls[method] = (calls[method] ?? 0) + 1)
   const leftOut = (): boolean => now() < leftOutUntil
-  const resting = (): boolean => now() < restsUntil
+  const resting = (): boolean => now() < rest.until
   const doubtful = (): boolean => wrongAt.filter((at) => at > now() - DOUBT_MS).length >= WRONG_UNTIL_DOUBTFUL
 
-  function rest(forMs: number, reason: string): void {
-    if (restMs === 0) warn({ node: name, why: reason }, 'a node gives no answer that can be used: it is asked less')
-    restMs = Math.min(LONGEST_REST_MS, Math.max(forMs, restMs === 0 ? FIRST_REST_MS : restMs * 2))
-    restsUntil = now() + restMs
+  function beginRest(forMs: number, reason: string): void {
+    if (rest === NO_REST) warn({ node: name, why: reason }, 'a node gives no answer that can be used: it is asked less')
+    const ms = Math.min(LONGEST_REST_MS, Math.max(forMs, rest === NO_REST ? FIRST_REST_MS : rest.ms * 2))
+    rest = { ms, until: now() + ms }
     why = reason
   }
 
   /** Counts an error as an answer, as long as other calls have results. */
   function refused(method: string, failure: NodeFailure): void {
     errorsSince ??= now()
-    if (now() - errorsSince >= ERRORS_MS && !resting()) rest(0, failure.message)
+    if (now() - errorsSince >= ERRORS_MS && !resting()) beginRest(0, failure.message)
     if (lacksMethod(failure)) lacks.add(method, failure)
   }
 
@@ -111,7 +116,7 @@ export function createHealth({ name, now, warn }: HealthOptions): Health {
       (head !== null && newest - head > SMALL_LAG ? Math.min(newest - head, 100_000) * 5 : 0) +
       Math.min(latencyMs ?? 0, 1000) / 1000,
     view() {
-      const state = leftOut() ? 'left_out' : restMs > 0 ? 'resting' : doubtful() ? 'doubtful' : 'good'
+      const state = leftOut() ? 'left_out' : rest !== NO_REST ? 'resting' : doubtful() ? 'doubtful' : 'good'
       return { name, state, why, calls: { ...calls }, failures, wrong, latencyMs, head, lacks: lacks.list() }
     },
     answered(method, ms) {
@@ -121,7 +126,8 @@ export function createHealth({ name, now, warn }: HealthOptions): Health {
       // Even a node whose key is revoked reports its chain.
       if (method === 'eth_chainId') return
       errorsSince = null
-      ;[inARow, restMs, restsUntil] = [0, 0, NEVER]
+      inARow = 0
+      rest = NO_REST
     },
     failed(method, { failure, ms }) {
       count(method)
@@ -133,7 +139,7 @@ export function createHealth({ name, now, warn }: HealthOptions): Health {
       failedAt = now()
       inARow += ms >= LONG_MS ? WEIGHT_OF_LONG : 1
       if (failure.retryAfterMs > 0 || (inARow >= FAILURES_UNTIL_REST && !resting()))
-        rest(failure.retryAfterMs, failure.message)
+        beginRest(failure.retryAfterMs, failure.message)
     },
     outvoted: () => wasWrong(OUTVOTED),
     sawHead: (number) => void (head = number),
