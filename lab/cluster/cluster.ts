@@ -54,13 +54,13 @@ export async function startCluster(progress: Progress): Promise<Cluster> {
 
 async function startOnce(programs: ClusterPrograms, progress: Progress): Promise<Cluster> {
   const folder = await openDataFolder(temporaryFolder(FOLDER_PREFIX))
-  const stage = createStage(folder, progress)
+  const processes = createProcesses(folder, progress)
   try {
     await mkdir(join(folder.path, 'logs'), { recursive: true })
     const ports = await choosePorts({ kept: {}, mode: 'free', log: progress.line })
     const [databases] = await Promise.all([
-      startDatabases(folder.path, folder.remembered.secrets.postgresPassword, stage.run),
-      stage.run(
+      startDatabases(folder.path, folder.remembered.secrets.postgresPassword, processes.run),
+      processes.run(
         anvilSpec({
           stateFile: join(folder.path, 'anvil.json'),
           port: ports.anvil,
@@ -68,18 +68,18 @@ async function startOnce(programs: ClusterPrograms, progress: Progress): Promise
         }),
       ),
     ])
-    const temporal = await startTemporal({ folder: folder.path, programs, databases, run: stage.run })
-    stage.balancers.push(temporal.balancer)
-    return await startApps({ folder, ports, databases, stage, temporalAddress: temporal.address })
+    const temporal = await startTemporal({ folder: folder.path, programs, databases, run: processes.run })
+    processes.balancers.push(temporal.balancer)
+    return await startApps({ folder, ports, databases, processes, temporalAddress: temporal.address })
   } catch (error) {
-    await stage.stop({ keep: true })
+    await processes.stop({ keep: true })
     throw error
   }
 }
 
-type Stage = ReturnType<typeof createStage>
+type Processes = ReturnType<typeof createProcesses>
 
-function createStage(folder: DataFolder, progress: Progress) {
+function createProcesses(folder: DataFolder, progress: Progress) {
   const children = new Map<string, Child>()
   const records = new ChildRecords(folder.path)
   const balancers: Balancer[] = []
@@ -115,17 +115,17 @@ type AppParts = {
   readonly folder: DataFolder
   readonly ports: Ports
   readonly databases: Databases
-  readonly stage: Stage
+  readonly processes: Processes
   readonly temporalAddress: string
 }
 
-async function startApps({ folder, ports, databases, stage, temporalAddress }: AppParts): Promise<Cluster> {
+async function startApps({ folder, ports, databases, processes, temporalAddress }: AppParts): Promise<Cluster> {
   const { secrets } = folder.remembered
   const addresses = createAddresses(ports, secrets, { databaseUrl: databases.url, temporalAddress })
   const environments = clusterEnvironments({ folder, ports, databases, addresses })
   const { secretKey } = await prepareAll({ folder, databases, addresses })
   const apiPorts = await Promise.all(Array.from({ length: APIS }, () => freePort()))
-  stage.balancers.push(
+  processes.balancers.push(
     await startBalancer({ port: ports.api, targets: apiPorts }, (port) =>
       answersOk(`http://127.0.0.1:${port}/healthz`),
     ),
@@ -135,14 +135,14 @@ async function startApps({ folder, ports, databases, stage, temporalAddress }: A
     const own =
       name === 'api' ? { ...environments, api: { ...environments.api, API_PORT: String(port) } } : environments
     const spec = appSpec(name, { environments: own, dataFolder: folder.path, ...url })
-    return stage.run({ ...spec, name: as, logFile: join(folder.path, 'logs', `${as}.log`) })
+    return processes.run({ ...spec, name: as, logFile: join(folder.path, 'logs', `${as}.log`) })
   }
   const scaleWorkers = async (count: number): Promise<void> => {
     const isMore = ([name]: [string, Child]): boolean => Number(/^worker-(\d+)$/.exec(name)?.[1] ?? 0) > count
-    await Promise.all([...stage.children].filter(isMore).map(([, child]) => child.stop(30_000)))
+    await Promise.all([...processes.children].filter(isMore).map(([, child]) => child.stop(30_000)))
     for (let number = 1; number <= count; number += 1) {
       const name = `worker-${number}`
-      const child = stage.children.get(name)
+      const child = processes.children.get(name)
       await (child === undefined ? start('worker', name) : child.start())
     }
   }
@@ -158,9 +158,9 @@ async function startApps({ folder, ports, databases, stage, temporalAddress }: A
     merchant: createPinrail({ apiKey: secretKey, baseUrl: info.api_url, retries: 0 }).payments,
     databases,
     environments,
-    children: stage.children,
+    children: processes.children,
     scaleWorkers,
-    stop: stage.stop,
+    stop: processes.stop,
   }
 }
 

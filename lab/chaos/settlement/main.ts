@@ -9,21 +9,21 @@ import { type Setup, startSetup } from '../../settlement/setup.ts'
 import { judge, type Verdict } from './checker.ts'
 import { checkRecord, readGasMoney } from './record.ts'
 import { controlSide, engineSide, type Side } from './sides.ts'
-import { runStorm, type Storm } from './storm.ts'
-import { SLOTS_IN_AN_EPOCH } from './weather.ts'
+import { runChaos, type ChaosResult } from './chaos-run.ts'
+import { SLOTS_IN_AN_EPOCH } from './chain-faults.ts'
 
 /** Seconds within which the engine settles again after the last fault. */
 const SETTLES_AGAIN_WITHIN = 60
 
 /**
- * `npm run chaos:settlement -- --seed N --payouts 2000`: two engines in a storm: lost requests and answers, dropped
+ * `npm run chaos:settlement -- --seed N --payouts 2000`: two engines under faults: lost requests and answers, dropped
  * transactions, reorganizations, fee spikes, SIGKILLs; one node at a time that hangs, drips, returns a wrong head, has
  * no logs or no state, gives logs of few blocks only, or answers that the key is revoked; two nodes that take only
  * small batches; strangers' transfers to the treasury and to deposit addresses; keys that refuse now and then. In the
  * middle Postgres is killed, the key of a lane is removed under its transaction, the treasury is rotated, the database
  * is restored from a dump that knows neither, and the key of the first treasury is lost; then a thief uses it. The
  * chain decides, and how soon payouts are settled again after the last fault. It prints how often each fault was tried;
- * then plain transfers in the same storm, as the control (`--control 0` leaves it out).
+ * then plain transfers under the same faults, as the control (`--control 0` leaves it out).
  */
 export async function main(args: readonly string[], progress: Progress): Promise<number> {
   const { values } = parseArgs({
@@ -63,28 +63,28 @@ async function play(run: Run, which: 'engine' | 'control'): Promise<string[]> {
       return { paymentId: createPaymentId(index), recipient: newRecipient(), micro: BigInt(1_000_000 + index) }
     })
     const say = (text: string): void => progress.line(text)
-    const storm = await runStorm(setup, side, { seed, owed, say, logFile: join(logs, `${which}.log`) })
+    const result = await runChaos(setup, side, { seed, owed, say, logFile: join(logs, `${which}.log`) })
     const chain = { rpcUrl: setup.rpcUrl, token: setup.token, payers: side.payers, thief: side.operator?.thief ?? '' }
     const verdict = await judge(owed, chain)
-    printResult(progress, { side, storm, verdict })
+    printResult(progress, { side, result, verdict })
     if (which === 'control') return []
     const gasMoney = await readGasMoney(setup)
     progress.line(`${side.name}: ${gasMoney.transfers} transfers of gas money to the relayers`)
     const problems = await checkRecord(setup, side, payouts)
-    return [...findProblems(storm, verdict), ...gasMoney.problems, ...problems]
+    return [...findProblems(result, verdict), ...gasMoney.problems, ...problems]
   } finally {
     await setup.stop()
   }
 }
 
-const createPaymentId = (index: number): string => `pay_storm_${index.toString().padStart(6, '0')}`
+const createPaymentId = (index: number): string => `pay_chaos_${index.toString().padStart(6, '0')}`
 
 /**
  * Part of the payments after which the second treasury pays. None of them is requested before the treasury is rotated.
  */
 const SUCCESSOR_FROM = 0.7
 
-/** Gives the relayers enough for some batches; the rest arrives from one wallet, in the same storm. */
+/** Gives the relayers enough for some batches; the rest arrives from one wallet, under the same faults. */
 async function leaveLittleGasMoney({ chain, relayerKeys, fundingKey }: Setup): Promise<void> {
   for (const key of relayerKeys)
     await chain.setBalance({ address: privateKeyToAccount(key).address, value: 3n * 10n ** 18n })
@@ -93,15 +93,15 @@ async function leaveLittleGasMoney({ chain, relayerKeys, fundingKey }: Setup): P
 
 function printResult(
   progress: Progress,
-  { side, storm, verdict }: { side: Side; storm: Storm; verdict: Verdict },
+  { side, result, verdict }: { side: Side; result: ChaosResult; verdict: Verdict },
 ): void {
-  const { finished, tried, seconds, settlesAgainAfter, longestStandstill } = storm
+  const { finished, tried, seconds, settlesAgainAfter, longestStall } = result
   const events = Object.entries(tried).map(([name, value]) => `${name} ${value}`)
   progress.line(`${side.name}: ${finished ? 'finished' : 'NOT finished'} after ${seconds} s; ${events.join(', ')}`)
   const untried = Object.entries(tried).flatMap(([name, value]) => (value === 0 ? [name] : []))
   if (untried.length > 0) progress.line(`${side.name}: too short to try ${untried.join(', ')}`)
   progress.line(
-    `${side.name}: settles again ${settlesAgainAfter} s after the last fault; never longer than ${longestStandstill} s without`,
+    `${side.name}: settles again ${settlesAgainAfter} s after the last fault; never longer than ${longestStall} s without`,
   )
   const { owed, once, doubled, unpaid, overpaid } = verdict
   progress.line(
@@ -109,12 +109,12 @@ function printResult(
   )
 }
 
-function findProblems(storm: Storm, verdict: Verdict): string[] {
+function findProblems(result: ChaosResult, verdict: Verdict): string[] {
   const problems: string[] = []
-  if (!storm.finished) problems.push('not every payout was settled in time')
-  // A run that is still in the storm shows nothing here: it is not finished either.
-  if (storm.longestStandstill > SETTLES_AGAIN_WITHIN)
-    problems.push(`${storm.longestStandstill} s without a settlement after the last fault`)
+  if (!result.finished) problems.push('not every payout was settled in time')
+  // A run that still has faults shows nothing here: it is not finished either.
+  if (result.longestStall > SETTLES_AGAIN_WITHIN)
+    problems.push(`${result.longestStall} s without a settlement after the last fault`)
   for (const kind of ['doubled', 'unpaid', 'wrongAmount', 'strangers'] as const)
     if (verdict[kind] > 0) problems.push(`${verdict[kind]} ${kind}`)
   if (verdict.once !== verdict.owed) problems.push(`${verdict.once} of ${verdict.owed} paid once`)

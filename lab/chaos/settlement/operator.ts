@@ -21,11 +21,11 @@ const actOn = (db: Db, settings: Act['settings']): Act => ({
   settings,
   hooks: ANNOUNCING,
   dryRun: false,
-  signed: { operator: 'the storm', reason: 'a drill' },
+  signed: { operator: 'the chaos run', reason: 'a drill' },
   say: () => undefined,
 })
 
-/** Actions of operators on an engine in the middle of the storm. They restart the processes then. */
+/** Actions of operators on an engine in the middle of the run. They restart the processes then. */
 export type Operator = {
   /** The first treasury, and its successor. */
   readonly treasuries: readonly string[]

@@ -1,7 +1,7 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Setup } from '../../settlement/setup.ts'
 import { readDeposits, readNonce, readSent, readTokenBalance } from './chain-facts.ts'
-import { DATABASE } from './scene.ts'
+import { DATABASE } from './payers/payer-group.ts'
 import { type Side, withDb } from './sides.ts'
 
 /** Reads what the funding wallet has sent: it pays relayers, and nobody else. */

@@ -65,7 +65,7 @@ export function engineSide(setup: Setup, firstId: string): Side {
           chainId: setup.chain.chain.id,
           token: setup.token,
           askedMicro: '5000000',
-          rate: { rate: '1', source: 'storm', asOf: new Date().toISOString() },
+          rate: { rate: '1', source: 'chaos', asOf: new Date().toISOString() },
           expiresAt: Math.floor(Date.now() / 1000) + 3600,
           watchSeconds: 3600,
         })

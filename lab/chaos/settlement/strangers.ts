@@ -7,7 +7,7 @@ import { mintUsdc } from '../../../src/sandbox/chain.ts'
 import type { Random } from '../../../test/support/random.ts'
 import { newRecipient } from '../../settlement/payouts.ts'
 import type { Setup } from '../../settlement/setup.ts'
-import { SLOTS_IN_AN_EPOCH } from './weather.ts'
+import { SLOTS_IN_AN_EPOCH } from './chain-faults.ts'
 
 const abi = parseAbi([
   'function transfer(address to, uint256 value) returns (bool)',

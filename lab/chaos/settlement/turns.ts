@@ -1,12 +1,12 @@
 import type { Owed } from '../../settlement/payouts.ts'
-import type { Scene } from './scene.ts'
+import type { PayerGroup } from './payers/payer-group.ts'
 import { type Side, withDb } from './sides.ts'
 
 /** An action that happens once, when this part of the payments is paid. */
 type Turn = {
   readonly name: TurnName
   readonly at: number
-  /** Minimum number of steps of the storm since the previous turn. */
+  /** Minimum number of steps of the run since the previous turn. */
   readonly after: number
   /** Returns false if it cannot happen now; it is then tried again. */
   happen(owed: readonly Owed[]): Promise<boolean>
@@ -49,37 +49,37 @@ export type Turns = {
   step(paid: number, asked: { readonly owed: readonly Owed[]; readonly of: number }): Promise<void>
 }
 
-export function createTurns(scene: Scene, { operator, name }: Side, say: (text: string) => void): Turns {
+export function createTurns(payers: PayerGroup, { operator, name }: Side, say: (text: string) => void): Turns {
   const happen: Record<TurnName, Turn['happen']> = {
     async dumps() {
-      await scene.dump()
+      await payers.dump()
       return true
     },
     async postgresKills() {
-      await scene.killPostgres()
+      await payers.killPostgres()
       return true
     },
     async laneKeysRemoved() {
-      if (!(await withDb(scene.url, async (db) => operator?.removeLaneKey(db) ?? false))) return false
-      await scene.restart()
+      if (!(await withDb(payers.url, async (db) => operator?.removeLaneKey(db) ?? false))) return false
+      await payers.restart()
       return true
     },
     async rotations() {
       operator?.rotate()
-      await scene.restart()
+      await payers.restart()
       return true
     },
     async restores(owed) {
-      await scene.restore(owed)
+      await payers.restore(owed)
       return true
     },
     async treasuriesLost() {
-      await withDb(scene.url, async (db) => operator?.loseTreasury(db))
-      await scene.restart()
+      await withDb(payers.url, async (db) => operator?.loseTreasury(db))
+      await payers.restart()
       return true
     },
-    waitsPassed: () => withDb(scene.url, async (db) => operator?.passTheWait(db) ?? false),
-    thefts: () => withDb(scene.url, async (db) => operator?.endTheft(db) ?? false),
+    waitsPassed: () => withDb(payers.url, async (db) => operator?.passTheWait(db) ?? false),
+    thefts: () => withDb(payers.url, async (db) => operator?.endTheft(db) ?? false),
   }
   const names = TURNS.filter((turn) => operator !== null || turn === 'dumps' || turn === 'restores')
   const counts = Object.fromEntries(names.map((turn) => [turn, 0]))

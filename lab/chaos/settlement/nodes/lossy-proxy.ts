@@ -11,7 +11,7 @@ export type LossyNode = {
   refusedBatches: number
   readonly troubles: Record<Trouble, number>
   trouble: Trouble | null
-  calm(): void
+  endFaults(): void
   close(): Promise<void>
 }
 
@@ -20,7 +20,7 @@ const DRIP_MS = 200
 
 /**
  * Starts a node that loses whole HTTP requests before the target has them, and answers after the target has acted on
- * them. One that is free takes no large batches, not even when all is calm.
+ * them. One that is free takes no large batches, not even when there are no faults.
  */
 export async function startLossyNode(
   target: string,
@@ -28,11 +28,11 @@ export async function startLossyNode(
 ): Promise<LossyNode> {
   const { random } = chances
   const lost = { requests: 0, responses: 0 }
-  let calm = false
+  let hasNoFaults = false
   let newest = 0
   const server = createServer((incoming, outgoing) => {
-    const losesRequest = random.chance(chances.request) && !calm
-    const losesResponse = random.chance(chances.response) && !calm
+    const losesRequest = random.chance(chances.request) && !hasNoFaults
+    const losesResponse = random.chance(chances.response) && !hasNoFaults
     const chunks: Buffer[] = []
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
     incoming.on('end', () => {
@@ -63,8 +63,8 @@ export async function startLossyNode(
     refusedBatches: 0,
     troubles: Object.fromEntries(TROUBLES.map((trouble) => [trouble, 0])) as Record<Trouble, number>,
     trouble: null,
-    calm() {
-      calm = true
+    endFaults() {
+      hasNoFaults = true
       node.trouble = null
     },
     async close() {

@@ -98,7 +98,7 @@ function wrongAnswer(
   return null
 }
 
-/** Final blocks are at least as old as this in the storm. */
+/** Final blocks are at least as old as this while there are faults. */
 const KEPT_BLOCKS = 4
 
 const isOld = (tag: unknown, newest: number): boolean =>

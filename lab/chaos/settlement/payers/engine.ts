@@ -17,7 +17,7 @@ const say =
       `${level} ${message} ${JSON.stringify(fields, (_key, value: unknown) => (value instanceof Error ? value.message : typeof value === 'bigint' ? `${value}` : value))}\n`,
     )
 
-/** Chance that one signature is refused, until the storm is over. */
+/** Chance that one signature is refused, until the faults end. */
 let refusalChance = input.refusalChance
 // No other process would end this one.
 process.on('disconnect', () => process.exit())

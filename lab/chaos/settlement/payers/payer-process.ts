@@ -26,7 +26,7 @@ export type PayerProcess = {
   isUp(): boolean
   /** Sends SIGKILL; resolves when the process has ended. */
   kill(): Promise<void>
-  calm(): void
+  endFaults(): void
 }
 
 type PayerSetup = {
@@ -55,8 +55,8 @@ export function createPayerProcess({ script, logFile, onRefusal }: PayerSetup): 
         else onRefusal()
       })
     },
-    calm() {
-      if (child?.connected === true) child.send('calm')
+    endFaults() {
+      if (child?.connected === true) child.send('endFaults')
     },
     async kill() {
       const running = child

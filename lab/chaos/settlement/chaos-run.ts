@@ -4,15 +4,15 @@ import type { Owed } from '../../settlement/payouts.ts'
 import type { Setup } from '../../settlement/setup.ts'
 import { type LossyNode, startLossyNode } from './nodes/lossy-proxy.ts'
 import { TROUBLES } from './nodes/trouble.ts'
-import { Scene } from './scene.ts'
+import { PayerGroup } from './payers/payer-group.ts'
 import { type Side, withDb } from './sides.ts'
 import { createStrangers } from './strangers.ts'
 import { createTurns, type Turns } from './turns.ts'
-import { createWeather } from './weather.ts'
+import { createChainFaults } from './chain-faults.ts'
 
 const STEP_MS = 120
 const WAVE = 25
-/** Part of the payments that may be requested and not paid yet, so that every turn of the storm meets new ones. */
+/** Part of the payments that may be requested and not paid yet, so that every turn of the run meets new ones. */
 const AHEAD = 0.2
 /** Chance of a kill in each step, for the processes together. */
 const KILL_CHANCE = 0.06
@@ -22,23 +22,23 @@ const KILL_CHANCE = 0.06
 const STARTING_CHANCE = 0.2
 /** Chances in each step that one node gets into trouble, and that it recovers: some seconds each. */
 const TROUBLE_CHANCE = 0.05
-const WELL_CHANCE = 0.04
+const RECOVERY_CHANCE = 0.04
 const POISON_CHANCE = 0.2
-/** Part of the payments that must be paid in the storm. The rest is requested when it is over. */
-const STORM_UNTIL = 0.8
-/** Part of these that must be paid before the calm. Some are still in flight then, which shows how these continue. */
-const CALM_BEFORE = 0.95
-const SAY_MS = 15_000
+/** Part of the payments that must be paid while there are faults. The rest is requested when the faults have ended. */
+const FAULTS_UNTIL = 0.8
+/** Part of these that must be paid before the faults end. Some are still in flight then, which shows how these continue. */
+const FAULTS_END_AT = 0.95
+const REPORT_MS = 15_000
 const DEADLINE_MS = 15 * 60_000
 
-export type StormOptions = {
+export type ChaosOptions = {
   readonly seed: number
   readonly owed: readonly Owed[]
   readonly logFile: string
   readonly say: (text: string) => void
 }
 
-export type Storm = {
+export type ChaosResult = {
   readonly finished: boolean
   /** Number of times that each kind of trouble took effect. */
   readonly tried: Readonly<Record<string, number>>
@@ -47,26 +47,26 @@ export type Storm = {
    * After the last fault: seconds until a payout was settled, and the longest time without one while some were open.
    */
   readonly settlesAgainAfter: number
-  readonly longestStandstill: number
+  readonly longestStall: number
 }
 
-export async function runStorm(setup: Setup, side: Side, options: StormOptions): Promise<Storm> {
+export async function runChaos(setup: Setup, side: Side, options: ChaosOptions): Promise<ChaosResult> {
   const random = createRandom(options.seed)
   const losses = { random: createRandom(options.seed + 1), request: 0.1, response: 0.2 }
   const nodes = await Promise.all(
     [false, true, true].map((isFree) => startLossyNode(setup.rpcUrl, { ...losses, isFree })),
   )
-  const scene = new Scene({ setup, side, nodes, logFile: options.logFile })
+  const payers = new PayerGroup({ setup, side, nodes, logFile: options.logFile })
   try {
-    await scene.begin()
-    return await passThrough(scene, { setup, side, random, nodes, ...options })
+    await payers.begin()
+    return await runSteps(payers, { setup, side, random, nodes, ...options })
   } finally {
-    await scene.end()
+    await payers.end()
     await Promise.all(nodes.map((node) => node.close()))
   }
 }
 
-type Passage = StormOptions & {
+type RunContext = ChaosOptions & {
   readonly setup: Setup
   readonly side: Side
   readonly random: Random
@@ -82,21 +82,21 @@ function createTroubles(nodes: readonly LossyNode[], random: Random): () => void
   return () => {
     const [starts, ends, which] = [
       random.chance(TROUBLE_CHANCE),
-      random.chance(WELL_CHANCE),
+      random.chance(RECOVERY_CHANCE),
       random.below(nodes.length),
     ]
-    const ill = nodes.find(({ trouble }) => trouble !== null)
-    if (ill !== undefined && ends) ill.trouble = null
+    const faulty = nodes.find(({ trouble }) => trouble !== null)
+    if (faulty !== undefined && ends) faulty.trouble = null
     const next = nodes[which]
-    if (ill !== undefined || !starts || next === undefined) return
+    if (faulty !== undefined || !starts || next === undefined) return
     next.trouble = TROUBLES[turn % TROUBLES.length] ?? null
     turn += 1
   }
 }
 
 /** Makes everything go wrong by chance, once a step, and counts it. */
-async function createFaults(scene: Scene, { setup, side, random, nodes }: Passage) {
-  const weather = createWeather(setup, random)
+async function createFaults(payers: PayerGroup, { setup, side, random, nodes }: RunContext) {
+  const chainFaults = createChainFaults(setup, random)
   const strangers = await createStrangers(setup, random, side.deposits)
   const changeTrouble = createTroubles(nodes, random)
   let kills = 0
@@ -104,24 +104,24 @@ async function createFaults(scene: Scene, { setup, side, random, nodes }: Passag
   return {
     async step(): Promise<void> {
       if (random.chance(POISON_CHANCE)) await strangers.poison()
-      await weather.step()
+      await chainFaults.step()
       changeTrouble()
       const [strikes, whom, evenStarting] = [
         random.chance(KILL_CHANCE),
         random.below(2),
         random.chance(STARTING_CHANCE),
       ]
-      if (!strikes || !(evenStarting || scene.isUp(whom))) return
-      await scene.killOne(whom)
+      if (!strikes || !(evenStarting || payers.isUp(whom))) return
+      await payers.killOne(whom)
       kills += 1
     },
-    calm(): void {
-      weather.calm()
-      scene.calm()
-      for (const node of nodes) node.calm()
+    endFaults(): void {
+      chainFaults.endFaults()
+      payers.endFaults()
+      for (const node of nodes) node.endFaults()
     },
     /** Without faults there are only blocks. */
-    calmStep: () => weather.step(),
+    stepWithoutFaults: () => chainFaults.step(),
     counts(): Record<string, number> {
       const troubles = TROUBLES.map((trouble) => [trouble, sum((node) => node.troubles[trouble])] as const)
       const lost = {
@@ -129,14 +129,14 @@ async function createFaults(scene: Scene, { setup, side, random, nodes }: Passag
         lostResponses: sum((node) => node.lost.responses),
         refusedBatches: sum((node) => node.refusedBatches),
       }
-      const refusals = side.operator === null ? {} : { keyRefusals: scene.refusals }
-      return { kills, ...lost, ...Object.fromEntries(troubles), ...weather.counts, ...strangers.counts, ...refusals }
+      const refusals = side.operator === null ? {} : { keyRefusals: payers.refusals }
+      return { kills, ...lost, ...Object.fromEntries(troubles), ...chainFaults.counts, ...strangers.counts, ...refusals }
     },
   }
 }
 
 /** Measures how long it took after the last fault until payouts were settled again. */
-function createStandstill() {
+function createStallWatch() {
   let begun: number | null = null
   let [last, settledBefore, first, longest] = [0, 0, Number.NaN, 0]
   const now = (): number => performance.now()
@@ -154,41 +154,41 @@ function createStandstill() {
       last = now()
       settledBefore = settled
     },
-    seconds: () => ({ settlesAgainAfter: seconds(first), longestStandstill: seconds(longest) }),
+    seconds: () => ({ settlesAgainAfter: seconds(first), longestStall: seconds(longest) }),
   }
 }
 
 const seconds = (ms: number): number => Math.round(ms / 100) / 10
 
-async function passThrough(scene: Scene, passage: Passage): Promise<Storm> {
-  const { side, owed, say } = passage
-  const faults = await createFaults(scene, passage)
-  const turns: Turns = createTurns(scene, side, say)
-  const standstill = createStandstill()
+async function runSteps(payers: PayerGroup, context: RunContext): Promise<ChaosResult> {
+  const { side, owed, say } = context
+  const faults = await createFaults(payers, context)
+  const turns: Turns = createTurns(payers, side, say)
+  const stall = createStallWatch()
   const begun = performance.now()
-  let [queued, paid, said, isCalm, finished] = [0, 0, 0, false, false]
+  let [queued, paid, said, hasNoFaults, finished] = [0, 0, 0, false, false]
   const look = () =>
-    withDb(scene.url, async (db) => {
-      const allowed = isCalm ? owed.length : Math.min(STORM_UNTIL, paid / owed.length + AHEAD) * owed.length
+    withDb(payers.url, async (db) => {
+      const allowed = hasNoFaults ? owed.length : Math.min(FAULTS_UNTIL, paid / owed.length + AHEAD) * owed.length
       const wave = owed.slice(queued, Math.min(queued + WAVE, Math.ceil(allowed)))
       if (wave.length > 0) await side.queue(db, wave)
       queued += wave.length
       const isOpen = paid < owed.length
       paid = await side.countPaid(db)
-      if (isOpen) standstill.look(paid)
+      if (isOpen) stall.look(paid)
       return paid === owed.length && (await side.isDrained(db))
     })
   while (!finished && performance.now() - begun < DEADLINE_MS) {
-    await (isCalm ? faults.calmStep() : faults.step())
+    await (hasNoFaults ? faults.stepWithoutFaults() : faults.step())
     finished = await look()
     await turns.step(paid, { owed: owed.slice(0, queued), of: owed.length })
-    if (!isCalm && turns.isOver() && paid >= STORM_UNTIL * owed.length * CALM_BEFORE) {
-      isCalm = true
-      faults.calm()
-      standstill.begin(paid)
+    if (!hasNoFaults && turns.isOver() && paid >= FAULTS_UNTIL * owed.length * FAULTS_END_AT) {
+      hasNoFaults = true
+      faults.endFaults()
+      stall.begin(paid)
       say(`${side.name}: the last fault, after ${Math.round((performance.now() - begun) / 1000)} s; ${paid} paid`)
     }
-    if (performance.now() - begun - said > SAY_MS) {
+    if (performance.now() - begun - said > REPORT_MS) {
       said = performance.now() - begun
       say(`${side.name}: ${paid} of ${owed.length} paid after ${Math.round(said / 1000)} s`)
     }
@@ -198,6 +198,6 @@ async function passThrough(scene: Scene, passage: Passage): Promise<Storm> {
     finished,
     tried: { ...faults.counts(), ...turns.counts },
     seconds: Math.round((performance.now() - begun) / 1000),
-    ...standstill.seconds(),
+    ...stall.seconds(),
   }
 }

@@ -1,17 +1,17 @@
-import type { Owed } from '../../settlement/payouts.ts'
-import type { Setup } from '../../settlement/setup.ts'
-import type { LossyNode } from './nodes/lossy-proxy.ts'
-import { createPayerProcess, type PayerProcess } from './payers/payer-process.ts'
-import { type Side, withDb } from './sides.ts'
+import type { Owed } from '../../../settlement/payouts.ts'
+import type { Setup } from '../../../settlement/setup.ts'
+import type { LossyNode } from '../nodes/lossy-proxy.ts'
+import { createPayerProcess, type PayerProcess } from './payer-process.ts'
+import { type Side, withDb } from '../sides.ts'
 
 /** Chance that one signature is refused: as by a key service on a bad day. */
 const REFUSAL_CHANCE = 0.03
 
-export const DATABASE = 'storm'
+export const DATABASE = 'chaos'
 
 /** The payers of one side, and the actions on them. */
-export class Scene {
-  readonly #stage: Setup
+export class PayerGroup {
+  readonly #setup: Setup
   readonly #side: Side
   readonly #nodes: readonly LossyNode[]
   readonly #processes: readonly PayerProcess[]
@@ -19,7 +19,7 @@ export class Scene {
 
   constructor(parts: { setup: Setup; side: Side; nodes: readonly LossyNode[]; logFile: string }) {
     const { side, logFile } = parts
-    this.#stage = parts.setup
+    this.#setup = parts.setup
     this.#side = side
     this.#nodes = parts.nodes
     const onRefusal = (): void => {
@@ -29,11 +29,11 @@ export class Scene {
   }
 
   get url(): string {
-    return this.#stage.databaseUrl(DATABASE)
+    return this.#setup.databaseUrl(DATABASE)
   }
 
   async begin(): Promise<void> {
-    await this.#stage.createDatabase(DATABASE)
+    await this.#setup.createDatabase(DATABASE)
     await withDb(this.url, (db) => this.#side.prepare(db))
     this.#startAll()
   }
@@ -43,7 +43,7 @@ export class Scene {
       ...this.#side.getKeys(index),
       databaseUrl: this.url,
       rpcUrls: this.#nodes.map(({ url }) => url),
-      token: this.#stage.token,
+      token: this.#setup.token,
       refusalChance: REFUSAL_CHANCE,
     })
   }
@@ -62,11 +62,11 @@ export class Scene {
   }
 
   killPostgres(): Promise<void> {
-    return this.#stage.killPostgres()
+    return this.#setup.killPostgres()
   }
 
   dump(): Promise<void> {
-    return this.#stage.copyDatabase(DATABASE, 'dump')
+    return this.#setup.copyDatabase(DATABASE, 'dump')
   }
 
   /** Stops all processes, and starts them with the keys of now. */
@@ -78,8 +78,8 @@ export class Scene {
   /** Restores the dump, so that everything since then is lost; then requests the payments again. */
   async restore(owed: readonly Owed[]): Promise<void> {
     await this.end()
-    await this.#stage.dropDatabase(DATABASE)
-    await this.#stage.copyDatabase('dump', DATABASE)
+    await this.#setup.dropDatabase(DATABASE)
+    await this.#setup.copyDatabase('dump', DATABASE)
     await withDb(this.url, async (db) => {
       await this.#side.operator?.rebuild(db, owed)
       await this.#side.queue(db, owed)
@@ -87,8 +87,8 @@ export class Scene {
     this.#startAll()
   }
 
-  calm(): void {
-    for (const process of this.#processes) process.calm()
+  endFaults(): void {
+    for (const process of this.#processes) process.endFaults()
   }
 
   async end(): Promise<void> {
