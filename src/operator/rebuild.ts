@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type LocalAccount, toAccount } from 'viem/accounts'
 import { multicallCodec } from '../chain/codec.ts'
 import { SETTLEMENT_DEFAULTS, type SettlementDeps } from '../chain/context.ts'
-import { readAgain } from '../chain/observer/again.ts'
+import { rescan } from '../chain/observer/rescan.ts'
 import { type Fact, readFacts, treasuryLogs } from '../chain/observer/facts.ts'
 import { connectRpc, type Rpc } from '../chain/rpc/rpc.ts'
 import type { JournalContext } from '../db/settlement/context.ts'
@@ -128,7 +128,7 @@ export async function readFromCursor(
     treasuryList: treasuries.map((address) => ({ address, firstId: null })),
     options: { ...READING, limits: transferLimits(settings) },
   }
-  await readAgain(deps, lead)
+  await rescan(deps, lead)
 }
 
 /**

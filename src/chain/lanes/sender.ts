@@ -19,7 +19,7 @@ import { createSweepAuthorization } from '../deposits/sweep-authorization.ts'
 import type { Block, FeeHistory } from '../rpc/node.ts'
 import type { SendOutcome } from '../rpc/send-outcome.ts'
 import { atMost, bumpFees, cheaper, chooseFees, type Fees, isOverdue, leastPrice } from './fees.ts'
-import type { Doubts } from './trust.ts'
+import type { Doubts } from './doubts.ts'
 
 export type ChainView = Pick<Lead, 'lease' | 'lanes'> & {
   readonly head: Block

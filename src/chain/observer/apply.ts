@@ -1,5 +1,5 @@
 import type { SettlementDeps } from '../context.ts'
-import { settleAll } from './settle-all.ts'
+import { waitForAll } from './wait-for-all.ts'
 
 /** Maximum number of payouts that are ended in one database transaction. */
 const ENDED_AT_ONCE = 200
@@ -38,7 +38,7 @@ export function createApplier({ journal, log }: Pick<SettlementDeps, 'journal' |
    */
   async function applyProven(most: number | null): Promise<number> {
     const groups = most === null || most > ENDED_AT_ONCE ? GROUPS_AT_ONCE : 1
-    const ended = await settleAll(Array.from({ length: groups }, applyGroups))
+    const ended = await waitForAll(Array.from({ length: groups }, applyGroups))
     return ended.reduce((sum, count) => sum + count, 0)
   }
 

@@ -2,13 +2,13 @@ import type { Hex } from '../../domain/hex.ts'
 import type { LaneBooks, Lead } from '../../domain/settlement/lead.ts'
 import type { Lane } from '../../domain/settlement/payout.ts'
 import { laneWallets, RETAINED_STATES, type SettlementDeps } from '../context.ts'
-import { createJudge, type Doubts } from '../lanes/trust.ts'
+import { createJudge, type Doubts } from '../lanes/doubts.ts'
 import type { Block } from '../rpc/node.ts'
 import { readBlockTimes } from './block-times.ts'
 import { createEndReader, type Ended } from './ends.ts'
 import type { Scope } from './facts.ts'
 import type { Final } from './final.ts'
-import { settleAll } from './settle-all.ts'
+import { waitForAll } from './wait-for-all.ts'
 
 export type Place = Final & { readonly head: Block }
 
@@ -94,12 +94,12 @@ export function createEndings(deps: SettlementDeps, scope: Scope, doubts: Doubts
       const known = await readUsed(lanes, place)
       if (known === null) return []
       const counted = lanes.filter(({ lane }) => known.counts.has(lane.wallet))
-      return settleAll(counted.map((books) => endLane(books, place, known)))
+      return waitForAll(counted.map((books) => endLane(books, place, known)))
     },
 
     /** Judges nonces that no known transaction used. The logs up to the block must be stored. */
     async judge(ends: readonly LaneEnds[], place: Place): Promise<void> {
-      await settleAll(ends.map((end) => judgeLane(end, place)))
+      await waitForAll(ends.map((end) => judgeLane(end, place)))
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { Lead } from '../../domain/settlement/lead.ts'
 import { isRecent, type SettlementDeps, watchedTreasuries } from '../context.ts'
 import { createDepositWatch } from '../deposits/deposit-balances.ts'
-import type { Doubts } from '../lanes/trust.ts'
+import type { Doubts } from '../lanes/doubts.ts'
 import type { Block } from '../rpc/node.ts'
 import { createApplier } from './apply.ts'
 import { createBalanceWatch } from './balance.ts'

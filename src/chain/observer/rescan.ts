@@ -11,7 +11,7 @@ import { createLogReader, createRange } from './logs.ts'
  * Reads everything that is final after the cursor, with every log of treasuries and deposit addresses, and records it
  * for payments and books. An operator's command runs it. Throws if nodes do not agree on all of it now.
  */
-export async function readAgain(deps: SettlementDeps, lead: Pick<Lead, 'lease' | 'lanes'>): Promise<void> {
+export async function rescan(deps: SettlementDeps, lead: Pick<Lead, 'lease' | 'lanes'>): Promise<void> {
   const { journal, rpc, token } = deps
   const { lease, lanes } = lead
   const scope = { token: token.address, treasuries: watchedTreasuries(deps) }
