@@ -11,7 +11,7 @@ export const VOID_REST_SECONDS = 60
  */
 export function createCancellations(deps: SettlementDeps, stillLeads: StillLeads): () => Promise<number> {
   const { journal } = deps
-  // Payouts of treasuries without a key are voided when their signatures have expired (observer/expired.ts).
+  // Payouts of treasuries without a key are voided when their signatures have expired (observer/expired-payouts.ts).
   const keys = deps.treasuries.map(({ address }) => address)
   return async () => {
     const ours = await journal.readUncanceled({ keys, limit: ROUND })

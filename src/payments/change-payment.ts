@@ -1,6 +1,6 @@
 import type { Queryable, Tx } from '../db/db.ts'
 import { bookAll } from '../db/ledger.ts'
-import { lockLinks } from '../db/links/completed.ts'
+import { lockLinks } from '../db/links/completed-links.ts'
 import { changeMessages } from '../db/outbox.ts'
 import { writePayments } from '../db/payments/payment-writes.ts'
 import { loadPayment, lockPayments } from '../db/payments/payments.ts'

@@ -1,5 +1,5 @@
 import type { Tx } from '../db/db.ts'
-import { completeLinks } from '../db/links/completed.ts'
+import { completeLinks } from '../db/links/completed-links.ts'
 import { recordEvents } from '../db/webhooks/events.ts'
 import { renderLink } from '../domain/link/link.ts'
 import type { Payment } from '../domain/payment/payment-object.ts'

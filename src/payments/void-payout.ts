@@ -1,5 +1,5 @@
 import type { Tx } from '../db/db.ts'
-import { queueUnsurePayout, readOpenPayout } from '../db/settlement/observer/forgotten.ts'
+import { queueUnsurePayout, readOpenPayout } from '../db/settlement/observer/forgotten-payouts.ts'
 import { readPayout, requestVoid } from '../db/settlement/payouts.ts'
 
 /**

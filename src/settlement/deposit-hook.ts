@@ -7,7 +7,7 @@ import { isDust, type RecordedDeposit } from '../domain/settlement/deposit.ts'
 import { createNote } from '../domain/timeline.ts'
 import { type ChangeContext, changeLockedPayment, type LockedChange } from '../payments/change-payment.ts'
 import type { PaymentDraft } from '../payments/payment-draft.ts'
-import type { Wake } from './settled.ts'
+import type { Wake } from './settled-hook.ts'
 
 /** Stores a final deposit like a partner's callback. After the relay, the payment reads its deposit. */
 export function createDepositHook(context: ChangeContext, wake: Wake) {

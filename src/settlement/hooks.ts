@@ -15,7 +15,7 @@ import {
 import { createNote } from '../domain/timeline.ts'
 import { type ChangeContext, changeLockedPayment, type LockedChange } from '../payments/change-payment.ts'
 import { createDepositHook } from './deposit-hook.ts'
-import { createSettledHook, listGasBookings, type Wake } from './settled.ts'
+import { createSettledHook, listGasBookings, type Wake } from './settled-hook.ts'
 
 /**
  * Writes the engine's changes to payments, in the engine's own transactions: the one that marks a payout settled moves

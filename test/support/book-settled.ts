@@ -1,6 +1,6 @@
 import { bookAll } from '../../src/db/ledger.ts'
 import type { SettlementHooks } from '../../src/db/settlement/context.ts'
-import { listBookings } from '../../src/settlement/settled.ts'
+import { listBookings } from '../../src/settlement/settled-hook.ts'
 
 /** Books settled payouts that belong to no payment of the test: the treasury has less, and the merchant is paid. */
 export const bookSettled: SettlementHooks['onSettled'] = (tx, settlements) => {

@@ -1,7 +1,7 @@
 import type { Hex } from '../../domain/hex.ts'
 import type { Lane } from '../../domain/settlement/payout.ts'
 import type { SettlementDeps } from '../context.ts'
-import { areExplained } from './foreign.ts'
+import { areExplained } from './foreign-nonces.ts'
 
 /** Lanes whose nonces were used by transactions that nodes do not show now. They send nothing new. */
 export type Doubts = Map<Hex, readonly number[]>

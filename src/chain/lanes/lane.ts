@@ -7,7 +7,7 @@ import { type BlockMemo, createBlockMemo } from './block-memo.ts'
 import { chooseFees } from './fees.ts'
 import { createRound, type LaneRound } from './round.ts'
 import { type ChainView, resumeEnvelope, type Sender } from './sender.ts'
-import { STRANDED_BLOCKS, STRANDED_MS } from './stranded.ts'
+import { STRANDED_BLOCKS, STRANDED_MS } from './rescue.ts'
 
 /** A wallet that sends transactions. `oneMore`: the maximum wei that one transaction can cost. */
 export type LaneWallet = {

@@ -5,9 +5,9 @@ import { laneWallets, RETAINED_STATES, type SettlementDeps } from '../context.ts
 import { createJudge, type Doubts } from '../lanes/doubts.ts'
 import type { Block } from '../rpc/node.ts'
 import { readBlockTimes } from './block-times.ts'
-import { createEndReader, type Ended } from './ends.ts'
+import { createEndReader, type Ended } from './envelope-ends.ts'
 import type { Scope } from './facts.ts'
-import type { Final } from './final.ts'
+import type { Final } from './final-blocks.ts'
 import { waitForAll } from './wait-for-all.ts'
 
 export type Place = Final & { readonly head: Block }

@@ -4,7 +4,7 @@ import { depositLogs } from '../deposits/deposit-logs.ts'
 import { createApplier } from './apply.ts'
 import { readBlockTimes } from './block-times.ts'
 import { createEndings } from './endings.ts'
-import { createFinalReader } from './final.ts'
+import { createFinalReader } from './final-blocks.ts'
 import { createLogReader, createRange } from './logs.ts'
 
 /**

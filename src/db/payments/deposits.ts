@@ -4,7 +4,7 @@ import type { Hex } from '../../domain/hex.ts'
 import { add, type MicroUsdc } from '../../domain/money.ts'
 import { type Deposit, isDust } from '../../domain/settlement/deposit.ts'
 import { execute, maybeOne, one, type Queryable, sql } from '../db.ts'
-import { knownIndex } from '../settlement/observer/moved.ts'
+import { knownIndex } from '../settlement/observer/moved-transfers.ts'
 import { hex } from '../settlement/payouts.ts'
 
 export type NewDeposit = {

@@ -6,7 +6,7 @@ import { execute, many, maybeOne, one, type Statement, sql, type Tx } from '../d
 import type { JournalContext } from './context.ts'
 import { changeCursor, fence } from './cursor.ts'
 import { fenced, nextEnvelope } from './lanes.ts'
-import { countAlike, deleteReturned, firstIndex } from './observer/moved.ts'
+import { countAlike, deleteReturned, firstIndex } from './observer/moved-transfers.ts'
 import { hex } from './payouts.ts'
 
 /** A sweep of less than 0.01 USDC costs more than it is worth. */
@@ -85,7 +85,7 @@ export const moveDeposits = (
     set: sql`deposits_number = ${number}, deposits_at = coalesce(to_timestamp(${timestamp}), deposits_at)`,
   })
 
-/** Stores final transfers to deposit addresses. Their payments are changed later (watch/pending.ts). */
+/** Stores final transfers to deposit addresses. Their payments are changed later (observer/pending-logs.ts). */
 export async function insertDeposits(tx: Tx, context: JournalContext, found: FoundDeposits): Promise<void> {
   if (found.logs.length === 0) return
   const { chainId } = context.scope

@@ -4,8 +4,8 @@ import { describeTransfer, type FinalLogs, type Lease, type TreasuryLog } from '
 import { execute, many, sql, type Tx } from '../db.ts'
 import type { JournalContext, SettlementScope } from './context.ts'
 import { fence } from './cursor.ts'
-import { explain, getLogKey, type Known } from './observer/known.ts'
-import { countAlike, deleteReturned, firstIndex } from './observer/moved.ts'
+import { explain, getLogKey, type Known } from './observer/known-logs.ts'
+import { countAlike, deleteReturned, firstIndex } from './observer/moved-transfers.ts'
 import { hex } from './payouts.ts'
 
 /** Stores logs of a range of final blocks; known logs change nothing. Returns the unknown transfers. */
@@ -18,7 +18,7 @@ export function recordLogs(context: JournalContext, lease: Lease, found: FinalLo
 
 /**
  * Stores logs inside the caller's transaction. Their meaning for payments and books is applied later
- * (watch/pending.ts), so that no log can stop the reading. An unknown transfer out of a treasury pauses every lane in
+ * (observer/pending-logs.ts), so that no log can stop the reading. An unknown transfer out of a treasury pauses every lane in
  * the same transaction. Returns the unknown transfers.
  */
 export async function storeLogs(tx: Tx, { scope }: JournalContext, found: FinalLogs): Promise<TreasuryLog[]> {

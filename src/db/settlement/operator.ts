@@ -3,9 +3,9 @@ import type { Hex } from '../../domain/hex.ts'
 import { ABANDONED, type TreasuryMovement } from '../../domain/settlement/payout.ts'
 import { execute, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
 import { leaveEnvelopes } from './envelopes.ts'
-import { unclaimed } from './observer/known.ts'
+import { unclaimed } from './observer/known-logs.ts'
 import { endTransferPause } from './observer/pause.ts'
-import { listMovements } from './observer/pending.ts'
+import { listMovements } from './observer/pending-logs.ts'
 
 /** An operator must examine its foreign nonces first. False if the lane was not quarantined. */
 export async function releaseLane(db: Queryable, lane: { chainId: number; wallet: Hex }): Promise<boolean> {

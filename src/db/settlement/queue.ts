@@ -11,7 +11,7 @@ import {
 import { execute, many, one, type Queryable, type Statement, sql, type Tx } from '../db.ts'
 import { type FailedHook, isInScope, type JournalContext } from './context.ts'
 import { hex } from './payouts.ts'
-import { delayHook } from './proven.ts'
+import { delayHook } from './proven-payouts.ts'
 
 const payoutRow = z.object({
   payment_id: z.string(),

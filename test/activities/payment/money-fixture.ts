@@ -7,7 +7,7 @@ import type { PayoutQueue } from '../../../src/activities/payment/payment-deps.t
 import { many, sql } from '../../../src/db/db.ts'
 import { reconcile } from '../../../src/db/invariants/reconcile.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
-import { readOpenPayout } from '../../../src/db/settlement/observer/forgotten.ts'
+import { readOpenPayout } from '../../../src/db/settlement/observer/forgotten-payouts.ts'
 import { stopPayout, payoutInsert } from '../../../src/db/settlement/payouts.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import type { Decision, OpenAttemptRequest, Say } from '../../../src/domain/payment/requests.ts'

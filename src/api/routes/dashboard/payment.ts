@@ -1,4 +1,4 @@
-import { readGivenBack } from '../../../db/payments/given-back.ts'
+import { readGivenBack } from '../../../db/payments/give-backs.ts'
 import { readPayment } from '../../../db/payments/payments.ts'
 import { readTimeline } from '../../../db/payments/timeline.ts'
 import { listEndpoints } from '../../../db/webhooks/webhook-endpoints.ts'

@@ -5,7 +5,7 @@ import { execute, many, type Queryable, sql, type Tx } from '../../db.ts'
 import { isInScope, type JournalContext, type SettlementScope } from '../context.ts'
 import { fence, here } from '../cursor.ts'
 import { hex } from '../payouts.ts'
-import { knownIndex, remember } from './moved.ts'
+import { knownIndex, remember } from './moved-transfers.ts'
 
 /** Reversals of finality: the proofs of a final block that was replaced, and how they are taken back. */
 

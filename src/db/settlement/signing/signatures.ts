@@ -4,7 +4,7 @@ import type { PayoutSignature } from '../../../domain/settlement/payout.ts'
 import { execute, many, one, sql, type Tx } from '../../db.ts'
 import { attempt, type FailedHook, isInScope, type JournalContext } from '../context.ts'
 import { here } from '../cursor.ts'
-import { sumUnclaimed } from '../observer/known.ts'
+import { sumUnclaimed } from '../observer/known-logs.ts'
 import { hex } from '../payouts.ts'
 import { onLostTreasury, passing, seen, sendable } from '../queue.ts'
 

@@ -1,4 +1,4 @@
-import type { Expiring, ExpiryProof } from '../../db/settlement/expired.ts'
+import type { Expiring, ExpiryProof } from '../../db/settlement/expired-payouts.ts'
 import type { Hex } from '../../domain/hex.ts'
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
 import { payoutNonce } from '../../evm/payout-nonce.ts'

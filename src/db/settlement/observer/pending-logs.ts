@@ -7,7 +7,7 @@ import { attempt, type JournalContext, lockPaymentsFirst } from '../context.ts'
 import { here } from '../cursor.ts'
 import { hex } from '../payouts.ts'
 import { bookGas, RETRY_SECONDS, readUnbookedGas } from './gas.ts'
-import { knownIndex } from './moved.ts'
+import { knownIndex } from './moved-transfers.ts'
 
 /** A stored log, or spent gas, whose meaning could not be recorded. It is tried again. */
 export type FailedLog = (
