@@ -72,7 +72,7 @@ export async function readAuthorizedSince(context: JournalContext, treasury: Hex
 
 const signable = sql`(p.state in ('queued', 'authorized') or ${passing})`
 
-const storedRow = z.object({ released: z.string().nullable(), spender: hex.nullable() })
+const storedRow = z.object({ resumed: z.string().nullable(), spender: hex.nullable() })
 
 /**
  * Stores signatures; a payout that waited becomes authorized, unless its state has changed since it was read. A hook
@@ -122,12 +122,12 @@ export function storeSignatures(
           authorized as (
             update payout p set state = 'authorized', stop_reason = null, stop_detail = null, updated_at = now()
             from before b where p.payment_id = b.payment_id returning p.payment_id, b.state as before)
-          select payment_id as released, null as spender from authorized where before = 'stopped'
+          select payment_id as resumed, null as spender from authorized where before = 'stopped'
           union all select null, treasury from spent`,
     )
     await checkSpending(context, tx, { ...limits, spenders: storedRows.flatMap(({ spender }) => spender ?? []) })
     const failed: FailedHook[] = []
-    for (const paymentId of storedRows.flatMap(({ released }) => released ?? [])) {
+    for (const paymentId of storedRows.flatMap(({ resumed }) => resumed ?? [])) {
       const error = await attempt(tx, () => context.hooks.onResumed(tx, { paymentId }))
       if (error !== null) failed.push({ paymentId, error })
     }
