@@ -99,10 +99,10 @@ async function bookMovement(tx: Tx, movement: TreasuryMovement, now: number): Pr
   const at = new Date(now).toISOString()
   switch (movement.fate) {
     case 'final':
-      return bookAlsoAgain(tx, { booked: chooseBooking(movement, await finishSweep(tx, movement)), fact, at })
+      return bookOrRebook(tx, { booked: chooseBooking(movement, await finishSweep(tx, movement)), fact, at })
     case 'acknowledged':
       // A movement to another treasury of the platform was not booked.
-      if (await isBooked(tx, withdrawn(fact))) await bookAlsoAgain(tx, { booked: acknowledged, fact, at })
+      if (await isBooked(tx, withdrawn(fact))) await bookOrRebook(tx, { booked: acknowledged, fact, at })
       return
     case 'gone':
       // A movement that failed until then, or that went from one treasury of the platform to another, was not booked.
@@ -114,7 +114,7 @@ async function bookMovement(tx: Tx, movement: TreasuryMovement, now: number): Pr
 type Booked = (fact: Fact) => Booking
 
 /** A fact that was booked back, because its block had left the chain, may be made again by the same transaction. */
-async function bookAlsoAgain(
+async function bookOrRebook(
   tx: Tx,
   { booked, fact, at }: { readonly booked: Booked; readonly fact: Fact; readonly at: string },
 ): Promise<void> {

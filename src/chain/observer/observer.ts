@@ -60,40 +60,38 @@ export function createObserver(deps: SettlementDeps, doubts: Doubts) {
      * block.
      */
     async observe({ lease, cursor: start, lanes, work }: Lead, head: Block | null): Promise<Observed> {
-      let at = null as Place | null
-      let isRead = false
-      let ends: LaneEnds[] = []
-      let seen: number | null = null
-      const observed = { ended: 0, hasDeposits: false }
       const failures: unknown[] = []
-      const parts = [
-        async () => {
-          balance.beginRound()
-          const read = await final.readFinal(lease, start)
-          at = read && head && { ...read, head }
-        },
-        async () => at && void (ends = await endings.end({ lanes }, at)),
-        async () => at && void (isRead = await balance.readLogs(lease, at, work.again || ends.some(hasStrangers))),
-        async () => at && balance.hasLogs(at.cursor) && endings.judge(ends, at),
-        async () => (work.pending || isRead || ends.some(hasEnded)) && applyPending(),
-        async () => {
-          const isUnknown = work.proven || isRead
-          const payouts = ends.flatMap(({ ended }) => ended).reduce((sum, { logs }) => sum + logs.length, 0)
-          if (isUnknown || payouts > 0) observed.ended = await applyProven(isUnknown ? null : payouts)
-        },
-        async () => at && balance.compareFinal(lease, at),
-        async () => at && void (observed.hasDeposits = await deposits.compare(lease, at)),
-        async () => at && reconcile(lease, at),
-        async () => work.voiding && proveExpired(deps, lease, at?.cursor ?? start),
-        async () => head && void (seen = await watchMined(lease, { cursor: start, head, isSent: work.sent })),
-      ]
-      for (const part of parts) await part().catch((error: unknown) => failures.push(error))
+      const attempt = <T>(part: () => Promise<T>, otherwise: T): Promise<T> =>
+        part().catch((error: unknown) => {
+          failures.push(error)
+          return otherwise
+        })
+      const run = (part: () => Promise<unknown>): Promise<unknown> => attempt(part, null)
+      balance.beginRound()
+      const read = await attempt(() => final.readFinal(lease, start), null)
+      const at: Place | null = read && head && { ...read, head }
+      const ends = at === null ? [] : await attempt(() => endings.end({ lanes }, at), [])
+      const readsLogs = work.again || ends.some(hasStrangers)
+      const hasRead = at !== null && (await attempt(() => balance.readLogs(lease, at, readsLogs), false))
+      if (at !== null && balance.hasLogs(at.cursor)) await run(() => endings.judge(ends, at))
+      if (work.pending || hasRead || ends.some(hasEnded)) await run(applyPending)
+      const most = work.proven || hasRead ? null : countLogs(ends)
+      const ended = most === 0 ? 0 : await attempt(() => applyProven(most), 0)
+      if (at !== null) await run(() => balance.compareFinal(lease, at))
+      const hasDeposits = at !== null && (await attempt(() => deposits.compare(lease, at), false))
+      if (at !== null) await run(() => reconcile(lease, at))
+      if (work.voiding) await run(() => proveExpired(deps, lease, at?.cursor ?? start))
+      const newBlock = head && { cursor: start, head, isSent: work.sent }
+      const seen = newBlock && (await attempt(() => watchMined(lease, newBlock), null))
       noteAnswer(Math.max(at?.cursor.number ?? start.number, seen ?? 0), seen !== null || final.isAnswered())
       if (failures.length > 0) throw failures[0]
-      return observed
+      return { ended, hasDeposits }
     },
   }
 }
+
+const countLogs = (ends: readonly LaneEnds[]): number =>
+  ends.flatMap(({ ended }) => ended).reduce((sum, { logs }) => sum + logs.length, 0)
 
 const hasEnded = ({ ended }: LaneEnds): boolean => ended.length > 0
 
