@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Hex } from '../domain/hex.ts'
-import type { PayoutStopReason, Payout, PayoutSignature } from '../domain/settlement/payout.ts'
+import type { Payout, PayoutSignature, PayoutStopReason } from '../domain/settlement/payout.ts'
 import type { TreasurySigner } from './authorization.ts'
 import { assertNotBehind, CLOCK_MARGIN, NOTHING, type Progress, type SettlementDeps } from './context.ts'
 import type { StillLeads } from './lead.ts'

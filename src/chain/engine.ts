@@ -5,14 +5,14 @@ import { createCancellations } from './cancellations.ts'
 import { assertNotBehind, createMinutely, NOTHING, type Progress, type SettlementDeps } from './context.ts'
 import { createSweeping } from './deposits/sweep.ts'
 import { createBlockMemo } from './lanes/block-memo.ts'
+import type { Doubts } from './lanes/doubts.ts'
 import { GWEI, leastPrice, mostItems } from './lanes/fees.ts'
 import { fillLanes } from './lanes/fill.ts'
 import { advanceLane, createLaneWallet } from './lanes/lane.ts'
+import { createRescue } from './lanes/rescue.ts'
 import type { LaneRound } from './lanes/round.ts'
 import type { ChainView } from './lanes/sender.ts'
-import { createRescue } from './lanes/rescue.ts'
 import { createTopUp } from './lanes/top-up.ts'
-import type { Doubts } from './lanes/doubts.ts'
 import { createLeadership, type Leadership } from './lead.ts'
 import { createObserver, type Observed } from './observer/observer.ts'
 import { createPartReporter, describeError } from './part-report.ts'
@@ -161,7 +161,8 @@ function createSending(
     const stuck = rounds.flatMap((round) => round.stuck)
     const isFreed = await freeStranded(stuck, view)
     const done = work.send || isFreed ? await fillLanes(deps, { rounds, view, rests }) : 0
-    if (rounds.length > 0) await leadership.noteRound('sending', done === 0 && rounds.every(({ isRefused }) => isRefused))
+    if (rounds.length > 0)
+      await leadership.noteRound('sending', done === 0 && rounds.every(({ isRefused }) => isRefused))
     if (work.sweep) await sweep(rounds, view).catch((error: unknown) => failures.push(error))
     // Everything signed is sent, or every lane is full.
     return { ...NOTHING, done, rest: rest ?? rests.first() }

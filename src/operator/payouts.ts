@@ -6,7 +6,7 @@ import { acknowledgeMissing, bookMovement, storeDifference } from '../db/settlem
 import { doOrTry, lockPaymentsFirst, type SettlementHooks } from '../db/settlement/context.ts'
 import { readCursor } from '../db/settlement/cursor.ts'
 import { abandonLane, acknowledgeTransfers, listUnclaimed, releaseLane } from '../db/settlement/operator.ts'
-import { stopPayout, type PayoutView, readPayout, resumePayout, requestVoid } from '../db/settlement/payouts.ts'
+import { type PayoutView, readPayout, requestVoid, resumePayout, stopPayout } from '../db/settlement/payouts.ts'
 import type { Hex } from '../domain/hex.ts'
 import { formatUsdc } from '../domain/money.ts'
 import { plural } from '../domain/plural.ts'

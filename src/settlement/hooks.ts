@@ -7,8 +7,8 @@ import { subtract } from '../domain/money.ts'
 import {
   type BalanceDifference,
   type GasSpent,
-  type StoppedPayout,
   PASSING_STOPS,
+  type StoppedPayout,
   type TreasuryMovement,
   type VoidProof,
 } from '../domain/settlement/payout.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { movePayment } from '../api/checkout/checkout-fixture.ts'
-import { complaints, context, heading, JOURNEYS, open, page, useCheckout, fixture } from './checkout-journeys.ts'
+import { complaints, context, fixture, heading, JOURNEYS, open, page, useCheckout } from './checkout-journeys.ts'
 
 useCheckout()
 

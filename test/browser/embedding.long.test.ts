@@ -7,6 +7,7 @@ import {
   context,
   dialog,
   examples,
+  fixture,
   HEARS,
   heading,
   inFrame,
@@ -20,7 +21,6 @@ import {
   shop,
   stranger,
   useShop,
-  fixture,
 } from './shop-page.ts'
 
 useShop()

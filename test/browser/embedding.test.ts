@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { movePayment } from '../api/checkout/checkout-fixture.ts'
-import { context, heading, inFrame, list, open, openShop, page, pay, payment, useShop, fixture } from './shop-page.ts'
+import { context, fixture, heading, inFrame, list, open, openShop, page, pay, payment, useShop } from './shop-page.ts'
 
 useShop()
 

@@ -18,12 +18,12 @@ import { finishSweep } from '../../src/db/settlement/deposits.ts'
 import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
 import { readQueue } from '../../src/db/settlement/observer/standing.ts'
 import {
-  stopPayout,
   payoutInsert,
   queuePayout,
   readPayout,
-  resumePayout,
   requestVoid,
+  resumePayout,
+  stopPayout,
 } from '../../src/db/settlement/payouts.ts'
 import { listOwing, listTreasuries } from '../../src/db/settlement/rebuild.ts'
 import { composeApi } from '../../src/deps/api.ts'

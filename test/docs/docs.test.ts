@@ -86,7 +86,9 @@ test('the README’s map names each file in src itself', () => {
 })
 
 test.each(['payment', 'payout', 'webhook'])('each step of “Follow one %s” names files of src that exist', (what) => {
-  const steps = followed(what).split(/^\d+\. /m).slice(1)
+  const steps = followed(what)
+    .split(/^\d+\. /m)
+    .slice(1)
   const paths = steps.map((step) => [...step.matchAll(/`(src\/[^`]+)`/g)].map(([, path]) => path!))
   expect(paths.map(({ length }) => length)).not.toContain(0)
   expect(paths.flat().filter((path) => !existsSync(join(ROOT, path)))).toEqual([])

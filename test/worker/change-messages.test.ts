@@ -62,8 +62,7 @@ function openLoop(isLost: (id: string) => boolean = () => false) {
   return { tick: loop.tick, pageSize: loop.idle?.pageSize, answers }
 }
 
-const countMessages = async () =>
-  (await fixture.db.query(`select from outbox where kind = 'payment_changed'`)).rowCount
+const countMessages = async () => (await fixture.db.query(`select from outbox where kind = 'payment_changed'`)).rowCount
 
 test('a full page of messages, of which one could not be sent, is followed by the next page at once', async () => {
   const [lost, ...others] = await storeMessages(PER_ROUND + 1)

@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createRandom, type Random } from '../../../test/support/random.ts'
 import type { Owed } from '../../settlement/payouts.ts'
 import type { Setup } from '../../settlement/setup.ts'
+import { createChainFaults } from './chain-faults.ts'
 import { type LossyNode, startLossyNode } from './nodes/lossy-proxy.ts'
 import { TROUBLES } from './nodes/trouble.ts'
 import { PayerGroup } from './payers/payer-group.ts'
 import { type Side, withDb } from './sides.ts'
 import { createStrangers } from './strangers.ts'
 import { createTurns, type Turns } from './turns.ts'
-import { createChainFaults } from './chain-faults.ts'
 
 const STEP_MS = 120
 const WAVE = 25
@@ -130,7 +130,14 @@ async function createFaults(payers: PayerGroup, { setup, side, random, nodes }: 
         refusedBatches: sum((node) => node.refusedBatches),
       }
       const refusals = side.operator === null ? {} : { keyRefusals: payers.refusals }
-      return { kills, ...lost, ...Object.fromEntries(troubles), ...chainFaults.counts, ...strangers.counts, ...refusals }
+      return {
+        kills,
+        ...lost,
+        ...Object.fromEntries(troubles),
+        ...chainFaults.counts,
+        ...strangers.counts,
+        ...refusals,
+      }
     },
   }
 }

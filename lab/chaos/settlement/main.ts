@@ -6,11 +6,11 @@ import { privateKeyToAccount } from 'viem/accounts'
 import type { Progress } from '../../../scripts/setup/progress.mjs'
 import { newRecipient, type Owed } from '../../settlement/payouts.ts'
 import { type Setup, startSetup } from '../../settlement/setup.ts'
+import { SLOTS_IN_AN_EPOCH } from './chain-faults.ts'
+import { type ChaosResult, runChaos } from './chaos-run.ts'
 import { judge, type Verdict } from './checker.ts'
 import { checkRecord, readGasMoney } from './record.ts'
 import { controlSide, engineSide, type Side } from './sides.ts'
-import { runChaos, type ChaosResult } from './chaos-run.ts'
-import { SLOTS_IN_AN_EPOCH } from './chain-faults.ts'
 
 /** Seconds within which the engine settles again after the last fault. */
 const SETTLES_AGAIN_WITHIN = 60

@@ -32,6 +32,8 @@ function failIfHopeless(draft: PaymentDraft, read: Attempt): void {
   const { payment, attempts } = draft.state
   const isOnlyWay = payment.provider !== null && payment.fallback === 'none'
   const isRefused = read.failureCode === 'verification_failed' && read.status === 'declined'
-  const isNothingElse = attempts.every((attempt) => !canStillBePaid(attempt.status) && !isOwedToBuyer(toAccount(attempt)))
+  const isNothingElse = attempts.every(
+    (attempt) => !canStillBePaid(attempt.status) && !isOwedToBuyer(toAccount(attempt)),
+  )
   if (isRefused && isOnlyWay && isNothingElse && isOpen(payment.status)) draft.setPayment({ closedAs: 'failed' })
 }

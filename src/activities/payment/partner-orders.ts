@@ -1,6 +1,6 @@
 import { loadPayment, type PaymentWithNews } from '../../db/payments/payments.ts'
 import { derive } from '../../domain/payment/derived.ts'
-import { mayReturnTwice, isOwedToBuyer } from '../../domain/payment/funds/account.ts'
+import { isOwedToBuyer, mayReturnTwice } from '../../domain/payment/funds/account.ts'
 import { findOwnAccount } from '../../domain/payment/funds/funds.ts'
 import { toAccount, toFunds } from '../../domain/payment/funds/stored-funds.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'

@@ -5,9 +5,9 @@ import { type Envelope, type Lane, LeaseLostError } from '../../domain/settlemen
 import { createMinutely, RETAINED_STATES, type SettlementDeps } from '../context.ts'
 import { type BlockMemo, createBlockMemo } from './block-memo.ts'
 import { chooseFees } from './fees.ts'
+import { STRANDED_BLOCKS, STRANDED_MS } from './rescue.ts'
 import { createRound, type LaneRound } from './round.ts'
 import { type ChainView, resumeEnvelope, type Sender } from './sender.ts'
-import { STRANDED_BLOCKS, STRANDED_MS } from './rescue.ts'
 
 /** A wallet that sends transactions. `oneMore`: the maximum wei that one transaction can cost. */
 export type LaneWallet = {

@@ -1,7 +1,7 @@
 import type { Sweep } from '../../domain/settlement/deposit.ts'
 import type { SignedPayout, TopUpRefusal } from '../../domain/settlement/payout.ts'
-import { type Sender, sendBatch, sendSweeps, sendTopUp, type TopUp, TRANSFER_GAS } from './sender.ts'
 import type { Stuck } from './rescue.ts'
+import { type Sender, sendBatch, sendSweeps, sendTopUp, type TopUp, TRANSFER_GAS } from './sender.ts'
 
 export type LaneRound = {
   /** Envelopes that other lanes should carry too: the lane is stopped, or its lowest envelope does not get through. */

@@ -18,8 +18,8 @@ import { isRecent, type SettlementDeps } from '../context.ts'
 import { createSweepAuthorization } from '../deposits/sweep-authorization.ts'
 import type { Block, FeeHistory } from '../rpc/node.ts'
 import type { SendOutcome } from '../rpc/send-outcome.ts'
-import { atMost, bumpFees, cheaper, chooseFees, type Fees, isOverdue, leastPrice } from './fees.ts'
 import type { Doubts } from './doubts.ts'
+import { atMost, bumpFees, cheaper, chooseFees, type Fees, isOverdue, leastPrice } from './fees.ts'
 
 export type ChainView = Pick<Lead, 'lease' | 'lanes'> & {
   readonly head: Block

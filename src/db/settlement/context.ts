@@ -3,8 +3,8 @@ import type { RecordedDeposit } from '../../domain/settlement/deposit.ts'
 import type {
   BalanceDifference,
   GasSpent,
-  StoppedPayout,
   Settlement,
+  StoppedPayout,
   TreasuryMovement,
   VoidProof,
 } from '../../domain/settlement/payout.ts'

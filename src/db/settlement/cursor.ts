@@ -16,7 +16,10 @@ const lost = ({ epoch }: Lease): LeaseLostError => new LeaseLostError(`another e
 
 /** Locks the cursor for this transaction. Throws LeaseLostError if another engine leads. */
 export async function fence(context: JournalContext, tx: Tx, lease: Lease): Promise<void> {
-  const owned = await execute(tx, sql`select 1 from chain_cursor where ${here(context)} and ${isOwned(lease)} for update`)
+  const owned = await execute(
+    tx,
+    sql`select 1 from chain_cursor where ${here(context)} and ${isOwned(lease)} for update`,
+  )
   if (owned !== 1) throw lost(lease)
 }
 

@@ -1,7 +1,12 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import type { MicroUsdc } from '../../domain/money.ts'
-import { PAYOUT_STOP_REASONS, type PayoutStopReason, PAYOUT_STATES, type PayoutState } from '../../domain/settlement/payout.ts'
+import {
+  PAYOUT_STATES,
+  PAYOUT_STOP_REASONS,
+  type PayoutState,
+  type PayoutStopReason,
+} from '../../domain/settlement/payout.ts'
 import { payoutNonce } from '../../evm/payout-nonce.ts'
 import { execute, many, maybeOne, type Queryable, type Statement, sql, type Tx } from '../db.ts'
 

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import {
-  PAYOUT_STOP_REASONS,
-  type StoppedPayout,
   PAYOUT_STATES,
+  PAYOUT_STOP_REASONS,
   type Payout,
   type PayoutSignature,
   type SignedPayout,
+  type StoppedPayout,
 } from '../../domain/settlement/payout.ts'
 import { execute, many, one, type Queryable, type Statement, sql, type Tx } from '../db.ts'
 import { type FailedHook, isInScope, type JournalContext } from './context.ts'
@@ -203,10 +203,7 @@ export type StopResult = 'stopped' | 'unchanged' | FailedHook
  * payout that is still short of funds is not announced again. One whose hook throws stays as it was, is tried again
  * after half a minute, and delays no other; nor does one that another transaction has locked.
  */
-export async function stop(
-  context: JournalContext,
-  stopped: StoppedPayout,
-): Promise<StopResult> {
+export async function stop(context: JournalContext, stopped: StoppedPayout): Promise<StopResult> {
   const { paymentId } = stopped
   try {
     return (await context.db.transaction((tx) => stopIn(tx, context, stopped))) ? 'stopped' : 'unchanged'

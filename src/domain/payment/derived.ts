@@ -1,4 +1,12 @@
-import { type Account, freeUnits, hasOtherToken, mayReturnTwice, isEnough, isOdd, isOwedToBuyer } from './funds/account.ts'
+import {
+  type Account,
+  freeUnits,
+  hasOtherToken,
+  isEnough,
+  isOdd,
+  isOwedToBuyer,
+  mayReturnTwice,
+} from './funds/account.ts'
 import { type Funds, findOwnAccount, findSoldAccount, getExcess } from './funds/funds.ts'
 import { findMoneyStep, isWaiting } from './funds/money-step.ts'
 import { isSilent, listReasons } from './funds/review.ts'
@@ -60,10 +68,10 @@ function computeUnpaidStatus({ status }: Payment, funds: Funds): PaymentStatus {
     const isStopped = isWaiting(findMoneyStep({ ...funds, accounts: asked })) || listReasons(funds).stops.length > 0
     return isStopped ? 'under_review' : 'processing'
   }
-  if (!isClosed(status) && accounts.some((account) => account.back !== 'no' && isOwedToBuyer(account))) return 'under_review'
-  if (closed !== null) return closed
-  if (accounts.some((account) => isOdd(account) || hasOtherToken(account) || isStopped(account)))
+  if (!isClosed(status) && accounts.some((account) => account.back !== 'no' && isOwedToBuyer(account)))
     return 'under_review'
+  if (closed !== null) return closed
+  if (accounts.some((account) => isOdd(account) || hasOtherToken(account) || isStopped(account))) return 'under_review'
   if (accounts.some(({ report }) => report === 'confirming')) return 'processing'
   return accounts.length === 0 ? 'created' : 'pending'
 }

@@ -3,14 +3,7 @@ import { formatAmount, formatUsdc } from '../money.ts'
 import { type Account, freeUnits, hasOtherToken, isOdd } from './funds/account.ts'
 import { listAnswers, withAnswer } from './funds/answer.ts'
 import { type Funds, findFittingSale, findOwnAccount, findSoldAccount, getExcess, getLoss } from './funds/funds.ts'
-import {
-  type AskReason,
-  isSilent,
-  isUnknownLoss,
-  listReasons,
-  type StopReason,
-  waitsAsExcess,
-} from './funds/review.ts'
+import { type AskReason, isSilent, isUnknownLoss, listReasons, type StopReason, waitsAsExcess } from './funds/review.ts'
 import { isClosed } from './payment.ts'
 import type { Attempt, Misfit, Payment, PaymentWithAttempts, Review } from './payment-object.ts'
 

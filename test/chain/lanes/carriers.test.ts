@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { LocalAccount } from 'viem/accounts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { releaseLane } from '../../../src/db/settlement/operator.ts'
-import { stopPayout, requestVoid } from '../../../src/db/settlement/payouts.ts'
+import { requestVoid, stopPayout } from '../../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { type Act, abandon } from '../../../src/operator/payouts.ts'
 import { createFixture, createSettings, type Fixture, newAddress, type Queued, TOKEN } from '../fixture.ts'

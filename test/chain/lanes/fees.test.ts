@@ -198,7 +198,9 @@ describe('Nodes with a limit for the fee', () => {
       await blocks(450n, 4)
       await runner.tick()
     }
-    expect((await attempts()).some(({ last_answer }) => last_answer.startsWith('too_expensive: tx fee (1.68'))).toBe(true)
+    expect((await attempts()).some(({ last_answer }) => last_answer.startsWith('too_expensive: tx fee (1.68'))).toBe(
+      true,
+    )
     await cheap(runner)
     await allSettled(queued)
   })

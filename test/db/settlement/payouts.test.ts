@@ -5,12 +5,12 @@ import type { SettlementHooks } from '../../../src/db/settlement/context.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { readChainCursor, readLanes, readQueue } from '../../../src/db/settlement/observer/standing.ts'
 import {
-  stopPayout,
   type NewPayout,
   queuePayout,
   readPayout,
-  resumePayout,
   requestVoid,
+  resumePayout,
+  stopPayout,
 } from '../../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import { payoutNonce } from '../../../src/evm/payout-nonce.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { summarizeStanding } from '../../../src/domain/settlement/answer.ts'
 import type { Standing } from '../../../src/domain/settlement/standing.ts'
-import { CHAIN, CURSOR, FUNDING, stopped, OPEN_LANE, QUEUED, WELL } from './well.ts'
+import { CHAIN, CURSOR, FUNDING, OPEN_LANE, QUEUED, stopped, WELL } from './well.ts'
 
 const IDLE: Partial<Standing> = { queue: [], settled: { count: 0, secondsAgo: 50 } }
 

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals'
 import {
   describeTransfer,
-  PAYOUT_STOP_REASONS,
   LeaseLostError,
   PASSING_STOPS,
   PAYOUT_STATES,
+  PAYOUT_STOP_REASONS,
 } from '../../../src/domain/settlement/payout.ts'
 
 test('the states and stop reasons of a payout are those that rows have stored', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { ABANDONED, describeTransfer, type TreasuryLog } from '../../../src/domain/settlement/payout.ts'
 import type { Standing } from '../../../src/domain/settlement/standing.ts'
 import { ageText, findTroubles } from '../../../src/domain/settlement/troubles.ts'
-import { CHAIN, CURSOR, FUNDING, stopped, LANE, OPEN_LANE, part, QUEUED, TREASURY, WELL } from './well.ts'
+import { CHAIN, CURSOR, FUNDING, LANE, OPEN_LANE, part, QUEUED, stopped, TREASURY, WELL } from './well.ts'
 
 const kinds = (fields: Partial<Standing>) =>
   findTroubles({ ...WELL, ...fields }).map(({ kind, stops }) => (stops ? `${kind}!` : kind))
@@ -79,9 +79,7 @@ describe('The chain', () => {
         kind: 'not_final',
         stops: true,
         what: 'the chain has finalized no block for 2 min: the last one is 1000, its newest block is 1010',
-        todo: expect.stringMatching(
-          /^Wait: the finality of the chain itself stalls, which no restart of workers/,
-        ),
+        todo: expect.stringMatching(/^Wait: the finality of the chain itself stalls, which no restart of workers/),
       },
     ])
     expect(stuck({}, null).at(-1)?.todo).toBe('Fix the nodes: the list below shows what each of them returns.')
@@ -188,7 +186,11 @@ describe('The lanes', () => {
 
 describe('USDC in treasuries', () => {
   const treasury = (micro: bigint | null) => ({ ...CHAIN, treasuries: [{ wallet: TREASURY, micro }] })
-  const wants = (state: 'stopped' | 'queued' | 'authorized', micro = '30000000') => ({ treasury: TREASURY, state, micro })
+  const wants = (state: 'stopped' | 'queued' | 'authorized', micro = '30000000') => ({
+    treasury: TREASURY,
+    state,
+    micro,
+  })
 
   test('a treasury that has less than the queued payouts is named with both sums', () => {
     const wanting = [wants('queued', '20000000'), wants('authorized', '10000000')]
@@ -219,7 +221,10 @@ describe('USDC in treasuries', () => {
     })
     expect(kinds({ ...low, queue: [stopped('funds'), QUEUED] })).toEqual(['treasury_low'])
     // A payout that an operator has stopped does not move either.
-    expect(kinds({ ...low, queue: [stopped('funds'), stopped('operator')] })).toEqual(['treasury_low!', 'payout_stopped'])
+    expect(kinds({ ...low, queue: [stopped('funds'), stopped('operator')] })).toEqual([
+      'treasury_low!',
+      'payout_stopped',
+    ])
   })
 
   test('a treasury without a report of any node is no trouble', () => {

@@ -1,8 +1,8 @@
 import type { Owed } from '../../../settlement/payouts.ts'
 import type { Setup } from '../../../settlement/setup.ts'
 import type { LossyNode } from '../nodes/lossy-proxy.ts'
-import { createPayerProcess, type PayerProcess } from './payer-process.ts'
 import { type Side, withDb } from '../sides.ts'
+import { createPayerProcess, type PayerProcess } from './payer-process.ts'
 
 /** Chance that one signature is refused: as by a key service on a bad day. */
 const REFUSAL_CHANCE = 0.03

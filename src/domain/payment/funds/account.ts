@@ -51,7 +51,8 @@ export const isOnChain = ({ asset }: Pick<Account, 'asset'>): boolean => asset =
 export const isDust = (account: Pick<Account, 'asset'>, units: bigint): boolean =>
   isOnChain(account) && units < DUST_MICRO
 
-export const isOwedToBuyer = (account: Account): boolean => freeUnits(account) > 0n && !isDust(account, freeUnits(account))
+export const isOwedToBuyer = (account: Account): boolean =>
+  freeUnits(account) > 0n && !isDust(account, freeUnits(account))
 
 /** True if the partner was asked to give the money back before the buyer got it from elsewhere. */
 export const mayReturnTwice = ({ back, outside }: Pick<Account, 'back' | 'outside'>): boolean =>

@@ -90,11 +90,13 @@ const hasNoMoney = (account: Account): boolean =>
 
 /** Records a loss, or that there is nothing to give back. It ends a payment without money. */
 function writeOff(funds: Funds): Funds {
-  const accounts = funds.accounts.map((account): Account => ({
-    ...account,
-    misfit: isOddWithNothing(funds, account) || hasOtherToken(account) ? 'none' : account.misfit,
-    writtenOff: getLoss(funds, account),
-  }))
+  const accounts = funds.accounts.map(
+    (account): Account => ({
+      ...account,
+      misfit: isOddWithNothing(funds, account) || hasOtherToken(account) ? 'none' : account.misfit,
+      writtenOff: getLoss(funds, account),
+    }),
+  )
   const closed = isHopeless(funds) ? 'failed' : funds.closed
   return { ...funds, accounts, closed, agreed: funds.payout === 'paid' ? namePayout(funds.paidOut) : funds.agreed }
 }
@@ -104,7 +106,9 @@ function writeOff(funds: Funds): Funds {
  * again, like one that is released: all checks before the first hand-over are made again.
  */
 function settle(funds: Funds): Funds {
-  const accounts = funds.accounts.map((account) => (isOdd(account) ? { ...account, misfit: 'accepted' as const } : account))
+  const accounts = funds.accounts.map((account) =>
+    isOdd(account) ? { ...account, misfit: 'accepted' as const } : account,
+  )
   const payout = funds.payout === 'stopped' ? 'none' : funds.payout
   const settled = { ...funds, stuck: null, payout, accounts }
   const own = findOwnAccount(settled)

@@ -1,4 +1,4 @@
-import { type Account, freeUnits, isDust, isEnough, isSellable, isOwedToBuyer, positive } from './account.ts'
+import { type Account, freeUnits, isDust, isEnough, isOwedToBuyer, isSellable, positive } from './account.ts'
 
 /** The payment's own money, the excess, the shortage and the loss are computed from these facts, never stored. */
 

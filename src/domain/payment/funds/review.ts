@@ -1,5 +1,5 @@
 import { isWithinPercent } from '../../money.ts'
-import { type Account, hasOtherToken, mayReturnTwice, isEnough, isOdd, isOwedToBuyer } from './account.ts'
+import { type Account, hasOtherToken, isEnough, isOdd, isOwedToBuyer, mayReturnTwice } from './account.ts'
 import {
   type Funds,
   findFittingSale,
@@ -76,7 +76,8 @@ function isFillFar(funds: Funds): boolean {
 
 /** True if a running payment needs, or a void payment still has, money that waits for the partner's report. */
 function waitsForPartner(funds: Funds, report: 'withheld' | 'confirming'): boolean {
-  if (funds.payout === 'void') return funds.accounts.some((account) => account.report === report && isOwedToBuyer(account))
+  if (funds.payout === 'void')
+    return funds.accounts.some((account) => account.report === report && isOwedToBuyer(account))
   if (funds.payout !== 'none') return false
   const sold = findSoldAccount(funds)
   if (sold !== null) return sold.report === report

@@ -32,7 +32,11 @@ const misfit = { why: 'amount', status: 'paid', amount: { minor: '1', currency: 
 
 describe('An account of a stored attempt', () => {
   test.each<[string, Attempt, Partial<Account>]>([
-    ['an order in EUR', attempt({ status: 'on_hold', held: '5' }), { asset: 'EUR', asked: 10_000n, report: 'withheld' }],
+    [
+      'an order in EUR',
+      attempt({ status: 'on_hold', held: '5' }),
+      { asset: 'EUR', asked: 10_000n, report: 'withheld' },
+    ],
     ['USDC at an address', usdcAttempt(), { asset: 'USDC', asked: 110_000_000n }],
     ['USDC that nobody was asked for yet', usdcAttempt({ askedMicro: null }), { asked: 0n }],
     ['what does not match', attempt({ misfit }), { misfit: 'odd' }],

@@ -59,10 +59,16 @@ const PLANTED: readonly (readonly [string, Partial<Model>])[] = [
         answer.say === 'give_back' && answer.outside === true ? funds : MODEL.answered(funds, answer),
     },
   ],
-  ['another token at the address is never seen', seeing((account) => (hasOtherToken(account) ? { ...account, misfit: 'none' } : account))],
+  [
+    'another token at the address is never seen',
+    seeing((account) => (hasOtherToken(account) ? { ...account, misfit: 'none' } : account)),
+  ],
   ['what was given back once is settled again', seeing((account) => ({ ...account, returned: false }))],
   ['money that is on its way back is settled', seeing((account) => ({ ...account, back: 'no' }))],
-  ['an odd order is settled like any other', seeing((account) => (isOdd(account) ? { ...account, misfit: 'none' } : account))],
+  [
+    'an odd order is settled like any other',
+    seeing((account) => (isOdd(account) ? { ...account, misfit: 'none' } : account)),
+  ],
   [
     'withheld money counts as paid',
     seeing((account) => (account.report === 'withheld' ? { ...account, report: 'paid' } : account)),

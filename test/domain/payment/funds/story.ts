@@ -1,5 +1,11 @@
 import { isWithinPercent } from '../../../../src/domain/money.ts'
-import { type Account, freeUnits, hasOtherToken, isSellable, type Report } from '../../../../src/domain/payment/funds/account.ts'
+import {
+  type Account,
+  freeUnits,
+  hasOtherToken,
+  isSellable,
+  type Report,
+} from '../../../../src/domain/payment/funds/account.ts'
 import { type Answer, listAnswers, withAnswer } from '../../../../src/domain/payment/funds/answer.ts'
 import {
   type Funds,
