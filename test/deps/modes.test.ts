@@ -303,7 +303,7 @@ describe('activities', () => {
         payouts: {
           getTreasury: () => `0x${'b'.repeat(40)}`,
           queue: (payout) => (asked.push('queue'), payoutInsert(payout)),
-          hold: async () => asked.push('hold') > 0,
+          stop: async () => asked.push('stop') > 0,
           void: async () => {
             asked.push('void')
             return 'voiding'
@@ -583,7 +583,7 @@ describe('settlement', () => {
       expect((await journal().readUnswept({ after: '', limit: 10 })).map(({ paymentId }) => paymentId)).toEqual([
         own.id,
       ])
-      const movement = { chainId: 31337, direction: 'in', micro: '1000000', treasury: TREASURY } as const
+      const movement = { chainId: 31337, direction: 'in', fate: 'final', micro: '1000000', treasury: TREASURY } as const
       const from = (counterparty: Hex) => ({ ...movement, counterparty, txHash: hash(1), logIndex: 0, blockNumber: 1 })
       expect(await db.transaction((tx) => finishSweep(tx, from(theirs!)))).toBeNull()
       expect(await db.transaction((tx) => finishSweep(tx, from(mine!)))).toBe(own.id)

@@ -70,6 +70,11 @@ const OUTVOTED = 'a quorum of other nodes says something else'
 type Rest = { readonly ms: number; readonly until: number }
 const NO_REST: Rest = { ms: 0, until: NEVER }
 
+function extendRest(rest: Rest, forMs: number, now: number): Rest {
+  const ms = Math.min(LONGEST_REST_MS, Math.max(forMs, rest === NO_REST ? FIRST_REST_MS : rest.ms * 2))
+  return { ms, until: now + ms }
+}
+
 export function createHealth({ name, now, warn }: HealthOptions): Health {
   const calls: Record<string, number> = {}
   const lacks = createLacks({ name, now, warn })
@@ -89,8 +94,7 @@ export function createHealth({ name, now, warn }: HealthOptions): Health {
 
   function beginRest(forMs: number, reason: string): void {
     if (rest === NO_REST) warn({ node: name, why: reason }, 'a node gives no answer that can be used: it is asked less')
-    const ms = Math.min(LONGEST_REST_MS, Math.max(forMs, rest === NO_REST ? FIRST_REST_MS : rest.ms * 2))
-    rest = { ms, until: now() + ms }
+    rest = extendRest(rest, forMs, now())
     why = reason
   }
 
