@@ -84,8 +84,7 @@ export function createHealth({ name, now, warn }: HealthOptions): Health {
   let [leftOutUntil, failedAt] = [NEVER, NEVER]
   let why: string | null = null
   let wrongAt: number[] = []
-  let latencyMs: number | null = null
-  let head: number | null = null
+  let [latencyMs, head]: [number | null, number | null] = [null, null]
 
   const count = (method: string): void => void (calls[method] = (calls[method] ?? 0) + 1)
   const leftOut = (): boolean => now() < leftOutUntil
