@@ -44,9 +44,11 @@ export const LIVE_ENVIRONMENT = {
   KEYSTORE_PASSWORD: password,
   RELAYER_KEYS: randomKey(),
   RECEIPT_KEY: random(),
+  PLATFORM_NAME: 'Quayline Payments',
+  IMPRINT_URL: 'https://pinrail.example/imprint',
   STATUS_PAGE_URL: 'https://status.pinrail.example',
   PRIVACY_URL: 'https://pinrail.example/privacy',
   TERMS_URL: 'https://pinrail.example/terms',
-  CONTACT_EMAIL: 'help@pinrail.example',
+  SUPPORT_EMAIL: 'help@pinrail.example',
   PARTNER_NAMES: 'wallet_app:Velanto,card_partner:Cardora,local_partner:Indora',
 } as const satisfies Record<string, string>

@@ -13,6 +13,7 @@ import type { NewDigest } from '../db/merchants/api-keys.ts'
 import type { ApiRequest } from '../db/merchants/requests.ts'
 import type { IdKind } from '../domain/ids.ts'
 import type { ReadCallback } from '../domain/payment/partner.ts'
+import type { Platform } from '../domain/platform.ts'
 import type { HealthCheck } from '../runtime/health.ts'
 import type { Logger } from '../runtime/log.ts'
 import { createDurations } from '../runtime/metrics.ts'
@@ -20,7 +21,6 @@ import type { Registry } from '../runtime/registry.ts'
 import type { Tracing } from '../runtime/traces.ts'
 import type { DeliveryWorkflows, SkipDeliveryTime } from '../temporal/deliveries.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
-import type { OperatorPages } from '../web/kit/site-page.tsx'
 import { answerHeaders } from '../web/page-headers.ts'
 import type { TargetRules } from '../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
@@ -41,6 +41,7 @@ import { callbackRouter } from './routes/callbacks.ts'
 import { type CheckoutDeps, createCheckoutRouter } from './routes/checkout/checkout.ts'
 import { healthRouter } from './routes/health.ts'
 import { createPublicLinkRouter } from './routes/links/public.ts'
+import type { LogoFile } from './routes/logos.ts'
 import { onlyOurAddress } from './routes/our-address.ts'
 import type { RateBook } from './routes/prices.ts'
 import { receiptsRouter } from './routes/receipts.ts'
@@ -84,7 +85,9 @@ export type ApiDeps = {
   readonly clock: () => number
   /** Null if it is not known. */
   readonly otherModeUrl: string | null
-  readonly operatorPages: OperatorPages
+  readonly platform: Platform
+  /** The file of `platform.logo`. Null without one. */
+  readonly platformLogo: LogoFile | null
   /** The demo merchant, who signs in with one press. Null if there is none. */
   readonly demoEmail: string | null
   /** Null except with `npm start`. */
@@ -126,7 +129,8 @@ export function createApp(deps: ApiDeps): Express {
   app.use(createCheckoutRouter(checkoutDeps(deps, deps.simulate === null ? null : own)))
   app.use(createPublicLinkRouter(own))
   app.use(createSiteRouter(own))
-  const docs = createDocsSite({ operations: OPERATIONS, publicUrl: deps.publicUrl, testUrl: guideOrigin(deps) })
+  const { platform, publicUrl } = deps
+  const docs = createDocsSite({ platform, operations: OPERATIONS, publicUrl, testUrl: guideOrigin(deps) })
   app.use(referenceRouter(docs))
   app.use(receiptsRouter(deps, docs))
   app.use((request: Request) => {
@@ -228,6 +232,8 @@ function checkoutDeps(deps: ApiDeps, simulating: CheckoutDeps['simulating']): Ch
   return {
     simulating,
     db: deps.db,
+    platform: deps.platform,
+    platformLogo: deps.platformLogo,
     rates: deps.rates,
     openPages: deps.openPages,
     openAttempt: (paymentId, request) => deps.workflows.openAttempt(paymentId, request),

@@ -5,6 +5,7 @@ import { databaseShape, migrationShape } from './database.ts'
 import { codecKeys, codecToken, retiredShape } from './keys.ts'
 import type { Problem } from './live.ts'
 import { MISTAKEN_TOKENS } from './mistaken-tokens.ts'
+import { platformShape } from './platform.ts'
 import { accountsShape, partnersShape } from './partners.ts'
 import { mailboxShape, mailShape, origin, peopleShape } from './people.ts'
 import { ConfigurationError, type Environment, findProblems, read, withFiles } from './read.ts'
@@ -78,6 +79,7 @@ const commonSchema = z.object({
   ...partnersShape,
   CONVERTER_URL: url,
   CONVERTER_SECRET: secret,
+  ...platformShape,
   ...tracesShape,
 })
 

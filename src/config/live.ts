@@ -250,11 +250,11 @@ const RULES: readonly Rule[] = [
     const must = missingNames(Array.isArray(names) ? names.map(String) : [])
     return must === null ? [] : problem('PARTNER_NAMES', `${must}: buyers read them`)
   },
-  ...['STATUS_PAGE_URL', 'PRIVACY_URL', 'TERMS_URL', 'CONTACT_EMAIL'].map(
+  ...['STATUS_PAGE_URL', 'PRIVACY_URL', 'TERMS_URL', 'SUPPORT_EMAIL'].map(
     (name): Rule =>
       (settings) =>
         name in settings && settings[name] === undefined
-          ? problem(name, 'must be set: the home page names it, and people look for it there')
+          ? problem(name, 'must be set: every page names it, and people look for it there')
           : [],
   ),
   // The api has no SMTP_URL: only the worker's schema requires it.
@@ -272,6 +272,7 @@ const RULES: readonly Rule[] = [
   ),
   about('TELEGRAM_API_URL', publicUrl),
   about('STATUS_PAGE_URL', publicUrl),
+  about('IMPRINT_URL', publicUrl),
   about('PRIVACY_URL', publicUrl),
   about('TERMS_URL', publicUrl),
   about('DEMO_SIGN_IN', () => 'must not be set: anybody could enter'),

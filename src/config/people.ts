@@ -49,14 +49,6 @@ export const peopleShape = {
   COUNTRY_DATABASE: z.string().min(1).optional(),
   /** The deployment of the other mode: the dashboard's link to it. */
   OTHER_MODE_URL: origin.optional(),
-  /** The operator's page with the state of the service. The home page links to it. Live mode needs it. */
-  STATUS_PAGE_URL: z.url().optional(),
-  /** The operator's privacy notice. Live mode needs it. */
-  PRIVACY_URL: z.url().optional(),
-  /** The operator's terms of service. Live mode needs them. */
-  TERMS_URL: z.url().optional(),
-  /** E-mail address at which people reach the operator. Live mode needs it. */
-  CONTACT_EMAIL: z.email().optional(),
   /** Lets whoever opens the sign-in page enter as this person with one press. Refused in live mode. */
   DEMO_SIGN_IN: z.email().optional(),
   /**

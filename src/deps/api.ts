@@ -8,6 +8,7 @@ import { createDownPartners, type DownPartnersOfProcess } from '../api/live/down
 import { createOpenPages } from '../api/live/open-pages.ts'
 import type { ApiConfig } from '../config/config.ts'
 import { createLocate } from '../config/countries.ts'
+import { readPlatform } from '../config/platform.ts'
 import { splitSecrets } from '../config/secret.ts'
 import type { Db } from '../db/db.ts'
 import { addToLimits, forgetLimits } from '../db/limits.ts'
@@ -31,6 +32,7 @@ import { traceWorkflows } from '../temporal/traces.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { createLocalInbox } from './inbox.ts'
+import { readPlatformLogo } from './platform-logo.ts'
 import {
   type Composed,
   connectConverter,
@@ -111,7 +113,7 @@ export async function composeApi(
     down: down.now,
     partners: partnerNames(config),
     otherModeUrl: config.OTHER_MODE_URL ?? null,
-    operatorPages: readOperatorPages(config),
+    ...composePlatform(config),
     ...localParts(config),
     clock,
     newId,
@@ -138,13 +140,10 @@ export async function composeApi(
   }
 }
 
-/** Null: the pages show no link. */
-const readOperatorPages = (config: ApiConfig) => ({
-  status: config.STATUS_PAGE_URL ?? null,
-  terms: config.TERMS_URL ?? null,
-  privacy: config.PRIVACY_URL ?? null,
-  contact: config.CONTACT_EMAIL ?? null,
-})
+function composePlatform(config: ApiConfig): Pick<ApiDeps, 'platform' | 'platformLogo'> {
+  const platformLogo = config.PLATFORM_LOGO === undefined ? null : readPlatformLogo(config.PLATFORM_LOGO)
+  return { platform: { ...readPlatform(config), logo: platformLogo?.name ?? null }, platformLogo }
+}
 
 const readTolerances = (config: ApiConfig) => ({
   tolerancePercent: config.UNDERPAYMENT_TOLERANCE_PERCENT,

@@ -1,4 +1,5 @@
 import nodemailer from 'nodemailer'
+import { listAddresses, type Platform } from '../domain/platform.ts'
 
 export type Mail = {
   /** The same at every try, so that a mailbox that receives a mail twice can recognize it. */
@@ -20,7 +21,10 @@ export type MailSender = {
 const CONNECT_MS = 10_000
 const ANSWER_MS = 20_000
 
-export function createMailSender({ url, from }: { url: string; from: string }): MailSender {
+type Options = { readonly url: string; readonly from: string; readonly platform: Platform }
+
+export function createMailSender({ url, from, platform }: Options): MailSender {
+  const foot = composeFoot(platform)
   const transport = nodemailer.createTransport({
     url,
     pool: true,
@@ -39,7 +43,7 @@ export function createMailSender({ url, from }: { url: string; from: string }): 
         from,
         to: { name: '', address: to },
         subject,
-        text,
+        text: `${text}${foot}`,
         messageId: `<${id}@pinrail.mail>`,
         // RFC 3834: holiday notices must not answer.
         headers: { 'auto-submitted': 'auto-generated' },
@@ -47,4 +51,9 @@ export function createMailSender({ url, from }: { url: string; from: string }): 
     },
     close: () => transport.close(),
   }
+}
+
+/** The line before it lets mail programs set the foot apart (RFC 3676, 4.3). */
+function composeFoot(platform: Platform): string {
+  return ['', '-- ', platform.name, ...listAddresses(platform).map(({ address }) => address), ''].join('\n')
 }

@@ -18,6 +18,12 @@ export type Preflight = {
   readonly give?: ((name: string, value: unknown) => void) | undefined
 }
 
+/** Variables without which live mode starts, although an operator probably wants them. */
+const ADVICE: readonly Problem[] = [
+  { name: 'IMPRINT_URL', must: 'should be set: many countries require a page that says who you are' },
+  { name: 'PLATFORM_NAME', must: 'should be set: pages, mails and receipts show the name Pinrail' },
+]
+
 /**
  * Asks no node and no Temporal, but reads the database's settings, opens the keystores, and asks key services for the
  * addresses of their keys. Returns 0 if API and worker would start in live mode.
@@ -27,7 +33,9 @@ export async function preflight({ env, say, give = () => undefined }: Preflight)
   const variables = env ?? ENVIRONMENT
   const problems = [...found, ...(await keyProblems(variables)), ...(await databaseProblems(variables, found))]
   give('problems', problems)
-  for (const { name, must } of problems) say(`${name}: ${must}`)
+  const advice = ADVICE.filter(({ name }) => !variables[name])
+  give('advice', advice)
+  for (const { name, must } of [...problems, ...advice]) say(`${name}: ${must}`)
   say(problems.length === 0 ? 'ready for live mode' : `${problems.length} to fix before live mode`)
   return problems.length === 0 ? 0 : 1
 }

@@ -1,8 +1,9 @@
 import { METHOD_LABELS, PROVIDERS, type Provider, type ProviderUsed } from '../domain/methods.ts'
 import { FEE_PERCENT, formatAmount, type Money } from '../domain/money.ts'
+import type { Platform } from '../domain/platform.ts'
 import { curlText } from './kit/curl.tsx'
 import { Icon, type IconName } from './kit/icon.tsx'
-import { Main, type OperatorPages, renderSitePage } from './kit/site-page.tsx'
+import { Main, renderSitePage } from './kit/site-page.tsx'
 import { Table } from './kit/table.tsx'
 
 export type HomeView = {
@@ -10,10 +11,10 @@ export type HomeView = {
   readonly publicUrl: string
   /** True if buyers can pay in USDC here. */
   readonly crypto: boolean
-  readonly pages: OperatorPages
+  readonly platform: Platform
 }
 
-export function renderHome({ testMode, publicUrl, crypto, pages }: HomeView): string {
+export function renderHome({ testMode, publicUrl, crypto, platform }: HomeView): string {
   const ways = Object.values(PROVIDERS).filter(({ name }) => crypto || name !== 'crypto')
   const children = (
     <Main>
@@ -41,7 +42,7 @@ export function renderHome({ testMode, publicUrl, crypto, pages }: HomeView): st
       <Coverage ways={ways} />
     </Main>
   )
-  return renderSitePage({ title: 'Charge in fiat money, receive USDC', look: 'home', pages, children })
+  return renderSitePage({ platform, title: 'Charge in fiat money, receive USDC', look: 'home', children })
 }
 
 const STEPS = [

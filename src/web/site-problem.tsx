@@ -1,4 +1,6 @@
-import { ContactSupport, Main, type OperatorPages, renderSitePage } from './kit/site-page.tsx'
+import type { Platform } from '../domain/platform.ts'
+import { ContactSupport } from './kit/platform-links.tsx'
+import { Main, renderSitePage } from './kit/site-page.tsx'
 
 export type SiteProblemName =
   | 'bad_request'
@@ -38,7 +40,7 @@ const WORDS: Readonly<Record<SiteProblemName, readonly [string, string]>> = {
 }
 
 /** Renders the page for a form that was sent to another host name. `page` is the URL of the form's page. */
-export function renderOtherAddress(page: string): string {
+export function renderOtherAddress(platform: Platform, page: string): string {
   const title = 'This site has another address'
   const children = (
     <Main narrow look="gap">
@@ -48,12 +50,12 @@ export function renderOtherAddress(page: string): string {
       </p>
     </Main>
   )
-  return renderSitePage({ title, children })
+  return renderSitePage({ platform, title, children })
 }
 
 export function renderSiteProblem(
   problem: SiteProblemName,
-  { status, requestId, pages }: { status: number; requestId: string; pages: OperatorPages },
+  { status, requestId, platform }: { status: number; requestId: string; platform: Platform },
 ): string {
   const [title, text] = WORDS[problem]
   const children = (
@@ -71,10 +73,10 @@ export function renderSiteProblem(
       </p>
       {status >= 500 && (
         <p class="hint">
-          <ContactSupport contact={pages.contact} /> with the request id <code>{requestId}</code>
+          <ContactSupport platform={platform} /> with the request id <code>{requestId}</code>
         </p>
       )}
     </Main>
   )
-  return renderSitePage({ title, pages, children })
+  return renderSitePage({ platform, title, children })
 }

@@ -7,6 +7,7 @@ import { renderProblem } from '../../src/web/checkout/problem.tsx'
 import { isLocale, type Locale } from '../../src/web/messages/locales.ts'
 import { type Words, wordsIn } from '../../src/web/messages/words.ts'
 import { BUYER_HEADERS } from '../../src/web/page-headers.ts'
+import { PLAIN_PLATFORM } from '../support/platforms.ts'
 import { aCheckout, anAttempt, type CheckoutChanges } from '../web/fixtures.ts'
 import { BY_STATUS, SITUATIONS } from '../web/situations.ts'
 
@@ -75,7 +76,8 @@ export async function serveGallery(): Promise<{
   }
 
   function renderPage(name: string, words: Words): string {
-    if (name === 'problem') return renderProblem('unavailable', words, origin)
+    if (name === 'problem')
+      return renderProblem({ platform: PLAIN_PLATFORM, problem: 'unavailable', back: origin }, words)
     if (name === 'hand-off') return handoff(origin, words)
     if (name === 'receipt') return renderReceipt(createCheckout('succeeded', origin), words)
     if (name === 'test receipt') return renderReceipt(createCheckout('paid in test mode', origin), words)

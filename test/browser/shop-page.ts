@@ -7,6 +7,7 @@ import { createDocsSite } from '../../src/api/document/docs-site.ts'
 import { setEmbedding } from '../../src/db/merchants/embedding.ts'
 import { type CheckoutFixture, createCheckoutFixture } from '../api/checkout/checkout-fixture.ts'
 import { launchBrowser } from '../support/browser.ts'
+import { PLAIN_PLATFORM } from '../support/platforms.ts'
 
 /** A shop with a checkout over its page. The shop is `localhost` and the checkout 127.0.0.1: not even the same site. */
 
@@ -85,7 +86,12 @@ export async function open(options: BrowserContextOptions = {}): Promise<void> {
 
 /** The examples of the guide that are pages, as the guide is served. */
 export function examples(): string[] {
-  const site = createDocsSite({ operations: [], publicUrl: fixture.url, testUrl: fixture.url })
+  const site = createDocsSite({
+    platform: PLAIN_PLATFORM,
+    operations: [],
+    publicUrl: fixture.url,
+    testUrl: fixture.url,
+  })
   const text = site.pages.find(({ path }) => path === '/docs/embedding')?.markdown() ?? ''
   return lexer(text).flatMap((token) =>
     token.type === 'code' && token.lang === 'html' ? [(token as Tokens.Code).text] : [],

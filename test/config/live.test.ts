@@ -50,10 +50,10 @@ describe('Live mode', () => {
         )
     })
 
-    test('each page of the operator that the home page names is refused if it is missing or not on the web', () => {
-      for (const name of ['STATUS_PAGE_URL', 'PRIVACY_URL', 'TERMS_URL', 'CONTACT_EMAIL'])
+    test('each page of the platform that every page names is refused if it is missing or not on the web', () => {
+      for (const name of ['STATUS_PAGE_URL', 'PRIVACY_URL', 'TERMS_URL', 'SUPPORT_EMAIL'])
         expect(problemsWith({ [name]: undefined }).join()).toBe(
-          `${name}: must be set: the home page names it, and people look for it there`,
+          `${name}: must be set: every page names it, and people look for it there`,
         )
       expect(problemsWith({ TERMS_URL: 'http://pinrail.example/terms' }).join()).toContain('must begin with https://')
     })
@@ -245,9 +245,9 @@ describe('Live mode', () => {
         ['DEPOSIT_SEED'],
       ].flat()
       const named = new Set(preflightProblems(env).map(({ name }) => name))
-      // These are only for the api, and compose leaves them to test mode.
-      const ofApi = ['PARTNER_NAMES', 'STATUS_PAGE_URL', 'PRIVACY_URL', 'TERMS_URL', 'CONTACT_EMAIL']
-      expect([...named].sort()).toEqual([...refused, ...ofApi].sort())
+      // Compose leaves these to test mode.
+      const unset = ['PARTNER_NAMES', 'STATUS_PAGE_URL', 'PRIVACY_URL', 'TERMS_URL', 'SUPPORT_EMAIL']
+      expect([...named].sort()).toEqual([...refused, ...unset].sort())
       expect(() => readWorkerConfig(env)).toThrow(
         new RegExp(
           refused
@@ -368,6 +368,18 @@ describe('The preflight', () => {
   describe('pinrail preflight', () => {
     test('pinrail preflight exits with 0 if the system is ready for live mode', async () => {
       expect(await preflight(live())).toEqual({ code: 0, said: ['ready for live mode'] })
+    })
+
+    test('pinrail preflight advises to set the imprint and the name, and is ready without them', async () => {
+      const { IMPRINT_URL: _imprint, PLATFORM_NAME: _name, ...rest } = live()
+      expect(await preflight(rest)).toEqual({
+        code: 0,
+        said: [
+          'IMPRINT_URL: should be set: many countries require a page that says who you are',
+          'PLATFORM_NAME: should be set: pages, mails and receipts show the name Pinrail',
+          'ready for live mode',
+        ],
+      })
     })
 
     test('pinrail preflight lists all missing, wrong and test values together, and exits with 1', async () => {

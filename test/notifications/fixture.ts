@@ -12,6 +12,7 @@ import { newId } from '../../src/ids.ts'
 import { deliverMessage } from '../../src/notify/deliver.ts'
 import { createMailSender } from '../../src/notify/mail.ts'
 import { createSender } from '../../src/webhooks/send.ts'
+import { PLAIN_PLATFORM } from '../support/platforms.ts'
 import { addEvent, addMerchant, rows, type Seeded, secretBox, seedDatabase } from '../webhooks/seed.ts'
 import {
   type MailService,
@@ -56,7 +57,11 @@ export async function createFixture(): Promise<Fixture> {
   const services = { telegram, discord, slack }
   const testTargets = Object.values(services).map(({ target }) => target)
   const sender = createSender({ mode: 'test', testTargets, now: Date.now })
-  const mailSender = createMailSender({ url: mail.url, from: 'Pinrail <pinrail@pinrail.example>' })
+  const mailSender = createMailSender({
+    url: mail.url,
+    from: 'Pinrail <pinrail@pinrail.example>',
+    platform: PLAIN_PLATFORM,
+  })
   const delivering = {
     publicUrl: 'https://pay.pinrail.example',
     testMode: true,

@@ -19,6 +19,7 @@ import { type Mailbox, openMailbox, type ReceivedMail } from '../../src/sandbox/
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { sendDueMail } from '../../src/worker/notify/mail-round.ts'
 import { createWorkWakeups } from '../../src/worker/work-look.ts'
+import { PLATFORM } from '../support/platforms.ts'
 
 const log = pino({ level: 'silent' })
 const box = createSecretBox(BOX_KEY)
@@ -33,7 +34,8 @@ beforeAll(async () => {
   db = createDb({ url: database.url, livemode: false, pool: 4 })
   folder = await mkdtemp(join(tmpdir(), 'mailbox-'))
   mailbox = await openMailbox({ host: '127.0.0.1', port: 0, dataFile: join(folder, 'mails.jsonl'), log })
-  sender = createMailSender({ url: `smtp://127.0.0.1:${mailbox.port}`, from: 'Pinrail <pinrail@shop.example>' })
+  const url = `smtp://127.0.0.1:${mailbox.port}`
+  sender = createMailSender({ url, from: 'Pinrail <pinrail@shop.example>', platform: PLATFORM })
 })
 afterAll(async () => {
   sender?.close()
@@ -70,12 +72,29 @@ test('a mail arrives once at the server of the address as it was written, and it
   const id = await queue('one@shop.example', text)
   await Promise.all([round(), round(), round()])
   const mails = await received('one@shop.example')
-  expect(mails.map((mail) => [mail.subject, mail.text.trim(), mail.message_id])).toEqual([
-    ['Süß', text.trim(), `<${id}@pinrail.mail>`],
+  expect(mails.map((mail) => [mail.subject, mail.text, mail.message_id])).toEqual([
+    ['Süß', expect.stringContaining(text), `<${id}@pinrail.mail>`],
   ])
   expect(await readState(id)).toEqual({ sealed: null, failure: null, tries: 1 })
   const page = await request(express().use(mailbox.router)).get('/mail')
   expect(page.text).toContain('href="https://shop.example/sign-in/link/')
+})
+
+test('a mail ends with the name and the addresses of the platform', async () => {
+  await queue('foot@shop.example', 'Hello\n')
+  await round()
+  const [mail] = await received('foot@shop.example')
+  expect(mail?.text.trimEnd().split('\n')).toEqual([
+    'Hello',
+    '',
+    '-- ',
+    'Quayline Payments',
+    'https://quayline.example/imprint',
+    'https://quayline.example/terms',
+    'https://quayline.example/privacy',
+    'https://status.quayline.example',
+    'help@quayline.example',
+  ])
 })
 
 test('a mail that the server refuses is tried again, after a pause, and delays no other mail', async () => {

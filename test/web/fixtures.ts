@@ -5,6 +5,7 @@ import { createdPayment } from '../../src/domain/payment/new-payment.ts'
 import type { AttemptStatus } from '../../src/domain/payment/payment.ts'
 import type { Attempt, Payment, StoredSale } from '../../src/domain/payment/payment-object.ts'
 import type { Checkout, PartnerNames } from '../../src/web/checkout/checkout.ts'
+import { PLAIN_PLATFORM } from '../support/platforms.ts'
 
 /** Payments as the pages read them, without a database. */
 
@@ -122,6 +123,7 @@ export function aUsdcAttempt(changes: Partial<Attempt> = {}): Attempt {
 }
 
 export type CheckoutChanges = {
+  readonly platform?: Checkout['platform']
   readonly payment?: Partial<Payment>
   readonly attempts?: readonly Attempt[]
   /** The refunds of the partners, in minor units, by attempt. */
@@ -153,6 +155,7 @@ export function aCheckout(changes: CheckoutChanges = {}): Checkout {
     givenBack: new Map(Object.entries(changes.givenBack ?? {})),
     received: changes.received ?? null,
     shop: { name: 'Nightline Rail', brand: null, supportEmail: null, logo: null, ...changes.shop },
+    platform: changes.platform ?? PLAIN_PLATFORM,
     partners: PARTNERS,
     isAddressOld: false,
     offered: offersFor({

@@ -2,6 +2,7 @@ import { aLink } from '../../scripts/test/new-link.ts'
 import { findBounds, type LinkStatus } from '../../src/domain/link/link.ts'
 import { offersFor } from '../../src/domain/offers.ts'
 import type { LinkView } from '../../src/web/links/link-page.tsx'
+import { PLAIN_PLATFORM } from '../support/platforms.ts'
 import { RATES } from './fixtures.ts'
 
 export const FIVE = { minor: '500', currency: 'EUR' } as const
@@ -44,6 +45,7 @@ export function aLinkView({ status = 'active', wrong = null, price, anonymous = 
     crypto: true,
   })
   return {
+    platform: PLAIN_PLATFORM,
     link,
     status: status satisfies LinkStatus,
     shop: { name: 'Nightline Rail', brand: null, supportEmail: null, logo: null },

@@ -8,10 +8,10 @@ import { renderWebhook, type WebhookView } from '../../src/web/dashboard/develop
 import { readFacts } from '../../src/web/dashboard/payment/facts.tsx'
 import { describeStepToMerchant, methodText, statusLook } from '../../src/web/dashboard/payment-words.tsx'
 import { renderHome } from '../../src/web/home.tsx'
-import { NO_PAGES } from '../../src/web/kit/site-page.tsx'
 import { wordsIn } from '../../src/web/messages/words.ts'
 import { getReceiptContent } from '../../src/web/receipt-pdf/content.ts'
 import { renderSiteProblem } from '../../src/web/site-problem.tsx'
+import { PLATFORM, PLAIN_PLATFORM } from '../support/platforms.ts'
 import {
   aCheckout,
   anAttempt,
@@ -76,7 +76,7 @@ describe('The words about a payment', () => {
     const merchant = describeStepToMerchant(checkout.payment, getAmounts(checkout))
     const buyer = renderCheckout(checkout, words)
     for (const text of [merchant, buyer]) {
-      expect(text).toMatch(/(Pinrail accepts|Our team will accept) it or returns? it to /)
+      expect(text).toMatch(/(We accept|Our team will accept) it or return it to /)
       expect(text).toMatch(/If the (missing 29\.99 EUR|rest) arrives with the same order, the payment continues auto/)
     }
     expect([merchant.includes('should not pay again'), buyer.includes('don’t pay again')]).toEqual([true, true])
@@ -86,7 +86,7 @@ describe('The words about a payment', () => {
     const review = { reason: 'withheld', attemptId: null, text: 'for operators only' }
     const payment = aPayment({ status: 'under_review', statusReason: 'withheld', reviews: [review] })
     expect(describeStepToMerchant(payment, NONE)).toBe(
-      'The partner withholds the money while it checks the payment. Do not ship yet. Pinrail is reviewing it.',
+      'The partner withholds the money while it checks the payment. Do not ship yet. We are reviewing it.',
     )
     const late = aSucceededPayment({ reviews: [{ ...review, reason: 'loss' }] })
     expect(describeStepToMerchant(late, NONE)).toMatch(/You keep what you received\. Nothing is left to do\.$/)
@@ -235,7 +235,7 @@ test('an endpoint that answers 401 is shown as refusing, with the five usual cau
         csrf: '',
         testMode: true,
         otherModeUrl: null,
-        contact: null,
+        platform: PLAIN_PLATFORM,
       },
       endpoint: {
         id: 'we_1',
@@ -291,22 +291,15 @@ test('an endpoint that answers 401 is shown as refusing, with the five usual cau
 test.each([
   ['help@pinrail.example', '<a href="mailto:help@pinrail.example">Contact support</a>'],
   [null, '>Contact support with the request id <code'],
-])('a page for a failure names the contact and the request id if the URL is %s', (contact, text) => {
-  const pages = { ...NO_PAGES, contact }
-  expect(renderSiteProblem('internal', { status: 500, requestId: 'req_1', pages })).toContain(text)
+])('a page for a failure names the support and the request id if the address is %s', (support, text) => {
+  const platform = { ...PLAIN_PLATFORM, support }
+  expect(renderSiteProblem('internal', { status: 500, requestId: 'req_1', platform })).toContain(text)
 })
 
 describe('The home page', () => {
-  const pages = {
-    status: 'https://status.example',
-    terms: 'https://shop.example/terms',
-    privacy: 'https://shop.example/privacy',
-    contact: 'help@shop.example',
-  }
-  const none = { status: null, terms: null, privacy: null, contact: null }
-  const view = { testMode: false, publicUrl: 'https://pay.example', crypto: true, pages }
+  const view = { testMode: false, publicUrl: 'https://pay.example', crypto: true, platform: PLATFORM }
 
-  test('the home page has the values, a call that works, every method with its limits, and the pages of the operator', () => {
+  test('the home page has the values, a call that works, and every method with its limits', () => {
     const html = renderHome(view)
     for (const text of [
       '4.5 %',
@@ -317,9 +310,6 @@ describe('The home page', () => {
       'Everywhere',
     ])
       expect(html).toContain(text)
-    for (const href of ['https://status.example', 'https://shop.example/terms', 'https://shop.example/privacy'])
-      expect(html).toContain(`href="${href}"`)
-    expect(html).toContain('href="mailto:help@shop.example"')
     const body = /-d &#39;(\{.*?\})&#39;|-d '(\{.*?\})'/s.exec(html)
     expect(JSON.parse((body?.[1] ?? body?.[2] ?? '').replaceAll('&quot;', '"'))).toMatchObject({
       amount: '49.90',
@@ -327,9 +317,9 @@ describe('The home page', () => {
     })
   })
 
-  test('the home page names no page of the operator that is not configured, and no USDC if it is off', () => {
-    const html = renderHome({ ...view, crypto: false, pages: none })
-    for (const text of ['Status', 'Terms', 'Privacy', 'Contact', 'mailto:', 'Everywhere', 'USDC anywhere'])
+  test('the home page names no USDC if it is off', () => {
+    const html = renderHome({ ...view, crypto: false })
+    for (const text of ['Everywhere', 'USDC anywhere'])
       expect([text, html.includes(text)]).toEqual([text, false])
   })
 })

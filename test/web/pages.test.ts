@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { PAYMENT_STATUSES } from '../../src/domain/payment/payment.ts'
 import { renderProblem } from '../../src/web/checkout/problem.tsx'
 import { wordsIn } from '../../src/web/messages/words.ts'
+import { PLAIN_PLATFORM } from '../support/platforms.ts'
 import { anAttempt } from './fixtures.ts'
 import { EVERY_PAGE, filledButton, html, read, readText, readTitle } from './reading.ts'
 import { BY_STATUS, SITUATIONS } from './situations.ts'
@@ -250,7 +251,7 @@ describe('Before the payment', () => {
 test.each(['not_found', 'bad_request', 'forbidden', 'method_not_allowed', 'unavailable', 'internal', 'busy'] as const)(
   'the problem %s has its own page with the same look',
   (problem) => {
-    const page = renderProblem(problem, wordsIn('en'), 'https://pay.example/c/x')
+    const page = renderProblem({ platform: PLAIN_PLATFORM, problem, back: 'https://pay.example/c/x' }, wordsIn('en'))
     expect(page).toContain('role="alert"')
     expect(page).toContain('class="sheet alone"')
     expect(page).toContain('href="https://pay.example/c/x"')

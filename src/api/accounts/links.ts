@@ -15,10 +15,12 @@ import {
   STRANGERS_CODE_TRIES_A_DAY,
   STRANGERS_LINKS_PER_HOUR,
 } from '../../domain/account/session.ts'
+import type { Platform } from '../../domain/platform.ts'
 import { confirmMail, type MailDeps, queueMail, signInMail } from './mails.ts'
 import { digestOfCode, digestOfToken, newCode, newToken } from './tokens.ts'
 
 export type LinkDeps = MailDeps & {
+  readonly platform: Platform
   readonly db: Db
   readonly publicUrl: string
   readonly pepper: string
@@ -51,7 +53,9 @@ export async function sendLink(
   const browserDigest = digestOfToken(browser)
   const url = `${deps.publicUrl}/sign-in/link/${token}${to === HOME ? '' : `?to=${encodeURIComponent(to)}`}`
   const mail =
-    confirms === null ? signInMail(email, { url, code }) : confirmMail(email, { url, code, what: confirms.what })
+    confirms === null
+      ? signInMail(email, { platform: deps.platform, url, code })
+      : confirmMail(email, { url, code, what: confirms.what })
   const sessionId = confirms?.sessionId ?? null
   const times = { now: iso(now), expiresAt: iso(now + LINK_MS) }
   return deps.db.transaction(async (tx) => {

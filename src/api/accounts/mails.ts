@@ -1,5 +1,6 @@
 import { insertMail } from '../../db/accounts/mail.ts'
 import type { Queryable } from '../../db/db.ts'
+import type { Platform } from '../../domain/platform.ts'
 import type { SecretBox } from '../../webhooks/secret-box.ts'
 
 export type Mail = { readonly to: string; readonly subject: string; readonly text: string }
@@ -19,11 +20,12 @@ export async function queueMail(
   await insertMail(db, { id, sealed: deps.secretBox.seal(JSON.stringify(mail), id), now, expiresAt })
 }
 
-export function signInMail(to: string, { url, code }: { url: string; code: string }): Mail {
+export function signInMail(to: string, asked: { platform: Platform; url: string; code: string }): Mail {
+  const { platform, url, code } = asked
   return {
     to,
-    subject: `Your sign-in link for Pinrail`,
-    text: `Sign in to Pinrail with this link:
+    subject: `Your sign-in link for ${platform.name}`,
+    text: `Sign in to ${platform.name} with this link:
 
 ${url}
 
@@ -54,15 +56,22 @@ If it was not you, sign in and choose "Sign out everywhere else": ${new URL(url)
   }
 }
 
-export function invitationMail(to: string, invited: { by: string | null; account: string; url: string }): Mail {
+type Invited = {
+  readonly platform: Platform
+  readonly by: string | null
+  readonly account: string
+  readonly url: string
+}
+
+export function invitationMail(to: string, { platform, by, account, url }: Invited): Mail {
   return {
     to,
-    subject: 'You are invited to an account at Pinrail',
-    text: `${invited.by === null ? 'You are invited' : `${invited.by} invites you`} to the account "${invited.account}" at Pinrail.
+    subject: `You are invited to an account at ${platform.name}`,
+    text: `${by === null ? 'You are invited' : `${by} invites you`} to the account "${account}" at ${platform.name}.
 
 Sign in with this address, and join:
 
-${invited.url}
+${url}
 
 The invitation expires after seven days.
 `,

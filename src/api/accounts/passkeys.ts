@@ -16,6 +16,7 @@ import {
   passkeyWasUsed,
 } from '../../db/accounts/passkeys.ts'
 import type { Queryable, Tx } from '../../db/db.ts'
+import type { Platform } from '../../domain/platform.ts'
 import { isSameSecret } from '../../runtime/constant-time.ts'
 import { digestOfToken } from './tokens.ts'
 
@@ -34,7 +35,6 @@ export type Purpose = 'sign-in' | `add ${string}` | `confirm ${string}`
 
 /** Milliseconds: a person may take this long with the device. */
 const CHALLENGE_MS = 600_000
-const PUBLIC_NAME = 'Pinrail'
 
 /** False if the host is an IP address, for which browsers make no passkeys. */
 export function arePasskeysPossible(publicUrl: string): boolean {
@@ -45,12 +45,12 @@ export function arePasskeysPossible(publicUrl: string): boolean {
 export async function creationOptions(
   deps: PasskeyDeps,
   db: Queryable,
-  { sessionId, person }: { sessionId: string; person: { id: string; email: string } },
+  { platform, sessionId, person }: { platform: Platform; sessionId: string; person: { id: string; email: string } },
 ): Promise<string> {
   const { hostname } = new URL(deps.publicUrl)
   const known = await listPasskeys(db, person.id)
   const options = await generateRegistrationOptions({
-    rpName: PUBLIC_NAME,
+    rpName: platform.name,
     rpID: hostname,
     userName: person.email,
     userID: new TextEncoder().encode(person.id),

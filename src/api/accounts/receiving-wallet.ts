@@ -9,5 +9,5 @@ export type WalletDeps = { readonly token: string }
 export async function checkReceivingWallet({ token }: WalletDeps, db: Queryable, text: string): Promise<WalletCheck> {
   const check = checkWallet(text, { checksum: checksumAddress, token })
   if (!check.ok || !(await isOwnAddress(db, check.address))) return check
-  return { ok: false, code: 'wallet_forbidden', message: 'must be your own address: this one belongs to Pinrail' }
+  return { ok: false, code: 'wallet_forbidden', message: 'must be your own address: this one belongs to the platform' }
 }

@@ -5,9 +5,15 @@ import type { Db, Tx } from '../../db/db.ts'
 import { lockMerchant } from '../../db/merchants/merchants.ts'
 import { maskEmail } from '../../domain/account/email.ts'
 import { hasAbility, type Role } from '../../domain/account/roles.ts'
+import type { Platform } from '../../domain/platform.ts'
 import { invitationMail, type MailDeps, queueMail } from './mails.ts'
 
-export type TeamDeps = MailDeps & { readonly db: Db; readonly clock: () => number; readonly publicUrl: string }
+export type TeamDeps = MailDeps & {
+  readonly platform: Platform
+  readonly db: Db
+  readonly clock: () => number
+  readonly publicUrl: string
+}
 
 /** The person or key that makes the change. A person must be an owner at the moment of the change. */
 export type TeamActor = {
@@ -58,7 +64,12 @@ export function invite(
       return refuse('many', `An account can send at most ${MOST_PEOPLE} invitations a day.`)
     await insertInvitation(tx, { merchantId, email, role, expiresAt })
     const by = 'email' in actor.by ? actor.by.email : null
-    const mail = invitationMail(email, { by, account, url: `${deps.publicUrl}/dashboard/welcome` })
+    const mail = invitationMail(email, {
+      platform: deps.platform,
+      by,
+      account,
+      url: `${deps.publicUrl}/dashboard/welcome`,
+    })
     // A repeated invitation may send no mail. It still appears when the person signs in.
     if (await takeInvitationMail(tx, { merchantId, email, now, since: iso(-HOUR_MS), most: MAILS_PER_HOUR }))
       await queueMail(deps, tx, { mail, now, expiresAt })

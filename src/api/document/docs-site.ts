@@ -1,3 +1,4 @@
+import type { Platform } from '../../domain/platform.ts'
 import { EMBED_SCRIPT } from '../../web/assets.ts'
 import type { Language } from '../../web/docs/code/languages.ts'
 import type { DocsFrame, DocsGroup, DocsPlace } from '../../web/docs/docs-page.tsx'
@@ -35,13 +36,14 @@ export const DOCS_PATH = '/docs'
 export const ERRORS_PATH = '/docs/errors'
 
 type Options = {
+  readonly platform: Platform
   readonly operations: readonly Operation[]
   readonly publicUrl: string
   /** The test deployment, if it is known. */
   readonly testUrl: string
 }
 
-export function createDocsSite({ operations, publicUrl, testUrl }: Options): DocsSite {
+export function createDocsSite({ platform, operations, publicUrl, testUrl }: Options): DocsSite {
   const guides = guidePages(testUrl)
   const openApi = JSON.stringify(openApiDocument(operations, publicUrl))
   const reference = [...referencePages(operationEntries(operations, { publicUrl, openApi })), errorsPage()]
@@ -49,11 +51,11 @@ export function createDocsSite({ operations, publicUrl, testUrl }: Options): Doc
     { name: 'Guides', places: [{ path: DOCS_PATH, title: 'Documentation', lead: START_LEAD }, ...guides] },
     { name: 'API reference', places: reference },
   ]
-  const llms = llmsText(groups, publicUrl)
+  const llms = llmsText(groups, { name: platform.name, publicUrl })
   const start = { path: DOCS_PATH, title: 'Documentation', lead: START_LEAD, html: renderStart, markdown: () => llms }
   return {
     pages: [start, ...guides, ...reference],
-    frame: (path, language) => ({ groups, path, language }),
+    frame: (path, language) => ({ platform, groups, path, language }),
     llms,
     openApi,
     search: createDocsSearch([...guides, ...reference]),

@@ -169,5 +169,5 @@ export const FIELD_CODES = {
   wallet_checksum:
     'The address must match its EIP-55 checksum in upper and lower case: a character was probably mistyped.',
   wallet_forbidden:
-    'The address must be your own wallet: not a burn address, not a token contract, not an address of Pinrail.',
+    'The address must be your own wallet: not a burn address, not a token contract, not an address of the platform.',
 } as const

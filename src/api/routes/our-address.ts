@@ -1,8 +1,9 @@
 import type { Request, RequestHandler } from 'express'
+import type { Platform } from '../../domain/platform.ts'
 import { PAGE_HEADERS } from '../../web/page-headers.ts'
 import { renderOtherAddress } from '../../web/site-problem.tsx'
 
-export type OurAddress = { readonly publicUrl: string; readonly trustProxyHops: number }
+export type OurAddress = { readonly platform: Platform; readonly publicUrl: string; readonly trustProxyHops: number }
 
 /** Paths that programs and pages of other sites load, on any host. */
 const FOR_PROGRAMS =
@@ -16,7 +17,7 @@ const PAGE_OF_FORM = /^\/(?:[clo]\/[^/]+|[^/]*)/
  * redirected, and a POST gets a page with a link. A proxy can change `Host`, so behind one only `X-Forwarded-Host`
  * counts, without its port, which is often the proxy's own.
  */
-export function onlyOurAddress({ publicUrl, trustProxyHops }: OurAddress): RequestHandler {
+export function onlyOurAddress({ platform, publicUrl, trustProxyHops }: OurAddress): RequestHandler {
   const { origin, host, hostname, protocol } = new URL(publicUrl)
   const parsed = (asked: string): URL | null =>
     URL.canParse(`${protocol}//${asked}`) ? new URL(`${protocol}//${asked}`) : null
@@ -36,6 +37,6 @@ export function onlyOurAddress({ publicUrl, trustProxyHops }: OurAddress): Reque
     response.set(PAGE_HEADERS)
     if (['GET', 'HEAD'].includes(request.method)) return response.redirect(307, `${origin}${pathname}${search}`)
     const page = `${origin}${PAGE_OF_FORM.exec(pathname)?.[0] ?? '/'}`
-    response.status(403).type('html').send(renderOtherAddress(page))
+    response.status(403).type('html').send(renderOtherAddress(platform, page))
   }
 }

@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler, Request } from 'express'
+import type { Platform } from '../../domain/platform.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { type CheckoutProblem, renderProblem } from '../../web/checkout/problem.tsx'
 import { wordsIn } from '../../web/messages/words.ts'
@@ -29,8 +30,10 @@ export class PageProblem extends Error {
   }
 }
 
+export type ProblemDeps = { readonly log: Logger; readonly platform: Platform }
+
 /** Logs errors with a status of 500 or above. */
-export function pageProblemHandler({ log }: { readonly log: Logger }): ErrorRequestHandler {
+export function pageProblemHandler({ log, platform }: ProblemDeps): ErrorRequestHandler {
   return holding((error: unknown, request, response) => {
     const { problem, status, retryAfter } = answerFor(error)
     // The path contains the key to the payment, so it is not logged.
@@ -43,7 +46,7 @@ export function pageProblemHandler({ log }: { readonly log: Logger }): ErrorRequ
       .status(status)
       .set('content-language', locale)
       .type('html')
-      .send(renderProblem(problem, wordsIn(locale), back))
+      .send(renderProblem({ platform, problem, back }, wordsIn(locale)))
   })
 }
 

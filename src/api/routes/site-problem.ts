@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Request, Response } from 'express'
+import type { Platform } from '../../domain/platform.ts'
 import type { Logger } from '../../runtime/log.ts'
-import type { OperatorPages } from '../../web/kit/site-page.tsx'
 import { PAGE_HEADERS } from '../../web/page-headers.ts'
 import { renderSiteProblem, type SiteProblemName } from '../../web/site-problem.tsx'
 import { PROBLEMS } from '../http/problem-codes.ts'
@@ -30,7 +30,7 @@ export class SiteProblem extends Error {
   }
 }
 
-type Deps = { readonly log: Logger; readonly operatorPages: OperatorPages }
+type Deps = { readonly log: Logger; readonly platform: Platform }
 
 /** Logs errors with a status of 500 or above. */
 export function siteProblemHandler(deps: Deps): ErrorRequestHandler {
@@ -45,7 +45,7 @@ export function wantsPage(request: Request): boolean {
 }
 
 export function sendSiteProblem(
-  { log, operatorPages: pages }: Deps,
+  { log, platform }: Deps,
   { request, response }: { request: Request; response: Response },
   error: unknown,
 ): void {
@@ -55,7 +55,9 @@ export function sendSiteProblem(
   // Paths can contain the key to a link, so they are not logged.
   if (status >= 500) log.error({ err: error, request_id: requestId }, 'page failed')
   response.status(status).set(PAGE_HEADERS).set(headers)
-  response.type('html').send(request.method === 'HEAD' ? '' : renderSiteProblem(problem, { status, requestId, pages }))
+  response
+    .type('html')
+    .send(request.method === 'HEAD' ? '' : renderSiteProblem(problem, { status, requestId, platform }))
 }
 
 function toSiteProblem(error: unknown): Pick<SiteProblem, 'problem' | 'headers'> {

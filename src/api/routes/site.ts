@@ -3,7 +3,6 @@ import type { IdKind } from '../../domain/ids.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { ASSETS, findAsset } from '../../web/assets.ts'
 import { renderHome } from '../../web/home.tsx'
-import type { OperatorPages } from '../../web/kit/site-page.tsx'
 import { PAGE_HEADERS } from '../../web/page-headers.ts'
 import { createCookies } from '../accounts/cookies.ts'
 import { onlyMethods, setHeaders } from '../route.ts'
@@ -32,7 +31,7 @@ import { createWalletStopRouter } from './dashboard/settings/wallet-stop.ts'
 import { teamPages } from './dashboard/team.ts'
 import { createMakerRouter, type MakerDeps } from './links/maker.ts'
 import { createOwnerRouter } from './links/owner.ts'
-import { createLogoRouter } from './logos.ts'
+import { createLogoRouter, type LogoDeps } from './logos.ts'
 import { createSignInRouter, type SignInDeps } from './sign-in/sign-in.ts'
 import { SiteProblem, siteProblemHandler } from './site-problem.ts'
 import type { OperationDeps } from './v1/index.ts'
@@ -41,9 +40,9 @@ export type SiteDeps = OperationDeps &
   Omit<SignInDeps, 'cookies' | `new${string}`> &
   Omit<MakerDeps, `new${string}`> &
   ClaimDeps &
+  LogoDeps &
   Pick<MountDeps, 'otherModeUrl' | 'limits' | 'turns'> & {
     readonly log: Logger
-    readonly operatorPages: OperatorPages
     readonly newId: (kind: IdKind) => string
   }
 
@@ -80,11 +79,11 @@ export function createSiteRouter(deps: SiteDeps): Router {
   return router
 }
 
-const homeView = ({ db, publicUrl, crypto, operatorPages: pages }: SiteDeps) => ({
+const homeView = ({ db, publicUrl, crypto, platform }: SiteDeps) => ({
   testMode: !db.livemode,
   publicUrl,
   crypto,
-  pages,
+  platform,
 })
 
 function siteDeps(deps: SiteDeps) {

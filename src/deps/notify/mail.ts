@@ -1,8 +1,9 @@
 import type { WorkerConfig } from '../../config/config.ts'
+import { readPlatform } from '../../config/platform.ts'
 import { splitSecrets } from '../../config/secret.ts'
 import type { Db } from '../../db/db.ts'
 import { newId } from '../../ids.ts'
-import { createMailSender } from '../../notify/mail.ts'
+import { createMailSender, type MailSender } from '../../notify/mail.ts'
 import { noticeMail } from '../../notify/notice-mail.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { createSecretBox } from '../../webhooks/secret-box.ts'
@@ -11,13 +12,19 @@ import { type MailRoundDeps, sendDueMail } from '../../worker/notify/mail-round.
 import { createNoticeRound, type NoticeRoundDeps } from '../../worker/notify/notice-round.ts'
 import type { WorkWakeups } from '../../worker/work-look.ts'
 
+/** Null without a mail server. */
+export function connectMail(config: WorkerConfig): MailSender | null {
+  const { SMTP_URL: url, MAIL_FROM: from } = config
+  return url === undefined ? null : createMailSender({ url: url.reveal(), from, platform: readPlatform(config) })
+}
+
 /** No loops without a mail server. */
 export function composeMail(
   config: WorkerConfig,
   { db, log, clock, wakeups }: { db: Db; log: Logger; clock: () => number; wakeups: WorkWakeups },
 ): { loops: Loop[]; close: () => void } {
-  if (config.SMTP_URL === undefined) return { loops: [], close: () => undefined }
-  const sender = createMailSender({ url: config.SMTP_URL.reveal(), from: config.MAIL_FROM })
+  const sender = connectMail(config)
+  if (sender === null) return { loops: [], close: () => undefined }
   const box = createSecretBox(
     config.WEBHOOK_ENCRYPTION_KEY.reveal(),
     splitSecrets(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS),

@@ -8,7 +8,6 @@ import { splitSecrets } from '../../config/secret.ts'
 import type { Db } from '../../db/db.ts'
 import { newId } from '../../ids.ts'
 import { deliverMessage } from '../../notify/deliver.ts'
-import { createMailSender } from '../../notify/mail.ts'
 import type { Post } from '../../notify/outcome.ts'
 import type { Bot } from '../../notify/telegram.ts'
 import { createLimiter } from '../../runtime/limiter.ts'
@@ -19,7 +18,7 @@ import type { Loop } from '../../worker/loop.ts'
 import { DUE_PER_ROUND, sweepNotifications } from '../../worker/notify/notification-sweep.ts'
 import type { WorkWakeups } from '../../worker/work-look.ts'
 import { DELIVERIES_QUEUE } from '../../workflows/queues.ts'
-import { composeMail } from './mail.ts'
+import { composeMail, connectMail } from './mail.ts'
 import { composeTelegram } from './telegram.ts'
 
 /** Telegram accepts thirty messages a second from a bot. Two workers at this pace stay below that. */
@@ -40,8 +39,7 @@ export function composeNotifications(
     config.WEBHOOK_ENCRYPTION_KEY.reveal(),
     splitSecrets(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS),
   )
-  const mail =
-    config.SMTP_URL === undefined ? null : createMailSender({ url: config.SMTP_URL.reveal(), from: config.MAIL_FROM })
+  const mail = connectMail(config)
   const mails = composeMail(config, deps)
   const bot = readBot(config)
   const sender = createSender({ mode: config.PINRAIL_MODE, testTargets: readTestTargets(config), now: Date.now })

@@ -4,10 +4,12 @@ import type { Offer, OfferAnswer } from '../../domain/offers.ts'
 import { isOpen } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
 import { isOpened, type OpenedAttempt } from '../../domain/payment/requests.ts'
+import type { Platform } from '../../domain/platform.ts'
 import type { Hex } from '../kit/color.ts'
 import { getAttemptUnits, type PaymentMoney } from './amounts.ts'
 
 export type Checkout = {
+  readonly platform: Platform
   readonly payment: Payment
   /** Oldest first. */
   readonly attempts: readonly Attempt[]
@@ -47,7 +49,7 @@ export type ShopFrame = {
 
 export type Shop = {
   readonly name: string
-  /** The color from which the page derives its other colors; null for Pinrail's color. */
+  /** The color from which the page derives its other colors; null for the platform's color. */
   readonly brand: Hex | null
   /** The e-mail address for buyers' questions; null if the merchant gave none. */
   readonly supportEmail: string | null

@@ -36,6 +36,7 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
   const view = getView(checkout)
   const here = checkout.isAddressOld ? getPageUrl(checkout, view) : undefined
   return renderBuyerPage({
+    platform: checkout.platform,
     words,
     title: getPageTitle(checkout, words, view),
     testMode: !checkout.payment.livemode,
@@ -69,6 +70,7 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
 
 export function renderHandoff(checkout: Checkout, words: Words, order: HandedOver): string {
   return renderBuyerPage({
+    platform: checkout.platform,
     words,
     title: getPageTitle(checkout, words, { page: 'handoff', order }),
     testMode: !checkout.payment.livemode,
@@ -86,6 +88,7 @@ export function renderHandoff(checkout: Checkout, words: Words, order: HandedOve
 export function renderReceipt(checkout: Checkout, words: Words): string {
   const { t } = words
   return renderBuyerPage({
+    platform: checkout.platform,
     words,
     title: t(checkout.payment.livemode ? 'title.receipt' : 'title.receipt_test', { merchant: checkout.shop.name }),
     testMode: false,

@@ -1,3 +1,4 @@
+import type { Platform } from '../../domain/platform.ts'
 import { renderBuyerProblem } from '../kit/buyer-page.tsx'
 import type { IconName } from '../kit/icon.tsx'
 import type { Words } from '../messages/words.ts'
@@ -23,11 +24,19 @@ const ICONS: Readonly<Record<CheckoutProblem, IconName>> = {
   busy: 'clock',
 }
 
-/** Renders the page of an error. `back` is the path of the checkout; null if there is none. */
-export function renderProblem(problem: CheckoutProblem, words: Words, back: string | null): string {
+type ProblemView = {
+  readonly platform: Platform
+  readonly problem: CheckoutProblem
+  /** The path of the checkout; null if there is none. */
+  readonly back: string | null
+}
+
+/** Renders the page of an error. */
+export function renderProblem({ platform, problem, back }: ProblemView, words: Words): string {
   const { t } = words
   const isRetried = RETRIED.includes(problem)
   return renderBuyerProblem({
+    platform,
     words,
     tone: isRetried ? 'wait' : 'problem',
     icon: ICONS[problem],

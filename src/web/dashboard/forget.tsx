@@ -1,3 +1,4 @@
+import type { Platform } from '../../domain/platform.ts'
 import { ErrorSummary, Field, type FormErrors } from '../kit/field.tsx'
 import { FormEnd, PostForm } from '../kit/form.tsx'
 import { Note } from '../kit/note.tsx'
@@ -46,8 +47,9 @@ export function renderForget({ frame, needed, errors }: ForgetView): string {
   })
 }
 
-export function renderForgotten(): string {
+export function renderForgotten(platform: Platform): string {
   return renderDoor(
+    platform,
     'Sign-in deleted',
     <>
       <p>Your sign-in is deleted, and every session has ended.</p>

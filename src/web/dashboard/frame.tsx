@@ -1,12 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import type { Role } from '../../domain/account/roles.ts'
+import type { Platform } from '../../domain/platform.ts'
 import { renderDocument } from '../kit/document.tsx'
 import { PostForm } from '../kit/form.tsx'
 import { Icon, type IconName } from '../kit/icon.tsx'
 import { Logo } from '../kit/logo.tsx'
 import { SideNav, TopBar } from '../kit/nav.tsx'
 import { Note } from '../kit/note.tsx'
-import { Main, SITE, SkipLink } from '../kit/site-page.tsx'
+import { Foot, Main, SITE, SkipLink } from '../kit/site-page.tsx'
 import { TestBar } from '../kit/test-bar.tsx'
 import { DONE, type Done } from './done.ts'
 
@@ -21,7 +22,7 @@ export type Frame = {
   readonly testMode: boolean
   /** The URL of the deployment of the other mode; null if not configured. */
   readonly otherModeUrl: string | null
-  readonly contact: string | null
+  readonly platform: Platform
   /** The form that the last request saved; null or absent if it saved none. */
   readonly done?: Done | null
 }
@@ -59,11 +60,12 @@ export type FramedPage = {
 }
 
 export function renderFramed({ frame, title, narrow = false, follow, children }: FramedPage): string {
-  const { account, testMode, done } = frame
+  const { platform, account, testMode, done } = frame
   const name = account === null ? title : `${title} · ${account}${testMode ? ' (test)' : ''}`
   return renderDocument({
     ...SITE,
-    title: `${name} · Pinrail`,
+    platform,
+    title: `${name} · ${platform.name}`,
     look: `app${testMode ? ' is-test' : ''}${account === null ? ' bare' : ''}`,
     children: (
       <>
@@ -73,11 +75,16 @@ export function renderFramed({ frame, title, narrow = false, follow, children }:
             {frame.otherModeUrl !== null && <a href={`${frame.otherModeUrl}/dashboard`}>Switch to live</a>}
           </TestBar>
         )}
-        <TopBar home="/dashboard" homeName="Pinrail, overview" hasMenu={account !== null}>
-          {account ?? 'Pinrail'}
+        <TopBar
+          platform={platform}
+          home="/dashboard"
+          homeName={`${platform.name}, overview`}
+          hasMenu={account !== null}
+        >
+          {account ?? platform.name}
         </TopBar>
         {account !== null && <Nav frame={frame} />}
-        <Main narrow={narrow} follow={follow}>
+        <Main narrow={narrow} follow={follow} foot={<Foot platform={platform} />}>
           {done != null && (
             <Note tone="success" icon="circle_check" role="status">
               {DONE[done]}
@@ -92,7 +99,7 @@ export function renderFramed({ frame, title, narrow = false, follow, children }:
 
 function Nav({ frame }: { frame: Frame }) {
   return (
-    <SideNav home="/dashboard" name="Main">
+    <SideNav platform={frame.platform} home="/dashboard" name="Main">
       <Account frame={frame} />
       <div>
         <Places places={MAIN} path={frame.path} />

@@ -103,7 +103,7 @@ export function describeStepToMerchant(payment: Payment, { short, surplus, retur
   const [held, back] = [surplus[0], returned[0]]
   const one = payment.confirmed === null ? 'A payment' : 'Another payment'
   if (held !== undefined)
-    return `${now} ${one} of ${text(held)} arrived for it. It is not yours: Pinrail returns it to the buyer.`
+    return `${now} ${one} of ${text(held)} arrived for it. It is not yours: we return it to the buyer.`
   if (back !== undefined) return `${now} ${one} of ${text(back)} went back to the buyer.`
   if (payment.status === 'succeeded' && extra !== null)
     return `${now} The buyer paid ${moneyText(extra)} more than was asked. It reached your wallet with the rest. Return it to the buyer, or count it toward another order.`
@@ -115,7 +115,7 @@ function describePart({ status, expiresAt }: Payment, { received, missing }: Non
   const of = `The buyer paid ${moneyText(received)}, and ${rest} is missing. Do not ship yet.`
   return isOpen(status)
     ? `${of} The buyer can pay the missing ${rest} at the checkout until ${timeText(expiresAt, 'long')} UTC.`
-    : `${of} Pinrail accepts it or returns it to the buyer, who should not pay again. If the missing ${rest} arrives with the same order, the payment continues automatically.`
+    : `${of} We accept it or return it to the buyer, who should not pay again. If the missing ${rest} arrives with the same order, the payment continues automatically.`
 }
 
 function describeStatus(payment: Payment): string {
@@ -146,7 +146,7 @@ function describeStatus(payment: Payment): string {
 
 function describeReview(payment: Payment): string {
   const text = merchantText(payment, payment.statusReason)
-  const asked = text === null || payment.reviews.length > 0 ? 'Pinrail is reviewing it.' : null
+  const asked = text === null || payment.reviews.length > 0 ? 'We are reviewing it.' : null
   return [text, asked].filter((sentence) => sentence !== null).join(' ')
 }
 

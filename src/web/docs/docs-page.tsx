@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact'
+import type { Platform } from '../../domain/platform.ts'
 import { ASSETS } from '../assets.ts'
 import { renderDocument } from '../kit/document.tsx'
 import { Icon } from '../kit/icon.tsx'
 import { SideNav, TopBar } from '../kit/nav.tsx'
 import { SearchForm } from '../kit/search.tsx'
-import { SITE, SkipLink } from '../kit/site-page.tsx'
+import { Foot, SITE, SkipLink } from '../kit/site-page.tsx'
 import type { Language } from './code/languages.ts'
 
 export type DocsPlace = { readonly path: string; readonly title: string; readonly lead: string }
@@ -12,6 +13,7 @@ export type DocsGroup = { readonly name: string; readonly places: readonly DocsP
 export type Heading = { readonly id: string; readonly text: string }
 
 export type DocsFrame = {
+  readonly platform: Platform
   readonly groups: readonly DocsGroup[]
   readonly path: string
   readonly language: Language
@@ -38,8 +40,10 @@ type Shape = {
 /** Renders a page of the documentation. It works without JavaScript; a script copies code. */
 export function renderDocs(shape: Shape): string {
   const { frame, title, script = SITE.script, markdown = true } = shape
+  const { platform } = frame
   return renderDocument({
-    title: `${title} · Pinrail docs`,
+    platform,
+    title: `${title} · ${platform.name} docs`,
     styles: [...SITE.styles, ASSETS.docsStyle],
     script,
     head: markdown && <link rel="alternate" type="text/markdown" href={`${frame.path}.md`} />,
@@ -47,12 +51,13 @@ export function renderDocs(shape: Shape): string {
     children: (
       <>
         <SkipLink />
-        <TopBar home="/docs" homeName="Pinrail docs">
+        <TopBar platform={platform} home="/docs" homeName={`${platform.name} docs`}>
           Docs
         </TopBar>
         <Nav frame={frame} />
         <main id="main" class="page" tabIndex={-1}>
           <Content {...shape} markdown={markdown} />
+          <Foot platform={platform} />
         </main>
       </>
     ),
@@ -90,7 +95,7 @@ function Content({ frame, title, lead, headings, aside = false, markdown, childr
 
 function Nav({ frame }: { frame: DocsFrame }) {
   return (
-    <SideNav home="/" name="Documentation">
+    <SideNav platform={frame.platform} home="/" name="Documentation">
       <search>
         <SearchForm
           action="/docs/search"

@@ -39,14 +39,17 @@ export const START_LEAD =
   'Charge a buyer in fiat money, with the method that you choose. Receive USDC on Polygon, final, in your own wallet.'
 
 /** Writes the file llms.txt (https://llmstxt.org): a title, a description, and links. */
-export function llmsText(groups: readonly DocsGroup[], publicUrl: string): string {
-  const parts = groups.map(({ name, places }) =>
-    [`## ${name}`, '', ...places.map(({ path, title, lead }) => `- [${title}](${publicUrl}${path}.md): ${lead}`)].join(
+export function llmsText(
+  groups: readonly DocsGroup[],
+  { name, publicUrl }: { name: string; publicUrl: string },
+): string {
+  const parts = groups.map(({ name: group, places }) =>
+    [`## ${group}`, '', ...places.map(({ path, title, lead }) => `- [${title}](${publicUrl}${path}.md): ${lead}`)].join(
       '\n',
     ),
   )
   return [
-    '# Pinrail',
+    `# ${name}`,
     `> ${START_LEAD}`,
     ...parts,
     `## For programs\n\n- [OpenAPI 3.1](${publicUrl}/openapi.json): every operation, with its schemas`,

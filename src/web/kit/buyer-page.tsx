@@ -1,22 +1,26 @@
 import type { ComponentChildren } from 'preact'
+import type { Platform } from '../../domain/platform.ts'
 import { ASSETS, brandSheet } from '../assets.ts'
 import type { Words } from '../messages/words.ts'
 import { FillLink } from './button.tsx'
 import type { Hex } from './color.ts'
 import { renderDocument } from './document.tsx'
 import { Head } from './head.tsx'
-import { Icon, type IconName } from './icon.tsx'
+import type { IconName } from './icon.tsx'
 import { type LanguageChange, LanguageMenu } from './languages.tsx'
+import { PlatformLinks } from './platform-links.tsx'
 import { TestBar } from './test-bar.tsx'
 import type { Tone } from './tone.ts'
+import { Mark } from './wordmark.tsx'
 
 export type BuyerPage = {
+  readonly platform: Platform
   readonly words: Words
   readonly title: string
   readonly testMode: boolean
   /** Developers' tools, in test mode. */
   readonly tools?: ComponentChildren
-  /** The merchant's color; null for Pinrail's color. */
+  /** The merchant's color; null for the platform's color. */
   readonly brand: Hex | null
   /** Without JavaScript, the page loads again after `seconds`, from `url` or from its own URL. Absent: never. */
   readonly refresh?: { readonly seconds: number; readonly url: string | undefined }
@@ -34,7 +38,7 @@ export type BuyerPage = {
 
 /** Renders a page in the merchant's colors and the buyer's language: the checkout, a receipt, a payment link. */
 export function renderBuyerPage(page: BuyerPage): string {
-  const { words, title, testMode, tools, brand, foot, languages, wholePage, children } = page
+  const { platform, words, title, testMode, tools, brand, foot, languages, wholePage, children } = page
   const { t, locale } = words
   const styles = [
     ASSETS.style,
@@ -42,6 +46,7 @@ export function renderBuyerPage(page: BuyerPage): string {
     ...(tools === undefined ? [] : [ASSETS.sandboxStyle]),
   ]
   return renderDocument({
+    platform,
     title,
     locale,
     styles,
@@ -62,8 +67,11 @@ export function renderBuyerPage(page: BuyerPage): string {
         {children}
         <footer class="foot">
           <p>
-            <Icon name="rail" /> <span>{t('page.footer')}</span>
+            <Mark platform={platform} /> <span>{t('page.footer', { platform: platform.name })}</span>
           </p>
+          <ul>
+            <PlatformLinks platform={platform} words={words} />
+          </ul>
           {foot}
           {wholePage !== undefined && (
             <p>
@@ -103,6 +111,7 @@ export function Sheet({ tone, panel, inert, data = {}, children }: SheetProps) {
 }
 
 export type BuyerProblem = {
+  readonly platform: Platform
   readonly words: Words
   readonly tone: Tone
   readonly icon: IconName
@@ -113,8 +122,9 @@ export type BuyerProblem = {
 }
 
 /** Renders the page of an error for a buyer. */
-export function renderBuyerProblem({ words, tone, icon, title, text, next }: BuyerProblem): string {
+export function renderBuyerProblem({ platform, words, tone, icon, title, text, next }: BuyerProblem): string {
   return renderBuyerPage({
+    platform,
     words,
     title,
     testMode: false,

@@ -1,9 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { renderToString } from 'preact-render-to-string'
+import type { Platform } from '../../domain/platform.ts'
 import { ASSETS } from '../assets.ts'
 import { LANGUAGES, type Locale } from '../messages/locales.ts'
+import { logoPath } from './logo.tsx'
 
 export type DocumentShape = {
+  readonly platform: Platform
   readonly title: string
   readonly locale?: Locale
   /** The paths of the style sheets, in the order in which they apply. */
@@ -24,7 +27,7 @@ const BEFORE_PAINT = { blocking: 'render' }
 
 /** Renders the HTML document of every page. */
 export function renderDocument(shape: DocumentShape): string {
-  const { title, locale = 'en', styles, script, blocking = false, head, look, children } = shape
+  const { platform, title, locale = 'en', styles, script, blocking = false, head, look, children } = shape
   const { dir, formats } = LANGUAGES[locale]
   const page = renderToString(
     <html lang={locale} dir={dir} data-formats={formats}>
@@ -35,7 +38,7 @@ export function renderDocument(shape: DocumentShape): string {
         <meta name="color-scheme" content="light dark" />
         {/* With no-referrer, a browser sends `Origin: null` with the page's forms. Other origins still get nothing. */}
         <meta name="referrer" content="same-origin" />
-        <link rel="icon" href={ASSETS.icon} type="image/svg+xml" />
+        <link rel="icon" href={platform.logo === null ? ASSETS.icon : logoPath(platform.logo)} />
         {styles.map((path) => (
           <link key={path} rel="stylesheet" href={path} />
         ))}

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import type { Platform } from '../../domain/platform.ts'
 import { Icon } from './icon.tsx'
 import { Wordmark } from './wordmark.tsx'
 
@@ -7,6 +8,7 @@ import { Wordmark } from './wordmark.tsx'
 const ID = 'nav'
 
 type BarProps = {
+  readonly platform: Platform
   readonly home: string
   readonly homeName: string
   /** False if no navigation is on the page. */
@@ -14,10 +16,10 @@ type BarProps = {
   readonly children: ComponentChildren
 }
 
-export function TopBar({ home, homeName, hasMenu = true, children }: BarProps) {
+export function TopBar({ platform, home, homeName, hasMenu = true, children }: BarProps) {
   return (
     <header class="bar">
-      <Wordmark href={home} label={homeName} />
+      <Wordmark platform={platform} href={home} label={homeName} />
       <b>{children}</b>
       {hasMenu && (
         <button class="button text" type="button" popovertarget={ID}>
@@ -29,12 +31,17 @@ export function TopBar({ home, homeName, hasMenu = true, children }: BarProps) {
   )
 }
 
-type NavProps = { readonly home: string; readonly name: string; readonly children: ComponentChildren }
+type NavProps = {
+  readonly platform: Platform
+  readonly home: string
+  readonly name: string
+  readonly children: ComponentChildren
+}
 
-export function SideNav({ home, name, children }: NavProps) {
+export function SideNav({ platform, home, name, children }: NavProps) {
   return (
     <nav class="nav" id={ID} popover="auto" aria-label={name}>
-      <Wordmark href={home} />
+      <Wordmark platform={platform} href={home} />
       {children}
     </nav>
   )

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
+import type { Platform } from '../../domain/platform.ts'
 import { ASSETS } from '../assets.ts'
 import { renderDocument } from './document.tsx'
+import { PlatformLinks } from './platform-links.tsx'
 import { Wordmark } from './wordmark.tsx'
 
 /** The style and the script of the pages that are in English: home, sign-in, dashboard, documentation. */
@@ -21,106 +23,94 @@ type MainProps = {
   readonly look?: string
   /** The path of a stream of events. The page reloads its content with each event. */
   readonly follow?: string | undefined
+  /** The foot of a page whose navigation is next to it. */
+  readonly foot?: ComponentChildren
   readonly children: ComponentChildren
 }
 
 /** The content of a page: one column. */
-export function Main({ narrow = false, look = '', follow, children }: MainProps) {
+export function Main({ narrow = false, look = '', follow, foot, children }: MainProps) {
   return (
     <main id="main" class={narrow ? 'page mid' : 'page'} tabIndex={-1}>
       <div class={['in', look].filter(Boolean).join(' ')} data-follow={follow}>
         {children}
       </div>
+      {foot}
     </main>
   )
 }
 
 /** Renders a page that is one box, such as the sign-in. */
-export function renderDoor(title: string, children: ComponentChildren): string {
+export function renderDoor(platform: Platform, title: string, children: ComponentChildren): string {
   return renderDocument({
     ...SITE,
-    title: `${title} · Pinrail`,
+    platform,
+    title: `${title} · ${platform.name}`,
     look: 'plain door',
     children: (
       <>
         <main id="main">
-          <Wordmark href="/" />
+          <Wordmark platform={platform} href="/" />
           <section class="card" aria-labelledby="h">
             <h1 id="h">{title}</h1>
             {children}
           </section>
         </main>
-        <footer class="foot row">
-          <ul class="row">
-            <Place href="/docs">Docs</Place>
-          </ul>
-        </footer>
+        <Foot platform={platform} />
       </>
     ),
   })
 }
 
-/** The URLs of the operator's pages and the operator's e-mail address; null if not configured. */
-export type OperatorPages = {
-  readonly status: string | null
-  readonly terms: string | null
-  readonly privacy: string | null
-  readonly contact: string | null
-}
-
-export const NO_PAGES: OperatorPages = { status: null, terms: null, privacy: null, contact: null }
-
-function Place({ href, children }: { href: string | null; children: string }) {
-  return href === null ? null : (
-    <li>
-      <a href={href}>{children}</a>
-    </li>
+/** The foot of a page that is in English. */
+export function Foot({ platform, children }: { platform: Platform; children?: ComponentChildren }) {
+  return (
+    <footer class="foot row between">
+      <ul class="row">
+        <li>
+          <a href="/docs">Docs</a>
+        </li>
+        <li>
+          <a href="/links/report">Report abuse</a>
+        </li>
+        <PlatformLinks platform={platform} />
+      </ul>
+      {children}
+    </footer>
   )
 }
 
-export function ContactSupport({ contact }: Pick<OperatorPages, 'contact'>) {
-  return contact === null ? <>Contact support</> : <a href={`mailto:${contact}`}>Contact support</a>
-}
-
 type SitePage = {
+  readonly platform: Platform
   readonly title: string
   readonly look?: string
-  /** Absent: the page has no links to the operator's pages. */
-  readonly pages?: OperatorPages
   readonly children: ComponentChildren
 }
 
 /** Renders a page for people who are not signed in. */
-export function renderSitePage({ title, look, pages = NO_PAGES, children }: SitePage): string {
+export function renderSitePage({ platform, title, look, children }: SitePage): string {
   return renderDocument({
     ...SITE,
-    title: `${title} · Pinrail`,
+    platform,
+    title: `${title} · ${platform.name}`,
     look: ['plain', look].filter(Boolean).join(' '),
     children: (
       <>
         <header class="site row between">
           <SkipLink />
-          <Wordmark href="/" />
+          <Wordmark platform={platform} href="/" />
           <nav class="row" aria-label="Site">
             <a href="/docs">Docs</a>
-            {pages.status !== null && <a href={pages.status}>Status</a>}
+            {platform.status !== null && <a href={platform.status}>Status</a>}
             <a class="button" href="/sign-in">
               Sign in
             </a>
           </nav>
         </header>
         {children}
-        <footer class="foot row between">
-          <ul class="row">
-            <Place href="/docs">Docs</Place>
-            <Place href="/links/report">Report abuse</Place>
-            <Place href={pages.status}>Status</Place>
-            <Place href={pages.terms}>Terms</Place>
-            <Place href={pages.privacy}>Privacy</Place>
-            <Place href={pages.contact && `mailto:${pages.contact}`}>Contact</Place>
-          </ul>
-          <p>Pinrail moves money from payment partners to your own wallet. It holds no balance for you.</p>
-        </footer>
+        <Foot platform={platform}>
+          <p>{platform.name} moves money from payment partners to your own wallet. It holds no balance for you.</p>
+        </Foot>
       </>
     ),
   })

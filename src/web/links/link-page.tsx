@@ -2,6 +2,7 @@ import type { LinkStatus, PaymentLink } from '../../domain/link/link.ts'
 import { formatAmount, type Money } from '../../domain/money.ts'
 import type { Offer } from '../../domain/offers.ts'
 import { returnUrl } from '../../domain/payment/new-payment.ts'
+import type { Platform } from '../../domain/platform.ts'
 import type { Shop } from '../checkout/checkout.ts'
 import { webAddress } from '../checkout/shown.tsx'
 import { Aside } from '../kit/aside.tsx'
@@ -18,6 +19,7 @@ import type { Words } from '../messages/words.ts'
 
 /** The data of the page of a payment link, from the database and the query of the URL. */
 export type LinkView = {
+  readonly platform: Platform
   readonly link: PaymentLink
   readonly status: LinkStatus
   readonly shop: Shop
@@ -47,6 +49,7 @@ export function renderLinkPage(view: LinkView, words: Words, as: 'page' | 'previ
   const what = amount === null ? t('link.you_decide') : words.money(amount)
   const asks = amount !== null && view.status === 'active'
   return renderBuyerPage({
+    platform: view.platform,
     words,
     title: asks ? t('title.pay', { amount: what, merchant: shop.name }) : `${link.title} · ${shop.name}`,
     testMode: !link.livemode && as === 'page',
@@ -210,7 +213,7 @@ const CLOSED_ICONS: Readonly<Record<Shut, IconName>> = {
   stopped: 'shield',
 }
 
-/** Shows the owner's message, except for a link that Pinrail stopped. */
+/** Shows the owner's message, except for a link that the platform stopped. */
 function Closed({ link, status, words }: { link: PaymentLink; status: Shut; words: Words }) {
   const { t } = words
   const own = status === 'stopped' ? null : link.inactiveMessage

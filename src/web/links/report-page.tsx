@@ -1,4 +1,5 @@
 import { REPORT_REASONS } from '../../domain/link/report.ts'
+import type { Platform } from '../../domain/platform.ts'
 import { FillButton, FillLink } from '../kit/button.tsx'
 import { renderBuyerPage, Sheet } from '../kit/buyer-page.tsx'
 import { Field } from '../kit/field.tsx'
@@ -6,11 +7,17 @@ import { PostForm } from '../kit/form.tsx'
 import { Head } from '../kit/head.tsx'
 import type { Words } from '../messages/words.ts'
 
-export type ReportView = { readonly title: string; readonly path: string; readonly livemode: boolean }
+export type ReportView = {
+  readonly platform: Platform
+  readonly title: string
+  readonly path: string
+  readonly livemode: boolean
+}
 
-export function renderReport({ title, path, livemode }: ReportView, words: Words): string {
+export function renderReport({ platform, title, path, livemode }: ReportView, words: Words): string {
   const { t } = words
   return renderBuyerPage({
+    platform,
     words,
     title: `${t('report.heading')} · ${title}`,
     testMode: !livemode,
@@ -42,9 +49,10 @@ export function renderReport({ title, path, livemode }: ReportView, words: Words
   })
 }
 
-export function renderReported({ title, path, livemode }: ReportView, words: Words): string {
+export function renderReported({ platform, title, path, livemode }: ReportView, words: Words): string {
   const { t } = words
   return renderBuyerPage({
+    platform,
     words,
     title: `${t('report.thanks.heading')} · ${title}`,
     testMode: !livemode,

@@ -3,6 +3,7 @@
  * values of each message. A plural counts with a number; the others are texts, or elements of a page.
  */
 export type Placeholders<Text> = {
+  'page.footer': { platform: Text }
   'title.pay': { amount: Text; merchant: Text }
   'title.state': { state: Text; amount: Text; merchant: Text }
   'title.checking_with': { partner: Text }
@@ -116,6 +117,7 @@ export type Placeholders<Text> = {
   'done.late.counts': { merchant: Text }
   'receipt.with_at': { way: Text; partner: Text }
   'receipt.code': { merchant: Text }
+  'receipt.by': { platform: Text }
   'expired.until': { time: Text }
   'closed.again': { merchant: Text }
   'link.og': { merchant: Text }

@@ -1,6 +1,13 @@
 import { getAmounts } from '../checkout/amounts.ts'
 import type { Checkout } from '../checkout/checkout.ts'
-import { moneyFacts, paidAt, paidWith, receiptStatus, statementName } from '../checkout/screens/receipt-lines.tsx'
+import {
+  moneyFacts,
+  paidAt,
+  paidWith,
+  printedAddresses,
+  receiptStatus,
+  statementName,
+} from '../checkout/screens/receipt-lines.tsx'
 import type { Words } from '../messages/words.ts'
 
 /** `own`: a text without a translation, such as a name. Its first letter sets its direction. */
@@ -19,7 +26,12 @@ export type ReceiptContent = {
   readonly lines: readonly { readonly what: SheetText; readonly amount: string }[]
   readonly facts: readonly SheetFact[]
   readonly check: { readonly heading: string; readonly text: string; readonly url: string }
-  readonly foot: string
+  readonly foot: {
+    readonly text: string
+    readonly addresses: string
+    /** The name of the platform's logo; null if it has none that a PDF can contain. */
+    readonly logo: string | null
+  }
   /** True if no money moved: the sheet has TEST across it. */
   readonly isTest: boolean
   /** ISO 8601. */
@@ -28,7 +40,7 @@ export type ReceiptContent = {
 
 export function getReceiptContent(checkout: Checkout, words: Words): ReceiptContent {
   const { t } = words
-  const { payment, shop } = checkout
+  const { platform, payment, shop } = checkout
   const { price, paid, extra } = getAmounts(checkout)
   const isTest = !payment.livemode
   const { description, reference, transfer } = payment
@@ -36,7 +48,7 @@ export function getReceiptContent(checkout: Checkout, words: Words): ReceiptCont
   return {
     title: t(isTest ? 'title.receipt_test' : 'title.receipt', { merchant: shop.name }),
     shop: shop.name,
-    logo: shop.logo !== null && /\.(?:png|jpg)$/.test(shop.logo) ? shop.logo : null,
+    logo: fileForPdf(shop.logo),
     supportEmail: shop.supportEmail,
     heading: t(isTest ? 'receipt.test' : 'receipt.heading'),
     lines: [
@@ -58,8 +70,14 @@ export function getReceiptContent(checkout: Checkout, words: Words): ReceiptCont
       ...(transfer === null ? [] : [{ name: t('receipt.transfer'), value: { text: transfer.txHash, own: true } }]),
     ],
     check: { heading: t('receipt.check'), text: t('receipt.check.text'), url: `${checkout.url}/receipt` },
-    foot: t('receipt.by'),
+    foot: {
+      text: t('receipt.by', { platform: platform.name }),
+      addresses: printedAddresses(checkout).join('  '),
+      logo: fileForPdf(platform.logo),
+    },
     isTest,
     paidAt: paidAt(checkout),
   }
 }
+
+const fileForPdf = (logo: string | null): string | null => (logo !== null && /\.(?:png|jpg)$/.test(logo) ? logo : null)

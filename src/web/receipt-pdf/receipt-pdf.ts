@@ -6,7 +6,7 @@ import type { Words } from '../messages/words.ts'
 import { newest } from '../newest.ts'
 import { getReceiptContent, type ReceiptContent } from './content.ts'
 import { type Face, faces, hasFaces } from './fonts.ts'
-import { layOutReceipt, MARGIN, type Rule, SHEET, type Sheet } from './sheet.ts'
+import { layOutReceipt, MARGIN, type Rule, SHEET, type Sheet, type Square } from './sheet.ts'
 import { FEATURES, type Placed } from './typeset.ts'
 
 /** The most cached files, of about 20 KB each, so that repeated requests for a receipt render it once. */
@@ -25,13 +25,14 @@ export async function renderReceiptPdf(
   const { locale } = words
   const content = getReceiptContent(checkout, words)
   // Outside the cache, so that the cache keeps no failed read.
-  const logo = content.logo === null ? null : await readLogo(content.logo)
-  return pdfs(JSON.stringify([locale, content]), () => makePdf(content, { locale, logo }))
+  const read = async (name: string | null): Promise<Buffer | null> => (name === null ? null : readLogo(name))
+  const [logo, platformLogo] = await Promise.all([read(content.logo), read(content.foot.logo)])
+  return pdfs(JSON.stringify([locale, content]), () => makePdf(content, { locale, logo, platformLogo }))
 }
 
 async function makePdf(
   content: ReceiptContent,
-  { locale, logo }: { locale: Locale; logo: Buffer | null },
+  { locale, logo, platformLogo }: { locale: Locale; logo: Buffer | null; platformLogo: Buffer | null },
 ): Promise<Buffer | null> {
   if (!listNames(content).every(hasFaces)) return null
   const { dir } = LANGUAGES[locale]
@@ -48,15 +49,16 @@ async function makePdf(
   })
   const bytes = collectBytes(document)
   draw(document, sheet)
-  if (logo !== null && sheet.logo !== null) drawLogo(document, logo, sheet.logo)
+  drawLogo(document, logo, sheet.logo)
+  drawLogo(document, platformLogo, sheet.platformLogo)
   if (content.isTest) drawTest(document)
   document.end()
   return bytes
 }
 
-function listNames({ shop, supportEmail, lines, facts }: ReceiptContent): string[] {
+function listNames({ shop, supportEmail, lines, facts, foot }: ReceiptContent): string[] {
   const values = [...lines.map(({ what }) => what), ...facts.map(({ value }) => value)]
-  return [shop, supportEmail ?? '', ...values.map(({ text }) => text)]
+  return [shop, supportEmail ?? '', foot.text, foot.addresses, ...values.map(({ text }) => text)]
 }
 
 function collectBytes(document: PDFKit.PDFDocument): Promise<Buffer> {
@@ -79,7 +81,9 @@ function draw(document: PDFKit.PDFDocument, { placed, rules, code }: Sheet): voi
   document.fill('#000')
 }
 
-function drawLogo(document: PDFKit.PDFDocument, logo: Buffer, { x, top, side }: NonNullable<Sheet['logo']>): void {
+function drawLogo(document: PDFKit.PDFDocument, logo: Buffer | null, square: Square | null): void {
+  if (logo === null || square === null) return
+  const { x, top, side } = square
   document.image(logo, x, top, { fit: [side, side], align: 'center', valign: 'center' })
 }
 

@@ -17,11 +17,14 @@ const sum: Style = { size: 13, weight: 700, color: INK }
 const title: Style = { size: 26, weight: 700, color: INK }
 
 export type Rule = { readonly top: number; readonly weight: number; readonly color: string }
+/** `x` is its left side. */
+export type Square = { readonly x: number; readonly top: number; readonly side: number }
 export type Sheet = {
   readonly placed: readonly Placed[]
   readonly rules: readonly Rule[]
-  readonly logo: { readonly x: number; readonly top: number; readonly side: number } | null
-  readonly code: { readonly text: string; readonly x: number; readonly top: number; readonly side: number }
+  readonly logo: Square | null
+  readonly platformLogo: Square | null
+  readonly code: Square & { readonly text: string }
   readonly bottom: number
 }
 
@@ -30,6 +33,7 @@ const AMOUNTS_WIDTH = 150
 const NAMES_WIDTH = 150
 const CODE_SIDE = 84
 const LOGO_SIDE = 36
+const FOOT_LOGO_SIDE = 24
 const GAP = 12
 
 /** `offset` is measured from the side on which the language begins. `end` aligns the text to the other side. */
@@ -71,8 +75,8 @@ export function layOutReceipt(content: ReceiptContent, dir: 'ltr' | 'rtl'): Shee
   setLines(sheet, content)
   setFacts(sheet, content)
   const code = setCheck(sheet, content)
-  sheet.top += sheet.put({ text: content.foot }, small, { offset: 0, width: COLUMN })
-  return { placed: sheet.placed, rules: sheet.rules, logo, code, bottom: sheet.top }
+  const platformLogo = setFoot(sheet, content)
+  return { placed: sheet.placed, rules: sheet.rules, logo, platformLogo, code, bottom: sheet.top }
 }
 
 function setHead(sheet: Filling, { shop, logo, supportEmail, heading }: ReceiptContent): Sheet['logo'] {
@@ -122,4 +126,15 @@ function setCheck(sheet: Filling, { check: { heading, text, url } }: ReceiptCont
   sheet.top += sheet.put({ text: url, own: true }, small, second)
   sheet.top = Math.max(sheet.top, top + CODE_SIDE) + 18
   return { text: url, x: sheet.left({ offset: 0, width: CODE_SIDE }), top, side: CODE_SIDE }
+}
+
+function setFoot(sheet: Filling, { foot: { text, addresses, logo } }: ReceiptContent): Sheet['platformLogo'] {
+  const { top } = sheet
+  const side = logo === null ? 0 : FOOT_LOGO_SIDE
+  const offset = side && side + GAP
+  const place = { offset, width: COLUMN - offset }
+  sheet.top += sheet.put({ text }, small, place)
+  if (addresses !== '') sheet.top += sheet.put({ text: addresses, own: true }, small, place)
+  sheet.top = Math.max(sheet.top, top + side)
+  return logo === null ? null : { x: sheet.left({ offset: 0, width: side }), top, side }
 }

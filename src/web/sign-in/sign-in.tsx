@@ -1,4 +1,5 @@
 import { MOST_PASSKEYS } from '../../domain/account/session.ts'
+import type { Platform } from '../../domain/platform.ts'
 import { Field, type FormErrors } from '../kit/field.tsx'
 import { PostForm } from '../kit/form.tsx'
 import { Icon } from '../kit/icon.tsx'
@@ -74,8 +75,12 @@ export type SignInView = {
   readonly errors?: FormErrors
 }
 
-export function renderSignIn({ to, passkeyOptions, problem, demo, email, errors }: SignInView): string {
+export function renderSignIn(
+  platform: Platform,
+  { to, passkeyOptions, problem, demo, email, errors }: SignInView,
+): string {
   return renderDoor(
+    platform,
     'Sign in',
     <>
       <Problem problem={problem} />
@@ -124,9 +129,10 @@ export type SentView = {
 const WRONG_CODE =
   'This code does not work. It might be from an older e-mail, it may have expired, or too many codes were tried. The link in the e-mail still works for 15 minutes.'
 
-export function renderSent(view: SentView): string {
+export function renderSent(platform: Platform, view: SentView): string {
   const { to, wrong, tooMany, email, confirms, mailUrl } = view
   return renderDoor(
+    platform,
     'Check your inbox',
     <>
       <p class="brand">
@@ -192,11 +198,13 @@ function Again({ view: { to, email, confirms } }: { view: SentView }) {
 }
 
 export function renderLink({
+  platform,
   email,
   action,
   to,
   confirms,
 }: {
+  readonly platform: Platform
   readonly email: string
   readonly action: string
   readonly to: string
@@ -204,7 +212,8 @@ export function renderLink({
   readonly confirms: string | null
 }): string {
   return renderDoor(
-    confirms === null ? 'Sign in to Pinrail?' : 'Confirm that it is you',
+    platform,
+    confirms === null ? `Sign in to ${platform.name}?` : 'Confirm that it is you',
     <>
       {confirms !== null && <Change what={confirms} />}
       <p>
@@ -220,8 +229,9 @@ export function renderLink({
   )
 }
 
-export function renderDeadLink(): string {
+export function renderDeadLink(platform: Platform): string {
   return renderDoor(
+    platform,
     'This link does not work here',
     <>
       <p>A link works once, for 15 minutes, and only in the browser in which you asked for it.</p>
@@ -243,12 +253,14 @@ function Change({ what }: { what: string }) {
 }
 
 export function renderConfirm({
+  platform,
   csrf,
   asked: { id, what, back },
   passkeyOptions,
   problem,
   email,
 }: {
+  readonly platform: Platform
   readonly csrf: string
   readonly asked: { readonly id: string; readonly what: string; readonly back: string }
   readonly passkeyOptions: string | null
@@ -256,6 +268,7 @@ export function renderConfirm({
   readonly email: string
 }): string {
   return renderDoor(
+    platform,
     'Confirm that it is you',
     <>
       <Problem problem={problem} />
@@ -280,15 +293,18 @@ export function renderConfirm({
 }
 
 export function renderPasskeyOffer({
+  platform,
   csrf,
   options,
   problem,
 }: {
+  platform: Platform
   csrf: string
   options: string | null
   problem: PasskeyProblem | null
 }): string {
   return renderDoor(
+    platform,
     'Sign in faster next time',
     <>
       <p class="brand">

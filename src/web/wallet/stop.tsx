@@ -1,9 +1,11 @@
+import type { Platform } from '../../domain/platform.ts'
 import { Address } from '../dashboard/settings/address.tsx'
 import { PostButton } from '../kit/form.tsx'
 import { renderDoor } from '../kit/site-page.tsx'
 import { Time } from '../kit/time.tsx'
 
 export type StopView = {
+  readonly platform: Platform
   readonly account: string
   readonly address: string
   readonly nextAddress: string
@@ -12,8 +14,9 @@ export type StopView = {
 }
 
 /** Renders the page that a mail links to. Only its form stops the change, because mail scanners open links. */
-export function renderStop({ account, address, nextAddress, nextAt, action }: StopView): string {
+export function renderStop({ platform, account, address, nextAddress, nextAt, action }: StopView): string {
   return renderDoor(
+    platform,
     'Stop the change of the wallet?',
     <>
       <p>
@@ -29,8 +32,9 @@ export function renderStop({ account, address, nextAddress, nextAt, action }: St
   )
 }
 
-export function renderStopped({ account, address }: { account: string; address: string }): string {
+export function renderStopped(platform: Platform, { account, address }: { account: string; address: string }): string {
   return renderDoor(
+    platform,
     'The change is stopped',
     <>
       <p>
@@ -45,8 +49,9 @@ export function renderStopped({ account, address }: { account: string; address: 
   )
 }
 
-export function renderNothingToStop(): string {
+export function renderNothingToStop(platform: Platform): string {
   return renderDoor(
+    platform,
     'There is nothing to stop',
     <>
       <p>The change was already stopped, another one replaced it, or it has taken effect.</p>

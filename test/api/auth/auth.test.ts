@@ -290,7 +290,7 @@ describe('The routes of API keys', () => {
       for (const address of own) {
         const answer = await other.ask('PUT', '/v1/settings/wallet', { body: { address } })
         expectProblem(answer, 400, 'validation_failed')
-        expect(answer.text).toContain('this one belongs to Pinrail')
+        expect(answer.text).toContain('this one belongs to the platform')
       }
     })
   })

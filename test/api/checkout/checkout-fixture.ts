@@ -24,6 +24,7 @@ import type { OpenAttemptAnswer, OpenAttemptRequest } from '../../../src/domain/
 import { newId } from '../../../src/ids.ts'
 import { type Change, changeLockedPayment, changePayment } from '../../../src/payments/change-payment.ts'
 import type { PaymentDraft } from '../../../src/payments/payment-draft.ts'
+import { PLAIN_PLATFORM } from '../../support/platforms.ts'
 import { PARTNERS, RATES } from '../../web/fixtures.ts'
 
 const MERCHANT = 'mer_01hzy3v7t8e4a9v2b6q5r0c1d2'
@@ -68,13 +69,15 @@ export async function createCheckoutFixture(changes: Partial<CheckoutDeps> = {})
     crypto: false,
     down: () => ({}),
     simulating: null,
+    platform: PLAIN_PLATFORM,
+    platformLogo: null,
     partners: PARTNERS,
     limits: { countLink: () => undefined, countReceiptFile: () => undefined },
     log: pino({ level: 'silent' }),
     ...changes,
   }
   app.set('query parser', 'simple')
-  app.use(onlyOurAddress({ publicUrl: server.url, trustProxyHops: 0 }))
+  app.use(onlyOurAddress({ platform: PLAIN_PLATFORM, publicUrl: server.url, trustProxyHops: 0 }))
   app.use(createCheckoutRouter(deps))
 
   return {

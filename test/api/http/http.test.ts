@@ -15,6 +15,7 @@ import { createApiServer, stopApiServer } from '../../../src/api/http/server.ts'
 import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhook.ts'
 import { listen } from '../../../src/main/listen.ts'
 import { ASSETS } from '../../../src/web/assets.ts'
+import { PLAIN_PLATFORM } from '../../support/platforms.ts'
 import { expectAllRefused, readCorpus } from '../support/refused/corpus.ts'
 import { expectProblem, openTestApi, type TestApi } from '../support/test-api.ts'
 
@@ -807,6 +808,7 @@ describe('The documentation', () => {
 
   test('the guides of a live deployment use the URL of the test deployment', async () => {
     const live = createDocsSite({
+      platform: PLAIN_PLATFORM,
       operations: [],
       publicUrl: 'https://pay.example',
       testUrl: 'https://test.pay.example',

@@ -131,7 +131,7 @@ describe('Links without an account', () => {
     test('the form refuses relayers, treasuries and deposit addresses of the platform, in any spelling', async () => {
       for (const own of await insertOwnAddresses(testApi)) {
         const answer = await sendForm(testApi, { wallet: own })
-        expect([answer.status, answer.html.includes('this one belongs to Pinrail')]).toEqual([400, true])
+        expect([answer.status, answer.html.includes('this one belongs to the platform')]).toEqual([400, true])
       }
     })
 
@@ -175,7 +175,7 @@ describe('Links without an account', () => {
       const { code } = await makeAnonymous(testApi, { wallet: bad })
       await rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [code])
       const refused = await sendForm(testApi, { wallet: bad.replace('0x', '0X').toUpperCase().replace('0X', '0x') })
-      expect([refused.status, refused.html.includes('Pinrail stopped a link to this wallet')]).toEqual([400, true])
+      expect([refused.status, refused.html.includes('We stopped a link to this wallet')]).toEqual([400, true])
     }, 30_000)
 
     test('the form makes a limited number of links for an address per hour', async () => {
@@ -306,7 +306,7 @@ describe('Owners of links', () => {
           made.code,
         ])
         const owner = new Visitor(testApi)
-        expect((await owner.get(made.owner)).html).toContain('Pinrail stopped this link')
+        expect((await owner.get(made.owner)).html).toContain('We stopped this link')
         for (const action of ['pause', 'resume', 'end']) await owner.post(`${made.owner}/${action}`)
         expect(await fixture.linkRow(made)).toMatchObject({ active: true, stopped_reason: 'fraud', expires_at: null })
         expect((await pressOn(testApi, made.path)).status).toBe(400)
@@ -467,7 +467,7 @@ describe('Owners of links', () => {
         expect((await (await fixture.newOwner()).submit(await fixture.ticketOf(made))).status).toBe(303)
         const { wallet, anonymous } = await fixture.linkRow(made)
         const again = await sendForm(testApi, { wallet: String(wallet) })
-        expect([anonymous, again.status, again.html.includes('Pinrail stopped a link to this wallet')]).toEqual([
+        expect([anonymous, again.status, again.html.includes('We stopped a link to this wallet')]).toEqual([
           false,
           400,
           true,
@@ -694,10 +694,7 @@ describe('Owners of links', () => {
         getId(path),
       ])
       const stopped = await owner.get(path)
-      expect([stopped.html.includes('Pinrail stopped this link'), stopped.html.includes('/resume')]).toEqual([
-        true,
-        false,
-      ])
+      expect([stopped.html.includes('We stopped this link'), stopped.html.includes('/resume')]).toEqual([true, false])
       const forced = await owner.submit(`${path}/resume`)
       expect([forced.status >= 400, (await readRow(path))['stopped_reason']]).toEqual([true, 'fraud'])
     })

@@ -13,7 +13,7 @@ import { siteProblemHandler } from '../../../src/api/routes/site-problem.ts'
 import { many, sql } from '../../../src/db/db.ts'
 import { newId } from '../../../src/ids.ts'
 import { type Change, changeLockedPayment } from '../../../src/payments/change-payment.ts'
-import { NO_PAGES } from '../../../src/web/kit/site-page.tsx'
+import { PLAIN_PLATFORM } from '../../support/platforms.ts'
 import { movePayment } from '../checkout/checkout-fixture.ts'
 import { openTestApi, type TestApi } from '../support/test-api.ts'
 import { openAccount } from './account.ts'
@@ -250,7 +250,7 @@ describe('The pages of the dashboard', () => {
         )
         return stripTags((await owner.get(`/dashboard/payments/${id}`)).html)
       }
-      const looks = 'Pinrail is reviewing it.'
+      const looks = 'We are reviewing it.'
       const reversed = await lookAt('voiding', [])
       expect([reversed.includes(looks), reversed.includes('10.505000')]).toEqual([false, true])
       const voided = await lookAt('void', [{ reason: 'excess', attemptId: null, text: 'for operators only' }])
@@ -601,12 +601,12 @@ describe('Mounting the pages', () => {
       newSessionId: () => '',
       publicUrl,
       otherModeUrl: null,
-      operatorPages: NO_PAGES,
+      platform: PLAIN_PLATFORM,
       limits,
       turns: createTurns(),
     }
     const app = express().use(mountPages([page], deps))
-    app.use(siteProblemHandler({ log: pino({ level: 'silent' }), operatorPages: NO_PAGES }))
+    app.use(siteProblemHandler({ log: pino({ level: 'silent' }), platform: PLAIN_PLATFORM }))
     const server = createServer(app)
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     try {

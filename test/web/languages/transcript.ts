@@ -7,6 +7,7 @@ import { renderLinkProblem } from '../../../src/web/links/problem.tsx'
 import { renderReport, renderReported } from '../../../src/web/links/report-page.tsx'
 import type { Locale } from '../../../src/web/messages/locales.ts'
 import { type Words, wordsIn } from '../../../src/web/messages/words.ts'
+import { PLAIN_PLATFORM } from '../../support/platforms.ts'
 import { aCheckout, anAttempt, type CheckoutChanges } from '../fixtures.ts'
 import { aLinkView, FIVE, type LinkChanges } from '../link-fixtures.ts'
 import { EVERY_PAGE, plain, readBody } from '../reading.ts'
@@ -46,7 +47,7 @@ function pagesIn(getWords: (country: string | null) => Words): [string, string][
     ['test receipt', renderReceiptWith(SITUATIONS['paid in test mode'])],
     ...EVERY_PROBLEM.map((problem): [string, string] => [
       `problem: ${problem}`,
-      renderProblem(problem, getWords(null), '/c/token-of-the-tests'),
+      renderProblem({ platform: PLAIN_PLATFORM, problem, back: '/c/token-of-the-tests' }, getWords(null)),
     ]),
   ]
 }
@@ -57,7 +58,7 @@ const TWO_READINGS = { minor: '125000', currency: 'EUR' } as const
 function linkPages(words: Words): [string, string][] {
   const { path, link } = aLinkView()
   const { title } = link
-  const reported = { path, title, livemode: true }
+  const reported = { platform: PLAIN_PLATFORM, path, title, livemode: true }
   const pages: [string, LinkChanges][] = [
     ['fixed amount', {}],
     ['the buyer decides', { price: 'open' }],
@@ -73,8 +74,8 @@ function linkPages(words: Words): [string, string][] {
   ]
   return [
     ...pages.map(([name, changes]): [string, string] => [`link: ${name}`, renderLinkPage(aLinkView(changes), words)]),
-    ['link: missing', renderLinkProblem('missing', words, null)],
-    ['link: too many presses', renderLinkProblem('too_many', words, path)],
+    ['link: missing', renderLinkProblem({ platform: PLAIN_PLATFORM, problem: 'missing', back: null }, words)],
+    ['link: too many presses', renderLinkProblem({ platform: PLAIN_PLATFORM, problem: 'too_many', back: path }, words)],
     ['link: report', renderReport(reported, words)],
     ['link: reported', renderReported(reported, words)],
   ]

@@ -8,6 +8,7 @@ import { renderReceiptPdf } from '../../../src/web/receipt-pdf/receipt-pdf.ts'
 import { layOutReceipt, MARGIN, SHEET } from '../../../src/web/receipt-pdf/sheet.ts'
 import type { Placed } from '../../../src/web/receipt-pdf/typeset.ts'
 import { PICTURES } from '../../api/support/pictures.ts'
+import { PLATFORM } from '../../support/platforms.ts'
 import { aCheckout, type CheckoutChanges } from '../fixtures.ts'
 import { readText } from '../reading.ts'
 import { BY_STATUS, SITUATIONS } from '../situations.ts'
@@ -17,7 +18,7 @@ const getContent = (changes: CheckoutChanges, locale: Locale) => getReceiptConte
 const makePdf = (
   changes: CheckoutChanges,
   locale: Locale = 'en',
-  readLogo = async (): Promise<Buffer | null> => null,
+  readLogo: (name: string) => Promise<Buffer | null> = async () => null,
 ) => renderReceiptPdf(aCheckout(changes), words(locale), readLogo)
 const createPdf = async (changes: CheckoutChanges, locale: Locale = 'en'): Promise<string> => {
   const pdf = await makePdf(changes, locale)
@@ -27,7 +28,7 @@ const createPdf = async (changes: CheckoutChanges, locale: Locale = 'en'): Promi
 
 const SHOP = { name: 'Nightline Rail', supportEmail: 'help@nightline.example' }
 const REAL: CheckoutChanges = { ...BY_STATUS.succeeded, shop: SHOP }
-const OVERPAID: CheckoutChanges = { ...SITUATIONS['more than the price'], shop: SHOP }
+const OVERPAID: CheckoutChanges = { ...SITUATIONS['more than the price'], shop: SHOP, platform: PLATFORM }
 
 /** The longest texts and the longest word that the API accepts. */
 const LONG: CheckoutChanges = {
@@ -54,7 +55,8 @@ const listTexts = ({
   check.heading,
   check.text,
   check.url,
-  foot,
+  foot.text,
+  foot.addresses,
   ...lines.flatMap(({ what, amount }) => [what.text, amount]),
   ...facts.flatMap(({ name, value }) => [name, value.text]),
 ]
@@ -175,4 +177,15 @@ test.each(['png', 'jpg'] as const)('a logo in %s is in the file, and moves the n
     expect((placed[0]?.x ?? 0) - before).toBeCloseTo(dir === 'ltr' ? 48 : -48, 0)
   }
   expect(layOutReceipt(getContent({ ...REAL, shop: { ...SHOP, logo: '0123.webp' } }, 'en'), 'ltr').logo).toBeNull()
+})
+
+test('the platform’s logo is in the foot of the file, next to its name', async () => {
+  const changes = { ...REAL, platform: PLATFORM }
+  const pdf = await makePdf(changes, 'en', async (name: string) => (name === PLATFORM.logo ? PICTURES.png : null))
+  expect(pdf?.toString('latin1')).toContain('/Subtype /Image')
+  const { logo, platformLogo, placed } = layOutReceipt(getContent(changes, 'en'), 'ltr')
+  const named = placed.find(({ text }) => text.includes(PLATFORM.name))
+  expect(logo).toBeNull()
+  expect(platformLogo?.x).toBe(MARGIN)
+  expect(named?.x).toBeGreaterThan(MARGIN + (platformLogo?.side ?? 0))
 })

@@ -1,6 +1,5 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Db } from '../../../db/db.ts'
-import { findLogo } from '../../../db/merchants/merchants.ts'
 import { findPaymentIds } from '../../../db/payments/payments.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
 import { checkoutUrl } from '../../../domain/payment/payment-object.ts'
@@ -33,6 +32,7 @@ import { followPayment } from '../../live/follow-payment.ts'
 import type { OpenPages } from '../../live/open-pages.ts'
 import { buyerLocale, comesBack, countryCookie, languageCookie, sendPage, VARY } from '../buyer.ts'
 import { fromOurPage } from '../from-our-page.ts'
+import { type LogoDeps, readLogo } from '../logos.ts'
 import { linkToken, PageProblem, pageProblemHandler } from '../page-problem.ts'
 import { continueForm, countryForm, languageForm, ownPage, parseForm, readBuyerForm, readChoice } from './forms.ts'
 import { sendEmbedScript, sendFrameStatus, showFrame } from './frame.ts'
@@ -44,6 +44,7 @@ import { playOnBar } from './sandbox.ts'
 
 export type CheckoutDeps = LoadDeps & {
   readonly db: Pick<Db, 'query' | 'transaction'>
+  readonly platformLogo: LogoDeps['platformLogo']
   /** Answers within about 30 s. */
   readonly openAttempt: (
     paymentId: string,
@@ -149,7 +150,7 @@ async function sendReceipt(deps: CheckoutDeps, request: Request, response: Respo
   const checkout = await loadCheckout(deps, request)
   const words = wordsFor(checkout, request)
   const isPaid = checkout.payment.status === 'succeeded'
-  const pdf = isPaid ? await renderReceiptPdf(checkout, words, (name) => findLogo(deps.db, name)) : null
+  const pdf = isPaid ? await renderReceiptPdf(checkout, words, (name) => readLogo(deps, name)) : null
   if (pdf === null) {
     response.redirect(303, `${checkout.path}/receipt`)
     return

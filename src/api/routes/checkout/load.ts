@@ -5,6 +5,7 @@ import type { MicroUsdc } from '../../../domain/money.ts'
 import { type DownPartners, offersFor, type RateTable } from '../../../domain/offers.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
 import { checkoutUrl, type Payment } from '../../../domain/payment/payment-object.ts'
+import type { Platform } from '../../../domain/platform.ts'
 import { isDust } from '../../../domain/settlement/deposit.ts'
 import type { Logger } from '../../../runtime/log.ts'
 import { type Checkout, findOpenedAttempt, type PartnerNames } from '../../../web/checkout/checkout.ts'
@@ -16,6 +17,7 @@ import { readPageChoice } from './forms.ts'
 
 export type LoadDeps = CountryDeps & {
   readonly db: Queryable
+  readonly platform: Platform
   readonly rates: RateBook
   readonly publicUrl: string
   /** Unix milliseconds. */
@@ -67,6 +69,7 @@ async function toCheckout(deps: LoadDeps, request: Request, found: StoredCheckou
   const url = checkoutUrl(deps.publicUrl, payment.checkoutToken)
   const path = new URL(url).pathname
   return {
+    platform: deps.platform,
     payment,
     attempts,
     sales,

@@ -97,7 +97,7 @@ export type Done = FirstView['done']
 /** Null if all steps are done. Reads only what the overview has not read. */
 export async function readFirstSteps(
   deps: FirstStepsDeps,
-  { db, tenant, person, role, signedIn }: PageCall,
+  { db, tenant, person, role, signedIn, frame: { platform } }: PageCall,
   { done, madeKey = null, address = '', errors = {} }: Shown & { readonly done: Done },
 ): Promise<FirstView | null> {
   if (madeKey === null && Object.values(done).every(Boolean)) return null
@@ -114,7 +114,9 @@ export async function readFirstSteps(
     once: randomUUID(),
     hasInbox: deps.inbox !== null,
     passkeyOptions:
-      canAdd && !done.passkey ? await creationOptions(deps, deps.db, { sessionId: session.id, person }) : null,
+      canAdd && !done.passkey
+        ? await creationOptions(deps, deps.db, { platform, sessionId: session.id, person })
+        : null,
     checkout: token === undefined ? null : checkoutUrl(deps.publicUrl, token),
     publicUrl: deps.publicUrl,
     may: { own: hasAbility(role, 'own'), develop: hasAbility(role, 'develop'), sell: hasAbility(role, 'sell') },

@@ -6,8 +6,8 @@ import { listMemberships, type Membership } from '../../../db/accounts/people.ts
 import { sessionIn } from '../../../db/db.ts'
 import { hasAbility } from '../../../domain/account/roles.ts'
 import { isConfirmed } from '../../../domain/account/session.ts'
+import type { Platform } from '../../../domain/platform.ts'
 import { isSameSecret } from '../../../runtime/constant-time.ts'
-import type { OperatorPages } from '../../../web/kit/site-page.tsx'
 import { FRAMED_HEADERS, FRAMING_HEADERS, PAGE_HEADERS } from '../../../web/page-headers.ts'
 import {
   CONFIRMED,
@@ -31,7 +31,7 @@ export type MountDeps = SessionDeps &
     readonly publicUrl: string
     /** Null if the URL is not known. */
     readonly otherModeUrl: string | null
-    readonly operatorPages: Pick<OperatorPages, 'contact'>
+    readonly platform: Platform
     readonly limits: Pick<RequestLimits, 'countPerson'>
     readonly turns: Turns
   }
@@ -188,7 +188,7 @@ function createCall(deps: MountDeps, context: Seen, turn: Turn): PageCall {
       csrf,
       testMode: !deps.db.livemode,
       otherModeUrl: deps.otherModeUrl,
-      contact: deps.operatorPages.contact,
+      platform: deps.platform,
     },
     tenant,
     role: account?.role ?? 'viewer',

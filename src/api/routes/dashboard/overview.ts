@@ -89,7 +89,7 @@ const WAITING: Readonly<Record<string, string>> = {
   conversion_overdue: 'The conversion to USDC is taking longer than it should. The money is safe.',
   settlement_overdue: 'The USDC is taking longer than it should. Do not ship before it is in your wallet.',
   expiry_overdue: 'The payment should have expired. Do not ask the buyer to pay it.',
-  held: 'Pinrail holds the payment. Do not ship yet.',
+  held: 'We hold the payment. Do not ship yet.',
   partner_unread: 'The partner is not responding about this payment. Do not ship yet.',
   give_back_pending: 'Money is going back to the buyer, and the partner has not confirmed it yet.',
   cancel_pending:

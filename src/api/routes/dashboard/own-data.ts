@@ -62,7 +62,7 @@ export function ownDataPages(deps: OwnDeps): Page[] {
           return []
         })
         if (needed.length > 0) return { status: 409, html: renderForget({ frame, needed, errors: {} }) }
-        return { html: renderForgotten() }
+        return { html: renderForgotten(frame.platform) }
       },
     }),
   ]

@@ -92,11 +92,11 @@ function passkeyPages(deps: OwnDeps): Page[] {
       method: 'get',
       path: '/dashboard/passkey',
       fresh: added,
-      handle: async ({ query, person, signedIn: { session }, csrf }) => {
+      handle: async ({ frame: { platform }, query, person, signedIn: { session }, csrf }) => {
         const options = arePasskeysPossible(deps.publicUrl)
-          ? await creationOptions(deps, deps.db, { sessionId: session.id, person })
+          ? await creationOptions(deps, deps.db, { platform, sessionId: session.id, person })
           : null
-        return { html: renderPasskeyOffer({ csrf, options, problem: passkeyProblem(query['problem']) }) }
+        return { html: renderPasskeyOffer({ platform, csrf, options, problem: passkeyProblem(query['problem']) }) }
       },
     }),
     definePersonPage({
@@ -158,11 +158,12 @@ function confirmPages(deps: OwnDeps): Page[] {
       path,
       handle: (call) =>
         asking(call, call.query['asked'], async (asked) => {
-          const { csrf, person, signedIn, query } = call
+          const { csrf, person, signedIn, query, frame } = call
+          const { platform } = frame
           const has = possible && (await listPasskeys(deps.db, person.id)).length > 0
           const passkeyOptions = has ? await requestOptions(deps, confirmPurpose(signedIn.session)) : null
           const problem = passkeyProblem(query['problem'])
-          return { html: renderConfirm({ csrf, asked, passkeyOptions, problem, email: person.email }) }
+          return { html: renderConfirm({ platform, csrf, asked, passkeyOptions, problem, email: person.email }) }
         }),
     }),
     definePersonPage({

@@ -1,11 +1,10 @@
 import type { ErrorRequestHandler } from 'express'
-import type { Logger } from '../../../runtime/log.ts'
 import { type LinkProblemName, renderLinkProblem } from '../../../web/links/problem.tsx'
 import { wordsIn } from '../../../web/messages/words.ts'
 import { asProblem } from '../../http/problems.ts'
 import { holding } from '../../limits/hold.ts'
 import { buyerLocale } from '../buyer.ts'
-import { pageProblemHandler } from '../page-problem.ts'
+import { type ProblemDeps, pageProblemHandler } from '../page-problem.ts'
 
 const STATUS: Readonly<Record<LinkProblemName, number>> = { missing: 404, too_many: 429 }
 
@@ -18,7 +17,7 @@ export class LinkProblem extends Error {
 }
 
 /** The checkout's handler answers all other problems. */
-export function linkProblemHandler(deps: { readonly log: Logger }): ErrorRequestHandler {
+export function linkProblemHandler(deps: ProblemDeps): ErrorRequestHandler {
   const others = pageProblemHandler(deps)
   // oxlint-disable-next-line max-params -- express knows an error handler by its four parameters
   return holding((error: unknown, request, response, next) => {
@@ -33,7 +32,7 @@ export function linkProblemHandler(deps: { readonly log: Logger }): ErrorRequest
     response.status(STATUS[problem]).set('content-language', locale).type('html')
     const code = /^\/([0-9A-Za-z]{10})(?:\/|$)/.exec(request.path)?.[1]
     const back = code === undefined || problem === 'missing' ? null : `/l/${code}`
-    response.send(renderLinkProblem(problem, wordsIn(locale), back))
+    response.send(renderLinkProblem({ platform: deps.platform, problem, back }, wordsIn(locale)))
   })
 }
 

@@ -3,11 +3,13 @@ import type { Queryable } from '../../../db/db.ts'
 import { readShop } from '../../../db/merchants/merchants.ts'
 import { findBounds, linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
 import { type DownPartners, type Offer, offersFor } from '../../../domain/offers.ts'
+import type { Platform } from '../../../domain/platform.ts'
 import type { LinkView } from '../../../web/links/link-page.tsx'
 import { hasDeviceWallet } from '../buyer.ts'
 import { type RateBook, readRates } from '../prices.ts'
 
 export type LinkViewDeps = {
+  readonly platform: Platform
   readonly db: Queryable
   readonly rates: RateBook
   readonly crypto: boolean
@@ -33,6 +35,7 @@ export async function createLinkView(
   ])
   return {
     ...shown,
+    platform: deps.platform,
     status: linkStatus(link, new Date(deps.clock()).toISOString()),
     shop,
     offers,

@@ -3,7 +3,6 @@ import express, { type Request, type Response, Router } from 'express'
 import { z } from 'zod'
 import { linkUrl } from '../../../domain/link/link.ts'
 import type { Logger } from '../../../runtime/log.ts'
-import type { OperatorPages } from '../../../web/kit/site-page.tsx'
 import type { LinkDraft } from '../../../web/links/link-draft.ts'
 import { renderMade } from '../../../web/links/maker/made-page.tsx'
 import { type Hints, renderMaker } from '../../../web/links/maker/maker-page.tsx'
@@ -18,8 +17,7 @@ import { fromOurPage } from '../from-our-page.ts'
 import { SiteProblem, siteProblemHandler } from '../site-problem.ts'
 import { type PreviewDeps, renderPreview } from './preview.ts'
 
-export type MakerDeps = AnonymousDeps &
-  PreviewDeps & { readonly publicUrl: string; readonly log: Logger; readonly operatorPages: OperatorPages }
+export type MakerDeps = AnonymousDeps & PreviewDeps & { readonly publicUrl: string; readonly log: Logger }
 
 const FORM_LIMIT = '16kb'
 
@@ -34,7 +32,7 @@ export function createMakerRouter(deps: MakerDeps): Router {
   router.get('/links/hints', async (request, response) => {
     response.json(await hintsFor(deps, draftIn(request.query)))
   })
-  router.get('/links/report', findReported)
+  router.get('/links/report', (request, response) => findReported(deps, request, response))
   router.all('/links', onlyMethods(['GET', 'POST']))
   router.all(['/links/preview', '/links/hints', '/links/report'], onlyMethods(['GET']))
   router.use('/links', () => {
@@ -57,7 +55,7 @@ type Filled = { readonly draft: LinkDraft; readonly errors: Readonly<Record<stri
 async function show(deps: MakerDeps, response: Response, { draft, errors }: Filled): Promise<void> {
   const hints = await hintsFor(deps, draft)
   const once = randomBytes(16).toString('base64url')
-  const page = renderMaker({ draft, errors, hints, once, testMode: !deps.db.livemode })
+  const page = renderMaker({ platform: deps.platform, draft, errors, hints, once, testMode: !deps.db.livemode })
   response.set(FRAMING_HEADERS).status(Object.keys(errors).length === 0 ? 200 : 400)
   response.type('html').send(page)
 }
@@ -85,9 +83,10 @@ async function make(deps: MakerDeps, request: Request, response: Response): Prom
   if ('errors' in answer) return show(deps, response, { draft, errors: answer.errors })
   const { owned, token } = answer
   if (owned.claimedAt !== null) return response.redirect(303, `/o/${token}`)
+  const { platform, publicUrl } = deps
   const { link } = owned
-  const ownerUrl = `${deps.publicUrl}/o/${token}`
-  response.type('html').send(renderMade({ link, url: linkUrl(deps.publicUrl, link.code), ownerUrl }))
+  const urls = { url: linkUrl(publicUrl, link.code), ownerUrl: `${publicUrl}/o/${token}` }
+  response.type('html').send(renderMade({ platform, link, ...urls }))
 }
 
 async function preview(deps: MakerDeps, request: Request, response: Response): Promise<void> {
@@ -102,12 +101,12 @@ async function preview(deps: MakerDeps, request: Request, response: Response): P
 }
 
 /** The form for a person who received a link and wants to report it. */
-function findReported(request: Request, response: Response): void {
+function findReported({ platform }: MakerDeps, request: Request, response: Response): void {
   const { link } = request.query
   const code = typeof link === 'string' ? /(?:^|\/l\/)([0-9A-Za-z]{10})(?:[/?#].*)?$/.exec(link.trim())?.[1] : undefined
   if (code !== undefined) return response.redirect(303, `/l/${code}/report`)
   response.status(link === undefined ? 200 : 400).type('html')
   response.send(
-    renderReportAsk({ link: typeof link === 'string' ? link.slice(0, 200) : '', wrong: link !== undefined }),
+    renderReportAsk(platform, { link: typeof link === 'string' ? link.slice(0, 200) : '', wrong: link !== undefined }),
   )
 }

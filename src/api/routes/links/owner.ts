@@ -4,8 +4,8 @@ import { updateLink } from '../../../db/links/links.ts'
 import { findOwnedLink, issueTicket, type OwnedLink, readLinkTotals } from '../../../db/links/owners.ts'
 import { listPayments } from '../../../db/payments/payment-list.ts'
 import { linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
+import type { Platform } from '../../../domain/platform.ts'
 import type { Logger } from '../../../runtime/log.ts'
-import type { OperatorPages } from '../../../web/kit/site-page.tsx'
 import { type OwnerAction, renderClaimed, renderNoOwner, renderOwner } from '../../../web/links/maker/owner-page.tsx'
 import { PAGE_HEADERS } from '../../../web/page-headers.ts'
 import { digestOfToken, newToken } from '../../accounts/tokens.ts'
@@ -14,7 +14,7 @@ import { fromOurPage } from '../from-our-page.ts'
 import { siteProblemHandler } from '../site-problem.ts'
 
 export type OwnerDeps = {
-  readonly operatorPages: OperatorPages
+  readonly platform: Platform
   readonly db: Db
   readonly publicUrl: string
   readonly log: Logger
@@ -41,34 +41,34 @@ export function createOwnerRouter(deps: OwnerDeps): Router {
     router.all(`${PATH}/${action}`, onlyMethods(['POST']))
   }
   router.all(PATH, onlyMethods(['GET']))
-  router.use('/o', (_request, response) => nothing(response))
+  router.use('/o', (_request, response) => nothing(deps.platform, response))
   router.use('/o', siteProblemHandler(deps))
   return router
 }
 
 async function withLink(
-  { db }: OwnerDeps,
+  { db, platform }: OwnerDeps,
   { request, response }: { request: Request; response: Response },
   work: (owned: OwnedLink & { readonly path: string }) => Promise<void>,
 ): Promise<void> {
   const token = String(request.params['token'])
   const owned = await findOwnedLink(db, digestOfToken(token))
-  if (owned === null) return nothing(response)
+  if (owned === null) return nothing(platform, response)
   if (owned.claimedAt !== null) {
-    response.type('html').send(renderClaimed(owned.link, owned.claimedAt))
+    response.type('html').send(renderClaimed(platform, owned.link, owned.claimedAt))
     return
   }
   await work({ ...owned, path: `/o/${token}` })
 }
 
-function nothing(response: Response): void {
-  response.status(404).type('html').send(renderNoOwner())
+function nothing(platform: Platform, response: Response): void {
+  response.status(404).type('html').send(renderNoOwner(platform))
 }
 
 const toTenant = ({ merchantId, livemode }: PaymentLink) => ({ merchantId, livemode })
 
 async function show(
-  { db, publicUrl, clock, operatorPages }: OwnerDeps,
+  { db, publicUrl, clock, platform }: OwnerDeps,
   response: Response,
   { link, path }: OwnedLink & { readonly path: string },
 ): Promise<void> {
@@ -85,7 +85,7 @@ async function show(
     totals,
     payments: (payments?.rows ?? []).map(({ payment }) => payment),
     now: new Date(clock()).toISOString(),
-    contact: operatorPages.contact,
+    platform,
   }
   response.type('html').send(renderOwner(view))
 }

@@ -32,6 +32,7 @@ export type PublicLinkDeps = PressDeps &
     readonly limits: Pick<RequestLimits, 'countPress' | 'countForm'>
     readonly crypto: boolean
     readonly down: LinkViewDeps['down']
+    readonly platform: LinkViewDeps['platform']
     readonly log: Logger
   }
 
@@ -163,7 +164,8 @@ async function report(deps: PublicLinkDeps, request: Request, response: Response
   sendPage(response, words, renderReported(reportView(deps, link), words))
 }
 
-const reportView = ({ publicUrl }: PublicLinkDeps, { title, code, livemode }: PaymentLink) => ({
+const reportView = ({ platform, publicUrl }: PublicLinkDeps, { title, code, livemode }: PaymentLink) => ({
+  platform,
   title,
   livemode,
   path: new URL(linkUrl(publicUrl, code)).pathname,

@@ -6,6 +6,7 @@ import { findBrowserAddress, findLink, KNOWN_BROWSER } from '../../../db/account
 import type { Queryable, Tx } from '../../../db/db.ts'
 import { readEmail } from '../../../domain/account/email.ts'
 import { KNOWN_BROWSER_SECONDS, LINK_MS } from '../../../domain/account/session.ts'
+import type { Platform } from '../../../domain/platform.ts'
 import { asciiDigits } from '../../../domain/typed-amount.ts'
 import { PAGE_HEADERS } from '../../../web/page-headers.ts'
 import {
@@ -34,6 +35,7 @@ import { readReturnPath } from './return-path.ts'
 
 export type SignInDeps = SessionDeps &
   LinkDeps & {
+    readonly platform: Platform
     readonly newPersonId: () => string
     readonly limits: Pick<RequestLimits, 'countSignIn'>
     /** The demo merchant, who signs in with one press. Null if there is none. */
@@ -63,7 +65,7 @@ export function createSignInRouter(deps: SignInDeps): Router {
   router.get('/sign-in', (request, response) => show(deps, request, response))
   router.post('/sign-in', ...post, (request, response) => ask(deps, request, response))
   router.get('/sign-in/sent', (request, response) => {
-    response.type('html').send(renderSent(sentTo(deps, request)))
+    response.type('html').send(renderSent(deps.platform, sentTo(deps, request)))
   })
   router.post('/sign-in/code', ...post, (request, response) => byCode(deps, request, response))
   router.get('/sign-in/link/:token', (request, response) => showLink(deps, request, response))
@@ -93,7 +95,8 @@ async function signInPage(
   }: Pick<SignInView, 'to' | 'email'> & Partial<Pick<SignInView, 'errors' | 'problem'>>,
 ): Promise<string> {
   const passkeyOptions = arePasskeysPossible(deps.publicUrl) ? await requestOptions(deps, 'sign-in') : null
-  return renderSignIn({ to, passkeyOptions, problem, demo: demoAddress(deps) !== null, email, errors })
+  const demo = demoAddress(deps) !== null
+  return renderSignIn(deps.platform, { to, passkeyOptions, problem, demo, email, errors })
 }
 
 async function ask(deps: SignInDeps, request: Request, response: Response): Promise<void> {
@@ -159,20 +162,22 @@ async function showLink(deps: SignInDeps, request: Request, response: Response):
           browserDigest: digestOfToken(browser),
           now: new Date(deps.clock()).toISOString(),
         })
-  if (link === null) return dead(response)
+  if (link === null) return dead(deps, response)
   const asked = await readAsked(deps, deps.db, link)
-  const action = `/sign-in/link/${encodeURIComponent(token)}`
-  response
-    .type('html')
-    .send(
-      renderLink({ email: link.email, action, to: readReturnPath(request.query['to']), confirms: asked?.what ?? null }),
-    )
+  const view = {
+    platform: deps.platform,
+    email: link.email,
+    action: `/sign-in/link/${encodeURIComponent(token)}`,
+    to: readReturnPath(request.query['to']),
+    confirms: asked?.what ?? null,
+  }
+  response.type('html').send(renderLink(view))
 }
 
 async function byLink(deps: SignInDeps, request: Request, response: Response): Promise<void> {
   const { to } = readFields(request)
   const done = await spend(deps, request, { token: String(request.params['token']) })
-  if (done === null) return dead(response)
+  if (done === null) return dead(deps, response)
   go(deps, response, { ...done, to })
 }
 
@@ -274,6 +279,6 @@ function go({ cookies, pepper }: SignInDeps, response: Response, done: Done & { 
   response.redirect(status, to)
 }
 
-function dead(response: Response): void {
-  response.status(404).type('html').send(renderDeadLink())
+function dead({ platform }: SignInDeps, response: Response): void {
+  response.status(404).type('html').send(renderDeadLink(platform))
 }

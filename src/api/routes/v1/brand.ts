@@ -17,7 +17,7 @@ const color = z
   .transform((text) => text.toLowerCase())
   .refine(isHex)
 
-/** The name appears next to Pinrail's, on pages and in mails. */
+/** The name appears next to the platform's, on pages and in mails. */
 export const shopName = safeText(100).superRefine((text, context) => {
   const message = nameProblem(text)
   if (message !== null) context.addIssue({ code: 'custom', message })

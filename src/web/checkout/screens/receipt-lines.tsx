@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { subtract } from '../../../domain/money.ts'
+import { listAddresses } from '../../../domain/platform.ts'
 import { Amount } from '../../kit/amount.tsx'
 import { Fact, Facts } from '../../kit/facts.tsx'
 import { Time } from '../../kit/time.tsx'
@@ -105,6 +106,11 @@ export function paidAt({ payment }: Pick<Checkout, 'payment'>): string {
 export function statementName(checkout: Checkout): string | null {
   const { counted } = getAmounts(checkout)
   return counted === null || counted.provider === 'crypto' ? null : getPartner(checkout, counted).statement
+}
+
+/** Returns the platform's addresses as a receipt prints them. */
+export function printedAddresses({ platform }: Pick<Checkout, 'platform'>): string[] {
+  return listAddresses(platform).map(({ address }) => address)
 }
 
 export function paidWith(checkout: Checkout, words: Words): string {

@@ -2,14 +2,16 @@ import { OutlineLink } from '../../kit/button.tsx'
 import { Fact } from '../../kit/facts.tsx'
 import { Icon } from '../../kit/icon.tsx'
 import { Payee, ShopMail } from '../../kit/panel.tsx'
+import { PlatformAddresses } from '../../kit/platform-links.tsx'
 import { Qr } from '../../kit/qr.tsx'
+import { Mark } from '../../kit/wordmark.tsx'
 import { type Shown } from '../shown.tsx'
 import { Lines, ReceiptFacts, receiptStatus } from './receipt-lines.tsx'
 
 /** The printable receipt: black on white, one page, with TEST across it if no money moved. */
 export function Receipt({ checkout, words }: Shown) {
   const { t } = words
-  const { payment, shop } = checkout
+  const { platform, payment, shop } = checkout
   const isTest = !payment.livemode
   return (
     <>
@@ -52,7 +54,11 @@ export function Receipt({ checkout, words }: Shown) {
             <span class="id">{`${checkout.url}/receipt`}</span>
           </p>
         </div>
-        <p class="ask">{t('receipt.by')}</p>
+        <p class="ask by">
+          <Mark platform={platform} />
+          <span>{t('receipt.by', { platform: platform.name })}</span>
+          <PlatformAddresses platform={platform} />
+        </p>
       </main>
     </>
   )

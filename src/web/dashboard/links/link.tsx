@@ -9,7 +9,7 @@ import { PostButton } from '../../kit/form.tsx'
 import { Icon } from '../../kit/icon.tsx'
 import { Note } from '../../kit/note.tsx'
 import { PageHead } from '../../kit/page-head.tsx'
-import { ContactSupport } from '../../kit/site-page.tsx'
+import { ContactSupport } from '../../kit/platform-links.tsx'
 import { RowLink } from '../../kit/table.tsx'
 import { Time } from '../../kit/time.tsx'
 import { LinkPayments } from '../../links/maker/link-payments.tsx'
@@ -53,8 +53,8 @@ export function renderLink(view: LinkPageView): string {
           actions={<Actions view={view} />}
         />
         {status === 'stopped' && (
-          <Note tone="problem" icon="warning" strong="Pinrail stopped this link">
-            It takes no payments. Payments in progress continue. <ContactSupport contact={frame.contact} /> to learn
+          <Note tone="problem" icon="warning" strong="We stopped this link">
+            It takes no payments. Payments in progress continue. <ContactSupport platform={frame.platform} /> to learn
             why.
           </Note>
         )}

@@ -47,7 +47,7 @@ export function renderBalance(view: BalanceView): string {
       <>
         <PageHead
           title="Balance"
-          lead="Pinrail holds no balance. Here is what is in progress and what has arrived."
+          lead="We hold no balance. Here is what is in progress and what has arrived."
           actions={
             <>
               <Files months={view.months} excel />

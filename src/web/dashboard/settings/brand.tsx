@@ -79,7 +79,7 @@ function Form({ view: { frame, draft, brand, logo, errors } }: { view: BrandView
       <fieldset>
         <legend>Look</legend>
         <LogoFields draft={draft} logo={logo} errors={errors} />
-        <Field name="color" label="Color" hint="Empty is Pinrail’s own." optional errors={errors}>
+        <Field name="color" label="Color" hint="Empty is the platform’s own." optional errors={errors}>
           {(attributes) => (
             <div class="inline">
               <input type="color" value={brand ?? PINE} aria-label="Pick the color" data-fills="color" hidden />
@@ -165,7 +165,7 @@ function Seen({ view: { draft, logo } }: { view: BrandView }) {
         <Fact name="Logo">
           {logo === null ? 'The first letter of the name' : <Logo shop={{ name: draft.name, logo }} alt="The logo" />}
         </Fact>
-        <Fact name="Color">{draft.color || 'Pinrail’s own'}</Fact>
+        <Fact name="Color">{draft.color || 'The platform’s own'}</Fact>
       </Facts>
       <p class="hint">An owner of the account can change it.</p>
     </div>

@@ -31,7 +31,7 @@ export const EVENT_NAMES: Readonly<Record<string, string>> = {
   'payment.chargeback': 'Chargeback',
   'payment.refunded': 'Payment refunded',
   'payment_link.completed': 'Link completed',
-  'payment_link.stopped': 'Link stopped by Pinrail',
+  'payment_link.stopped': 'Link stopped by us',
   'payment_link.resumed': 'Link resumed',
   'webhook_endpoint.disabled': 'Webhook disabled',
 }

@@ -22,7 +22,7 @@ export function renderWallet(view: WalletView): string {
       <>
         <PageHead
           title="Wallet"
-          lead="Your money goes straight here. Pinrail never holds it for you."
+          lead="Your money goes straight here. We never hold it for you."
           actions={mayChange && wallet === null ? <ChangeLink text="Set the wallet" /> : undefined}
         />
         {wallet === null ? (

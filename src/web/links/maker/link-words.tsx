@@ -21,7 +21,7 @@ const LOOKS: Readonly<Record<LinkStatus, { tone: Tone; icon: IconName; word: str
   paused: { tone: 'quiet', icon: 'circle_minus', word: 'Paused' },
   sold_out: { tone: 'quiet', icon: 'circle_check', word: 'No places left' },
   expired: { tone: 'quiet', icon: 'clock', word: 'Ended' },
-  stopped: { tone: 'problem', icon: 'circle_close', word: 'Stopped by Pinrail' },
+  stopped: { tone: 'problem', icon: 'circle_close', word: 'Stopped by us' },
 }
 
 export function LinkState({ status }: { status: LinkStatus }) {

@@ -1,4 +1,5 @@
 import type { PaymentLink } from '../../../domain/link/link.ts'
+import type { Platform } from '../../../domain/platform.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { Note } from '../../kit/note.tsx'
 import { PageHead } from '../../kit/page-head.tsx'
@@ -8,6 +9,7 @@ import { methodText, priceText } from './link-words.tsx'
 import { mailTo, Share } from './share.tsx'
 
 export type MadeView = {
+  readonly platform: Platform
   readonly link: PaymentLink
   readonly url: string
   /** The secret URL of the owner's page. */
@@ -15,7 +17,7 @@ export type MadeView = {
 }
 
 /** Renders the only page that shows the secret URL. */
-export function renderMade({ link, url, ownerUrl }: MadeView): string {
+export function renderMade({ platform, link, url, ownerUrl }: MadeView): string {
   const children = (
     <Main narrow>
       <PageHead title="Your link is ready" lead={`${link.title} · ${priceText(link)} · ${methodText(link)}`} />
@@ -56,5 +58,5 @@ export function renderMade({ link, url, ownerUrl }: MadeView): string {
       </Note>
     </Main>
   )
-  return renderSitePage({ title: 'Your link is ready', children })
+  return renderSitePage({ platform, title: 'Your link is ready', children })
 }

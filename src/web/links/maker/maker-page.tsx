@@ -1,3 +1,4 @@
+import type { Platform } from '../../../domain/platform.ts'
 import { ErrorSummary, Field, type FormErrors } from '../../kit/field.tsx'
 import { PostForm } from '../../kit/form.tsx'
 import { PageHead } from '../../kit/page-head.tsx'
@@ -6,6 +7,7 @@ import type { Hint, LinkDraft } from '../link-draft.ts'
 import { About, draftQuery, HowMuch, HowPaid, LiveHint, More, Preview } from './link-form.tsx'
 
 export type MakerView = {
+  readonly platform: Platform
   readonly draft: LinkDraft
   readonly errors: FormErrors
   readonly hints: Hints
@@ -17,7 +19,7 @@ export type MakerView = {
 export type Hints = { readonly amount: Hint; readonly wallet: Hint | null }
 
 /** Renders the page on which a person without an account creates a link. */
-export function renderMaker({ draft, errors, hints, once, testMode }: MakerView): string {
+export function renderMaker({ platform, draft, errors, hints, once, testMode }: MakerView): string {
   const children = (
     <Main>
       <PageHead
@@ -67,5 +69,5 @@ export function renderMaker({ draft, errors, hints, once, testMode }: MakerView)
       </div>
     </Main>
   )
-  return renderSitePage({ title: 'Create a payment link', children })
+  return renderSitePage({ platform, title: 'Create a payment link', children })
 }

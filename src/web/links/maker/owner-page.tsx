@@ -1,5 +1,6 @@
 import { linkStatus, type PaymentLink } from '../../../domain/link/link.ts'
 import type { Payment } from '../../../domain/payment/payment-object.ts'
+import type { Platform } from '../../../domain/platform.ts'
 import { Card } from '../../kit/card.tsx'
 import { Copy, shorten } from '../../kit/copy.tsx'
 import { Fold } from '../../kit/fold.tsx'
@@ -7,7 +8,8 @@ import { PostButton } from '../../kit/form.tsx'
 import { Icon } from '../../kit/icon.tsx'
 import { Note } from '../../kit/note.tsx'
 import { PageHead } from '../../kit/page-head.tsx'
-import { ContactSupport, Main, renderDoor, renderSitePage } from '../../kit/site-page.tsx'
+import { ContactSupport } from '../../kit/platform-links.tsx'
+import { Main, renderDoor, renderSitePage } from '../../kit/site-page.tsx'
 import { Time } from '../../kit/time.tsx'
 import { LinkPayments } from './link-payments.tsx'
 import { LinkState, priceText, Stats, type Totals } from './link-words.tsx'
@@ -20,13 +22,13 @@ export type OwnerView = {
   /** The newest first; `totals` also counts the older ones. */
   readonly payments: readonly Payment[]
   readonly now: string
-  readonly contact: string | null
+  readonly platform: Platform
 }
 
 export type OwnerAction = 'pause' | 'resume' | 'end' | 'claim'
 
 export function renderOwner(view: OwnerView): string {
-  const { link, path, url, now } = view
+  const { platform, link, path, url, now } = view
   const status = linkStatus(link, now)
   const children = (
     <Main narrow>
@@ -54,8 +56,8 @@ export function renderOwner(view: OwnerView): string {
         }
       />
       {status === 'stopped' ? (
-        <Note tone="problem" icon="warning" strong="Pinrail stopped this link">
-          It takes no payments. Payments in progress continue. <ContactSupport contact={view.contact} /> to learn why.
+        <Note tone="problem" icon="warning" strong="We stopped this link">
+          It takes no payments. Payments in progress continue. <ContactSupport platform={platform} /> to learn why.
         </Note>
       ) : (
         <Note tone="wait" icon="key" strong="This page is secret">
@@ -70,7 +72,7 @@ export function renderOwner(view: OwnerView): string {
       </div>
     </Main>
   )
-  return renderSitePage({ title: `${link.title} · owner page`, children })
+  return renderSitePage({ platform, title: `${link.title} · owner page`, children })
 }
 
 type PressProps = { readonly path: string; readonly action: OwnerAction; readonly name: string; readonly look?: string }
@@ -122,8 +124,9 @@ function End({ path }: { path: string }) {
 }
 
 /** Renders the page of a secret URL whose link was added to an account. */
-export function renderClaimed(link: PaymentLink, at: string): string {
+export function renderClaimed(platform: Platform, link: PaymentLink, at: string): string {
   return renderDoor(
+    platform,
     'This link is in an account',
     <>
       <p>
@@ -137,8 +140,9 @@ export function renderClaimed(link: PaymentLink, at: string): string {
 }
 
 /** Renders the page for a secret that is unknown or no longer works. Both get the same page. */
-export function renderNoOwner(): string {
+export function renderNoOwner(platform: Platform): string {
   return renderDoor(
+    platform,
     'There is no link here',
     <>
       <p>The URL may be incomplete. Copy the whole owner link, and open it again.</p>

@@ -1,9 +1,11 @@
+import type { Platform } from '../../../domain/platform.ts'
 import { Field } from '../../kit/field.tsx'
 import { renderDoor } from '../../kit/site-page.tsx'
 
-export function renderReportAsk({ link, wrong }: { link: string; wrong: boolean }): string {
+export function renderReportAsk(platform: Platform, { link, wrong }: { link: string; wrong: boolean }): string {
   const errors = wrong ? { link: 'This is not the URL of a payment link. It looks like …/l/k7Qm2vXa9B.' } : {}
   return renderDoor(
+    platform,
     'Report a payment link',
     <>
       <p>Did you receive a link that you do not trust? Send us its URL. You do not have to say who you are.</p>

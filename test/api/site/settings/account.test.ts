@@ -87,7 +87,7 @@ describe('The wallet', () => {
     ] as const)
       expect(await wrong({ address, again: address })).toContain(text)
     for (const own of await insertOwnAddresses(testApi))
-      expect(await wrong({ address: own, again: own })).toContain('this one belongs to Pinrail')
+      expect(await wrong({ address: own, again: own })).toContain('this one belongs to the platform')
     const proofText =
       /aria-label="Text to sign"><code[^>]*>([^<]+)/.exec((await owner.get(`${PATH}/change`)).html)?.[1] ?? ''
     expect(proofText).toContain(tenant.merchantId)

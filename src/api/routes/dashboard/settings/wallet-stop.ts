@@ -4,6 +4,7 @@ import { writeAudit } from '../../../../db/accounts/audit.ts'
 import type { Db } from '../../../../db/db.ts'
 import { findWalletStop } from '../../../../db/merchants/wallet-stops.ts'
 import { dropPlannedWallet } from '../../../../db/merchants/wallets.ts'
+import type { Platform } from '../../../../domain/platform.ts'
 import { PAGE_HEADERS } from '../../../../web/page-headers.ts'
 import { renderNothingToStop, renderStop, renderStopped } from '../../../../web/wallet/stop.tsx'
 import { digestOfToken } from '../../../accounts/tokens.ts'
@@ -28,13 +29,13 @@ export function createWalletStopRouter(deps: WalletStopDeps): Router {
 
 const digestIn = (request: Request): Buffer => digestOfToken(String(request.params['token']))
 
-async function show({ db }: WalletStopDeps, request: Request, response: Response): Promise<void> {
+async function show({ db, platform }: WalletStopDeps, request: Request, response: Response): Promise<void> {
   const change = await findWalletStop(db, digestIn(request))
-  if (change === null) return nothing(response)
-  response.type('html').send(renderStop({ ...change, action: request.path }))
+  if (change === null) return nothing(platform, response)
+  response.type('html').send(renderStop({ platform, ...change, action: request.path }))
 }
 
-async function stop({ db }: WalletStopDeps, request: Request, response: Response): Promise<void> {
+async function stop({ db, platform }: WalletStopDeps, request: Request, response: Response): Promise<void> {
   const stopped = await db.transaction(async (tx) => {
     const change = await findWalletStop(tx, digestIn(request))
     if (change === null) return null
@@ -46,10 +47,10 @@ async function stop({ db }: WalletStopDeps, request: Request, response: Response
     await leaveNotice(tx, tenant, { kind: 'wallet.kept', data: {} })
     return change
   })
-  if (stopped === null) return nothing(response)
-  response.type('html').send(renderStopped(stopped))
+  if (stopped === null) return nothing(platform, response)
+  response.type('html').send(renderStopped(platform, stopped))
 }
 
-function nothing(response: Response): void {
-  response.status(404).type('html').send(renderNothingToStop())
+function nothing(platform: Platform, response: Response): void {
+  response.status(404).type('html').send(renderNothingToStop(platform))
 }
