@@ -1,10 +1,10 @@
-import { METHOD_LABELS, PROVIDERS, type Provider, type ProviderUsed } from '../domain/methods.ts'
-import { FEE_PERCENT, formatAmount, type Money } from '../domain/money.ts'
+import type { Provider } from '../domain/methods.ts'
+import { FEE_PERCENT } from '../domain/money.ts'
 import type { Platform } from '../domain/platform.ts'
+import { Coverage, listWays } from './coverage.tsx'
 import { curlText } from './kit/curl.tsx'
 import { Icon, type IconName } from './kit/icon.tsx'
 import { Main, renderSitePage } from './kit/site-page.tsx'
-import { Table } from './kit/table.tsx'
 
 export type HomeView = {
   readonly testMode: boolean
@@ -15,7 +15,7 @@ export type HomeView = {
 }
 
 export function renderHome({ testMode, publicUrl, crypto, platform }: HomeView): string {
-  const ways = Object.values(PROVIDERS).filter(({ name }) => crypto || name !== 'crypto')
+  const ways = listWays(crypto)
   const children = (
     <Main>
       <section class="hero stack" aria-labelledby="what">
@@ -80,7 +80,7 @@ function Values({ ways }: Ways) {
   const countries = new Set(ways.flatMap((way) => way.countries ?? [])).size
   const anywhere = ways.some((way) => way.countries === null) ? ' USDC anywhere.' : ''
   const values = [
-    [`${FEE_PERCENT} %`, 'All inclusive: partner, conversion, gas. Only when a payment succeeds.'],
+    [<a href="/pricing">{FEE_PERCENT} %</a>, 'All inclusive: partner, conversion, gas. Only when a payment succeeds.'],
     ['Your wallet', 'No balance with us. Each payout is a transfer that you can check on chain.'],
     [`${countries} countries`, `Bank and cards in Europe, cards in the US, UPI in India.${anywhere}`],
     ['Exactly once', 'A payment is paid out once, even after a crash, a retry or a chain reorganization.'],
@@ -143,51 +143,3 @@ function Doc({ href, icon, name }: { href: string; icon: IconName; name: string 
     </li>
   )
 }
-
-const WAY_ICONS = { wallet_app: 'banking_app', card_partner: 'card', local_partner: 'upi', crypto: 'usdc' } as const
-
-function Coverage({ ways }: Ways) {
-  return (
-    <section class="stack gap" aria-labelledby="ways">
-      <h2 id="ways">How buyers can pay</h2>
-      <div class="table-box">
-        <Table
-          caption="Ways to pay"
-          rows={ways}
-          columns={[
-            { name: 'Method', place: 'a', cell: (way) => <WayName name={way.name} /> },
-            { name: 'Buyers in', place: 'c', cell: ({ countries }) => listPlaces(countries) },
-            { name: 'Currencies', cell: ({ currencies }) => listNames(currencies) },
-            { name: 'Minimum', look: 'num', cell: ({ minimum }) => whole(minimum) },
-            { name: 'Maximum', look: 'num', place: 'b', cell: ({ maximum }) => whole(maximum) },
-            { name: 'Usual time', look: 'num', place: 'd', cell: ({ estimatedSeconds: { p50 } }) => about(p50) },
-          ]}
-        />
-      </div>
-    </section>
-  )
-}
-
-function WayName({ name }: { name: ProviderUsed }) {
-  return (
-    <span class="with-icon">
-      <Icon name={WAY_ICONS[name]} />
-      {METHOD_LABELS[WAY_ICONS[name]]}
-    </span>
-  )
-}
-
-const REGIONS = new Intl.DisplayNames('en', { type: 'region' })
-
-function listPlaces(countries: Provider['countries']): string {
-  if (countries === null) return 'Everywhere'
-  return countries.length > 3 ? `${countries.length} countries` : countries.map((code) => REGIONS.of(code)).join(', ')
-}
-
-const listNames = (currencies: readonly string[]): string =>
-  currencies.length > 4 ? String(currencies.length) : currencies.join(', ')
-
-const whole = (money: Money): string =>
-  `${Number(formatAmount(money)).toLocaleString('en', { maximumFractionDigits: 0 })} ${money.currency}`
-
-const about = (seconds: number): string => (seconds < 60 ? `${seconds} s` : `${Math.round(seconds / 60)} min`)

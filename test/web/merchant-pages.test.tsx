@@ -9,9 +9,10 @@ import { readFacts } from '../../src/web/dashboard/payment/facts.tsx'
 import { describeStepToMerchant, methodText, statusLook } from '../../src/web/dashboard/payment-words.tsx'
 import { renderHome } from '../../src/web/home.tsx'
 import { wordsIn } from '../../src/web/messages/words.ts'
+import { renderPricing } from '../../src/web/pricing.tsx'
 import { getReceiptContent } from '../../src/web/receipt-pdf/content.ts'
 import { renderSiteProblem } from '../../src/web/site-problem.tsx'
-import { PLATFORM, PLAIN_PLATFORM } from '../support/platforms.ts'
+import { PLAIN_PLATFORM, PLATFORM } from '../support/platforms.ts'
 import {
   aCheckout,
   anAttempt,
@@ -52,7 +53,7 @@ describe('The words about a payment', () => {
       return describeStepToMerchant(checkout.payment, getAmounts(checkout))
     }
     expect(wordsWith({ attempts: [anAttempt('paid'), second] })).toMatch(
-      /final in your wallet\. Another payment of 49\.99 EUR.*returns it/,
+      /final in your wallet\. Another payment of 49\.99 EUR.*return it/,
     )
     const returned = { attempts: [anAttempt('paid'), gone], givenBack: { att_2: 4999n } }
     expect(wordsWith(returned)).toMatch(/Another payment of 49\.99 EUR went back/)
@@ -317,9 +318,28 @@ describe('The home page', () => {
     })
   })
 
+  test('the home page and the foot link the prices', () => {
+    expect(renderHome(view).match(/href="\/pricing"/g)?.length).toBeGreaterThanOrEqual(3)
+  })
+
   test('the home page names no USDC if it is off', () => {
     const html = renderHome({ ...view, crypto: false })
-    for (const text of ['Everywhere', 'USDC anywhere'])
-      expect([text, html.includes(text)]).toEqual([text, false])
+    for (const text of ['Everywhere', 'USDC anywhere']) expect([text, html.includes(text)]).toEqual([text, false])
+  })
+})
+
+describe('The pricing page', () => {
+  const view = { platform: PLAIN_PLATFORM, feePercent: '4.5', crypto: true }
+
+  test('the pricing page has the fee, examples that add up, and the limits of each way to pay', () => {
+    const html = renderPricing(view)
+    for (const text of ['4.5 % of each payment', '100.000000', '4.500000', '95.500000', '100,000 INR'])
+      expect(html).toContain(text)
+  })
+
+  test('the pricing page shows no USDC as a way to pay if it is off', () => {
+    expect(
+      [renderPricing(view), renderPricing({ ...view, crypto: false })].map((html) => html.includes('Everywhere')),
+    ).toEqual([true, false])
   })
 })

@@ -11,10 +11,11 @@ import { renderLinkProblem } from '../../src/web/links/problem.tsx'
 import { renderReport } from '../../src/web/links/report-page.tsx'
 import { LOCALES } from '../../src/web/messages/locales.ts'
 import { wordsIn } from '../../src/web/messages/words.ts'
+import { renderPricing } from '../../src/web/pricing.tsx'
 import { getReceiptContent } from '../../src/web/receipt-pdf/content.ts'
 import { renderSignIn } from '../../src/web/sign-in/sign-in.tsx'
 import { renderOtherAddress, renderSiteProblem } from '../../src/web/site-problem.tsx'
-import { PLATFORM, PLAIN_PLATFORM } from '../support/platforms.ts'
+import { PLAIN_PLATFORM, PLATFORM } from '../support/platforms.ts'
 import { aCheckout, anAttempt } from './fixtures.ts'
 import { aLinkView } from './link-fixtures.ts'
 import { readBody, readText } from './reading.ts'
@@ -37,6 +38,7 @@ const frame = (platform: Platform) => ({
 /** One page of each kind, by its name. */
 const PAGES: Readonly<Record<string, (platform: Platform) => string>> = {
   home: (platform) => renderHome({ platform, testMode: false, publicUrl: 'https://pay.example', crypto: true }),
+  pricing: (platform) => renderPricing({ platform, feePercent: '4.5', crypto: true }),
   'sign-in': (platform) =>
     renderSignIn(platform, { to: '/dashboard', passkeyOptions: null, problem: null, demo: false, email: '' }),
   dashboard: (platform) => renderForget({ frame: frame(platform), needed: [], errors: {} }),
@@ -45,7 +47,8 @@ const PAGES: Readonly<Record<string, (platform: Platform) => string>> = {
   documentation: (platform) =>
     renderDocsSearch({ platform, groups: [], path: '/docs/search', language: 'curl' }, '', []),
   checkout: (platform) => renderCheckout({ ...aCheckout(), platform }, words),
-  'hand-off': (platform) => renderHandoff({ ...aCheckout(), platform }, words, { ...anAttempt('open'), redirectUrl: '' }),
+  'hand-off': (platform) =>
+    renderHandoff({ ...aCheckout(), platform }, words, { ...anAttempt('open'), redirectUrl: '' }),
   receipt: (platform) => renderReceipt({ ...aCheckout(BY_STATUS.succeeded), platform }, words),
   link: (platform) => renderLinkPage({ ...aLinkView(), platform }, words),
   'report of a link': (platform) => renderReport({ platform, title: 'Coffee', path: '/l/x', livemode: true }, words),
@@ -79,19 +82,22 @@ describe.each(Object.entries(PAGES))('The page: %s', (_name, render) => {
   })
 })
 
-test.each(LOCALES)('the receipt in %s names the platform and prints the addresses, on its page and in its file', (locale) => {
-  const checkout = { ...aCheckout(BY_STATUS.succeeded), platform: PLATFORM }
-  const { foot } = getReceiptContent(checkout, wordsIn(locale))
-  const [, paper = ''] = /(<main.*<\/main>)/s.exec(renderReceipt(checkout, wordsIn(locale))) ?? []
-  const page = readText(`<body>${paper}`)
-  expect(foot.logo).toBe(PLATFORM.logo)
-  expect(page).toContain(foot.text)
-  expect(foot.text).toContain(PLATFORM.name)
-  for (const { address } of listAddresses(PLATFORM)) {
-    expect(foot.addresses).toContain(address)
-    expect(page).toContain(address)
-  }
-})
+test.each(LOCALES)(
+  'the receipt in %s names the platform and prints the addresses, on its page and in its file',
+  (locale) => {
+    const checkout = { ...aCheckout(BY_STATUS.succeeded), platform: PLATFORM }
+    const { foot } = getReceiptContent(checkout, wordsIn(locale))
+    const [, paper = ''] = /(<main.*<\/main>)/s.exec(renderReceipt(checkout, wordsIn(locale))) ?? []
+    const page = readText(`<body>${paper}`)
+    expect(foot.logo).toBe(PLATFORM.logo)
+    expect(page).toContain(foot.text)
+    expect(foot.text).toContain(PLATFORM.name)
+    for (const { address } of listAddresses(PLATFORM)) {
+      expect(foot.addresses).toContain(address)
+      expect(page).toContain(address)
+    }
+  },
+)
 
 test.each(LOCALES)('the checkout in %s names the places of the platform in its language', (locale) => {
   const { t } = wordsIn(locale)

@@ -1,9 +1,11 @@
 import { Router } from 'express'
 import type { IdKind } from '../../domain/ids.ts'
+import { FEE_PERCENT } from '../../domain/money.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { ASSETS, findAsset } from '../../web/assets.ts'
 import { renderHome } from '../../web/home.tsx'
 import { PAGE_HEADERS } from '../../web/page-headers.ts'
+import { renderPricing } from '../../web/pricing.tsx'
 import { createCookies } from '../accounts/cookies.ts'
 import { onlyMethods, setHeaders } from '../route.ts'
 import { accountPages } from './dashboard/accounts.ts'
@@ -53,6 +55,10 @@ export function createSiteRouter(deps: SiteDeps): Router {
     response.removeHeader('x-robots-tag')
     response.type('html').send(renderHome(homeView(deps)))
   })
+  router.get('/pricing', headers, (_request, response) => {
+    response.removeHeader('x-robots-tag')
+    response.type('html').send(renderPricing(pricingView(deps)))
+  })
   router.get('/robots.txt', (_request, response) => {
     response
       .type('text/plain')
@@ -64,7 +70,7 @@ export function createSiteRouter(deps: SiteDeps): Router {
     const icon = findAsset(ASSETS.icon.slice('/assets/'.length))
     response.set('cache-control', 'public, max-age=86400').type('image/svg+xml').send(icon?.body)
   })
-  router.all(['/', '/robots.txt', '/favicon.ico'], onlyMethods(['GET']))
+  router.all(['/', '/pricing', '/robots.txt', '/favicon.ico'], onlyMethods(['GET']))
   router.use(createLogoRouter(deps))
   const own = siteDeps(deps)
   router.use(createSignInRouter(own))
@@ -85,6 +91,8 @@ const homeView = ({ db, publicUrl, crypto, platform }: SiteDeps) => ({
   crypto,
   platform,
 })
+
+const pricingView = ({ crypto, platform }: SiteDeps) => ({ platform, feePercent: FEE_PERCENT, crypto })
 
 function siteDeps(deps: SiteDeps) {
   const { newId } = deps

@@ -68,6 +68,9 @@ export function Foot({ platform, children }: { platform: Platform; children?: Co
     <footer class="foot row between">
       <ul class="row">
         <li>
+          <a href="/pricing">Pricing</a>
+        </li>
+        <li>
           <a href="/docs">Docs</a>
         </li>
         <li>
@@ -100,6 +103,7 @@ export function renderSitePage({ platform, title, look, children }: SitePage): s
           <SkipLink />
           <Wordmark platform={platform} href="/" />
           <nav class="row" aria-label="Site">
+            <a href="/pricing">Pricing</a>
             <a href="/docs">Docs</a>
             {platform.status !== null && <a href={platform.status}>Status</a>}
             <a class="button" href="/sign-in">

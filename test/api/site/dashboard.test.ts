@@ -376,6 +376,7 @@ describe('The pages of the dashboard', () => {
   describe('Pages for browsers, problems for programs', () => {
     test.each([
       ['/', 200],
+      ['/pricing', 200],
       ['/nothing', 404],
       ['/dashboard/nothing', 404],
       ['/sign-in/nothing', 404],

@@ -7,6 +7,7 @@ type Press = (page: Page) => Promise<void>
 /** The name, the path, and the action. */
 export const PAGES: readonly (readonly [string, string, Press?])[] = [
   ['home', '/'],
+  ['pricing', '/pricing'],
   ['sign-in', '/sign-in'],
   ['sent', '/sign-in/sent'],
   ['payment', '/dashboard/payments', (page) => page.getByRole('link', { name: '49.90' }).click()],

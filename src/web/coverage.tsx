@@ -1,0 +1,58 @@
+import { METHOD_LABELS, PROVIDERS, type Provider, type ProviderUsed } from '../domain/methods.ts'
+import { formatAmount, type Money } from '../domain/money.ts'
+import { Icon } from './kit/icon.tsx'
+import { Table } from './kit/table.tsx'
+
+/** Returns the ways to pay. Buyers can pay in USDC if `crypto` is true. */
+export function listWays(crypto: boolean): readonly Provider[] {
+  return Object.values(PROVIDERS).filter(({ name }) => crypto || name !== 'crypto')
+}
+
+const WAY_ICONS = { wallet_app: 'banking_app', card_partner: 'card', local_partner: 'upi', crypto: 'usdc' } as const
+
+/** The ways to pay with their limits. */
+export function Coverage({ ways }: { readonly ways: readonly Provider[] }) {
+  return (
+    <section class="stack gap" aria-labelledby="ways">
+      <h2 id="ways">How buyers can pay</h2>
+      <div class="table-box">
+        <Table
+          caption="Ways to pay"
+          rows={ways}
+          columns={[
+            { name: 'Method', place: 'a', cell: (way) => <WayName name={way.name} /> },
+            { name: 'Buyers in', place: 'c', cell: ({ countries }) => listPlaces(countries) },
+            { name: 'Currencies', cell: ({ currencies }) => listNames(currencies) },
+            { name: 'Minimum', look: 'num', cell: ({ minimum }) => whole(minimum) },
+            { name: 'Maximum', look: 'num', place: 'b', cell: ({ maximum }) => whole(maximum) },
+            { name: 'Usual time', look: 'num', place: 'd', cell: ({ estimatedSeconds: { p50 } }) => about(p50) },
+          ]}
+        />
+      </div>
+    </section>
+  )
+}
+
+function WayName({ name }: { name: ProviderUsed }) {
+  return (
+    <span class="with-icon">
+      <Icon name={WAY_ICONS[name]} />
+      {METHOD_LABELS[WAY_ICONS[name]]}
+    </span>
+  )
+}
+
+const REGIONS = new Intl.DisplayNames('en', { type: 'region' })
+
+function listPlaces(countries: Provider['countries']): string {
+  if (countries === null) return 'Everywhere'
+  return countries.length > 3 ? `${countries.length} countries` : countries.map((code) => REGIONS.of(code)).join(', ')
+}
+
+const listNames = (currencies: readonly string[]): string =>
+  currencies.length > 4 ? String(currencies.length) : currencies.join(', ')
+
+const whole = (money: Money): string =>
+  `${Number(formatAmount(money)).toLocaleString('en', { maximumFractionDigits: 0 })} ${money.currency}`
+
+const about = (seconds: number): string => (seconds < 60 ? `${seconds} s` : `${Math.round(seconds / 60)} min`)
