@@ -75,7 +75,7 @@ export async function startPaymentParts(env: TestWorkflowEnvironment, options: P
     callbackUrl: apiServer.url,
     partners: accounts,
     converterSecret: CONVERTER_SECRET,
-    minter: null,
+    source: null,
     clock,
     log,
   })

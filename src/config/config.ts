@@ -5,9 +5,9 @@ import { databaseShape, migrationShape } from './database.ts'
 import { codecKeys, codecToken, retiredShape } from './keys.ts'
 import type { Problem } from './live.ts'
 import { MISTAKEN_TOKENS } from './mistaken-tokens.ts'
-import { platformShape } from './platform.ts'
 import { accountsShape, partnersShape } from './partners.ts'
 import { mailboxShape, mailShape, origin, peopleShape } from './people.ts'
+import { platformShape } from './platform.ts'
 import { ConfigurationError, type Environment, findProblems, read, withFiles } from './read.ts'
 import { Secret } from './secret.ts'
 import { readTemporal, type TemporalSettings, temporalShape, temporalWorkerShape } from './temporal.ts'
@@ -197,6 +197,12 @@ const sandboxSchema = z.object({
   /** The converter buys USDC for the treasury: on the development chain it mints it with the USDC contract's minter. */
   SANDBOX_RPC_URL: url.optional(),
   SANDBOX_TREASURY: address.optional(),
+  /** Private key of a wallet on a test network that has USDC and gas money: the converter transfers from it instead. */
+  SANDBOX_FAUCET_KEY: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{64}$/, 'must be 0x and 64 hexadecimal digits')
+    .transform((value) => new Secret(value))
+    .optional(),
   USDC_ADDRESS: commonSchema.shape.USDC_ADDRESS,
 })
 

@@ -2,13 +2,15 @@ import { join } from 'node:path'
 import { getAddress } from 'viem/utils'
 import type { InboxConfig, SandboxConfig } from '../config/config.ts'
 import { readAccount } from '../config/partners.ts'
+import type { Hex } from '../domain/hex.ts'
 import type { Logger } from '../runtime/log.ts'
 import { createSandbox } from '../sandbox/app.ts'
 import { connectDevelopmentChain, DEVELOPMENT_MINTER_KEY, mintUsdc } from '../sandbox/chain.ts'
-import { createMinter } from '../sandbox/converter/minter.ts'
+import { createUsdcSource } from '../sandbox/converter/usdc-source.ts'
 import { openChat } from '../sandbox/inbox/chat.ts'
 import { createInbox } from '../sandbox/inbox/inbox.ts'
 import { openMailbox } from '../sandbox/inbox/mailbox.ts'
+import type { UsdcSource } from '../sandbox/treasury-top-up.ts'
 import type { SendUsdc } from '../sandbox/usdc-wallet.ts'
 
 /** The simulators keep their journals in `SANDBOX_DATA`. */
@@ -23,23 +25,27 @@ export function composeSandbox(config: SandboxConfig, log: Logger): ReturnType<t
       local_partner: readAccount(config, 'local_partner'),
     },
     converterSecret: config.CONVERTER_SECRET.reveal(),
-    minter: createTestMinter(config),
-    sendUsdc: sendUsdcOn(config.SANDBOX_RPC_URL),
+    source: createSource(config),
+    sendUsdc: sendUsdcOn(config),
     clock: Date.now,
     log,
   })
 }
 
-/** Null without a development chain: then the converter's fills are only promises. */
-function createTestMinter({ SANDBOX_RPC_URL: rpcUrl, SANDBOX_TREASURY: treasury, USDC_ADDRESS: usdc }: SandboxConfig) {
+/** Null without a chain: then the converter's fills are only promises. */
+function createSource(config: SandboxConfig): UsdcSource | null {
+  const { SANDBOX_RPC_URL: rpcUrl, SANDBOX_TREASURY: treasury, SANDBOX_FAUCET_KEY: faucet } = config
   if (rpcUrl === undefined || treasury === undefined) return null
-  const addresses = { usdc: getAddress(usdc), treasury: getAddress(treasury) }
-  return createMinter({ rpcUrl, ...addresses, privateKey: DEVELOPMENT_MINTER_KEY })
+  const chain = { rpcUrl, usdc: getAddress(config.USDC_ADDRESS), treasury: getAddress(treasury) }
+  return faucet === undefined
+    ? createUsdcSource({ ...chain, by: 'mint', privateKey: DEVELOPMENT_MINTER_KEY })
+    : createUsdcSource({ ...chain, by: 'transfer', privateKey: faucet.reveal() as Hex })
 }
 
 /** Null without a development chain: then no simulated wallet pays. */
-function sendUsdcOn(rpcUrl: string | undefined): SendUsdc | null {
-  return rpcUrl === undefined ? null : (transfer) => mintUsdc(connectDevelopmentChain(rpcUrl), transfer)
+function sendUsdcOn({ SANDBOX_RPC_URL: rpcUrl, SANDBOX_FAUCET_KEY: faucet }: SandboxConfig): SendUsdc | null {
+  if (rpcUrl === undefined || faucet !== undefined) return null
+  return (transfer) => mintUsdc(connectDevelopmentChain(rpcUrl), transfer)
 }
 
 /** The inbox keeps its deliveries, mails and messages in `INBOX_DATA`. With mail it has a chat too. */

@@ -13,7 +13,7 @@ import { createSimulatedPartner, type SimulatedPartner } from './partners/simula
 import { stripeWire } from './partners/stripe/stripe.ts'
 import { walletApp } from './partners/wallet-app.ts'
 import type { Wire } from './partners/wire.ts'
-import type { Minter } from './treasury-top-up.ts'
+import type { UsdcSource } from './treasury-top-up.ts'
 import { type SendUsdc, usdcWallet } from './usdc-wallet.ts'
 
 export type SandboxOptions = {
@@ -26,7 +26,7 @@ export type SandboxOptions = {
   readonly converterSecret: string
   readonly marketSeed?: string
   /** Without it, bought USDC is not delivered. */
-  readonly minter?: Minter | null
+  readonly source?: UsdcSource | null
   /** Pays in USDC on the development chain; null without one. */
   readonly sendUsdc?: SendUsdc | null
   /** Milliseconds. */
@@ -91,7 +91,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       seed: options.marketSeed ?? 'sandbox',
       clock,
       log,
-      minter: options.minter ?? null,
+      source: options.source ?? null,
     }),
   ])
   const partners = { wallet_app: wallet, card_partner: card, local_partner: local }

@@ -1,18 +1,18 @@
 import type { Logger } from '../runtime/log.ts'
-import type { Batch, ConverterEntry, ConverterState, PreparedMint } from './converter/state.ts'
+import type { Batch, ConverterEntry, ConverterState, PreparedDelivery } from './converter/state.ts'
 
 /**
- * Mints on the development chain. `prepare` signs without sending, which fixes the transaction's nonce and hash.
+ * Gives USDC to the treasury. `prepare` signs without sending, which fixes the transaction's nonce and hash.
  */
-export type Minter = {
-  prepare(microUsdc: string): Promise<PreparedMint>
+export type UsdcSource = {
+  prepare(microUsdc: string): Promise<PreparedDelivery>
   /** Sends the signed transaction. May be repeated. */
-  send(mint: PreparedMint): Promise<void>
+  send(delivery: PreparedDelivery): Promise<void>
   /**
    * `mined` can still be undone, `final` cannot. `superseded`: another transaction has the nonce, so this one can
    * never be mined. `reverted`: it was mined without effect.
    */
-  look(mint: PreparedMint): Promise<'final' | 'mined' | 'waiting' | 'superseded' | 'reverted'>
+  look(delivery: PreparedDelivery): Promise<'final' | 'mined' | 'waiting' | 'superseded' | 'reverted'>
 }
 
 export type TreasuryTopUp = {
@@ -28,7 +28,7 @@ export type TreasuryTopUp = {
 export type TopUpDeps = {
   readonly state: ConverterState
   readonly append: (...entries: ConverterEntry[]) => Promise<void>
-  readonly minter: Minter
+  readonly source: UsdcSource
   readonly clock: () => number
   readonly log: Logger
 }
@@ -39,32 +39,32 @@ export type TopUpDeps = {
  * its one nonce it is mined once. Another one is signed only if a different transaction has used the nonce.
  */
 export function createTreasuryTopUp(deps: TopUpDeps): TreasuryTopUp {
-  const { state, append, minter } = deps
+  const { state, append, source } = deps
   let running: Promise<void> | null = null
 
   const open = (): Batch[] => [...state.batches.values()].filter((batch) => !batch.isFinal)
 
   /** Sends or signs the transaction as needed. Returns true if it is on the chain. */
   async function advance(batch: Batch): Promise<boolean> {
-    const found = await minter.look(batch.mint)
+    const found = await source.look(batch.delivery)
     if (found === 'mined') return true
     if (found === 'final') {
       await append({ kind: 'batch', batch: { ...batch, isFinal: true } })
-      deps.log.info({ batch: batch.id, microUsdc: batch.microUsdc, hash: batch.mint.hash }, 'treasury topped up')
+      deps.log.info({ batch: batch.id, microUsdc: batch.microUsdc, hash: batch.delivery.hash }, 'treasury topped up')
       return true
     }
-    if (found === 'waiting') await minter.send(batch.mint)
+    if (found === 'waiting') await source.send(batch.delivery)
     else {
-      deps.log.warn({ batch: batch.id, hash: batch.mint.hash, found }, 'signing the treasury top-up again')
+      deps.log.warn({ batch: batch.id, hash: batch.delivery.hash, found }, 'signing the treasury top-up again')
       await deliver(batch)
     }
     return false
   }
 
-  async function deliver(batch: Omit<Batch, 'mint'>): Promise<void> {
-    const mint = await minter.prepare(batch.microUsdc)
-    await append({ kind: 'batch', batch: { ...batch, mint } })
-    await minter.send(mint)
+  async function deliver(batch: Omit<Batch, 'delivery'>): Promise<void> {
+    const delivery = await source.prepare(batch.microUsdc)
+    await append({ kind: 'batch', batch: { ...batch, delivery } })
+    await source.send(delivery)
   }
 
   async function once(): Promise<void> {

@@ -7,28 +7,32 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { pino } from 'pino'
+import { privateKeyToAccount } from 'viem/accounts'
 import { anvilSpec } from '../../scripts/system/anvil.ts'
 import {
   connectDevelopmentChain,
   DEVELOPMENT_MINTER_KEY,
   DEVELOPMENT_USDC,
   type DevelopmentChain,
+  mintUsdc,
   prepareDevelopmentChain,
   usdcAdminAbi,
 } from '../../src/sandbox/chain.ts'
-import { createMinter } from '../../src/sandbox/converter/minter.ts'
 import {
   applyConverterEntry,
   type ConverterEntry,
   converterEntrySchema,
   emptyConverterState,
-  type PreparedMint,
+  type PreparedDelivery,
 } from '../../src/sandbox/converter/state.ts'
-import { createTreasuryTopUp, type Minter } from '../../src/sandbox/treasury-top-up.ts'
+import { createUsdcSource } from '../../src/sandbox/converter/usdc-source.ts'
+import { createTreasuryTopUp, type UsdcSource } from '../../src/sandbox/treasury-top-up.ts'
 import { listen } from '../partners/sandbox-server.ts'
 
-describe('The minter', () => {
+describe('The source of USDC', () => {
   const TREASURY = '0x00000000000000000000000000000000000000aa'
+  const ADDRESSES = { usdc: DEVELOPMENT_USDC, treasury: TREASURY } as const
+  const FAUCET_KEY = `0x${'fa'.repeat(32)}` as const
   const DEADLINE_MS = 30_000
 
   let folder: string
@@ -36,7 +40,7 @@ describe('The minter', () => {
   let chain: DevelopmentChain
   let rpcUrl: string
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'minter-'))
+    folder = mkdtempSync(join(tmpdir(), 'usdc-source-'))
     const probe = createServer()
     const url = new URL(await listen(probe))
     await new Promise((resolve) => probe.close(resolve))
@@ -62,53 +66,87 @@ describe('The minter', () => {
 
   const balance = () =>
     chain.readContract({ address: DEVELOPMENT_USDC, abi: usdcAdminAbi, functionName: 'balanceOf', args: [TREASURY] })
-  const newMinter = (url = rpcUrl) =>
-    createMinter({ rpcUrl: url, usdc: DEVELOPMENT_USDC, treasury: TREASURY, privateKey: DEVELOPMENT_MINTER_KEY })
+  const newSource = (url = rpcUrl) =>
+    createUsdcSource({ rpcUrl: url, ...ADDRESSES, by: 'mint', privateKey: DEVELOPMENT_MINTER_KEY })
 
-  test('a mint is sent any number of times, and arrives once', async () => {
-    const minter = newMinter()
+  test('a delivery is sent any number of times, and arrives once', async () => {
+    const source = newSource()
     const before = await balance()
-    const mint = await minter.prepare('1234567')
-    expect(await minter.look(mint)).toBe('waiting')
-    await minter.send(mint)
-    await minter.send(mint)
-    expect(await minter.look(mint)).toBe('waiting')
+    const delivery = await source.prepare('1234567')
+    expect(await source.look(delivery)).toBe('waiting')
+    await source.send(delivery)
+    await source.send(delivery)
+    expect(await source.look(delivery)).toBe('waiting')
     await chain.mine({ blocks: 1 })
-    expect(await minter.look(mint)).toBe('mined')
-    await minter.send(mint)
+    expect(await source.look(delivery)).toBe('mined')
+    await source.send(delivery)
     await chain.mine({ blocks: 3 })
-    expect(await minter.look(mint)).toBe('final')
+    expect(await source.look(delivery)).toBe('final')
     expect((await balance()) - before).toBe(1_234_567n)
   })
 
   test('a chain that forgot the block accepts the same bytes again', async () => {
-    const minter = newMinter()
+    const source = newSource()
     const before = await balance()
-    const mint = await minter.prepare('50')
+    const delivery = await source.prepare('50')
     const snapshot = await chain.snapshot()
-    await minter.send(mint)
+    await source.send(delivery)
     await chain.mine({ blocks: 1 })
-    expect(await minter.look(mint)).toBe('mined')
+    expect(await source.look(delivery)).toBe('mined')
     await chain.revert({ id: snapshot })
-    expect(await minter.look(mint)).toBe('waiting')
-    await minter.send(mint)
+    expect(await source.look(delivery)).toBe('waiting')
+    await source.send(delivery)
     await chain.mine({ blocks: 3 })
-    expect(await minter.look(mint)).toBe('final')
+    expect(await source.look(delivery)).toBe('final')
     expect((await balance()) - before).toBe(50n)
   })
 
-  test('a mint whose nonce was used can never be mined', async () => {
-    const minter = newMinter()
-    const [mint, other] = [await minter.prepare('1'), await minter.prepare('2')]
-    await minter.send(other)
+  test('a delivery whose nonce was used can never be mined', async () => {
+    const source = newSource()
+    const [delivery, other] = [await source.prepare('1'), await source.prepare('2')]
+    await source.send(other)
     await chain.mine({ blocks: 1 })
-    expect(await minter.look(mint)).toBe('superseded')
+    expect(await source.look(delivery)).toBe('superseded')
+  })
+
+  test('a faucet transfers the USDC that it has, and signs nothing that it cannot pay', async () => {
+    const faucet = createUsdcSource({ rpcUrl, ...ADDRESSES, by: 'transfer', privateKey: FAUCET_KEY })
+    const { address } = privateKeyToAccount(FAUCET_KEY)
+    await chain.setBalance({ address, value: 10n ** 18n })
+    await expect(faucet.prepare('70')).rejects.toThrow(
+      `The faucet ${address} must have 0.000070 USDC of the test network, and has 0.000000. Send it more.`,
+    )
+    await mintUsdc(chain, { to: address, micro: 100n })
+    const before = await balance()
+    const delivery = await faucet.prepare('70')
+    await faucet.send(delivery)
+    await chain.mine({ blocks: 4 })
+    expect(await faucet.look(delivery)).toBe('final')
+    expect((await balance()) - before).toBe(70n)
+    await expect(faucet.prepare('70')).rejects.toThrow('and has 0.000030. Send it more.')
+  })
+
+  test('a faucet on Polygon itself signs nothing', async () => {
+    const polygon = createServer((request, response) => {
+      const answer = async (): Promise<void> => {
+        const { id, method } = JSON.parse(await text(request)) as { id: number; method: string }
+        const results: Record<string, string> = { eth_chainId: '0x89', eth_getTransactionCount: '0x0' }
+        const result = results[method] ?? `0x${'f'.repeat(64)}`
+        response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+      }
+      answer().catch(() => response.destroy())
+    })
+    const url = await listen(polygon)
+    const faucet = createUsdcSource({ rpcUrl: url, ...ADDRESSES, by: 'transfer', privateKey: FAUCET_KEY })
+    await expect(faucet.prepare('1')).rejects.toThrow('must be on a test network, not on Polygon')
+    polygon.closeAllConnections()
+    polygon.close()
   })
 
   test('a chain that does not return the receipt is an error, never "superseded"', async () => {
-    const minter = newMinter()
-    const mint = await minter.prepare('3')
-    await minter.send(mint)
+    const source = newSource()
+    const delivery = await source.prepare('3')
+    await source.send(delivery)
     await chain.mine({ blocks: 1 })
     const half = createServer((request, response) => {
       const forward = async (): Promise<void> => {
@@ -119,7 +157,7 @@ describe('The minter', () => {
       }
       forward().catch(() => response.destroy())
     })
-    await expect(newMinter(await listen(half)).look(mint)).rejects.toThrow('HTTP request failed')
+    await expect(newSource(await listen(half)).look(delivery)).rejects.toThrow('HTTP request failed')
     half.closeAllConnections()
     half.close()
   })
@@ -151,12 +189,12 @@ describe('the top-up of the treasury', () => {
       for (const nonce of [...this.mined.keys()].slice(-transactions)) this.mined.delete(nonce)
     }
 
-    /** Uses a nonce as another transaction from the minter's account does. */
+    /** Uses a nonce as another transaction from the source's account does. */
     takeNonce(): void {
       this.mined.set(this.mined.size, 'other:0')
     }
 
-    minter(): Minter {
+    source(): UsdcSource {
       const fails = (step: Chain['failAt']): void => {
         if (this.failAt !== step) return
         this.failAt = null
@@ -169,15 +207,15 @@ describe('the top-up of the treasury', () => {
           const raw = `${nonce}:${microUsdc}`
           return { raw, hash: hashOf(raw), nonce }
         },
-        send: async (mint: PreparedMint) => {
+        send: async (delivery: PreparedDelivery) => {
           fails('before send')
-          if (!this.mined.has(mint.nonce)) this.pool.set(mint.nonce, mint.raw)
+          if (!this.mined.has(delivery.nonce)) this.pool.set(delivery.nonce, delivery.raw)
           fails('after send')
         },
-        look: async (mint) => {
+        look: async (delivery) => {
           fails('look')
-          if (this.mined.get(mint.nonce) === mint.raw) return this.isFinal ? 'final' : 'mined'
-          return this.mined.has(mint.nonce) ? 'superseded' : 'waiting'
+          if (this.mined.get(delivery.nonce) === delivery.raw) return this.isFinal ? 'final' : 'mined'
+          return this.mined.has(delivery.nonce) ? 'superseded' : 'waiting'
         },
       }
     }
@@ -201,7 +239,7 @@ describe('the top-up of the treasury', () => {
       }
     }
     const log = pino({ level: 'silent' })
-    const topUp = createTreasuryTopUp({ state, append, minter: chain.minter(), clock: () => 1000, log })
+    const topUp = createTreasuryTopUp({ state, append, source: chain.source(), clock: () => 1000, log })
     return {
       topUp,
       buy: (key: string, boughtMicroUsdc: string, filledAt = 0) =>

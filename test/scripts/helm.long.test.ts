@@ -7,7 +7,7 @@ import { createProgress } from '../../scripts/setup/progress.mjs'
 import { run } from '../../scripts/setup/run.ts'
 import { TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
 import { LIVE_ENVIRONMENT } from '../../scripts/test/live-environment.ts'
-import { KNOWN_VARIABLES, readApiConfig, readWorkerConfig } from '../../src/config/config.ts'
+import { KNOWN_VARIABLES, readApiConfig, readSandboxConfig, readWorkerConfig } from '../../src/config/config.ts'
 
 /** The chart of ops/helm, linted and rendered by helm. */
 
@@ -247,6 +247,71 @@ test('the gateway’s route leads to the api', () => {
     parentRefs: [{ name: 'gateway', namespace: 'gateway', sectionName: 'https' }],
     hostnames: ['pay.example.com'],
     rules: [{ backendRefs: [{ name: 'shop-api', port: 80 }] }],
+  })
+})
+
+describe('The sandbox', () => {
+  const SETTINGS = [
+    'sandbox.enabled=true',
+    'config.PINRAIL_MODE=test',
+    `sandbox.treasury=0x${'a1'.repeat(20)}`,
+    'config.CHAIN_ID=80002',
+    'api.ingress.enabled=true',
+    'api.httpRoute.enabled=true',
+  ]
+  const renderSandbox = async () => {
+    // Numbers of `--set` would not be texts.
+    const asTexts = SETTINGS.filter((setting) => setting.startsWith('config.'))
+    const others = SETTINGS.filter((setting) => !setting.startsWith('config.'))
+    const args = [...others.flatMap((one) => ['--set', one]), ...asTexts.flatMap((one) => ['--set-string', one])]
+    const text = await run(helm, ['template', 'shop', CHART, ...args])
+    return parseAllDocuments(text).map((document) => manifest.parse(document.toJS()))
+  }
+  const readEnv = (manifests: Manifest[], name: string) => {
+    const found = manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name)
+    return Object.fromEntries(
+      (found?.spec?.template?.spec.containers[0]?.env ?? []).map((variable) => [variable.name, variable.value]),
+    )
+  }
+
+  test('the sandbox, the api and the workers of a hosted test deployment find each other', async () => {
+    const manifests = await renderSandbox()
+    const secrets = Object.fromEntries(Object.entries(LIVE_ENVIRONMENT).filter(([name]) => name.endsWith('_SECRET')))
+    const sandbox = readSandboxConfig({
+      ...secrets,
+      ...readEnv(manifests, 'shop-sandbox'),
+      SANDBOX_RPC_URL: 'https://amoy.example.com',
+      SANDBOX_FAUCET_KEY: `0x${'5c'.repeat(32)}`,
+    })
+    expect(sandbox).toMatchObject({
+      SANDBOX_PUBLIC_URL: 'https://partners.example.com',
+      SANDBOX_CALLBACK_URL: 'http://shop-api',
+      SANDBOX_DATA: '/data',
+      SANDBOX_TREASURY: `0x${'a1'.repeat(20)}`,
+    })
+    for (const name of ['shop-api', 'shop-worker'])
+      expect(readEnv(manifests, name)).toMatchObject({
+        CARD_PARTNER_URL: 'http://shop-sandbox/card-partner',
+        CONVERTER_URL: 'http://shop-sandbox/converter',
+      })
+  })
+
+  test('only the pages of buyers are reached from outside of the cluster', async () => {
+    const manifests = await renderSandbox()
+    const paths = ['/wallet-app/pay', '/card-partner/pay', '/local-partner/pay', '/local-partner/upi', '/sandbox.css']
+    const own = (kind: string) =>
+      JSON.stringify(manifests.find((one) => one.kind === kind && one.metadata.name === 'shop-sandbox')?.spec)
+    for (const kind of ['Ingress', 'HTTPRoute']) {
+      const found = [...own(kind).matchAll(/"(?:path|value)":"([^"]+)"/g)].map(([, path]) => path)
+      expect(found).toEqual(paths)
+    }
+  })
+
+  test('the sandbox is refused in live mode, and without the treasury’s address', async () => {
+    await expect(render('sandbox.enabled=true')).rejects.toThrow('A live system has no simulators')
+    await expect(render('sandbox.enabled=true', 'config.PINRAIL_MODE=test')).rejects.toThrow(
+      'sandbox.treasury must be the address of TREASURY_KEY',
+    )
   })
 })
 

@@ -10,7 +10,7 @@ import { openJournal } from '../journal.ts'
 import { jsonBody, jsonReply, perform, type Reply, write } from '../partners/answer.ts'
 import { faultRoutes } from '../partners/control-routes.ts'
 import { arriving, createFaults, type Faults } from '../partners/faults.ts'
-import { createTreasuryTopUp, type Minter, type TreasuryTopUp } from '../treasury-top-up.ts'
+import { createTreasuryTopUp, type TreasuryTopUp, type UsdcSource } from '../treasury-top-up.ts'
 import { isNearMarket, rateAt, ratesAt, slippage } from './market.ts'
 import {
   applyConverterEntry,
@@ -52,7 +52,7 @@ export type SimulatedConverterOptions = {
   readonly seed: string
   readonly clock: () => number
   readonly log: Logger
-  readonly minter: Minter | null
+  readonly source: UsdcSource | null
 }
 
 type Deps = {
@@ -68,7 +68,7 @@ type Deps = {
  * Creates a converter that sells USDC for fiat money at about the requested rate, and delivers several fills at once.
  */
 export async function createSimulatedConverter(options: SimulatedConverterOptions): Promise<SimulatedConverter> {
-  const { clock, log, minter } = options
+  const { clock, log, source } = options
   const state = emptyConverterState()
   const journal = await openJournal(join(options.dataFolder, 'converter.jsonl'), converterEntrySchema, (entry) =>
     applyConverterEntry(state, entry),
@@ -77,7 +77,7 @@ export async function createSimulatedConverter(options: SimulatedConverterOption
   const faults = createFaults(state.faults, (...changed) =>
     append(...changed.map((fault) => ({ kind: 'fault' as const, fault }))),
   )
-  const topUp = minter === null ? null : createTreasuryTopUp({ state, append, minter, clock, log })
+  const topUp = source === null ? null : createTreasuryTopUp({ state, append, source, clock, log })
   const router = routes({ state, append, settled, faults, options, topUp })
   const find = (key: string) => {
     const conversion = state.conversions.get(key)

@@ -15,15 +15,15 @@ const conversionSchema = z.object({
 })
 export type SandboxConversion = z.infer<typeof conversionSchema>
 
-/** A signed transaction that mints for several conversions. With its one nonce it can be mined only once. */
-const preparedMintSchema = z.object({ hash: z.string(), raw: z.string(), nonce: z.int() })
-export type PreparedMint = z.infer<typeof preparedMintSchema>
+/** A signed transaction that delivers several conversions. With its one nonce it can be mined only once. */
+const preparedDeliverySchema = z.object({ hash: z.string(), raw: z.string(), nonce: z.int() })
+export type PreparedDelivery = z.infer<typeof preparedDeliverySchema>
 
 const batchSchema = z.object({
   id: z.string(),
   microUsdc: z.string(),
   keys: z.array(z.string()),
-  mint: preparedMintSchema,
+  delivery: preparedDeliverySchema,
   isFinal: z.boolean(),
 })
 export type Batch = z.infer<typeof batchSchema>

@@ -86,6 +86,16 @@ securityContext:
   capabilities: { drop: [ALL] }
 {{- end }}
 
+{{/* The URLs of the simulators, in place of the partners' own. */}}
+{{- define "pinrail.sandboxUrls" -}}
+{{- if .Values.sandbox.enabled }}
+WALLET_APP_URL: http://{{ .Release.Name }}-sandbox/wallet-app
+CARD_PARTNER_URL: http://{{ .Release.Name }}-sandbox/card-partner
+LOCAL_PARTNER_URL: http://{{ .Release.Name }}-sandbox/local-partner
+CONVERTER_URL: http://{{ .Release.Name }}-sandbox/converter
+{{- end }}
+{{- end }}
+
 {{/*
 The variables of a process, from (list <variables> <its values>): those that are no secrets, and `extraEnv` as Kubernetes
 writes them, which may come from any Secret.
