@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import express from 'express'
 import { pino } from 'pino'
-import request from 'supertest'
 import { z } from 'zod'
 import { BOX_KEY, TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
 import { createTestDatabase, type TestDatabase } from '../../scripts/test/services/databases.ts'
@@ -19,6 +19,8 @@ import { type Mailbox, openMailbox, type ReceivedMail } from '../../src/sandbox/
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import { sendDueMail } from '../../src/worker/notify/mail-round.ts'
 import { createWorkWakeups } from '../../src/worker/work-look.ts'
+import { listen } from '../partners/sandbox-server.ts'
+import { browse } from '../support/browse.ts'
 import { PLATFORM } from '../support/platforms.ts'
 
 const log = pino({ level: 'silent' })
@@ -27,6 +29,8 @@ let database: TestDatabase
 let db: Db
 let folder: string
 let mailbox: Mailbox
+let inbox: Server
+let inboxUrl: string
 let sender: MailSender
 let now = Date.UTC(2026, 10, 22)
 beforeAll(async () => {
@@ -34,11 +38,14 @@ beforeAll(async () => {
   db = createDb({ url: database.url, livemode: false, pool: 4 })
   folder = await mkdtemp(join(tmpdir(), 'mailbox-'))
   mailbox = await openMailbox({ host: '127.0.0.1', port: 0, dataFile: join(folder, 'mails.jsonl'), log })
+  inbox = createServer(express().use(mailbox.router))
+  inboxUrl = await listen(inbox)
   const url = `smtp://127.0.0.1:${mailbox.port}`
   sender = createMailSender({ url, from: 'Pinrail <pinrail@shop.example>', platform: PLATFORM })
 })
 afterAll(async () => {
   sender?.close()
+  inbox?.close()
   await mailbox?.close()
   await db?.close()
   await database?.drop()
@@ -60,7 +67,7 @@ const round = (send: MailSender['send'] = (mail) => sender.send(mail)): Promise<
   sendDueMail({ db, open: (sealed, id) => box.open(sealed, id), send, clock: () => now, log })
 
 async function received(to: string): Promise<ReceivedMail[]> {
-  const mails = (await request(express().use(mailbox.router)).get('/mails')).body as ReceivedMail[]
+  const mails = (await browse(inboxUrl).get('/mails')).body as ReceivedMail[]
   return mails.filter((mail) => mail.to.includes(to))
 }
 
@@ -76,7 +83,7 @@ test('a mail arrives once at the server of the address as it was written, and it
     ['Süß', expect.stringContaining(text), `<${id}@pinrail.mail>`],
   ])
   expect(await readState(id)).toEqual({ sealed: null, failure: null, tries: 1 })
-  const page = await request(express().use(mailbox.router)).get('/mail')
+  const page = await browse(inboxUrl).get('/mail')
   expect(page.text).toContain('href="https://shop.example/sign-in/link/')
 })
 

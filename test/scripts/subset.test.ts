@@ -24,7 +24,7 @@ test('the subset has the production packages and the tools of npm start', () => 
 
 test('the subset has no tool of the checks, of the tests or of the browser', () => {
   const needless = ['jest', 'typescript', '@biomejs/biome', 'knip', 'oxlint', 'oxlint-tsgolint', 'oxc-parser']
-  const others = ['playwright-core', 'axe-core', '@stryker-mutator/core', '@swc/jest', 'fast-check', 'supertest']
+  const others = ['playwright-core', 'axe-core', '@stryker-mutator/core', '@swc/jest', 'fast-check', 'stripe']
   expect([...needless, ...others].filter(has)).toEqual([])
   expect(Object.keys(packages).length).toBeLessThan(Object.keys(lockfile.packages).length / 2)
 })

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { pino } from 'pino'
-import supertest from 'supertest'
 import { TEST_ENVIRONMENT } from '../../../scripts/test/environment.ts'
 import { findTogether } from '../../../src/api/live/find-together.ts'
 import { createOpenPages } from '../../../src/api/live/open-pages.ts'
@@ -10,6 +9,7 @@ import { readStamps } from '../../../src/db/payments/payments.ts'
 import { composeApi } from '../../../src/deps/api.ts'
 import type { DownPartners } from '../../../src/domain/offers.ts'
 import { newId } from '../../../src/ids.ts'
+import { browse } from '../../support/browse.ts'
 import { openStream, type Stream } from '../live/stream.ts'
 import { type CheckoutFixture, createCheckoutFixture, movePayment } from './checkout-fixture.ts'
 
@@ -26,9 +26,8 @@ afterEach(() => {
 describe('Partners that are down', () => {
   const SINCE = '2026-11-20T12:00:00.000Z'
 
-  const get = (path: string) => supertest(fixture.url).get(path).set('x-country', 'DE').expect(200)
-  const post = (path: string, body: object = {}) =>
-    supertest(fixture.url).post(path).set('x-country', 'DE').type('form').send(body)
+  const get = (path: string) => browse(fixture.url).get(path).set('x-country', 'DE').expect(200)
+  const post = (path: string, body: object = {}) => browse(fixture.url).post(path).set('x-country', 'DE').form(body)
   const readKey = async (path: string): Promise<string> => (await get(`${path}/status`)).body.key
   const APP = { provider: 'wallet_app', method: 'banking_app' }
 
@@ -102,8 +101,8 @@ describe('Partners that are down', () => {
 
 describe('More time', () => {
   const inMinutes = (minutes: number): string => new Date(Date.now() + minutes * 60_000).toISOString()
-  const get = (path: string) => supertest(fixture.url).get(path).set('x-country', 'DE').expect(200)
-  const press = (path: string) => supertest(fixture.url).post(`${path}/extend`).type('form').send('')
+  const get = (path: string) => browse(fixture.url).get(path).set('x-country', 'DE').expect(200)
+  const press = (path: string) => browse(fixture.url).post(`${path}/extend`).form('')
 
   test('a buyer gets 15 minutes more shortly before the expiry, once, and the workflow receives a signal', async () => {
     const expiresAt = inMinutes(4)
@@ -131,7 +130,7 @@ describe('More time', () => {
     await press(closed.path).expect(303)
     const foreign = await fixture.create({ expiresAt: inMinutes(3) })
     await press(foreign.path).set('sec-fetch-site', 'cross-site').expect(403)
-    await supertest(fixture.url).get(`${foreign.path}/extend`).expect(405)
+    await browse(fixture.url).get(`${foreign.path}/extend`).expect(405)
     expect(fixture.extended).toEqual([])
   })
 })
@@ -159,13 +158,13 @@ describe('The test bar', () => {
   function visit({ url }: CheckoutFixture, path: string) {
     let cookie = ''
     return {
-      page: async () => (await supertest(url).get(path).set('cookie', cookie).set('x-country', 'DE').expect(200)).text,
+      page: async () => (await browse(url).get(path).set('cookie', cookie).set('x-country', 'DE').expect(200)).text,
       press: async (fields: object, headers: Record<string, string> = {}) => {
-        const answer = await supertest(url)
+        const answer = await browse(url)
           .post(`${path}/sandbox`)
           .set({ cookie, 'x-country': 'DE', ...headers })
-          .type('form')
-          .send(fields)
+
+          .form(fields)
         if (answer.headers['set-cookie'] !== undefined) cookie = getCookies(answer)
         return answer
       },

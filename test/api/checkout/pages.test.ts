@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import supertest from 'supertest'
 import { Problem } from '../../../src/api/http/problems.ts'
 import { qrSvg } from '../../../src/api/links/qr.ts'
 import { createLocate } from '../../../src/config/countries.ts'
@@ -15,6 +14,7 @@ import type { AttemptStatus } from '../../../src/domain/payment/payment.ts'
 import { MAX_ATTEMPTS } from '../../../src/domain/payment/requests.ts'
 import { transferLink } from '../../../src/domain/settlement/deposit.ts'
 import { newId } from '../../../src/ids.ts'
+import { browse } from '../../support/browse.ts'
 import { type CheckoutFixture, createCheckoutFixture, movePayment } from './checkout-fixture.ts'
 import { countriesFile } from './countries-file.ts'
 
@@ -43,10 +43,10 @@ beforeEach(() => {
 })
 
 const get = (path: string, country?: string) => {
-  const request = supertest(fixture.url).get(path)
+  const request = browse(fixture.url).get(path)
   return country === undefined ? request : request.set('x-country', country)
 }
-const post = (path: string, body: string | object) => supertest(fixture.url).post(path).type('form').send(body)
+const post = (path: string, body: string | object) => browse(fixture.url).post(path).form(body)
 /** Pays 20 of the 54 USDC that are asked for at an address of the payment. */
 async function payInPart(paymentId: string, attemptId: string): Promise<void> {
   await openUsdc(paymentId, attemptId, '20000000')
@@ -130,7 +130,7 @@ describe('The page behind the link', () => {
     const before = await read()
     for (const suffix of ['', '/status', '/code.svg', '?step=pick', '?method=card_partner.card'])
       await get(path + suffix, 'DE')
-    await supertest(fixture.url).head(path)
+    await browse(fixture.url).head(path)
     expect(await read()).toEqual(before)
     expect(fixture.asked).toEqual([])
     expect(await fixture.timeline(id, 'checkout.route')).toEqual([])
@@ -148,7 +148,7 @@ describe('The page behind the link', () => {
         const { path, id } = await fixture.create({ provider: 'wallet_app' })
         await movePayment(fixture, id, [...through])
         texts.length = 0
-        await supertest(counted.url).get(path).expect(200)
+        await browse(counted.url).get(path).expect(200)
         expect(texts).toHaveLength(1)
       }
     } finally {
@@ -161,7 +161,7 @@ describe('The page behind the link', () => {
     expect((await get(path)).text).toContain(`<img src="${path}/code.svg" alt="QR code with the link to this payment`)
     const image = await get(`${path}/code.svg`).expect(200)
     expect([image.type, image.headers['cache-control']]).toEqual(['image/svg+xml', 'no-store'])
-    expect(image.body.toString()).toBe(qrSvg(url))
+    expect(image.text).toBe(qrSvg(url))
     await get('/c/nothing/code.svg').expect(404)
   })
 
@@ -181,7 +181,7 @@ describe('The page behind the link', () => {
     const dark = await createCheckoutFixture({ rates: { current: () => Promise.reject(new Error('no rates')) } })
     try {
       const { path } = await dark.create({ provider: 'local_partner' })
-      const page = await supertest(dark.url).get(path).set('x-country', 'IN').expect(200)
+      const page = await browse(dark.url).get(path).set('x-country', 'IN').expect(200)
       expect(page.text).toContain('fixed in the next step')
     } finally {
       await dark.close()
@@ -325,11 +325,11 @@ describe('Back from the partner', () => {
   test('a form that a partner posts at the buyer’s return gets the page, and its fields are ignored', async () => {
     const { path } = await fixture.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(200)
-    const returned = await supertest(fixture.url)
+    const returned = await browse(fixture.url)
       .post(path)
       .set(navigated)
-      .type('form')
-      .send({ result: 'paid' })
+
+      .form({ result: 'paid' })
       .expect(303)
     expect(returned.headers['location']).toBe(path)
     expect((await get(path).set(navigated).expect(200)).text).toContain('Checking with Velanto…')
@@ -401,7 +401,7 @@ describe('Assets', () => {
 })
 
 describe('The receipt as a file', () => {
-  const get = (path: string) => supertest(fixture.url).get(path)
+  const get = (path: string) => browse(fixture.url).get(path)
   const paid = async (description?: string): Promise<{ path: string; id: string }> => {
     const made = await fixture.create({ provider: 'wallet_app', ...(description !== undefined && { description }) })
     await movePayment(fixture, made.id, ['pending', 'processing', 'settling', 'succeeded'])
@@ -411,7 +411,7 @@ describe('The receipt as a file', () => {
   test('the receipt is a file at its own URL once the payment has succeeded, in the requested language', async () => {
     const { path, id } = await paid()
     for (const page of [path, `${path}/receipt`]) expect((await get(page)).text).toContain(`href="${path}/receipt.pdf"`)
-    const file = await get(`${path}/receipt.pdf`).set('accept-language', 'el').buffer(true).parse(bytes).expect(200)
+    const file = await get(`${path}/receipt.pdf`).set('accept-language', 'el').expect(200)
     expect(file.headers).toMatchObject({
       'content-type': 'application/pdf',
       'content-language': 'el',
@@ -419,7 +419,7 @@ describe('The receipt as a file', () => {
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
     })
-    const text = (file.body as Buffer).toString('latin1')
+    const text = file.bytes.toString('latin1')
     expect([text.startsWith('%PDF-'), text.includes('/Lang (el)')]).toEqual([true, true])
   })
 
@@ -428,7 +428,7 @@ describe('The receipt as a file', () => {
     expect((await get(`${path}/receipt.pdf`).expect(303)).headers['location']).toBe(`${path}/receipt`)
     const chinese = await paid('夜行列車')
     expect((await get(`${chinese.path}/receipt.pdf`).expect(303)).headers['location']).toBe(`${chinese.path}/receipt`)
-    await supertest(fixture.url).post(`${path}/receipt.pdf`).expect(405)
+    await browse(fixture.url).post(`${path}/receipt.pdf`).expect(405)
   })
 
   test('a receipt file counts against a limit of its link that is lower than the limit of pages', async () => {
@@ -442,13 +442,6 @@ describe('The receipt as a file', () => {
     expect(answers).toEqual([200, 200, 429, 200])
     expect(counted.join(' ')).toBe('look act file look act file look act look')
   })
-
-  function bytes(response: supertest.Response, done: (error: Error | null, body: Buffer) => void): void {
-    const chunks: Buffer[] = []
-    const stream = response as unknown as NodeJS.ReadableStream
-    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-    stream.on('end', () => done(null, Buffer.concat(chunks)))
-  }
 })
 
 describe('The country of an address', () => {
@@ -475,11 +468,11 @@ describe('The country of an address', () => {
 
   test('the buyer’s country follows the address, unless the proxy or the buyer sets another one', async () => {
     const { path, id } = await fixture.create({ provider: 'wallet_app' })
-    const get = (headers: Record<string, string> = {}) => supertest(fixture.url).get(path).set(headers).expect(200)
+    const get = (headers: Record<string, string> = {}) => browse(fixture.url).get(path).set(headers).expect(200)
     expect((await get()).text).toContain('Paying by banking app is not offered in Brazil')
     expect((await get({ 'x-country': 'DE' })).text).toContain('Continue to Velanto')
     expect((await get({ cookie: 'pinrail_country=DE' })).text).toContain('Continue to Velanto')
-    await supertest(fixture.url).post(`${path}/opened`).expect(204)
+    await browse(fixture.url).post(`${path}/opened`).expect(204)
     expect((await fixture.timeline(id, 'checkout.route'))[0]?.data).toMatchObject({
       country: 'BR',
       country_source: 'address',
@@ -604,7 +597,7 @@ describe('Continue', () => {
     const away = () => Promise.reject(gone)
     const dark = await createCheckoutFixture({ db: { query: away, transaction: away, livemode: false } })
     try {
-      const answer = await supertest(dark.url).get('/c/any')
+      const answer = await browse(dark.url).get('/c/any')
       expect([answer.status, answer.type, answer.headers['retry-after']]).toEqual([503, 'text/html', '2'])
       expect(answer.text).toContain('Your payment is not affected.')
     } finally {
@@ -631,9 +624,9 @@ describe('Continue', () => {
     const taking = await createCheckoutFixture({ crypto: true })
     try {
       const created = await taking.create({ provider: null })
-      const picker = await supertest(taking.url).get(`${created.path}?step=pick`).set('x-country', 'DE')
+      const picker = await browse(taking.url).get(`${created.path}?step=pick`).set('x-country', 'DE')
       expect(picker.text).toContain('?method=crypto.usdc')
-      await supertest(taking.url).post(`${created.path}/continue`).type('form').send(usdc).expect(303)
+      await browse(taking.url).post(`${created.path}/continue`).form(usdc).expect(303)
       expect(taking.asked).toMatchObject([usdc])
     } finally {
       await taking.close()
@@ -684,7 +677,7 @@ describe('Continue', () => {
 
   test('bodies that are JSON, too large, or have too many fields are refused with a page', async () => {
     const { path } = await fixture.create()
-    const json = await supertest(fixture.url).post(`${path}/continue`).send(APP)
+    const json = await browse(fixture.url).post(`${path}/continue`).json(APP)
     expect([json.status, json.type]).toEqual([400, 'text/html'])
     const large = await post(`${path}/continue`, `provider=${'x'.repeat(5000)}`)
     expect([large.status, large.type]).toEqual([413, 'text/html'])
@@ -736,14 +729,14 @@ describe('A form sent by another site', () => {
 describe('Attempts after the first', () => {
   const APP = { provider: 'wallet_app', method: 'banking_app' } as const
   const CARD = { provider: 'card_partner', method: 'card' } as const
-  const get = async (path: string) => (await supertest(fixture.url).get(path).set('x-country', 'DE').expect(200)).text
+  const get = async (path: string) => (await browse(fixture.url).get(path).set('x-country', 'DE').expect(200)).text
   /** Returns the URL to which Continue leads: the partner's page, or a page of the checkout. */
   async function goOn(path: string, choice: typeof APP | typeof CARD = APP): Promise<string | undefined> {
-    const pressed = await supertest(fixture.url)
+    const pressed = await browse(fixture.url)
       .post(`${path}/continue`)
       .set('x-country', 'DE')
-      .type('form')
-      .send(choice)
+
+      .form(choice)
     return pressed.status === 200
       ? /<meta http-equiv="refresh" content="0;url=([^"]+)"/.exec(pressed.text)?.[1]
       : pressed.headers['location']
@@ -852,7 +845,7 @@ describe('Attempts after the first', () => {
       const late = await createCheckoutFixture({ openAttempt: async () => ({ kind: 'too_many_attempts' }) })
       try {
         const { path } = await late.create()
-        const request = supertest(late.url).post(`${path}/continue`).set('x-country', 'DE').type('form').send(APP)
+        const request = browse(late.url).post(`${path}/continue`).set('x-country', 'DE').form(APP)
         expect((await request.expect(303)).headers['location']).toBe(`${path}?method=wallet_app.banking_app`)
       } finally {
         await late.close()

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import supertest from 'supertest'
 import { z } from 'zod'
 import { until } from '../../../../scripts/test/until.ts'
 import { execute, many, sql } from '../../../../src/db/db.ts'
@@ -8,6 +7,7 @@ import type { Role } from '../../../../src/domain/account/roles.ts'
 import { CONFIRMED_MS } from '../../../../src/domain/account/session.ts'
 import { renderReceipt } from '../../../../src/web/checkout/page.tsx'
 import { wordsIn } from '../../../../src/web/messages/words.ts'
+import { browse } from '../../../support/browse.ts'
 import { aCheckout } from '../../../web/fixtures.ts'
 import { pressOn } from '../../links/maker.ts'
 import { PICTURES } from '../../support/pictures.ts'
@@ -405,7 +405,7 @@ describe('Embedding', () => {
         'access-control-allow-origin': '*',
       })
       // `fetch` would add a header that asks to bypass caches.
-      const again = await supertest(testApi.url)
+      const again = await browse(testApi.url)
         .get('/pinrail.js')
         .set('if-none-match', answer.headers.get('etag') ?? '')
       expect(again.status).toBe(304)
