@@ -31,6 +31,7 @@ export const LIVE_ENVIRONMENT = {
   WALLET_APP_URL: 'https://api.wallet-app.example',
   CARD_PARTNER_URL: 'https://api.card-partner.example',
   LOCAL_PARTNER_URL: 'https://api.local-partner.example',
+  CONVERTER: 'float',
   CONVERTER_URL: 'https://api.converter.example',
   WALLET_APP_SECRET: random(),
   CARD_PARTNER_SECRET: random(),

@@ -46,6 +46,7 @@ import { onlyOurAddress } from './routes/our-address.ts'
 import type { RateBook } from './routes/prices.ts'
 import { receiptsRouter } from './routes/receipts.ts'
 import { referenceRouter } from './routes/reference.ts'
+import { type RefillCallbackDeps, refillCallbackRouter } from './routes/refill-callbacks.ts'
 import { createSiteRouter } from './routes/site.ts'
 import { sendSiteProblem, wantsPage } from './routes/site-problem.ts'
 import { OPERATIONS, type OperationDeps } from './routes/v1/index.ts'
@@ -59,6 +60,7 @@ export type ApiDeps = {
   readonly workflows: PaymentWorkflows
   readonly deliveries: DeliveryWorkflows
   readonly readCallback: ReadCallback
+  readonly readRefillCallback: RefillCallbackDeps['readRefillCallback']
   readonly rates: RateBook
   readonly publicUrl: string
   readonly pepper: string
@@ -121,6 +123,7 @@ export function createApp(deps: ApiDeps): Express {
   app.use(accessLog({ durations: createDurations(deps.registry), tracing: deps.tracing, log: deps.log }))
   app.use(compressed())
   app.use(healthRouter(deps.healthChecks))
+  app.use(refillCallbackRouter(deps))
   app.use(callbackRouter(deps))
   app.use(countVisits(deps.limits))
   app.use(onlyOurAddress(deps))

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Hex } from '../domain/hex.ts'
 import { readTreasuries } from '../domain/settlement/treasuries.ts'
 import { databaseShape, migrationShape } from './database.ts'
+import { converterShape, refillCallbackShape, refillShape } from './float.ts'
 import { codecKeys, codecToken, retiredShape } from './keys.ts'
 import type { Problem } from './live.ts'
 import { MISTAKEN_TOKENS } from './mistaken-tokens.ts'
@@ -77,6 +78,8 @@ const commonSchema = z.object({
   CHAIN_ID: z.coerce.number().int().positive().default(137),
   USDC_ADDRESS: address.default('0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'),
   ...partnersShape,
+  ...converterShape,
+  /** The source of rates. The simulator also converts. */
   CONVERTER_URL: url,
   CONVERTER_SECRET: secret,
   ...platformShape,
@@ -96,6 +99,7 @@ const apiSchema = commonSchema.extend({
   API_DRAIN_MS: z.coerce.number().int().min(0).default(35_000),
   /** `<provider>:<name on its page>:<what a statement shows>` for each partner; live mode requires it. */
   PARTNER_NAMES: list.optional(),
+  ...refillCallbackShape,
 })
 
 const workerSchema = commonSchema.extend({
@@ -164,6 +168,7 @@ const workerSchema = commonSchema.extend({
     .string()
     .regex(/^[\w.-]+:\d+$/, 'must be <host>:<port>')
     .optional(),
+  ...refillShape,
   ...mailShape,
   ...temporalWorkerShape,
 })
@@ -233,6 +238,7 @@ const operatorSchema = z.object({
   PAYOUT_MAX_USDC: workerSchema.shape.PAYOUT_MAX_USDC,
   PAYOUT_MAX_USDC_PER_DAY: workerSchema.shape.PAYOUT_MAX_USDC_PER_DAY,
   CONVERSION_TOLERANCE_PERCENT: commonSchema.shape.CONVERSION_TOLERANCE_PERCENT,
+  ...converterShape,
   /** As for the worker. Treasuries that this database knows may be omitted. */
   TREASURIES: treasuries.default([]),
   DEPOSIT_WRONG_TOKENS: list.default(MISTAKEN_TOKENS).pipe(z.array(lowerAddress)),
@@ -251,6 +257,7 @@ const officeSchema = z.object({
   WEBHOOK_ENCRYPTION_KEY: secret.optional(),
   RETIRED_API_KEY_PEPPERS: secret.optional(),
   RETIRED_WEBHOOK_ENCRYPTION_KEYS: secret.optional(),
+  ...converterShape,
   CHAIN_ID: commonSchema.shape.CHAIN_ID,
   USDC_ADDRESS: commonSchema.shape.USDC_ADDRESS.transform((value) => value.toLowerCase() as Hex),
   POLYGON_RPC_URLS: workerSchema.shape.POLYGON_RPC_URLS.optional(),

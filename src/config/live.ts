@@ -209,7 +209,12 @@ const RULES: readonly Rule[] = [
     about(`${at}_SECRET`, hardToGuess),
     about(`${at}_WEBHOOK_SECRETS`, each(hardToGuess)),
   ]),
+  about('CONVERTER', (value) =>
+    value === 'float' ? null : 'must be float: the simulator is not part of a live system',
+  ),
   about('CONVERTER_SECRET', hardToGuess),
+  about('BRIDGE_API_KEY', hardToGuess),
+  about('BRIDGE_URL', publicUrl),
   about('KEYSTORE_PASSWORD', hardToGuess),
   about('TREASURY_KEY', noRawKeys),
   about('RETIRED_TREASURY_KEYS', noRawKeys),

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { createLocate } from './countries.ts'
+import { refillProblems } from './float.ts'
 import { liveProblems, type Problem } from './live.ts'
 import { partnerProblems } from './partners.ts'
 import { readTemporal } from './temporal.ts'
@@ -66,7 +67,7 @@ export function findProblems(schema: z.ZodObject, env: Environment): Problem[] {
   const settings = Object.fromEntries(read)
   if (settings['CRYPTO_DEPOSITS'] === true && 'DEPOSIT_SEED' in settings && settings['DEPOSIT_SEED'] === undefined)
     problems.push({ name: 'DEPOSIT_SEED', must: 'must be set, because CRYPTO_DEPOSITS is true' })
-  problems.push(...partnerProblems(settings))
+  problems.push(...partnerProblems(settings), ...refillProblems(settings))
   if ('TEMPORAL_ADDRESS' in settings)
     problems.push(...failing('TEMPORAL_*', 'must name a server', () => readTemporal(present)))
   const countries = settings['COUNTRY_DATABASE']

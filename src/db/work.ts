@@ -14,6 +14,7 @@ export const SWEEPS = [
   'mail',
   'notifications',
   'receipts',
+  'refills',
 ] as const
 export type Sweep = (typeof SWEEPS)[number]
 
@@ -43,7 +44,8 @@ export async function findWork(db: Queryable, now: string): Promise<readonly Swe
             or exists (select from channel_message where state in ('sending', 'waiting', 'unknown') and next_at <= ${at})
           then 'notifications' end,
         case when exists (select from treasury_log
-            where receipt_due_at <= now() and payment_id is not null and kind = 'out') then 'receipts' end
+            where receipt_due_at <= now() and payment_id is not null and kind = 'out') then 'receipts' end,
+        case when exists (select from refill where state = 'open' and due_at <= ${at}) then 'refills' end
       ], null) as found`,
   )
   return found

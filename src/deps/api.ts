@@ -19,6 +19,7 @@ import { deleteStarts } from '../db/outbox.ts'
 import { listDown } from '../db/partners/standing.ts'
 import { countOpenPayments, readStamps } from '../db/payments/payments.ts'
 import { newId } from '../ids.ts'
+import { readBridgeCallback, readPublicKeys } from '../partners/bridge/callback.ts'
 import { createReadCallback } from '../partners/index.ts'
 import { createSimulatedAct } from '../partners/simulator/act.ts'
 import type { Logger } from '../runtime/log.ts'
@@ -97,6 +98,7 @@ export async function composeApi(
     tracing,
     deliveries: createDeliveryWorkflows({ client: temporal.client, taskQueue: taskQueues.deliveries }),
     readCallback: createReadCallback(settings),
+    readRefillCallback: connectRefillCallback(config),
     rates,
     ...readAddress(config),
     ...readSecrets(config),
@@ -143,6 +145,12 @@ export async function composeApi(
 function composePlatform(config: ApiConfig): Pick<ApiDeps, 'platform' | 'platformLogo'> {
   const platformLogo = config.PLATFORM_LOGO === undefined ? null : readPlatformLogo(config.PLATFORM_LOGO)
   return { platform: { ...readPlatform(config), logo: platformLogo?.name ?? null }, platformLogo }
+}
+
+function connectRefillCallback({ BRIDGE_WEBHOOK_KEYS: pem }: ApiConfig): ApiDeps['readRefillCallback'] {
+  if (pem === undefined) return null
+  const keys = readPublicKeys(pem)
+  return (callback) => readBridgeCallback(keys, callback)
 }
 
 const readTolerances = (config: ApiConfig) => ({

@@ -13,6 +13,7 @@ import { createReceiptSigner } from '../settlement/receipts/sign.ts'
 import { createSettlementRunner, type SettlementRunner } from '../settlement/runner.ts'
 import type { Loop } from '../worker/loop.ts'
 import { getToken, openFunding, openKeys, type Treasuries } from './keys.ts'
+import { hasFloat, toMicro } from './shared.ts'
 
 /** Milliseconds. The receipts of a full block have some megabytes, and nothing waits for them. */
 const RECEIPTS_TIMEOUT_MS = 20_000
@@ -34,6 +35,7 @@ export async function composeSettlement(
     clock: () => new Date(),
     log: shared.log,
     everyMs: config.SETTLEMENT_TICK_MS,
+    reserveMicro: hasFloat(config) ? toMicro(config.FLOAT_RESERVE_USDC) : null,
     chain: {
       rpc: connectRpc({
         urls: config.POLYGON_RPC_URLS.map((url) => url.reveal()),

@@ -7,8 +7,10 @@ import { createDb, type Db, type DbOptions } from '../db/db.ts'
 import { assertMode, claimMode } from '../db/deployment.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
 import type { ProviderName, ProviderUsed } from '../domain/methods.ts'
+import type { MicroUsdc } from '../domain/money.ts'
 import type { PartnerSettings } from '../domain/partner/drivers.ts'
 import type { Converter } from '../partners/converter/converter.ts'
+import { createFloatConverter } from '../partners/converter/float-converter.ts'
 import { createRates } from '../partners/converter/rates.ts'
 import { createConverter } from '../partners/converter/simple-converter.ts'
 import type { Logger } from '../runtime/log.ts'
@@ -86,8 +88,13 @@ export function partnerNames(config: Pick<ApiConfig, 'PARTNER_NAMES' | 'PINRAIL_
 type PartnerNames = Readonly<Record<ProviderUsed, PartnerName>>
 
 export function connectConverter(config: Config): Converter {
-  return createConverter({ url: config.CONVERTER_URL, secret: config.CONVERTER_SECRET.reveal() })
+  const market = createConverter({ url: config.CONVERTER_URL, secret: config.CONVERTER_SECRET.reveal() })
+  return hasFloat(config) ? createFloatConverter(market) : market
 }
+
+export const hasFloat = ({ CONVERTER }: Pick<Config, 'CONVERTER'>): boolean => CONVERTER === 'float'
+
+export const toMicro = (usdc: number): MicroUsdc => (BigInt(usdc) * 1_000_000n).toString()
 
 /** `clock` is in Unix milliseconds. */
 export function connectRates(converter: Converter, clock: () => number): ReturnType<typeof createRates> {

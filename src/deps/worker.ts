@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { NativeConnection, type Worker } from '@temporalio/worker'
 import { createPaymentActivities } from '../activities/payment/payment.ts'
+import type { PaymentDeps } from '../activities/payment/payment-deps.ts'
 import { createAnnounceActivities } from '../activities/webhooks/announce.ts'
 import { createWebhookDeliveryActivities } from '../activities/webhooks/webhook-delivery.ts'
 import type { DepositDeps } from '../chain/context.ts'
@@ -9,6 +10,7 @@ import { splitSecrets } from '../config/secret.ts'
 import type { Db } from '../db/db.ts'
 import { createNotifier, listen, PAYMENTS_CHANNEL, PAYOUTS_CHANNEL } from '../db/notices.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
+import { leavesReserve } from '../db/settlement/float.ts'
 import { readOpenPayout } from '../db/settlement/observer/forgotten-payouts.ts'
 import { payoutInsert, stopPayout } from '../db/settlement/payouts.ts'
 import { WORK_CHANNEL } from '../db/work.ts'
@@ -40,8 +42,9 @@ import { getToken, openDepositKeys, openTreasuries } from './keys.ts'
 import { composeLook, composeReconciliation, composeRetention, relayLoops } from './loops.ts'
 import { composeNotifications } from './notify/notifications.ts'
 import { composePartners } from './partners.ts'
+import { refillLoops } from './refills.ts'
 import { composeReceiptLoop, composeSettlement } from './settlement.ts'
-import { type Composed, connectRates, loadStart, openDb, partnerSettings } from './shared.ts'
+import { type Composed, connectRates, hasFloat, loadStart, openDb, partnerSettings, toMicro } from './shared.ts'
 import { createMonitoring } from './watched.ts'
 
 export type WorkerParts = {
@@ -85,7 +88,7 @@ export async function composeWorker(
   const deposits = openDepositKeys(config)
   const scope = { chainId: config.CHAIN_ID, livemode: db.livemode }
   if (deposits !== null && deposits.keys !== null) await assertSameSeed(db, deposits.keys, scope)
-  const hooks = createSettlementHooks(context, (sweep) => wakeups[sweep].wake())
+  const hooks = composeHooks(config, context, wakeups)
   const settlement = await composeSettlement(config, { db, log, hooks, treasuries, deposits })
   const own = randomUUID()
   const notifyOthers = createNotifier(db, PAYOUTS_CHANNEL)
@@ -94,7 +97,7 @@ export async function composeWorker(
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-worker' })
   const watching = { durations: createCallDurations(registry), tracing }
   const calls = composePartners(config, { db, log, wakeup: wakeups.partners, clock, ...watching })
-  const { activities, close: closeActivities } = composeActivities(config, {
+  const payments = composeActivities(config, {
     db,
     calls,
     context,
@@ -107,7 +110,7 @@ export async function composeWorker(
   })
 
   const { workers, connection } = await composeQueues(config, {
-    activities: { ...activities, ...notifications.activities },
+    activities: { ...payments.activities, ...notifications.activities },
     interceptor: traceActivities(tracing),
   })
   return {
@@ -123,12 +126,13 @@ export async function composeWorker(
       composeReconciliation({ db, log }),
       composeReceiptLoop(config, { db, log, clock, wakeup: wakeups.receipts }),
       calls.loop,
+      ...refillLoops(config, { db, log, clock, rates: payments.rates, treasuries, wakeup: wakeups.refills }),
       ...notifications.loops,
     ],
     close: async () => {
       notifications.close()
       await connection.close()
-      closeActivities()
+      payments.close()
       await notices.close()
       await temporal.close()
       await tracing.close()
@@ -136,6 +140,9 @@ export async function composeWorker(
     },
   }
 }
+
+const composeHooks = (config: WorkerConfig, context: ChangeContext, wakeups: WorkWakeups): SettlementHooks =>
+  createSettlementHooks(context, { wake: (sweep) => wakeups[sweep].wake(), hasFloat: hasFloat(config) })
 
 /** `own`: the name with which this process signs its own notifications. */
 const listenForWork = (
@@ -224,6 +231,7 @@ function composeActivities(
       crypto: CRYPTO_ACCOUNT,
     },
     converter: shared.calls.converter,
+    float: composeFloat(config),
     rates,
     payouts: { getTreasury: (paymentId) => getTreasury(paymentId, shared.treasuries), ...PAYOUTS },
   })
@@ -235,9 +243,17 @@ function composeActivities(
       ...createAnnounceActivities(delivery),
       ...createWebhookDeliveryActivities(delivery),
     },
+    rates,
     close: () => {
       rates.close()
       delivery.sender.close()
     },
   }
+}
+
+/** Null: the converter has the USDC. */
+const composeFloat = (config: WorkerConfig): PaymentDeps['float'] => {
+  if (!hasFloat(config)) return null
+  const reserve = toMicro(config.FLOAT_RESERVE_USDC)
+  return { leavesReserve: (gross) => leavesReserve(reserve, gross) }
 }

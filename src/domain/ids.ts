@@ -17,6 +17,7 @@ export const ID_PREFIXES = {
   channel: 'nch',
   channelMessage: 'ncm',
   auditEntry: 'aud',
+  refill: 'rfl',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIXES

@@ -1,4 +1,4 @@
-import { isZero, type MicroUsdc, subtract } from './money.ts'
+import { isZero, type MicroUsdc, type Money, subtract } from './money.ts'
 
 /**
  * Double entry: each business fact is a list of lines that sums to zero per asset. Debits are positive, credits
@@ -18,6 +18,8 @@ export type Account =
   | 'gas_float'
   | 'chargeback_loss'
   | 'suspense'
+  | 'refill'
+  | 'spread'
 
 /** A currency code, `USDC` in micro-USDC, or `POL` in wei. */
 export type Asset = string
@@ -38,6 +40,11 @@ const nonZero = (lines: Line[]): Line[] => lines.filter((line) => !isZero(line.a
 
 export function toppedUp(fact: { reference: string; micro: MicroUsdc }): Booking {
   return usdcLines('topped_up', { ...fact, paymentId: null }, ['treasury', 'conversion'])
+}
+
+/** Books USDC that arrived without a converter that delivers it: it is in `suspense` until a refill claims it. */
+export function received(fact: { reference: string; micro: MicroUsdc }): Booking {
+  return usdcLines('received', { ...fact, paymentId: null }, ['treasury', 'suspense'])
 }
 
 /** Books USDC that left the treasury without a payout: it is in `suspense` until an operator finds out why. */
@@ -62,6 +69,54 @@ export function deposited(fact: { paymentId: string; reference: string; micro: M
 
 export function swept(fact: { paymentId: string; reference: string; micro: MicroUsdc }): Booking {
   return usdcLines('swept', fact, ['treasury', 'deposits'])
+}
+
+/** Books that money at partners is on its way to become USDC. */
+export function refillOpened(fact: { refillId: string; money: Money }): Booking {
+  return refillLines('refill_opened', fact, ['refill', 'partner_receivable'])
+}
+
+/** Books that the money is where it was, because the refill brings nothing. */
+export function refillEnded(fact: { refillId: string; money: Money }): Booking {
+  return refillLines('refill_ended', fact, ['partner_receivable', 'refill'])
+}
+
+/**
+ * Books a refill whose USDC has arrived. The currency's move since the conversions, at the market's rates, is a gain or
+ * a loss of `exchange`. What the exchange itself cost, partners' fees included, is `spread`.
+ */
+export function refillDone(fact: {
+  refillId: string
+  money: Money
+  costMicro: MicroUsdc
+  marketMicro: MicroUsdc
+  micro: MicroUsdc
+}): Booking {
+  const { refillId, money, costMicro, marketMicro, micro } = fact
+  const usdc: Line[] = [
+    { account: 'suspense', asset: 'USDC', amount: micro },
+    { account: 'conversion', asset: 'USDC', amount: negative(costMicro) },
+    { account: 'exchange', asset: 'USDC', amount: subtract(costMicro, marketMicro) },
+    { account: 'spread', asset: 'USDC', amount: subtract(marketMicro, micro) },
+  ]
+  const { lines } = refillLines('refill_done', { refillId, money }, ['conversion', 'refill'])
+  return { kind: 'refill_done', reference: refillId, paymentId: null, lines: [...lines, ...nonZero(usdc)] }
+}
+
+function refillLines(
+  kind: Booking['kind'],
+  { refillId, money: { minor, currency } }: { refillId: string; money: Money },
+  [debit, credit]: [Account, Account],
+): Booking {
+  return {
+    kind,
+    reference: refillId,
+    paymentId: null,
+    lines: [
+      { account: debit, asset: currency, amount: minor },
+      { account: credit, asset: currency, amount: negative(minor) },
+    ],
+  }
 }
 
 function usdcLines(

@@ -26,7 +26,16 @@ export type Operation = {
 /** The transaction of the operation stores the operator and the reason. */
 export type Act = Operation & { readonly signed: Signed }
 
-export type ActName = 'void' | 'hold' | 'release' | 'acknowledge' | 'reopen' | 'abandon_lane' | 'take_over'
+export type ActName =
+  | 'void'
+  | 'hold'
+  | 'release'
+  | 'acknowledge'
+  | 'reopen'
+  | 'abandon_lane'
+  | 'take_over'
+  | 'refill'
+  | 'end_refill'
 
 /** `merchantId`: the owner of the payout. Null for a lane, a treasury or a transfer. */
 export function recordAct(

@@ -4,6 +4,7 @@ import { createSettlementHooks } from '../settlement/hooks.ts'
 import { type Call, type Command, signedBy, withContext, withDatabase } from './call.ts'
 import { type Act, abandon, acknowledge, changePayout, type Operation, type PayoutChange, reopen } from './payouts.ts'
 import { rebuild } from './rebuild.ts'
+import { endOpenRefill, refill } from './refills.ts'
 import { repairFinality } from './repair.ts'
 import { listSettlementActs } from './settlement-acts.ts'
 import { showStatus } from './status.ts'
@@ -99,6 +100,22 @@ export const SETTLEMENT: readonly Command[] = [
     run: acts((act, lost, { options: { to } }) => takeOver(act, lower(lost), to === undefined ? null : lower(to))),
   },
   {
+    words: 'settlement refill',
+    subjects: ['amount', 'currency', 'tx hash'],
+    options: SIGNED,
+    does: 'record that you exchanged settled money yourself, and which transaction brings the USDC to the treasury',
+    run: acts((act, amount, { subjects: [, currency = '', hash = ''] }) =>
+      refill(act, { amount, currency: currency.toUpperCase(), txHash: lower(hash) }),
+    ),
+  },
+  {
+    words: 'settlement end-refill',
+    subjects: ['refill'],
+    options: SIGNED,
+    does: 'end a refill that brings nothing: its money is refilled again',
+    run: acts((act, id) => endOpenRefill(act, id)),
+  },
+  {
     words: 'settlement acts',
     options: ['limit'],
     does: 'list what operators did to payouts, lanes and treasuries, and why',
@@ -109,7 +126,10 @@ export const SETTLEMENT: readonly Command[] = [
 async function operate(call: Call, work: (operation: Operation) => Promise<number>): Promise<number> {
   const { env, say, give } = call
   const settings = readOperatorConfig(env)
-  const hooks = createSettlementHooks({ publicUrl: settings.PUBLIC_URL, now: Date.now })
+  const hooks = createSettlementHooks(
+    { publicUrl: settings.PUBLIC_URL, now: Date.now },
+    { hasFloat: settings.CONVERTER === 'float' },
+  )
   const dryRun = call.options['dry-run'] === true
   return withDatabase(settings, (db) => work({ db, settings, hooks, dryRun, say, give }))
 }

@@ -3,6 +3,7 @@ import type { Rpc } from '../chain/rpc/rpc.ts'
 import { readFunds } from '../chain/token/funds.ts'
 import type { OperatorConfig } from '../config/config.ts'
 import type { Db } from '../db/db.ts'
+import { readFloat } from '../db/settlement/float.ts'
 import {
   listSettlementAttention,
   readChainCursor,
@@ -14,7 +15,7 @@ import {
 } from '../db/settlement/observer/standing.ts'
 import { readParts } from '../db/settlement/parts.ts'
 import { readTreasuryList } from '../db/settlement/signing/treasuries.ts'
-import { formatPol, formatUsdc } from '../domain/money.ts'
+import { formatAmount, formatPol, formatUsdc } from '../domain/money.ts'
 import { plural } from '../domain/plural.ts'
 import { type Answer, summarizeStanding } from '../domain/settlement/answer.ts'
 import type { Standing } from '../domain/settlement/standing.ts'
@@ -33,7 +34,7 @@ export async function showStatus(operation: Operation): Promise<number> {
   const answer = summarizeStanding(standing)
   give('settlement', { ...answer, ...standing })
   say(answer.text)
-  const sections = [queueLines, partLines, chainLines, walletLines]
+  const sections = [queueLines, floatLines, partLines, chainLines, walletLines]
   for (const line of [...todoLines(answer), ...sections.flatMap((linesOf) => linesOf(standing))]) say(line)
   for (const { kind, subject, detail } of standing.attention)
     say(`WARNING: ${kind} ${subject}: ${detail ?? 'no detail'}`)
@@ -43,24 +44,31 @@ export async function showStatus(operation: Operation): Promise<number> {
 type Asking = { readonly db: Db; readonly settings: ChainSettings }
 type ChainSettings = Pick<
   OperatorConfig,
-  'POLYGON_RPC_URLS' | 'FINALITY_QUORUM' | 'CHAIN_ID' | 'USDC_ADDRESS' | 'TREASURIES'
+  | 'POLYGON_RPC_URLS'
+  | 'FINALITY_QUORUM'
+  | 'CHAIN_ID'
+  | 'USDC_ADDRESS'
+  | 'TREASURIES'
+  | 'CONVERTER'
+  | 'FLOAT_RESERVE_USDC'
 >
 
 export async function readStanding(asking: Asking): Promise<Standing> {
   const { db, settings } = asking
   const scope = { chainId: settings.CHAIN_ID, token: settings.USDC_ADDRESS }
   const lanes = await readLanes(db, scope)
-  const [queue, wanting, takeOvers, settled, cursor, parts, attention, chain] = await Promise.all([
+  const [queue, wanting, takeOvers, settled, cursor, parts, float, attention, chain] = await Promise.all([
     readQueue(db, scope),
     readWanting(db, scope),
     readTakeOvers(db, scope),
     readLatelySettled(db),
     readChainCursor(db, scope),
     readParts(db, scope),
+    settings.CONVERTER === 'float' ? readFloat(db, `${settings.FLOAT_RESERVE_USDC}000000`) : null,
     listSettlementAttention(db),
     readChain(asking, lanes),
   ])
-  return { queue, wanting, takeOvers, settled, cursor, lanes, parts, attention, chain }
+  return { queue, wanting, takeOvers, settled, cursor, lanes, parts, float, attention, chain }
 }
 
 async function readChain({ db, settings }: Asking, lanes: Standing['lanes']): Promise<Standing['chain']> {
@@ -125,6 +133,40 @@ function queueLines({ queue, settled }: Standing): string[] {
   ])
   const last = settled.secondsAgo === null ? 'none yet' : `the last one ${ageText(settled.secondsAgo)} ago`
   return ['', 'Payouts', ...columns(rows), `  settled: ${settled.count} in the last ten minutes, ${last}`]
+}
+
+function floatLines({ float }: Standing): string[] {
+  if (float === null) return []
+  const { freeMicro, reserveMicro, waiting, exposures, refills, results } = float
+  const exposed = exposures.map(({ money, costMicro }) => [
+    `  exposure ${money.currency}`,
+    formatAmount(money),
+    `for ${formatUsdc(costMicro)} USDC`,
+  ])
+  const open = refills.map(({ id, money, partner, word, seconds }) => [
+    `  refill ${id}`,
+    `${formatAmount(money)} ${money.currency}`,
+    `${partner}: ${word ?? 'not asked yet'}`,
+    `since ${ageText(seconds)}`,
+  ])
+  const done = results.map(({ currency, gainMicro, spreadMicro, costMicro }) => [
+    `  30 days ${currency}`,
+    `${formatUsdc(costMicro)} USDC refilled`,
+    `gain ${formatUsdc(gainMicro)}`,
+    `spread ${formatUsdc(spreadMicro)}`,
+  ])
+  const wait =
+    waiting.count === 0
+      ? ''
+      : `, ${plural(waiting.count, 'conversion')} not filled for ${ageText(waiting.oldestSeconds)}`
+  return [
+    '',
+    'Float',
+    `  ${formatUsdc(freeMicro)} USDC, reserve ${formatUsdc(reserveMicro)}${wait}`,
+    ...columns(exposed),
+    ...columns(open),
+    ...columns(done),
+  ]
 }
 
 function chainLines({ cursor, chain }: Standing): string[] {

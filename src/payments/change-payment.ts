@@ -28,6 +28,11 @@ export type Change = (draft: PaymentDraft) => void
 /** The payment after a change, and the change's events with subscribers. */
 export type ChangedPayment = { readonly state: PaymentWithAttempts; readonly events: readonly string[] }
 
+/** Nothing was written: a condition of the change is not true now. */
+export class ConditionNotMet extends Error {
+  override readonly name = 'ConditionNotMet'
+}
+
 /**
  * Changes a payment in a transaction of one statement. If it was changed since it was read, it is read again: `change`
  * can run more than once. `known`: the payment as it was read a moment ago.
@@ -37,15 +42,21 @@ export async function changePayment(
   context: ChangeContext,
   { id, change, known }: { readonly id: string; readonly change: Change; readonly known?: PaymentWithAttempts },
 ): Promise<ChangedPayment> {
-  for (let before = known ?? (await loadPayment(db, id)); ; before = await loadPayment(db, id)) {
+  let before = known ?? (await loadPayment(db, id))
+  for (;;) {
     const { draft, close } = openDraft(before, getTime(context))
     change(draft)
     const decided = decide(context, close())
     if (isSucceeding(decided)) throw new Error(`${id} can succeed only in a larger transaction`)
     const written = await write(db, [decided])
-    if (written === null) continue
-    if (decided.change !== null) context.onChanged?.(id)
-    return written[0] as ChangedPayment
+    if (written !== null) {
+      if (decided.change !== null) context.onChanged?.(id)
+      return written[0] as ChangedPayment
+    }
+    const { version } = before.payment
+    before = await loadPayment(db, id)
+    // Nobody else has changed it, so the version was not what kept it from being written.
+    if (before.payment.version === version) throw new ConditionNotMet()
   }
 }
 
@@ -110,7 +121,7 @@ const decide = ({ publicUrl }: ChangeContext, drafted: Drafted): Decided => ({
 const isSucceeding = (decided: Decided): decided is Decided & { readonly change: PaymentChange } =>
   decided.change?.entries.moves.some(({ to }) => to === 'succeeded') ?? false
 
-/** Null, and nothing is written, if a payment has another version than the one that was read. */
+/** Null, and nothing is written, if a payment has another version than was read, or a condition is not true. */
 async function write(db: Queryable, decided: readonly Decided[]): Promise<readonly ChangedPayment[] | null> {
   const relayed = decided.flatMap(({ drafted: { before, isRelayed } }) => (isRelayed ? before.payment.id : []))
   const statements = [
@@ -118,11 +129,12 @@ async function write(db: Queryable, decided: readonly Decided[]): Promise<readon
     ...(relayed.length > 0 ? [changeMessages(relayed)] : []),
   ]
   const changes = decided.flatMap(({ change }) => (change === null ? [] : [addEventRows(change)]))
+  const conditions = decided.flatMap(({ drafted }) => drafted.conditions)
   const [first] = decided
   if (first === undefined || (changes.length === 0 && statements.length === 0))
     return decided.map(({ drafted }) => ({ state: drafted.before, events: [] }))
   const unchanged = decided.flatMap(({ drafted, change }) => (change === null ? getVersion(drafted.before) : []))
-  const eventIds = await writePayments(db, { changes, unchanged, statements, at: first.drafted.at })
+  const eventIds = await writePayments(db, { changes, unchanged, statements, conditions, at: first.drafted.at })
   if (eventIds === null) return null
   return decided.map(({ drafted: { before } }) => {
     const written = changes.find((change) => change.before === before)

@@ -26,6 +26,8 @@ export type PaymentDraft = {
   readonly addNote: (note: Note) => void
   /** Runs the statement with the change, or alone if nothing changes. It writes only if the part `done` has a row. */
   readonly addStatement: (statement: Statement) => void
+  /** Writes the change only if this is true in its statement; otherwise `changePayment` throws ConditionNotMet. */
+  readonly addCondition: (condition: Statement) => void
   /** Has the relay complete the activity that waits for the payout, or signal the workflow, also if nothing changes. */
   readonly relayChange: () => void
 }
@@ -41,6 +43,7 @@ export type Drafted = ChangedFacts & {
   readonly before: PaymentWithAttempts
   readonly at: string
   readonly statements: readonly Statement[]
+  readonly conditions: readonly Statement[]
   readonly bookings: readonly Booking[]
   readonly isRelayed: boolean
 }
@@ -53,6 +56,7 @@ export function openDraft(before: PaymentWithAttempts, at: string): OpenDraft {
   let isRelayed = false
   const notes: Note[] = []
   const statements: Statement[] = []
+  const conditions: Statement[] = []
   const bookings: Booking[] = []
   const setAttempts = (attempts: readonly Attempt[]) => void (state = { ...state, attempts })
   const draft: LockedDraft = {
@@ -76,8 +80,9 @@ export function openDraft(before: PaymentWithAttempts, at: string): OpenDraft {
     setCause: (given) => void (cause = given),
     addNote: (note) => void notes.push(note),
     addStatement: (statement) => void statements.push(statement),
+    addCondition: (condition) => void conditions.push(condition),
     relayChange: () => void (isRelayed = true),
     addBooking: (booking) => void bookings.push(booking),
   }
-  return { draft, close: () => ({ before, at, state, cause, notes, statements, bookings, isRelayed }) }
+  return { draft, close: () => ({ before, at, state, cause, notes, statements, conditions, bookings, isRelayed }) }
 }

@@ -6,7 +6,20 @@ import { type MetricNumber, onceEach, registerNumbers, type Sources } from './sa
  * nodes are the worker's own view.
  */
 export type SettlementSources = Sources<
-  'queue' | 'cursor' | 'lanes' | 'parts' | 'attention' | 'treasuries' | 'gas' | 'nodes' | 'calls' | 'quorum'
+  | 'queue'
+  | 'cursor'
+  | 'lanes'
+  | 'parts'
+  | 'attention'
+  | 'treasuries'
+  | 'gas'
+  | 'nodes'
+  | 'calls'
+  | 'quorum'
+  | 'float'
+  | 'exposures'
+  | 'refills'
+  | 'results'
 >
 
 const NUMBERS: Readonly<Record<string, MetricNumber<keyof SettlementSources>>> = {
@@ -150,6 +163,54 @@ const NUMBERS: Readonly<Record<string, MetricNumber<keyof SettlementSources>>> =
     value: 'spare',
     help: 'Nodes that may fail before there is no quorum; less than 0: there is none.',
     labels: [],
+  },
+  pinrail_float_usdc: {
+    from: 'float',
+    value: 'usdc',
+    help: 'USDC of the treasuries that no merchant is owed. No series without the float converter.',
+    labels: [],
+  },
+  pinrail_float_reserve_usdc: {
+    from: 'float',
+    value: 'reserve_usdc',
+    help: 'What conversions leave of it: below that they wait.',
+    labels: [],
+  },
+  pinrail_conversions_waiting: {
+    from: 'float',
+    value: 'waiting',
+    help: 'Conversions that are not filled.',
+    labels: [],
+  },
+  pinrail_exposure: {
+    from: 'exposures',
+    value: 'amount',
+    help: 'Money at partners that the platform has paid USDC for and no refill has taken, in the currency.',
+    labels: ['currency'],
+  },
+  pinrail_exposure_usdc: {
+    from: 'exposures',
+    value: 'cost_usdc',
+    help: 'The USDC that the platform has given for it, at the locked rates.',
+    labels: ['currency'],
+  },
+  pinrail_refill_open_seconds: {
+    from: 'refills',
+    value: 'open_seconds',
+    help: 'Age of the open refill of the currency.',
+    labels: ['currency', 'partner'],
+  },
+  pinrail_refill_gain_usdc: {
+    from: 'results',
+    value: 'gain_usdc',
+    help: 'What the market moved between conversions and refills of the last 30 days; less than 0: a loss.',
+    labels: ['currency'],
+  },
+  pinrail_refill_spread_usdc: {
+    from: 'results',
+    value: 'spread_usdc',
+    help: 'What these refills brought less than the market’s rate gave, partners’ fees included.',
+    labels: ['currency'],
   },
 }
 

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import express, { type ErrorRequestHandler, type Express } from 'express'
 import type { ProviderName } from '../domain/methods.ts'
 import type { DRIVERS, PartnerSettings } from '../domain/partner/drivers.ts'
 import type { Logger } from '../runtime/log.ts'
+import { createSimulatedBridge, type SimulatedBridge } from './bridge/bridge.ts'
 import { createSimulatedConverter, type SimulatedConverter } from './converter/simulated-converter.ts'
 import { STYLESHEET, STYLESHEET_PATH } from './html.ts'
 import { cardPartner } from './partners/card-partner.ts'
@@ -24,6 +26,8 @@ export type SandboxOptions = {
   /** The platform's account at each partner, and the driver whose protocol its simulator speaks. */
   readonly partners: Readonly<Record<ProviderName, SandboxAccount>>
   readonly converterSecret: string
+  /** Authenticates calls to Bridge. */
+  readonly bridgeKey?: string
   readonly marketSeed?: string
   /** Without it, bought USDC is not delivered. */
   readonly source?: UsdcSource | null
@@ -50,6 +54,7 @@ export type Sandbox = {
   readonly app: Express
   readonly partners: Readonly<Record<ProviderName, SimulatedPartner>>
   readonly converter: SimulatedConverter
+  readonly bridge: SimulatedBridge
   readonly journal: Readonly<Record<ProviderName | 'converter', string>>
   /** Applies to every order what time has changed, and sends callbacks until none is due. */
   readonly callbacks: { flush(): Promise<void> }
@@ -81,7 +86,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     if (wire === undefined) throw new Error(`${provider} has no driver ${driver}`)
     return createSimulatedPartner(wire, { ...shared, account, secret, webhookSecret })
   }
-  const [wallet, card, local, converter] = await Promise.all([
+  const [wallet, card, local, converter, bridge] = await Promise.all([
     simulate('wallet_app'),
     simulate('card_partner'),
     simulate('local_partner'),
@@ -93,6 +98,11 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       log,
       source: options.source ?? null,
     }),
+    createSimulatedBridge({
+      dataFolder: options.dataFolder,
+      apiKey: options.bridgeKey ?? randomUUID(),
+      clock,
+    }),
   ])
   const partners = { wallet_app: wallet, card_partner: card, local_partner: local }
   const all = Object.values(partners)
@@ -103,9 +113,10 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const timers = createTimers(log)
 
   return {
-    app: createApp(all, converter, options.sendUsdc ?? null),
+    app: createApp(all, { converter, bridge, sendUsdc: options.sendUsdc ?? null }),
     partners,
     converter,
+    bridge,
     journal: {
       wallet_app: wallet.journalFile,
       card_partner: card.journalFile,
@@ -121,16 +132,16 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     async close() {
       closing.abort()
       await timers.stop()
-      await Promise.all([...all, converter].map((part) => part.close()))
+      await Promise.all([...all, converter, bridge].map((part) => part.close()))
     },
   }
 }
 
 function createApp(
   partners: readonly SimulatedPartner[],
-  converter: SimulatedConverter,
-  sendUsdc: SendUsdc | null,
+  others: Pick<Sandbox, 'converter' | 'bridge'> & { readonly sendUsdc: SendUsdc | null },
 ): Express {
+  const { converter, bridge, sendUsdc } = others
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -144,6 +155,7 @@ function createApp(
   app.use(express.raw({ type: () => true, limit: '64kb' }))
   for (const { wire, router } of partners) app.use(wire.path, router)
   app.use('/converter', converter.router)
+  app.use('/bridge', bridge.router)
   if (sendUsdc !== null) app.use('/usdc-wallet', usdcWallet(sendUsdc))
   app.use((_request, response) => {
     response.status(404).json({ error: 'there is nothing here' })

@@ -1,9 +1,12 @@
 import { isRecent, laneWallets, type SettlementDeps } from '../chain/context.ts'
 import { type Funds, readFunds } from '../chain/token/funds.ts'
 import type { Db } from '../db/db.ts'
+import { readExposures, readFloatBalance, readOpenRefills, readRefillResults } from '../db/settlement/float.ts'
 import { countSettlementAttention, readChainCursor, readLanes, readQueue } from '../db/settlement/observer/standing.ts'
 import { readParts } from '../db/settlement/parts.ts'
+import { getDecimals } from '../domain/currencies.ts'
 import type { Hex } from '../domain/hex.ts'
+import type { MicroUsdc } from '../domain/money.ts'
 import { getFailure } from '../domain/settlement/part.ts'
 
 /** Milliseconds for which balances are known: they change slowly, and paid nodes count calls. */
@@ -14,16 +17,25 @@ const units = (amount: bigint, decimals: number): number => Number(amount) / 10 
 
 type Chain = Pick<SettlementDeps, 'rpc' | 'token' | 'treasuries' | 'relayers' | 'funding'>
 
+/** `reserveMicro`: what conversions leave of the float; null: there is no float. */
+type FigureDeps = {
+  readonly db: Db
+  readonly chain: Chain
+  readonly clock: () => Date
+  readonly reserveMicro?: MicroUsdc | null
+}
+
 /**
  * Returns the metrics of settlement, a row for each series. Queue, cursor, lanes, parts and attention are read by one
  * statement each; the state of nodes is known already.
  */
-export function createSettlementFigures({ db, chain, clock }: { db: Db; chain: Chain; clock: () => Date }) {
+export function createSettlementFigures({ db, chain, clock, reserveMicro = null }: FigureDeps) {
   const { token } = chain
   const scope = { chainId: token.chainId, token: token.address }
   return {
     ...createFundsFigures(chain, clock),
     ...createNodeFigures(chain.rpc),
+    ...createFloatFigures(db, reserveMicro),
     async queue() {
       const rows = await readQueue(db, scope)
       return rows.map(({ state, reason, count, micro, oldestSeconds }) => ({
@@ -93,6 +105,42 @@ function createFundsFigures(chain: Chain, clock: () => Date) {
         pol: units(wei[index] ?? 0n, 18),
       }))
     },
+  }
+}
+
+function createFloatFigures(db: Db, reserveMicro: MicroUsdc | null) {
+  const usdc = (micro: MicroUsdc): number => units(BigInt(micro), 6)
+  const withFloat = async <Row>(read: () => Promise<Row[]>): Promise<Row[]> => (reserveMicro === null ? [] : read())
+  return {
+    float: () =>
+      withFloat(async () => {
+        const { freeMicro, waiting } = await readFloatBalance(db)
+        return [{ usdc: usdc(freeMicro), reserve_usdc: usdc(reserveMicro ?? '0'), waiting: waiting.count }]
+      }),
+    exposures: () =>
+      withFloat(async () =>
+        (await readExposures(db)).map(({ money: { minor, currency }, costMicro }) => ({
+          currency,
+          amount: units(BigInt(minor), getDecimals(currency)),
+          cost_usdc: usdc(costMicro),
+        })),
+      ),
+    refills: () =>
+      withFloat(async () =>
+        (await readOpenRefills(db)).map(({ money: { currency }, partner, seconds }) => ({
+          currency,
+          partner,
+          open_seconds: seconds,
+        })),
+      ),
+    results: () =>
+      withFloat(async () =>
+        (await readRefillResults(db)).map(({ currency, gainMicro, spreadMicro }) => ({
+          currency,
+          gain_usdc: usdc(gainMicro),
+          spread_usdc: usdc(spreadMicro),
+        })),
+      ),
   }
 }
 

@@ -2,7 +2,7 @@ import { leaveNotice } from '../db/accounts/account-notices.ts'
 import type { Tx } from '../db/db.ts'
 import { book, bookAll, isBooked } from '../db/ledger.ts'
 import { finishSweep, sweptFrom } from '../db/settlement/deposits.ts'
-import { acknowledged, type Booking, swept, toppedUp, withdrawn } from '../domain/ledger.ts'
+import { acknowledged, type Booking, received, swept, toppedUp, withdrawn } from '../domain/ledger.ts'
 import { subtract } from '../domain/money.ts'
 import {
   type BalanceDifference,
@@ -21,15 +21,22 @@ import { createSettledHook, listGasBookings, type Wake } from './settled-hook.ts
  * Writes the engine's changes to payments, in the engine's own transactions: the one that marks a payout settled moves
  * the payment to `succeeded`, books the ledger, and writes event and outbox row.
  */
-export function createSettlementHooks(context: ChangeContext, wake: Wake = () => undefined) {
+export function createSettlementHooks(
+  context: ChangeContext,
+  { wake = () => undefined, hasFloat = false }: { readonly wake?: Wake; readonly hasFloat?: boolean } = {},
+) {
+  // A refill claims what arrives for it. Without a float it is what the converter has bought.
+  const arrived = hasFloat ? received : toppedUp
   return {
     onSettled: createSettledHook(context, wake),
     onStopped,
     onResumed,
     onVoided,
-    onTreasuryMovement: (tx: Tx, movement: TreasuryMovement) => bookMovement(tx, movement, context.now()),
+    onTreasuryMovement: (tx: Tx, movement: TreasuryMovement) =>
+      bookMovement(tx, movement, { now: context.now(), arrived }),
     onGas,
-    onBalanceDifference: (tx: Tx, difference: BalanceDifference) => bookDifference(tx, difference, context.now()),
+    onBalanceDifference: (tx: Tx, difference: BalanceDifference) =>
+      bookDifference(tx, difference, { now: context.now(), arrived }),
     onDeposit: createDepositHook(context, wake),
   }
 
@@ -90,23 +97,25 @@ export function createSettlementHooks(context: ChangeContext, wake: Wake = () =>
 
 type Fact = Parameters<typeof toppedUp>[0]
 
+type BookingRules = { readonly now: number; readonly arrived: typeof toppedUp }
+
 /**
- * Top-ups are the converter's deliveries. Money that left without a payout stops the lanes, and is missing from the
+ * Books a movement by its direction. Money that left without a payout stops the lanes, and is missing from the
  * books.
  */
-async function bookMovement(tx: Tx, movement: TreasuryMovement, now: number): Promise<void> {
+async function bookMovement(tx: Tx, movement: TreasuryMovement, { now, arrived }: BookingRules): Promise<void> {
   const fact = { reference: `${movement.txHash}:${movement.logIndex}`, micro: movement.micro }
   const at = new Date(now).toISOString()
   switch (movement.fate) {
     case 'final':
-      return bookOrRebook(tx, { booked: chooseBooking(movement, await finishSweep(tx, movement)), fact, at })
+      return bookOrRebook(tx, { booked: chooseBooking(movement, await finishSweep(tx, movement), arrived), fact, at })
     case 'acknowledged':
       // A movement to another treasury of the platform was not booked.
       if (await isBooked(tx, withdrawn(fact))) await bookOrRebook(tx, { booked: acknowledged, fact, at })
       return
     case 'gone':
       // A movement that failed until then, or that went from one treasury of the platform to another, was not booked.
-      for (const booked of [chooseBooking(movement, await sweptFrom(tx, movement)), acknowledged])
+      for (const booked of [chooseBooking(movement, await sweptFrom(tx, movement), arrived), acknowledged])
         if (await isBooked(tx, booked(fact))) await book(tx, booked(reverseFact(fact)), at)
   }
 }
@@ -124,7 +133,7 @@ async function bookOrRebook(
 }
 
 /** Books a higher balance as delivered: a treasury had it before it was watched. Books a lower one as spent. */
-async function bookDifference(tx: Tx, difference: BalanceDifference, now: number): Promise<void> {
+async function bookDifference(tx: Tx, difference: BalanceDifference, { now, arrived }: BookingRules): Promise<void> {
   const { chainId, blockNumber, micro, explainedBy } = difference
   const size = (micro < 0n ? -micro : micro).toString()
   const fact =
@@ -132,13 +141,13 @@ async function bookDifference(tx: Tx, difference: BalanceDifference, now: number
       ? { reference: `balance:${chainId}:${blockNumber}`, micro: size }
       : { reference: `balance:${explainedBy}`, micro: subtract('0', size) }
   const at = new Date(now).toISOString()
-  for (const booked of micro < 0n ? [withdrawn, acknowledged] : [toppedUp]) await book(tx, booked(fact), at)
+  for (const booked of micro < 0n ? [withdrawn, acknowledged] : [arrived]) await book(tx, booked(fact), at)
 }
 
 /** Returns how a movement is booked. `paymentId`: the payment of a sweep. */
-function chooseBooking({ direction }: TreasuryMovement, paymentId: string | null): Booked {
+function chooseBooking({ direction }: TreasuryMovement, paymentId: string | null, arrived: typeof toppedUp): Booked {
   if (paymentId !== null) return (fact) => swept({ ...fact, paymentId })
-  return direction === 'in' ? toppedUp : withdrawn
+  return direction === 'in' ? arrived : withdrawn
 }
 
 /** Returns the reversed fact. Booked back, it leaves every account as if it had never been. */

@@ -7,6 +7,7 @@ import { assertReady, SettlementRefusal } from '../chain/startup.ts'
 import type { Db } from '../db/db.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
 import { createSettlementJournal } from '../db/settlement/journal.ts'
+import type { MicroUsdc } from '../domain/money.ts'
 import { createWakeup, type Wakeup } from '../runtime/wakeup.ts'
 import { createSettlementFigures, type SettlementFigures } from './figures.ts'
 import { createLooks, type Looks } from './looks.ts'
@@ -29,6 +30,8 @@ export type SettlementRunnerOptions = SettlementHooks & {
   readonly clock: () => Date
   readonly log: SettlementDeps['log']
   readonly everyMs: number
+  /** Micro-USDC that conversions leave in the float; null: there is no float. */
+  readonly reserveMicro?: MicroUsdc | null
 }
 
 export type SettlementRunner = {
@@ -71,7 +74,7 @@ export function createSettlementRunner(options: SettlementRunnerOptions): Settle
       return NOTHING
     })
   return {
-    figures: createSettlementFigures({ db, chain, clock }),
+    figures: createSettlementFigures({ db, chain, clock, reserveMicro: options.reserveMicro ?? null }),
     assertReady: ready,
     wake(what) {
       looks.forget()

@@ -313,6 +313,8 @@ export const createSettings = (fixture: Fixture, wrongTokens: Hex[] = []): Opera
   PAYOUT_MAX_USDC: 1_000_000,
   PAYOUT_MAX_USDC_PER_DAY: 1_000_000_000,
   CONVERSION_TOLERANCE_PERCENT: 2,
+  CONVERTER: 'simulator',
+  FLOAT_RESERVE_USDC: 1000,
   TREASURIES: [firstTreasury(fixture.treasury)],
   DEPOSIT_WRONG_TOKENS: wrongTokens,
 })

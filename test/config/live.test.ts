@@ -71,6 +71,8 @@ describe('Live mode', () => {
       ['CARD_PARTNER_URL', 'https://127.0.0.1/card-partner', 'must not be on a local host'],
       ['LOCAL_PARTNER_URL', 'https://[::ffff:127.0.0.1]', 'must not be on a local host'],
       ['CONVERTER_URL', 'https://sandbox:4300/converter', 'must not be on a local host'],
+      ['CONVERTER', 'simulator', 'must be float'],
+      ['BRIDGE_API_KEY', 'password123', 'must not be a common word with digits'],
       ['CHAIN_ID', '80002', 'must be 137, which is Polygon'],
       ['USDC_ADDRESS', '0x2791Bca1f2de4661Ed88A30C99A7a9449Aa84174', 'which is USDC on Polygon'],
       ['POLYGON_RPC_URLS', 'https://one.example/a', 'must name nodes on at least 2 hosts, and names 1'],
@@ -242,7 +244,7 @@ describe('Live mode', () => {
         ['WEBHOOK_ENCRYPTION_KEY', 'TREASURY_KEY', 'RELAYER_KEYS', 'PUBLIC_URL', 'DATABASE_URL', 'CHAIN_ID'],
         ['WALLET_APP_URL', 'CARD_PARTNER_URL', 'LOCAL_PARTNER_URL', 'CONVERTER_URL', 'POLYGON_RPC_URLS'],
         ['FINALITY_QUORUM', 'WEBHOOK_TEST_TARGETS', 'TEMPORAL_CODEC_KEYS', 'RECEIPT_KEY', 'MAIL_FROM', 'SMTP_URL'],
-        ['DEPOSIT_SEED'],
+        ['DEPOSIT_SEED', 'CONVERTER'],
       ].flat()
       const named = new Set(preflightProblems(env).map(({ name }) => name))
       // Compose leaves these to test mode.

@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => seeded?.close())
 beforeEach(() =>
-  db.query(`truncate outbox, partner_event, delivery, partner_standing, notice, notification, channel, channel_message, mail,
+  db.query(`truncate refill, outbox, partner_event, delivery, partner_standing, notice, notification, channel, channel_message, mail,
     treasury_log cascade`),
 )
 
@@ -90,6 +90,12 @@ const LEAVE: Readonly<Record<Sweep, () => Promise<unknown>>> = {
       [id, WALLET, HASH],
     )
   },
+  refills: () =>
+    db.query(
+      `insert into refill (id, partner, currency, units, cost_micro, state, due_at, created_at)
+       values ('rfl_1', 'bridge', 'EUR', 700, 7, 'open', $1, $1)`,
+      [NOW],
+    ),
 }
 
 test('a look finds no work if none waits', async () => {

@@ -298,6 +298,7 @@ describe('activities', () => {
           crypto: partner,
         },
         accounts: { wallet_app: 'a', card_partner: 'a', local_partner: 'a', crypto: 'a' },
+        float: null,
         converter: outside('converter') as PaymentDeps['converter'],
         rates: outside('rates') as PaymentDeps['rates'],
         payouts: {

@@ -43,6 +43,7 @@ test('every kind has its own prefix, which merchants store', () => {
     channel: 'nch',
     channelMessage: 'ncm',
     auditEntry: 'aud',
+    refill: 'rfl',
   })
 })
 

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import * as ledger from '../../src/domain/ledger.ts'
 
 /** The expected kind and lines: a booking that balances can still be wrong. */
@@ -35,6 +35,48 @@ test('the treasury, the addresses and the gas are booked by their movements', ()
     'gas_expense POL 9',
     'gas_float POL -9',
   ])
+})
+
+describe('A refill in the books', () => {
+  const money = { minor: '100000', currency: 'EUR' } as const
+
+  test('a refill moves the money from partners and, if it brings nothing, back', () => {
+    expect(told(ledger.refillOpened({ refillId: 'rfl_1', money }))).toEqual([
+      'refill_opened rfl_1 null',
+      'refill EUR 100000',
+      'partner_receivable EUR -100000',
+    ])
+    expect(told(ledger.refillEnded({ refillId: 'rfl_1', money }))).toEqual([
+      'refill_ended rfl_1 null',
+      'partner_receivable EUR 100000',
+      'refill EUR -100000',
+    ])
+  })
+
+  test.each([
+    ['a gain', '1160', '1200', '1190', ['exchange USDC -40', 'spread USDC 10']],
+    ['a loss', '1160', '1100', '1090', ['exchange USDC 60', 'spread USDC 10']],
+    ['neither', '1160', '1160', '1160', []],
+  ])('a refill that arrives books %s, and the spread', (_name, costMicro, marketMicro, micro, result) => {
+    const booking = ledger.refillDone({ refillId: 'rfl_1', money, costMicro, marketMicro, micro })
+    expect(told(booking)).toEqual([
+      'refill_done rfl_1 null',
+      'conversion EUR 100000',
+      'refill EUR -100000',
+      `suspense USDC ${micro}`,
+      `conversion USDC -${costMicro}`,
+      ...result,
+    ])
+    expect(ledger.imbalances(booking)).toEqual({})
+  })
+
+  test('USDC that arrives belongs to nobody until a refill claims it', () => {
+    expect(told(ledger.received({ reference: 'x', micro: '5' }))).toEqual([
+      'received x null',
+      'treasury USDC 5',
+      'suspense USDC -5',
+    ])
+  })
 })
 
 test('an unbalanced booking is detected', () => {

@@ -125,7 +125,7 @@ describe('Documented commands', () => {
     return cells.flatMap((cell) =>
       [...cell.matchAll(/`([a-z-]+)(?: (<[^`]+>))?`/g)].map(([, name = '', subject]) => ({
         name,
-        subject: subject === undefined ? [] : [subject],
+        subject: subject?.match(/<[^>]+>/g) ?? [],
       })),
     )
   }

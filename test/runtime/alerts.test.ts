@@ -50,6 +50,10 @@ describe('The series that the alerts use', () => {
     nodes: none,
     calls: none,
     quorum: none,
+    float: none,
+    exposures: none,
+    refills: none,
+    results: none,
   })
   createDurations(registry)
   watchPages(registry, () => 0)
@@ -292,6 +296,14 @@ describe('Alerts that are raised', () => {
         'pinrail_payouts_usdc{state="queued",instance="b"}': '60x60',
         'pinrail_payouts_usdc{state="authorized",instance="a"}': '41x60',
       },
+    },
+    PinrailFloatLow: {
+      bad: { pinrail_float_usdc: '999x60', pinrail_float_reserve_usdc: '1000x60' },
+      fine: { pinrail_float_usdc: '1000x60', pinrail_float_reserve_usdc: '1000x60' },
+    },
+    PinrailRefillLate: {
+      ...always('pinrail_refill_open_seconds{currency="EUR",partner="bridge"}', 432_001, 432_000),
+      labels: { currency: 'EUR', partner: 'bridge' },
     },
     PinrailNodeDown: {
       ...always('pinrail_node{node="one",state="resting"}', 1, 0),

@@ -150,6 +150,8 @@ const createSettings = (setup: Setup, list: readonly Treasury[]): Parameters<typ
   PAYOUT_MAX_USDC: 1_000_000,
   PAYOUT_MAX_USDC_PER_DAY: 1_000_000_000,
   CONVERSION_TOLERANCE_PERCENT: 2,
+  CONVERTER: 'simulator',
+  FLOAT_RESERVE_USDC: 1000,
   TREASURIES: list,
   DEPOSIT_WRONG_TOKENS: [],
 })

@@ -2,6 +2,7 @@ import type { Db, Statement, Tx } from '../../db/db.ts'
 import type { Currency } from '../../domain/currencies.ts'
 import type { Hex } from '../../domain/hex.ts'
 import type { ProviderUsed } from '../../domain/methods.ts'
+import type { MicroUsdc } from '../../domain/money.ts'
 import type { OpenPayout } from '../../domain/settlement/payout.ts'
 import type { Converter, Rate } from '../../partners/converter/converter.ts'
 import type { PaymentPartner } from '../../partners/provider.ts'
@@ -13,9 +14,16 @@ export type PaymentDeps = {
   /** The platform's account at each partner: an order of another account does not belong to the platform. */
   readonly accounts: Record<ProviderUsed, string>
   readonly converter: Converter
+  /** Set if conversions are filled from the platform's own USDC. */
+  readonly float: Float | null
   readonly rates: { current(currency: Currency): Promise<Rate> }
   readonly context: ChangeContext
   readonly payouts: PayoutQueue
+}
+
+export type Float = {
+  /** A condition: true while a conversion of this gross amount leaves the reserve. */
+  leavesReserve(grossMicro: MicroUsdc): Statement
 }
 
 export type PayoutQueue = {

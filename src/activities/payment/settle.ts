@@ -9,7 +9,7 @@ import type { Attempt, PaymentWithAttempts, StoredSale } from '../../domain/paym
 import type { ActivityAnswer } from '../../domain/payment/snapshot.ts'
 import { createNote } from '../../domain/timeline.ts'
 import type { Conversion, EndedConversion } from '../../partners/converter/converter.ts'
-import type { Change } from '../../payments/change-payment.ts'
+import { type Change, ConditionNotMet } from '../../payments/change-payment.ts'
 import type { PaymentDraft } from '../../payments/payment-draft.ts'
 import { notYet, waitAfter } from '../failure.ts'
 import { readAnswer } from './answer.ts'
@@ -123,6 +123,10 @@ function recordAnswer(
     if (answer.kind === 'filled') return recordFill(deps, draft, { sale, fill: answer })
     draft.setSale({ ...sale, state: 'ended' })
     draft.setPayment({ stuck: stuckIfEnded })
+  }).catch((error: unknown) => {
+    // No operator decides about one payment: an alert asks for a refill, which continues all of them.
+    if (error instanceof ConditionNotMet) throw notYet('the float is at its reserve', LONGEST_WAIT_SECONDS)
+    throw error
   })
 }
 
@@ -143,6 +147,8 @@ function recordFill(
   { sale, fill }: { readonly sale: StoredSale; readonly fill: Fill },
 ): void {
   const filled: StoredSale = { ...sale, state: 'filled', fill: BigInt(fill.microUsdc), reference: fill.reference }
+  // In the statement that hands the payout over: what is promised was there, and is promised once.
+  if (deps.float !== null) draft.addCondition(deps.float.leavesReserve(fill.microUsdc))
   draft.setSale(filled)
   draft.setPayment({ stuck: null, ...(isFillNear(fill, sale, draft) ? {} : { agreed: null }) })
   draft.advanceFunds()

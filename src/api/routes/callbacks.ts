@@ -78,7 +78,7 @@ export function callbackRouter(deps: CallbackDeps): Router {
   return router
 }
 
-function joinValues(headers: Record<string, string | string[] | undefined>): Record<string, string | undefined> {
+export function joinValues(headers: Record<string, string | string[] | undefined>): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value]),
   )

@@ -92,7 +92,7 @@ create table ledger_entry (
   transaction_id bigint not null references ledger_transaction,
   line int not null,
   account text not null check (account in ('partner_receivable', 'conversion', 'treasury', 'deposits', 'exchange',
-    'merchant_payable', 'fee_revenue', 'gas_expense', 'gas_float', 'chargeback_loss', 'suspense')),
+    'merchant_payable', 'fee_revenue', 'gas_expense', 'gas_float', 'chargeback_loss', 'suspense', 'refill', 'spread')),
   asset text not null,
   amount signed_units not null check (amount <> 0),
   primary key (transaction_id, line)
@@ -103,15 +103,86 @@ comment on column ledger_entry.asset is 'A fiat currency, USDC, or POL.';
 comment on column ledger_entry.amount is 'In the smallest unit of the asset (POL: wei). Debits are positive, credits negative.';
 -- The balance of the treasury is read every hour, however long the ledger is.
 create index ledger_entry_treasury on ledger_entry (transaction_id) include (amount) where account = 'treasury';
+create index ledger_entry_owed on ledger_entry (transaction_id) include (amount) where account = 'merchant_payable' and asset = 'USDC';
+create index ledger_entry_sold on ledger_entry (asset) include (amount)
+  where account in ('conversion', 'exchange', 'chargeback_loss') and asset not in ('USDC', 'POL');
 
 -- A row for each statement that books: one balance in one row would make every settlement wait for the one before.
 create table treasury_change (
   id bigint generated always as identity primary key,
-  micro signed_units not null
+  micro signed_units not null,
+  owed_micro signed_units not null
 );
 comment on table treasury_change is
-  'The balance of the ledger''s account `treasury`, as the sum of its rows. The solvency watch compares it with the chain at each final block and folds the rows into one.';
+  'The balances of the ledger''s accounts `treasury` and `merchant_payable` in USDC, as the sums of its rows. The solvency watch compares the first with the chain at each final block and folds the rows into one. Their difference is the float.';
 comment on column treasury_change.micro is 'Micro-USDC.';
+comment on column treasury_change.owed_micro is 'Micro-USDC that merchants are owed: a conversion adds it, the settled payout takes it off.';
+
+-- As above, a row for each payment that a statement books.
+create table exposure_change (
+  id bigint generated always as identity primary key,
+  currency text not null,
+  day date not null,
+  units signed_units not null,
+  cost_micro signed_units not null
+);
+comment on table exposure_change is
+  'The money at partners that payments have brought the platform, by currency and day, as the sums of its rows: what partners have, less what buyers and merchants are owed of it. What refills have taken is in `refill`.';
+comment on column exposure_change.day is 'The day (UTC) on which it was booked: partners settle some days later.';
+comment on column exposure_change.units is 'In minor units of the currency.';
+comment on column exposure_change.cost_micro is 'Micro-USDC that the platform gave for it, at the locked rates.';
+
+create table refill (
+  id text primary key,
+  partner text not null check (partner in ('bridge', 'operator')),
+  currency text not null,
+  units units not null check (units > 0),
+  cost_micro units not null,
+  state text not null check (state in ('open', 'done', 'ended')),
+  asked_at timestamptz,
+  reference text unique,
+  word text,
+  instructions text,
+  tx_hash chain_hash,
+  due_at timestamptz not null,
+  micro units,
+  market_micro units,
+  created_at timestamptz not null,
+  ended_at timestamptz,
+  check ((state = 'done') = (micro is not null)),
+  check ((micro is null) = (market_micro is null)),
+  check ((state = 'open') = (ended_at is null))
+);
+comment on table refill is
+  'One exchange of a currency''s exposure into USDC for the treasury. It is stored before its partner is asked, and its id is the key there: a partner makes one transfer for it.';
+comment on column refill.units is 'What is exchanged, in minor units.';
+comment on column refill.cost_micro is 'Micro-USDC that the platform gave for it, at the locked rates.';
+comment on column refill.state is '`open`: its USDC has not arrived. `done`: a final transfer to the treasury is claimed by it. `ended`: it brings nothing, and the exposure is as before.';
+comment on column refill.asked_at is 'When the partner was first asked; null: never.';
+comment on column refill.reference is 'The partner''s id of the transfer; null: no answer had one.';
+comment on column refill.word is 'The partner''s last report, or why there is none.';
+comment on column refill.instructions is 'Where the money must be sent; null: the partner needs none, or has none.';
+comment on column refill.tx_hash is 'The transaction that brings the USDC; null: not known yet.';
+comment on column refill.due_at is 'When the partner is asked next.';
+comment on column refill.micro is 'Micro-USDC that arrived; null: not done.';
+comment on column refill.market_micro is 'What the market''s rate gave for the units when it was done, in micro-USDC.';
+-- One at a time, so that no two take the same exposure; and each transfer is claimed once.
+create unique index refill_open on refill (currency) where state = 'open';
+create unique index refill_transfer on refill (tx_hash) where tx_hash is not null and state <> 'ended';
+
+-- An end is final, and what was asked for stays what it was.
+create function refill_is_fixed() returns trigger language plpgsql as $$
+begin
+  if old.state <> 'open' or (old.partner, old.currency, old.units, old.cost_micro)
+    is distinct from (new.partner, new.currency, new.units, new.cost_micro)
+  then raise exception 'refill % is % and stays so', old.id, old.state;
+  end if;
+  return new;
+end $$;
+-- A webhook has the partner asked earlier.
+create trigger wakes_worker after update of due_at on refill for each row when (new.due_at < old.due_at)
+  execute function wake('pinrail_work', 'refills');
+create trigger refill_is_fixed before update on refill for each row execute function refill_is_fixed();
 
 create function ledger_is_append_only() returns trigger language plpgsql as $$
 begin
@@ -132,8 +203,21 @@ begin
   if found then
     raise exception 'ledger transaction % does not balance in %: %', off.transaction_id, off.asset, off.amount;
   end if;
-  insert into treasury_change (micro)
-    select sum(amount) from fresh where account = 'treasury' having sum(amount) <> 0;
+  insert into treasury_change (micro, owed_micro)
+    select micro, owed from (
+      select coalesce(sum(amount) filter (where account = 'treasury'), 0) as micro,
+        coalesce(-sum(amount) filter (where account = 'merchant_payable'), 0) as owed
+      from fresh where asset = 'USDC' and account in ('treasury', 'merchant_payable')) changed
+    where micro <> 0 or owed <> 0;
+  insert into exposure_change (currency, day, units, cost_micro)
+    select currency, (t.booked_at at time zone 'utc')::date, units, case when is_sale then coalesce(cost, 0) else 0 end from (
+        select transaction_id, asset as currency, bool_or(account in ('conversion', 'exchange')) as is_sale,
+          sum(amount) filter (where account in ('partner_receivable', 'merchant_payable', 'suspense')) as units
+        from fresh where asset not in ('USDC', 'POL') group by 1, 2) fiat
+      join ledger_transaction t on t.id = transaction_id and t.payment_id is not null
+      left join lateral (select sum(amount) as cost from fresh f where f.transaction_id = fiat.transaction_id
+        and f.asset = 'USDC' and f.account in ('conversion', 'exchange')) usdc on true
+    where units <> 0;
   return null;
 end $$;
 create trigger ledger_balances after insert on ledger_entry referencing new table as fresh

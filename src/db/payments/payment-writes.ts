@@ -112,6 +112,8 @@ export type PaymentWrites = {
   readonly unchanged: readonly PaymentVersion[]
   /** Statements that run with the changes. They write only if the part `done` has a row. */
   readonly statements: readonly Statement[]
+  /** Nothing is written unless all of these are true. */
+  readonly conditions: readonly Statement[]
   /** ISO 8601. */
   readonly at: string
 }
@@ -134,12 +136,13 @@ const attemptColumnNames = join(ATTEMPT_COLUMNS)
 /**
  * Writes payments with everything that belongs to them: attempts with their readings, sales, bookings, timeline, and
  * last the events. Returns the ids of the events with subscribers; null, and nothing is written, if a payment has
- * another version than the one that was read. Outside of a transaction, pass only one payment. The statement has one
- * text for any changes, so that it is planned once.
+ * another version than the one that was read, or if a condition is not true. Outside of a transaction, pass only one
+ * payment. The statement has one text for any changes without a condition and one for those with it, so that each is
+ * planned once.
  */
 export async function writePayments(
   db: Queryable,
-  { changes, unchanged, statements, at }: PaymentWrites,
+  { changes, unchanged, statements, conditions, at }: PaymentWrites,
 ): Promise<readonly string[] | null> {
   const payments = changes.map(({ before: { payment }, after }) => ({
     ...paymentColumns(after.payment),
@@ -159,7 +162,7 @@ export async function writePayments(
       given_payment as (select * from jsonb_populate_recordset(null::payment, ${JSON.stringify(payments)}::jsonb)),
       written as (
         update payment old set ${setPayment}, version = old.version + 1, updated_at = ${at}::timestamptz
-        from given_payment new where (old.id, old.version) = (new.id, new.version) returning old.id),
+        from given_payment new where (old.id, old.version) = (new.id, new.version) ${conditions.reduce((all, one) => sql`${all} and ${one}`, sql``)} returning old.id),
       known as (
         select from payment join jsonb_to_recordset(${JSON.stringify(unchanged)}::jsonb) as given(id text, version int)
           on (payment.id, payment.version) = (given.id, given.version)),

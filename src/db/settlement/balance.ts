@@ -9,7 +9,7 @@ import { seen, sendable } from './queue.ts'
 
 /** The equation of the treasury: its balance on chain equals its balance in the books. */
 
-/** Rows of `treasury_change` above which they are merged into one. */
+/** Rows of `treasury_change` above which they are merged into one, and those of `exposure_change` by day. */
 const FOLDED_ROWS = 64
 
 export type TreasuryBooks = {
@@ -71,8 +71,12 @@ export async function readTreasuryBooks(context: JournalContext, given: readonly
   if (row.rows > FOLDED_ROWS)
     await execute(
       db,
-      sql`with folded as (delete from treasury_change returning micro)
-          insert into treasury_change (micro) select sum(micro) from folded`,
+      sql`with
+          folded as (delete from treasury_change returning micro, owed_micro),
+          folded_exposure as (delete from exposure_change returning currency, day, units, cost_micro),
+          exposed as (insert into exposure_change (currency, day, units, cost_micro)
+            select currency, day, sum(units), sum(cost_micro) from folded_exposure group by 1, 2)
+        insert into treasury_change (micro, owed_micro) select sum(micro), sum(owed_micro) from folded`,
     )
   const treasuries = [...new Set([...given, ...(row.known ?? [])])]
   return {

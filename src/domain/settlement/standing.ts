@@ -1,5 +1,6 @@
 import type { Hex } from '../hex.ts'
 import type { MicroUsdc } from '../money.ts'
+import type { FloatStanding } from './float.ts'
 import type { PartStanding } from './part.ts'
 import type { LaneStatus } from './payout.ts'
 
@@ -50,6 +51,8 @@ export type Standing = {
     readonly isFunding: boolean
   }[]
   readonly parts: readonly PartStanding[]
+  /** Null: the converter has the USDC. */
+  readonly float: FloatStanding | null
   readonly attention: readonly { readonly kind: string; readonly subject: string; readonly detail: string | null }[]
   readonly chain: {
     readonly nodes: readonly {
@@ -104,6 +107,8 @@ export type Trouble = {
     | 'unclaimed'
     | 'uncompared'
     | 'receipt'
+    | 'float_low'
+    | 'refill'
     | 'unexplained'
   readonly stops: boolean
   readonly what: string

@@ -1,4 +1,4 @@
-import { formatUsdc } from '../money.ts'
+import { formatAmount, formatUsdc, type Money } from '../money.ts'
 import { plural } from '../plural.ts'
 import { getFailure, type Part, type PartStanding, type RestCause } from './part.ts'
 import { ABANDONED, MISSING_PAUSE, REVERSAL_PAUSE } from './payout.ts'
@@ -51,6 +51,8 @@ export function findTroubles(standing: Standing): Trouble[] {
     findUnmined,
     findStoppedPayouts,
     findUncompared,
+    findLowFloat,
+    findRefills,
   ]
   return checks.flatMap((check) => check(standing))
 }
@@ -382,6 +384,52 @@ function findAttended({ attention, queue, wanting }: Standing): Trouble[] {
     return [{ kind, stops: stopsFor[kind] === true, what: `${what(open.length)} (${named})`, todo }]
   })
 }
+
+/** Payouts continue: only what is not converted yet waits. */
+function findLowFloat({ float }: Standing): Trouble[] {
+  if (float === null || BigInt(float.freeMicro) >= BigInt(float.reserveMicro)) return []
+  const { freeMicro, reserveMicro, waiting } = float
+  const waits =
+    waiting.count === 0 ? '' : `: ${plural(waiting.count, 'conversion')} of ${formatUsdc(waiting.micro)} USDC wait`
+  const missing = BigInt(reserveMicro) - BigInt(freeMicro) + BigInt(waiting.micro)
+  return [
+    {
+      kind: 'float_low',
+      stops: false,
+      what: `the float is ${formatUsdc(freeMicro)} USDC, below its reserve of ${formatUsdc(reserveMicro)}${waits}`,
+      todo: `Send at least ${formatUsdc(String(missing))} USDC to the treasury, or hasten the refills below. Conversions continue within a minute, without an operator.`,
+    },
+  ]
+}
+
+/** Partners answer and money arrives within days. */
+const REFILL_SECONDS = 3 * 86_400
+
+function findRefills({ float }: Standing): Trouble[] {
+  return (float?.refills ?? []).flatMap(({ id, partner, money, word, instructions, seconds }): Trouble[] => {
+    const named = `the refill ${id} of ${moneyText(money)}`
+    if (instructions !== null)
+      return [
+        {
+          kind: 'refill',
+          stops: false,
+          what: `${named} waits for its money since ${ageText(seconds)}`,
+          todo: `Send what partners have settled of it to ${partner}: ${instructions}. What is missing counts as spread.`,
+        },
+      ]
+    if (seconds < REFILL_SECONDS) return []
+    return [
+      {
+        kind: 'refill',
+        stops: false,
+        what: `${named} has not arrived for ${ageText(seconds)} (${word ?? 'its partner was not asked'})`,
+        todo: `Ask ${partner} about the transfer with our reference ${id}. If it never brings anything, run \`pinrail settlement end-refill ${id}\`: the money is refilled again.`,
+      },
+    ]
+  })
+}
+
+const moneyText = (money: Money): string => `${formatAmount(money)} ${money.currency}`
 
 /** 55 minutes, and time for the proof. */
 const TAKE_OVER_SECONDS = 7200

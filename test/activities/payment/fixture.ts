@@ -18,6 +18,7 @@ export async function createActivityFixture() {
     partners: { ...sandbox.partners(), crypto: { ...sandbox.partners().wallet_app, name: 'crypto' } },
     accounts: { wallet_app: ACCOUNT, card_partner: ACCOUNT, local_partner: ACCOUNT, crypto: ACCOUNT },
     converter: sandbox.converter(),
+    float: null,
     rates: {
       current: async (currency) => ({
         currency,

@@ -393,3 +393,51 @@ test.each([
 ])('%d seconds are shown as %s', (seconds, text) => {
   expect(ageText(seconds)).toBe(text)
 })
+
+describe('The float', () => {
+  const FLOAT: NonNullable<Standing['float']> = {
+    freeMicro: '1000000000',
+    reserveMicro: '1000000000',
+    waiting: { count: 0, micro: '0', oldestSeconds: 0 },
+    exposures: [],
+    refills: [],
+    results: [],
+  }
+  const REFILL = {
+    id: 'rfl_1',
+    partner: 'bridge',
+    money: { minor: '850000', currency: 'EUR' },
+    word: 'payment_submitted',
+    instructions: null,
+    seconds: 3 * 86_400 - 1,
+  } as const
+
+  test('a float at its reserve is no trouble, and without a float there is none', () => {
+    expect([kinds({ float: FLOAT }), kinds({ float: null })]).toEqual([[], []])
+  })
+
+  test('a float below its reserve says how much is missing, and stops no payout', () => {
+    const waiting = { count: 3, micro: '250000000', oldestSeconds: 600 }
+    expect(only({ float: { ...FLOAT, freeMicro: '999000000', waiting } })).toEqual({
+      kind: 'float_low',
+      stops: false,
+      what: 'the float is 999.000000 USDC, below its reserve of 1000.000000: 3 conversions of 250.000000 USDC wait',
+      todo: 'Send at least 251.000000 USDC to the treasury, or hasten the refills below. Conversions continue within a minute, without an operator.',
+    })
+  })
+
+  test('a refill that waits for its money says where to send it', () => {
+    const refills = [{ ...REFILL, word: 'awaiting_funds', instructions: 'iban: IE1', seconds: 60 }]
+    expect(only({ float: { ...FLOAT, refills } })).toMatchObject({
+      what: 'the refill rfl_1 of 8500.00 EUR waits for its money since 60 s',
+      todo: 'Send what partners have settled of it to bridge: iban: IE1. What is missing counts as spread.',
+    })
+  })
+
+  test('a refill on its way is no trouble for three days', () => {
+    expect(kinds({ float: { ...FLOAT, refills: [REFILL] } })).toEqual([])
+    expect(only({ float: { ...FLOAT, refills: [{ ...REFILL, seconds: 3 * 86_400 }] } })?.todo).toContain(
+      '`pinrail settlement end-refill rfl_1`',
+    )
+  })
+})

@@ -42,6 +42,7 @@ export const WELL: Standing = {
   cursor: CURSOR,
   lanes: [OPEN_LANE],
   parts: [],
+  float: null,
   attention: [],
   chain: CHAIN,
 }

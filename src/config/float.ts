@@ -1,0 +1,61 @@
+import { createPublicKey } from 'node:crypto'
+import { z } from 'zod'
+import type { Problem, Settings } from './live.ts'
+import { Secret } from './secret.ts'
+
+/** The converter, and what refills the float. */
+
+const secret = z
+  .string()
+  .min(1)
+  .transform((value) => new Secret(value))
+
+export const converterShape = {
+  /**
+   * `float`: conversions are filled from USDC that the platform has, and refills exchange the money at partners. Live
+   * mode requires it. `simulator`: the converter of the sandbox fills and delivers.
+   */
+  CONVERTER: z.enum(['simulator', 'float']).default('simulator'),
+  /** Whole USDC that conversions leave in the treasury. Below it they wait for a refill. */
+  FLOAT_RESERVE_USDC: z.coerce.number().int().min(0).default(1000),
+} as const
+
+export const refillShape = {
+  /** The company that exchanges the money at partners into USDC. `none`: operators do, and name each transaction. */
+  FLOAT_REFILL: z.enum(['none', 'bridge']).default('none'),
+  /** Days after which partners have settled what buyers paid: only that is exchanged. */
+  FLOAT_SETTLEMENT_DAYS: z.coerce.number().int().min(0).max(60).default(3),
+  /** The smallest refill, in whole USDC. Bridge has minimums. */
+  FLOAT_REFILL_MIN_USDC: z.coerce.number().int().min(1).default(1000),
+  BRIDGE_URL: z.url().default('https://api.bridge.xyz'),
+  BRIDGE_API_KEY: secret.optional(),
+  /** The id at Bridge of the company for which money is exchanged. */
+  BRIDGE_CUSTOMER: z.string().min(1).optional(),
+} as const
+
+export const refillCallbackShape = {
+  /**
+   * Public keys (PEM) of the webhook endpoint at Bridge, several one after the other while a new one replaces an old
+   * one. Without them refills are asked about every five minutes.
+   */
+  BRIDGE_WEBHOOK_KEYS: z
+    .string()
+    .refine(isPublicKeys, 'must be public keys in PEM: -----BEGIN PUBLIC KEY-----')
+    .optional(),
+} as const
+
+function isPublicKeys(pem: string): boolean {
+  try {
+    return createPublicKey(pem).asymmetricKeyType === 'rsa'
+  } catch {
+    return false
+  }
+}
+
+/** Returns what the partner of refills lacks. */
+export function refillProblems(settings: Settings): Problem[] {
+  if (settings['FLOAT_REFILL'] !== 'bridge') return []
+  return ['BRIDGE_API_KEY', 'BRIDGE_CUSTOMER'].flatMap((name) =>
+    settings[name] === undefined ? [{ name, must: 'must be set, because FLOAT_REFILL is bridge' }] : [],
+  )
+}
