@@ -121,6 +121,19 @@ export async function createPaymentFixture(env: TestWorkflowEnvironment, partsOp
       await relay.relayChanges()
     },
 
+    /** Lists the disputes that are due, and passes on what the list has found. */
+    async sweepDisputes(): Promise<void> {
+      await parts.worker.loops.find(({ name }) => name === 'disputes')?.tick()
+      await relay.relayPartnerNews()
+    },
+
+    /** The sweep of disputes goes by the database's clock. */
+    async passTimeForDisputes(interval: string): Promise<void> {
+      await db.query('update dispute_sweep set due_at = due_at - $1::interval, begun_at = begun_at - $1::interval', [
+        interval,
+      ])
+    },
+
     /**
      * Lets the time run. Time stops while an activity runs, and a transfer runs until its payout is settled: so skip up
      * to the moment that starts one, not beyond.

@@ -10,6 +10,7 @@ export const SWEEPS = [
   'callbacks',
   'deliveries',
   'partners',
+  'disputes',
   'notices',
   'mail',
   'notifications',
@@ -38,6 +39,7 @@ export async function findWork(db: Queryable, now: string): Promise<readonly Swe
           then 'deliveries' end,
         case when exists (select from partner_standing
             where ask_at is not null or down_since is not null or suspects <> '[]') then 'partners' end,
+        case when exists (select from dispute_sweep where due_at <= now()) then 'disputes' end,
         case when exists (select from notice where sent_at is null) then 'notices' end,
         case when exists (select from mail where sealed is not null) then 'mail' end,
         case when exists (select from notification where message_id is null and due_at <= ${at})

@@ -96,7 +96,7 @@ export async function composeWorker(
   const registry = createRegistry('pinrail-worker', db.poolUse)
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-worker' })
   const watching = { durations: createCallDurations(registry), tracing }
-  const calls = composePartners(config, { db, log, wakeup: wakeups.partners, clock, ...watching })
+  const calls = composePartners(config, { db, log, wakeups, clock, ...watching })
   const payments = composeActivities(config, {
     db,
     calls,
@@ -125,7 +125,7 @@ export async function composeWorker(
       composeRetention(config, { db, log }),
       composeReconciliation({ db, log }),
       composeReceiptLoop(config, { db, log, clock, wakeup: wakeups.receipts }),
-      calls.loop,
+      ...calls.loops,
       ...refillLoops(config, { db, log, clock, rates: payments.rates, treasuries, wakeup: wakeups.refills }),
       ...notifications.loops,
     ],

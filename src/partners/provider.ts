@@ -1,7 +1,14 @@
 import type { MethodName, ProviderName, ProviderUsed } from '../domain/methods.ts'
 import type { Money } from '../domain/money.ts'
 import type { PartnerSettings } from '../domain/partner/drivers.ts'
-import type { CallbackReading, FailureCode, Lifetime, PartnerOrder, RawCallback } from '../domain/payment/partner.ts'
+import type {
+  CallbackReading,
+  FailureCode,
+  Lifetime,
+  PartnerDispute,
+  PartnerOrder,
+  RawCallback,
+} from '../domain/payment/partner.ts'
 
 export type OpenOrder = {
   /** The idempotency key: a second call with the same id returns the same order. */
@@ -26,8 +33,14 @@ export type OpenedOrder =
     }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
 
-/** The attempt's id, with which the order was opened, and the partner's id of it; null if no opening was answered. */
-export type OrderRef = { readonly attemptId: string; readonly reference: string | null }
+export type OrderRef = {
+  /** The attempt's id, with which the order was opened. */
+  readonly attemptId: string
+  /** The partner's id of the order; null if no opening was answered. */
+  readonly reference: string | null
+  /** The partner's ids of disputes that `listDisputes` has found for the order. */
+  readonly disputes?: readonly string[]
+}
 
 /** A missing function: the partner cannot do it. An aborted call has an unknown outcome: PartnerError `unknown`. */
 export type PaymentPartner = {
@@ -44,6 +57,11 @@ export type PaymentPartner = {
   cancelOrder?(order: OrderRef, signal: AbortSignal): Promise<PartnerOrder | null>
   /** Gives the whole received amount back. Idempotent: repeated with the same key, it returns the same refund. */
   refundOrder?(refund: OrderRef & { readonly key: string }, signal: AbortSignal): Promise<RefundResult>
+  /**
+   * Lists the disputes that were opened at or after `since` (Unix seconds), in any order. They find payments whose
+   * callback about a dispute was lost, or names no payment.
+   */
+  listDisputes?(since: number, signal: AbortSignal): Promise<readonly PartnerDispute[]>
 }
 
 /** The export of a driver's folder. */

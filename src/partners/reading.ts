@@ -8,6 +8,8 @@ const MAX_CALLBACK_BYTES = 64 * 1024
 
 export const FOREIGN: CallbackReading = { kind: 'foreign' }
 
+export const ABOUT_DISPUTE: CallbackReading = { kind: 'dispute' }
+
 export const refused = (reason: 'signature' | 'timestamp' | 'format'): CallbackReading => ({ kind: 'refused', reason })
 
 /** Throws PartnerError `unknown` with the names of unreadable fields, never their values. */

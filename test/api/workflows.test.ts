@@ -312,14 +312,15 @@ describe('Requests of partners', () => {
   /** True while Temporal accepts messages. */
   let isReachable = true
   /** The subject of authentic callbacks; null: their attempt. */
-  let named: CallbackSubject | null = null
+  let named: CallbackSubject | 'dispute' | null = null
   let testApi: TestApi
   beforeAll(async () => {
     testApi = await openTestApi({
       deps: ({ workflows, readCallback }) => ({
         readCallback: (provider, request) => {
           const reading = readCallback(provider, request)
-          return reading.kind === 'news' && named !== null ? { ...reading, subject: named } : reading
+          if (reading.kind !== 'news' || named === null) return reading
+          return named === 'dispute' ? { kind: named } : { ...reading, subject: named }
         },
         workflows: {
           ...workflows,
@@ -419,6 +420,27 @@ describe('Requests of partners', () => {
         const answer = await send(foreign)
         expect([answer.status, answer.body]).toEqual([200, { received: true }])
       }
+      expect([await stored(), passedOn]).toEqual([[], []])
+    })
+
+    test('a callback about a dispute makes its partner’s disputes due, at most every 15 seconds', async () => {
+      named = 'dispute'
+      const later = "now() + interval '1 hour'"
+      const dueIn = async (begunAt: string) => {
+        await testApi.db.query(`update dispute_sweep set due_at = ${later}, begun_at = ${begunAt}`)
+        expect((await send()).status).toBe(200)
+        const { rows } = await testApi.db.query(
+          'select provider, ceil(extract(epoch from due_at - now()))::int as seconds from dispute_sweep order by 2, 1',
+        )
+        return rows as { provider: string; seconds: number }[]
+      }
+      const [first, ...others] = await dueIn("'-infinity'")
+      expect(first).toEqual({ provider: 'wallet_app', seconds: 0 })
+      expect(others.map(({ seconds }) => seconds)).toEqual([3600, 3600])
+      const [again] = await dueIn('now()')
+      expect(again?.provider).toBe('wallet_app')
+      expect(again?.seconds).toBeGreaterThan(10)
+      expect(again?.seconds).toBeLessThanOrEqual(15)
       expect([await stored(), passedOn]).toEqual([[], []])
     })
 

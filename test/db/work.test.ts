@@ -6,6 +6,7 @@ import { insertMail } from '../../src/db/accounts/mail.ts'
 import type { Db, Tenant } from '../../src/db/db.ts'
 import { listen, PARTNERS_CHANNEL } from '../../src/db/notices.ts'
 import { insertTestMessage } from '../../src/db/notifications/messages.ts'
+import { bringSweepForward } from '../../src/db/partners/disputes.ts'
 import { insertPayment } from '../../src/db/payments/payments.ts'
 import { findWork, SWEEPS, type Sweep, WORK_CHANNEL } from '../../src/db/work.ts'
 import { newId } from '../../src/ids.ts'
@@ -23,10 +24,11 @@ beforeAll(async () => {
   ;({ db, tenant } = seeded)
 })
 afterAll(() => seeded?.close())
-beforeEach(() =>
-  db.query(`truncate refill, outbox, partner_event, delivery, partner_standing, notice, notification, channel, channel_message, mail,
-    treasury_log cascade`),
-)
+beforeEach(async () => {
+  await db.query(`truncate refill, outbox, partner_event, delivery, partner_standing, notice, notification, channel, channel_message, mail,
+    treasury_log cascade`)
+  await db.query(`update dispute_sweep set due_at = now() + interval '1 hour'`)
+})
 
 async function addPayment(): Promise<string> {
   const payment = newPayment({ id: newId('payment'), createdAt: NOW })
@@ -71,6 +73,7 @@ const LEAVE: Readonly<Record<Sweep, () => Promise<unknown>>> = {
   },
   partners: () =>
     db.query(`insert into partner_standing (provider, ask_at) values ('card_partner', now() + interval '1 hour')`),
+  disputes: () => bringSweepForward(db, 'wallet_app'),
   notices: () => db.transaction((tx) => leaveNotice(tx, tenant, { kind: 'wallet.kept', data: {} })),
   mail: () => insertMail(db, { id: newId('mail'), sealed: 'x', now: NOW, expiresAt: '2026-11-20T22:00:00.000Z' }),
   notifications: async () =>

@@ -91,7 +91,15 @@ export function describeConformance(
     /** The partner's references, as the platform stores them. */
     const references = new Map<string, string>()
     const refTo = (attemptId: string) => ({ attemptId, reference: references.get(attemptId) ?? null })
-    const read = (attemptId: string) => partner.readOrder(refTo(attemptId), soon())
+    /** Reads the order as the platform does: with the disputes that the sweep has found for its payments. */
+    const read = async (attemptId: string) => {
+      const order = await partner.readOrder(refTo(attemptId), soon())
+      const payments = order?.payments ?? []
+      if (payments.length === 0) return order
+      const all = (await partner.listDisputes?.(0, soon())) ?? []
+      const disputes = all.filter(({ payment }) => payments.includes(payment)).map(({ id }) => id)
+      return partner.readOrder({ ...refTo(attemptId), disputes }, soon())
+    }
     const catchTrouble = async (call: Promise<unknown>): Promise<PartnerError> => {
       const error = await call.then(
         () => null,
@@ -178,6 +186,23 @@ export function describeConformance(
         expect(await after({ action: 'decline', failureCode })).toEqual(['declined', failureCode])
       const left = await after({ action: 'cancel' })
       expect(left).toEqual(cancels ? ['canceled', null] : ['declined', 'abandoned'])
+    })
+
+    test('a list of disputes has each of them once, with a payment of its order', async () => {
+      if (partner.listDisputes === undefined) return
+      const before = new Set((await partner.listDisputes(0, soon())).map(({ id }) => id))
+      const payments: string[] = []
+      for (let number = 0; number < 3; number += 1) {
+        const { attemptId } = await open()
+        await server.act(provider, attemptId, { action: 'pay' })
+        payments.push(...((await read(attemptId))?.payments ?? []))
+        await server.act(provider, attemptId, { action: 'reverse' })
+      }
+      const found = (await partner.listDisputes(0, soon())).filter(({ id }) => !before.has(id))
+      expect(found).toHaveLength(3)
+      expect(new Set(found.map(({ id }) => id)).size).toBe(3)
+      for (const { payment } of found) expect(payments).toContain(payment)
+      expect(await partner.listDisputes(Math.floor(server.now() / 1000) + 60, soon())).toEqual([])
     })
 
     test('a delayed payment is confirming until its time has come', async () => {

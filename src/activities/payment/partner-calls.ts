@@ -33,9 +33,10 @@ export type OrderNews = {
   readonly rate: Pick<Rate, 'rate' | 'source'> | null
 }
 
-export const toOrderRef = ({ id, partnerReference }: Attempt): OrderRef => ({
+export const toOrderRef = ({ id, partnerReference, partnerDisputes }: Attempt): OrderRef => ({
   attemptId: id,
   reference: partnerReference,
+  disputes: partnerDisputes,
 })
 
 export const toAsk = (before: PaymentWithNews, attempt: Attempt): AskedAttempt => ({

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import express, { Router } from 'express'
 import type { Queryable } from '../../db/db.ts'
+import { bringSweepForward } from '../../db/partners/disputes.ts'
 import { recordPartnerEvent } from '../../db/payments/partner-events.ts'
 import { isProviderName } from '../../domain/methods.ts'
 import type { ReadCallback } from '../../domain/payment/partner.ts'
@@ -22,7 +23,8 @@ export type CallbackDeps = {
 /**
  * Verifies the raw bytes, stores each callback once, then signals the workflow to read the order again. The response is
  * 2xx only after both. After any other response, or a crash, the partner sends the callback again. An authentic callback
- * that is not about an order of this deployment is answered 2xx and changes nothing.
+ * that is not about an order of this deployment is answered 2xx and changes nothing. One about a dispute makes the
+ * partner's disputes be listed soon.
  */
 export function callbackRouter(deps: CallbackDeps): Router {
   const router = Router()
@@ -48,16 +50,17 @@ export function callbackRouter(deps: CallbackDeps): Router {
         'The callback is not authentic or cannot be read.',
       )
     }
+    if (reading.kind === 'dispute') await bringSweepForward(deps.db, provider)
     const stored =
-      reading.kind === 'foreign'
-        ? null
-        : await recordPartnerEvent(deps.db, {
+      reading.kind === 'news'
+        ? await recordPartnerEvent(deps.db, {
             provider,
             eventId: reading.eventId,
             subject: reading.subject,
             bodySha256: createHash('sha256').update(body).digest(),
             at: new Date(now).toISOString(),
           })
+        : null
     if (stored !== null && !stored.applied) {
       await deps.workflows.signalPartnerNews(stored.payment_id, stored.attempt_id).catch((error: unknown) => {
         deps.log.warn({ err: error, provider }, 'callback stored, but the workflow could not be signaled yet')
@@ -67,7 +70,7 @@ export function callbackRouter(deps: CallbackDeps): Router {
       })
     }
     // A partner that gets an error for its other events stops sending any.
-    if (stored === null)
+    if (stored === null && reading.kind !== 'dispute')
       deps.log.info({ provider }, 'an authentic callback that is not about an order of this deployment')
     response.status(200).json({ received: true })
   })

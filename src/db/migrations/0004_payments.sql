@@ -210,6 +210,7 @@ create table attempt (
   confirmed_at timestamptz,
   partner_reference text,
   partner_payments text[] not null default '{}',
+  partner_disputes text[] not null default '{}',
   redirect_url text,
   intent_uri text,
   failure_code text,
@@ -242,6 +243,8 @@ comment on column attempt.confirmed_at is
 comment on column attempt.partner_reference is 'The partner''s own id of the order; null: the partner has not given one.';
 comment on column attempt.partner_payments is
   'The partner''s own ids of payments for the order: a dispute might name nothing else.';
+comment on column attempt.partner_disputes is
+  'The partner''s own ids of disputes about those payments, which the sweep of disputes has found: each reading asks for them.';
 comment on column attempt.redirect_url is 'The partner''s page for the buyer; null: none.';
 comment on column attempt.intent_uri is 'What opens the buyer''s app; null: none.';
 comment on column attempt.failure_code is 'Why the partner declined; null: it did not, or gave no reason.';
@@ -340,6 +343,18 @@ comment on column partner_standing.ask_at is
 
 create trigger wakes_api after insert or update of down_since on partner_standing for each statement
   execute function wake('pinrail_partners', '');
+
+create table dispute_sweep (
+  provider text primary key check (provider in ('wallet_app', 'card_partner', 'local_partner')),
+  due_at timestamptz not null default now(),
+  begun_at timestamptz not null default '-infinity'
+);
+comment on table dispute_sweep is
+  'When the disputes of each partner are listed next, to find those whose callback was lost or names no payment.';
+comment on column dispute_sweep.due_at is
+  'The worker that begins moves it ahead, so that only one lists them. A callback about a dispute moves it back.';
+comment on column dispute_sweep.begun_at is 'When they were last begun to be listed.';
+insert into dispute_sweep (provider) values ('wallet_app'), ('card_partner'), ('local_partner');
 
 -- No foreign key: the payment is written or read just before, no code deletes it, and to look it up again for every entry was
 -- a quarter of all such look-ups.

@@ -37,6 +37,7 @@ export const NOTHING_YET: Omit<
   confirmedAt: null,
   partnerReference: null,
   partnerPayments: [],
+  partnerDisputes: [],
   redirectUrl: null,
   intentUri: null,
   failureCode: null,

@@ -66,13 +66,22 @@ export type RawCallback = {
 /** The attempt of a callback, or a payment for its order, by the partner's id of that payment. */
 export type CallbackSubject = { readonly attemptId: string } | { readonly payment: string }
 
+/** A dispute about a payment at the partner: both are the partner's ids. */
+export type PartnerDispute = {
+  readonly id: string
+  readonly payment: string
+  /** Differs from before if the dispute has changed in a way that can move money. */
+  readonly state: string
+}
+
 /**
  * The order that an authentic callback names is read again. The callback's amounts and states are not trusted.
- * `foreign`: authentic, but not about an order of the platform.
+ * `dispute`: about a dispute that a list of the partner's disputes finds. `foreign`: authentic, but not about an order
+ * of the platform.
  */
 export type CallbackReading =
   | { readonly kind: 'news'; readonly eventId: string; readonly subject: CallbackSubject }
-  | { readonly kind: 'foreign' }
+  | { readonly kind: 'dispute' | 'foreign' }
   | { readonly kind: 'refused'; readonly reason: 'signature' | 'timestamp' | 'format' }
 
 export type ReadCallback = (provider: ProviderName, callback: RawCallback) => CallbackReading

@@ -154,6 +154,8 @@ export type Attempt = {
   readonly partnerReference: string | null
   /** The partner's ids of payments for the order: a dispute might name nothing else. */
   readonly partnerPayments: readonly string[]
+  /** The partner's ids of disputes about these payments. The sweep of disputes writes them, and no reading does. */
+  readonly partnerDisputes: readonly string[]
   readonly redirectUrl: string | null
   readonly intentUri: string | null
   readonly failureCode: FailureCode | null

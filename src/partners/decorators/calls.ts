@@ -1,6 +1,10 @@
 import type { PaymentPartner } from '../provider.ts'
 
-export type PartnerCall = { readonly name: 'open' | 'read' | 'cancel' | 'refund'; readonly attemptId: string }
+/** `attemptId`: null for a call about the whole account. */
+export type PartnerCall = {
+  readonly name: 'open' | 'read' | 'cancel' | 'refund' | 'disputes'
+  readonly attemptId: string | null
+}
 
 export type Around = <Answer>(call: PartnerCall, ask: () => Promise<Answer>) => Promise<Answer>
 
@@ -17,6 +21,7 @@ export function aroundCalls<Name extends string>(
 function aroundPartner(partner: PaymentPartner, make: Around): PaymentPartner {
   const cancelOrder = partner.cancelOrder?.bind(partner)
   const refundOrder = partner.refundOrder?.bind(partner)
+  const listDisputes = partner.listDisputes?.bind(partner)
   return {
     ...partner,
     openOrder: (order, signal) => make(about('open', order), () => partner.openOrder(order, signal)),
@@ -27,8 +32,13 @@ function aroundPartner(partner: PaymentPartner, make: Around): PaymentPartner {
     ...(refundOrder && {
       refundOrder: (refund, signal) => make(about('refund', refund), () => refundOrder(refund, signal)),
     }),
+    ...(listDisputes && {
+      listDisputes: (since, signal) => make(DISPUTES, () => listDisputes(since, signal)),
+    }),
   }
 }
+
+const DISPUTES: PartnerCall = { name: 'disputes', attemptId: null }
 
 const about = (name: PartnerCall['name'], { attemptId }: { readonly attemptId: string }): PartnerCall => ({
   name,

@@ -18,7 +18,8 @@ export function reportStanding(
   return aroundCalls(partners, (provider) => async ({ name, attemptId }, ask) => {
     const isOpening = name === 'open'
     const answer = await ask().catch(async (error: unknown) => {
-      if (error instanceof PartnerError && error.isWhole) await failed({ provider, attemptId, isOpening })
+      if (error instanceof PartnerError && error.isWhole && attemptId !== null)
+        await failed({ provider, attemptId, isOpening })
       throw error
     })
     if (isOpening) await opened(provider)

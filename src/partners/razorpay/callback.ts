@@ -1,6 +1,6 @@
 import type { CallbackReading, CallbackSubject, RawCallback } from '../../domain/payment/partner.ts'
 import type { CallbackSettings } from '../provider.ts'
-import { FOREIGN, readCallbackBody, refused } from '../reading.ts'
+import { ABOUT_DISPUTE, FOREIGN, readCallbackBody, refused } from '../reading.ts'
 import { hmacSha256, isSigned, sha256Hex } from '../signature.ts'
 import { ATTEMPT, eventSchema } from './wire.ts'
 
@@ -16,16 +16,17 @@ export function readCallback({ webhookSecrets }: CallbackSettings, callback: Raw
     return refused('signature')
   const event = readCallbackBody(eventSchema, callback.body)
   if (event === null) return refused('format')
+  if (event.payload.dispute !== undefined) return ABOUT_DISPUTE
   const subject = findSubject(event.payload)
   return subject === null ? FOREIGN : { kind: 'news', eventId: sha256Hex(callback.body), subject }
 }
 
 type Named = ReturnType<(typeof eventSchema)['parse']>['payload']
 
-/** A QR code and its payments have the notes. Refunds and disputes name the payment. */
-function findSubject({ qr_code: qr, payment, refund, dispute }: Named): CallbackSubject | null {
+/** A QR code and its payments have the notes. A refund names the payment. */
+function findSubject({ qr_code: qr, payment, refund }: Named): CallbackSubject | null {
   const attemptId = qr?.entity.notes[ATTEMPT] ?? payment?.entity.notes?.[ATTEMPT]
   if (typeof attemptId === 'string' && attemptId !== '') return { attemptId }
-  const paymentId = payment?.entity.id ?? refund?.entity.payment_id ?? dispute?.entity.payment_id
+  const paymentId = payment?.entity.id ?? refund?.entity.payment_id
   return paymentId === undefined ? null : { payment: paymentId }
 }

@@ -16,11 +16,10 @@ import {
 } from '../provider.ts'
 import { readAs, shorten } from '../reading.ts'
 import { readCallback } from './callback.ts'
+import { listDisputes, readDisputes } from './disputes.ts'
 import { isCaptured, type RazorpayOrder, readState } from './state.ts'
 import {
   ATTEMPT,
-  type Dispute,
-  disputeListSchema,
   errorSchema,
   LIST_LIMIT,
   paymentListSchema,
@@ -77,6 +76,7 @@ function connect(provider: ProviderName, settings: PartnerSettings): PaymentPart
       if (order === null) return { kind: 'refused', reason: 'the partner does not know the order' }
       return refund(api, { order, key }, signal)
     },
+    listDisputes: (since, signal) => listDisputes(api, since, signal),
   }
 }
 
@@ -130,7 +130,7 @@ const readError = (to: string, answer: HttpAnswer): z.infer<typeof errorSchema>[
 /** Null if there is no such code. */
 async function findOrder(
   api: JsonApi,
-  { attemptId, reference }: OrderRef,
+  { attemptId, reference, disputes: ids = [] }: OrderRef,
   signal: AbortSignal,
 ): Promise<RazorpayOrder | null> {
   if (reference === null) {
@@ -148,27 +148,8 @@ async function findOrder(
   if (payments.some(({ currency }) => currency !== 'INR')) throw unclear(api.to, 'charged another currency')
   const refunded = payments.filter(({ amount_refunded: amount }) => amount > 0)
   const refunds = await Promise.all(refunded.map(({ id }) => listRefunds(api, id, signal)))
-  const captured = payments.filter(isCaptured).map(({ id }) => id)
-  const lost = captured.length === 0 ? [] : await listLostDisputes(api, { captured, since: qr.created_at }, signal)
-  return { qr, payments, refunds: refunds.flat(), lost }
-}
-
-/** Razorpay lists disputes of all payments, the newest first. An answer about more of them is no answer. */
-const MOST_PAGES = 20
-
-async function listLostDisputes(
-  api: JsonApi,
-  { captured, since }: { readonly captured: readonly string[]; readonly since: number },
-  signal: AbortSignal,
-): Promise<readonly Dispute[]> {
-  const found: Dispute[] = []
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const path = `/v1/disputes?count=${LIST_LIMIT}&skip=${page * LIST_LIMIT}`
-    const { items } = await read(api, path, { schema: disputeListSchema, signal })
-    found.push(...items.filter(({ payment_id: id, status }) => status === 'lost' && captured.includes(id)))
-    if (items.length < LIST_LIMIT || items.some(({ created_at: at }) => at < since)) return found
-  }
-  throw unclear(api.to, 'has more disputes than are read')
+  const disputes = await readDisputes(api, { payments, ids }, signal)
+  return { qr, payments, refunds: refunds.flat(), disputes }
 }
 
 async function read<T extends z.ZodType>(

@@ -1,12 +1,12 @@
 import type { FailureCode, OrderStatus } from '../../domain/payment/partner.ts'
 import type { Dispute, Payment, QrCode, Refund } from './wire.ts'
 
-/** A QR code with the payments for it, their refunds, and their lost disputes. */
+/** A QR code with the payments for it, their refunds, and the disputes about them. */
 export type RazorpayOrder = {
   readonly qr: QrCode
   readonly payments: readonly Payment[]
   readonly refunds: readonly Refund[]
-  readonly lost: readonly Dispute[]
+  readonly disputes: readonly Dispute[]
 }
 
 const REASONS: Readonly<Record<string, FailureCode>> = {
@@ -35,10 +35,11 @@ export type RazorpayReading = {
   readonly failureCode: FailureCode | null
 }
 
-export function readState({ qr, payments, refunds, lost }: RazorpayOrder): RazorpayReading {
+export function readState({ qr, payments, refunds, disputes }: RazorpayOrder): RazorpayReading {
   const without = (status: OrderStatus): RazorpayReading => ({ status, received: null, failureCode: null })
   const captured = sum(payments.filter(isCaptured))
   if (captured > 0n) {
+    const lost = disputes.filter(({ status }) => status === 'lost')
     const disputed = sum(lost.map(({ amount_deducted: amount }) => ({ amount })))
     const left = captured - sum(refunds.filter(isTaken)) - disputed
     if (left > 0n) return { status: 'paid', received: left, failureCode: null }

@@ -17,8 +17,6 @@ export const qrSchema = z.object({
   entity: z.literal('qr_code'),
   status: z.enum(['active', 'closed']),
   payment_amount: paise,
-  /** Unix seconds. */
-  created_at: z.int(),
   /** `on_demand`: closed by a call; `paid`; null for every other reason. */
   close_reason: z.string().nullish(),
   /** `upi://pay?…`: an account needs this on-demand feature. */
@@ -47,11 +45,13 @@ const refundSchema = z.object({
 })
 export type Refund = z.infer<typeof refundSchema>
 
-const disputeSchema = z.object({
+export const disputeSchema = z.object({
+  id,
   payment_id: id,
   status: z.enum(['open', 'under_review', 'won', 'lost', 'closed']),
   /** Taken from the balance when the dispute is lost. */
   amount_deducted: paise,
+  /** Unix seconds. */
   created_at: z.int(),
 })
 export type Dispute = z.infer<typeof disputeSchema>
@@ -80,6 +80,6 @@ export const eventSchema = z.object({
     qr_code: entity({ notes }),
     payment: entity({ id, notes: notes.optional().catch({}) }),
     refund: entity({ payment_id: id }),
-    dispute: entity({ payment_id: id }),
+    dispute: entity({ id }),
   }),
 })

@@ -1,6 +1,6 @@
 import type { CallbackReading, RawCallback } from '../../domain/payment/partner.ts'
 import type { CallbackSettings } from '../provider.ts'
-import { FOREIGN, readCallbackBody, refused } from '../reading.ts'
+import { ABOUT_DISPUTE, FOREIGN, readCallbackBody, refused } from '../reading.ts'
 import { hmacSha256, isInWindow, isSigned, parseMilliseconds, sha256Hex } from '../signature.ts'
 import { eventSchema } from './wire.ts'
 
@@ -20,7 +20,8 @@ export function readCallback({ webhookSecrets }: CallbackSettings, callback: Raw
   if (!isInWindow(Math.floor(milliseconds / 1000), callback.receivedAt)) return refused('timestamp')
   const event = readCallbackBody(eventSchema, callback.body)
   if (event === null) return refused('format')
-  // An event of a dispute, a payout or a subscription names no order.
+  if (event.dispute_id !== undefined) return ABOUT_DISPUTE
+  // An event of a payout or a subscription names no order.
   const [attemptId] = event.merchant_order_ext_ref?.split(':', 1) ?? []
   if (attemptId === undefined) return FOREIGN
   // Two tries of one buyer have equal bodies, and events have no id.

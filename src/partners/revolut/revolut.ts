@@ -16,10 +16,10 @@ import {
 } from '../provider.ts'
 import { readAs, readCurrency, shorten } from '../reading.ts'
 import { readCallback } from './callback.ts'
+import { listDisputes, readDisputes } from './disputes.ts'
 import { readState } from './state.ts'
 import {
   type Dispute,
-  disputeListSchema,
   errorSchema,
   listSchema,
   orderSchema,
@@ -47,8 +47,8 @@ function connectApi(to: ProviderName, { url, secret }: PartnerSettings): JsonApi
 function connect(provider: ProviderName, settings: PartnerSettings, clock: () => number): PaymentPartner {
   const api = connectApi(provider, settings)
   const toOrder = async (ref: OrderRef, order: RevolutOrder, signal: AbortSignal): Promise<PartnerOrder> => {
-    const lost = await listLostDisputes(api, order, signal)
-    return toPartnerOrder(provider, { order, lost }, { attemptId: ref.attemptId, account: settings.account })
+    const disputes = await readDisputes(api, { order, ids: ref.disputes ?? [] }, signal)
+    return toPartnerOrder(provider, { order, disputes }, { attemptId: ref.attemptId, account: settings.account })
   }
   const read = async (ref: OrderRef, signal: AbortSignal) => {
     const order = await findOrder(api, ref, signal)
@@ -77,6 +77,9 @@ function connect(provider: ProviderName, settings: PartnerSettings, clock: () =>
       if (order === null) return { kind: 'refused', reason: 'the partner does not know the order' }
       return refund(api, { order, key }, signal)
     },
+    listDisputes: (since, signal) =>
+      // A minute more, because its clock and ours differ.
+      listDisputes(api, { from: since, to: Math.floor(clock() / 1000) + 60 }, signal),
   }
 }
 
@@ -135,27 +138,12 @@ function readOk<T extends z.ZodType>(to: string, schema: T, answer: HttpAnswer):
   return readAs(to, schema, answer)
 }
 
-/** Only a payment that was captured can be disputed. */
-async function listLostDisputes(api: JsonApi, order: RevolutOrder, signal: AbortSignal): Promise<Dispute[]> {
-  if (order.state !== 'completed') return []
-  const payments = (order.payments ?? []).filter(({ decline_reason: declined }) => declined === undefined)
-  const lists = await Promise.all(
-    payments.map(async ({ id }) => {
-      const path = `/disputes?${new URLSearchParams({ payment_id: id }).toString()}`
-      return readOk(api.to, disputeListSchema, await api.call({ method: 'GET', path }, signal))
-    }),
-  )
-  const lost = lists.flat().filter(({ state }) => state === 'lost')
-  if (lost.some(({ currency }) => currency !== order.currency)) throw unclear(api.to, 'lost money in another currency')
-  return lost
-}
-
 function toPartnerOrder(
   to: string,
-  { order, lost }: { readonly order: RevolutOrder; readonly lost: readonly Dispute[] },
+  { order, disputes }: { readonly order: RevolutOrder; readonly disputes: readonly Dispute[] },
   about: { readonly attemptId: string; readonly account: string },
 ): PartnerOrder {
-  const { status, received, failureCode } = readState(order, lost)
+  const { status, received, failureCode } = readState(order, disputes)
   const currency = readCurrency(to, order.currency)
   const money = (minor: bigint): Money => ({ minor: minor.toString(), currency })
   const payments = (order.payments ?? []).map(({ id }) => id)

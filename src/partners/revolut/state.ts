@@ -21,8 +21,8 @@ export type RevolutReading = {
   readonly failureCode: FailureCode | null
 }
 
-/** `lost`: the lost disputes of the order's payments. */
-export function readState(order: RevolutOrder, lost: readonly Dispute[]): RevolutReading {
+/** `disputes`: those about the order's payments. Only a lost one has taken money. */
+export function readState(order: RevolutOrder, disputes: readonly Dispute[]): RevolutReading {
   const without = (status: OrderStatus): RevolutReading => ({ status, received: null, failureCode: null })
   switch (order.state) {
     case 'pending':
@@ -35,6 +35,7 @@ export function readState(order: RevolutOrder, lost: readonly Dispute[]): Revolu
     case 'failed':
       return readFailed(order)
     case 'completed': {
+      const lost = disputes.filter(({ state }) => state === 'lost')
       const disputed = lost.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
       const left = BigInt(order.amount) - BigInt(order.refunded_amount ?? 0) - disputed
       if (left > 0n) return { status: 'paid', received: left, failureCode: null }

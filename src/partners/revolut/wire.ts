@@ -40,20 +40,28 @@ export const listSchema = z.object({ orders: z.array(z.object({ id })) })
 
 export const refundListSchema = z.object({ orders: z.array(refundSchema) })
 
-export const disputeListSchema = z.array(
-  z.object({
-    id,
-    state: z.enum(['needs_response', 'under_review', 'won', 'lost']),
-    amount: minor,
-    currency: z.string(),
-  }),
-)
-export type Dispute = z.infer<typeof disputeListSchema>[number]
+export const disputeSchema = z.object({
+  id,
+  state: z.enum(['needs_response', 'under_review', 'won', 'lost']),
+  amount: minor,
+  currency: z.string(),
+  payment: z.object({ id }),
+})
+export type Dispute = z.infer<typeof disputeSchema>
+
+/** The most items of one answer. */
+export const LIST_LIMIT = 50
+
+export const disputeListSchema = z.array(disputeSchema).max(LIST_LIMIT)
 
 export const errorSchema = z.object({ code: z.union([z.string(), z.int()]).transform(String) })
 
-/** Events about orders name the reference, which is the attempt's id, or begins with it for a refund. */
+/**
+ * Events about orders name the reference, which is the attempt's id, or begins with it for a refund. Those about
+ * disputes name the dispute alone.
+ */
 export const eventSchema = z.object({
   event: z.string(),
+  dispute_id: id.optional(),
   merchant_order_ext_ref: z.string().min(1).max(255).optional(),
 })

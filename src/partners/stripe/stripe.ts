@@ -4,6 +4,7 @@ import { unclear } from '../http.ts'
 import type { Driver, OrderRef, PaymentPartner } from '../provider.ts'
 import { connectApi } from './api.ts'
 import { readCallback } from './callback.ts'
+import { listDisputes } from './disputes.ts'
 import { openSession } from './opening.ts'
 import { checkAccount, expand, findOrder, sessionPath, toPartnerOrder } from './orders.ts'
 import { refundOrder } from './refund.ts'
@@ -56,5 +57,6 @@ function connect(provider: ProviderName, settings: PartnerSettings, clock: () =>
       if (order === null) return { kind: 'refused', reason: 'the partner does not know the order' }
       return refundOrder(api, { order, key }, signal)
     },
+    listDisputes: (since, signal) => listDisputes(api, since, signal),
   }
 }

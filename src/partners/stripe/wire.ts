@@ -72,6 +72,7 @@ export type Refund = z.infer<typeof refundSchema>
 const disputeSchema = z.object({
   id,
   amount: minor,
+  payment_intent: id.nullable(),
   status: z.enum([
     'warning_needs_response',
     'warning_under_review',
@@ -87,6 +88,11 @@ export type Dispute = z.infer<typeof disputeSchema>
 
 export const refundListSchema = z.object({ data: z.array(refundSchema), has_more: z.literal(false) })
 export const disputeListSchema = z.object({ data: z.array(disputeSchema), has_more: z.literal(false) })
+
+/** A dispute contains the evidence about it, so that fewer of them fit in an answer. */
+export const DISPUTE_PAGE = 20
+
+export const disputePageSchema = z.object({ data: z.array(disputeSchema), has_more: z.boolean() })
 
 export const accountSchema = z.object({ object: z.literal('account'), id })
 

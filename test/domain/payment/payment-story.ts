@@ -56,6 +56,7 @@ export const attempt = (fields: Partial<Attempt> = {}): Attempt => ({
   confirmedAt: null,
   partnerReference: null,
   partnerPayments: [],
+  partnerDisputes: [],
   redirectUrl: null,
   intentUri: null,
   failureCode: null,

@@ -48,7 +48,6 @@ describe('The state of a QR code', () => {
     qrSchema.parse({
       id: 'qr_HMsVL8HOpbMcjU',
       entity: 'qr_code',
-      created_at: 1_623_660_301,
       status: 'active',
       payment_amount: 300,
       notes: { attempt: 'att_1' },
@@ -64,7 +63,7 @@ describe('The state of a QR code', () => {
   })
   const refund = (fields: object) =>
     ({ id: 'rfnd_1', amount: 100, status: 'processed', receipt: null, ...fields }) as const
-  const lost = { payment_id: 'pay_1', status: 'lost', amount_deducted: 300, created_at: 0 } as const
+  const lost = { id: 'disp_1', payment_id: 'pay_1', status: 'lost', amount_deducted: 300, created_at: 0 } as const
 
   test.each([
     ['a code that waits', {}, [], [], [], 'open', null],
@@ -85,10 +84,11 @@ describe('The state of a QR code', () => {
     ['a failed refund', {}, [payment({})], [refund({ status: 'failed' })], [], 'paid', 300n],
     ['a whole refund', {}, [payment({})], [refund({ amount: 300 })], [], 'refunded', 300n],
     ['a lost dispute', {}, [payment({})], [], [lost], 'declined', null],
+    ['a dispute under review', {}, [payment({})], [], [{ ...lost, status: 'under_review' }], 'paid', 300n],
     ['a code that was closed', { status: 'closed', close_reason: 'on_demand' }, [], [], [], 'canceled', null],
     ['a code whose time is over', { status: 'closed', close_reason: null }, [], [], [], 'expired', null],
   ] as const)('%s', (_name, fields, payments, refunds, disputes, status, received) => {
-    const order = { qr: qr(fields), payments, refunds: refunds as never, lost: disputes }
+    const order = { qr: qr(fields), payments, refunds: refunds as never, disputes }
     expect(readState(order)).toMatchObject({ status, received })
   })
 
@@ -124,7 +124,7 @@ describe('Razorpay’s callbacks', () => {
     ['a payment', { payment: { entity: { id: 'pay_1', notes: { attempt: 'att_1' } } } }, { attemptId: 'att_1' }],
     ['a payment without notes', { payment: { entity: { id: 'pay_1', notes: [] } } }, { payment: 'pay_1' }],
     ['a refund', { refund: { entity: { id: 'rfnd_1', payment_id: 'pay_1' } } }, { payment: 'pay_1' }],
-    ['a dispute', { dispute: { entity: { id: 'disp_1', payment_id: 'pay_1' } } }, { payment: 'pay_1' }],
+    ['a dispute', { dispute: { entity: { id: 'disp_1', payment_id: 'pay_1' } } }, 'dispute'],
     ['a settlement', { settlement: { entity: { id: 'setl_1' } } }, 'foreign'],
   ])('the event of %s names what is read', (_name, payload, expected) => {
     expect(subject(payload)).toEqual(expected)

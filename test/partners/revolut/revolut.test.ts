@@ -5,6 +5,7 @@ import { readState } from '../../../src/partners/revolut/state.ts'
 import { orderSchema } from '../../../src/partners/revolut/wire.ts'
 import { describeConformance } from '../conformance.ts'
 import { type SandboxServer, soon, startSandboxServer } from '../sandbox-server.ts'
+import { catchPartnerError } from '../strange-partner.ts'
 
 const start = () => startSandboxServer({ drivers: { wallet_app: 'revolut' } })
 
@@ -27,19 +28,46 @@ describe('Revolut’s orders', () => {
     }
   })
 
-  test('an order with a lost dispute is reversed, and names its payment', async () => {
+  /** Opens an order, pays it, and lets it lose a dispute. */
+  async function disputed() {
     const partner = server.partners().wallet_app
     const order = server.newOrder('wallet_app')
     const opened = await partner.openOrder(order, soon())
-    const reference = opened.kind === 'opened' ? opened.reference : null
+    const ref = { attemptId: order.attemptId, reference: opened.kind === 'opened' ? opened.reference : null }
     await server.act('wallet_app', order.attemptId, { action: 'pay' })
-    expect((await partner.readOrder({ ...order, reference }, soon()))?.payments).toEqual([`pay-${reference}`])
+    expect((await partner.readOrder(ref, soon()))?.payments).toEqual([`pay-${ref.reference}`])
+    await server.callbacksOf('wallet_app')
     await server.act('wallet_app', order.attemptId, { action: 'reverse' })
-    expect(await partner.readOrder({ ...order, reference }, soon())).toMatchObject({
+    return { partner, order, ref, dispute: `dispute-${ref.reference}` }
+  }
+
+  test('an order is reversed once its lost dispute is known, and the event names only the dispute', async () => {
+    const { partner, ref, dispute } = await disputed()
+    const readings = (await server.callbacksOf('wallet_app')).map((each) => server.readCallback('wallet_app', each))
+    expect(readings).toEqual([{ kind: 'dispute' }])
+    expect((await partner.readOrder(ref, soon()))?.status).toBe('paid')
+    expect(await partner.readOrder({ ...ref, disputes: [dispute] }, soon())).toMatchObject({
       status: 'declined',
       failureCode: 'reversed',
       received: null,
     })
+  })
+
+  test('a dispute about another order, or one that Revolut does not know, is no answer', async () => {
+    const [{ partner, ref }, other] = [await disputed(), await disputed()]
+    for (const dispute of [other.dispute, 'unknown']) {
+      const trouble = await catchPartnerError(partner.readOrder({ ...ref, disputes: [dispute] }, soon()))
+      expect(trouble.kind).toBe('unknown')
+    }
+  })
+
+  test('a list of disputes has all of them, also if they do not fit in one answer', async () => {
+    const before = (await server.partners().wallet_app.listDisputes?.(0, soon()))?.length ?? 0
+    for (let number = 0; number < 60; number += 1) {
+      await disputed()
+      server.advance(1)
+    }
+    expect(await server.partners().wallet_app.listDisputes?.(0, soon())).toHaveLength(before + 60)
   })
 })
 
@@ -54,7 +82,14 @@ describe('The state of an order', () => {
       merchant_order_data: { reference: 'att_1' },
       ...fields,
     })
-  const lost = { id: '1', state: 'lost', amount: 200, currency: 'GBP' } as const
+  const lost = {
+    id: '1',
+    state: 'lost',
+    amount: 200,
+    currency: 'GBP',
+    payment: { id: 'p' },
+  } as const
+  const running = { ...lost, state: 'under_review' } as const
 
   test.each([
     [{ state: 'pending' }, [], 'open', null],
@@ -62,6 +97,7 @@ describe('The state of an order', () => {
     [{}, [], 'paid', 500n],
     [{ refunded_amount: 100 }, [], 'paid', 400n],
     [{ refunded_amount: 100 }, [lost], 'paid', 200n],
+    [{}, [running], 'paid', 500n],
     [{ refunded_amount: 300 }, [lost], 'declined', null],
     [{ refunded_amount: 400 }, [lost], 'declined', -100n],
     [{ refunded_amount: 500 }, [], 'refunded', 500n],

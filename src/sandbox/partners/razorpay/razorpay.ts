@@ -70,6 +70,11 @@ const qrRequest = z.strictObject({
 })
 const refundRequest = z.strictObject({ amount: z.int().min(1), receipt: z.string().min(10).max(40) })
 
+const pageQuery = z.strictObject({
+  count: z.coerce.number().int().min(1).max(100),
+  skip: z.coerce.number().int().min(0),
+})
+
 function routes(deps: ApiDeps): Router {
   const router = Router()
   const { book, faults } = deps
@@ -120,9 +125,16 @@ function routes(deps: ApiDeps): Router {
       return made === null ? missing() : jsonReply(200, describeRefunds(made).at(-1))
     })
   })
-  router.get('/v1/disputes', async (_request, response) => {
-    const orders = await book.list()
-    write(response, jsonReply(200, list(orders.filter(isReversed).map(describeDispute))))
+  router.get('/v1/disputes', async (request, response) => {
+    const wanted = pageQuery.safeParse(request.query)
+    if (!wanted.success) return write(response, problem(400, 'The request is not valid'))
+    const { count, skip } = wanted.data
+    const disputes = (await book.list()).filter(isReversed).toReversed().map(describeDispute)
+    write(response, jsonReply(200, list(disputes.slice(skip, skip + count))))
+  })
+  router.get('/v1/disputes/:id', async (request, response) => {
+    const disputed = (await book.list()).find((order) => isReversed(order) && disputeId(order) === request.params.id)
+    write(response, disputed === undefined ? missing() : jsonReply(200, describeDispute(disputed)))
   })
   return router
 }
@@ -159,6 +171,7 @@ function readQrRequest(body: unknown, account: string): OpenRequest | null {
 }
 
 const paymentId = ({ reference }: SandboxOrder): string => reference.replace(/^qr_/, 'pay_')
+const disputeId = ({ reference }: SandboxOrder): string => reference.replace(/^qr_/, 'disp_')
 const refundId = ({ reference }: SandboxOrder): string => reference.replace(/^qr_/, 'rfnd_')
 
 const isTried = ({ status }: SandboxOrder): boolean =>
@@ -212,7 +225,7 @@ function describeRefunds(order: SandboxOrder): object[] {
 
 function describeDispute(order: SandboxOrder) {
   return {
-    id: order.reference.replace(/^qr_/, 'disp_'),
+    id: disputeId(order),
     entity: 'dispute',
     payment_id: paymentId(order),
     amount_deducted: Number(order.minor),

@@ -86,6 +86,13 @@ const refundRequest = z.strictObject({
   merchant_order_data: z.strictObject({ reference: z.string().min(1).max(1024) }),
 })
 
+const instant = z.iso.datetime({ precision: 3 })
+const disputeQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(500),
+  from_created_date: instant,
+  to_created_date: instant,
+})
+
 function routes(deps: ApiDeps): Router {
   const router = Router()
   const { book, faults } = deps
@@ -141,12 +148,25 @@ function routes(deps: ApiDeps): Router {
       return made === null ? absent() : jsonReply(201, describeRefund(made))
     }),
   )
-  router.get('/api/disputes', async (request, response) => {
-    const payment = request.query['payment_id']
-    const disputed = (await book.list()).filter((order) => isReversed(order) && paymentId(order) === payment)
-    write(response, jsonReply(200, disputed.map(describeDispute)))
-  })
+  disputeRoutes(router, deps)
   return router
+}
+
+function disputeRoutes(router: Router, { book }: ApiDeps): void {
+  router.get('/api/disputes', async (request, response) => {
+    const wanted = disputeQuery.safeParse(request.query)
+    if (!wanted.success) return write(response, problem(400, 'bad_request'))
+    const { limit, from_created_date: from, to_created_date: to } = wanted.data
+    const disputes = (await book.list())
+      .filter(isReversed)
+      .map(describeDispute)
+      .filter(({ created_at: at }) => at >= from && at <= to)
+    write(response, jsonReply(200, disputes.slice(0, limit)))
+  })
+  router.get('/api/disputes/:id', async (request, response) => {
+    const disputed = (await book.list()).find((order) => isReversed(order) && disputeId(order) === request.params.id)
+    write(response, disputed === undefined ? absent() : jsonReply(200, describeDispute(disputed)))
+  })
 }
 
 type Asked = { readonly id: string; readonly response: Response; readonly operation: 'read' | 'cancel' | 'refund' }
@@ -215,9 +235,10 @@ function describeRefund(order: SandboxOrder): object {
   }
 }
 
-function describeDispute(order: SandboxOrder): object {
+function describeDispute(order: SandboxOrder) {
   return {
     id: disputeId(order),
+    created_at: new Date(order.openedAt + 1).toISOString(),
     state: 'lost',
     amount: Number(order.minor),
     currency: order.currency,

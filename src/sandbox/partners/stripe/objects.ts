@@ -82,10 +82,24 @@ export function disputes(order: SandboxOrder): Listed {
   return list(isReversed(order) ? [dispute(order)] : [])
 }
 
-function dispute(order: SandboxOrder): object {
+type DisputePage = { readonly since: number; readonly limit: number; readonly after: string | null }
+
+/** A page of the disputes about all orders, the newest first. */
+export function disputePage(orders: readonly SandboxOrder[], { since, limit, after }: DisputePage): object {
+  const all = orders
+    .filter(isReversed)
+    .toReversed()
+    .map(dispute)
+    .filter(({ created }) => created >= since)
+  const start = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1
+  return { ...list(all.slice(start, start + limit)), has_more: all.length > start + limit }
+}
+
+function dispute(order: SandboxOrder) {
   return {
     id: objectId(order, 'du'),
     object: 'dispute',
+    created: Math.floor(order.openedAt / 1000) + 1,
     amount: toWire(captured(order), order.currency),
     currency: order.currency.toLowerCase(),
     charge: objectId(order, 'ch'),

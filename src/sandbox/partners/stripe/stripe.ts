@@ -10,6 +10,7 @@ import type { OpenRequest, SandboxOrder } from '../order.ts'
 import type { ApiDeps, Wire } from '../wire.ts'
 import {
   announcement,
+  disputePage,
   disputes,
   expandedSession,
   findSessionId,
@@ -108,17 +109,25 @@ function routes(deps: ApiDeps): Router {
       replay(request, () => refund(deps, order, wanted.data['metadata[key]'])),
     )
   })
-  for (const [path, describeList] of [
-    ['/v1/refunds', refunds],
-    ['/v1/disputes', disputes],
-  ] as const)
-    router.get(path, async (request, response) => {
-      const payment = typeof request.query['payment_intent'] === 'string' ? request.query['payment_intent'] : ''
-      const order = await book.findByReference(findSessionId(payment))
-      write(response, order === null ? absent() : jsonReply(200, describeList(order)))
-    })
+  router.get('/v1/refunds', async (request, response) => {
+    const order = await book.findByReference(findSessionId(readQuery(request).get('payment_intent') ?? ''))
+    write(response, order === null ? absent() : jsonReply(200, refunds(order)))
+  })
+  router.get('/v1/disputes', async (request, response) => {
+    const query = readQuery(request)
+    const payment = query.get('payment_intent')
+    if (payment === null) {
+      const [since, limit] = [Number(query.get('created[gte]')), Number(query.get('limit'))]
+      const page = disputePage(await book.list(), { since, limit, after: query.get('starting_after') })
+      return write(response, jsonReply(200, page))
+    }
+    const order = await book.findByReference(findSessionId(payment))
+    write(response, order === null ? absent() : jsonReply(200, disputes(order)))
+  })
   return router
 }
+
+const readQuery = ({ url }: Request): URLSearchParams => new URL(url, 'http://sandbox').searchParams
 
 async function open(deps: ApiDeps, wanted: OpenRequest): Promise<Reply> {
   const opening = await deps.book.open(wanted)

@@ -1,0 +1,47 @@
+import type { PartnerDispute } from '../../domain/payment/partner.ts'
+import { unclear } from '../http.ts'
+import type { JsonApi } from '../json-api.ts'
+import { readAs } from '../reading.ts'
+import { type Dispute, disputeListSchema, disputeSchema, LIST_LIMIT, type Payment } from './wire.ts'
+
+/** Reads disputes that are known to be about the payments. */
+export function readDisputes(
+  api: JsonApi,
+  { payments, ids }: { readonly payments: readonly Payment[]; readonly ids: readonly string[] },
+  signal: AbortSignal,
+): Promise<Dispute[]> {
+  return Promise.all(
+    ids.map(async (id) => {
+      const answer = await api.call({ method: 'GET', path: `/v1/disputes/${encodeURIComponent(id)}` }, signal)
+      if (answer.status !== 200) throw unclear(api.to, `answered ${answer.status} about a dispute`)
+      const dispute = readAs(api.to, disputeSchema, answer)
+      if (dispute.id !== id || !payments.some((payment) => payment.id === dispute.payment_id))
+        throw unclear(api.to, 'answered about another dispute')
+      return dispute
+    }),
+  )
+}
+
+/** A list of more is no answer. */
+const MOST_PAGES = 200
+
+/** Razorpay lists the newest first. Disputes that are opened during the listing move the others to later pages. */
+export async function listDisputes(api: JsonApi, since: number, signal: AbortSignal): Promise<PartnerDispute[]> {
+  const found = new Map<string, Dispute>()
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const path = `/v1/disputes?count=${LIST_LIMIT}&skip=${page * LIST_LIMIT}`
+    const answer = await api.call({ method: 'GET', path }, signal)
+    if (answer.status !== 200) throw unclear(api.to, `answered ${answer.status} to a list of disputes`)
+    const { items } = readAs(api.to, disputeListSchema, answer)
+    for (const dispute of items) if (dispute.created_at >= since) found.set(dispute.id, dispute)
+    if (items.length < LIST_LIMIT || items.some(({ created_at: at }) => at < since))
+      return [...found.values()].map(toPartnerDispute)
+  }
+  throw unclear(api.to, 'has more disputes than can be listed')
+}
+
+const toPartnerDispute = ({ id, payment_id: payment, status, amount_deducted: amount }: Dispute): PartnerDispute => ({
+  id,
+  payment,
+  state: `${status} ${amount}`,
+})

@@ -1,0 +1,66 @@
+import type { PartnerDispute } from '../../domain/payment/partner.ts'
+import { unclear } from '../http.ts'
+import type { JsonApi } from '../json-api.ts'
+import { readAs } from '../reading.ts'
+import { type Dispute, disputeListSchema, disputeSchema, LIST_LIMIT, type RevolutOrder } from './wire.ts'
+
+/** Reads disputes that are known to be about the order. */
+export function readDisputes(
+  api: JsonApi,
+  { order, ids }: { readonly order: RevolutOrder; readonly ids: readonly string[] },
+  signal: AbortSignal,
+): Promise<Dispute[]> {
+  const payments = (order.payments ?? []).map(({ id }) => id)
+  return Promise.all(
+    ids.map(async (id) => {
+      const answer = await api.call({ method: 'GET', path: `/disputes/${encodeURIComponent(id)}` }, signal)
+      if (answer.status !== 200) throw unclear(api.to, `answered ${answer.status} about a dispute`)
+      const dispute = readAs(api.to, disputeSchema, answer)
+      if (dispute.id !== id || !payments.includes(dispute.payment.id))
+        throw unclear(api.to, 'answered about another dispute')
+      if (dispute.currency !== order.currency) throw unclear(api.to, 'has a dispute in another currency')
+      return dispute
+    }),
+  )
+}
+
+/** Seconds. A shorter time with more disputes than an answer has is no answer. */
+const SHORTEST = 1
+
+type Period = { readonly from: number; readonly to: number }
+
+/**
+ * Revolut does not say in which order it lists, and an answer has no mark of the next page: a period with a full answer is
+ * listed in two halves. Times are in Unix seconds.
+ */
+export async function listDisputes(api: JsonApi, period: Period, signal: AbortSignal): Promise<PartnerDispute[]> {
+  const found = new Map<string, Dispute>()
+  const periods: Period[] = [period]
+  for (let next = periods.pop(); next !== undefined; next = periods.pop()) {
+    const items = await listPeriod(api, next, signal)
+    for (const dispute of items) found.set(dispute.id, dispute)
+    if (items.length < LIST_LIMIT) continue
+    if (next.to - next.from <= SHORTEST) throw unclear(api.to, 'has more disputes of one second than can be listed')
+    const middle = Math.floor((next.from + next.to) / 2)
+    // Both ends of a period belong to it.
+    periods.push({ from: next.from, to: middle }, { from: middle, to: next.to })
+  }
+  return [...found.values()].map(toPartnerDispute)
+}
+
+async function listPeriod(api: JsonApi, { from, to }: Period, signal: AbortSignal): Promise<Dispute[]> {
+  const query = new URLSearchParams({
+    limit: `${LIST_LIMIT}`,
+    from_created_date: new Date(from * 1000).toISOString(),
+    to_created_date: new Date(to * 1000).toISOString(),
+  })
+  const answer = await api.call({ method: 'GET', path: `/disputes?${query.toString()}` }, signal)
+  if (answer.status !== 200) throw unclear(api.to, `answered ${answer.status} to a list of disputes`)
+  return readAs(api.to, disputeListSchema, answer)
+}
+
+const toPartnerDispute = ({ id, payment, state, amount }: Dispute): PartnerDispute => ({
+  id,
+  payment: payment.id,
+  state: `${state} ${amount}`,
+})
