@@ -124,7 +124,7 @@ export async function createPaymentFixture(env: TestWorkflowEnvironment, partsOp
     /** Lists the disputes that are due, and passes on what the list has found. */
     async sweepDisputes(): Promise<void> {
       await parts.worker.loops.find(({ name }) => name === 'disputes')?.tick()
-      await relay.relayPartnerNews()
+      await relay.relayCallbacks()
     },
 
     /** The sweep of disputes goes by the database's clock. */

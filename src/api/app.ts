@@ -12,6 +12,7 @@ import type { Db } from '../db/db.ts'
 import type { NewDigest } from '../db/merchants/api-keys.ts'
 import type { ApiRequest } from '../db/merchants/requests.ts'
 import type { IdKind } from '../domain/ids.ts'
+import type { Offering } from '../domain/partner/offering.ts'
 import type { ReadCallback } from '../domain/payment/partner.ts'
 import type { Platform } from '../domain/platform.ts'
 import type { HealthCheck } from '../runtime/health.ts'
@@ -81,7 +82,7 @@ export type ApiDeps = {
   readonly countryHeader: string | undefined
   /** Null without a file of countries. */
   readonly locate: Locate | null
-  readonly crypto: boolean
+  readonly offering: Offering
   readonly down: CheckoutDeps['down']
   readonly partners: CheckoutDeps['partners']
   readonly clock: () => number
@@ -245,7 +246,7 @@ function checkoutDeps(deps: ApiDeps, simulating: CheckoutDeps['simulating']): Ch
     newAttemptId: () => deps.newId('attempt'),
     clock: deps.clock,
     log: deps.log,
-    crypto: deps.crypto,
+    offering: deps.offering,
     down: deps.down,
     partners: deps.partners,
     simulatedWalletUrl: deps.simulatedWalletUrl,

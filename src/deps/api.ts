@@ -18,6 +18,9 @@ import { listen, PARTNERS_CHANNEL, PAYMENTS_CHANNEL } from '../db/notices.ts'
 import { deleteStarts } from '../db/outbox.ts'
 import { listDown } from '../db/partners/standing.ts'
 import { countOpenPayments, readStamps } from '../db/payments/payments.ts'
+import type { ProviderName } from '../domain/methods.ts'
+import type { DriverName } from '../domain/partner/drivers.ts'
+import { createOffering } from '../domain/partner/offering.ts'
 import { newId } from '../ids.ts'
 import { readBridgeCallback, readPublicKeys } from '../partners/bridge/callback.ts'
 import { createReadCallback } from '../partners/index.ts'
@@ -111,7 +114,7 @@ export async function composeApi(
     token: config.USDC_ADDRESS,
     tolerances: readTolerances(config),
     ...readCountries(config),
-    crypto: config.CRYPTO_DEPOSITS,
+    offering: readOffering(config, settings),
     down: down.now,
     partners: partnerNames(config),
     otherModeUrl: config.OTHER_MODE_URL ?? null,
@@ -167,6 +170,19 @@ const readSecrets = (config: ApiConfig) => ({
     splitSecrets(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS),
   ),
 })
+
+const readOffering = (
+  { CRYPTO_DEPOSITS: crypto }: ApiConfig,
+  settings: Readonly<Record<ProviderName, { readonly driver: DriverName }>>,
+) =>
+  createOffering(
+    {
+      wallet_app: settings.wallet_app.driver,
+      card_partner: settings.card_partner.driver,
+      local_partner: settings.local_partner.driver,
+    },
+    { crypto },
+  )
 
 const readAddress = (config: ApiConfig) => ({
   publicUrl: config.PUBLIC_URL,

@@ -1,6 +1,8 @@
 import { CURRENCIES, type Currency } from './currencies.ts'
 import type { Money } from './money.ts'
 
+/** The providers, each with the most that one of its drivers serves; `createOffering` returns what a deployment offers. */
+
 export type ProviderName = 'wallet_app' | 'card_partner' | 'local_partner'
 
 /** The provider that a payment was paid with; `crypto` is USDC from the buyer, without a partner. */
@@ -120,12 +122,6 @@ export const PICKER_LIMITS: { minimum: Money; maximum: Money } = {
 
 export function isProviderName(value: string): value is ProviderName {
   return PROVIDER_NAMES.some((name) => name === value)
-}
-
-/** Without a provider, returns the currencies of all providers. */
-export function listCurrencies(provider: ProviderName | null): readonly Currency[] {
-  if (provider !== null) return PROVIDERS[provider].currencies
-  return [...new Set(PROVIDER_NAMES.flatMap((name) => PROVIDERS[name].currencies))]
 }
 
 export function getLimits(provider: ProviderName | null): { minimum: Money; maximum: Money } {

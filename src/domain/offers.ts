@@ -12,6 +12,7 @@ import {
   type Way,
 } from './methods.ts'
 import { add, compareAt, convertCurrency, type Money, roundToTwoDigits } from './money.ts'
+import type { Offering } from './partner/offering.ts'
 
 /** The checkout's picker, `POST /v1/routes/preview` and the limits check of `POST /v1/payments` use these rules. */
 
@@ -36,13 +37,17 @@ export type LimitCheck =
     }
 
 /** Checks the limits of the provider, or those of the picker for null. An amount equal to a limit passes. */
-export function checkLimits(amount: Money, provider: ProviderName | null, rates: RateTable): LimitCheck {
+export function checkLimits(
+  amount: Money,
+  provider: ProviderName | null,
+  { rates, offering }: { readonly rates: RateTable; readonly offering: Offering },
+): LimitCheck {
   const broken = brokenLimit(amount, getLimits(provider), rates)
   if (broken === null) return { ok: true }
   const alternatives = PROVIDER_NAMES.filter(
     (name) =>
       name !== provider &&
-      PROVIDERS[name].currencies.includes(amount.currency) &&
+      offering[name].currencies.includes(amount.currency) &&
       brokenLimit(amount, PROVIDERS[name], rates) === null,
   )
   return { ok: false, ...broken, alternatives }
@@ -97,7 +102,7 @@ export type OfferQuery = {
   readonly rates: RateTable | null
   /** True if the buyer's device has its own wallet; null: unknown. */
   readonly deviceWallet: boolean | null
-  readonly crypto?: boolean
+  readonly offering: Offering
   readonly down?: DownPartners
 }
 
@@ -143,7 +148,8 @@ export type OfferAnswer = {
 }
 
 export function offersFor(query: OfferQuery): OfferAnswer {
-  const offered = WAYS.filter(({ provider }) => provider !== 'crypto' || query.crypto === true)
+  // A method that the driver lacks does not exist here: there is nothing to explain about it.
+  const offered = WAYS.filter(({ provider, method }) => query.offering[provider]?.methods.includes(method))
   const judged = offered.map((way) => ({ way, refusal: findRefusal(way, query) }))
   // The first entry of the provider decides for the pin: UPI is pinned, not the same partner's cards elsewhere.
   const pin = judged.find(({ way }) => way.provider === query.provider)
@@ -176,7 +182,7 @@ function firstOfEachMethod(ways: readonly Way[]): Way[] {
 function findRefusal(way: Way, query: OfferQuery): Refusal | null {
   const { provider, method } = way
   const refuse = (reason: RefusalReason, limit: Money | null = null): Refusal => ({ provider, method, reason, limit })
-  if (!PROVIDERS[provider].currencies.includes(query.amount.currency)) return refuse('currency')
+  if (query.offering[provider]?.currencies.includes(query.amount.currency) !== true) return refuse('currency')
   if (!isOfferedIn(way, query.country)) return refuse('country')
   if (method === 'device_wallet' && query.deviceWallet === false) return refuse('device')
   const broken = query.rates === null ? null : brokenLimit(query.amount, PROVIDERS[provider], query.rates)

@@ -1,12 +1,7 @@
-import { METHOD_LABELS, PROVIDERS, type Provider, type ProviderUsed } from '../domain/methods.ts'
+import { METHOD_LABELS, type Provider, type ProviderUsed } from '../domain/methods.ts'
 import { formatAmount, type Money } from '../domain/money.ts'
 import { Icon } from './kit/icon.tsx'
 import { Table } from './kit/table.tsx'
-
-/** Returns the ways to pay. Buyers can pay in USDC if `crypto` is true. */
-export function listWays(crypto: boolean): readonly Provider[] {
-  return Object.values(PROVIDERS).filter(({ name }) => crypto || name !== 'crypto')
-}
 
 const WAY_ICONS = { wallet_app: 'banking_app', card_partner: 'card', local_partner: 'upi', crypto: 'usdc' } as const
 

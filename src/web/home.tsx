@@ -1,7 +1,7 @@
 import type { Provider } from '../domain/methods.ts'
 import { FEE_PERCENT } from '../domain/money.ts'
 import type { Platform } from '../domain/platform.ts'
-import { Coverage, listWays } from './coverage.tsx'
+import { Coverage } from './coverage.tsx'
 import { curlText } from './kit/curl.tsx'
 import { Icon, type IconName } from './kit/icon.tsx'
 import { Main, renderSitePage } from './kit/site-page.tsx'
@@ -9,13 +9,12 @@ import { Main, renderSitePage } from './kit/site-page.tsx'
 export type HomeView = {
   readonly testMode: boolean
   readonly publicUrl: string
-  /** True if buyers can pay in USDC here. */
-  readonly crypto: boolean
+  /** The providers with which buyers can pay here. */
+  readonly ways: readonly Provider[]
   readonly platform: Platform
 }
 
-export function renderHome({ testMode, publicUrl, crypto, platform }: HomeView): string {
-  const ways = listWays(crypto)
+export function renderHome({ testMode, publicUrl, ways, platform }: HomeView): string {
   const children = (
     <Main>
       <section class="hero stack" aria-labelledby="what">

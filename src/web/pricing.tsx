@@ -1,6 +1,7 @@
+import type { Provider } from '../domain/methods.ts'
 import { formatUsdc, splitFee } from '../domain/money.ts'
 import type { Platform } from '../domain/platform.ts'
-import { Coverage, listWays } from './coverage.tsx'
+import { Coverage } from './coverage.tsx'
 import { Card } from './kit/card.tsx'
 import { PageHead } from './kit/page-head.tsx'
 import { Main, renderSitePage } from './kit/site-page.tsx'
@@ -10,8 +11,8 @@ export type PricingView = {
   readonly platform: Platform
   /** The fee of a merchant without a separate agreement. */
   readonly feePercent: string
-  /** True if buyers can pay in USDC here. */
-  readonly crypto: boolean
+  /** The providers with which buyers can pay here. */
+  readonly ways: readonly Provider[]
 }
 
 /** Micro-USDC. */
@@ -31,7 +32,7 @@ const FREE = [
   'Payments that are refunded before their USDC was sent',
 ] as const
 
-export function renderPricing({ platform, feePercent, crypto }: PricingView): string {
+export function renderPricing({ platform, feePercent, ways }: PricingView): string {
   const children = (
     <Main look="gap">
       <PageHead
@@ -65,7 +66,7 @@ export function renderPricing({ platform, feePercent, crypto }: PricingView): st
           currencies. <a href="/docs/fees">Fees and rates in detail</a>
         </p>
       </section>
-      <Coverage ways={listWays(crypto)} />
+      <Coverage ways={ways} />
     </Main>
   )
   return renderSitePage({ platform, title: 'Pricing', children })

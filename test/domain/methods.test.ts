@@ -6,7 +6,6 @@ import {
   getChargeCurrency,
   getLimits,
   isProviderName,
-  listCurrencies,
   PROVIDER_NAMES,
   PROVIDERS,
   type ProviderName,
@@ -15,6 +14,8 @@ import {
   USED_PROVIDER_NAMES,
   WAYS,
 } from '../../src/domain/methods.ts'
+import { listCurrencies } from '../../src/domain/partner/offering.ts'
+import { createTestOffering } from '../support/offering.ts'
 
 const EU = 'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK'
 const EU_AND_US = `${EU} US`
@@ -65,7 +66,7 @@ describe('The providers', () => {
 
   test.each(PROVIDER_NAMES)('%s has the promised limits', (provider) => {
     expect(limitsText(provider)).toBe(PROMISED[provider].limits)
-    expect(listCurrencies(provider)).toBe(PROVIDERS[provider].currencies)
+    expect(listCurrencies(createTestOffering(), provider)).toBe(PROVIDERS[provider].currencies)
   })
 
   test('crypto has the limits of the picker', () => {
@@ -75,7 +76,7 @@ describe('The providers', () => {
   })
 
   test('without a pin the currencies are those of all partners, each once', () => {
-    expect([...listCurrencies(null)].sort()).toEqual([...CURRENCIES].sort())
+    expect([...listCurrencies(createTestOffering(), null)].sort()).toEqual([...CURRENCIES].sort())
   })
 
   test('only UPI is charged in another currency than the price', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { COUNTRY_CODES } from '../../src/domain/countries.ts'
 import type { Currency } from '../../src/domain/currencies.ts'
-import { PROVIDER_NAMES, PROVIDERS, serves, WAYS } from '../../src/domain/methods.ts'
+import { PROVIDER_NAMES, PROVIDERS, type ProviderName, serves, WAYS } from '../../src/domain/methods.ts'
 import type { Money } from '../../src/domain/money.ts'
 import {
   checkLimits,
@@ -12,9 +12,17 @@ import {
   type RateTable,
   ratesNeeded,
 } from '../../src/domain/offers.ts'
+import { DRIVERS } from '../../src/domain/partner/drivers.ts'
+import { listCurrencies, type Offering } from '../../src/domain/partner/offering.ts'
+import { createTestOffering } from '../support/offering.ts'
 
 /** One EUR is 1.25 USD here, and one USD 80 INR, so that limits are whole amounts. */
 const RATES: RateTable = { USD: '1', EUR: '1.25', INR: '0.0125', GBP: '1.5', JPY: '0.008', AED: '0.25' }
+
+const WITH_USDC = createTestOffering({}, { crypto: true })
+
+const check = (amount: Money, provider: ProviderName | null, rates: RateTable) =>
+  checkLimits(amount, provider, { rates, offering: createTestOffering() })
 
 const money = (minor: string, currency: Currency): Money => ({ minor, currency })
 
@@ -25,6 +33,7 @@ const query = (changes: Partial<OfferQuery>): OfferQuery => ({
   country: null,
   rates: RATES,
   deviceWallet: null,
+  offering: createTestOffering(),
   ...changes,
 })
 
@@ -33,7 +42,7 @@ const listMethods = (changes: Partial<OfferQuery>): string[] =>
 
 describe('An unknown country', () => {
   test('an unknown country ranks the methods by the price’s currency: UPI is last for euros, and among the first for rupees', () => {
-    const methods = listMethods({ country: null, crypto: true })
+    const methods = listMethods({ country: null, offering: WITH_USDC })
     expect(methods.indexOf('local_partner/upi')).toBeGreaterThan(methods.indexOf('card_partner/card'))
     expect(methods.slice(-2)).toEqual(['local_partner/upi', 'local_partner/bank_transfer'])
     const rupees = listMethods({ country: null, amount: money('500000', 'INR') })
@@ -104,25 +113,25 @@ describe('Limits', () => {
   ] as const)(
     '$provider accepts $passes, equal to its limit, and refuses $fails',
     ({ provider, passes, fails, code }) => {
-      expect(checkLimits(passes, provider, RATES)).toEqual({ ok: true })
-      expect(checkLimits(fails, provider, RATES)).toMatchObject({ ok: false, code })
+      expect(check(passes, provider, RATES)).toEqual({ ok: true })
+      expect(check(fails, provider, RATES)).toMatchObject({ ok: false, code })
     },
   )
 
   test('a refused amount names the limit and the providers that would accept it', () => {
-    expect(checkLimits(money('1000', 'EUR'), 'local_partner', RATES)).toEqual({
+    expect(check(money('1000', 'EUR'), 'local_partner', RATES)).toEqual({
       ok: false,
       code: 'amount_too_small',
       limit: money('3000', 'USD'),
       alternatives: ['wallet_app', 'card_partner'],
     })
-    expect(checkLimits(money('1000', 'INR'), 'local_partner', RATES)).toMatchObject({ alternatives: [] })
+    expect(check(money('1000', 'INR'), 'local_partner', RATES)).toMatchObject({ alternatives: [] })
   })
 
   test('an alternative accepts the currency, and its own limits apply', () => {
-    expect(checkLimits(money('937', 'JPY'), 'wallet_app', RATES)).toMatchObject({ alternatives: [] })
-    expect(checkLimits(money('1000001', 'EUR'), 'wallet_app', RATES)).toMatchObject({ alternatives: [] })
-    expect(checkLimits(money('400001', 'EUR'), 'card_partner', RATES)).toMatchObject({ alternatives: ['wallet_app'] })
+    expect(check(money('937', 'JPY'), 'wallet_app', RATES)).toMatchObject({ alternatives: [] })
+    expect(check(money('1000001', 'EUR'), 'wallet_app', RATES)).toMatchObject({ alternatives: [] })
+    expect(check(money('400001', 'EUR'), 'card_partner', RATES)).toMatchObject({ alternatives: ['wallet_app'] })
   })
 
   test('limits that are shown in any currency have two digits, and an amount equal to one passes', () => {
@@ -138,8 +147,8 @@ describe('Limits', () => {
           const { minimum, maximum } = limitsIn(currency, provider, table)
           expect([minimum.currency, maximum.currency]).toEqual([currency, currency])
           expect(`${minimum.minor} ${maximum.minor}`).toMatch(/^\d{1,2}0* \d{1,2}0*$/)
-          expect(checkLimits(minimum, provider, table)).not.toMatchObject({ code: 'amount_too_small' })
-          expect(checkLimits(maximum, provider, table)).not.toMatchObject({ code: 'amount_too_large' })
+          expect(check(minimum, provider, table)).not.toMatchObject({ code: 'amount_too_small' })
+          expect(check(maximum, provider, table)).not.toMatchObject({ code: 'amount_too_large' })
         },
       ),
     )
@@ -147,12 +156,12 @@ describe('Limits', () => {
   })
 
   test('a limit in the currency of the amount is compared without a rate', () => {
-    expect(checkLimits(money('600', 'EUR'), 'wallet_app', {})).toEqual({ ok: true })
+    expect(check(money('600', 'EUR'), 'wallet_app', {})).toEqual({ ok: true })
   })
 
   test('a check names the rates that it needs, and a missing one is an error, not a pass', () => {
     expect(ratesNeeded('JPY').sort()).toStrictEqual(['EUR', 'INR', 'JPY', 'USD'])
-    expect(() => checkLimits(money('600', 'JPY'), 'wallet_app', { EUR: '1' })).toThrow('the rate of JPY is missing')
+    expect(() => check(money('600', 'JPY'), 'wallet_app', { EUR: '1' })).toThrow('the rate of JPY is missing')
   })
 })
 
@@ -279,19 +288,65 @@ test('every country code has a name', () => {
   expect(COUNTRY_CODES.filter((code) => names.of(code) === undefined)).toEqual([])
 })
 
+describe('Offers by driver', () => {
+  const razorpay = createTestOffering({ local_partner: 'razorpay' })
+  const stripe = createTestOffering({ wallet_app: 'stripe', card_partner: 'stripe' })
+
+  test('a method that the driver lacks is neither offered nor refused, also to an unknown country', () => {
+    for (const country of ['IN', 'BR', null]) {
+      const { offers, refused } = offersFor(query({ country, offering: razorpay }))
+      const local = [...offers, ...refused].filter(({ provider }) => provider === 'local_partner')
+      expect(local.map(({ method }) => method)).toEqual(['upi'])
+    }
+    const answer = offersFor(query({ provider: 'local_partner', offering: razorpay, country: 'IN' }))
+    expect(answer.pinned).toMatchObject({ method: 'upi', chargeCurrency: 'INR' })
+  })
+
+  test('a currency that the driver does not charge is refused, and others are offered', () => {
+    const inYen = query({ provider: 'wallet_app', amount: money('5000', 'JPY'), country: 'DE' })
+    expect(offersFor(inYen).pinned?.provider).toBe('wallet_app')
+    const answer = offersFor({ ...inYen, offering: stripe })
+    expect([answer.pinned, answer.pinnedRefused?.reason]).toEqual([null, 'currency'])
+    expect(offersFor({ ...inYen, amount: money('5000', 'EUR'), offering: stripe }).pinned?.provider).toBe('wallet_app')
+  })
+
+  test('an alternative is one whose driver charges the currency', () => {
+    const alternatives = (offering: Offering) =>
+      checkLimits(money('1000', 'CHF'), 'local_partner', { rates: { ...RATES, CHF: '1.25' }, offering })
+    expect(alternatives(createTestOffering())).toMatchObject({ alternatives: ['wallet_app', 'card_partner'] })
+    expect(alternatives(stripe)).toMatchObject({ alternatives: ['card_partner'] })
+  })
+
+  test('the currencies of a deployment are those of its drivers', () => {
+    expect(listCurrencies(stripe, 'wallet_app')).toEqual(['EUR', 'GBP', 'DKK', 'HUF', 'PLN', 'RON'])
+    expect(listCurrencies(stripe, null)).toContain('ISK')
+    expect(listCurrencies(stripe, null)).not.toContain('JPY')
+    expect(listCurrencies(createTestOffering(), null)).toContain('JPY')
+  })
+
+  test('no driver serves a method or a currency that its provider does not promise', () => {
+    for (const provider of PROVIDER_NAMES)
+      for (const driver of DRIVERS[provider]) {
+        const { methods, currencies } = createTestOffering({ [provider]: driver })[provider]
+        expect(methods.filter((method) => !PROVIDERS[provider].methods.includes(method))).toEqual([])
+        expect(currencies.filter((code) => !PROVIDERS[provider].currencies.includes(code))).toEqual([])
+        expect(Math.min(methods.length, currencies.length)).toBeGreaterThan(0)
+      }
+  })
+})
+
 describe('Offers of USDC', () => {
   const offered = (changes: Partial<OfferQuery>) =>
     offersFor(query(changes)).offers.some(({ provider }) => provider === 'crypto')
 
   test('USDC is offered everywhere if the deployment takes deposits, and nowhere otherwise', () => {
     for (const country of ['DE', 'US', 'BR', 'IN', null]) {
-      expect(offered({ country, crypto: true })).toBe(true)
-      expect(offered({ country, crypto: false })).toBe(false)
+      expect(offered({ country, offering: WITH_USDC })).toBe(true)
       expect(offered({ country })).toBe(false)
     }
   })
 
   test('USDC does not replace a pin without fallback', () => {
-    expect(offered({ provider: 'wallet_app', fallback: 'none', crypto: true })).toBe(false)
+    expect(offered({ provider: 'wallet_app', fallback: 'none', offering: WITH_USDC })).toBe(false)
   })
 })

@@ -5,6 +5,7 @@ import { createdPayment } from '../../src/domain/payment/new-payment.ts'
 import type { AttemptStatus } from '../../src/domain/payment/payment.ts'
 import type { Attempt, Payment, StoredSale } from '../../src/domain/payment/payment-object.ts'
 import type { Checkout, PartnerNames } from '../../src/web/checkout/checkout.ts'
+import { createTestOffering } from '../support/offering.ts'
 import { PLAIN_PLATFORM } from '../support/platforms.ts'
 
 /** Payments as the pages read them, without a database. */
@@ -165,7 +166,7 @@ export function aCheckout(changes: CheckoutChanges = {}): Checkout {
       country: country.code,
       rates,
       deviceWallet: null,
-      crypto: changes.crypto ?? false,
+      offering: createTestOffering({}, { crypto: changes.crypto ?? false }),
       down: Object.fromEntries((changes.down ?? []).map((provider) => [provider, '2026-11-20T12:00:30.000Z'])),
     }),
     country,

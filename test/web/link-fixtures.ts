@@ -2,6 +2,7 @@ import { aLink } from '../../scripts/test/new-link.ts'
 import { findBounds, type LinkStatus } from '../../src/domain/link/link.ts'
 import { offersFor } from '../../src/domain/offers.ts'
 import type { LinkView } from '../../src/web/links/link-page.tsx'
+import { createTestOffering } from '../support/offering.ts'
 import { PLAIN_PLATFORM } from '../support/platforms.ts'
 import { RATES } from './fixtures.ts'
 
@@ -42,7 +43,7 @@ export function aLinkView({ status = 'active', wrong = null, price, anonymous = 
     country: 'DE',
     rates: known.amount === null ? null : RATES,
     deviceWallet: null,
-    crypto: true,
+    offering: createTestOffering({}, { crypto: true }),
   })
   return {
     platform: PLAIN_PLATFORM,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { renderToString } from 'preact-render-to-string'
+import { listOffered } from '../../src/domain/partner/offering.ts'
 import { getAmounts } from '../../src/web/checkout/amounts.ts'
 import type { Checkout } from '../../src/web/checkout/checkout.ts'
 import { renderCheckout, renderReceipt } from '../../src/web/checkout/page.tsx'
@@ -12,6 +13,7 @@ import { wordsIn } from '../../src/web/messages/words.ts'
 import { renderPricing } from '../../src/web/pricing.tsx'
 import { getReceiptContent } from '../../src/web/receipt-pdf/content.ts'
 import { renderSiteProblem } from '../../src/web/site-problem.tsx'
+import { createTestOffering } from '../support/offering.ts'
 import { PLAIN_PLATFORM, PLATFORM } from '../support/platforms.ts'
 import {
   aCheckout,
@@ -298,7 +300,12 @@ test.each([
 })
 
 describe('The home page', () => {
-  const view = { testMode: false, publicUrl: 'https://pay.example', crypto: true, platform: PLATFORM }
+  const view = {
+    testMode: false,
+    publicUrl: 'https://pay.example',
+    ways: listOffered(createTestOffering({}, { crypto: true })),
+    platform: PLATFORM,
+  }
 
   test('the home page has the values, a call that works, and every method with its limits', () => {
     const html = renderHome(view)
@@ -323,13 +330,17 @@ describe('The home page', () => {
   })
 
   test('the home page names no USDC if it is off', () => {
-    const html = renderHome({ ...view, crypto: false })
+    const html = renderHome({ ...view, ways: listOffered(createTestOffering()) })
     for (const text of ['Everywhere', 'USDC anywhere']) expect([text, html.includes(text)]).toEqual([text, false])
   })
 })
 
 describe('The pricing page', () => {
-  const view = { platform: PLAIN_PLATFORM, feePercent: '4.5', crypto: true }
+  const view = {
+    platform: PLAIN_PLATFORM,
+    feePercent: '4.5',
+    ways: listOffered(createTestOffering({}, { crypto: true })),
+  }
 
   test('the pricing page has the fee, examples that add up, and the limits of each way to pay', () => {
     const html = renderPricing(view)
@@ -339,7 +350,9 @@ describe('The pricing page', () => {
 
   test('the pricing page shows no USDC as a way to pay if it is off', () => {
     expect(
-      [renderPricing(view), renderPricing({ ...view, crypto: false })].map((html) => html.includes('Everywhere')),
+      [renderPricing(view), renderPricing({ ...view, ways: listOffered(createTestOffering()) })].map((html) =>
+        html.includes('Everywhere'),
+      ),
     ).toEqual([true, false])
   })
 })

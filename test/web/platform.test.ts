@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { PROVIDERS } from '../../src/domain/methods.ts'
 import { listAddresses, type Platform } from '../../src/domain/platform.ts'
 import { renderCheckout, renderHandoff, renderReceipt } from '../../src/web/checkout/page.tsx'
 import { renderProblem } from '../../src/web/checkout/problem.tsx'
@@ -35,10 +36,12 @@ const frame = (platform: Platform) => ({
   otherModeUrl: null,
 })
 
+const WAYS = Object.values(PROVIDERS)
+
 /** One page of each kind, by its name. */
 const PAGES: Readonly<Record<string, (platform: Platform) => string>> = {
-  home: (platform) => renderHome({ platform, testMode: false, publicUrl: 'https://pay.example', crypto: true }),
-  pricing: (platform) => renderPricing({ platform, feePercent: '4.5', crypto: true }),
+  home: (platform) => renderHome({ platform, testMode: false, publicUrl: 'https://pay.example', ways: WAYS }),
+  pricing: (platform) => renderPricing({ platform, feePercent: '4.5', ways: WAYS }),
   'sign-in': (platform) =>
     renderSignIn(platform, { to: '/dashboard', passkeyOptions: null, problem: null, demo: false, email: '' }),
   dashboard: (platform) => renderForget({ frame: frame(platform), needed: [], errors: {} }),

@@ -2,18 +2,19 @@ import { type Currency, getDecimals, isCurrency } from '../../domain/currencies.
 import { getLimits, isProviderName, PROVIDER_NAMES, PROVIDERS, type ProviderName } from '../../domain/methods.ts'
 import { formatAmount, formatUsdc, groupedAmount, type Money } from '../../domain/money.ts'
 import { checkLimits, limitsIn } from '../../domain/offers.ts'
+import { listCurrencies } from '../../domain/partner/offering.ts'
 import { type PriceRates, quotePrice } from '../../domain/payment/price.ts'
 import { readTypedAmount } from '../../domain/typed-amount.ts'
 import type { Hint, LinkDraft } from '../../web/links/link-draft.ts'
-import { type RateBook, readRates } from '../routes/prices.ts'
+import { type PriceDeps, readRates } from '../routes/prices.ts'
 
 /** The limits, the reason why the amount cannot be charged, or what the merchant receives. */
-export async function createAmountHint(rates: RateBook, draft: LinkDraft): Promise<Hint> {
+export async function createAmountHint({ rates, offering }: PriceDeps, draft: LinkDraft): Promise<Hint> {
   const { kind, currency } = draft
   const provider = isProviderName(draft.provider) ? draft.provider : null
   if (!isCurrency(currency)) return problem('Choose a currency.')
-  if (provider !== null && !PROVIDERS[provider].currencies.includes(currency))
-    return problem(`${PROVIDERS[provider].label} does not accept ${currency}.`)
+  if (!listCurrencies(offering, provider).includes(currency))
+    return problem(`${provider === null ? 'This deployment' : PROVIDERS[provider].label} does not accept ${currency}.`)
   const typed = (kind === 'open' ? [draft.min_amount, draft.max_amount] : [draft.amount]).filter(
     (written) => written.trim() !== '',
   )
@@ -22,7 +23,7 @@ export async function createAmountHint(rates: RateBook, draft: LinkDraft): Promi
   const now = await readRates(rates, currency).catch(() => null)
   const read = kind === 'open' ? null : readTypedAmount(draft.amount, currency)
   if (read?.ok !== true || now === null) return quiet(limitsText(currency, provider, now))
-  const answer = quotePrice({ text: formatAmount(read.money), currency, provider, rates: now })
+  const answer = quotePrice({ text: formatAmount(read.money), currency, provider, offering, rates: now })
   if (!answer.ok && 'limit' in answer.refusal) {
     const isLeast = answer.refusal.code === 'amount_too_small'
     const { minimum, maximum } = limitsIn(currency, provider, now.table)
@@ -30,7 +31,7 @@ export async function createAmountHint(rates: RateBook, draft: LinkDraft): Promi
   }
   if (!answer.ok) return problem('This amount cannot be charged.')
   const arrives = `You receive about ${formatUsdc(answer.price.usdc.net).slice(0, -4)} USDC after our fee.`
-  const without = provider === null ? notTaking(answer.price.amount, now) : ''
+  const without = provider === null ? notTaking(answer.price.amount, { ...now, offering }) : ''
   return quiet(`${arrives}${without}`)
 }
 
@@ -70,10 +71,10 @@ function limitsText(currency: Currency, provider: ProviderName | null, now: Pric
   return `${who} ${text(minimum)} to ${text(maximum)}.`
 }
 
-function notTaking(amount: Money, { table }: PriceRates): string {
+function notTaking(amount: Money, { table, offering }: PriceRates & Pick<PriceDeps, 'offering'>): string {
   const refused = PROVIDER_NAMES.flatMap((name) => {
-    const { label, currencies } = PROVIDERS[name]
-    const check = currencies.includes(amount.currency) ? checkLimits(amount, name, table) : null
+    const { label, currencies } = offering[name]
+    const check = currencies.includes(amount.currency) ? checkLimits(amount, name, { rates: table, offering }) : null
     if (check === null || check.ok) return []
     const { minimum, maximum } = limitsIn(amount.currency, name, table)
     return check.code === 'amount_too_small'

@@ -11,7 +11,7 @@ import {
 } from '../routes/v1/fields.ts'
 import { since } from '../routes/v1/lists.ts'
 import { extendJsonSchema } from '../routes/v1/patterns.ts'
-import { ALWAYS, hasTooManyDecimals, isTaken, metadata, NOT_TAKEN, url } from '../routes/v1/payments/payment-schemas.ts'
+import { ALWAYS, hasTooManyDecimals, metadata, url } from '../routes/v1/payments/payment-schemas.ts'
 
 /** The fields of a link. The API and the forms read them by the same rules. */
 
@@ -64,7 +64,6 @@ export const createLinkBody = AMOUNTS.reduce(
       error: ({ input }) => decimalsAllowed((input as { currency: z.output<typeof currencyCode> }).currency),
     }),
   linkFields
-    .refine(({ provider, currency }) => isTaken(provider, currency), NOT_TAKEN)
     .refine(({ amount, min_amount, max_amount }) => amount === undefined || (min_amount ?? max_amount) === undefined, {
       ...ALWAYS,
       path: ['amount'],

@@ -3,12 +3,11 @@ import type { NewLink } from '../../db/links/links.ts'
 import type { CreatedVia, LinkPrice } from '../../domain/link/link.ts'
 import { compareAt, type Money } from '../../domain/money.ts'
 import { Problem, refuseField } from '../http/problems.ts'
-import { type RateBook, requirePrice } from '../routes/prices.ts'
+import { type PriceDeps, requireCurrency, requirePrice } from '../routes/prices.ts'
 import { refuseLocalUrl } from '../routes/v1/payments/payment-create.ts'
 import type { CreateLinkBody } from './link-fields.ts'
 
-export type LinkMakerDeps = {
-  readonly rates: RateBook
+export type LinkMakerDeps = PriceDeps & {
   readonly clock: () => number
   readonly newLinkId: () => string
 }
@@ -47,13 +46,14 @@ export function requireFuture(time: string | null | undefined, now: number): voi
 }
 
 /** The amount that a buyer enters is checked again. */
-async function readLinkPrice({ rates }: LinkMakerDeps, body: CreateLinkBody): Promise<LinkPrice> {
-  const { currency } = body
+async function readLinkPrice(deps: LinkMakerDeps, body: CreateLinkBody): Promise<LinkPrice> {
+  const { currency, provider = null } = body
+  requireCurrency({ currency, provider, offering: deps.offering })
   const read = async (field: 'amount' | 'min_amount' | 'max_amount'): Promise<Money | null> => {
     const text = body[field]
     if (text === undefined) return null
-    const question = { text, currency, provider: body.provider ?? null }
-    return (await requirePrice(rates, question).catch((problem) => rethrowFor(field, problem))).amount
+    return (await requirePrice(deps, { text, currency, provider }).catch((problem) => rethrowFor(field, problem)))
+      .amount
   }
   const price = { currency, amount: await read('amount'), min: await read('min_amount'), max: await read('max_amount') }
   if (price.min !== null && price.max !== null && compareAt(price.min, price.max, { a: '1', b: '1' }) > 0)

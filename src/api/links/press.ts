@@ -14,13 +14,13 @@ import type { PaymentWorkflows } from '../../temporal/payments.ts'
 import type { WrongAmount } from '../../web/links/link-page.tsx'
 import { type Claim, createClaim, readReplay } from '../http/idempotency.ts'
 import type { OpenPayments } from '../limits/open-payments.ts'
-import { type RateBook, readRates } from '../routes/prices.ts'
+import { type PriceDeps, readRates } from '../routes/prices.ts'
 import { type DraftDeps, draftPayment, type StartDeps, startWorkflows } from '../routes/v1/payments/draft.ts'
 
 export type PressDeps = DraftDeps &
-  StartDeps & {
+  StartDeps &
+  PriceDeps & {
     readonly db: Db
-    readonly rates: RateBook
     readonly publicUrl: string
     readonly openPayments: OpenPayments
     readonly workflows: Pick<PaymentWorkflows, 'start' | 'signalRowChanged'>
@@ -155,9 +155,9 @@ function readAmount({ price }: PaymentLink, written: string): Money | PressAnswe
     : { kind: 'amount', why: 'format', amount: null }
 }
 
-async function priceFor({ rates }: PressDeps, link: PaymentLink, text: string): Promise<Price | PressAnswer> {
+async function priceFor({ rates, offering }: PressDeps, link: PaymentLink, text: string): Promise<Price | PressAnswer> {
   const { currency, min, max } = link.price
-  const question = { text, currency, provider: link.provider }
+  const question = { text, currency, provider: link.provider, offering }
   const hopeless = whyUnpriceable(question)
   if (hopeless !== null) return { kind: 'amount', why: 'format', amount: null }
   const now = await readRates(rates, currency).catch(() => null)

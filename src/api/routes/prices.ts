@@ -1,7 +1,8 @@
 import type { Currency } from '../../domain/currencies.ts'
-import type { ProviderName } from '../../domain/methods.ts'
+import { PROVIDER_NAMES, type ProviderName } from '../../domain/methods.ts'
 import { formatAmount } from '../../domain/money.ts'
 import { limitsIn, type RateTable, ratesNeeded } from '../../domain/offers.ts'
+import { listCurrencies, type Offering } from '../../domain/partner/offering.ts'
 import {
   type Price,
   type PriceQuestion,
@@ -11,7 +12,7 @@ import {
   whyUnpriceable,
 } from '../../domain/payment/price.ts'
 import { Problem, refuseField } from '../http/problems.ts'
-import { currenciesAllowed, decimalsAllowed } from './v1/fields.ts'
+import { decimalsAllowed } from './v1/fields.ts'
 
 /** USDC for one major unit. */
 export type RateBook = { current(currency: Currency): Promise<{ readonly rate: string; readonly source: string }> }
@@ -19,14 +20,35 @@ export type RateBook = { current(currency: Currency): Promise<{ readonly rate: s
 /** Milliseconds. The rate that counts is locked when the money arrives. */
 export const QUOTE_MS = 15 * 60_000
 
-/** Throws a Problem outside the limits, or without a current rate. */
-export async function requirePrice(rates: RateBook, question: Omit<PriceQuestion, 'rates'>): Promise<Price> {
+export type PriceDeps = { readonly rates: RateBook; readonly offering: Offering }
+
+/** Throws a Problem outside the limits, in a currency that is not charged here, or without a current rate. */
+export async function requirePrice(
+  { rates, offering }: PriceDeps,
+  asked: Omit<PriceQuestion, 'rates' | 'offering'>,
+): Promise<Price> {
+  const question = { ...asked, offering }
   const hopeless = whyUnpriceable(question)
   if (hopeless !== null) throw toProblem(hopeless, question)
   const now = await readRates(rates, question.currency)
   const answer = quotePrice({ ...question, rates: now })
   if (answer.ok) return answer.price
   throw toProblem(answer.refusal, { ...question, table: now.table })
+}
+
+type Charged = Pick<PriceQuestion, 'currency' | 'provider' | 'offering'>
+
+/** Throws a Problem that names the currencies in which the provider, or any of them, charges here. */
+export function requireCurrency(charged: Charged): void {
+  const { currency, provider, offering } = charged
+  if (!listCurrencies(offering, provider).includes(currency)) throw currencyProblem(charged)
+}
+
+function currencyProblem({ currency, provider, offering }: Charged): Problem {
+  const others = PROVIDER_NAMES.filter((name) => name !== provider && offering[name].currencies.includes(currency))
+  const allowed = `must be a currency that ${provider ?? 'a provider'} takes: ${listCurrencies(offering, provider).join(', ')}`
+  const instead = others.length === 0 ? '' : ` ${others.join(' and ')} would take ${currency}.`
+  return new Problem('currency_not_supported', `currency: ${allowed}.${instead}`, { param: 'currency' })
 }
 
 export async function readRates(rates: RateBook, currency: Currency): Promise<PriceRates> {
@@ -49,12 +71,12 @@ async function currentRate(rates: RateBook, currency: Currency): ReturnType<Rate
   }
 }
 
-type Asked = { readonly currency: Currency; readonly provider: ProviderName | null; readonly table?: RateTable }
+type Asked = Charged & { readonly table?: RateTable }
 
-function toProblem(refusal: PriceRefusal, { currency, provider, table = {} }: Asked): Problem {
+function toProblem(refusal: PriceRefusal, asked: Asked): Problem {
+  const { currency, provider, table = {} } = asked
   if (refusal.code === 'amount') return amountProblem(refusal.problem, currency)
-  if (refusal.code === 'currency_not_supported')
-    return new Problem('currency_not_supported', `currency: ${currenciesAllowed(provider)}.`, { param: 'currency' })
+  if (refusal.code === 'currency_not_supported') return currencyProblem(asked)
   return limitProblem(refusal, provider, table)
 }
 

@@ -1,6 +1,7 @@
 import { Router } from 'express'
 import type { IdKind } from '../../domain/ids.ts'
 import { FEE_PERCENT } from '../../domain/money.ts'
+import { listOffered } from '../../domain/partner/offering.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { ASSETS, findAsset } from '../../web/assets.ts'
 import { renderHome } from '../../web/home.tsx'
@@ -85,14 +86,18 @@ export function createSiteRouter(deps: SiteDeps): Router {
   return router
 }
 
-const homeView = ({ db, publicUrl, crypto, platform }: SiteDeps) => ({
+const homeView = ({ db, publicUrl, offering, platform }: SiteDeps) => ({
   testMode: !db.livemode,
   publicUrl,
-  crypto,
+  ways: listOffered(offering),
   platform,
 })
 
-const pricingView = ({ crypto, platform }: SiteDeps) => ({ platform, feePercent: FEE_PERCENT, crypto })
+const pricingView = ({ offering, platform }: SiteDeps) => ({
+  platform,
+  feePercent: FEE_PERCENT,
+  ways: listOffered(offering),
+})
 
 function siteDeps(deps: SiteDeps) {
   const { newId } = deps

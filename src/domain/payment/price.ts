@@ -1,7 +1,8 @@
 import type { Currency } from '../currencies.ts'
-import { listCurrencies, type ProviderName } from '../methods.ts'
+import type { ProviderName } from '../methods.ts'
 import { type AmountProblem, convertToMicroUsdc, type MicroUsdc, type Money, parseAmount, splitFee } from '../money.ts'
 import { checkLimits, type LimitCheck, type RateTable } from '../offers.ts'
+import { listCurrencies, type Offering } from '../partner/offering.ts'
 
 export type PriceQuestion = {
   /** Major units, as the merchant wrote them. */
@@ -9,6 +10,7 @@ export type PriceQuestion = {
   readonly currency: Currency
   /** The pinned provider; null: the buyer picks. */
   readonly provider: ProviderName | null
+  readonly offering: Offering
   /** The present rates: every currency that `ratesNeeded` names, and the source of the rate of `currency`. */
   readonly rates: PriceRates
 }
@@ -40,10 +42,10 @@ export function whyUnpriceable(question: Unrated): PriceRefusal | null {
   return 'refusal' in read ? read.refusal : null
 }
 
-function readAmount({ text, currency, provider }: Unrated): { amount: Money } | { refusal: PriceRefusal } {
+function readAmount({ text, currency, provider, offering }: Unrated): { amount: Money } | { refusal: PriceRefusal } {
   const parsed = parseAmount(text, currency)
   if (!parsed.ok) return { refusal: { code: 'amount', problem: parsed.problem } }
-  if (!listCurrencies(provider).includes(currency)) return { refusal: { code: 'currency_not_supported' } }
+  if (!listCurrencies(offering, provider).includes(currency)) return { refusal: { code: 'currency_not_supported' } }
   return { amount: parsed.money }
 }
 
@@ -51,7 +53,7 @@ export function quotePrice({ rates, ...question }: PriceQuestion): PriceAnswer {
   const read = readAmount(question)
   if ('refusal' in read) return { ok: false, refusal: read.refusal }
   const { amount } = read
-  const limits = checkLimits(amount, question.provider, rates.table)
+  const limits = checkLimits(amount, question.provider, { rates: rates.table, offering: question.offering })
   if (!limits.ok) return { ok: false, refusal: { ...limits, amount } }
   const usdc = splitFee(convertToMicroUsdc(amount, rates.rate))
   return { ok: true, price: { amount, rate: rates.rate, rateSource: rates.source, usdc } }

@@ -1,4 +1,5 @@
 import { hasAbility } from '../../domain/account/roles.ts'
+import type { Currency } from '../../domain/currencies.ts'
 import { Curl, curlText } from '../kit/curl.tsx'
 import { ErrorSummary, Field, type FormErrors } from '../kit/field.tsx'
 import { FormEnd, PostForm } from '../kit/form.tsx'
@@ -19,6 +20,7 @@ export type PaymentDraft = {
 export type NewPaymentView = {
   readonly frame: Frame
   readonly draft: PaymentDraft
+  readonly currencies: readonly Currency[]
   readonly errors: FormErrors
   /** The idempotency key of the form, so that a form that is sent again creates no second payment. */
   readonly once: string
@@ -37,7 +39,15 @@ export function NewPayment({ frame: { role } }: { frame: Frame }) {
   )
 }
 
-export function renderNewPayment({ frame, draft, errors, once, hasWallet, publicUrl }: NewPaymentView): string {
+export function renderNewPayment({
+  frame,
+  draft,
+  currencies,
+  errors,
+  once,
+  hasWallet,
+  publicUrl,
+}: NewPaymentView): string {
   const body = { amount: '49.90', currency: 'EUR', description: 'Order 1001' }
   return renderFramed({
     frame,
@@ -65,7 +75,7 @@ export function renderNewPayment({ frame, draft, errors, once, hasWallet, public
               </Field>
             </div>
             <div class="short">
-              <CurrencyField currency={draft.currency} errors={errors} />
+              <CurrencyField currency={draft.currency} currencies={currencies} errors={errors} />
             </div>
           </div>
           <Field name="description" label="Description" hint="The buyer sees it." optional errors={errors}>

@@ -24,6 +24,7 @@ import type { OpenAttemptAnswer, OpenAttemptRequest } from '../../../src/domain/
 import { newId } from '../../../src/ids.ts'
 import { type Change, changeLockedPayment, changePayment } from '../../../src/payments/change-payment.ts'
 import type { PaymentDraft } from '../../../src/payments/payment-draft.ts'
+import { createTestOffering } from '../../support/offering.ts'
 import { PLAIN_PLATFORM } from '../../support/platforms.ts'
 import { PARTNERS, RATES } from '../../web/fixtures.ts'
 
@@ -66,7 +67,7 @@ export async function createCheckoutFixture(changes: Partial<CheckoutDeps> = {})
     newAttemptId: () => newId('attempt'),
     clock: Date.now,
     countryHeader: 'x-country',
-    crypto: false,
+    offering: createTestOffering(),
     down: () => ({}),
     simulating: null,
     platform: PLAIN_PLATFORM,

@@ -15,6 +15,7 @@ import { MAX_ATTEMPTS } from '../../../src/domain/payment/requests.ts'
 import { transferLink } from '../../../src/domain/settlement/deposit.ts'
 import { newId } from '../../../src/ids.ts'
 import { browse } from '../../support/browse.ts'
+import { createTestOffering } from '../../support/offering.ts'
 import { type CheckoutFixture, createCheckoutFixture, movePayment } from './checkout-fixture.ts'
 import { countriesFile } from './countries-file.ts'
 
@@ -621,7 +622,7 @@ describe('Continue', () => {
     expect((await get(`${path}?step=pick`, 'DE')).text).not.toContain('USDC')
     await post(`${path}/continue`, usdc).expect(303)
     expect(fixture.asked).toEqual([])
-    const taking = await createCheckoutFixture({ crypto: true })
+    const taking = await createCheckoutFixture({ offering: createTestOffering({}, { crypto: true }) })
     try {
       const created = await taking.create({ provider: null })
       const picker = await browse(taking.url).get(`${created.path}?step=pick`).set('x-country', 'DE')

@@ -2,12 +2,14 @@ import { describe, expect, test } from '@jest/globals'
 import type { Currency } from '../../../src/domain/currencies.ts'
 import type { ProviderName } from '../../../src/domain/methods.ts'
 import { quotePrice, whyUnpriceable } from '../../../src/domain/payment/price.ts'
+import { createTestOffering } from '../../support/offering.ts'
 
 const table = { USD: '1', EUR: '1.25', INR: '0.0125', JPY: '0.008' } as const
 const question = (text: string, currency: Currency, provider: ProviderName | null = null) => ({
   text,
   currency,
   provider,
+  offering: createTestOffering(),
 })
 const price = (text: string, currency: Currency, provider: ProviderName | null = null) =>
   quotePrice({ ...question(text, currency, provider), rates: { table, rate: '1.25', source: 'market' } })

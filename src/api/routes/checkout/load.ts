@@ -3,6 +3,7 @@ import type { Queryable } from '../../../db/db.ts'
 import { readCheckout, type StoredCheckout } from '../../../db/payments/checkouts.ts'
 import type { MicroUsdc } from '../../../domain/money.ts'
 import { type DownPartners, offersFor, type RateTable } from '../../../domain/offers.ts'
+import type { Offering } from '../../../domain/partner/offering.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
 import { checkoutUrl, type Payment } from '../../../domain/payment/payment-object.ts'
 import type { Platform } from '../../../domain/platform.ts'
@@ -22,7 +23,7 @@ export type LoadDeps = CountryDeps & {
   readonly publicUrl: string
   /** Unix milliseconds. */
   readonly clock: () => number
-  readonly crypto: boolean
+  readonly offering: Offering
   readonly down: () => DownPartners
   readonly partners: PartnerNames
   /** Null except with `npm start`. */
@@ -61,7 +62,7 @@ async function toCheckout(deps: LoadDeps, request: Request, found: StoredCheckou
     fallback: payment.fallback,
     country: country.code,
     rates,
-    crypto: deps.crypto,
+    offering: deps.offering,
     // As if the partner had been down all the time, so that the timeline notes it once.
     down: { ...deps.down(), ...(played?.down && { [played.down]: payment.createdAt }) },
     deviceWallet: played?.device === 'desktop' ? false : hasDeviceWallet(request.get('user-agent')),

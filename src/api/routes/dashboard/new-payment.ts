@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { readWallet } from '../../../db/merchants/wallets.ts'
+import { listCurrencies } from '../../../domain/partner/offering.ts'
 import { type PaymentDraft, renderNewPayment } from '../../../web/dashboard/new-payment.tsx'
 import { catchRefusal, Problem } from '../../http/problems.ts'
 import { toFieldErrors } from '../../http/validation.ts'
@@ -29,7 +30,9 @@ export function newPaymentPages(deps: PaymentCreateDeps): Page[] {
     { draft, errors }: { draft: PaymentDraft; errors: Readonly<Record<string, string>> },
   ): Promise<string> => {
     const hasWallet = (await readWallet(db, tenant)) !== null
-    return renderNewPayment({ frame, draft, errors, once: randomUUID(), hasWallet, publicUrl: deps.publicUrl })
+    const currencies = listCurrencies(deps.offering, null)
+    const { publicUrl } = deps
+    return renderNewPayment({ frame, draft, currencies, errors, once: randomUUID(), hasWallet, publicUrl })
   }
   return [
     definePage({

@@ -3,6 +3,7 @@ import type { Queryable } from '../../../db/db.ts'
 import { readShop } from '../../../db/merchants/merchants.ts'
 import { findBounds, linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
 import { type DownPartners, type Offer, offersFor } from '../../../domain/offers.ts'
+import type { Offering } from '../../../domain/partner/offering.ts'
 import type { Platform } from '../../../domain/platform.ts'
 import type { LinkView } from '../../../web/links/link-page.tsx'
 import { hasDeviceWallet } from '../buyer.ts'
@@ -12,7 +13,7 @@ export type LinkViewDeps = {
   readonly platform: Platform
   readonly db: Queryable
   readonly rates: RateBook
-  readonly crypto: boolean
+  readonly offering: Offering
   readonly down: () => DownPartners
   readonly publicUrl: string
   readonly clock: () => number
@@ -57,7 +58,7 @@ export async function boundsNow(
 
 /** If the buyer decides the amount, no way to pay is refused because of it. */
 export async function findLinkOffers(
-  { rates, crypto, down }: Pick<LinkViewDeps, 'rates' | 'crypto' | 'down'>,
+  { rates, offering, down }: Pick<LinkViewDeps, 'rates' | 'offering' | 'down'>,
   { price, provider }: Pick<PaymentLink, 'price' | 'provider'>,
   { country, userAgent }: Buyer,
 ): Promise<readonly Offer[]> {
@@ -68,7 +69,7 @@ export async function findLinkOffers(
     fallback: 'picker',
     country,
     rates: now?.table ?? null,
-    crypto,
+    offering,
     down: down(),
     deviceWallet: hasDeviceWallet(userAgent),
   })

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import express, { type Request, type Response, Router } from 'express'
 import { z } from 'zod'
 import { linkUrl } from '../../../domain/link/link.ts'
+import { listCurrencies } from '../../../domain/partner/offering.ts'
 import type { Logger } from '../../../runtime/log.ts'
 import type { LinkDraft } from '../../../web/links/link-draft.ts'
 import { renderMade } from '../../../web/links/maker/made-page.tsx'
@@ -55,13 +56,15 @@ type Filled = { readonly draft: LinkDraft; readonly errors: Readonly<Record<stri
 async function show(deps: MakerDeps, response: Response, { draft, errors }: Filled): Promise<void> {
   const hints = await hintsFor(deps, draft)
   const once = randomBytes(16).toString('base64url')
-  const page = renderMaker({ platform: deps.platform, draft, errors, hints, once, testMode: !deps.db.livemode })
+  const currencies = listCurrencies(deps.offering, null)
+  const { platform, db } = deps
+  const page = renderMaker({ platform, draft, currencies, errors, hints, once, testMode: !db.livemode })
   response.set(FRAMING_HEADERS).status(Object.keys(errors).length === 0 ? 200 : 400)
   response.type('html').send(page)
 }
 
 async function hintsFor(deps: MakerDeps, draft: LinkDraft): Promise<Hints> {
-  return { amount: await createAmountHint(deps.rates, draft), wallet: await hintOfWallet(deps, draft.wallet.trim()) }
+  return { amount: await createAmountHint(deps, draft), wallet: await hintOfWallet(deps, draft.wallet.trim()) }
 }
 
 async function hintOfWallet(deps: MakerDeps, text: string): Promise<Hints['wallet']> {

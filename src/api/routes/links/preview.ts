@@ -4,7 +4,7 @@ import { wordsIn } from '../../../web/messages/words.ts'
 import { buyerCountry, buyerLocale, type CountryDeps } from '../buyer.ts'
 import { boundsNow, findLinkOffers, type LinkViewDeps } from './link-view.ts'
 
-export type PreviewDeps = Pick<LinkViewDeps, 'platform' | 'rates' | 'crypto' | 'down'> & CountryDeps
+export type PreviewDeps = Pick<LinkViewDeps, 'platform' | 'rates' | 'offering' | 'down'> & CountryDeps
 
 /** Nothing in the preview can be pressed. */
 export async function renderPreview(

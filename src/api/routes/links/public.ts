@@ -30,7 +30,6 @@ import { ownPlace, placeCookie } from './own-place.ts'
 export type PublicLinkDeps = PressDeps &
   CountryDeps & {
     readonly limits: Pick<RequestLimits, 'countPress' | 'countForm'>
-    readonly crypto: boolean
     readonly down: LinkViewDeps['down']
     readonly platform: LinkViewDeps['platform']
     readonly log: Logger

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { readEmail } from '../../../domain/account/email.ts'
 import { CURRENCIES, type Currency, getDecimals, isCurrency } from '../../../domain/currencies.ts'
-import { listCurrencies, type ProviderName } from '../../../domain/methods.ts'
 import { parseAmount } from '../../../domain/money.ts'
 import { isSafeText, isVisible, storedReference, storedText } from '../../../domain/text.ts'
 import { AMOUNT, textPattern } from './patterns.ts'
@@ -111,11 +110,6 @@ function amountProblem(decimal: string, isNumber: boolean): string | null {
 export function decimalsAllowed(code: Currency): string {
   const decimals = getDecimals(code)
   return decimals === 0 ? `must have no decimals in ${code}` : `must have at most ${decimals} decimals in ${code}`
-}
-
-/** Null means any provider. */
-export function currenciesAllowed(provider: ProviderName | null): string {
-  return `must be a currency that ${provider ?? 'a provider'} takes: ${listCurrencies(provider).join(', ')}`
 }
 
 /** Any text: a malformed id gets the same 404 as an unknown one. */

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { getDecimals } from '../../../domain/currencies.ts'
-import { PROVIDERS, type Provider, USED_PROVIDER_NAMES } from '../../../domain/methods.ts'
+import { type Provider, USED_PROVIDER_NAMES } from '../../../domain/methods.ts'
 import { formatAmount, type Money } from '../../../domain/money.ts'
+import { listOffered, type Offering } from '../../../domain/partner/offering.ts'
 import { PROVIDER } from '../../document/examples.ts'
 import { defineOperation } from '../../operation.ts'
 import { listAnswer, listSchema } from './lists.ts'
@@ -32,14 +33,8 @@ export const listProviders = defineOperation({
   summary: 'List the providers with their limits, currencies and regions',
   scope: 'payments:read',
   answers: { 200: listSchema(providerObject) },
-  handle: async (_call, { crypto }: { readonly crypto: boolean }) => {
-    // `crypto` is listed only if buyers can pay in USDC.
-    const names = USED_PROVIDER_NAMES.filter((name) => name !== 'crypto' || crypto)
-    return listAnswer(
-      names.map((name) => render(PROVIDERS[name])),
-      false,
-    )
-  },
+  handle: async (_call, { offering }: { readonly offering: Offering }) =>
+    listAnswer(listOffered(offering).map(render), false),
 })
 
 function render(provider: Provider): z.input<typeof providerObject> {

@@ -11,6 +11,7 @@ import {
   splitFee,
 } from '../../../domain/money.ts'
 import { type DownPartners, type Offer, offersFor, REFUSAL_REASONS, type Refusal } from '../../../domain/offers.ts'
+import type { Offering } from '../../../domain/partner/offering.ts'
 import { QUOTE, ROUTE_PREVIEW } from '../../document/examples.ts'
 import { defineOperation } from '../../operation.ts'
 import { amountProblem, QUOTE_MS, type RateBook, readRates, requirePrice } from '../prices.ts'
@@ -19,7 +20,7 @@ import { extendJsonSchema } from './patterns.ts'
 
 export type QuoteDeps = {
   readonly rates: RateBook
-  readonly crypto: boolean
+  readonly offering: Offering
   readonly down: () => DownPartners
   readonly clock: () => number
 }
@@ -93,9 +94,9 @@ export const readQuote = defineOperation({
   answers: { 200: quoteObject },
   problems: ['amount_too_small', 'amount_too_large', 'currency_not_supported'],
   example: { query: { amount: '49.99', currency: 'EUR', provider: 'wallet_app' } },
-  handle: async ({ query }, { rates, clock }: QuoteDeps) => {
+  handle: async ({ query }, { rates, offering, clock }: QuoteDeps) => {
     const provider = query.provider ?? null
-    const price = await requirePrice(rates, { text: query.amount, currency: query.currency, provider })
+    const price = await requirePrice({ rates, offering }, { text: query.amount, currency: query.currency, provider })
     const { amount, rate, rateSource, usdc } = price
     return {
       status: 200,
@@ -127,7 +128,7 @@ export const previewRoutes = defineOperation({
   answers: { 200: previewObject },
   problems: ['currency_not_supported'],
   example: { body: { amount: 49.99, currency: 'EUR', country: 'DE' } },
-  handle: async ({ body }, { rates, crypto, down }: QuoteDeps) => {
+  handle: async ({ body }, { rates, offering, down }: QuoteDeps) => {
     const amount = read(body.amount, body.currency)
     const { table, rate } = await readRates(rates, amount.currency)
     const { pinned, pinnedRefused, offers, refused } = offersFor({
@@ -137,7 +138,7 @@ export const previewRoutes = defineOperation({
       country: body.country ?? null,
       rates: table,
       deviceWallet: body.device_wallet ?? null,
-      crypto,
+      offering,
       down: down(),
     })
     const { net } = splitFee(convertToMicroUsdc(amount, rate))

@@ -1,3 +1,4 @@
+import type { Currency } from '../../../domain/currencies.ts'
 import type { PaymentLink } from '../../../domain/link/link.ts'
 import { Curl, curlText } from '../../kit/curl.tsx'
 import { ErrorSummary, type FormErrors } from '../../kit/field.tsx'
@@ -12,6 +13,7 @@ import { WalletNeeded } from '../wallet-needed.tsx'
 export type NewLinkView = {
   readonly frame: Frame
   readonly draft: LinkDraft
+  readonly currencies: readonly Currency[]
   readonly errors: FormErrors
   readonly hint: Hint
   /** Identifies the form, so that a form that is sent again creates no second link. */
@@ -24,7 +26,8 @@ export type NewLinkView = {
 const back = { href: '/dashboard/links', name: 'Payment links' }
 const PREVIEW = '/dashboard/links/preview'
 
-export function renderNewLink({ frame, draft, errors, hint, once, hasWallet, publicUrl }: NewLinkView): string {
+export function renderNewLink({ frame, hasWallet, once, publicUrl, ...form }: NewLinkView): string {
+  const { draft, errors } = form
   const body = { title: 'October tasting box', amount: '64.00', currency: 'EUR' }
   return renderFramed({
     frame,
@@ -44,7 +47,7 @@ export function renderNewLink({ frame, draft, errors, hint, once, hasWallet, pub
           >
             <ErrorSummary errors={errors} />
             <About draft={draft} errors={errors} />
-            <HowMuch draft={draft} errors={errors} hint={hint} />
+            <HowMuch {...form} />
             <HowPaid draft={draft} errors={errors} />
             <More draft={draft} errors={errors} />
             <FormEnd back="/dashboard/links">Create link</FormEnd>

@@ -1,16 +1,15 @@
-import { listCurrencies, PROVIDER_NAMES, PROVIDERS } from '../../../domain/methods.ts'
+import type { Currency } from '../../../domain/currencies.ts'
+import { PROVIDER_NAMES, PROVIDERS } from '../../../domain/methods.ts'
 import { groupedAmount } from '../../../domain/money.ts'
 import { Field, type FormErrors } from '../../kit/field.tsx'
 import { Fold } from '../../kit/fold.tsx'
 import type { Hint, LinkDraft } from '../link-draft.ts'
 
-type FieldsProps = {
-  readonly draft: LinkDraft
-  readonly errors: FormErrors
-  readonly hint: Hint
-}
+type FieldsProps = { readonly draft: LinkDraft; readonly errors: FormErrors }
 
-export function About({ draft, errors }: Omit<FieldsProps, 'hint'>) {
+type HowMuchProps = FieldsProps & { readonly currencies: readonly Currency[]; readonly hint: Hint }
+
+export function About({ draft, errors }: FieldsProps) {
   return (
     <fieldset>
       <legend>What is it for?</legend>
@@ -25,7 +24,7 @@ export function About({ draft, errors }: Omit<FieldsProps, 'hint'>) {
 }
 
 /** Shows the fields of the chosen kind. Browsers without `:has()` show the fields of both. */
-export function HowMuch({ draft, errors, hint }: FieldsProps) {
+export function HowMuch({ draft, currencies, errors, hint }: HowMuchProps) {
   const { kind } = draft
   return (
     <fieldset>
@@ -51,7 +50,7 @@ export function HowMuch({ draft, errors, hint }: FieldsProps) {
           <MoneyField name="max_amount" label="At most" optional draft={draft} errors={errors} />
         </div>
         <div class="short">
-          <CurrencyField currency={draft.currency} errors={errors} />
+          <CurrencyField currency={draft.currency} currencies={currencies} errors={errors} />
         </div>
       </div>
       <LiveHint name="amount" hint={hint} />
@@ -59,7 +58,7 @@ export function HowMuch({ draft, errors, hint }: FieldsProps) {
   )
 }
 
-type MoneyFieldProps = Omit<FieldsProps, 'hint'> & {
+type MoneyFieldProps = FieldsProps & {
   readonly name: 'amount' | 'min_amount' | 'max_amount'
   readonly label: string
   readonly optional?: boolean
@@ -135,7 +134,7 @@ function Way({
 
 const MORE = ['max_payments', 'expires_at', 'reference', 'success_url', 'inactive_message'] as const
 
-export function More({ draft, errors, open = false }: Omit<FieldsProps, 'hint'> & { open?: boolean }) {
+export function More({ draft, errors, open = false }: FieldsProps & { open?: boolean }) {
   const isFilled = MORE.some((name) => draft[name] !== '' || errors[name] !== undefined)
   return (
     <Fold title="More options: limit, end, reference, return page" open={open || isFilled}>
@@ -208,18 +207,23 @@ export function draftQuery(draft: LinkDraft): string {
   return new URLSearchParams(Object.entries(draft).filter(([, value]) => value !== '')).toString()
 }
 
-export function CurrencyField({ currency, errors }: { currency: string; errors: FormErrors }) {
+type CurrencyProps = {
+  readonly currency: string
+  /** The currencies that can be charged here. */
+  readonly currencies: readonly Currency[]
+  readonly errors: FormErrors
+}
+
+export function CurrencyField({ currency, currencies, errors }: CurrencyProps) {
   return (
     <Field name="currency" label="Currency" errors={errors}>
       {(attributes) => (
         <select {...attributes}>
-          {listCurrencies(null)
-            .toSorted()
-            .map((code) => (
-              <option key={code} value={code} selected={code === currency}>
-                {code}
-              </option>
-            ))}
+          {currencies.toSorted().map((code) => (
+            <option key={code} value={code} selected={code === currency}>
+              {code}
+            </option>
+          ))}
         </select>
       )}
     </Field>

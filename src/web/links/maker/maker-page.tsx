@@ -1,3 +1,4 @@
+import type { Currency } from '../../../domain/currencies.ts'
 import type { Platform } from '../../../domain/platform.ts'
 import { ErrorSummary, Field, type FormErrors } from '../../kit/field.tsx'
 import { PostForm } from '../../kit/form.tsx'
@@ -9,6 +10,7 @@ import { About, draftQuery, HowMuch, HowPaid, LiveHint, More, Preview } from './
 export type MakerView = {
   readonly platform: Platform
   readonly draft: LinkDraft
+  readonly currencies: readonly Currency[]
   readonly errors: FormErrors
   readonly hints: Hints
   /** Identifies the form, so that a form that is sent again creates no second link. */
@@ -19,7 +21,7 @@ export type MakerView = {
 export type Hints = { readonly amount: Hint; readonly wallet: Hint | null }
 
 /** Renders the page on which a person without an account creates a link. */
-export function renderMaker({ platform, draft, errors, hints, once, testMode }: MakerView): string {
+export function renderMaker({ platform, draft, currencies, errors, hints, once, testMode }: MakerView): string {
   const children = (
     <Main>
       <PageHead
@@ -55,7 +57,7 @@ export function renderMaker({ platform, draft, errors, hints, once, testMode }: 
             <LiveHint name="wallet" hint={errors['wallet'] === undefined ? hints.wallet : null} />
           </fieldset>
           <About draft={draft} errors={errors} />
-          <HowMuch draft={draft} errors={errors} hint={hints.amount} />
+          <HowMuch draft={draft} currencies={currencies} errors={errors} hint={hints.amount} />
           <HowPaid draft={draft} errors={errors} />
           <More draft={draft} errors={errors} />
           <div class="row">

@@ -3,6 +3,7 @@ import { readShop } from '../../../../db/merchants/merchants.ts'
 import { readWallet } from '../../../../db/merchants/wallets.ts'
 import type { PaymentLink } from '../../../../domain/link/link.ts'
 import { formatAmount, type Money } from '../../../../domain/money.ts'
+import { listCurrencies } from '../../../../domain/partner/offering.ts'
 import { renderEditLink, renderNewLink } from '../../../../web/dashboard/links/link-edit.tsx'
 import type { LinkDraft } from '../../../../web/links/link-draft.ts'
 import { catchRefusal, Problem } from '../../../http/problems.ts'
@@ -23,9 +24,10 @@ type Errors = Readonly<Record<string, string>>
 
 function newPages(deps: LinkPageDeps): Page[] {
   const show = async ({ frame, db, tenant }: PageCall, draft: LinkDraft, errors: Errors): Promise<string> => {
-    const hint = await createAmountHint(deps.rates, draft)
+    const hint = await createAmountHint(deps, draft)
     const hasWallet = (await readWallet(db, tenant)) !== null
-    return renderNewLink({ frame, draft, errors, hint, once: randomUUID(), hasWallet, publicUrl: deps.publicUrl })
+    const form = { draft, currencies: listCurrencies(deps.offering, null), errors, hint, once: randomUUID() }
+    return renderNewLink({ frame, ...form, hasWallet, publicUrl: deps.publicUrl })
   }
   return [
     definePage({

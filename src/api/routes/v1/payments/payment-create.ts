@@ -9,14 +9,14 @@ import { type Claim, readReplay, refuseWhileRunning, stillRunning } from '../../
 import { Problem, refuseField } from '../../../http/problems.ts'
 import type { OpenPayments } from '../../../limits/open-payments.ts'
 import { defineOperation } from '../../../operation.ts'
-import { type RateBook, requirePrice } from '../../prices.ts'
+import { type PriceDeps, requirePrice } from '../../prices.ts'
 import { type DraftDeps, draftPayment, type StartDeps, startWorkflows } from './draft.ts'
 import { type CreatePaymentBody, createPaymentBody, isLocal, paymentObject } from './payment-schemas.ts'
 import type { WalletMemory } from './wallet-memory.ts'
 
 export type PaymentCreateDeps = DraftDeps &
-  StartDeps & {
-    readonly rates: RateBook
+  StartDeps &
+  PriceDeps & {
     readonly publicUrl: string
     readonly openPayments: OpenPayments
     readonly wallets: WalletMemory
@@ -96,7 +96,7 @@ async function newPayment(
 ): Promise<NewPayment> {
   for (const field of ['success_url', 'cancel_url'] as const) if (caller.livemode) refuseLocalUrl(field, body[field])
   const provider = body.provider ?? null
-  const price = await requirePrice(deps.rates, { text: body.amount, currency: body.currency, provider })
+  const price = await requirePrice(deps, { text: body.amount, currency: body.currency, provider })
   const destination = await deps.wallets.read(db, caller)
   if (destination === null)
     throw new Problem('wallet_not_configured', 'Set the wallet that the USDC goes to, then create payments.')

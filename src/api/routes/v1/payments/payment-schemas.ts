@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Currency, isCurrency } from '../../../../domain/currencies.ts'
-import { isProviderName, listCurrencies, PROVIDER_NAMES, USED_PROVIDER_NAMES } from '../../../../domain/methods.ts'
+import { PROVIDER_NAMES, USED_PROVIDER_NAMES } from '../../../../domain/methods.ts'
 import { parseAmount } from '../../../../domain/money.ts'
 import { PAYMENT_STATUSES } from '../../../../domain/payment/payment.ts'
 import { isSafeText } from '../../../../domain/text.ts'
@@ -9,7 +9,6 @@ import {
   amountsByCurrency,
   amountText,
   characters,
-  currenciesAllowed,
   currency,
   currencyCode,
   decimalsAllowed,
@@ -69,13 +68,6 @@ const createPaymentFields = z.strictObject({
 /** Runs a refinement even if fields are invalid, so that all problems are reported at once. */
 export const ALWAYS = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null }
 
-export const NOT_TAKEN = {
-  ...ALWAYS,
-  path: ['currency'],
-  params: { code: 'currency_not_supported' },
-  error: ({ input }: { input: unknown }) => notTaken((input as { provider: unknown }).provider),
-}
-
 export const createPaymentBody = createPaymentFields
   .refine(({ amount, currency }) => !hasTooManyDecimals(amount, currency), {
     ...ALWAYS,
@@ -83,7 +75,6 @@ export const createPaymentBody = createPaymentFields
     params: { code: 'amount_precision' },
     error: ({ input }) => decimalsAllowed((input as { currency: Currency }).currency),
   })
-  .refine(({ provider, currency }) => isTaken(provider, currency), NOT_TAKEN)
   .meta(extendJsonSchema(amountsByCurrency('amount')))
 export type CreatePaymentBody = z.output<typeof createPaymentBody>
 
@@ -91,17 +82,6 @@ export function hasTooManyDecimals(amount: unknown, currency: unknown): boolean 
   if (typeof amount !== 'string' || typeof currency !== 'string' || !isCurrency(currency)) return false
   const parsed = parseAmount(amount, currency)
   return !parsed.ok && parsed.problem === 'precision'
-}
-
-/** True also for unknown providers and currencies: their own fields report those. */
-export function isTaken(provider: unknown, currency: unknown): boolean {
-  if (typeof provider !== 'string' || !isProviderName(provider)) return true
-  if (typeof currency !== 'string' || !isCurrency(currency)) return true
-  return listCurrencies(provider).includes(currency)
-}
-
-function notTaken(provider: unknown): string {
-  return currenciesAllowed(typeof provider === 'string' && isProviderName(provider) ? provider : null)
 }
 
 export const paymentObject = z

@@ -1,5 +1,6 @@
 import { setTimeout as later } from 'node:timers/promises'
-import { type MethodName, PROVIDERS, type ProviderName } from '../../../../domain/methods.ts'
+import type { MethodName, ProviderName } from '../../../../domain/methods.ts'
+import type { Offering } from '../../../../domain/partner/offering.ts'
 import { canStillBePaid, isOpen } from '../../../../domain/payment/payment.ts'
 import type { Attempt, PaymentWithAttempts } from '../../../../domain/payment/payment-object.ts'
 import { MAX_ATTEMPTS } from '../../../../domain/payment/requests.ts'
@@ -18,6 +19,7 @@ export type Simulate = (
 export type SimulateDeps = SkipTimeDeps & {
   readonly workflows: Pick<PaymentWorkflows, 'openAttempt'>
   readonly newAttemptId: () => string
+  readonly offering: Offering
   readonly clock: () => number
   /** Null if the partners are real. */
   readonly simulate: Simulate | null
@@ -76,11 +78,11 @@ function openOther(deps: SimulateDeps, { payment }: PaymentWithAttempts, first: 
 }
 
 async function open(
-  { workflows, newAttemptId }: SimulateDeps,
+  { workflows, offering, newAttemptId }: SimulateDeps,
   { id, status }: PaymentWithAttempts['payment'],
   provider: ProviderName,
 ): Promise<Order> {
-  const [method = 'card']: readonly MethodName[] = PROVIDERS[provider].methods
+  const [method = 'card']: readonly MethodName[] = offering[provider].methods
   const answer = await workflows.openAttempt(id, { attemptId: newAttemptId(), provider, method })
   if (answer.kind === 'redirect') return { provider, attemptId: answer.attemptId }
   if (answer.kind === 'unavailable') throw notNow('The order was not opened in time. Try again.')
