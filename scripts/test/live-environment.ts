@@ -6,6 +6,7 @@ import type { Hex } from '../../src/domain/hex.ts'
 import { scryptKeystore } from './keystore.ts'
 
 const random = (): string => randomBytes(32).toString('base64')
+const randomText = (): string => randomBytes(24).toString('hex')
 const randomKey = (): Hex => `0x${randomBytes(32).toString('hex')}`
 
 /** The private key in the keystore of `LIVE_ENVIRONMENT`. */
@@ -28,14 +29,22 @@ export const LIVE_ENVIRONMENT = {
   WEBHOOK_ENCRYPTION_KEY: random(),
   API_REQUESTS_PER_SECOND: '100000',
   API_REFUSALS_PER_MINUTE: '100000',
-  WALLET_APP_URL: 'https://api.wallet-app.example',
-  CARD_PARTNER_URL: 'https://api.card-partner.example',
-  LOCAL_PARTNER_URL: 'https://api.local-partner.example',
+  PROVIDER_WALLET_APP: 'revolut',
+  WALLET_APP_URL: 'https://merchant.revolut.example',
+  WALLET_APP_SECRET: `sk_${randomText()}`,
+  WALLET_APP_WEBHOOK_SECRETS: `wsk_${randomText()}`,
+  PROVIDER_CARD_PARTNER: 'stripe',
+  CARD_PARTNER_URL: 'https://api.stripe.example',
+  CARD_PARTNER_ACCOUNT: 'acct_1Pinrail',
+  CARD_PARTNER_SECRET: `sk_live_${randomText()}`,
+  CARD_PARTNER_WEBHOOK_SECRETS: `whsec_${randomText()}`,
+  PROVIDER_LOCAL_PARTNER: 'razorpay',
+  LOCAL_PARTNER_URL: 'https://api.razorpay.example',
+  LOCAL_PARTNER_ACCOUNT: 'rzp_live_1Pinrail',
+  LOCAL_PARTNER_SECRET: random(),
+  LOCAL_PARTNER_WEBHOOK_SECRETS: random(),
   CONVERTER: 'float',
   CONVERTER_URL: 'https://api.converter.example',
-  WALLET_APP_SECRET: random(),
-  CARD_PARTNER_SECRET: random(),
-  LOCAL_PARTNER_SECRET: random(),
   CONVERTER_SECRET: random(),
   POLYGON_RPC_URLS: 'https://polygon.one.example,https://polygon.two.example',
   FINALITY_QUORUM: '2',

@@ -1,6 +1,8 @@
 import type { ConnectionOptions } from 'node:tls'
 import ipaddr from 'ipaddr.js'
 import pg from 'pg'
+import { PROVIDER_NAMES } from '../domain/methods.ts'
+import { DRIVERS } from '../domain/partner/drivers.ts'
 import { developmentSecret, isRegular } from './development.ts'
 import { missingNames } from './partner-names.ts'
 import { Secret, splitSecrets } from './secret.ts'
@@ -201,10 +203,20 @@ const noSharedSecrets: Rule = (settings) => {
   })
 }
 
+/** A simulator takes play money, and anybody could pay with it. */
+const noSimulators: Rule = (settings) =>
+  PROVIDER_NAMES.flatMap((provider) => {
+    const name = `PROVIDER_${provider.toUpperCase()}`
+    if (settings[name] !== 'simulator') return []
+    const real = DRIVERS[provider].filter((driver) => driver !== 'simulator')
+    return problem(name, `must be the driver of a real partner, ${real.join(' or ')}: the simulator moves no money`)
+  })
+
 /** Each rule returns the ends of "NAME: …" for everything that is not as it must be. */
 const RULES: readonly Rule[] = [
   noDevelopmentSecrets,
   noSharedSecrets,
+  noSimulators,
   ...['WALLET_APP', 'CARD_PARTNER', 'LOCAL_PARTNER'].flatMap((at) => [
     about(`${at}_SECRET`, hardToGuess),
     about(`${at}_WEBHOOK_SECRETS`, each(hardToGuess)),

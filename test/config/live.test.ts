@@ -131,14 +131,17 @@ describe('Live mode', () => {
       ['TREASURY_KEY', `0x${hex(random)}`, 'must be keystore:<path>'],
       ['RETIRED_TREASURY_KEYS', `keystore:/k.json, ${hex(random)}`, 'must be keystore:<path>'],
       ['CARD_PARTNER_SECRET', 'short', 'must be at least 16 characters'],
+      ['PROVIDER_WALLET_APP', 'simulator', 'must be the driver of a real partner, revolut or stripe'],
+      ['PROVIDER_CARD_PARTNER', 'simulator', 'must be the driver of a real partner, stripe'],
+      ['PROVIDER_LOCAL_PARTNER', undefined, 'must be the driver of a real partner, razorpay'],
       ['KEYSTORE_PASSWORD', 'abcabcabcabcabcabcabc', 'with 8 different ones'],
       ['KEYSTORE_PASSWORD', 'Password12345678', 'must not be a common word with digits'],
       ['DATABASE_URL', 'postgres://pinrail:changeme2026!!@db.example/pinrail', 'not easy to guess'],
       ['CONVERTER_SECRET', LIVE_ENVIRONMENT.WALLET_APP_SECRET, 'must not be the same as WALLET_APP_SECRET'],
       [
         'CONVERTER_SECRET',
-        LIVE_ENVIRONMENT.WALLET_APP_SECRET.replace(/=+$/, ''),
-        'must not be the same as WALLET_APP_SECRET',
+        LIVE_ENVIRONMENT.LOCAL_PARTNER_SECRET.replace(/=+$/, ''),
+        'must not be the same as LOCAL_PARTNER_SECRET',
       ],
       [
         'TEMPORAL_CODEC_KEYS',
@@ -224,8 +227,8 @@ describe('Live mode', () => {
       const all = [...Object.values(secrets), ...relayerKeys]
       expect(all).toHaveLength(13)
       for (const secret of all)
-        expect(problemsWith({ WALLET_APP_SECRET: secret })).toEqual([
-          'WALLET_APP_SECRET: must not be made for development',
+        expect(problemsWith({ LOCAL_PARTNER_SECRET: secret })).toEqual([
+          'LOCAL_PARTNER_SECRET: must not be made for development',
         ])
     })
 
@@ -244,7 +247,7 @@ describe('Live mode', () => {
         ['WEBHOOK_ENCRYPTION_KEY', 'TREASURY_KEY', 'RELAYER_KEYS', 'PUBLIC_URL', 'DATABASE_URL', 'CHAIN_ID'],
         ['WALLET_APP_URL', 'CARD_PARTNER_URL', 'LOCAL_PARTNER_URL', 'CONVERTER_URL', 'POLYGON_RPC_URLS'],
         ['FINALITY_QUORUM', 'WEBHOOK_TEST_TARGETS', 'TEMPORAL_CODEC_KEYS', 'RECEIPT_KEY', 'MAIL_FROM', 'SMTP_URL'],
-        ['DEPOSIT_SEED', 'CONVERTER'],
+        ['DEPOSIT_SEED', 'CONVERTER', 'PROVIDER_WALLET_APP', 'PROVIDER_CARD_PARTNER', 'PROVIDER_LOCAL_PARTNER'],
       ].flat()
       const named = new Set(preflightProblems(env).map(({ name }) => name))
       // Compose leaves these to test mode.
@@ -339,6 +342,7 @@ describe('Live mode', () => {
     const env = {
       ...LIVE_ENVIRONMENT,
       PINRAIL_MODE: 'test',
+      PROVIDER_CARD_PARTNER: 'simulator',
       PUBLIC_URL: 'http://127.0.0.1:4242',
       TEMPORAL_CODEC_KEYS: '',
     }

@@ -377,7 +377,7 @@ test('live mode accepts the variables that the chart and its secrets set', async
     findPod('Deployment', 'shop-worker').container.env.map(({ name, value }) => [name, value]),
   )
   const secrets = Object.entries(LIVE_ENVIRONMENT).filter(([name]) =>
-    /_SECRET$|_KEY|_KEYS$|PEPPER|DATABASE|RPC|SMTP/.test(name),
+    /_SECRETS?$|_KEY|_KEYS$|PEPPER|DATABASE|RPC|SMTP/.test(name),
   )
   expect(readWorkerConfig({ ...Object.fromEntries(secrets), ...env }).PINRAIL_MODE).toBe('live')
   // A secret that is left out is named.
