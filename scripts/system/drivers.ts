@@ -8,6 +8,10 @@ type Account = Omit<PartnerSettings, 'url'>
 /** Credentials that look like the company's, made of a secret for development. */
 const ACCOUNTS: Readonly<Record<DriverName, (secret: string) => Omit<Account, 'driver'>>> = {
   simulator: (secret) => ({ account: 'pinrail', secret, webhookSecrets: [secret] }),
+  cashfree: (secret) => {
+    const key = secret.replaceAll(/\s/g, '_')
+    return { account: 'TEST1Sandbox', secret: key, webhookSecrets: [key], phone: '9876543210' }
+  },
   razorpay: (secret) => {
     const key = secret.replaceAll(/\s/g, '_')
     return { account: 'rzp_test_sandbox', secret: key, webhookSecrets: [`${key}-webhook`] }
@@ -35,6 +39,7 @@ export function accountVariables(provider: ProviderName, account: Account): Reco
     [`${at}_ACCOUNT`]: account.account,
     [`${at}_SECRET`]: account.secret,
     [`${at}_WEBHOOK_SECRETS`]: account.webhookSecrets.join(','),
+    ...(account.phone !== undefined && { [`${at}_PHONE`]: account.phone }),
   }
 }
 

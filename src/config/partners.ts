@@ -43,6 +43,11 @@ export const partnersShape = {
   WALLET_APP_URL: z.url().optional(),
   CARD_PARTNER_URL: z.url().optional(),
   LOCAL_PARTNER_URL: z.url().optional(),
+  /** Sent to Cashfree as the phone number of every buyer: ten digits, without the country's code. */
+  LOCAL_PARTNER_PHONE: z
+    .string()
+    .regex(/^[6-9]\d{9}$/, 'must be ten digits of a mobile phone in India')
+    .optional(),
 } as const
 
 type Rule = readonly [pattern: RegExp, must: string]
@@ -59,8 +64,21 @@ const CREDENTIALS: Record<
     readonly account: Rule
     readonly secret: Readonly<Record<'test' | 'live', Rule>>
     readonly webhookSecret: Rule
+    /** More variables that must be set. */
+    readonly needs?: readonly string[]
   }
 > = {
+  cashfree: {
+    url: 'https://api.cashfree.com',
+    account: [/^\w+$/, 'must be the client id'],
+    secret: {
+      test: [/^(?!cfsk_ma_prod_)\S+$/, 'must be a client secret of the test environment'],
+      live: [/^(?!cfsk_ma_test_)\S+$/, 'must be a client secret of production'],
+    },
+    // Cashfree signs with the client secret.
+    webhookSecret: ANY,
+    needs: ['PHONE'],
+  },
   razorpay: {
     url: 'https://api.razorpay.com',
     account: [/^rzp_(?:test|live)_\w+$/, 'must be the id of the key: rzp_test_… or rzp_live_…'],
@@ -109,6 +127,7 @@ export function partnerProblems(settings: Settings): Problem[] {
       ...check(`${at}_SECRET`, rules.secret[settings['PINRAIL_MODE'] === 'live' ? 'live' : 'test']),
       ...missing(`${at}_WEBHOOK_SECRETS`),
       ...check(`${at}_WEBHOOK_SECRETS`, rules.webhookSecret),
+      ...(rules.needs ?? []).flatMap((name) => missing(`${at}_${name}`)),
     ]
   })
 }
@@ -134,5 +153,5 @@ export function readPartner(partners: Partners, provider: ProviderName): Partner
   const { driver } = account
   const url = partners[`${prefix(provider)}_URL`] ?? (driver === 'simulator' ? undefined : CREDENTIALS[driver].url)
   if (url === undefined) throw new Error(`${prefix(provider)}_URL must be set`)
-  return { ...account, url }
+  return { ...account, url, ...(provider === 'local_partner' && { phone: partners.LOCAL_PARTNER_PHONE }) }
 }

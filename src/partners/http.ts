@@ -19,7 +19,7 @@ const agent = new Agent({
 
 export type HttpCall = {
   readonly to: string
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PATCH'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined

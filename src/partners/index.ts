@@ -2,6 +2,7 @@ import { PROVIDER_NAMES, type ProviderName } from '../domain/methods.ts'
 import type { DRIVERS, PartnerSettings } from '../domain/partner/drivers.ts'
 import type { ReadCallback } from '../domain/payment/partner.ts'
 import type { CallbackSettings, Driver, PaymentPartner } from './provider.ts'
+import { cashfree } from './cashfree/cashfree.ts'
 import { razorpay } from './razorpay/razorpay.ts'
 import { revolut } from './revolut/revolut.ts'
 import { cardPartner } from './simulator/card-partner.ts'
@@ -15,7 +16,7 @@ type Drivers = { readonly [Name in ProviderName]: Readonly<Record<(typeof DRIVER
 const CODE: Drivers = {
   wallet_app: { simulator: walletApp, revolut, stripe },
   card_partner: { simulator: cardPartner, stripe },
-  local_partner: { simulator: localPartner, razorpay },
+  local_partner: { simulator: localPartner, razorpay, cashfree },
 }
 
 function findDriver(provider: ProviderName, { driver }: Pick<PartnerSettings, 'driver'>): Driver {

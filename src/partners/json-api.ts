@@ -1,8 +1,8 @@
 import type { ProviderName } from '../domain/methods.ts'
-import { ask, type HttpAnswer } from './http.ts'
+import { ask, type HttpAnswer, type HttpCall } from './http.ts'
 
 export type JsonCall = {
-  readonly method: 'GET' | 'POST'
+  readonly method: HttpCall['method']
   readonly path: string
   readonly body?: object
   readonly headers?: Readonly<Record<string, string>>

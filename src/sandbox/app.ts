@@ -8,6 +8,7 @@ import { createSimulatedBridge, type SimulatedBridge } from './bridge/bridge.ts'
 import { createSimulatedConverter, type SimulatedConverter } from './converter/simulated-converter.ts'
 import { STYLESHEET, STYLESHEET_PATH } from './html.ts'
 import { cardPartner } from './partners/card-partner.ts'
+import { cashfreeWire } from './partners/cashfree/cashfree.ts'
 import { localPartner } from './partners/local-partner.ts'
 import { razorpayWire } from './partners/razorpay/razorpay.ts'
 import { revolutWire } from './partners/revolut/revolut.ts'
@@ -47,7 +48,7 @@ type Wires = { readonly [Name in ProviderName]: Readonly<Record<(typeof DRIVERS)
 const WIRES: Wires = {
   wallet_app: { simulator: walletApp, revolut: revolutWire, stripe: stripeWire('wallet_app', '/wallet-app') },
   card_partner: { simulator: cardPartner, stripe: stripeWire('card_partner', '/card-partner') },
-  local_partner: { simulator: localPartner, razorpay: razorpayWire },
+  local_partner: { simulator: localPartner, razorpay: razorpayWire, cashfree: cashfreeWire },
 }
 
 export type Sandbox = {

@@ -133,7 +133,7 @@ describe('Live mode', () => {
       ['CARD_PARTNER_SECRET', 'short', 'must be at least 16 characters'],
       ['PROVIDER_WALLET_APP', 'simulator', 'must be the driver of a real partner, revolut or stripe'],
       ['PROVIDER_CARD_PARTNER', 'simulator', 'must be the driver of a real partner, stripe'],
-      ['PROVIDER_LOCAL_PARTNER', undefined, 'must be the driver of a real partner, razorpay'],
+      ['PROVIDER_LOCAL_PARTNER', undefined, 'must be the driver of a real partner, razorpay or cashfree'],
       ['KEYSTORE_PASSWORD', 'abcabcabcabcabcabcabc', 'with 8 different ones'],
       ['KEYSTORE_PASSWORD', 'Password12345678', 'must not be a common word with digits'],
       ['DATABASE_URL', 'postgres://pinrail:changeme2026!!@db.example/pinrail', 'not easy to guess'],

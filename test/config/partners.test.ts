@@ -75,6 +75,35 @@ describe('The driver of a provider', () => {
     expect(listProblems({ [name]: value })).toContain(`${name}: ${must}`)
   })
 
+  test('Cashfree signs callbacks with the secret of the calls, which live mode accepts, and needs a phone number', () => {
+    const secret = 'cfsk_ma_prod_9sKd3FgHj5kLm8Qw'
+    const cashfree = {
+      ...LIVE_ENVIRONMENT,
+      PROVIDER_LOCAL_PARTNER: 'cashfree',
+      LOCAL_PARTNER_URL: undefined,
+      LOCAL_PARTNER_ACCOUNT: '1Pinrail',
+      LOCAL_PARTNER_SECRET: secret,
+      LOCAL_PARTNER_WEBHOOK_SECRETS: secret,
+      LOCAL_PARTNER_PHONE: '9876543210',
+    }
+    const problems = (changes: object): string[] =>
+      preflightProblems({ ...cashfree, ...changes }).map(({ name, must }) => `${name}: ${must}`)
+    expect(problems({})).toEqual([])
+    expect(problems({ LOCAL_PARTNER_PHONE: undefined })).toEqual([
+      'LOCAL_PARTNER_PHONE: must be set, because PROVIDER_LOCAL_PARTNER is cashfree',
+    ])
+    expect(problems({ LOCAL_PARTNER_PHONE: '+91 98765' })).toEqual([
+      'LOCAL_PARTNER_PHONE: must be ten digits of a mobile phone in India',
+    ])
+    const test = secret.replace('prod', 'test')
+    expect(problems({ LOCAL_PARTNER_SECRET: test, LOCAL_PARTNER_WEBHOOK_SECRETS: test }).join()).toContain(
+      'LOCAL_PARTNER_SECRET: must be a client secret of production',
+    )
+    expect(problems({ LOCAL_PARTNER_WEBHOOK_SECRETS: LIVE_ENVIRONMENT.CONVERTER_SECRET }).join()).toContain(
+      'must not be the same as',
+    )
+  })
+
   test('live mode refuses keys of test mode and secrets made for development', () => {
     const live = { ...LIVE_ENVIRONMENT, ...STRIPE, CARD_PARTNER_URL: undefined }
     const problems = (changes: object): string[] =>

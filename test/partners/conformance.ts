@@ -37,6 +37,14 @@ const USUAL: Traits = {
 
 const BY_DRIVER: Readonly<Partial<Record<PartnerSettings['driver'], Partial<Traits>>>> = {
   stripe: { findsByAttempt: false, reportsChecks: false, refusal: 'balance_insufficient' },
+  cashfree: {
+    reportsChecks: false,
+    reportsHolds: false,
+    declinesOpenings: false,
+    hasPage: false,
+    namesFailedChecks: false,
+    refusal: 'insufficient_balance',
+  },
   razorpay: {
     findsByAttempt: false,
     reportsChecks: false,

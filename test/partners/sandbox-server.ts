@@ -99,6 +99,7 @@ export async function startSandboxServer({ drivers = {}, front = (url) => url }:
       account: ACCOUNT,
       secret: getSecret(provider),
       webhookSecrets: [SECRETS[driver] ?? getSecret(provider)],
+      phone: '9876543210',
       ...changes,
     }
   }

@@ -4,7 +4,7 @@ import type { ProviderName } from '../methods.ts'
 export const DRIVERS = {
   wallet_app: ['simulator', 'revolut', 'stripe'],
   card_partner: ['simulator', 'stripe'],
-  local_partner: ['simulator', 'razorpay'],
+  local_partner: ['simulator', 'razorpay', 'cashfree'],
 } as const satisfies Record<ProviderName, readonly string[]>
 
 export type DriverName = (typeof DRIVERS)[ProviderName][number]
@@ -18,4 +18,6 @@ export type PartnerSettings = {
   readonly secret: string
   /** Verify callbacks. There are two while the partner's secret is rotated, and any of them is accepted. */
   readonly webhookSecrets: readonly string[]
+  /** Sent as the phone number of every buyer, to a partner that wants one. */
+  readonly phone?: string | undefined
 }

@@ -2,7 +2,7 @@ import type { Currency } from '../currencies.ts'
 import { PROVIDER_NAMES, PROVIDERS, type Provider, type ProviderName } from '../methods.ts'
 import type { DriverName } from './drivers.ts'
 
-/** What a deployment offers: each provider as its driver serves it, and USDC if the deployment takes deposits. */
+/** Each provider as the deployment's driver serves it, and USDC if the deployment takes deposits. */
 export type Offering = Readonly<Record<ProviderName, Provider>> & { readonly crypto: Provider | null }
 
 type Served = Partial<Pick<Provider, 'methods' | 'currencies'>>
@@ -11,7 +11,7 @@ type Served = Partial<Pick<Provider, 'methods' | 'currencies'>>
 const LESS: { readonly [Name in ProviderName]?: Readonly<Partial<Record<DriverName, Served>>> } = {
   // https://docs.stripe.com/payments/revolut-pay
   wallet_app: { stripe: { currencies: ['EUR', 'GBP', 'DKK', 'HUF', 'PLN', 'RON'] } },
-  local_partner: { razorpay: { methods: ['upi'] } },
+  local_partner: { razorpay: { methods: ['upi'] }, cashfree: { methods: ['upi'] } },
 }
 
 export function createOffering(

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { ProviderName } from '../../domain/methods.ts'
-import { type Money, parseAmount } from '../../domain/money.ts'
+import type { Money } from '../../domain/money.ts'
 import type { PartnerSettings } from '../../domain/partner/drivers.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import { type HttpAnswer, unclear } from '../http.ts'
@@ -15,6 +15,7 @@ import {
   type RefundResult,
 } from '../provider.ts'
 import { readAs, shorten } from '../reading.ts'
+import { checkUpiLink } from '../upi-link.ts'
 import { readCallback } from './callback.ts'
 import { listDisputes, readDisputes } from './disputes.ts'
 import { isCaptured, type RazorpayOrder, readState } from './state.ts'
@@ -23,7 +24,6 @@ import {
   errorSchema,
   LIST_LIMIT,
   paymentListSchema,
-  type QrCode,
   qrListSchema,
   qrSchema,
   type Refund,
@@ -110,18 +110,8 @@ function readOpened(to: string, order: OpenOrder, answer: HttpAnswer): OpenedOrd
     reference: qr.id,
     // The checkout itself shows the code.
     redirectUrl: order.returnUrl,
-    intentUri: checkIntent(to, qr, order.amount),
+    intentUri: checkUpiLink(to, qr.image_content ?? '', order.amount),
   }
-}
-
-/** The link must name this amount (NPCI UPI linking specification 1.6). Its reference is Razorpay's own. */
-function checkIntent(to: string, { image_content: intent = '' }: QrCode, amount: Money): string {
-  const query = intent.startsWith('upi://pay?') ? new URLSearchParams(intent.slice('upi://pay?'.length)) : null
-  const asked = parseAmount(query?.get('am') ?? '', 'INR')
-  const isMatching =
-    (query?.get('pa') ?? '') !== '' && query?.get('cu') === 'INR' && asked.ok && asked.money.minor === amount.minor
-  if (!isMatching) throw unclear(to, 'answered with a UPI link that does not fit the order')
-  return intent
 }
 
 const readError = (to: string, answer: HttpAnswer): z.infer<typeof errorSchema>['error'] =>
