@@ -85,9 +85,6 @@ export async function startPaymentParts(env: TestWorkflowEnvironment, options: P
   const environment = {
     ...TEST_ENVIRONMENT,
     ...CHAIN_KEYS,
-    ...accountVariables('wallet_app', accounts.wallet_app),
-    ...accountVariables('card_partner', accounts.card_partner),
-    ...accountVariables('local_partner', accounts.local_partner),
     DATABASE_URL: database.url,
     DATABASE_POOL: '8',
     TEMPORAL_ADDRESS: env.address,
@@ -101,7 +98,10 @@ export async function startPaymentParts(env: TestWorkflowEnvironment, options: P
     CRYPTO_DEPOSITS: 'true',
     DEPOSIT_SEED: BOX_KEY,
   }
-  const composedApi = await composeApi(readApiConfig(environment), log, {
+  const variables = Object.entries(accounts).map(([name, each]) => accountVariables(name as ProviderName, each))
+  const callbacks = Object.assign({}, ...variables.map((each) => each.callbacks))
+  const calls = Object.assign({}, ...variables.map((each) => each.calls))
+  const composedApi = await composeApi(readApiConfig({ ...environment, ...callbacks }), log, {
     clock,
     deps: ({ readCallback }) => ({
       // The simulators sign their callbacks by the real clock.
@@ -110,7 +110,7 @@ export async function startPaymentParts(env: TestWorkflowEnvironment, options: P
       onStarted: (id) => void deleteStarts(db, [id]),
     }),
   })
-  const worker = await composeWorker(readWorkerConfig(environment), log, { clock, relayGraceMs: 0 })
+  const worker = await composeWorker(readWorkerConfig({ ...environment, ...calls }), log, { clock, relayGraceMs: 0 })
   const tenant: Tenant = { merchantId: newId('merchant'), livemode: false }
   const secretKey = await addShop(db, tenant, { webhookUrl: `${inboxServer.url}/webhook`, secret })
   api.use(createApp(composedApi.deps))

@@ -1,9 +1,14 @@
 import type { ProviderName } from '../../src/domain/methods.ts'
-import { DRIVERS, type DriverName, type PartnerSettings } from '../../src/domain/partner/drivers.ts'
+import {
+  type CallbackAccount,
+  DRIVERS,
+  type DriverName,
+  type PartnerSettings,
+} from '../../src/domain/partner/drivers.ts'
 
 export type DriverChoice = Readonly<Partial<Record<ProviderName, DriverName>>>
 
-type Account = Omit<PartnerSettings, 'url'>
+type Account = Omit<PartnerSettings, 'url'> & CallbackAccount
 
 /** Credentials that look like the company's, made of a secret for development. */
 const ACCOUNTS: Readonly<Record<DriverName, (secret: string) => Omit<Account, 'driver'>>> = {
@@ -31,15 +36,17 @@ const ACCOUNTS: Readonly<Record<DriverName, (secret: string) => Omit<Account, 'd
 /** Creates the platform's account at a partner whose simulator speaks the driver's protocol. */
 export const createAccount = (driver: DriverName, secret: string): Account => ({ driver, ...ACCOUNTS[driver](secret) })
 
-/** Returns the variables that configure the account. */
-export function accountVariables(provider: ProviderName, account: Account): Record<string, string> {
+/** Returns the variables that configure the account: `calls` for whom calls the partner, `callbacks` for whom it calls. */
+export function accountVariables(provider: ProviderName, account: Account) {
   const at = provider.toUpperCase()
+  const both = { [`PROVIDER_${at}`]: account.driver, [`${at}_ACCOUNT`]: account.account }
   return {
-    [`PROVIDER_${at}`]: account.driver,
-    [`${at}_ACCOUNT`]: account.account,
-    [`${at}_SECRET`]: account.secret,
-    [`${at}_WEBHOOK_SECRETS`]: account.webhookSecrets.join(','),
-    ...(account.phone !== undefined && { [`${at}_PHONE`]: account.phone }),
+    calls: {
+      ...both,
+      [`${at}_SECRET`]: account.secret,
+      ...(account.phone !== undefined && { [`${at}_PHONE`]: account.phone }),
+    },
+    callbacks: { ...both, [`${at}_WEBHOOK_SECRETS`]: account.webhookSecrets.join(',') },
   }
 }
 

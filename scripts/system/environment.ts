@@ -62,12 +62,13 @@ export function createEnvironments({ addresses, ports, secrets, dataFolder }: En
   const drivers = readDrivers(process.env)
   const account = (provider: ProviderName, secret: string) =>
     accountVariables(provider, createAccount(drivers[provider] ?? 'simulator', secret))
-  const partners = {
-    ...account('wallet_app', secrets.walletApp),
-    ...account('card_partner', secrets.cardPartner),
-    ...account('local_partner', secrets.localPartner),
-    CONVERTER_SECRET: secrets.converter,
-  }
+  const accounts = [
+    account('wallet_app', secrets.walletApp),
+    account('card_partner', secrets.cardPartner),
+    account('local_partner', secrets.localPartner),
+  ]
+  const calls: Environment = Object.assign({}, ...accounts.map((each) => each.calls))
+  const callbacks: Environment = Object.assign({}, ...accounts.map((each) => each.callbacks))
   const common = {
     DATABASE_URL: addresses.databaseUrl,
     TEMPORAL_ADDRESS: addresses.temporalAddress,
@@ -82,12 +83,13 @@ export function createEnvironments({ addresses, ports, secrets, dataFolder }: En
     CARD_PARTNER_URL: `${addresses.sandboxUrl}/card-partner`,
     LOCAL_PARTNER_URL: `${addresses.sandboxUrl}/local-partner`,
     CONVERTER_URL: `${addresses.sandboxUrl}/converter`,
-    ...partners,
+    CONVERTER_SECRET: secrets.converter,
   }
   return {
     // Load tests run locally, with one account. Ctrl-C does not wait for a buyer.
     api: {
       ...common,
+      ...callbacks,
       API_PORT: String(ports.api),
       API_REQUESTS_PER_SECOND: '100000',
       API_DRAIN_MS: '2000',
@@ -97,6 +99,7 @@ export function createEnvironments({ addresses, ports, secrets, dataFolder }: En
     },
     worker: {
       ...common,
+      ...calls,
       POLYGON_RPC_URLS: addresses.workerRpcUrls,
       // Ctrl-C ends everything within three seconds; what is cut off is tried again at the next start.
       WORKER_SHUTDOWN_GRACE_MS: '800',
@@ -109,7 +112,9 @@ export function createEnvironments({ addresses, ports, secrets, dataFolder }: En
       SMTP_URL: `smtp://127.0.0.1:${ports.mail}`,
     },
     sandbox: {
-      ...partners,
+      ...calls,
+      ...callbacks,
+      CONVERTER_SECRET: secrets.converter,
       USDC_ADDRESS,
       SANDBOX_PORT: String(ports.sandbox),
       SANDBOX_PUBLIC_URL: addresses.sandboxUrl,

@@ -6,7 +6,7 @@ import { converterShape, refillCallbackShape, refillShape } from './float.ts'
 import { codecKeys, codecToken, retiredShape } from './keys.ts'
 import type { Problem } from './live.ts'
 import { MISTAKEN_TOKENS } from './mistaken-tokens.ts'
-import { accountsShape, partnersShape } from './partners.ts'
+import { callbacksShape, callsShape, simulatorsShape } from './partners.ts'
 import { mailboxShape, mailShape, origin, peopleShape } from './people.ts'
 import { platformShape } from './platform.ts'
 import { ConfigurationError, type Environment, findProblems, read, withFiles } from './read.ts'
@@ -77,7 +77,6 @@ const commonSchema = z.object({
   CRYPTO_DEPOSITS: flag.default(false),
   CHAIN_ID: z.coerce.number().int().positive().default(137),
   USDC_ADDRESS: address.default('0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'),
-  ...partnersShape,
   ...converterShape,
   /** The source of rates. The simulator also converts. */
   CONVERTER_URL: url,
@@ -87,6 +86,7 @@ const commonSchema = z.object({
 })
 
 const apiSchema = commonSchema.extend({
+  ...callbacksShape,
   /** `localhost` is both addresses of this machine, 127.0.0.1 and ::1. */
   API_HOST: z.string().default('localhost'),
   API_PORT: port.default(4242),
@@ -103,6 +103,7 @@ const apiSchema = commonSchema.extend({
 })
 
 const workerSchema = commonSchema.extend({
+  ...callsShape,
   POLYGON_RPC_URLS: list.pipe(z.array(url.transform((value) => new Secret(value))).min(1)),
   /** Number of nodes that must agree: more than half of them. Live mode refuses less than 2. */
   FINALITY_QUORUM: z.coerce.number().int().min(1).max(5).default(1),
@@ -197,7 +198,7 @@ const sandboxSchema = z.object({
   /** Base URL of callbacks: `<url>/callbacks/<provider>`. */
   SANDBOX_CALLBACK_URL: url,
   /** Each provider's simulator speaks the protocol of its driver, and signs callbacks with the first secret. */
-  ...accountsShape,
+  ...simulatorsShape,
   CONVERTER_SECRET: secret,
   /** The converter buys USDC for the treasury: on the development chain it mints it with the USDC contract's minter. */
   SANDBOX_RPC_URL: url.optional(),

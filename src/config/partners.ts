@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PROVIDER_NAMES, type ProviderName } from '../domain/methods.ts'
-import { DRIVERS, type DriverName, type PartnerSettings } from '../domain/partner/drivers.ts'
+import { type CallbackAccount, DRIVERS, type DriverName, type PartnerSettings } from '../domain/partner/drivers.ts'
 import type { Problem, Settings } from './live.ts'
 import { Secret, splitSecrets } from './secret.ts'
 
@@ -9,46 +9,54 @@ const secret = z
   .min(1)
   .transform((value) => new Secret(value))
 
-/** A provider's account at its partner. The driver decides the form of each value. */
-const accountShape = {
-  ACCOUNT: z.string().default('pinrail'),
-  /** Authenticates calls to the partner. */
-  SECRET: secret,
-  /**
-   * The secrets that sign callbacks, comma separated: while one replaces another, both are accepted. Default: the
-   * secret, with which the simulator signs.
-   */
-  WEBHOOK_SECRETS: secret.optional(),
-} as const
-
-/** The driver of each provider, and its account there, for every process that calls partners or plays them. */
-export const accountsShape = {
+/** The driver of each provider, and the platform's account there. The driver decides the form of each value. */
+const driversShape = {
   PROVIDER_WALLET_APP: z.enum(DRIVERS.wallet_app).default('simulator'),
   PROVIDER_CARD_PARTNER: z.enum(DRIVERS.card_partner).default('simulator'),
   PROVIDER_LOCAL_PARTNER: z.enum(DRIVERS.local_partner).default('simulator'),
-  WALLET_APP_ACCOUNT: accountShape.ACCOUNT,
-  WALLET_APP_SECRET: accountShape.SECRET,
-  WALLET_APP_WEBHOOK_SECRETS: accountShape.WEBHOOK_SECRETS,
-  CARD_PARTNER_ACCOUNT: accountShape.ACCOUNT,
-  CARD_PARTNER_SECRET: accountShape.SECRET,
-  CARD_PARTNER_WEBHOOK_SECRETS: accountShape.WEBHOOK_SECRETS,
-  LOCAL_PARTNER_ACCOUNT: accountShape.ACCOUNT,
-  LOCAL_PARTNER_SECRET: accountShape.SECRET,
-  LOCAL_PARTNER_WEBHOOK_SECRETS: accountShape.WEBHOOK_SECRETS,
+  WALLET_APP_ACCOUNT: z.string().default('pinrail'),
+  CARD_PARTNER_ACCOUNT: z.string().default('pinrail'),
+  LOCAL_PARTNER_ACCOUNT: z.string().default('pinrail'),
 } as const
 
-/** The URLs of the partners. Default: the company's own; the simulator has none. */
-export const partnersShape = {
-  ...accountsShape,
+/** Authenticate calls to the partners. */
+const secretsShape = {
+  WALLET_APP_SECRET: secret,
+  CARD_PARTNER_SECRET: secret,
+  LOCAL_PARTNER_SECRET: secret,
+} as const
+
+/** Sign callbacks, comma separated: while one replaces another, both are accepted. */
+const webhookSecretsShape = {
+  WALLET_APP_WEBHOOK_SECRETS: secret,
+  CARD_PARTNER_WEBHOOK_SECRETS: secret,
+  LOCAL_PARTNER_WEBHOOK_SECRETS: secret,
+} as const
+
+/** Default: the company's own; the simulator has none. */
+const urlsShape = {
   WALLET_APP_URL: z.url().optional(),
   CARD_PARTNER_URL: z.url().optional(),
   LOCAL_PARTNER_URL: z.url().optional(),
+} as const
+
+/** For the worker, which calls the partners: it receives no callbacks. */
+export const callsShape = {
+  ...driversShape,
+  ...secretsShape,
+  ...urlsShape,
   /** Sent to Cashfree as the phone number of every buyer: ten digits, without the country's code. */
   LOCAL_PARTNER_PHONE: z
     .string()
     .regex(/^[6-9]\d{9}$/, 'must be ten digits of a mobile phone in India')
     .optional(),
 } as const
+
+/** For the api, which receives callbacks: it has no secret that pays or refunds. It acts at simulators by their URL. */
+export const callbacksShape = { ...driversShape, ...webhookSecretsShape, ...urlsShape } as const
+
+/** For the simulators, which play the partners. */
+export const simulatorsShape = { ...driversShape, ...secretsShape, ...webhookSecretsShape } as const
 
 type Rule = readonly [pattern: RegExp, must: string]
 
@@ -125,33 +133,53 @@ export function partnerProblems(settings: Settings): Problem[] {
     return [
       ...check(`${at}_ACCOUNT`, rules.account),
       ...check(`${at}_SECRET`, rules.secret[settings['PINRAIL_MODE'] === 'live' ? 'live' : 'test']),
-      ...missing(`${at}_WEBHOOK_SECRETS`),
       ...check(`${at}_WEBHOOK_SECRETS`, rules.webhookSecret),
       ...(rules.needs ?? []).flatMap((name) => missing(`${at}_${name}`)),
     ]
   })
 }
 
-type Accounts = z.infer<z.ZodObject<typeof accountsShape>>
-type Partners = z.infer<z.ZodObject<typeof partnersShape>>
+type Shape<T extends z.ZodRawShape> = z.infer<z.ZodObject<T>>
+type Drivers = Shape<typeof driversShape>
 
-export function readAccount(accounts: Accounts, provider: ProviderName): Omit<PartnerSettings, 'url'> {
-  const at = prefix(provider)
-  const ownSecret = accounts[`${at}_SECRET`]
-  const webhookSecrets = accounts[`${at}_WEBHOOK_SECRETS`]
+const readAccount = (settings: Drivers, provider: ProviderName) => ({
+  driver: settings[`PROVIDER_${prefix(provider)}`],
+  account: settings[`${prefix(provider)}_ACCOUNT`],
+})
+
+/** Throws if a partner has no URL, which `partnerProblems` reports. */
+export function readCalls(settings: Shape<typeof callsShape>, provider: ProviderName): PartnerSettings {
+  const account = readAccount(settings, provider)
+  const { driver } = account
+  const url = settings[`${prefix(provider)}_URL`] ?? (driver === 'simulator' ? undefined : CREDENTIALS[driver].url)
+  if (url === undefined) throw new Error(`${prefix(provider)}_URL must be set`)
   return {
-    driver: accounts[`PROVIDER_${at}`],
-    account: accounts[`${at}_ACCOUNT`],
-    secret: ownSecret.reveal(),
-    webhookSecrets: webhookSecrets === undefined ? [ownSecret.reveal()] : splitSecrets(webhookSecrets),
+    ...account,
+    url,
+    secret: settings[`${prefix(provider)}_SECRET`].reveal(),
+    ...(provider === 'local_partner' && { phone: settings.LOCAL_PARTNER_PHONE }),
   }
 }
 
-/** Throws if a partner has no URL, which `partnerProblems` reports. */
-export function readPartner(partners: Partners, provider: ProviderName): PartnerSettings {
-  const account = readAccount(partners, provider)
-  const { driver } = account
-  const url = partners[`${prefix(provider)}_URL`] ?? (driver === 'simulator' ? undefined : CREDENTIALS[driver].url)
-  if (url === undefined) throw new Error(`${prefix(provider)}_URL must be set`)
-  return { ...account, url, ...(provider === 'local_partner' && { phone: partners.LOCAL_PARTNER_PHONE }) }
+/** `url`: null if the company's own is used, which is no simulator's. */
+export function readCallbacks(
+  settings: Shape<typeof callbacksShape>,
+  provider: ProviderName,
+): CallbackAccount & { readonly url: string | null } {
+  return {
+    ...readAccount(settings, provider),
+    webhookSecrets: splitSecrets(settings[`${prefix(provider)}_WEBHOOK_SECRETS`]),
+    url: settings[`${prefix(provider)}_URL`] ?? null,
+  }
+}
+
+export function readSimulator(
+  settings: Shape<typeof simulatorsShape>,
+  provider: ProviderName,
+): CallbackAccount & Pick<PartnerSettings, 'secret'> {
+  return {
+    ...readAccount(settings, provider),
+    secret: settings[`${prefix(provider)}_SECRET`].reveal(),
+    webhookSecrets: splitSecrets(settings[`${prefix(provider)}_WEBHOOK_SECRETS`]),
+  }
 }

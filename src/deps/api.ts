@@ -8,6 +8,7 @@ import { createDownPartners, type DownPartnersOfProcess } from '../api/live/down
 import { createOpenPages } from '../api/live/open-pages.ts'
 import type { ApiConfig } from '../config/config.ts'
 import { createLocate } from '../config/countries.ts'
+import { readCallbacks } from '../config/partners.ts'
 import { readPlatform } from '../config/platform.ts'
 import { splitSecrets } from '../config/secret.ts'
 import type { Db } from '../db/db.ts'
@@ -37,15 +38,7 @@ import { createSecretBox } from '../webhooks/secret-box.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { createLocalInbox } from './inbox.ts'
 import { readPlatformLogo } from './platform-logo.ts'
-import {
-  type Composed,
-  connectConverter,
-  connectRates,
-  loadStart,
-  openDb,
-  partnerNames,
-  partnerSettings,
-} from './shared.ts'
+import { type Composed, connectConverter, connectRates, loadStart, openDb, partnerNames } from './shared.ts'
 import { createWriteBehind } from './write-behind.ts'
 
 /** Milliseconds that a claim waits for a concurrent one. Then the client gets 409. */
@@ -81,7 +74,7 @@ export async function composeApi(
 ): Promise<Composed<{ deps: ApiDeps }>> {
   const db = await openDb(config, log, { lockTimeoutMs: API_LOCK_TIMEOUT_MS })
   const temporal = createTemporalClient(config)
-  const settings = partnerSettings(config)
+  const settings = readAccounts(config)
   const rates = connectRates(connectConverter(config), clock)
   const later = composeLater({ db, log })
   const registry = createRegistry('pinrail-api', db.poolUse)
@@ -169,6 +162,12 @@ const readSecrets = (config: ApiConfig) => ({
     config.WEBHOOK_ENCRYPTION_KEY.reveal(),
     splitSecrets(config.RETIRED_WEBHOOK_ENCRYPTION_KEYS),
   ),
+})
+
+const readAccounts = (config: ApiConfig) => ({
+  wallet_app: readCallbacks(config, 'wallet_app'),
+  card_partner: readCallbacks(config, 'card_partner'),
+  local_partner: readCallbacks(config, 'local_partner'),
 })
 
 const readOffering = (

@@ -1,4 +1,5 @@
 import type { WorkerConfig } from '../config/config.ts'
+import { readCalls } from '../config/partners.ts'
 import type { Db } from '../db/db.ts'
 import { limitConverter, limitPartners } from '../partners/decorators/limited.ts'
 import { askPartner, reportStanding } from '../partners/decorators/standing.ts'
@@ -9,7 +10,7 @@ import type { Loop } from '../worker/loop.ts'
 import { createDisputeSweep } from '../worker/partners/dispute-sweep.ts'
 import { createPartnerWatch } from '../worker/partners/partner-watch.ts'
 import type { WorkWakeups } from '../worker/work-look.ts'
-import { connectConverter, partnerSettings } from './shared.ts'
+import { connectConverter } from './shared.ts'
 
 /** Milliseconds between two rounds while a partner is suspected or down. */
 const ASKED_EVERY_MS = 2500
@@ -19,6 +20,12 @@ const DISPUTES_EVERY_MS = 60_000
 
 /** Milliseconds for all pages of a list of disputes; less than another worker waits for the sweep to end. */
 const LIST_MS = 240_000
+
+export const readPartners = (config: WorkerConfig) => ({
+  wallet_app: readCalls(config, 'wallet_app'),
+  card_partner: readCalls(config, 'card_partner'),
+  local_partner: readCalls(config, 'local_partner'),
+})
 
 export function composePartners(
   config: WorkerConfig,
@@ -35,7 +42,7 @@ export function composePartners(
     readonly clock: () => number
   } & Watching,
 ) {
-  const measured = watchPartners(createPartners(partnerSettings(config), clock), watching)
+  const measured = watchPartners(createPartners(readPartners(config), clock), watching)
   const watch = createPartnerWatch({ db, ask: (name) => askPartner(measured[name]), log, wake: wakeups.partners.wake })
   const sweep = createDisputeSweep({
     db,

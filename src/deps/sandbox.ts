@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { getAddress } from 'viem/utils'
 import type { InboxConfig, SandboxConfig } from '../config/config.ts'
-import { readAccount } from '../config/partners.ts'
+import { readSimulator } from '../config/partners.ts'
 import type { Hex } from '../domain/hex.ts'
 import type { Logger } from '../runtime/log.ts'
 import { createSandbox } from '../sandbox/app.ts'
@@ -20,9 +20,9 @@ export function composeSandbox(config: SandboxConfig, log: Logger): ReturnType<t
     publicUrl: () => config.SANDBOX_PUBLIC_URL,
     callbackUrl: config.SANDBOX_CALLBACK_URL,
     partners: {
-      wallet_app: readAccount(config, 'wallet_app'),
-      card_partner: readAccount(config, 'card_partner'),
-      local_partner: readAccount(config, 'local_partner'),
+      wallet_app: readSimulator(config, 'wallet_app'),
+      card_partner: readSimulator(config, 'card_partner'),
+      local_partner: readSimulator(config, 'local_partner'),
     },
     converterSecret: config.CONVERTER_SECRET.reveal(),
     source: createSource(config),

@@ -1,14 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ApiConfig, Config } from '../config/config.ts'
 import { missingNames, type PartnerName, readPartnerNames } from '../config/partner-names.ts'
-import { readPartner } from '../config/partners.ts'
 import { assertSession, DatabaseRefusal } from '../db/assert-session.ts'
 import { createDb, type Db, type DbOptions } from '../db/db.ts'
 import { assertMode, claimMode } from '../db/deployment.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
 import type { ProviderName, ProviderUsed } from '../domain/methods.ts'
 import type { MicroUsdc } from '../domain/money.ts'
-import type { PartnerSettings } from '../domain/partner/drivers.ts'
 import type { Converter } from '../partners/converter/converter.ts'
 import { createFloatConverter } from '../partners/converter/float-converter.ts'
 import { createRates } from '../partners/converter/rates.ts'
@@ -63,14 +61,6 @@ async function assertReplica(options: DbOptions & { pooled: boolean }, log: Logg
     log.warn({ err: error }, 'the replica does not answer; lists are read from the main database until it does')
   } finally {
     await replica.close()
-  }
-}
-
-export function partnerSettings(config: Config): Record<ProviderName, PartnerSettings> {
-  return {
-    wallet_app: readPartner(config, 'wallet_app'),
-    card_partner: readPartner(config, 'card_partner'),
-    local_partner: readPartner(config, 'local_partner'),
   }
 }
 

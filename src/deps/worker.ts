@@ -41,10 +41,10 @@ import { assertSameSeed, createDepositBook } from './deposits.ts'
 import { getToken, openDepositKeys, openTreasuries } from './keys.ts'
 import { composeLook, composeReconciliation, composeRetention, relayLoops } from './loops.ts'
 import { composeNotifications } from './notify/notifications.ts'
-import { composePartners } from './partners.ts'
+import { composePartners, readPartners } from './partners.ts'
 import { refillLoops } from './refills.ts'
 import { composeReceiptLoop, composeSettlement } from './settlement.ts'
-import { type Composed, connectRates, hasFloat, loadStart, openDb, partnerSettings, toMicro } from './shared.ts'
+import { type Composed, connectRates, hasFloat, loadStart, openDb, toMicro } from './shared.ts'
 import { createMonitoring } from './watched.ts'
 
 export type WorkerParts = {
@@ -195,7 +195,7 @@ function composeActivities(
     changed: SettlementRunner['wake']
   },
 ) {
-  const settings = partnerSettings(config)
+  const settings = readPartners(config)
   const rates = connectRates(shared.calls.converter, shared.context.now)
   const delivery = {
     db: shared.db,

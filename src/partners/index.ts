@@ -1,8 +1,8 @@
 import { PROVIDER_NAMES, type ProviderName } from '../domain/methods.ts'
-import type { DRIVERS, PartnerSettings } from '../domain/partner/drivers.ts'
+import type { CallbackAccount, DRIVERS, PartnerSettings } from '../domain/partner/drivers.ts'
 import type { ReadCallback } from '../domain/payment/partner.ts'
-import type { CallbackSettings, Driver, PaymentPartner } from './provider.ts'
 import { cashfree } from './cashfree/cashfree.ts'
+import type { Driver, PaymentPartner } from './provider.ts'
 import { razorpay } from './razorpay/razorpay.ts'
 import { revolut } from './revolut/revolut.ts'
 import { cardPartner } from './simulator/card-partner.ts'
@@ -35,9 +35,6 @@ export function createPartners(
   return Object.fromEntries(entries) as Record<ProviderName, PaymentPartner>
 }
 
-/** Needs no secret that pays. */
-export function createReadCallback(
-  settings: Record<ProviderName, CallbackSettings & Pick<PartnerSettings, 'driver'>>,
-): ReadCallback {
+export function createReadCallback(settings: Record<ProviderName, CallbackAccount>): ReadCallback {
   return (provider, callback) => findDriver(provider, settings[provider]).readCallback(settings[provider], callback)
 }

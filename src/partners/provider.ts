@@ -1,6 +1,6 @@
 import type { MethodName, ProviderName, ProviderUsed } from '../domain/methods.ts'
 import type { Money } from '../domain/money.ts'
-import type { PartnerSettings } from '../domain/partner/drivers.ts'
+import type { CallbackAccount, PartnerSettings } from '../domain/partner/drivers.ts'
 import type {
   CallbackReading,
   FailureCode,
@@ -72,8 +72,7 @@ export type Driver = {
   readCallback(settings: CallbackSettings, callback: RawCallback): CallbackReading
 }
 
-/** Enough to verify callbacks, without the secret that pays. */
-export type CallbackSettings = Pick<PartnerSettings, 'account' | 'webhookSecrets'>
+export type CallbackSettings = Omit<CallbackAccount, 'driver'>
 
 export type RefundResult =
   | { readonly kind: 'refunded' | 'pending' }

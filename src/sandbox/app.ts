@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import express, { type ErrorRequestHandler, type Express } from 'express'
 import type { ProviderName } from '../domain/methods.ts'
-import type { DRIVERS, PartnerSettings } from '../domain/partner/drivers.ts'
+import type { CallbackAccount, DRIVERS, PartnerSettings } from '../domain/partner/drivers.ts'
 import type { Logger } from '../runtime/log.ts'
 import { createSimulatedBridge, type SimulatedBridge } from './bridge/bridge.ts'
 import { createSimulatedConverter, type SimulatedConverter } from './converter/simulated-converter.ts'
@@ -41,7 +41,7 @@ export type SandboxOptions = {
 
 /** `driver`: `simulator` if absent. The first of the webhook secrets signs callbacks; the secret, if there are none. */
 export type SandboxAccount = Pick<PartnerSettings, 'account' | 'secret'> &
-  Partial<Pick<PartnerSettings, 'driver' | 'webhookSecrets'>>
+  Partial<Pick<CallbackAccount, 'driver' | 'webhookSecrets'>>
 
 type Wires = { readonly [Name in ProviderName]: Readonly<Record<(typeof DRIVERS)[Name][number], Wire>> }
 

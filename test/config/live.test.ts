@@ -133,15 +133,19 @@ describe('Live mode', () => {
       ['CARD_PARTNER_SECRET', 'short', 'must be at least 16 characters'],
       ['PROVIDER_WALLET_APP', 'simulator', 'must be the driver of a real partner, revolut or stripe'],
       ['PROVIDER_CARD_PARTNER', 'simulator', 'must be the driver of a real partner, stripe'],
-      ['PROVIDER_LOCAL_PARTNER', undefined, 'must be the driver of a real partner, razorpay or cashfree'],
+      ['PROVIDER_LOCAL_PARTNER', 'simulator', 'must be the driver of a real partner, razorpay or cashfree'],
       ['KEYSTORE_PASSWORD', 'abcabcabcabcabcabcabc', 'with 8 different ones'],
       ['KEYSTORE_PASSWORD', 'Password12345678', 'must not be a common word with digits'],
       ['DATABASE_URL', 'postgres://pinrail:changeme2026!!@db.example/pinrail', 'not easy to guess'],
-      ['CONVERTER_SECRET', LIVE_ENVIRONMENT.WALLET_APP_SECRET, 'must not be the same as WALLET_APP_SECRET'],
+      [
+        'CONVERTER_SECRET',
+        LIVE_ENVIRONMENT.WALLET_APP_SECRET,
+        'WALLET_APP_SECRET: must not be the same as CONVERTER_SECRET',
+      ],
       [
         'CONVERTER_SECRET',
         LIVE_ENVIRONMENT.LOCAL_PARTNER_SECRET.replace(/=+$/, ''),
-        'must not be the same as LOCAL_PARTNER_SECRET',
+        'LOCAL_PARTNER_SECRET: must not be the same as CONVERTER_SECRET',
       ],
       [
         'TEMPORAL_CODEC_KEYS',
@@ -250,8 +254,11 @@ describe('Live mode', () => {
         ['DEPOSIT_SEED', 'CONVERTER', 'PROVIDER_WALLET_APP', 'PROVIDER_CARD_PARTNER', 'PROVIDER_LOCAL_PARTNER'],
       ].flat()
       const named = new Set(preflightProblems(env).map(({ name }) => name))
-      // Compose leaves these to test mode.
-      const unset = ['PARTNER_NAMES', 'STATUS_PAGE_URL', 'PRIVACY_URL', 'TERMS_URL', 'SUPPORT_EMAIL']
+      // Compose leaves these to test mode, or sets them for the api alone.
+      const unset = [
+        ['PARTNER_NAMES', 'STATUS_PAGE_URL', 'PRIVACY_URL', 'TERMS_URL', 'SUPPORT_EMAIL'],
+        ['WALLET_APP_WEBHOOK_SECRETS', 'CARD_PARTNER_WEBHOOK_SECRETS', 'LOCAL_PARTNER_WEBHOOK_SECRETS'],
+      ].flat()
       expect([...named].sort()).toEqual([...refused, ...unset].sort())
       expect(() => readWorkerConfig(env)).toThrow(
         new RegExp(

@@ -1,11 +1,17 @@
 import { describe, expect, test } from '@jest/globals'
 import { TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
 import { LIVE_ENVIRONMENT } from '../../scripts/test/live-environment.ts'
-import { preflightProblems, readApiConfig, readSandboxConfig } from '../../src/config/config.ts'
+import { preflightProblems, readApiConfig, readSandboxConfig, readWorkerConfig } from '../../src/config/config.ts'
 import { DEVELOPMENT_MARK } from '../../src/config/development.ts'
-import { readAccount, readPartner } from '../../src/config/partners.ts'
+import { readCallbacks, readCalls, readSimulator } from '../../src/config/partners.ts'
 
-const TEST = { ...TEST_ENVIRONMENT, DATABASE_URL: 'postgres://127.0.0.1/pinrail', TEMPORAL_ADDRESS: '127.0.0.1:7233' }
+const TEST = {
+  ...TEST_ENVIRONMENT,
+  DATABASE_URL: 'postgres://127.0.0.1/pinrail',
+  TEMPORAL_ADDRESS: '127.0.0.1:7233',
+  TREASURY_KEY: `0x${'1'.repeat(64)}`,
+  RELAYER_KEYS: `0x${'2'.repeat(64)}`,
+}
 
 const STRIPE = {
   PROVIDER_CARD_PARTNER: 'stripe',
@@ -14,9 +20,15 @@ const STRIPE = {
   CARD_PARTNER_WEBHOOK_SECRETS: 'whsec_new, whsec_old',
 } as const
 
+/** Returns the problems that api and worker report. */
 const listProblems = (changes: Record<string, string | undefined>): string => {
+  const env = { ...TEST, ...STRIPE, CARD_PARTNER_URL: undefined, ...changes }
+  return [readApiConfig, readWorkerConfig].map((read) => catchMessage(() => read(env))).join('\n')
+}
+
+function catchMessage(work: () => unknown): string {
   try {
-    readApiConfig({ ...TEST, ...STRIPE, CARD_PARTNER_URL: undefined, ...changes })
+    work()
     return ''
   } catch (error) {
     return (error as Error).message
@@ -25,38 +37,66 @@ const listProblems = (changes: Record<string, string | undefined>): string => {
 
 describe('The driver of a provider', () => {
   test('the simulator is the driver of every provider that names none, and needs a URL', () => {
-    const config = readApiConfig(TEST)
-    expect(readPartner(config, 'card_partner')).toMatchObject({
+    expect(readCalls(readWorkerConfig(TEST), 'card_partner')).toEqual({
       driver: 'simulator',
       url: TEST.CARD_PARTNER_URL,
       account: 'pinrail',
-      webhookSecrets: [TEST.CARD_PARTNER_SECRET],
+      secret: TEST.CARD_PARTNER_SECRET,
     })
-    expect(() => readApiConfig({ ...TEST, CARD_PARTNER_URL: undefined })).toThrow(
+    expect(() => readWorkerConfig({ ...TEST, CARD_PARTNER_URL: undefined })).toThrow(
       'CARD_PARTNER_URL: must be set, because PROVIDER_CARD_PARTNER is simulator',
     )
   })
 
   test('Stripe has its own URL, and each secret of a rotation verifies callbacks', () => {
-    const config = readApiConfig({ ...TEST, ...STRIPE, CARD_PARTNER_URL: undefined })
-    expect(readPartner(config, 'card_partner')).toEqual({
+    const env = { ...TEST, ...STRIPE, CARD_PARTNER_URL: undefined }
+    expect(readCalls(readWorkerConfig(env), 'card_partner')).toEqual({
       driver: 'stripe',
       url: 'https://api.stripe.com',
       account: 'acct_1Pinrail',
       secret: 'sk_test_4eC39HqLyjWDarjtT1zdp7dc',
+    })
+    expect(readCallbacks(readApiConfig(env), 'card_partner')).toEqual({
+      driver: 'stripe',
+      url: null,
+      account: 'acct_1Pinrail',
       webhookSecrets: ['whsec_new', 'whsec_old'],
     })
-    expect(readPartner(config, 'wallet_app').driver).toBe('simulator')
+    expect(readCallbacks(readApiConfig(env), 'wallet_app').driver).toBe('simulator')
   })
 
-  test('the simulators read the same variables, and no URL', () => {
+  test('the api starts without the secrets of the calls, and the worker without those of callbacks', () => {
+    const without = (ending: RegExp) =>
+      Object.fromEntries(
+        Object.entries({ ...TEST, ...STRIPE }).filter(([name]) => !ending.test(name) || name === 'CONVERTER_SECRET'),
+      )
+    const [api, worker] = [without(/_SECRET$/), without(/_WEBHOOK_SECRETS$/)]
+    expect(Object.keys(api)).not.toContain('CARD_PARTNER_SECRET')
+    expect(readCallbacks(readApiConfig(api), 'card_partner').webhookSecrets).toEqual(['whsec_new', 'whsec_old'])
+    expect(readCalls(readWorkerConfig(worker), 'card_partner').secret).toBe(STRIPE.CARD_PARTNER_SECRET)
+    expect(catchMessage(() => readApiConfig(worker))).toContain('CARD_PARTNER_WEBHOOK_SECRETS: must be set')
+    expect(catchMessage(() => readWorkerConfig(api))).toContain('CARD_PARTNER_SECRET: must be set')
+  })
+
+  test('the api does not keep a secret of the calls, even if its environment has one', () => {
+    const config = JSON.stringify(Object.keys(readApiConfig({ ...TEST, ...STRIPE })))
+    for (const name of ['WALLET_APP_SECRET', 'CARD_PARTNER_SECRET', 'LOCAL_PARTNER_SECRET'])
+      expect(config).not.toContain(`"${name}"`)
+  })
+
+  test('the simulators read both secrets, and no URL', () => {
     const config = readSandboxConfig({
       ...TEST,
       ...STRIPE,
       SANDBOX_DATA: '/tmp/nowhere',
       SANDBOX_CALLBACK_URL: 'http://127.0.0.1:9',
     })
-    expect(readAccount(config, 'card_partner')).toMatchObject({ driver: 'stripe', account: 'acct_1Pinrail' })
+    expect(readSimulator(config, 'card_partner')).toEqual({
+      driver: 'stripe',
+      account: 'acct_1Pinrail',
+      secret: STRIPE.CARD_PARTNER_SECRET,
+      webhookSecrets: ['whsec_new', 'whsec_old'],
+    })
   })
 
   test.each([
@@ -69,7 +109,7 @@ describe('The driver of a provider', () => {
     ],
     ['CARD_PARTNER_SECRET', 'sk_live_4eC39HqLyjWDarjtT1zdp7dc', 'must be a key of test mode'],
     ['CARD_PARTNER_SECRET', 'pk_test_4eC39HqLyjWDarjtT1zdp7dc', 'must be a key of test mode'],
-    ['CARD_PARTNER_WEBHOOK_SECRETS', undefined, 'must be set, because PROVIDER_CARD_PARTNER is stripe'],
+    ['CARD_PARTNER_WEBHOOK_SECRETS', undefined, 'must be set'],
     ['CARD_PARTNER_WEBHOOK_SECRETS', 'whsec_new,old', 'must be the signing secrets of the webhook endpoint'],
   ])('%s=%s is refused with what it must be', (name, value, must) => {
     expect(listProblems({ [name]: value })).toContain(`${name}: ${must}`)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Currency } from '../../src/domain/currencies.ts'
 import type { MethodName, ProviderName } from '../../src/domain/methods.ts'
-import type { DriverName, PartnerSettings } from '../../src/domain/partner/drivers.ts'
+import type { CallbackAccount, DriverName, PartnerSettings } from '../../src/domain/partner/drivers.ts'
 import type { RawCallback } from '../../src/domain/payment/partner.ts'
 import { newId } from '../../src/ids.ts'
 import { createConverter } from '../../src/partners/converter/simple-converter.ts'
@@ -91,7 +91,8 @@ export async function startSandboxServer({ drivers = {}, front = (url) => url }:
     await closed
     await sandbox.close()
   }
-  function settings(provider: ProviderName, changes: Partial<PartnerSettings> = {}): PartnerSettings {
+  type Settings = PartnerSettings & CallbackAccount
+  function settings(provider: ProviderName, changes: Partial<Settings> = {}): Settings {
     const driver = drivers[provider] ?? 'simulator'
     return {
       driver,

@@ -133,6 +133,9 @@ describe('Processes that are killed', () => {
       WALLET_APP_SECRET: 'a',
       CARD_PARTNER_SECRET: 'b',
       LOCAL_PARTNER_SECRET: 'c',
+      WALLET_APP_WEBHOOK_SECRETS: 'a',
+      CARD_PARTNER_WEBHOOK_SECRETS: 'b',
+      LOCAL_PARTNER_WEBHOOK_SECRETS: 'c',
       CONVERTER_SECRET: 'd',
     }
     const settings = (path: string, secret: string) => ({

@@ -364,10 +364,10 @@ test('the migration is the command of the image', () => {
   expect(findPod('Job', 'shop-migrate').container.command).toEqual(['pinrail', 'migrate'])
 })
 
-test('the worker has keys that the api does not have', () => {
+test('the worker has keys that the api does not have, and the api secrets that verify callbacks', () => {
   const listSecrets = (kind: string, name: string) =>
     findPod(kind, name).container.envFrom.map(({ secretRef }) => secretRef.name)
-  expect(listSecrets('Deployment', 'shop-api')).toEqual(['pinrail-common'])
+  expect(listSecrets('Deployment', 'shop-api')).toEqual(['pinrail-common', 'pinrail-api'])
   expect(listSecrets('Deployment', 'shop-worker')).toEqual(['pinrail-common', 'pinrail-worker'])
   expect(listSecrets('Job', 'shop-migrate')).toEqual(['pinrail-migration'])
 })

@@ -10,14 +10,19 @@ export const DRIVERS = {
 export type DriverName = (typeof DRIVERS)[ProviderName][number]
 
 /** A provider's account at the partner whose driver it uses. */
-export type PartnerSettings = {
-  readonly driver: DriverName
+type Account = { readonly driver: DriverName; readonly account: string }
+
+/** With what calls to the partner need. */
+export type PartnerSettings = Account & {
   readonly url: string
-  readonly account: string
-  /** Authenticates the calls to the partner. */
+  /** Authenticates the calls. */
   readonly secret: string
-  /** Verify callbacks. There are two while the partner's secret is rotated, and any of them is accepted. */
-  readonly webhookSecrets: readonly string[]
   /** Sent as the phone number of every buyer, to a partner that wants one. */
   readonly phone?: string | undefined
+}
+
+/** With what verifies callbacks, and no secret that pays. */
+export type CallbackAccount = Account & {
+  /** There are two while the partner's secret is rotated, and any of them is accepted. */
+  readonly webhookSecrets: readonly string[]
 }

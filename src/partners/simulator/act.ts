@@ -14,13 +14,15 @@ const TIMEOUT_MS = 5000
 
 const refusal = z.object({ status: z.string() })
 
-/** Real partners have no such routes. */
-export function createSimulatedAct(partners: Record<ProviderName, { readonly url: string }>): SimulatedAct {
+/** `url`: null for a real partner, which has no such routes. */
+export function createSimulatedAct(partners: Record<ProviderName, { readonly url: string | null }>): SimulatedAct {
   return async (provider, attemptId, act) => {
+    const { url } = partners[provider]
+    if (url === null) return { done: false, status: 'of a real partner' }
     const call = {
       to: `the simulator of ${provider}`,
       method: 'POST',
-      url: `${partners[provider].url}/sandbox/orders/${encodeURIComponent(attemptId)}/act`,
+      url: `${url}/sandbox/orders/${encodeURIComponent(attemptId)}/act`,
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(act),
     } as const

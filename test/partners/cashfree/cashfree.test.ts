@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { fromRupees, toRupees } from '../../../src/partners/cashfree/amount.ts'
 import { readCallback } from '../../../src/partners/cashfree/callback.ts'
-import { createPartners } from '../../../src/partners/index.ts'
 import { type CashfreeOrder, readState } from '../../../src/partners/cashfree/state.ts'
-import { disputeListSchema, orderSchema, paymentListSchema, refundListSchema } from '../../../src/partners/cashfree/wire.ts'
+import {
+  disputeListSchema,
+  orderSchema,
+  paymentListSchema,
+  refundListSchema,
+} from '../../../src/partners/cashfree/wire.ts'
+import { createPartners } from '../../../src/partners/index.ts'
 import { hmacSha256 } from '../../../src/partners/signature.ts'
 import { describeConformance } from '../conformance.ts'
 import { type SandboxServer, soon, startSandboxServer } from '../sandbox-server.ts'
@@ -60,10 +65,13 @@ describe('Cashfree’s orders', () => {
 })
 
 describe('Rupees as JSON numbers', () => {
-  test.each(['1', '10', '99', '100', '499905', '99999999999999'])('%s paise are sent and read back exactly', (minor) => {
-    const sent = JSON.parse(JSON.stringify(toRupees({ minor, currency: 'INR' }))) as number
-    expect(fromRupees(sent)).toBe(BigInt(minor))
-  })
+  test.each(['1', '10', '99', '100', '499905', '99999999999999'])(
+    '%s paise are sent and read back exactly',
+    (minor) => {
+      const sent = JSON.parse(JSON.stringify(toRupees({ minor, currency: 'INR' }))) as number
+      expect(fromRupees(sent)).toBe(BigInt(minor))
+    },
+  )
 
   test.each([1.005, -1, 1e21, Number.NaN, 0.001])('%s is no amount', (value) => {
     expect(fromRupees(value)).toBeNull()
@@ -156,7 +164,10 @@ describe('Cashfree’s callbacks', () => {
   const read = (data: object, { secrets = ['new', 'old'], signedBy = 'old', type = 'ANY', seconds = 0 } = {}) => {
     const body = JSON.stringify({ data, event_time: '2026-11-28T12:00:00+05:30', type })
     const time = '1795209600123'
-    const headers = { 'x-webhook-timestamp': time, 'x-webhook-signature': hmacSha256(signedBy, `${time}${body}`, 'base64') }
+    const headers = {
+      'x-webhook-timestamp': time,
+      'x-webhook-signature': hmacSha256(signedBy, `${time}${body}`, 'base64'),
+    }
     const receivedAt = 1_795_209_600 + seconds
     return readCallback({ account: '', webhookSecrets: secrets }, { headers, body: Buffer.from(body), receivedAt })
   }
