@@ -57,6 +57,14 @@ describe('UPI', () => {
     expect(page).not.toMatch(/name="vpa"|UPI ID/i)
   })
 
+  test('UPI of a partner that gives only a link shows its code, and leads to no page of the partner', () => {
+    const url = 'https://pay.example/c/token-of-the-tests'
+    const page = html({ ...SITUATIONS['a UPI code'], attempts: [aUpiAttempt({ redirectUrl: url })] })
+    expect(page).toContain('role="img" aria-label="UPI QR code: pay ₹4,536.76 to Nightline Rail"')
+    expect(page).not.toContain(`href="${url}"`)
+    expect(readText(page)).not.toContain('Pay on the page of')
+  })
+
   test.each(['a UPI code on Android', 'a UPI code on an iPhone'] as const)(
     'UPI on a phone shows no code to scan: %s',
     (name) => {

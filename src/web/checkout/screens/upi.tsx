@@ -42,9 +42,11 @@ export function Upi({ checkout, words, view }: ShownView<'upi'>) {
         <Fold icon="phone" title={t('upi.no_camera')}>
           <p>{t('upi.no_camera.text')}</p>
           <CopyField label={t('phone.link')} value={checkout.url} words={words} />
-          <QuietLink href={view.attempt.redirectUrl}>
-            {t('upi.partner_page', { partner: getPartner(checkout, view.attempt).name })}
-          </QuietLink>
+          {hasPartnerPage(checkout, view) && (
+            <QuietLink href={view.attempt.redirectUrl}>
+              {t('upi.partner_page', { partner: getPartner(checkout, view.attempt).name })}
+            </QuietLink>
+          )}
         </Fold>
       )}
     </>
@@ -52,6 +54,10 @@ export function Upi({ checkout, words, view }: ShownView<'upi'>) {
 }
 
 type UpiShown = ShownView<'upi'>
+
+/** A partner that gives only a link has no page: its order names this one. */
+const hasPartnerPage = ({ url }: UpiShown['checkout'], { attempt }: UpiShown['view']): boolean =>
+  attempt.redirectUrl !== url
 
 const STOPS = {
   desktop: { first: 'upi.stop.scan', second: 'upi.follows', why: 'upi.follows.why' },
