@@ -26,6 +26,8 @@ export type SandboxOptions = {
   readonly callbackUrl: string
   /** The platform's account at each partner, and the driver whose protocol its simulator speaks. */
   readonly partners: Readonly<Record<ProviderName, SandboxAccount>>
+  /** Protocols that simulators speak instead of their drivers'. */
+  readonly wires?: Readonly<Partial<Record<ProviderName, Wire>>>
   readonly converterSecret: string
   /** Authenticates calls to Bridge. */
   readonly bridgeKey?: string
@@ -82,8 +84,8 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       secret,
       webhookSecrets: [webhookSecret = secret] = [],
     } = options.partners[provider]
-    const wires: Readonly<Partial<Record<PartnerSettings['driver'], Wire>>> = WIRES[provider]
-    const wire = wires[driver]
+    const known: Readonly<Partial<Record<PartnerSettings['driver'], Wire>>> = WIRES[provider]
+    const wire = options.wires?.[provider] ?? known[driver]
     if (wire === undefined) throw new Error(`${provider} has no driver ${driver}`)
     return createSimulatedPartner(wire, { ...shared, account, secret, webhookSecret })
   }

@@ -11,8 +11,9 @@ import type { RawCallback } from '../../src/domain/payment/partner.ts'
 import { newId } from '../../src/ids.ts'
 import { createConverter } from '../../src/partners/converter/simple-converter.ts'
 import { createPartners, createReadCallback } from '../../src/partners/index.ts'
-import type { OpenOrder } from '../../src/partners/provider.ts'
+import type { Driver, OpenOrder } from '../../src/partners/provider.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/app.ts'
+import type { Wire } from '../../src/sandbox/partners/wire.ts'
 
 export const ACCOUNT = 'pinrail'
 export const PATHS: Record<ProviderName, string> = {
@@ -33,8 +34,14 @@ export const soon = (): AbortSignal => AbortSignal.timeout(10_000)
 
 export type SandboxServer = Awaited<ReturnType<typeof startSandboxServer>>
 
+/** A driver that the code does not have, and the simulator of its partner's protocol. */
+export type AddedDriver = { readonly provider: ProviderName; readonly driver: Driver; readonly wire: Wire }
+
+type Settings = PartnerSettings & CallbackAccount
+
 type ServerOptions = {
   readonly drivers?: Partial<Record<ProviderName, DriverName>>
+  readonly added?: AddedDriver
   /** Returns the URL of what stands in front of the simulators; their own if absent. */
   readonly front?: (url: string) => string
 }
@@ -46,7 +53,7 @@ const SECRETS: Readonly<Record<string, string>> = {
 }
 
 /** The simulators on a free port, with a clock set by hand and a receiver of their callbacks. */
-export async function startSandboxServer({ drivers = {}, front = (url) => url }: ServerOptions = {}) {
+export async function startSandboxServer({ drivers = {}, added, front = (url) => url }: ServerOptions = {}) {
   const dataFolder = mkdtempSync(join(tmpdir(), 'sandbox-'))
   const received: { provider: string; callback: RawCallback }[] = []
   const receiver = { status: 204 }
@@ -73,11 +80,8 @@ export async function startSandboxServer({ drivers = {}, front = (url) => url }:
       dataFolder,
       publicUrl: () => url,
       callbackUrl,
-      partners: {
-        wallet_app: settings('wallet_app'),
-        card_partner: settings('card_partner'),
-        local_partner: settings('local_partner'),
-      },
+      partners: allSettings(),
+      ...(added && { wires: { [added.provider]: added.wire } }),
       converterSecret: 'secret-of-converter-3f9a',
       clock: () => now,
       log: pino({ level: 'silent' }),
@@ -91,7 +95,6 @@ export async function startSandboxServer({ drivers = {}, front = (url) => url }:
     await closed
     await sandbox.close()
   }
-  type Settings = PartnerSettings & CallbackAccount
   function settings(provider: ProviderName, changes: Partial<Settings> = {}): Settings {
     const driver = drivers[provider] ?? 'simulator'
     return {
@@ -104,13 +107,12 @@ export async function startSandboxServer({ drivers = {}, front = (url) => url }:
       ...changes,
     }
   }
-  await start(0)
-
   const allSettings = () => ({
     wallet_app: settings('wallet_app'),
     card_partner: settings('card_partner'),
     local_partner: settings('local_partner'),
   })
+  await start(0)
 
   return {
     get sandbox() {
@@ -122,9 +124,15 @@ export async function startSandboxServer({ drivers = {}, front = (url) => url }:
     received,
     receiver,
     settings,
-    partners: () => createPartners(allSettings(), () => now),
-    readCallback: (provider: ProviderName, callback: RawCallback) =>
-      createReadCallback(allSettings())(provider, callback),
+    partners: () => ({
+      ...createPartners(allSettings(), () => now),
+      ...(added && { [added.provider]: added.driver.connect(added.provider, settings(added.provider), () => now) }),
+    }),
+    readCallback(provider: ProviderName, callback: RawCallback, changes: Partial<Settings> = {}) {
+      const changed = settings(provider, changes)
+      if (provider === added?.provider) return added.driver.readCallback(changed, callback)
+      return createReadCallback({ ...allSettings(), [provider]: changed })(provider, callback)
+    },
     converter: () => createConverter({ url: `${url}/converter`, secret: 'secret-of-converter-3f9a' }),
     now: () => now,
     advance(seconds: number) {

@@ -36,7 +36,7 @@ const paymentSchema = z.object({
 })
 export type Payment = z.infer<typeof paymentSchema>
 
-const refundSchema = z.object({
+export const refundSchema = z.object({
   id,
   amount: paise,
   status: z.enum(['pending', 'processed', 'failed']),

@@ -4,19 +4,31 @@ import { readCallback } from '../../../src/partners/cashfree/callback.ts'
 import { type CashfreeOrder, readState } from '../../../src/partners/cashfree/state.ts'
 import {
   disputeListSchema,
+  errorSchema,
+  eventSchema,
   orderSchema,
   paymentListSchema,
   refundListSchema,
+  refundSchema,
 } from '../../../src/partners/cashfree/wire.ts'
 import { createPartners } from '../../../src/partners/index.ts'
 import { hmacSha256 } from '../../../src/partners/signature.ts'
 import { describeConformance } from '../conformance.ts'
+import { describeExamples } from '../examples.ts'
 import { type SandboxServer, soon, startSandboxServer } from '../sandbox-server.ts'
 import { catchPartnerError, withTamperedAnswers } from '../strange-partner.ts'
 
 const start = () => startSandboxServer({ drivers: { local_partner: 'cashfree' } })
 
 describeConformance('Cashfree for UPI', { provider: 'local_partner', driver: 'cashfree' }, start)
+
+describeExamples('cashfree', {
+  'order.json': orderSchema,
+  'payments.json': paymentListSchema,
+  'refund.json': refundSchema,
+  'event.json': eventSchema,
+  'error.json': errorSchema,
+})
 
 describe('Cashfree’s orders', () => {
   let server: SandboxServer

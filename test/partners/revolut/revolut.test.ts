@@ -2,14 +2,29 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { PROVIDERS } from '../../../src/domain/methods.ts'
 import { readCallback } from '../../../src/partners/revolut/callback.ts'
 import { readState } from '../../../src/partners/revolut/state.ts'
-import { orderSchema } from '../../../src/partners/revolut/wire.ts'
+import {
+  disputeSchema,
+  eventSchema,
+  listSchema,
+  orderSchema,
+  refundSchema,
+} from '../../../src/partners/revolut/wire.ts'
 import { describeConformance } from '../conformance.ts'
+import { describeExamples } from '../examples.ts'
 import { type SandboxServer, soon, startSandboxServer } from '../sandbox-server.ts'
 import { catchPartnerError } from '../strange-partner.ts'
 
 const start = () => startSandboxServer({ drivers: { wallet_app: 'revolut' } })
 
 describeConformance('Revolut for the banking app', { provider: 'wallet_app', driver: 'revolut' }, start)
+
+describeExamples('revolut', {
+  'order.json': orderSchema,
+  'orders.json': listSchema,
+  'refund.json': refundSchema,
+  'dispute.json': disputeSchema,
+  'event.json': eventSchema,
+})
 
 describe('Revolut’s orders', () => {
   let server: SandboxServer
