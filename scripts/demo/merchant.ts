@@ -28,6 +28,15 @@ export function createMerchant(shop: Shop) {
 
     read: (id: string): Promise<PaymentAnswer> => pinrail.payments.read(id),
 
+    /** Acts as the buyer and the partner of a test payment. */
+    simulate: async (id: string, act: Parameters<Pinrail['test']['simulate']>[1]): Promise<void> => {
+      await pinrail.test.simulate(id, act)
+    },
+
+    skipTime: async (id: string, time: Parameters<Pinrail['test']['skipTime']>[1]): Promise<void> => {
+      await pinrail.test.skipTime(id, time)
+    },
+
     /** Returns the webhooks of one payment in the inbox. Throws if a signature is wrong. */
     async events(paymentId: string): Promise<Event[]> {
       const response = await fetch(`${shop.inbox_url}/deliveries`)

@@ -60,7 +60,7 @@ export function storeDisputes(
   { provider, disputes }: { readonly provider: ProviderName; readonly disputes: readonly PartnerDispute[] },
 ): Promise<number> {
   if (disputes.length === 0) return Promise.resolve(0)
-  const known = sql`(select a.id as attempt_id, d.id, d.state
+  const known = sql`(select distinct on (d.id) a.id as attempt_id, d.id, d.state
       from jsonb_to_recordset(${JSON.stringify(disputes)}::jsonb) as d (id text, payment text, state text)
         join attempt a on a.partner_payments <> '{}' and a.partner_payments @> array[d.payment]
         join payment p on p.id = a.payment_id
