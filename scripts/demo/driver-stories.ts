@@ -146,7 +146,7 @@ async function finish({ merchant }: Stage, id: string): Promise<PaymentAnswer> {
 
 const describe = ({ id, settlement }: PaymentAnswer): string => `${id} succeeded, ${settlement.net_usdc} USDC`
 
-/** What the merchant's webhook says of the loss: a payment itself stays as it was settled. */
+/** Describes the loss as the webhook reports it: the payment itself stays as it was settled. */
 async function describeChargeback({ merchant }: Stage, { id }: PaymentAnswer): Promise<string> {
   const { lost, currency } = await until(async () => {
     const objects = (await merchant.events(id)).map(({ data }) => data.object)

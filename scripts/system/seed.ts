@@ -92,7 +92,7 @@ async function seedEndpoint(db: Db, demo: DemoMerchant): Promise<void> {
       id: DEMO_ENDPOINT,
       url: demo.webhookUrl,
       description: 'The inbox of npm start',
-      enabledEvents: DEFAULT_EVENT_TYPES,
+      enabledEvents: [...DEFAULT_EVENT_TYPES, 'payment.chargeback'],
       sealedSecret: createSecretBox(demo.webhookEncryptionKey).seal(demo.webhookSecret, DEMO_ENDPOINT),
     })
   else if (existing.url !== demo.webhookUrl)
