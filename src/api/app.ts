@@ -11,6 +11,7 @@ import express, {
 import type { Db } from '../db/db.ts'
 import type { NewDigest } from '../db/merchants/api-keys.ts'
 import type { ApiRequest } from '../db/merchants/requests.ts'
+import type { SignUp, StandardAgreement } from '../domain/account/agreement.ts'
 import type { IdKind } from '../domain/ids.ts'
 import type { Offering } from '../domain/partner/offering.ts'
 import type { ReadCallback } from '../domain/payment/partner.ts'
@@ -32,7 +33,6 @@ import { Problem, problemHandler } from './http/problems.ts'
 import { requestLog } from './http/request-log.ts'
 import type { Background } from './limits/background.ts'
 import { holding } from './limits/hold.ts'
-import type { OpenPayments } from './limits/open-payments.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
 import { createTurns, type Turns } from './limits/turns.ts'
 import type { OpenPages } from './live/open-pages.ts'
@@ -52,8 +52,8 @@ import { createSiteRouter } from './routes/site.ts'
 import { sendSiteProblem, wantsPage } from './routes/site-problem.ts'
 import { OPERATIONS, type OperationDeps } from './routes/v1/index.ts'
 import type { DraftDeps } from './routes/v1/payments/draft.ts'
+import { rememberTerms } from './routes/v1/payments/payment-terms.ts'
 import type { Simulate } from './routes/v1/payments/simulate-outcome.ts'
-import { rememberWallets } from './routes/v1/payments/wallet-memory.ts'
 import type { LocalInbox } from './routes/v1/webhooks/endpoints.ts'
 
 export type ApiDeps = {
@@ -73,10 +73,12 @@ export type ApiDeps = {
   /** Null in live mode. */
   readonly skipDeliveryTime: SkipDeliveryTime | null
   readonly limits: RequestLimits
-  readonly openPayments: OpenPayments
   readonly chainId: number
   readonly token: string
   readonly tolerances: DraftDeps['tolerances']
+  readonly agreement: StandardAgreement
+  readonly signUp: SignUp
+  readonly linksWithoutAccount: boolean
   readonly trustProxyHops: number
   readonly hstsIncludeSubdomains: boolean
   readonly countryHeader: string | undefined
@@ -134,7 +136,9 @@ export function createApp(deps: ApiDeps): Express {
   app.use(createPublicLinkRouter(own))
   app.use(createSiteRouter(own))
   const { platform, publicUrl } = deps
-  const docs = createDocsSite({ platform, operations: OPERATIONS, publicUrl, testUrl: guideOrigin(deps) })
+  const { feePercent } = deps.agreement
+  const testUrl = guideOrigin(deps)
+  const docs = createDocsSite({ platform, operations: OPERATIONS, publicUrl, testUrl, feePercent })
   app.use(referenceRouter(docs))
   app.use(receiptsRouter(deps, docs))
   app.use((request: Request) => {
@@ -216,12 +220,12 @@ function requestId(newId: ApiDeps['newId']) {
   }
 }
 
-/** One memory of wallets for the API and the dashboard. */
+/** One memory of terms for the API and the dashboard. */
 function operationDeps(deps: ApiDeps): ApiDeps & OperationDeps {
   const { newId } = deps
   return {
     ...deps,
-    wallets: rememberWallets(),
+    terms: rememberTerms(deps.agreement.feePercent),
     newPaymentId: () => newId('payment'),
     newAttemptId: () => newId('attempt'),
     newLinkId: () => newId('link'),

@@ -32,6 +32,8 @@ export type ApiKeyWithSecret = { id: string; object: "api_key"; livemode: boolea
 
 export type ApiKey = { id: string; object: "api_key"; livemode: boolean; name: string; last4: string; scopes: (string)[]; allowed_ips: ((string)[] | null); created_at: string; last_used_at: (string | null); expires_at: (string | null); revoked_at: (string | null) }
 
+export type Account = { id: string; object: "account"; livemode: boolean; name: string; status: "pending" | "approved" | "rejected" | "suspended"; status_message: (string | null); status_since: string; payouts_held: boolean; application: ({ web_address: string; sells: string; applied_at: string } | null); fee_percent: string; limits: { payment_usdc: (string | null); day_usdc: (string | null); open_payments: number }; used: { day_usdc: string; open_payments: number } }
+
 export type Wallet = { object: "wallet"; livemode: boolean; address: (string | null); chain: "polygon"; chain_id: number; token: string; set_at: (string | null); proved: boolean; proof_text: string; change: ({ address: string; effective_at: string; proved: boolean } | null) }
 
 export type Brand = { object: "brand"; name: string; color: (string | null); support_email: (string | null); logo_url: (string | null) }
@@ -56,7 +58,7 @@ export type AuditEntry = { id: string; object: "audit_entry"; actor: string; act
 
 export type Statement = { object: "statement"; livemode: boolean; from: string; to: string; by: "day" | "month"; lines: ({ period: string; payments: number; converted_usdc: string; fee_usdc: string; received_usdc: string })[]; sum: { period: string; payments: number; converted_usdc: string; fee_usdc: string; received_usdc: string } }
 
-export type Problem = { type: string; title: string; status: number; detail: string; instance: string; code: "validation_failed" | "invalid_json" | "invalid_request" | "invalid_api_key" | "invalid_callback" | "insufficient_scope" | "ip_not_allowed" | "step_up_required" | "resource_missing" | "route_missing" | "method_not_allowed" | "request_timeout" | "payment_not_cancelable" | "receipt_not_available" | "not_possible_now" | "limit_reached" | "idempotency_key_in_use" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "amount_too_small" | "amount_too_large" | "currency_not_supported" | "wallet_not_configured" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal_error" | "list_too_slow" | "temporarily_unavailable"; param?: string | undefined; errors?: ({ pointer: string; code: string; message: string })[] | undefined; request_id: string }
+export type Problem = { type: string; title: string; status: number; detail: string; instance: string; code: "validation_failed" | "invalid_json" | "invalid_request" | "invalid_api_key" | "invalid_callback" | "insufficient_scope" | "ip_not_allowed" | "step_up_required" | "account_not_approved" | "account_suspended" | "resource_missing" | "route_missing" | "method_not_allowed" | "request_timeout" | "payment_not_cancelable" | "receipt_not_available" | "not_possible_now" | "limit_reached" | "idempotency_key_in_use" | "body_too_large" | "unsupported_media_type" | "expectation_failed" | "amount_too_small" | "amount_too_large" | "currency_not_supported" | "wallet_not_configured" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal_error" | "list_too_slow" | "temporarily_unavailable"; param?: string | undefined; errors?: ({ pointer: string; code: string; message: string })[] | undefined; request_id: string }
 
 export type Operations = {
   createPayment: { query: undefined; body: { amount: (number | string); currency: "AED" | "AUD" | "CAD" | "CHF" | "CLP" | "COP" | "CZK" | "DKK" | "EGP" | "EUR" | "GBP" | "HKD" | "HUF" | "ILS" | "INR" | "ISK" | "JPY" | "KRW" | "MAD" | "MXN" | "NOK" | "NZD" | "PLN" | "QAR" | "RON" | "RSD" | "SAR" | "SEK" | "SGD" | "THB" | "TRY" | "USD" | "ZAR"; provider?: "wallet_app" | "card_partner" | "local_partner" | undefined; description?: string | undefined; reference?: string | undefined; metadata?: Record<string, string> | undefined; success_url?: string | undefined; cancel_url?: string | undefined; expires_in?: number | undefined; fallback?: "picker" | "none" | undefined }; answer: Payment }
@@ -89,6 +91,8 @@ export type Operations = {
   listApiKeys: { query: { limit?: number | undefined; starting_after?: string | undefined; ending_before?: string | undefined }; body: undefined; answer: { object: "list"; data: (ApiKey)[]; has_more: boolean } }
   rotateApiKey: { query: undefined; body: { overlap?: number | undefined }; answer: ApiKeyWithSecret }
   revokeApiKey: { query: undefined; body: undefined; answer: ApiKey }
+  readAccount: { query: undefined; body: undefined; answer: Account }
+  applyForAccount: { query: undefined; body: { web_address: string; sells: string }; answer: Account }
   readWallet: { query: undefined; body: undefined; answer: Wallet }
   setWallet: { query: undefined; body: { address: string; signature?: string | undefined }; answer: Wallet }
   stopWalletChange: { query: undefined; body: undefined; answer: Wallet }
@@ -149,6 +153,8 @@ export const OPERATIONS = {
   listApiKeys: ['GET', '/v1/api_keys'],
   rotateApiKey: ['POST', '/v1/api_keys/{id}/rotate'],
   revokeApiKey: ['DELETE', '/v1/api_keys/{id}'],
+  readAccount: ['GET', '/v1/account'],
+  applyForAccount: ['PUT', '/v1/account/application'],
   readWallet: ['GET', '/v1/settings/wallet'],
   setWallet: ['PUT', '/v1/settings/wallet'],
   stopWalletChange: ['POST', '/v1/settings/wallet/stop_change'],

@@ -18,6 +18,10 @@ export function createPinrail(options: ClientOptions) {
     events: createEvents(call),
     webhookEndpoints: createWebhookEndpoints(call),
     apiKeys: createApiKeys(call),
+    account: {
+      read: () => call('readAccount'),
+      apply: (body: Body<'applyForAccount'>) => call('applyForAccount', { body }),
+    },
     settings: {
       readWallet: () => call('readWallet'),
       setWallet: (body: Body<'setWallet'>) => call('setWallet', { body }),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Hex } from '../domain/hex.ts'
 import { readTreasuries } from '../domain/settlement/treasuries.ts'
+import { agreementShape, signUpShape } from './agreement.ts'
 import { databaseShape, migrationShape } from './database.ts'
 import { converterShape, refillCallbackShape, refillShape } from './float.ts'
 import { codecKeys, codecToken, retiredShape } from './keys.ts'
@@ -95,6 +96,8 @@ const apiSchema = commonSchema.extend({
   /** Adds `includeSubDomains` to the header that binds browsers to https. */
   HSTS_INCLUDE_SUBDOMAINS: flag.default(false),
   ...peopleShape,
+  ...agreementShape,
+  ...signUpShape,
   /** Milliseconds that requests in progress have to finish after SIGTERM. A buyer's click waits for up to 30 s. */
   API_DRAIN_MS: z.coerce.number().int().min(0).default(35_000),
   /** `<provider>:<name on its page>:<what a statement shows>` for each partner; live mode requires it. */
@@ -253,7 +256,9 @@ const officeSchema = z.object({
   PINRAIL_MODE: commonSchema.shape.PINRAIL_MODE,
   DATABASE_URL: url,
   DATABASE_POOLER: commonSchema.shape.DATABASE_POOLER,
+  PUBLIC_URL: commonSchema.shape.PUBLIC_URL,
   TEMPORAL_CODEC_KEYS: commonSchema.shape.TEMPORAL_CODEC_KEYS,
+  ...agreementShape,
   API_KEY_PEPPER: secret.optional(),
   WEBHOOK_ENCRYPTION_KEY: secret.optional(),
   RETIRED_API_KEY_PEPPERS: secret.optional(),

@@ -30,11 +30,6 @@ export const peopleShape = {
   LINK_FORMS_PER_HOUR: z.coerce.number().int().min(1).default(10),
   /** Test events and redeliveries that an account may ask for in an hour, in each mode. More get 429. */
   WEBHOOK_SENDS_PER_HOUR: z.coerce.number().int().min(1).default(300),
-  /**
-   * Payments of an account that can be open at once. Default: 100,000 in live mode and 10,000 in test mode. More get
-   * 409.
-   */
-  OPEN_PAYMENTS: z.coerce.number().int().min(2).optional(),
   /** Files of payments and statements that one person may load in an hour, in all accounts together. More get 429. */
   FILES_PER_HOUR: z.coerce.number().int().min(1).default(60),
   /** Keys that one person may make or replace in an hour, in all accounts together. More get 429. */

@@ -12,7 +12,9 @@ export function countPayments(db: Queryable) {
     db,
     waitingPaymentsRow,
     sql`select status, coalesce(method_used, provider, 'any') as method, count(*) as count,
-          extract(epoch from now() - min(updated_at)) as oldest_seconds
+          -- A payout that an operator withholds is not late.
+          coalesce(extract(epoch from now() - min(updated_at) filter (where status <> 'settling'
+            or merchant_id not in (select merchant_id from agreement where holds_payouts))), 0) as oldest_seconds
         from payment where closed_at is null and livemode = ${db.livemode} group by 1, 2 order by 1, 2`,
   )
 }

@@ -242,6 +242,10 @@ export const sessionIn = (tx: Tx): Session => ({ ...tx, transaction: (work) => w
 export const isLockTimeout = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === '55P03'
 
+/** True if the statement was undone because something that it relies on has changed (40001, serialization_failure). */
+export const isSerializationFailure = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '40001'
+
 /** Postgres' code for a canceled statement. */
 const CANCELED = '57014'
 

@@ -16,6 +16,7 @@ export const SWEEPS = [
   'notifications',
   'receipts',
   'refills',
+  'suspended',
 ] as const
 export type Sweep = (typeof SWEEPS)[number]
 
@@ -47,7 +48,8 @@ export async function findWork(db: Queryable, now: string): Promise<readonly Swe
           then 'notifications' end,
         case when exists (select from treasury_log
             where receipt_due_at <= now() and payment_id is not null and kind = 'out') then 'receipts' end,
-        case when exists (select from refill where state = 'open' and due_at <= ${at}) then 'refills' end
+        case when exists (select from refill where state = 'open' and due_at <= ${at}) then 'refills' end,
+        case when exists (select from agreement where status = 'suspended' and open_payments > 0) then 'suspended' end
       ], null) as found`,
   )
   return found

@@ -1,11 +1,11 @@
 import type { ApiDeps } from '../api/app.ts'
 import { notePayment } from '../api/http/metrics.ts'
 import { createBackground } from '../api/limits/background.ts'
-import { createOpenPayments, type OpenPayments } from '../api/limits/open-payments.ts'
 import { createRequestLimits } from '../api/limits/request-limits.ts'
 import { createSharedCounters } from '../api/limits/shared-counters.ts'
 import { createDownPartners, type DownPartnersOfProcess } from '../api/live/down-partners.ts'
 import { createOpenPages } from '../api/live/open-pages.ts'
+import { readSignUp, readStandardAgreement } from '../config/agreement.ts'
 import type { ApiConfig } from '../config/config.ts'
 import { createLocate } from '../config/countries.ts'
 import { readCallbacks } from '../config/partners.ts'
@@ -18,7 +18,7 @@ import { type ApiRequest, insertRequests } from '../db/merchants/requests.ts'
 import { listen, PARTNERS_CHANNEL, PAYMENTS_CHANNEL } from '../db/notices.ts'
 import { deleteStarts } from '../db/outbox.ts'
 import { listDown } from '../db/partners/standing.ts'
-import { countOpenPayments, readStamps } from '../db/payments/payments.ts'
+import { readStamps } from '../db/payments/payments.ts'
 import type { ProviderName } from '../domain/methods.ts'
 import type { DriverName } from '../domain/partner/drivers.ts'
 import { createOffering } from '../domain/partner/offering.ts'
@@ -102,10 +102,10 @@ export async function composeApi(
     simulate: config.PINRAIL_MODE === 'test' ? createSimulatedAct(settings) : null,
     skipDeliveryTime: config.PINRAIL_MODE === 'test' ? createSkipDeliveryTime(temporal.client) : null,
     limits,
-    openPayments: boundOpenPayments(config),
     chainId: config.CHAIN_ID,
     token: config.USDC_ADDRESS,
     tolerances: readTolerances(config),
+    ...readSelling(config),
     ...readCountries(config),
     offering: readOffering(config, settings),
     down: down.now,
@@ -148,6 +148,12 @@ function connectRefillCallback({ BRIDGE_WEBHOOK_KEYS: pem }: ApiConfig): ApiDeps
   const keys = readPublicKeys(pem)
   return (callback) => readBridgeCallback(keys, callback)
 }
+
+const readSelling = (config: ApiConfig) => ({
+  agreement: readStandardAgreement(config),
+  signUp: readSignUp(config),
+  linksWithoutAccount: config.LINKS_WITHOUT_ACCOUNT,
+})
 
 const readTolerances = (config: ApiConfig) => ({
   tolerancePercent: config.UNDERPAYMENT_TOLERANCE_PERCENT,
@@ -259,13 +265,6 @@ function composePages(
     },
   }
 }
-
-const boundOpenPayments = ({ OPEN_PAYMENTS: most, PINRAIL_MODE: mode }: ApiConfig): OpenPayments =>
-  createOpenPayments({
-    most: most ?? (mode === 'live' ? 100_000 : 10_000),
-    count: countOpenPayments,
-    clock: Date.now,
-  })
 
 function composeLimits(config: ApiConfig, { db, log }: { readonly db: Db; readonly log: Logger }) {
   const limits = createRequestLimits({

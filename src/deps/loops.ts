@@ -5,7 +5,7 @@ import { createWakeup } from '../runtime/wakeup.ts'
 import { PER_ROUND as DELIVERIES_PER_ROUND, type DeliverySweep } from '../worker/delivery-sweep.ts'
 import type { Loop } from '../worker/loop.ts'
 import { createReconciliation } from '../worker/reconcile.ts'
-import { PER_ROUND, type Relay, STARTS_PER_ROUND } from '../worker/relay.ts'
+import { CANCELED_PER_ROUND, PER_ROUND, type Relay, STARTS_PER_ROUND } from '../worker/relay.ts'
 import { createRetention, MORE } from '../worker/retention.ts'
 import { createWorkLook, type WorkWakeups } from '../worker/work-look.ts'
 import { getToken } from './keys.ts'
@@ -61,6 +61,7 @@ export function relayLoops(
     },
     { ...onWakeup('starts', STARTS_PER_ROUND), everyMs, tick: relay.startPayments },
     { ...onWakeup('callbacks'), everyMs, tick: relay.relayCallbacks },
+    { ...onWakeup('suspended', CANCELED_PER_ROUND), everyMs, tick: relay.cancelSuspended },
     { ...onWakeup('deliveries', DELIVERIES_PER_ROUND), everyMs, tick: sweep.tick },
     { name: 'orphans', everyMs: ORPHANS_EVERY_MS, tick: relay.adoptOrphans, log },
   ]

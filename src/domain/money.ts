@@ -13,9 +13,8 @@ export type MicroUsdc = string
 
 export const USDC_DECIMALS = 6
 
-/** The all-inclusive fee in thousandths: 4.5 %. */
-const FEE_PER_MILLE = 45n
-export const FEE_PERCENT = '4.5'
+/** A percentage as decimal text with at most two decimals and no zeros at the end: `'4.5'`. */
+export type Percent = string
 
 /** Rates are decimal text with at most this many decimals: USDC for one major unit of the currency. */
 const RATE_DECIMALS = 12
@@ -96,6 +95,13 @@ export function convertToMicroUsdc(money: Money, rate: string): MicroUsdc {
   return ((BigInt(money.minor) * units * 10n ** BigInt(USDC_DECIMALS)) / divisor).toString()
 }
 
+/** Returns `floor(micro / rate)` in the currency: the inverse of convertToMicroUsdc. */
+export function convertFromMicroUsdc(micro: MicroUsdc, currency: Currency, rate: string): Money {
+  const { units, scale } = rateParts(rate)
+  const minor = (BigInt(micro) * scale * 10n ** BigInt(getDecimals(currency))) / (units * 10n ** BigInt(USDC_DECIMALS))
+  return { minor: minor.toString(), currency }
+}
+
 /** Converts the amount through both currencies' USDC rates, floored to the minor unit of the other currency. */
 export function convertCurrency(money: Money, to: Currency, rates: { from: string; to: string }): Money {
   if (money.currency === to) return money
@@ -121,12 +127,26 @@ export function compareAt(a: Money, b: Money, rates: { a: string; b: string }): 
   return left < right ? -1 : 1
 }
 
-/** Splits the gross: `fee = floor(gross × 45 / 1000)`, `net = gross − fee`, so `gross = fee + net` always holds. */
-export function splitFee(gross: MicroUsdc): { gross: MicroUsdc; fee: MicroUsdc; net: MicroUsdc } {
-  const total = BigInt(gross)
-  if (total < 0n) throw new RangeError('gross is not negative')
-  const fee = (total * FEE_PER_MILLE) / 1000n
-  return { gross: total.toString(), fee: fee.toString(), net: (total - fee).toString() }
+/** Reads a percentage from 0 to `most`, in its one spelling; null for any other text. */
+export function readPercent(text: string, most: number): Percent | null {
+  const match = /^(0|[1-9]\d?|100)(?:\.(\d{1,2}))?$/.exec(text)
+  if (match === null || Number(text) > most) return null
+  const decimals = (match[2] ?? '').replace(/0+$/, '')
+  return decimals === '' ? `${match[1]}` : `${match[1]}.${decimals}`
+}
+
+/** Returns `floor(amount × percent / 100)`. Throws a RangeError for a negative amount. */
+export function takePercent(amount: MicroUsdc, percent: Percent): MicroUsdc {
+  const total = BigInt(amount)
+  if (total < 0n) throw new RangeError('an amount is not negative')
+  const [whole = '', decimals = ''] = percent.split('.')
+  return ((total * BigInt(`${whole}${decimals.padEnd(2, '0')}`)) / 10_000n).toString()
+}
+
+/** Splits the gross: `fee = floor(gross × percent / 100)`, `net = gross − fee`, so `gross = fee + net` always holds. */
+export function splitFee(gross: MicroUsdc, percent: Percent): { gross: MicroUsdc; fee: MicroUsdc; net: MicroUsdc } {
+  const fee = takePercent(gross, percent)
+  return { gross, fee, net: subtract(gross, fee) }
 }
 
 export const isMore = (one: Money, other: Money): boolean => BigInt(one.minor) > BigInt(other.minor)

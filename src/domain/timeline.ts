@@ -41,6 +41,7 @@ const MOVES = {
   expired: ['system', 'Nothing was paid in time'],
   gave_way: ['system', 'The buyer did not continue for five minutes, and another buyer took the place of the link'],
   canceled: ['merchant', 'The merchant canceled the payment'],
+  canceled_by_suspension: ['operator', 'The payment was canceled because the account is suspended'],
   canceled_before: ['system', 'The merchant had canceled it, and the money that arrived later has been reversed'],
   conversion_stuck: ['system', 'The converter refused the conversion, or has not filled it in time'],
   fill_off_rate: ['system', 'The converter’s fill is too far from the locked rate'],

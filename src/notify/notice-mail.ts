@@ -55,6 +55,26 @@ const PARTS: Readonly<Record<string, Parts>> = {
     mail('unexpected'),
     composeUrl(notice, '/dashboard/keys'),
   ],
+  'account.approved': (notice, { mail }) => [
+    mail('accountApproved', readValues(notice)),
+    composeUrl(notice, '/dashboard'),
+  ],
+  'account.rejected': (notice, words) => [
+    words.mail('accountRejected', readValues(notice)),
+    ...operatorMessage(notice, words),
+    composeUrl(notice, '/dashboard/agreement'),
+  ],
+  'account.suspended': (notice, words) => [
+    words.mail('accountSuspended', readValues(notice)),
+    words.mail(notice.data['holds_payouts'] === true ? 'payoutsWait' : 'payoutsContinue'),
+    ...operatorMessage(notice, words),
+    composeUrl(notice, '/dashboard/agreement'),
+  ],
+  'account.resumed': (notice, words) => [
+    words.mail('accountResumed', readValues(notice)),
+    ...operatorMessage(notice, words),
+    composeUrl(notice, '/dashboard'),
+  ],
   'sign_in.new': (notice, { mail }) => [
     mail('signIn', readValues(notice)),
     mail('signInNot'),
@@ -96,6 +116,11 @@ const channel = (notice: NoticeFacts, { mail }: Speech, what: string): string[] 
   mail('unexpected'),
   composeUrl(notice, '/dashboard/notifications'),
 ]
+
+function operatorMessage(notice: NoticeFacts, { says }: Speech): string[] {
+  const message = readValue(notice, 'message')
+  return message === '' ? [] : [`${says}: ${message}`]
+}
 
 /** The mail for a link that was stopped or works again, and for each kind without an entry. */
 function other(notice: NoticeFacts, { translateName }: Speech): string[] {

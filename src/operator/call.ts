@@ -28,8 +28,16 @@ export type Options = {
     | 'since'
     | 'block-hash'
     | 'keys'
-    | 'to']?: string | undefined
-} & { readonly 'dry-run'?: boolean | undefined; readonly outside?: boolean | undefined }
+    | 'to'
+    | 'message'
+    | 'payment'
+    | 'day'
+    | 'open']?: string | undefined
+} & {
+  readonly 'dry-run'?: boolean | undefined
+  readonly outside?: boolean | undefined
+  readonly 'hold-payouts'?: boolean | undefined
+}
 
 export type Call = {
   readonly subjects: readonly string[]

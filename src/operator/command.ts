@@ -32,8 +32,13 @@ const OPTIONS = {
   'block-hash': TEXT,
   keys: TEXT,
   to: TEXT,
+  message: TEXT,
+  payment: TEXT,
+  day: TEXT,
+  open: TEXT,
   'dry-run': { type: 'boolean' },
   outside: { type: 'boolean' },
+  'hold-payouts': { type: 'boolean' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const

@@ -1,3 +1,12 @@
+import {
+  approveMerchant,
+  changeFee,
+  changeLimits,
+  inviteMerchant,
+  rejectMerchant,
+  resumeMerchant,
+  suspendMerchant,
+} from './accounts/agreement.ts'
 import { createKey, listKeys, revokeKey } from './accounts/keys.ts'
 import { listReports, resumeOneLink, stopOneLink } from './accounts/links.ts'
 import { createAccount, listAccounts, showAccount } from './accounts/merchants.ts'
@@ -36,8 +45,8 @@ const SIGNED = ['operator!', 'reason!'] as const
 const ACCOUNTS: readonly Command[] = [
   {
     words: 'merchants list',
-    options: ['name', 'limit'],
-    does: 'list merchants, newest first',
+    options: ['name', 'status', 'limit'],
+    does: 'list merchants, newest first; with --status pending those that wait for approval',
     run: context(listAccounts),
   },
   {
@@ -50,8 +59,57 @@ const ACCOUNTS: readonly Command[] = [
   {
     words: 'merchants show',
     subjects: ['merchant'],
-    does: 'show its wallet, keys, endpoints and operator actions',
+    does: 'show its status, application, fee, wallet, keys, endpoints and operator actions',
     run: context(showAccount),
+  },
+  {
+    words: 'merchants invite',
+    subjects: ['email'],
+    options: SIGNED,
+    does: 'invite an address to create one account, where SIGN_UP is `invited`',
+    run: context(inviteMerchant),
+  },
+  {
+    words: 'merchants approve',
+    subjects: ['merchant'],
+    options: ['message', ...SIGNED],
+    does: 'let it take payments; it receives an e-mail, with the message',
+    run: context(approveMerchant),
+  },
+  {
+    words: 'merchants reject',
+    subjects: ['merchant'],
+    options: ['message!', ...SIGNED],
+    does: 'refuse its application; it reads the message and can apply again',
+    run: context(rejectMerchant),
+  },
+  {
+    words: 'merchants suspend',
+    subjects: ['merchant'],
+    options: ['message!', 'hold-payouts', ...SIGNED],
+    does: 'stop it: no new payments, links closed, open payments canceled; payouts continue without --hold-payouts',
+    run: context(suspendMerchant),
+  },
+  {
+    words: 'merchants resume',
+    subjects: ['merchant'],
+    options: ['message', ...SIGNED],
+    does: 'end its suspension; payouts that were held continue',
+    run: context(resumeMerchant),
+  },
+  {
+    words: 'merchants fee',
+    subjects: ['merchant', 'percent'],
+    options: SIGNED,
+    does: 'change the fee of later payments: a percentage such as 3.9, or `standard`',
+    run: context(changeFee),
+  },
+  {
+    words: 'merchants limits',
+    subjects: ['merchant'],
+    options: ['payment', 'day', 'open', ...SIGNED],
+    does: 'change its limits for later payments: whole USDC for a payment and a day, a number for those open at once, or `standard`',
+    run: context(changeLimits),
   },
   {
     words: 'keys list',

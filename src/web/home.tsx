@@ -1,5 +1,6 @@
+import type { SignUp } from '../domain/account/agreement.ts'
 import type { Provider } from '../domain/methods.ts'
-import { FEE_PERCENT } from '../domain/money.ts'
+import { formatUsdc, type Percent, splitFee } from '../domain/money.ts'
 import type { Platform } from '../domain/platform.ts'
 import { Coverage } from './coverage.tsx'
 import { curlText } from './kit/curl.tsx'
@@ -11,10 +12,14 @@ export type HomeView = {
   readonly publicUrl: string
   /** The providers with which buyers can pay here. */
   readonly ways: readonly Provider[]
+  readonly feePercent: Percent
+  readonly signUp: SignUp
+  readonly linksWithoutAccount: boolean
   readonly platform: Platform
 }
 
-export function renderHome({ testMode, publicUrl, ways, platform }: HomeView): string {
+export function renderHome(view: HomeView): string {
+  const { testMode, publicUrl, ways, feePercent, signUp, linksWithoutAccount, platform } = view
   const children = (
     <Main>
       <section class="hero stack" aria-labelledby="what">
@@ -26,17 +31,19 @@ export function renderHome({ testMode, publicUrl, ways, platform }: HomeView): s
           </p>
           <p class="actions">
             <a class="button fill big" href="/sign-in">
-              Create a free account
+              {signUp === 'open' ? 'Create a free account' : 'Sign in'}
             </a>
-            <a class="button big" href="/links">
-              Create a link without an account
-            </a>
+            {linksWithoutAccount && (
+              <a class="button big" href="/links">
+                Create a link without an account
+              </a>
+            )}
           </p>
           {testMode && <p class="hint">This is a test deployment: no real money moves.</p>}
         </div>
-        <Journey />
+        <Journey feePercent={feePercent} />
       </section>
-      <Values ways={ways} />
+      <Values ways={ways} feePercent={feePercent} />
       <Developers publicUrl={publicUrl} />
       <Coverage ways={ways} />
     </Main>
@@ -44,19 +51,21 @@ export function renderHome({ testMode, publicUrl, ways, platform }: HomeView): s
   return renderSitePage({ platform, title: 'Charge in fiat money, receive USDC', look: 'home', children })
 }
 
-const STEPS = [
-  ['user', '€49.90', 'Your buyer pays in their banking app', '0 s'],
-  ['bank_transfer', 'Confirmed', 'Checked with the partner, rate locked', '+9 s'],
-  ['convert', '57.882574 USDC', 'Converted. Our fee: 2.604715, nothing else', '+10 s'],
-  ['check', '55.277859 USDC', 'Final in your wallet, exactly once', '+47 s'],
-] as const
+type Fee = { readonly feePercent: Percent }
 
-function Journey() {
+function Journey({ feePercent }: Fee) {
+  const { gross, fee, net } = splitFee('57882574', feePercent)
+  const steps = [
+    ['user', '€49.90', 'Your buyer pays in their banking app', '0 s'],
+    ['bank_transfer', 'Confirmed', 'Checked with the partner, rate locked', '+9 s'],
+    ['convert', `${formatUsdc(gross)} USDC`, `Converted. Our fee: ${formatUsdc(fee)}, nothing else`, '+10 s'],
+    ['check', `${formatUsdc(net)} USDC`, 'Final in your wallet, exactly once', '+47 s'],
+  ] as const
   return (
     <figure class="card">
-      <figcaption class="unseen">An example: from €49.90 to 55.277859 USDC</figcaption>
+      <figcaption class="unseen">An example: from €49.90 to {formatUsdc(net)} USDC</figcaption>
       <ol class="timeline">
-        {STEPS.map(([icon, what, text, at]) => (
+        {steps.map(([icon, what, text, at]) => (
           <li key={what} class={icon === 'check' ? 'success full' : 'brand'}>
             <span class="pin">
               <Icon name={icon} />
@@ -75,11 +84,11 @@ function Journey() {
 
 type Ways = { readonly ways: readonly Provider[] }
 
-function Values({ ways }: Ways) {
+function Values({ ways, feePercent }: Ways & Fee) {
   const countries = new Set(ways.flatMap((way) => way.countries ?? [])).size
   const anywhere = ways.some((way) => way.countries === null) ? ' USDC anywhere.' : ''
   const values = [
-    [<a href="/pricing">{FEE_PERCENT} %</a>, 'All inclusive: partner, conversion, gas. Only when a payment succeeds.'],
+    [<a href="/pricing">{feePercent} %</a>, 'All inclusive: partner, conversion, gas. Only when a payment succeeds.'],
     ['Your wallet', 'No balance with us. Each payout is a transfer that you can check on chain.'],
     [`${countries} countries`, `Bank and cards in Europe, cards in the US, UPI in India.${anywhere}`],
     ['Exactly once', 'A payment is paid out once, even after a crash, a retry or a chain reorganization.'],

@@ -53,7 +53,7 @@ export function renderPricing({ platform, feePercent, ways }: PricingView): stri
         <div class="table-box">
           <Table
             caption="Examples, in USDC"
-            rows={EXAMPLES.map((gross) => splitFee(gross))}
+            rows={EXAMPLES.map((gross) => splitFee(gross, feePercent))}
             columns={[
               { name: 'Converted', look: 'num', cell: ({ gross }) => formatUsdc(gross) },
               { name: `Fee, ${feePercent} %`, look: 'num', cell: ({ fee }) => formatUsdc(fee) },

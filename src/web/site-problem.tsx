@@ -9,6 +9,7 @@ export type SiteProblemName =
   | 'forbidden_role'
   | 'last_owner'
   | 'not_found'
+  | 'links_off'
   | 'not_allowed'
   | 'too_many'
   | 'internal'
@@ -30,6 +31,7 @@ const WORDS: Readonly<Record<SiteProblemName, readonly [string, string]>> = {
   ],
   last_owner: ['An account needs an owner', 'Nothing was changed. Make another person an owner first.'],
   not_found: ['Page not found', 'The address may be mistyped, or the page belongs to another account.'],
+  links_off: ['Payment links need an account here', 'Sign in, and create the link under Links.'],
   not_allowed: ['That is not possible on this page', 'Go back and use the buttons of the page. Nothing was changed.'],
   too_many: ['Too many attempts', 'Wait a few minutes, then try again. Payments are not affected.'],
   internal: [

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client'
 import type { Db, Queryable } from '../db/db.ts'
+import { listOpenOfSuspended } from '../db/merchants/agreement.ts'
 import { deleteMessages, type Message, readChangeMessages, takeStarts } from '../db/outbox.ts'
 import { takeUnread } from '../db/payments/partner-events.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
@@ -21,6 +22,8 @@ export type Relay = {
   readonly relayCallbacks: () => Promise<number>
   /** Starts a workflow for every open payment without one, after a terminated run or a lost Temporal store. */
   readonly adoptOrphans: () => Promise<number>
+  /** Cancels open payments of suspended merchants. Returns how many have been asked. */
+  readonly cancelSuspended: () => Promise<number>
 }
 
 export type RelayDeps = {
@@ -42,6 +45,9 @@ export const PER_ROUND = 100
  * Starts of one round, all at once. Each has three seconds to be answered, and two cores start about eighty a second.
  */
 export const STARTS_PER_ROUND = 16
+
+/** Cancellations of one round, all at once: each might call a partner. */
+export const CANCELED_PER_ROUND = 16
 
 export function createRelay(deps: RelayDeps): Relay {
   const { db, workflows, log } = deps
@@ -79,6 +85,12 @@ export function createRelay(deps: RelayDeps): Relay {
     },
 
     adoptOrphans: () => adoptOrphans({ ...deps, walk, forEach }),
+
+    cancelSuspended: async () =>
+      forEach(await listOpenOfSuspended(db, CANCELED_PER_ROUND), async (id) => {
+        const answer = await workflows.cancel(id)
+        if ('kind' in answer) throw new Error(`the cancellation of ${id} was not confirmed`)
+      }),
   }
 
   /** Deletes the messages that were sent. Returns their number. */

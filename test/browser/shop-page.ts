@@ -91,6 +91,7 @@ export function examples(): string[] {
     operations: [],
     publicUrl: fixture.url,
     testUrl: fixture.url,
+    feePercent: '4.5',
   })
   const text = site.pages.find(({ path }) => path === '/docs/embedding')?.markdown() ?? ''
   return lexer(text).flatMap((token) =>

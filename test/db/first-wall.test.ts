@@ -63,6 +63,7 @@ async function furnish() {
       paymentLink: null,
       tolerancePercent: 1,
       fillTolerancePercent: 2,
+      feePercent: '4.5',
       destination: `0x${'1'.repeat(40)}`,
       chainId: 1,
       token: 't',

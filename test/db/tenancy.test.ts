@@ -40,6 +40,7 @@ const OWNED = [
   'webhook_endpoint',
   'api_request',
   'merchant',
+  'agreement',
 ] as const
 
 /** One row in every table. */
@@ -109,7 +110,7 @@ const countIn = async (session: Pick<Session, 'query'>, table: string): Promise<
 
 describe('Statements without a condition on the merchant', () => {
   it.each(OWNED)('%s shows one merchant and mode only', async (table) => {
-    expect(await countIn(db, table)).toBe(table === 'merchant' ? 2 : 3)
+    expect(await countIn(db, table)).toBe(table === 'merchant' || table === 'agreement' ? 2 : 3)
     expect(await countIn(db.as(mine), table)).toBe(1)
   })
 

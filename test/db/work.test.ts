@@ -28,6 +28,7 @@ beforeEach(async () => {
   await db.query(`truncate refill, outbox, partner_event, delivery, partner_standing, notice, notification, channel, channel_message, mail,
     treasury_log cascade`)
   await db.query(`update dispute_sweep set due_at = now() + interval '1 hour'`)
+  await db.query(`update agreement set status = 'approved'`)
 })
 
 async function addPayment(): Promise<string> {
@@ -78,6 +79,11 @@ const LEAVE: Readonly<Record<Sweep, () => Promise<unknown>>> = {
   mail: () => insertMail(db, { id: newId('mail'), sealed: 'x', now: NOW, expiresAt: '2026-11-20T22:00:00.000Z' }),
   notifications: async () =>
     insertTestMessage(db, tenant, { id: newId('channelMessage'), channelId: await addChannel(), now: NOW }),
+  suspended: async () => {
+    await addPayment()
+    await db.query('delete from outbox')
+    await db.query(`update agreement set status = 'suspended' where merchant_id = $1`, [tenant.merchantId])
+  },
   receipts: async () => {
     const id = await addPayment()
     await db.query('delete from outbox')

@@ -8,7 +8,6 @@ import {
   compareReceived,
   convertCurrency,
   convertToMicroUsdc,
-  FEE_PERCENT,
   formatAmount,
   formatPol,
   formatUsdc,
@@ -16,6 +15,7 @@ import {
   isZero,
   parseAmount,
   parseUsdc,
+  readPercent,
   splitFee,
   subtract,
 } from '../../src/domain/money.ts'
@@ -119,34 +119,46 @@ describe('Amounts', () => {
 describe('The fee', () => {
   test('the fee of EUR 100 at 1.08 is 4.86: gross 108, net 103.14', () => {
     const gross = convertToMicroUsdc({ minor: '10000', currency: 'EUR' }, '1.08')
-    expect(splitFee(gross)).toEqual({ gross: '108000000', fee: '4860000', net: '103140000' })
+    expect(splitFee(gross, '4.5')).toEqual({ gross: '108000000', fee: '4860000', net: '103140000' })
   })
 
-  test('the fee and the net sum to the gross, whatever the amount; the fee is never above 4.5 %', () => {
+  test('the fee and the net sum to the gross, and the fee is the percentage rounded down, whatever both are', () => {
+    const percents = fc.bigInt({ min: 0n, max: 5000n })
     fc.assert(
-      fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n }), (gross) => {
-        const { fee, net } = splitFee(gross.toString())
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n }), percents, (gross, hundredths) => {
+        const percent = readPercent(`${hundredths / 100n}.${String(hundredths % 100n).padStart(2, '0')}`, 50) ?? ''
+        const { fee, net } = splitFee(gross.toString(), percent)
         expect(BigInt(fee) + BigInt(net)).toBe(gross)
-        expect(BigInt(fee) * 1000n <= gross * 45n).toBe(true)
-        expect(BigInt(fee) * 1000n > gross * 45n - 1000n).toBe(true)
+        expect(BigInt(fee) * 10_000n <= gross * hundredths).toBe(true)
+        expect(BigInt(fee) * 10_000n > gross * hundredths - 10_000n).toBe(true)
       }),
     )
   })
 
-  test('the fee is 4.5 %, and is shown so', () => {
-    expect(FEE_PERCENT).toBe('4.5')
-    expect(splitFee('1000').fee).toBe('45')
+  test('a percentage has one spelling, at most two decimals, and a maximum', () => {
+    expect(['4.5', '4.50', '4', '0', '0.05', '12.25'].map((text) => readPercent(text, 50))).toEqual([
+      '4.5',
+      '4.5',
+      '4',
+      '0',
+      '0.05',
+      '12.25',
+    ])
+    for (const text of ['', '-1', '+4', '04', '4.', '.5', '4.555', '50.01', '51', '1e1', '4,5', ' 4', '٤'])
+      expect(readPercent(text, 50)).toBeNull()
+    expect(readPercent('100', 100)).toBe('100')
+    expect(readPercent('100.01', 100)).toBeNull()
   })
 
   test('a negative amount has no fee', () => {
-    expect(() => splitFee('-1')).toThrow(new RangeError('gross is not negative'))
-    expect(splitFee('0')).toEqual({ gross: '0', fee: '0', net: '0' })
+    expect(() => splitFee('-1', '4.5')).toThrow(new RangeError('an amount is not negative'))
+    expect(splitFee('0', '4.5')).toEqual({ gross: '0', fee: '0', net: '0' })
   })
 
   test('the fee is exact for amounts at which floating point is not', () => {
     // Math.floor(gross * 0.045) is one micro-USDC short for these.
     for (const gross of ['29000000', '57000000', '113000000'])
-      expect(splitFee(gross).fee).toBe(((BigInt(gross) * 45n) / 1000n).toString())
+      expect(splitFee(gross, '4.5').fee).toBe(((BigInt(gross) * 45n) / 1000n).toString())
   })
 })
 

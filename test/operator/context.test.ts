@@ -37,6 +37,7 @@ describe('Accounts, payments and webhooks', () => {
   /** The compared fields of the responses. */
   type Fields = {
     merchant: { id: string }
+    agreement: { status: string; fee_percent: string }
     key: { id: string; key: string; expires_at: string }
     wallet: { address: string; next_address: string | null; next_at: string }
     actions: { kind: string; operator: string; reason: string }[]
@@ -104,7 +105,7 @@ describe('Accounts, payments and webhooks', () => {
   })
 
   test('lists have heads, and attention has age, amount and merchant', async () => {
-    expect((await inTest('merchants', 'list')).out).toMatch(/^merchant +name +keys +payments +wallet\n/)
+    expect((await inTest('merchants', 'list')).out).toMatch(/^merchant +name +status +keys +payments +wallet\n/)
     const { body: made } = await shop.ask('POST', '/v1/payments', { body: { amount: 12.5, currency: 'EUR' } })
     await shop.db.query(
       `update payment set status = 'under_review', review_since = now() - interval '3 hours', reviews = $2 where id = $1`,
@@ -184,6 +185,31 @@ describe('Accounts, payments and webhooks', () => {
           code: 1,
           err: expect.stringContaining('this one belongs to the platform'),
         })
+    })
+  })
+
+  describe('The fee of a merchant', () => {
+    test('an operator agrees on a fee with a merchant and takes it back, and the log has both', async () => {
+      const merchant = await newMerchant(inTest)
+      const readFee = async () => (await inTest('merchants', 'show', merchant, '--json')).agreement.fee_percent
+      expect(await readFee()).toBe('4.5')
+      expect(await inTest('merchants', 'fee', merchant, '3.90', ...SIGNED)).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('fee: 3.9 %'),
+      })
+      expect(await readFee()).toBe('3.9')
+      await inTest('merchants', 'fee', merchant, 'standard', ...SIGNED)
+      expect(await readFee()).toBe('4.5')
+      const { actions } = await inTest('merchants', 'show', merchant, '--json')
+      expect(actions.slice(0, 2)).toMatchObject([
+        { kind: 'merchant.fee_changed', data: { fee_percent: null } },
+        { kind: 'merchant.fee_changed', data: { fee_percent: '3.9' } },
+      ])
+    })
+
+    test.each(['51', '4,5', '4.555', '-1', 'free'])('a fee of %s is refused', async (fee) => {
+      const refused = await inTest('merchants', 'fee', ...SIGNED, '--', await newMerchant(inTest), fee)
+      expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('the fee must be a percentage') })
     })
   })
 

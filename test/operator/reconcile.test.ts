@@ -29,7 +29,7 @@ describe('pinrail reconcile', () => {
   test('pinrail reconcile exits with 1 and names invariant, payment and difference; --json has them as fields', async () => {
     const { id } = await fixture.settling()
     await fixture.plant('update payment set fee_micro = fee_micro + 1, net_micro = net_micro - 1 where id = $1', [id])
-    const difference = 'gross 108000000, fee 4860001, net 103139999 of a sale of 108000000'
+    const difference = 'gross 108000000, fee 4860001 (4.5 %), net 103139999 of a sale of 108000000'
     const { code, out } = await run('reconcile', id)
     expect(code).toBe(1)
     expect(out).toContain(`fee_is_of_the_gross       ${id}  ${difference}`)

@@ -64,7 +64,7 @@ describe('A day of the float converter, with 1,000 payments in five currencies',
       const answer = await fixture.trySettle(payment.id)
       if (answer === 'handed over') {
         handed.push(payment)
-        const { net } = splitFee(gross(payment).toString())
+        const { net } = splitFee(gross(payment).toString(), '4.5')
         own.owed += BigInt(net)
         const known = own.exposed.get(payment.amount.currency) ?? { units: 0n, cost: 0n }
         own.exposed.set(payment.amount.currency, {
@@ -82,7 +82,7 @@ describe('A day of the float converter, with 1,000 payments in five currencies',
   async function proveAll(): Promise<void> {
     const proved = handed.splice(0)
     await fixture.prove(proved.map(({ id }) => id))
-    const paid = proved.reduce((sum, payment) => sum + BigInt(splitFee(gross(payment).toString()).net), 0n)
+    const paid = proved.reduce((sum, payment) => sum + BigInt(splitFee(gross(payment).toString(), '4.5').net), 0n)
     own.owed -= paid
     own.paidOut += paid
   }

@@ -41,6 +41,7 @@ export function aPayment(changes: Partial<Payment> = {}): Payment {
       paymentLink: null,
       tolerancePercent: 1,
       fillTolerancePercent: 2,
+      feePercent: '4.5',
       destination: `0x${'70'.repeat(20)}`,
       chainId: 137,
       token: `0x${'3c'.repeat(20)}`,

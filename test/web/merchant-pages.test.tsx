@@ -304,6 +304,9 @@ describe('The home page', () => {
     testMode: false,
     publicUrl: 'https://pay.example',
     ways: listOffered(createTestOffering({}, { crypto: true })),
+    feePercent: '4.5',
+    signUp: 'open' as const,
+    linksWithoutAccount: true,
     platform: PLATFORM,
   }
 
@@ -323,6 +326,12 @@ describe('The home page', () => {
       amount: '49.90',
       currency: 'EUR',
     })
+  })
+
+  test('the home page shows the fee of the deployment, and computes its example with it', () => {
+    const html = renderHome({ ...view, feePercent: '3' })
+    for (const text of ['3 %', 'Our fee: 1.736477', '56.146097 USDC']) expect(html).toContain(text)
+    expect(html).not.toContain('4.5 %')
   })
 
   test('the home page and the foot link the prices', () => {

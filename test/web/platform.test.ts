@@ -40,10 +40,26 @@ const WAYS = Object.values(PROVIDERS)
 
 /** One page of each kind, by its name. */
 const PAGES: Readonly<Record<string, (platform: Platform) => string>> = {
-  home: (platform) => renderHome({ platform, testMode: false, publicUrl: 'https://pay.example', ways: WAYS }),
+  home: (platform) =>
+    renderHome({
+      platform,
+      testMode: false,
+      publicUrl: 'https://pay.example',
+      ways: WAYS,
+      feePercent: '4.5',
+      signUp: 'open',
+      linksWithoutAccount: true,
+    }),
   pricing: (platform) => renderPricing({ platform, feePercent: '4.5', ways: WAYS }),
   'sign-in': (platform) =>
-    renderSignIn(platform, { to: '/dashboard', passkeyOptions: null, problem: null, demo: false, email: '' }),
+    renderSignIn(platform, {
+      to: '/dashboard',
+      passkeyOptions: null,
+      problem: null,
+      demo: false,
+      signUp: 'open',
+      email: '',
+    }),
   dashboard: (platform) => renderForget({ frame: frame(platform), needed: [], errors: {} }),
   'dashboard of a person without an account': (platform) =>
     renderForget({ frame: { ...frame(platform), account: null }, needed: [], errors: {} }),

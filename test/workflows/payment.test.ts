@@ -55,6 +55,44 @@ describe('The course of a payment', () => {
     expect(await attempts(paymentId)).toEqual(['declined', 'paid'])
   })
 
+  test('a suspension in the middle of payments cancels what is unpaid once, and settles what is paid', async () => {
+    const merchantId = fixture.tenant.merchantId
+    const created = await fixture.createPayment()
+    const { paymentId: pending, attemptId: left } = await opened()
+    const { paymentId: paid, attemptId } = await opened()
+    const { paymentId: late, attemptId: slow } = await opened()
+    await fixture.pay('wallet_app', attemptId)
+    await untilStatus(paid, 'settling')
+    await fixture.db.query(`update agreement set status = 'suspended' where merchant_id = $1`, [merchantId])
+    const refused = await fetch(`${fixture.api}/v1/payments`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${fixture.secretKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ amount: '49.99', currency: 'EUR' }),
+    })
+    expect(refused.status).toBe(403)
+    // Two rounds at once, as of two workers.
+    await Promise.all([fixture.relay.cancelSuspended(), fixture.relay.cancelSuspended()])
+    for (const id of [created, pending, late]) await untilStatus(id, 'canceled')
+    expect(await fixture.relay.cancelSuspended()).toBe(0)
+    for (const id of [created, pending, late]) {
+      const moves = (await fixture.timeline(id)).filter(({ to_status }) => to_status === 'canceled')
+      expect(moves).toMatchObject([{ actor: 'operator', message: expect.stringContaining('account is suspended') }])
+    }
+    expect((await fixture.orderAt('wallet_app', left)).status).toBe('canceled')
+    await fixture.settle(paid)
+    expect(await result(paid)).toBe('succeeded')
+    // Money that arrives anyway is treated as any late money.
+    await fixture.atPartner('wallet_app', slow, { action: 'late' })
+    await untilStatus(late, 'settling')
+    await fixture.settle(late)
+    expect(await result(late)).toBe('succeeded')
+    expect((await payment(late)).exception).toBe('paid_late')
+    const { rows } = await fixture.db.query('select open_payments from agreement where merchant_id = $1', [merchantId])
+    expect(rows).toEqual([{ open_payments: 0 }])
+    await fixture.db.query(`update agreement set status = 'approved' where merchant_id = $1`, [merchantId])
+    expect(await findImbalances(fixture.db)).toEqual([])
+  })
+
   test('a double click returns the same partner order', async () => {
     const paymentId = await fixture.createPayment()
     const answers = await Promise.all([open(paymentId), open(paymentId), open(paymentId)])

@@ -1,3 +1,4 @@
+import { readStatus } from '../../db/merchants/agreement.ts'
 import { loadPayment, type PaymentWithNews } from '../../db/payments/payments.ts'
 import { derive } from '../../domain/payment/derived.ts'
 import { isOwedToBuyer, mayReturnTwice } from '../../domain/payment/funds/account.ts'
@@ -110,14 +111,21 @@ export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, now }: Clo
   // A merchant waits for the answer.
   const silence = as === 'canceled' ? 'at once' : 'after some tries'
   const { state: known, news } = await cancelAndRead(deps, before, { attempts, silence })
+  const why = as === 'canceled' ? await whyCanceled(deps, before) : 'expired'
   const change: Change = (draft) => {
     for (const item of news) applyOrder(draft, deps, item)
     // Money that this reading found is in time.
     if (as === 'listening_ended' && !hasUnsold(draft)) endListening(draft)
     if (as !== 'listening_ended' && isOpen(derive(draft.state, draft.at).payment.status) && !isMoved(draft.state))
-      close(draft, as)
+      close(draft, as, why)
   }
   return createAnswer(await changeMoney(deps, { id: paymentId, change, known }))
+}
+
+type WhyClosed = 'expired' | 'canceled' | 'canceled_by_suspension'
+
+async function whyCanceled({ db }: PaymentDeps, { payment }: PaymentWithAttempts): Promise<WhyClosed> {
+  return (await readStatus(db, payment)) === 'suspended' ? 'canceled_by_suspension' : 'canceled'
 }
 
 function getClosingMoment(state: PaymentWithAttempts, as: CloseAs): number {
@@ -143,11 +151,11 @@ function endListening(draft: PaymentDraft): void {
 }
 
 /** A part of the price keeps the payment open: the merchant cannot cancel it. At the expiry it counts as underpaid. */
-function close(draft: PaymentDraft, as: 'expired' | 'canceled'): void {
+function close(draft: PaymentDraft, as: 'expired' | 'canceled', why: WhyClosed): void {
   const parts = draft.state.attempts.filter((attempt) => attempt.status === 'open' && isOwedToBuyer(toAccount(attempt)))
   if (parts.length === 0) {
     draft.setPayment({ closedAs: as })
-    draft.setCause({ why: as, data: {} })
+    draft.setCause({ why, data: {} })
     return
   }
   if (as === 'canceled') return

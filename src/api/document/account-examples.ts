@@ -4,6 +4,21 @@ const AT = '2026-11-22T10:00:00.000Z'
 const LATER = '2026-11-29T10:00:00.000Z'
 const PERSON_ID = 'per_01m7z0zqy3fzrbpe3gambgs8r8'
 
+export const ACCOUNT = {
+  id: 'mer_01m7z0zqy3fzrbpe3gambgs8r8',
+  object: 'account',
+  livemode: false,
+  name: 'Nightline Rail',
+  status: 'approved',
+  status_message: null,
+  status_since: AT,
+  payouts_held: false,
+  application: { web_address: 'https://nightline.example', sells: 'Tickets for night trains', applied_at: AT },
+  fee_percent: '4.5',
+  limits: { payment_usdc: '2000.000000', day_usdc: '20000.000000', open_payments: 1000 },
+  used: { day_usdc: '1249.900000', open_payments: 3 },
+}
+
 export const CHANNEL = {
   id: 'nch_01m7z0zqy3fzrbpe3gambgs8r8',
   object: 'notification_channel',

@@ -24,6 +24,18 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   title: 'The name that buyers see at the top of the page.',
   email: 'The e-mail address.',
 
+  // The account
+  application: 'What you said of yourself. Null: nothing yet.',
+  web_address: 'Where you sell.',
+  sells: 'What you sell, and to whom, in your words.',
+  applied_at: 'When you last described it (RFC 3339, UTC).',
+  status_since: 'Since when it has this status (RFC 3339, UTC).',
+  'limits.payment_usdc': 'What one payment can be worth.',
+  'limits.day_usdc': 'What the payments of a day (UTC) can be worth.',
+  'limits.open_payments': 'How many payments can be `created` or `pending` at once.',
+  'used.day_usdc': 'What the payments of today are worth.',
+  'used.open_payments': 'How many payments are `created` or `pending` now.',
+
   // Parameters of lists
   'listPayments.status': 'Only payments in one of these states, comma separated.',
   'exportPayments.status': 'Only payments in one of these states, comma separated.',

@@ -1,3 +1,4 @@
+import type { Percent } from '../../domain/money.ts'
 import type { Platform } from '../../domain/platform.ts'
 import { EMBED_SCRIPT } from '../../web/assets.ts'
 import type { Language } from '../../web/docs/code/languages.ts'
@@ -41,10 +42,11 @@ type Options = {
   readonly publicUrl: string
   /** The test deployment, if it is known. */
   readonly testUrl: string
+  readonly feePercent: Percent
 }
 
-export function createDocsSite({ platform, operations, publicUrl, testUrl }: Options): DocsSite {
-  const guides = guidePages(testUrl)
+export function createDocsSite({ platform, operations, publicUrl, testUrl, feePercent }: Options): DocsSite {
+  const guides = guidePages(testUrl, feePercent)
   const openApi = JSON.stringify(openApiDocument(operations, publicUrl))
   const reference = [...referencePages(operationEntries(operations, { publicUrl, openApi })), errorsPage()]
   const groups: DocsGroup[] = [
@@ -62,9 +64,9 @@ export function createDocsSite({ platform, operations, publicUrl, testUrl }: Opt
   }
 }
 
-function guidePages(origin: string): DocsPage[] {
+function guidePages(origin: string, feePercent: Percent): DocsPage[] {
   return Object.entries(GUIDES).map(([name, written]) => {
-    const text = fillIn(written, origin)
+    const text = fillIn(written, origin, feePercent)
     const guide = readGuide(text)
     return {
       path: `${DOCS_PATH}/${name}`,
@@ -76,13 +78,14 @@ function guidePages(origin: string): DocsPage[] {
   })
 }
 
-/** Fills in the URLs of this deployment, so that a line can be copied unchanged. */
-function fillIn(text: string, origin: string): string {
+/** Fills in the URLs and the fee of this deployment, so that a line can be copied unchanged. */
+function fillIn(text: string, origin: string, feePercent: Percent): string {
   const { path, integrity } = EMBED_SCRIPT
   return text
     .replaceAll('{PINRAIL}', origin)
     .replaceAll('{SCRIPT}', origin + path)
     .replaceAll('{INTEGRITY}', integrity)
+    .replaceAll('{FEE}', feePercent)
 }
 
 function referencePages(entries: ReturnType<typeof operationEntries>): DocsPage[] {

@@ -39,6 +39,16 @@ export const PROBLEMS = {
     title: 'A person must confirm this',
     help: 'A live key cannot change the wallet, the brand, embedding, notifications or existing webhook endpoints, and cannot create keys or change the team, so that a leaked key cannot either. It can revoke keys, withdraw invitations and add webhook endpoints. A signed-in person can do the rest, at `page`.',
   },
+  account_not_approved: {
+    status: 403,
+    title: 'The account is not approved yet',
+    help: 'The operator approves an account before it takes payments; everything else works. Describe what you sell in the dashboard, at `page`. You receive an e-mail when the operator has decided.',
+  },
+  account_suspended: {
+    status: 403,
+    title: 'The account is suspended',
+    help: 'The operator has suspended the account: it takes no payments. `detail` has what the operator wrote. Contact the operator; the payments that were paid before are not lost.',
+  },
   resource_missing: {
     status: 404,
     title: 'There is no such object',

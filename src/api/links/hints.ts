@@ -1,6 +1,6 @@
 import { type Currency, getDecimals, isCurrency } from '../../domain/currencies.ts'
 import { getLimits, isProviderName, PROVIDER_NAMES, PROVIDERS, type ProviderName } from '../../domain/methods.ts'
-import { formatAmount, formatUsdc, groupedAmount, type Money } from '../../domain/money.ts'
+import { formatAmount, formatUsdc, groupedAmount, type Money, type Percent, splitFee } from '../../domain/money.ts'
 import { checkLimits, limitsIn } from '../../domain/offers.ts'
 import { listCurrencies } from '../../domain/partner/offering.ts'
 import { type PriceRates, quotePrice } from '../../domain/payment/price.ts'
@@ -9,7 +9,11 @@ import type { Hint, LinkDraft } from '../../web/links/link-draft.ts'
 import { type PriceDeps, readRates } from '../routes/prices.ts'
 
 /** The limits, the reason why the amount cannot be charged, or what the merchant receives. */
-export async function createAmountHint({ rates, offering }: PriceDeps, draft: LinkDraft): Promise<Hint> {
+export async function createAmountHint(
+  { rates, offering }: PriceDeps,
+  draft: LinkDraft,
+  feePercent: Percent,
+): Promise<Hint> {
   const { kind, currency } = draft
   const provider = isProviderName(draft.provider) ? draft.provider : null
   if (!isCurrency(currency)) return problem('Choose a currency.')
@@ -30,7 +34,7 @@ export async function createAmountHint({ rates, offering }: PriceDeps, draft: Li
     return problem(limitText(isLeast, isLeast ? minimum : maximum, provider))
   }
   if (!answer.ok) return problem('This amount cannot be charged.')
-  const arrives = `You receive about ${formatUsdc(answer.price.usdc.net).slice(0, -4)} USDC after our fee.`
+  const arrives = `You receive about ${formatUsdc(splitFee(answer.price.gross, feePercent).net).slice(0, -4)} USDC after our fee.`
   const without = provider === null ? notTaking(answer.price.amount, { ...now, offering }) : ''
   return quiet(`${arrives}${without}`)
 }

@@ -1,19 +1,21 @@
 import { createHash } from 'node:crypto'
 import type { Db, Tenant, Tx } from '../../db/db.ts'
 import { lockLink, waitForLink } from '../../db/links/links.ts'
-import { readWallet } from '../../db/merchants/wallets.ts'
-import { type CreatedEvent, insertPayment } from '../../db/payments/payments.ts'
-import { findBounds, linkStatus, linkUrl, type PaymentLink } from '../../domain/link/link.ts'
-import { formatAmount, isMore, type Money } from '../../domain/money.ts'
+import { readAgreement, readPaymentTerms } from '../../db/merchants/agreement.ts'
+import { type CreatedEvent, type Creation, type CreationRefusal, insertPayment } from '../../db/payments/payments.ts'
+import type { StandardAgreement } from '../../domain/account/agreement.ts'
+import { findBounds, linkUrl, type PaymentLink, shownLinkStatus } from '../../domain/link/link.ts'
+import { convertFromMicroUsdc, formatAmount, isMore, type Money } from '../../domain/money.ts'
 import type { NewPayment } from '../../domain/payment/new-payment.ts'
 import { checkoutUrl } from '../../domain/payment/payment-object.ts'
 import { type Price, quotePrice, whyUnpriceable } from '../../domain/payment/price.ts'
+import type { Platform } from '../../domain/platform.ts'
 import { readTypedAmount } from '../../domain/typed-amount.ts'
 import { makeRoom } from '../../payments/link-places.ts'
 import type { PaymentWorkflows } from '../../temporal/payments.ts'
 import type { WrongAmount } from '../../web/links/link-page.tsx'
 import { type Claim, createClaim, readReplay } from '../http/idempotency.ts'
-import type { OpenPayments } from '../limits/open-payments.ts'
+import { explainRefusal } from '../limits/agreement.ts'
 import { type PriceDeps, readRates } from '../routes/prices.ts'
 import { type DraftDeps, draftPayment, type StartDeps, startWorkflows } from '../routes/v1/payments/draft.ts'
 
@@ -22,7 +24,9 @@ export type PressDeps = DraftDeps &
   PriceDeps & {
     readonly db: Db
     readonly publicUrl: string
-    readonly openPayments: OpenPayments
+    readonly platform: Pick<Platform, 'support'>
+    readonly agreement: StandardAgreement
+    readonly linksWithoutAccount: boolean
     readonly workflows: Pick<PaymentWorkflows, 'start' | 'signalRowChanged'>
   }
 
@@ -48,7 +52,7 @@ export type PressAnswer =
  */
 const OPEN_SECONDS = { limited: 1800, unlimited: 86_400 } as const
 
-/** One payment for a press, however often it is sent. Throws `limit_reached` if the account has too many open. */
+/** One payment for a press, however often it is sent. Throws `limit_reached` if the account has reached a limit. */
 export async function pressLink(deps: PressDeps, link: PaymentLink, press: Press): Promise<PressAnswer> {
   const tenant = { merchantId: link.merchantId, livemode: link.livemode }
   const db = deps.db.as(tenant)
@@ -59,12 +63,14 @@ export async function pressLink(deps: PressDeps, link: PaymentLink, press: Press
   if ('kind' in asked) return asked
   const path = new URL(checkoutUrl(deps.publicUrl, asked.checkoutToken)).pathname
   const stored = { ...claim, status: 303, location: path, body: '' }
-  const create = { payment: asked, claim: stored, publicUrl: deps.publicUrl }
+  const { publicUrl, agreement } = deps
+  const create = { payment: asked, claim: stored, publicUrl, agreement, by: 'buyer' } as const
   // Not as the merchant, who changes no payment: a payment of another buyer may be expired to make room.
   const answer = await deps.db
     .transaction((tx) => insertUnderLock(tx, deps, { tenant, link, create }))
     .catch((error: unknown) => {
       if (error instanceof NoRoom) return { kind: 'closed' } as const
+      if (error instanceof NotCreated) return answerRefusal(deps, error.why, { tenant, link, payment: asked })
       throw error
     })
   if ('kind' in answer) return answer
@@ -76,7 +82,7 @@ export async function pressLink(deps: PressDeps, link: PaymentLink, press: Press
 class NoRoom extends Error {}
 
 type Stored = Claim & { readonly status: number; readonly location: string; readonly body: string }
-type Create = { readonly payment: NewPayment; readonly claim: Stored; readonly publicUrl: string }
+type Create = Creation & { readonly payment: NewPayment; readonly claim: Stored }
 
 /** Inserts under the lock of the link: of two presses for the last place, the second gets `closed`. */
 async function insertUnderLock(
@@ -90,15 +96,42 @@ async function insertUnderLock(
   if (locked === null) return { kind: 'unavailable' }
   const before = await readReplay(tx, tenant, create.claim)
   if (before !== null) return replayedAnswer(before)
-  if (linkStatus(locked, create.payment.createdAt) !== 'active') return { kind: 'closed' }
+  // The insert below asks whether the merchant can sell.
+  const seller = { merchant: 'approved', linksWithoutAccount: deps.linksWithoutAccount } as const
+  if (shownLinkStatus(locked, seller, create.payment.createdAt) !== 'active') return { kind: 'closed' }
   const context = { publicUrl: deps.publicUrl, now: deps.clock }
   // Its workflow reads the row at the old expiry at the latest.
   const onExpired = (id: string) =>
     tx.afterCommit(() => void deps.workflows.signalRowChanged(id).catch(() => undefined))
   if (!(await makeRoom(tx, context, { link: locked, onExpired }))) throw new NoRoom()
   const event = await insertPayment(tx, tenant, create)
-  if (typeof event === 'string') throw new Error('a press was claimed without the lock')
+  if (typeof event === 'string') throw new NotCreated(event)
   return event
+}
+
+/** Thrown to roll back, as NoRoom. */
+class NotCreated extends Error {
+  readonly why: CreationRefusal
+  constructor(why: CreationRefusal) {
+    super(why)
+    this.why = why
+  }
+}
+
+/** Throws a Problem if the buyer cannot do anything about it. */
+async function answerRefusal(
+  deps: PressDeps,
+  why: CreationRefusal,
+  { tenant, link, payment }: { tenant: Tenant; link: PaymentLink; payment: NewPayment },
+): Promise<PressAnswer> {
+  if (why === 'not_approved') return { kind: 'closed' }
+  if (why === 'other_terms' || why === 'claimed') return { kind: 'unavailable' }
+  const db = deps.db.as(tenant)
+  const { paymentMicro } = (await readAgreement(db, tenant.merchantId, deps.agreement)).limits
+  if (why !== 'payment_limit' || link.price.amount !== null || paymentMicro === null)
+    throw await explainRefusal(db, tenant, { ...deps, why })
+  const amount = convertFromMicroUsdc(paymentMicro, payment.amount.currency, payment.quote.rate)
+  return { kind: 'amount', why: 'too_large', amount }
 }
 
 function replayedAnswer({ headers }: { headers?: Readonly<Record<string, string>> }): PressAnswer {
@@ -127,9 +160,9 @@ async function newPayment(
   const price = await priceFor(deps, link, amountText)
   if ('kind' in price) return price
   const db = deps.db.as(tenant)
-  const destination = link.wallet ?? (await readWallet(db, tenant))
+  const { wallet, feePercent } = await readPaymentTerms(db, tenant, deps.agreement.feePercent)
+  const destination = link.wallet ?? wallet
   if (destination === null) return { kind: 'unavailable' }
-  await deps.openPayments.countNew(db, tenant, 'buyer')
   const draft = {
     amountText,
     provider: link.provider,
@@ -141,6 +174,7 @@ async function newPayment(
     cancelUrl: linkUrl(deps.publicUrl, link.code),
     paymentLink: link.id,
     destination,
+    feePercent,
   }
   const expiresIn = link.maxPayments === null ? OPEN_SECONDS.unlimited : OPEN_SECONDS.limited
   return draftPayment(deps, draft, { price, expiresIn })

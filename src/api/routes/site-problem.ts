@@ -14,6 +14,7 @@ const STATUS: Readonly<Record<SiteProblemName, number>> = {
   forbidden_role: 403,
   last_owner: 409,
   not_found: 404,
+  links_off: 404,
   not_allowed: 405,
   too_many: 429,
   internal: 500,

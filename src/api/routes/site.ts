@@ -1,6 +1,5 @@
 import { Router } from 'express'
 import type { IdKind } from '../../domain/ids.ts'
-import { FEE_PERCENT } from '../../domain/money.ts'
 import { listOffered } from '../../domain/partner/offering.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { ASSETS, findAsset } from '../../web/assets.ts'
@@ -26,6 +25,7 @@ import { ownPages } from './dashboard/own.ts'
 import type { Page } from './dashboard/page.ts'
 import { paymentPages } from './dashboard/payment.ts'
 import { paymentListPages } from './dashboard/payments.ts'
+import { agreementPages } from './dashboard/settings/agreement.ts'
 import { brandPages } from './dashboard/settings/brand.ts'
 import { embeddingPages } from './dashboard/settings/embedding.ts'
 import { notificationPages } from './dashboard/settings/notifications.ts'
@@ -86,16 +86,19 @@ export function createSiteRouter(deps: SiteDeps): Router {
   return router
 }
 
-const homeView = ({ db, publicUrl, offering, platform }: SiteDeps) => ({
+const homeView = ({ db, publicUrl, offering, agreement, signUp, linksWithoutAccount, platform }: SiteDeps) => ({
   testMode: !db.livemode,
   publicUrl,
   ways: listOffered(offering),
+  feePercent: agreement.feePercent,
+  signUp,
+  linksWithoutAccount,
   platform,
 })
 
-const pricingView = ({ offering, platform }: SiteDeps) => ({
+const pricingView = ({ offering, platform, agreement: { feePercent } }: SiteDeps) => ({
   platform,
-  feePercent: FEE_PERCENT,
+  feePercent,
   ways: listOffered(offering),
 })
 
@@ -128,6 +131,7 @@ export function dashboardPages(deps: SiteDeps): Page[] {
     ...eventPages(own),
     ...requestPages(own),
     ...walletPages(own),
+    ...agreementPages(own),
     ...brandPages(own),
     ...embeddingPages(own),
     ...notificationPages(own),

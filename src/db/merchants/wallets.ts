@@ -8,11 +8,12 @@ const current = sql`case when ${isDue} then next_address else address end`
 const currentProved = sql`case when ${isDue} then next_proved else proved end`
 const currentSince = sql`case when ${isDue} then next_at else created_at end`
 
-const addressRow = z.object({ address: z.string() })
+const addressRow = z.object({ address: z.string().nullable() })
+
+export const selectWallet = (tenant: Tenant): Statement => sql`(select ${current} from wallet where ${ownedBy(tenant)})`
 
 export async function readWallet(db: Queryable, tenant: Tenant): Promise<string | null> {
-  const row = await maybeOne(db, addressRow, sql`select ${current} as address from wallet where ${ownedBy(tenant)}`)
-  return row?.address ?? null
+  return (await one(db, addressRow, sql`select ${selectWallet(tenant)} as address`)).address
 }
 
 export function isPaidTo(tenant: Tenant, address: string): Statement {

@@ -31,6 +31,88 @@ create policy own on merchant to pinrail_tenant using (id = tenant_merchant());
 -- Updating also allows to lock the row.
 grant select, update on merchant to pinrail_tenant;
 
+-- Apart from the merchant, whose row every payment's foreign key locks.
+create table agreement (
+  merchant_id text primary key references merchant,
+  status text not null default 'approved' check (status in ('pending', 'approved', 'rejected', 'suspended')),
+  status_message text check (length(status_message) <= 500),
+  status_since timestamptz not null default now(),
+  holds_payouts boolean not null default false check (not holds_payouts or status = 'suspended'),
+  web_address text check (length(web_address) <= 500),
+  sells text check (length(sells) <= 500),
+  applied_at timestamptz,
+  fee_percent numeric check (fee_percent between 0 and 50 and scale(fee_percent) <= 2),
+  payment_limit_micro units check (payment_limit_micro > 0),
+  day_limit_micro units check (day_limit_micro > 0),
+  open_limit int check (open_limit > 1),
+  day date not null default '-infinity',
+  day_micro units not null default 0,
+  open_payments int not null default 0 check (open_payments >= 0),
+  check ((applied_at is null) = (web_address is null) and (applied_at is null) = (sells is null))
+);
+comment on table agreement is
+  'What the operator has agreed with a merchant. A merchant has its row from the beginning. A fee or limit of null is that of the deployment.';
+comment on column agreement.status is
+  'Only an approved merchant takes payments. `pending`: the operator has not decided. A new account of live mode begins with it.';
+comment on column agreement.status_message is 'What the operator wrote to the merchant about its status; null: nothing.';
+comment on column agreement.holds_payouts is
+  'True while no payout of the merchant is signed, because the operator said so when it was suspended.';
+comment on column agreement.web_address is 'Where the merchant sells, as it says; null: it has not applied.';
+comment on column agreement.sells is 'What it sells, in its words.';
+comment on column agreement.applied_at is 'When it last said both.';
+comment on column agreement.payment_limit_micro is
+  'What a payment can be worth at the rate of its creation, in micro-USDC before the fee.';
+comment on column agreement.day_limit_micro is 'What the payments of a day can be worth: see `day_micro`.';
+comment on column agreement.open_limit is 'How many payments can be `created` or `pending` at once.';
+comment on column agreement.day is 'The day of UTC that `day_micro` is about.';
+comment on column agreement.day_micro is
+  'What the payments are worth that were created on `day` and have not ended unpaid. A trigger of `payment` counts it.';
+comment on column agreement.open_payments is 'The payments that are `created` or `pending`. A trigger of `payment` counts them.';
+comment on column agreement.fee_percent is
+  'The fee in percent of the gross amount of the payments that are created from now on.';
+
+create function agreement_begins() returns trigger language plpgsql as $$
+begin
+  insert into agreement (merchant_id) values (new.id);
+  return null;
+end $$;
+create trigger agreement_begins after insert on merchant for each row execute function agreement_begins();
+
+-- Takes back the statement that claimed a key for a payment that its merchant can no longer create.
+create function agreement_has_changed() returns text language plpgsql as $$
+begin
+  raise exception 'the agreement of the merchant has changed' using errcode = 'serialization_failure';
+end $$;
+
+alter table agreement enable row level security;
+create policy own on agreement to pinrail_tenant using (merchant_id = tenant_merchant());
+-- A merchant's request applies, which can only lead to `pending`: it never approves itself.
+grant select, update (web_address, sells, applied_at, status, status_message, status_since) on agreement to pinrail_tenant;
+create function applying_approves_nothing() returns trigger language plpgsql as $$
+begin
+  raise exception 'a merchant does not decide about its status' using errcode = 'insufficient_privilege';
+end $$;
+create trigger applying_approves_nothing before update of status on agreement for each row
+  when (current_user = 'pinrail_tenant' and new.status <> old.status and (old.status, new.status) <> ('rejected', 'pending'))
+  execute function applying_approves_nothing();
+create trigger wakes_worker after update of status on agreement for each row when (new.status = 'suspended')
+  execute function wake('pinrail_work', 'suspended');
+-- These merchants are few.
+create index agreement_suspended on agreement (merchant_id) where status = 'suspended';
+create index agreement_holding on agreement (merchant_id) where holds_payouts;
+create index agreement_waiting on agreement (applied_at) where status = 'pending';
+
+create table merchant_invitation (
+  email text primary key check (email = lower(email) and length(email) between 3 and 254),
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  merchant_id text references merchant
+);
+comment on table merchant_invitation is 'An address that the operator has invited to create one account.';
+comment on column merchant_invitation.merchant_id is 'The account that was created with it; null: none yet.';
+-- No grant for pinrail_tenant: whoever asks has no account yet.
+alter table merchant_invitation enable row level security;
+
 create table wallet (
   merchant_id text not null references merchant,
   livemode boolean not null,

@@ -36,10 +36,12 @@ create table payment (
   payment_link text references payment_link,
   tolerance_percent smallint not null default 1,
   fill_tolerance_percent smallint not null default 2,
+  fee_percent numeric not null default 4.5 check (fee_percent between 0 and 50 and scale(fee_percent) <= 2),
   destination text not null check (destination ~ '^0x[0-9a-fA-F]{40}$'),
   chain_id int not null,
   token text not null,
   quote jsonb not null,
+  quoted_micro units not null default 0,
   paid_attempt_id text,
   charge_currency text,
   confirmed_minor units,
@@ -84,6 +86,7 @@ comment on column payment.reviews is
 comment on column payment.review_since is 'Since when it waits for a person; null: it does not.';
 comment on column payment.tolerance_percent is 'Whole percent of the asked amount that may be missing.';
 comment on column payment.fill_tolerance_percent is 'Whole percent by which a fill may differ from what the locked rate gives.';
+comment on column payment.fee_percent is 'The fee in percent of the gross amount, as it was agreed when the payment was created.';
 comment on column payment.delayed_at is 'Since when the settlement has been taking longer than it should; null: it is not.';
 comment on column payment.expiry_postponed is
   'True if a running identity check has moved `expires_at` by 24 hours. That happens once.';
@@ -103,6 +106,8 @@ comment on column payment.destination is 'The merchant''s wallet when the paymen
 comment on column payment.token is 'The address of USDC on the chain.';
 comment on column payment.quote is
   'The rate at creation, which is an estimate: `rate` in USDC for one major unit, `rateSource`, `netMicro` in micro-USDC, `expiresAt`.';
+comment on column payment.quoted_micro is
+  'What the price gave at the rate of `quote`, in micro-USDC before the fee: it counts towards the limit of its day.';
 comment on column payment.paid_attempt_id is 'The attempt whose money is the payment''s; null: there is none. Computed at each change, as are status, exception, provider_used, method_used, charge_currency, confirmed_minor, rate and paid_at.';
 comment on column payment.charge_currency is 'The currency that the buyer paid in; null: no money is confirmed.';
 comment on column payment.confirmed_minor is 'What the buyer paid, in minor units of `charge_currency`; null: no money is confirmed.';
@@ -137,16 +142,44 @@ create index payment_held on payment (id) where held and closed_at is null;
 
 create function payment_is_fixed() returns trigger language plpgsql as $$
 begin
-  raise exception 'amount, currency, destination and merchant of payment % are fixed', old.id;
+  raise exception 'amount, currency, fee, destination and merchant of payment % are fixed', old.id;
 end $$;
 create trigger payment_is_fixed before update on payment for each row
   when (old.amount_minor is distinct from new.amount_minor or old.currency is distinct from new.currency
      or old.destination is distinct from new.destination or old.merchant_id is distinct from new.merchant_id
      or old.livemode is distinct from new.livemode or old.chain_id is distinct from new.chain_id
-     or old.token is distinct from new.token)
+     or old.token is distinct from new.token or old.fee_percent is distinct from new.fee_percent)
   execute function payment_is_fixed();
 create trigger payment_keeps_its_link before update on payment for each row
   when (old.payment_link is distinct from new.payment_link) execute function payment_is_fixed();
+
+create function is_open(status text) returns boolean immutable parallel safe language sql return status in ('created', 'pending');
+create function ends_unpaid(status text) returns boolean immutable parallel safe language sql
+  return status in ('failed', 'expired', 'canceled', 'refunded');
+
+-- Before the row is written, and not after the statement: it takes its lock on the agreement before that on the sequence of
+-- the merchant's events, which every transaction takes last.
+create function agreement_counts() returns trigger language plpgsql security definer set search_path from current as $$
+declare
+  made date := (new.created_at at time zone 'UTC')::date;
+  opened int := is_open(new.status)::int;
+  worth numeric := case when ends_unpaid(new.status) then 0 else new.quoted_micro end;
+begin
+  if tg_op = 'UPDATE' then
+    opened := opened - is_open(old.status)::int;
+    worth := worth - case when ends_unpaid(old.status) then 0 else new.quoted_micro end;
+  end if;
+  update agreement set open_payments = open_payments + opened,
+    day_micro = case when day < made and tg_op = 'INSERT' then worth when day = made then day_micro + worth else day_micro end,
+    day = case when day < made and tg_op = 'INSERT' then made else day end
+  where merchant_id = new.merchant_id;
+  return new;
+end $$;
+create trigger agreement_counts_new before insert on payment for each row when (is_open(new.status))
+  execute function agreement_counts();
+create trigger agreement_counts before update on payment for each row
+  when (is_open(old.status) <> is_open(new.status) or ends_unpaid(old.status) <> ends_unpaid(new.status))
+  execute function agreement_counts();
 
 alter table payment enable row level security;
 create policy own on payment to pinrail_tenant

@@ -27,7 +27,8 @@ create view attention with (security_invoker = true) as
   where p.closed_at is null and p.status = 'processing' and p.gross_micro is null and p.paid_at < now() - interval '30 minutes'
   union all
   -- Converted and not yet handed to settlement, or handed over and not paid.
-  select p.livemode, p.merchant_id, p.id, p.paid_attempt_id, 'settlement_overdue', null, p.updated_at
+  select p.livemode, p.merchant_id, p.id, p.paid_attempt_id, case when exists (select from agreement a
+    where a.merchant_id = p.merchant_id and a.holds_payouts) then 'payouts_held' else 'settlement_overdue' end, null, p.updated_at
   from payment p
   where p.closed_at is null and p.updated_at < now() - interval '15 minutes'
     and (p.status = 'settling' or (p.status = 'processing' and p.gross_micro is not null))

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MERCHANT_STATUSES, type MerchantStatus } from '../../domain/account/agreement.ts'
 import { many, maybeOne, type Queryable, sql, type Tenant } from '../db.ts'
 import { containing } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
@@ -6,6 +7,7 @@ import { time } from '../payments/payment-rows.ts'
 const merchantRow = z.object({
   id: z.string(),
   name: z.string(),
+  status: z.enum(MERCHANT_STATUSES),
   created_at: time,
   payments: z.coerce.number(),
   keys: z.coerce.number(),
@@ -13,22 +15,24 @@ const merchantRow = z.object({
 })
 export type MerchantLine = z.output<typeof merchantRow>
 
-/** Lists merchants, newest first, with their rows in this mode. `text`: a part of the name or the id. */
+/** Lists merchants, newest first, with their rows in this mode. `text`: a part of the name or the id. A status of null: any. */
 export function listMerchants(
   db: Queryable,
-  { text, limit }: { text: string | undefined; limit: number },
+  { text, status, limit }: { text: string | undefined; status: MerchantStatus | null; limit: number },
 ): Promise<MerchantLine[]> {
   const pattern = containing(text ?? '')
   return many(
     db,
     merchantRow,
-    sql`select id, name, created_at,
+    sql`select id, name, agreement.status, created_at,
           (select count(*) from payment where merchant_id = merchant.id and livemode = ${db.livemode}) as payments,
           (select count(*) from api_key where merchant_id = merchant.id and livemode = ${db.livemode}
             and revoked_at is null and (expires_at is null or expires_at > now())) as keys,
           (select case when next_at <= now() then next_address else address end from wallet
             where merchant_id = merchant.id and livemode = ${db.livemode}) as wallet
-        from merchant where name ilike ${pattern} or id ilike ${pattern} order by created_at desc, id desc limit ${limit}`,
+        from merchant join agreement on merchant_id = merchant.id
+        where (name ilike ${pattern} or id ilike ${pattern}) and (${status}::text is null or agreement.status = ${status})
+        order by created_at desc, id desc limit ${limit}`,
   )
 }
 

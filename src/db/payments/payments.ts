@@ -1,9 +1,20 @@
 import { z } from 'zod'
+import { convertToMicroUsdc } from '../../domain/money.ts'
 import { createdPayment, type NewPayment } from '../../domain/payment/new-payment.ts'
 import { type PaymentWithAttempts, renderPayment } from '../../domain/payment/payment-object.ts'
 import { because, moveNote } from '../../domain/timeline.ts'
-import { many, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
-import { isPaidTo } from '../merchants/wallets.ts'
+import {
+  isSerializationFailure,
+  many,
+  maybeOne,
+  one,
+  type Queryable,
+  type Statement,
+  sql,
+  type Tenant,
+  type Tx,
+} from '../db.ts'
+import { type Asked, type WhyRefused, whyRefused } from '../merchants/selling.ts'
 import { untriedEvents } from '../webhooks/deliveries.ts'
 import { eventRow, recordedEvents } from '../webhooks/events.ts'
 import { paymentRow, stateRow, time, wholePaymentRow } from './payment-rows.ts'
@@ -21,28 +32,39 @@ export type IdempotencyClaim = {
 
 export type CreatedEvent = { readonly eventId: string; readonly endpointIds: readonly string[] }
 
-const createdRow = z.object({ made: z.boolean(), is_current: z.boolean(), endpoint_ids: z.array(z.string()) })
+/** Why no payment was created; `other_terms`: the wallet, the fee or the agreement has changed. */
+export type CreationRefusal = 'claimed' | WhyRefused
 
-/** `onlyTo`: only if its destination is still the merchant's wallet. */
-type Creation = {
+const createdRow = z.object({
+  made: z.boolean(),
+  why: z.custom<WhyRefused>().nullable(),
+  endpoint_ids: z.array(z.string()),
+})
+
+/**
+ * A payment that is to be created. `agreement`: only if the merchant still has its wallet and its fee, and within its
+ * limits; absent for callers that have no merchant to answer to.
+ */
+export type Creation = {
   readonly payment: NewPayment
   readonly claim: IdempotencyClaim | null
   readonly publicUrl: string
-  readonly onlyTo?: 'current_wallet'
-}
+} & (Asked | { readonly agreement?: never; readonly by?: never })
 
 /**
  * Creates payment, timeline entry, event, outbox row "start the workflow" and the idempotent answer in one statement.
- * If the key was claimed before, or if the wallet has changed, it writes nothing and returns why. It waits for a
- * concurrent claim, and the database throws if that takes longer than lock_timeout.
+ * If it cannot create the payment, it writes nothing and returns why. It waits for a concurrent claim, and the database
+ * throws if that takes longer than lock_timeout.
  */
 export async function insertPayment(
   db: Queryable,
   tenant: Tenant & { readonly keyId?: string | null },
   create: Creation,
-): Promise<CreatedEvent | 'claimed' | 'other_wallet'> {
-  const { payment: p, claim, onlyTo } = create
-  const isCurrent = onlyTo === undefined ? sql`true` : isPaidTo(tenant, p.destination)
+): Promise<CreatedEvent | CreationRefusal> {
+  const { payment: p, claim } = create
+  const quotedMicro = convertToMicroUsdc(p.amount, p.quote.rate)
+  const asked = create.agreement === undefined ? null : create
+  const why = whyRefused(tenant, { payment: p, quotedMicro }, asked)
   const event = eventRow({
     merchantId: tenant.merchantId,
     livemode: tenant.livemode,
@@ -54,57 +76,52 @@ export async function insertPayment(
   const note = moveNote('created', because('created', tenant.keyId ? { key: `key_${tenant.keyId}` } : {}))
   const claimed =
     claim === null
-      ? sql`select 1 where ${isCurrent}`
+      ? sql`select 1 from refusal where why is null`
       : sql`insert into idempotency_key (merchant_id, livemode, route, key, fingerprint, status, location, body)
             select ${tenant.merchantId}, ${tenant.livemode}, ${claim.route}, ${claim.key}, ${claim.fingerprint},
-                   ${claim.status}, ${claim.location}, ${claim.body} where ${isCurrent}
+                   ${claim.status}, ${claim.location}, ${claim.body} from refusal where why is null
             on conflict do nothing returning 1`
-  const {
-    made,
-    is_current,
-    endpoint_ids: endpointIds,
-  } = await one(
+  const created = one(
     db,
     createdRow,
     sql`with
-      -- No row when the key was claimed before, or the wallet is another one: then nothing below is written.
+      refusal as (select ${why} as why from agreement where merchant_id = ${tenant.merchantId}),
+      -- No row when the payment cannot be created, or the key was claimed before: then nothing below is written.
       claimed as (${claimed}),
+      -- Locked until the commit: what is agreed and what is used of it cannot change any more. The same again, because
+      -- another payment or an operator may have changed it since the statement began.
+      allowed as (
+        select 1 from agreement, claimed where merchant_id = ${tenant.merchantId} and ${why} is null for update of agreement),
       -- Its row feeds the inserts below, so that they depend on the claim too.
       made as (
         insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, provider, fallback,
           description, reference, metadata, success_url, cancel_url, checkout_token, payment_link, tolerance_percent,
-          fill_tolerance_percent, destination, chain_id, token, quote, created_at, updated_at, expires_at)
+          fill_tolerance_percent, fee_percent, destination, chain_id, token, quote, quoted_micro, created_at, updated_at, expires_at)
         select ${p.id}, ${tenant.merchantId}, ${tenant.livemode}, ${p.amountText}, ${p.amount.minor}::numeric,
           ${p.amount.currency}, ${p.provider}, ${p.fallback}, ${p.description}, ${p.reference},
           ${p.metadata === null ? null : JSON.stringify(p.metadata)}::jsonb, ${p.successUrl}, ${p.cancelUrl},
-          ${p.checkoutToken}, ${p.paymentLink}, ${p.tolerancePercent}, ${p.fillTolerancePercent}, ${p.destination}, ${p.chainId}, ${p.token}, ${JSON.stringify(p.quote)}::jsonb,
-          ${p.createdAt}::timestamptz, ${p.createdAt}::timestamptz, ${p.expiresAt}::timestamptz
-        from claimed returning id),
+          ${p.checkoutToken}, ${p.paymentLink}, ${p.tolerancePercent}, ${p.fillTolerancePercent}, ${p.feePercent}::numeric, ${p.destination}, ${p.chainId}, ${p.token}, ${JSON.stringify(p.quote)}::jsonb,
+          ${quotedMicro}::numeric, ${p.createdAt}::timestamptz, ${p.createdAt}::timestamptz, ${p.expiresAt}::timestamptz
+        from allowed returning id),
       -- A timeline without its beginning would not explain the rest.
       noted as (${entriesInsert(sql`made`, [{ note, from: null, to: 'created' }], p.createdAt)}),
       -- The relay starts the workflow when the request could not.
       queued as (insert into outbox (kind, subject) select 'start_payment', id from made),
       ${recordedEvents([event], sql`exists (select 1 from made)`)}
-      select exists (select 1 from made) as made, ${isCurrent} as is_current,
+      select exists (select 1 from made) as made,
+        case when exists (select from claimed) and not exists (select from allowed) then agreement_has_changed()
+          else (select why from refusal) end as why,
         array(select endpoint_id from delivery_of order by endpoint_id) as endpoint_ids`,
   )
+  const { made, why: refusal, endpoint_ids: endpointIds } = await created.catch(otherTermsIfChanged)
   if (made) return { eventId: event.id, endpointIds }
-  return is_current ? 'claimed' : 'other_wallet'
+  return refusal ?? 'claimed'
 }
 
-const openCountRow = z.object({ open: z.coerce.number() })
-
-/** Counts up to `most`, and reads one index entry for each payment. */
-export async function countOpenPayments(db: Queryable, tenant: Tenant, most: number): Promise<number> {
-  const { open } = await one(
-    db,
-    openCountRow,
-    sql`select count(*) as open from (
-          select from payment
-          where merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode} and status in ('created', 'pending')
-          limit ${most}) found`,
-  )
-  return open
+/** The claim of the key was rolled back with everything else. */
+function otherTermsIfChanged(error: unknown): z.output<typeof createdRow> {
+  if (isSerializationFailure(error)) return { made: false, why: 'other_terms', endpoint_ids: [] }
+  throw error
 }
 
 const storedAnswer = z.object({

@@ -7,7 +7,7 @@ import { CURSOR_COLUMNS, cursorRow, here, toCursor } from './cursor.ts'
 import { worthSweeping } from './deposits.ts'
 import { envelopeList, envelopeRow, toEnvelope } from './envelopes.ts'
 import { hex } from './payouts.ts'
-import { onLostTreasury, payable, rested, seen, sendable } from './queue.ts'
+import { onLostTreasury, payable, released, rested, seen, sendable } from './queue.ts'
 
 const laneRow = z.object({
   wallet: hex,
@@ -80,7 +80,7 @@ function selectWork(context: JournalContext, treasuries: readonly Hex[]): Statem
   const voiding = sql`select 1 from payout p where ${isInScope(context)} and p.state = 'voiding' and ${rested}`
   return sql`
     -- In the order of its index, or a queue that has become short is looked for in the whole table.
-    exists (select 1 from (select 1 from payout p where ${isInScope(context)} and ${payable} and ${keyed} and not ${onLostTreasury}
+    exists (select 1 from (select 1 from payout p where ${isInScope(context)} and ${payable} and ${released} and ${keyed} and not ${onLostTreasury}
         order by p.recipient limit 1) next)
       or exists (${voiding} and ${keyed} and not exists (${cancellation})) as sign,
     exists (select 1 from payout p where ${isInScope(context)} and ${sendable} and p.lane_wallet is null

@@ -80,6 +80,13 @@ export const passing = sql`p.state = 'stopped' and p.stop_reason in ('funds', 'l
 /** As in the index payout_payable, word for word. */
 export const payable = sql`(p.state = 'queued' or ${passing})`
 
+/** Excludes payouts of merchants that an operator has suspended with their payouts. Usually there is none. */
+export const isReleased = (paymentId: Statement): Statement =>
+  sql`(not exists (select 1 from agreement where holds_payouts) or not exists (
+  select 1 from payment m join agreement a on a.merchant_id = m.merchant_id where m.id = ${paymentId} and a.holds_payouts))`
+
+export const released = isReleased(sql`p.payment_id`)
+
 /** As in the index payout_sendable, word for word. */
 export const sendable = sql`(p.state = 'voiding' or p.state = 'authorized' and p.lane_wallet is null)`
 
@@ -129,7 +136,7 @@ async function payableBetween(
   context: JournalContext,
   { keys, limit, after, upTo }: { keys: readonly Hex[]; limit: number; after: string; upTo: string | null },
 ): Promise<Payout[]> {
-  const waiting = sql`from payout p where ${isInScope(context)} and ${payable} and p.treasury = any(${[...keys]}::text[])
+  const waiting = sql`from payout p where ${isInScope(context)} and ${payable} and ${released} and p.treasury = any(${[...keys]}::text[])
     and not ${onLostTreasury}`
   const next = (previous: Statement): Statement =>
     sql`select p.recipient ${waiting} and p.recipient > ${previous} order by p.recipient limit 1`

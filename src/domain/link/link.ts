@@ -1,3 +1,4 @@
+import type { MerchantStatus } from '../account/agreement.ts'
 import type { Currency } from '../currencies.ts'
 import type { ProviderName } from '../methods.ts'
 import { formatAmount, isMore, type Money } from '../money.ts'
@@ -74,6 +75,22 @@ export function linkStatus(link: Judged, now: string): LinkStatus {
   if (link.expiresAt !== null && link.expiresAt <= now) return 'expired'
   if (link.maxPayments !== null && link.paymentsCount >= link.maxPayments) return 'sold_out'
   return 'active'
+}
+
+type Seller = {
+  readonly merchant: MerchantStatus
+  /** False: links without an account are switched off. */
+  readonly linksWithoutAccount: boolean
+}
+
+/** Returns the status that buyers see. The links of a seller that cannot sell are closed, whatever their own status is. */
+export function shownLinkStatus(
+  link: Judged & Pick<PaymentLink, 'anonymous'>,
+  { merchant, linksWithoutAccount }: Seller,
+  now: string,
+): LinkStatus {
+  if (merchant === 'suspended' || (link.anonymous && !linksWithoutAccount)) return 'stopped'
+  return merchant === 'approved' ? linkStatus(link, now) : 'paused'
 }
 
 /** An open or paid payment occupies a place of a link with a limit: its buyer is led to it instead of to a new one. */

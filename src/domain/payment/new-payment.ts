@@ -16,6 +16,7 @@ export type NewPayment = Pick<
   | 'paymentLink'
   | 'tolerancePercent'
   | 'fillTolerancePercent'
+  | 'feePercent'
   | 'destination'
   | 'chainId'
   | 'token'

@@ -1,6 +1,6 @@
 import type { Currency } from '../currencies.ts'
 import type { MethodName, ProviderName, ProviderUsed } from '../methods.ts'
-import { FEE_PERCENT, formatAmount, formatUsdc, type MicroUsdc, type Money } from '../money.ts'
+import { formatAmount, formatUsdc, type MicroUsdc, type Money, type Percent } from '../money.ts'
 import type { GiveBack } from './funds/account.ts'
 import type { PaymentPayout, Sale } from './funds/funds.ts'
 import type { FailureCode } from './partner.ts'
@@ -34,6 +34,8 @@ export type Payment = Derived & {
   /** Whole percent of the asked amount that can be missing, and by which a fill can differ from the locked rate. */
   readonly tolerancePercent: number
   readonly fillTolerancePercent: number
+  /** The fee that was agreed when it was created. */
+  readonly feePercent: Percent
   readonly destination: string
   readonly chainId: number
   readonly token: string
@@ -250,7 +252,7 @@ function renderSettlement(payment: Payment): SettlementObject {
     },
     gross_usdc: usdc === null ? null : formatUsdc(usdc.gross),
     fee_usdc: usdc === null ? null : formatUsdc(usdc.fee),
-    fee_percent: FEE_PERCENT,
+    fee_percent: payment.feePercent,
     net_usdc: usdc === null ? null : formatUsdc(usdc.net),
     rate: rate?.rate ?? null,
     rate_from: rate && confirmed && confirmed.currency,

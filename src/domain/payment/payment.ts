@@ -33,10 +33,10 @@ export type ClosedAs = 'expired' | 'canceled' | 'failed'
 export const TRANSITIONS = [
   ['created', 'pending', 'the buyer opened a partner order'],
   ['created', 'expired', 'nobody opened a partner order in time'],
-  ['created', 'canceled', 'the merchant canceled'],
+  ['created', 'canceled', 'the merchant canceled, or is suspended'],
   ['pending', 'processing', 'the partner says the money is received or being confirmed'],
   ['pending', 'expired', 'nothing was paid in time'],
-  ['pending', 'canceled', 'the merchant canceled before any money came'],
+  ['pending', 'canceled', 'the merchant canceled, or was suspended, before any money came'],
   ['pending', 'failed', 'the identity check was not passed, and no other method is allowed'],
   ['pending', 'under_review', 'the partner withholds the money, or something about it does not fit'],
   ['pending', 'refunded', 'the money went back to the buyer'],

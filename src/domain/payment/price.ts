@@ -1,6 +1,6 @@
 import type { Currency } from '../currencies.ts'
 import type { ProviderName } from '../methods.ts'
-import { type AmountProblem, convertToMicroUsdc, type MicroUsdc, type Money, parseAmount, splitFee } from '../money.ts'
+import { type AmountProblem, convertToMicroUsdc, type MicroUsdc, type Money, parseAmount } from '../money.ts'
 import { checkLimits, type LimitCheck, type RateTable } from '../offers.ts'
 import { listCurrencies, type Offering } from '../partner/offering.ts'
 
@@ -21,8 +21,8 @@ export type Price = {
   readonly amount: Money
   readonly rate: string
   readonly rateSource: string
-  /** Micro-USDC at that rate; `gross = fee + net`. */
-  readonly usdc: { readonly gross: MicroUsdc; readonly fee: MicroUsdc; readonly net: MicroUsdc }
+  /** At that rate, before the fee. */
+  readonly gross: MicroUsdc
 }
 
 export type PriceRefusal =
@@ -55,6 +55,6 @@ export function quotePrice({ rates, ...question }: PriceQuestion): PriceAnswer {
   const { amount } = read
   const limits = checkLimits(amount, question.provider, { rates: rates.table, offering: question.offering })
   if (!limits.ok) return { ok: false, refusal: { ...limits, amount } }
-  const usdc = splitFee(convertToMicroUsdc(amount, rates.rate))
-  return { ok: true, price: { amount, rate: rates.rate, rateSource: rates.source, usdc } }
+  const gross = convertToMicroUsdc(amount, rates.rate)
+  return { ok: true, price: { amount, rate: rates.rate, rateSource: rates.source, gross } }
 }

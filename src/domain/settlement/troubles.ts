@@ -455,6 +455,13 @@ export const isStopped = ({ state, reason }: Standing['queue'][number]): boolean
 function findStoppedPayouts({ queue, attention }: Standing): Trouble[] {
   return queue.filter(isStopped).map(({ reason, count, micro }): Trouble => {
     const payouts = `${payoutsText(count)} of ${formatUsdc(micro)} USDC ${count === 1 ? 'is' : 'are'} stopped`
+    if (reason === 'merchant')
+      return {
+        kind: 'payout_stopped',
+        stops: false,
+        what: `${payouts} because their merchants are suspended with their payouts`,
+        todo: 'Nothing: they continue when you run `pinrail merchants resume <merchant>`. `pinrail merchants list --status suspended` names the merchants.',
+      }
     const named = attention.find(({ kind, detail }) => kind === 'payout_stopped' && detail?.startsWith(`${reason}: `))
     const cause = named === undefined ? '' : ` (${named.subject}: ${named.detail?.slice(`${reason}: `.length)})`
     return {

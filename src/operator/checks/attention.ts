@@ -1,3 +1,4 @@
+import { type Applicant, listApplicants } from '../../db/merchants/agreement.ts'
 import { listDown } from '../../db/partners/standing.ts'
 import { listAttention } from '../../db/payments/attention.ts'
 import type { DownReason } from '../../domain/partner/standing.ts'
@@ -18,13 +19,23 @@ function formatAge(since: string, now: number): string {
   return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 1440)} d`
 }
 
+const describeApplicant = ({ merchantId, name, application }: Applicant): string =>
+  `${application?.at}  merchant_waits  ${merchantId} ${name}, ${application?.webAddress}, sells: ${application?.sells}. Decide with \`pinrail merchants approve ${merchantId}\` or \`reject\``
+
 /** Returns 1 if anything waits for an operator. */
 export async function showAttention({ db, say, give }: CommandContext): Promise<number> {
-  const [waiting, down] = await Promise.all([listAttention(db, MOST), listDown(db)])
+  const [waiting, down, applicants] = await Promise.all([
+    listAttention(db, MOST),
+    listDown(db),
+    listApplicants(db, MOST),
+  ])
+  const all = waiting.length + down.length + applicants.length
   give('attention', waiting)
   give('partners_down', down)
-  if (waiting.length + down.length === 0) say('nothing needs attention')
+  give('applicants', applicants)
+  if (all === 0) say('nothing needs attention')
   for (const { partner, why, since } of down) say(`${since}  partner_down  ${partner}: ${WHY_DOWN[why]}`)
+  for (const applicant of applicants) say(describeApplicant(applicant))
   if (waiting.length > 0)
     sayList(say, {
       none: '',
@@ -40,5 +51,5 @@ export async function showAttention({ db, say, give }: CommandContext): Promise<
       ]),
     })
   if (waiting.length === MOST) say(`… the ${MOST} that have waited longest`)
-  return waiting.length + down.length === 0 ? 0 : 1
+  return all === 0 ? 0 : 1
 }

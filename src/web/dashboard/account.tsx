@@ -1,3 +1,4 @@
+import type { Percent } from '../../domain/money.ts'
 import { Card } from '../kit/card.tsx'
 import { Field, type FormErrors } from '../kit/field.tsx'
 import { PostButton, PostForm } from '../kit/form.tsx'
@@ -144,11 +145,15 @@ export type WelcomeView = {
   readonly frame: Frame
   readonly invitations: readonly { readonly merchantId: string; readonly merchantName: string; readonly role: string }[]
   readonly name: string
-  readonly errors?: FormErrors
+  /** Why the person cannot create an account; null: they can. */
+  readonly refusal: string | null
+  readonly feePercent: Percent
+  readonly errors?: FormErrors | undefined
 }
 
 /** Renders the page of a person without an account, who joins one by invitation or creates one. */
-export function renderWelcome({ frame, invitations, name, errors }: WelcomeView): string {
+export function renderWelcome(view: WelcomeView): string {
+  const { frame, invitations, refusal } = view
   return renderFramed({
     frame,
     title: 'Welcome',
@@ -177,22 +182,39 @@ export function renderWelcome({ frame, invitations, name, errors }: WelcomeView)
             </PostButton>
           </Card>
         ))}
-        <Card id="make" title="Create an account">
-          <PostForm action="/dashboard/accounts" csrf={frame.csrf}>
-            <Field name="name" label="Name of your shop" hint="Buyers see it when they pay." errors={errors}>
-              {(attributes) => (
-                <input {...attributes} required maxLength={100} autocomplete="organization" value={name} />
-              )}
-            </Field>
-            <div class="row">
-              <button type="submit" class="button fill big">
-                Create account
-              </button>
-            </div>
-          </PostForm>
-          <p class="hint">It is free. You pay 4.5 % of each payment that succeeds, and nothing else.</p>
-        </Card>
+        {refusal === null ? <Create view={view} /> : <NoSignUp refusal={refusal} contact={frame.platform.support} />}
       </>
     ),
   })
+}
+
+function Create({ view: { frame, name, feePercent, errors } }: { view: WelcomeView }) {
+  return (
+    <Card id="make" title="Create an account">
+      <PostForm action="/dashboard/accounts" csrf={frame.csrf}>
+        <Field name="name" label="Name of your shop" hint="Buyers see it when they pay." errors={errors}>
+          {(attributes) => <input {...attributes} required maxLength={100} autocomplete="organization" value={name} />}
+        </Field>
+        <div class="row">
+          <button type="submit" class="button fill big">
+            Create account
+          </button>
+        </div>
+      </PostForm>
+      <p class="hint">It is free. You pay {feePercent} % of each payment that succeeds, and nothing else.</p>
+    </Card>
+  )
+}
+
+function NoSignUp({ refusal, contact }: { readonly refusal: string; readonly contact: string | null }) {
+  return (
+    <Card id="make" title="You have no account here yet">
+      <p>{refusal}</p>
+      {contact !== null && (
+        <p>
+          <a href={`mailto:${contact}`}>{contact}</a>
+        </p>
+      )}
+    </Card>
+  )
 }

@@ -2,6 +2,7 @@
 export const DONE = {
   account_made: 'Your account is ready. The steps below take you to your first payment.',
   account_joined: 'You are now a member of this account.',
+  application_sent: 'Sent. You receive an e-mail when the operator has decided.',
   brand_saved: 'Saved. Buyers see it from now on.',
   channel_added: 'The channel is added. Send a test message to see that it works.',
   channel_mended: 'The channel is on again.',

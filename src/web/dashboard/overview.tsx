@@ -1,3 +1,4 @@
+import type { Agreement } from '../../domain/account/agreement.ts'
 import type { Money } from '../../domain/money.ts'
 import type { Payment } from '../../domain/payment/payment-object.ts'
 import { plural } from '../../domain/plural.ts'
@@ -13,6 +14,7 @@ import { type Frame, renderFramed } from './frame.tsx'
 import { NewPayment } from './new-payment.tsx'
 import { PaymentTable } from './payment-table.tsx'
 import { fiatText, usdcText } from './payment-words.tsx'
+import { StatusNote } from './status-note.tsx'
 
 export type Waiting = {
   readonly paymentId: string
@@ -33,6 +35,7 @@ export type OverviewView = {
   readonly inFlight: number
   readonly waiting: readonly Waiting[]
   readonly latest: readonly Payment[]
+  readonly agreement: Agreement
   readonly wallet: string | null
   readonly webhooks: { readonly delivered: number; readonly tried: number; readonly waiting: number } | null
   /** Null if all first steps are done. */
@@ -50,11 +53,10 @@ export function renderOverview(view: OverviewView): string {
         {latest.length === 0 ? (
           <PageHead title="Welcome" lead={welcome(frame)} />
         ) : (
-          <>
-            <PageHead title="Overview" lead={<Time at={now} />} actions={<NewPayment frame={frame} />} />
-            <Stats view={view} />
-          </>
+          <PageHead title="Overview" lead={<Time at={now} />} actions={<NewPayment frame={frame} />} />
         )}
+        <StatusNote agreement={view.agreement} />
+        {latest.length > 0 && <Stats view={view} />}
         {waiting.length > 0 && <Attention waiting={waiting} now={now} />}
         <div class="cols">
           <div class="col">

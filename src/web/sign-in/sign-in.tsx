@@ -1,3 +1,4 @@
+import type { SignUp } from '../../domain/account/agreement.ts'
 import { MOST_PASSKEYS } from '../../domain/account/session.ts'
 import type { Platform } from '../../domain/platform.ts'
 import { Field, type FormErrors } from '../kit/field.tsx'
@@ -71,20 +72,26 @@ export type SignInView = {
   readonly problem: PasskeyProblem | null
   /** True if the page has a button that signs in to the demo merchant. */
   readonly demo: boolean
+  readonly signUp: SignUp
   readonly email: string
   readonly errors?: FormErrors
 }
 
+const NEW_HERE = {
+  open: 'New here? The same form creates your free account.',
+  invited: 'Invited? Sign in with the invited address to create your account.',
+} as const
+
 export function renderSignIn(
   platform: Platform,
-  { to, passkeyOptions, problem, demo, email, errors }: SignInView,
+  { to, passkeyOptions, problem, demo, signUp, email, errors }: SignInView,
 ): string {
   return renderDoor(
     platform,
     'Sign in',
     <>
       <Problem problem={problem} />
-      <p>New here? The same form creates your free account.</p>
+      {signUp !== 'closed' && <p>{NEW_HERE[signUp]}</p>}
       <PasskeyButton
         form={{ action: '/sign-in/passkey', options: passkeyOptions, kind: 'get' }}
         fields={{ to }}

@@ -646,7 +646,7 @@ describe('The balance and the statement', () => {
   function settledPayment(n: number) {
     const [day, nth] = [n % DAYS, Math.floor(n / DAYS)]
     const inDay = nth === 0 ? 0 : nth === 1 ? DAY_MS - 1 : (nth * 7_919_104) % DAY_MS
-    const usdc = splitFee(String(1_000_000n + ((BigInt(n) * 7919n * 104_729n) % 900_000_000n)))
+    const usdc = splitFee(String(1_000_000n + ((BigInt(n) * 7919n * 104_729n) % 900_000_000n)), '4.5')
     return { id: `pay_${String(n).padStart(26, '0')}`, n, day, at: new Date(OCTOBER + day * DAY_MS + inDay), usdc }
   }
   type Settled = ReturnType<typeof settledPayment>

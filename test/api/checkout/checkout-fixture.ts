@@ -196,7 +196,7 @@ const MOVES = {
     const gross = BigInt(convertToMicroUsdc(asked, rate.rate))
     const sale = { number: 1, accountId: id, units: BigInt(asked.minor), gross, fill: gross }
     draft.setSale({ ...sale, state: 'filled', reference: 'fill_1' })
-    draft.setPayment({ takenSale: 1, usdc: splitFee(gross.toString()), payout: 'handed' })
+    draft.setPayment({ takenSale: 1, usdc: splitFee(gross.toString(), '4.5'), payout: 'handed' })
   },
   succeeded: (draft) => {
     const transfer = { txHash: `0x${'5e'.repeat(32)}`, logIndex: 3, blockNumber: '70000001', finalizedAt: draft.at }

@@ -806,16 +806,19 @@ describe('The documentation', () => {
     expect(broken).toEqual([])
   })
 
-  test('the guides of a live deployment use the URL of the test deployment', async () => {
+  test('the guides of a live deployment use the URL of the test deployment, and their own fee', async () => {
     const live = createDocsSite({
       platform: PLAIN_PLATFORM,
       operations: [],
       publicUrl: 'https://pay.example',
       testUrl: 'https://test.pay.example',
+      feePercent: '3.25',
     })
     const first = live.pages.find(({ path }) => path === '/docs/first-payment')
     expect(first?.html(live.frame('/docs/first-payment', 'curl'))).toContain('https://test.pay.example/v1/payments')
     expect(first?.markdown()).toContain('https://test.pay.example/v1/payments')
+    const fees = live.pages.find(({ path }) => path === '/docs/fees')
+    expect(fees?.markdown()).toContain('The fee is 3.25 % of the USDC')
   })
 
   test.each(['/docs/api/payments', '/openapi.json'])(

@@ -9,14 +9,13 @@ import { createBackground } from '../../../src/api/limits/background.ts'
 import { createCounter } from '../../../src/api/limits/counter.ts'
 import { holding, PROMPT_REFUSALS } from '../../../src/api/limits/hold.ts'
 import { getNetwork } from '../../../src/api/limits/network.ts'
-import { createOpenPayments } from '../../../src/api/limits/open-payments.ts'
 import { createRequestLimits, type RequestLimitSettings } from '../../../src/api/limits/request-limits.ts'
 import { createSharedCounters } from '../../../src/api/limits/shared-counters.ts'
 import { takeTurns } from '../../../src/api/limits/turns.ts'
 import { createDb, type Db } from '../../../src/db/db.ts'
 import { addToLimits, forgetLimits } from '../../../src/db/limits.ts'
+import { setLimits } from '../../../src/db/merchants/agreement.ts'
 import { listPayments } from '../../../src/db/payments/payment-list.ts'
-import { countOpenPayments } from '../../../src/db/payments/payments.ts'
 import { ASSETS, brandSheet } from '../../../src/web/assets.ts'
 import { onceIn, openAccount } from '../site/account.ts'
 import { expectProblem, openTestApi, type TestApi } from '../support/test-api.ts'
@@ -509,12 +508,10 @@ describe('Delayed responses', () => {
 })
 
 describe('Open payments of an account', () => {
-  const TENANT = { merchantId: 'mer_01opn000000000000000000000', livemode: false }
+  const limits = { paymentMicro: null, dayMicro: null, openPayments: 4 }
   let testApi: TestApi
-  let now = 0
   beforeAll(async () => {
-    const openPayments = createOpenPayments({ most: 4, count: countOpenPayments, clock: () => now++ * 1000 })
-    testApi = await openTestApi({ deps: () => ({ openPayments }) })
+    testApi = await openTestApi({ deps: () => ({ agreement: { feePercent: '4.5', limits } }) })
   })
   afterAll(() => testApi?.close())
 
@@ -561,22 +558,99 @@ describe('Open payments of an account', () => {
     await pay({ amount: '5.00', currency: 'EUR' })
   })
 
-  test('open payments are counted after each hundredth of the bound, and at most once a second for an account that is refused', async () => {
-    const counted: number[] = []
-    const state = { open: 0, now: 0 }
-    const count = async (): Promise<number> => {
-      counted.push(state.open)
-      return state.open
-    }
-    const bound = createOpenPayments({ most: 1000, count, clock: () => state.now })
-    const create = () => bound.countNew(testApi.db, TENANT, 'account').then(() => void state.open++)
-    for (let made = 0; made < 1000; made++) await create()
-    expect(counted).toHaveLength(100)
-    for (let tried = 0; tried < 50; tried++) await expect(create()).rejects.toMatchObject({ code: 'limit_reached' })
-    expect(counted).toHaveLength(101)
-    state.open = 990
-    state.now = 1000
-    await create()
-    expect(counted).toHaveLength(102)
+  test('exactly as many payments as the bound are created if more are requested at once', async () => {
+    const { key, tenant } = await testApi.addMerchant()
+    const body = { amount: '5.00', currency: 'EUR' }
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, n) =>
+        testApi.ask('POST', '/v1/payments', { key, body, headers: { 'idempotency-key': `at-once-${n}` } }),
+      ),
+    )
+    const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length
+    expect([count(201), count(409)]).toEqual([4, 8])
+    const { rows } = await testApi.db.query(
+      `select (select count(*)::int from payment where merchant_id = $1) as payments,
+         (select count(*)::int from idempotency_key where merchant_id = $1) as claims,
+         (select open_payments from agreement where merchant_id = $1) as counted`,
+      [tenant.merchantId],
+    )
+    expect(rows).toEqual([{ payments: 4, claims: 4, counted: 4 }])
+  })
+})
+
+describe('Limits of a merchant', () => {
+  let testApi: TestApi
+  const clock = { now: Date.parse('2026-11-20T23:00:00.000Z') }
+  beforeAll(async () => {
+    testApi = await openTestApi({ deps: () => ({ clock: () => clock.now }) })
+  })
+  afterAll(() => testApi?.close())
+  const agree = (merchantId: string, limits: Parameters<typeof setLimits>[2]) =>
+    testApi.db.transaction((tx) => setLimits(tx, merchantId, limits))
+  /** EUR at 1.25. */
+  const create = (key: string, amount: string) =>
+    testApi.ask('POST', '/v1/payments', { key, body: { amount, currency: 'EUR' } })
+
+  test('a payment beyond the limit of one payment is refused with the limit, and one of exactly the limit is created', async () => {
+    const { key, tenant } = await testApi.addMerchant()
+    await agree(tenant.merchantId, { paymentMicro: '125000000' })
+    expect((await create(key, '100.00')).status).toBe(201)
+    const refused = await create(key, '100.01')
+    expectProblem(refused, 409, 'limit_reached')
+    expect(refused.body).toMatchObject({ limit: { name: 'payment_usdc', value: '125.000000' } })
+    expect(refused.body['detail']).toContain('at most 125.000000 USDC. For a higher limit, ask the operator')
+    await agree(tenant.merchantId, { paymentMicro: null })
+    expect((await create(key, '100.01')).status).toBe(201)
+  })
+
+  test('the limit of a day counts what is open or paid, lets go of what ends unpaid, and begins again with each day', async () => {
+    const { key, tenant } = await testApi.addMerchant()
+    await agree(tenant.merchantId, { dayMicro: '250000000' })
+    const first = await create(key, '100.00')
+    expect((await create(key, '100.00')).status).toBe(201)
+    const refused = await create(key, '10.00')
+    expectProblem(refused, 409, 'limit_reached')
+    expect(refused.body).toMatchObject({ limit: { name: 'day_usdc', value: '250.000000' } })
+    await testApi.db.query(`update payment set status = 'canceled' where id = $1`, [first.body['id']])
+    expect((await create(key, '10.00')).status).toBe(201)
+    const { body } = await testApi.ask('GET', '/v1/account', { key })
+    expect(body).toMatchObject({
+      limits: { payment_usdc: null, day_usdc: '250.000000' },
+      used: { day_usdc: '137.500000', open_payments: 2 },
+    })
+    clock.now += 2 * 3_600_000
+    expect((await create(key, '200.00')).status).toBe(201)
+    // The payment of yesterday does not count today, so its end makes no room.
+    await testApi.db.query(`update payment set status = 'canceled' where merchant_id = $1 and amount_minor = 10000`, [
+      tenant.merchantId,
+    ])
+    expectProblem(await create(key, '10.00'), 409, 'limit_reached')
+  })
+
+  test('two payments at once cannot both take the rest of a day', async () => {
+    const { key, tenant } = await testApi.addMerchant()
+    await agree(tenant.merchantId, { dayMicro: '500000000' })
+    const answers = await Promise.all(Array.from({ length: 10 }, () => create(key, '100.00')))
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(4)
+  })
+
+  test('a buyer who chooses an amount beyond the limit of one payment reads the limit in that currency', async () => {
+    const { key, tenant } = await testApi.addMerchant()
+    await agree(tenant.merchantId, { paymentMicro: '125000000' })
+    const body = { title: 'A gift', currency: 'EUR' }
+    const { url } = (await testApi.ask('POST', '/v1/payment_links', { key, body })).body as { url: string }
+    const press = (amount: string) =>
+      fetch(`${testApi.url}${new URL(url).pathname}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', origin: testApi.url },
+        body: new URLSearchParams({ press: amount.padStart(22, 'p').replace('.', '-'), amount }),
+        redirect: 'manual',
+      })
+    const refused = await press('100.01')
+    expect([refused.status, await refused.text()]).toEqual([
+      422,
+      expect.stringMatching(/maximum here is .{0,60}100\.00/),
+    ])
+    expect((await press('100.00')).status).toBe(303)
   })
 })

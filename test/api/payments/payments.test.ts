@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
+import { setFee } from '../../../src/db/merchants/agreement.ts'
 import { setWallet } from '../../../src/db/merchants/wallets.ts'
 import { recordEvent } from '../../../src/db/webhooks/events.ts'
 import { newId } from '../../../src/ids.ts'
@@ -425,6 +426,41 @@ describe('The limits of a payment', () => {
     } finally {
       await lenient.close()
     }
+  })
+
+  test('a payment keeps the fee of its merchant from its creation, and later ones have the new fee', async () => {
+    const merchant = await testApi.addMerchant()
+    const { merchantId } = merchant.tenant
+    const create = async () =>
+      (await testApi.ask('POST', '/v1/payments', { key: merchant.key, body: { amount: '100.00', currency: 'EUR' } }))
+        .body as { id: string; settlement: object; quote: object }
+    const change = (fee: string | null) => testApi.db.transaction((tx) => setFee(tx, merchantId, fee))
+    const standard = await create()
+    await change('3.25')
+    const own = await create()
+    await change(null)
+    const later = await create()
+    const fees = [standard, own, later].map(({ settlement, quote }) => ({ ...settlement, ...quote }))
+    // 100 EUR at 1.25 are 125 USDC.
+    expect(fees).toMatchObject([
+      { fee_percent: '4.5', net_usdc_estimate: '119.375000' },
+      { fee_percent: '3.25', net_usdc_estimate: '120.937500' },
+      { fee_percent: '4.5', net_usdc_estimate: '119.375000' },
+    ])
+    const { body } = await testApi.ask('GET', `/v1/payments/${own.id}`, { key: merchant.key })
+    expect(body).toMatchObject({ settlement: { fee_percent: '3.25' } })
+    await expect(testApi.db.query('update payment set fee_percent = 1 where id = $1', [own.id])).rejects.toThrow(
+      'are fixed',
+    )
+  })
+
+  test('a quote has the fee of the merchant who asks', async () => {
+    const merchant = await testApi.addMerchant()
+    await testApi.db.transaction((tx) => setFee(tx, merchant.tenant.merchantId, '2'))
+    const quote = (key?: string) =>
+      testApi.ask('GET', '/v1/quotes?amount=100&currency=EUR', key === undefined ? {} : { key })
+    expect((await quote(merchant.key)).body).toMatchObject({ fee_percent: '2', fee_usdc_estimate: '2.500000' })
+    expect((await quote()).body).toMatchObject({ fee_percent: '4.5', fee_usdc_estimate: '5.625000' })
   })
 
   test('in live mode a shop cannot be on the developer’s own machine', async () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { one, sql, type Tenant } from '../../../src/db/db.ts'
+import { execute, one, sql, type Tenant } from '../../../src/db/db.ts'
 import { setWallet } from '../../../src/db/merchants/wallets.ts'
 import { type TestApi, WALLET } from '../support/test-api.ts'
 import { signUp, type Visitor } from './visitor.ts'
@@ -13,7 +13,7 @@ export type Account = {
   readonly pay: (body: object) => Promise<string>
 }
 
-/** The owner of a new account, with a wallet and a key. */
+/** The owner of a new account that the operator has approved, with a wallet and a key. */
 export async function openAccount(testApi: TestApi, email: string): Promise<Account> {
   const owner = await signUp(testApi, email)
   const { merchant_id } = await one(
@@ -22,6 +22,7 @@ export async function openAccount(testApi: TestApi, email: string): Promise<Acco
     sql`select merchant_id from membership join person on person.id = person_id where email = ${email}`,
   )
   const tenant = { merchantId: merchant_id, livemode: testApi.tenant.livemode }
+  await execute(testApi.db, sql`update agreement set status = 'approved' where merchant_id = ${merchant_id}`)
   const { key, keyId } = await testApi.addKey(tenant)
   await setWallet(testApi.db, tenant, WALLET)
   const pay = async (body: object): Promise<string> => {

@@ -111,6 +111,11 @@ export function rowsFor(seeded: SeededApi): Readonly<Record<string, Row>> {
     listApiKeys: { path: '/v1/api_keys' },
     rotateApiKey: { path: `/v1/api_keys/${apiKey}/rotate`, body: {} },
     revokeApiKey: { path: `/v1/api_keys/${apiKey}` },
+    readAccount: { path: '/v1/account' },
+    applyForAccount: {
+      path: '/v1/account/application',
+      body: { web_address: 'https://shop.example', sells: 'Tickets' },
+    },
     readWallet: { path: '/v1/settings/wallet' },
     setWallet: { path: '/v1/settings/wallet', body: { address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' } },
     readBrand: { path: '/v1/settings/brand' },

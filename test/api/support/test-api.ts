@@ -83,6 +83,7 @@ export async function openTestApi({
       atItsAddress(url, composed, {
         rates: { current: async (currency) => ({ rate: RATES[currency] ?? '1', source: 'test' }) },
         simulate: null,
+        signUp: 'open',
         healthChecks: [],
         // At once, so that a test reads what was written.
         onStarted: (id) => now(deleteStarts(db, [id])),

@@ -36,6 +36,7 @@ export const PAGES: readonly (readonly [string, string, Press?])[] = [
       await page.getByRole('heading', { name: 'Edit the link' }).waitFor()
     },
   ],
+  ['agreement', '/dashboard/agreement'],
   ['brand', '/dashboard/brand'],
   [
     'brand-logo',

@@ -105,7 +105,7 @@ const PLANTED: Readonly<Record<string, Planted>> = {
         fixture.settling(),
         'update payment set fee_micro = fee_micro + 1, net_micro = net_micro - 1 where id = $1',
       ),
-    says: () => 'gross 108000000, fee 4860001, net 103139999 of a sale of 108000000',
+    says: () => 'gross 108000000, fee 4860001 (4.5 %), net 103139999 of a sale of 108000000',
   },
   held_is_the_newest_reading: {
     when: 'an order has more than its partner reported',
@@ -234,6 +234,12 @@ const PLANTED: Readonly<Record<string, Planted>> = {
 const OF_THE_WHOLE: Readonly<
   Record<string, { readonly when: string; readonly plant: string; readonly mend: string; readonly says: RegExp }>
 > = {
+  open_payments_are_counted: {
+    when: 'an agreement counts one too many',
+    plant: 'update agreement set open_payments = open_payments + 1',
+    mend: 'update agreement set open_payments = open_payments - 1',
+    says: /^\d+ open payments are counted, and there are \d+$/,
+  },
   treasury_changes_are_booked: {
     when: 'a change of the treasury is in no ledger',
     plant: 'insert into treasury_change (micro, owed_micro) values (5000000, 0)',

@@ -119,6 +119,22 @@ describe('The attention list', () => {
     expect(await listedAfter('1 minute')).toContain(kind)
   })
 
+  test('a payout that waits because its merchant is suspended with its payouts is listed as held, not as overdue', async () => {
+    const { db } = fixture
+    const { id } = await fixture.create()
+    await db.query(`update payment set status = 'settling', updated_at = now() - interval '1 hour' where id = $1`, [id])
+    const suspend = (status: string, holds: boolean) =>
+      db.query(
+        `update agreement set status = $2, holds_payouts = $3
+         where merchant_id = (select merchant_id from payment where id = $1)`,
+        [id, status, holds],
+      )
+    await suspend('suspended', true)
+    expect(await kinds(id)).toEqual(['payouts_held'])
+    await suspend('approved', false)
+    expect(await kinds(id)).toEqual(['settlement_overdue'])
+  })
+
   test.each<[string, Partial<Attempt>, string]>([
     ['a give-back', { status: 'paid', held: '4999', back: 'asked' }, 'give_back_pending'],
     ['a give-back in USDC', { status: 'paid', held: '57883248', askedMicro: '1', back: 'wanted' }, 'give_back_pending'],

@@ -315,6 +315,40 @@ describe('payouts', () => {
       expect((await readPayout(db, payout.paymentId))?.state).toBe('authorized')
     })
 
+    test('payouts of a merchant that is suspended with them are not signed, and are when it is resumed', async () => {
+      await db.query(`delete from payout where state = 'queued'`)
+      const payout = await newPayout()
+      await queue(payout)
+      const scope = { livemode: false, chainId: 31337, token: TOKEN }
+      const journal = createSettlementJournal({ db, scope, hooks: {} as SettlementHooks })
+      const readPayable = async () =>
+        (await journal.readPayable({ keys: [TREASURY], limit: 10, after: null })).payouts.map(
+          ({ paymentId }) => paymentId,
+        )
+      const signature = { kind: 'transfer', validBefore: 2_000_000_000, signature: `0x${'12'.repeat(65)}` } as const
+      const sign = () =>
+        journal.storeSignatures([{ paymentId: payout.paymentId, treasury: TREASURY, signature }], {
+          maxMicroPerDay: 10n ** 12n,
+        })
+      const setAgreement = (status: string, holds: boolean) =>
+        db.query('update agreement set status = $1, holds_payouts = $2', [status, holds])
+      await setAgreement('suspended', true)
+      expect(await readPayable()).toEqual([])
+      const queueNow = await readQueue(db, { chainId: 31337, token: TOKEN })
+      expect(queueNow).toContainEqual(expect.objectContaining({ state: 'stopped', reason: 'merchant', count: 1 }))
+      // The engine might have read it before the suspension.
+      await sign()
+      expect((await readPayout(db, payout.paymentId))?.state).toBe('queued')
+      expect((await journal.readSignedBefore([payout.paymentId])).size).toBe(0)
+      await setAgreement('suspended', false)
+      expect(await readPayable()).toEqual([payout.paymentId])
+      await setAgreement('suspended', true)
+      await setAgreement('approved', false)
+      expect(await readPayable()).toEqual([payout.paymentId])
+      await sign()
+      expect((await readPayout(db, payout.paymentId))?.state).toBe('authorized')
+    })
+
     test('a payout of no payment is unknown', async () => {
       expect(await readPayout(db, 'pay_nobody')).toBeNull()
     })

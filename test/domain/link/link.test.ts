@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { MERCHANT_STATUSES, type MerchantStatus } from '../../../src/domain/account/agreement.ts'
 import {
   LINK_STATUSES,
   linkStatus,
@@ -6,6 +7,7 @@ import {
   type PaymentLink,
   PREFILLS,
   renderLink,
+  shownLinkStatus,
 } from '../../../src/domain/link/link.ts'
 import { REPORT_REASONS } from '../../../src/domain/link/report.ts'
 
@@ -62,6 +64,34 @@ describe('a link is', () => {
     ['stopped', { stoppedAt: AFTER, active: false, expiresAt: BEFORE, maxPayments: 3 }],
   ] as const)('the state of a link is %s: %j', (status, fields) => {
     expect(linkStatus({ ...LINK, ...fields }, NOW)).toBe(status)
+  })
+})
+
+describe('The status that buyers see', () => {
+  const seen = (fields: Partial<PaymentLink>, merchant: MerchantStatus, linksWithoutAccount = true) =>
+    shownLinkStatus({ ...LINK, ...fields }, { merchant, linksWithoutAccount }, NOW)
+
+  test('the links of a merchant that takes no payments are closed, whatever their own status is', () => {
+    const statuses = MERCHANT_STATUSES.map((merchant) => [
+      merchant,
+      seen({}, merchant),
+      seen({ active: false }, merchant),
+    ])
+    expect(statuses).toEqual([
+      ['pending', 'paused', 'paused'],
+      ['approved', 'active', 'paused'],
+      ['rejected', 'paused', 'paused'],
+      ['suspended', 'stopped', 'stopped'],
+    ])
+  })
+
+  test('a link without an account is stopped where such links are switched off', () => {
+    const anonymous = { anonymous: true }
+    expect([seen(anonymous, 'approved'), seen(anonymous, 'approved', false), seen({}, 'approved', false)]).toEqual([
+      'active',
+      'stopped',
+      'active',
+    ])
   })
 })
 

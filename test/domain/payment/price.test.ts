@@ -15,14 +15,14 @@ const price = (text: string, currency: Currency, provider: ProviderName | null =
   quotePrice({ ...question(text, currency, provider), rates: { table, rate: '1.25', source: 'market' } })
 
 describe('The price of a payment', () => {
-  test('a price is the amount, the rate, and the resulting micro-USDC', () => {
+  test('a price is the amount, the rate, and the micro-USDC before the fee', () => {
     expect(price('100.00', 'EUR')).toEqual({
       ok: true,
       price: {
         amount: { minor: '10000', currency: 'EUR' },
         rate: '1.25',
         rateSource: 'market',
-        usdc: { gross: '125000000', fee: '5625000', net: '119375000' },
+        gross: '125000000',
       },
     })
     expect(whyUnpriceable(question('100.00', 'EUR'))).toBeNull()

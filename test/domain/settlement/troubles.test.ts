@@ -364,6 +364,14 @@ describe('Other troubles of the record', () => {
     expect(only({ takeOvers: [{ ...takeOver, sinceSeconds: 7200 }] })?.todo).toContain('waits for its log')
   })
 
+  test('payouts of suspended merchants are named with the command that continues them, and stop nothing', () => {
+    expect(only({ queue: [stopped('merchant', 2), QUEUED] })).toMatchObject({
+      stops: false,
+      what: '2 payouts of 10.000000 USDC are stopped because their merchants are suspended with their payouts',
+      todo: expect.stringContaining('`pinrail merchants resume <merchant>`'),
+    })
+  })
+
   test('stopped payouts are a trouble', () => {
     expect(only({ queue: [stopped('review', 3), QUEUED] })).toEqual({
       kind: 'payout_stopped',

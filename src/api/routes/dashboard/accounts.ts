@@ -8,9 +8,13 @@ import {
   takeInvitation,
 } from '../../../db/accounts/people.ts'
 import { chooseMerchant } from '../../../db/accounts/sessions.ts'
-import type { Db } from '../../../db/db.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { setStatus } from '../../../db/merchants/agreement.ts'
+import { isMerchantInvited, takeMerchantInvitation } from '../../../db/merchants/merchant-invitations.ts'
 import { insertMerchant } from '../../../db/merchants/merchants.ts'
+import { firstStatus, type SignUp, type StandardAgreement } from '../../../domain/account/agreement.ts'
 import { renderWelcome } from '../../../web/dashboard/account.tsx'
+import type { FormErrors } from '../../../web/kit/field.tsx'
 import { catchRefusal, Problem } from '../../http/problems.ts'
 import { parseOrExplain, toFieldErrors } from '../../http/validation.ts'
 import { SiteProblem } from '../site-problem.ts'
@@ -21,6 +25,8 @@ export type AccountsDeps = {
   readonly db: Db
   readonly clock: () => number
   readonly newMerchantId: () => string
+  readonly agreement: StandardAgreement
+  readonly signUp: SignUp
 }
 
 /** More than anybody needs, and not enough to fill a database. */
@@ -28,25 +34,33 @@ const MOST_ACCOUNTS = 10
 
 export function accountPages(deps: AccountsDeps): Page[] {
   const now = (): string => new Date(deps.clock()).toISOString()
+  const welcome = async (
+    { person, frame }: PersonCall,
+    { name, errors }: { readonly name: string; readonly errors?: FormErrors },
+  ): Promise<string> => {
+    const invitations = await listInvitations(deps.db, { email: person.email }, now())
+    const canCreate =
+      deps.signUp === 'open' ||
+      (deps.signUp === 'invited' && (await isMerchantInvited(deps.db, { email: person.email, now: now() })))
+    const refusal = canCreate ? null : NO_SIGN_UP[deps.signUp]
+    const { feePercent } = deps.agreement
+    return renderWelcome({ frame, invitations, name, refusal, feePercent, errors })
+  }
   return [
     definePersonPage({
       method: 'get',
       path: '/dashboard/welcome',
-      handle: async ({ person, frame }) => {
-        const invitations = await listInvitations(deps.db, { email: person.email }, now())
-        return { html: renderWelcome({ frame, invitations, name: '' }) }
-      },
+      handle: async (call) => ({ html: await welcome(call, { name: '' }) }),
     }),
     definePersonPage({
       method: 'post',
       path: '/dashboard/accounts',
       form: z.object({ name: z.string().max(1000).default('') }),
       handle: async (call) => {
-        const { frame, form } = call
-        const made = await catchRefusal(makeAccount(deps, call, form.name))
+        const { name } = call.form
+        const made = await catchRefusal(makeAccount(deps, call, name))
         if (!(made instanceof Problem)) return { to: '/dashboard', done: 'account_made' }
-        const errors = toFieldErrors(made, 'name')
-        return { status: 400, html: renderWelcome({ frame, invitations: [], name: form.name, errors }) }
+        return { status: 400, html: await welcome(call, { name, errors: toFieldErrors(made, 'name') }) }
       },
     }),
     definePersonPage({
@@ -84,7 +98,7 @@ export function accountPages(deps: AccountsDeps): Page[] {
 
 const accountBody = z.strictObject({ name: shopName })
 
-/** Throws a Problem if the name is invalid, or the person has too many accounts. */
+/** Throws a Problem if the name is invalid, or the person has too many accounts or cannot create one. */
 async function makeAccount(deps: AccountsDeps, call: PersonCall, written: string): Promise<void> {
   const { person, signedIn, ip } = call
   const { name } = parseOrExplain(accountBody, { name: written.trim() })
@@ -94,8 +108,27 @@ async function makeAccount(deps: AccountsDeps, call: PersonCall, written: string
     if ((await listMemberships(tx, person.id)).length >= MOST_ACCOUNTS)
       throw new Problem('limit_reached', `One person has at most ${MOST_ACCOUNTS} accounts.`)
     await insertMerchant(tx, { id: merchantId, name })
+    await setStatus(tx, merchantId, { status: firstStatus(tx.livemode), message: null })
+    if (!(await canSignUp(deps, tx, { email: person.email, merchantId })))
+      throw new Problem('not_possible_now', NO_SIGN_UP[deps.signUp])
     await insertMembership(tx, { merchantId, personId: person.id, role: 'owner' })
     await chooseMerchant(tx, signedIn.session.id, merchantId)
     await writeAudit(tx, { merchantId, actor: person.id, action: 'account.created', data: {}, ip })
   })
+}
+
+const NO_SIGN_UP: Readonly<Record<SignUp, string>> = {
+  open: 'New accounts are open.',
+  invited: 'New accounts are by invitation. Ask the operator to invite your e-mail address, then open this page again.',
+  closed: 'New accounts are closed. An owner of an account can invite you to its team.',
+}
+
+/** Uses the person's invitation, if one is needed. */
+async function canSignUp(
+  { signUp, clock }: AccountsDeps,
+  tx: Tx,
+  invited: { readonly email: string; readonly merchantId: string },
+): Promise<boolean> {
+  if (signUp !== 'invited') return signUp === 'open'
+  return takeMerchantInvitation(tx, { ...invited, now: new Date(clock()).toISOString() })
 }

@@ -1,3 +1,4 @@
+import { readAgreement } from '../../../db/merchants/agreement.ts'
 import { countActiveKeys } from '../../../db/merchants/api-keys.ts'
 import {
   countByStatus,
@@ -10,12 +11,13 @@ import {
 import { readWallet } from '../../../db/merchants/wallets.ts'
 import { listPayments } from '../../../db/payments/payment-list.ts'
 import { listEndpoints } from '../../../db/webhooks/webhook-endpoints.ts'
+import type { StandardAgreement } from '../../../domain/account/agreement.ts'
 import { merchantText } from '../../../domain/payment/reviews.ts'
 import { renderOverview } from '../../../web/dashboard/overview.tsx'
 import { type FirstStepsDeps, firstStepsPages, readFirstSteps, type Shown, type ShowOverview } from './first-steps.ts'
 import { definePage, type Page, type PageCall } from './page.ts'
 
-export type OverviewDeps = FirstStepsDeps
+export type OverviewDeps = FirstStepsDeps & { readonly agreement: StandardAgreement }
 
 const LATEST = 6
 const DAYS = 30
@@ -40,7 +42,7 @@ async function overview(deps: OverviewDeps, call: PageCall, shown: Shown): Promi
   const now = new Date(deps.clock()).toISOString()
   const page = { limit: LATEST, after: null, before: null }
   const yesterday = new Date(deps.clock() - 86_400_000).toISOString()
-  const { days, ended, counts, waiting, latest, wallet, endpoints, deliveries, keys } = await call.inTurn(
+  const { days, ended, counts, waiting, latest, agreement, wallet, endpoints, deliveries, keys } = await call.inTurn(
     async (db) => ({
       // One after the other, on one connection.
       days: await receivedByDay(db, tenant, { now, days: DAYS }),
@@ -48,6 +50,7 @@ async function overview(deps: OverviewDeps, call: PageCall, shown: Shown): Promi
       counts: await countByStatus(db, tenant),
       waiting: await listWaiting(db, tenant, MOST_WAITING),
       latest: await listPayments(db, tenant, { filters: {}, page }),
+      agreement: await readAgreement(db, tenant.merchantId, deps.agreement),
       wallet: await readWallet(db, tenant),
       endpoints: await listEndpoints(db, tenant),
       deliveries: await countDeliveries(db, tenant, yesterday),
@@ -75,6 +78,7 @@ async function overview(deps: OverviewDeps, call: PageCall, shown: Shown): Promi
       since: row.since,
     })),
     latest: (latest?.rows ?? []).map(({ payment }) => payment),
+    agreement,
     wallet,
     webhooks: endpoints.length === 0 ? null : deliveries,
     first: await readFirstSteps(deps, call, { ...shown, done }),
@@ -88,6 +92,7 @@ const WAITING: Readonly<Record<string, string>> = {
     'The converter has not reported on an order that is no longer needed. You do not need to do anything.',
   conversion_overdue: 'The conversion to USDC is taking longer than it should. The money is safe.',
   settlement_overdue: 'The USDC is taking longer than it should. Do not ship before it is in your wallet.',
+  payouts_held: 'The payout waits until your account is active again. The money is safe.',
   expiry_overdue: 'The payment should have expired. Do not ask the buyer to pay it.',
   held: 'We hold the payment. Do not ship yet.',
   partner_unread: 'The partner is not responding about this payment. Do not ship yet.',

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Queryable } from '../../../db/db.ts'
+import { readStatus } from '../../../db/merchants/agreement.ts'
 import { readShop } from '../../../db/merchants/merchants.ts'
-import { findBounds, linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
+import { findBounds, linkUrl, type PaymentLink, shownLinkStatus } from '../../../domain/link/link.ts'
 import { type DownPartners, type Offer, offersFor } from '../../../domain/offers.ts'
 import type { Offering } from '../../../domain/partner/offering.ts'
 import type { Platform } from '../../../domain/platform.ts'
@@ -16,6 +17,7 @@ export type LinkViewDeps = {
   readonly offering: Offering
   readonly down: () => DownPartners
   readonly publicUrl: string
+  readonly linksWithoutAccount: boolean
   readonly clock: () => number
 }
 
@@ -29,15 +31,16 @@ export async function createLinkView(
 ): Promise<LinkView> {
   const { link } = shown
   const url = linkUrl(deps.publicUrl, link.code)
-  const [shop, offers, bounds] = await Promise.all([
+  const [shop, merchant, offers, bounds] = await Promise.all([
     readShop(deps.db, link.merchantId),
+    readStatus(deps.db, link),
     findLinkOffers(deps, link, buyer),
     boundsNow(deps, link),
   ])
   return {
     ...shown,
     platform: deps.platform,
-    status: linkStatus(link, new Date(deps.clock()).toISOString()),
+    status: shownLinkStatus(link, { ...deps, merchant }, new Date(deps.clock()).toISOString()),
     shop,
     offers,
     bounds,

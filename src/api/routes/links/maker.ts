@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import express, { type Request, type Response, Router } from 'express'
 import { z } from 'zod'
+import type { StandardAgreement } from '../../../domain/account/agreement.ts'
 import { linkUrl } from '../../../domain/link/link.ts'
 import { listCurrencies } from '../../../domain/partner/offering.ts'
 import type { Logger } from '../../../runtime/log.ts'
@@ -18,7 +19,13 @@ import { fromOurPage } from '../from-our-page.ts'
 import { SiteProblem, siteProblemHandler } from '../site-problem.ts'
 import { type PreviewDeps, renderPreview } from './preview.ts'
 
-export type MakerDeps = AnonymousDeps & PreviewDeps & { readonly publicUrl: string; readonly log: Logger }
+export type MakerDeps = AnonymousDeps &
+  PreviewDeps & {
+    readonly publicUrl: string
+    readonly log: Logger
+    readonly agreement: StandardAgreement
+    readonly linksWithoutAccount: boolean
+  }
 
 const FORM_LIMIT = '16kb'
 
@@ -27,13 +34,17 @@ export function createMakerRouter(deps: MakerDeps): Router {
   const router = Router()
   const readForm = express.urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: 30 })
   router.use('/links', setHeaders(PAGE_HEADERS))
+  router.get('/links/report', (request, response) => findReported(deps, request, response))
+  router.use('/links', (_request, _response, next) => {
+    if (!deps.linksWithoutAccount) throw new SiteProblem('links_off')
+    next()
+  })
   router.get('/links', (_request, response) => show(deps, response, { draft: EMPTY_DRAFT, errors: {} }))
   router.post('/links', fromOurPage(deps.publicUrl), readForm, (request, response) => make(deps, request, response))
   router.get('/links/preview', (request, response) => preview(deps, request, response))
   router.get('/links/hints', async (request, response) => {
     response.json(await hintsFor(deps, draftIn(request.query)))
   })
-  router.get('/links/report', (request, response) => findReported(deps, request, response))
   router.all('/links', onlyMethods(['GET', 'POST']))
   router.all(['/links/preview', '/links/hints', '/links/report'], onlyMethods(['GET']))
   router.use('/links', () => {
@@ -64,7 +75,10 @@ async function show(deps: MakerDeps, response: Response, { draft, errors }: Fill
 }
 
 async function hintsFor(deps: MakerDeps, draft: LinkDraft): Promise<Hints> {
-  return { amount: await createAmountHint(deps, draft), wallet: await hintOfWallet(deps, draft.wallet.trim()) }
+  return {
+    amount: await createAmountHint(deps, draft, deps.agreement.feePercent),
+    wallet: await hintOfWallet(deps, draft.wallet.trim()),
+  }
 }
 
 async function hintOfWallet(deps: MakerDeps, text: string): Promise<Hints['wallet']> {

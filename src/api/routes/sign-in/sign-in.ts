@@ -4,6 +4,7 @@ import { writeFailedSignIn } from '../../../db/accounts/audit.ts'
 import { findOrInsertPerson } from '../../../db/accounts/people.ts'
 import { findBrowserAddress, findLink, KNOWN_BROWSER } from '../../../db/accounts/sign-in-links.ts'
 import type { Queryable, Tx } from '../../../db/db.ts'
+import type { SignUp } from '../../../domain/account/agreement.ts'
 import { readEmail } from '../../../domain/account/email.ts'
 import { KNOWN_BROWSER_SECONDS, LINK_MS } from '../../../domain/account/session.ts'
 import type { Platform } from '../../../domain/platform.ts'
@@ -40,6 +41,7 @@ export type SignInDeps = SessionDeps &
     readonly limits: Pick<RequestLimits, 'countSignIn'>
     /** The demo merchant, who signs in with one press. Null if there is none. */
     readonly demoEmail: string | null
+    readonly signUp: SignUp
     /** Receives the mails with `npm start`. Null elsewhere. */
     readonly inbox: Pick<LocalInbox, 'url'> | null
   }
@@ -96,7 +98,8 @@ async function signInPage(
 ): Promise<string> {
   const passkeyOptions = arePasskeysPossible(deps.publicUrl) ? await requestOptions(deps, 'sign-in') : null
   const demo = demoAddress(deps) !== null
-  return renderSignIn(deps.platform, { to, passkeyOptions, problem, demo, email, errors })
+  const { platform, signUp } = deps
+  return renderSignIn(platform, { to, passkeyOptions, problem, demo, signUp, email, errors })
 }
 
 async function ask(deps: SignInDeps, request: Request, response: Response): Promise<void> {

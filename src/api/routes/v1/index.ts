@@ -1,4 +1,5 @@
 import type { Operation } from '../../operation.ts'
+import { type AccountDeps, applyForAccount, readAccount } from './account/account.ts'
 import { listAuditLog } from './account/audit-log.ts'
 import {
   inviteMember,
@@ -69,6 +70,7 @@ export type OperationDeps = PaymentCreateDeps &
   DeliveryOperationDeps &
   ApiKeyOperationDeps &
   SettingsOperationDeps &
+  AccountDeps &
   ChannelOperationDeps &
   TeamOperationDeps &
   SimulateDeps
@@ -105,6 +107,8 @@ export const OPERATIONS: readonly Operation<OperationDeps>[] = [
   listApiKeys,
   rotateApiKey,
   revokeApiKey,
+  readAccount,
+  applyForAccount,
   readWallet,
   setWallet,
   stopWalletChange,

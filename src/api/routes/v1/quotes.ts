@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { readFee } from '../../../db/merchants/agreement.ts'
+import type { StandardAgreement } from '../../../domain/account/agreement.ts'
 import { COUNTRY_CODES } from '../../../domain/countries.ts'
 import { PROVIDER_NAMES, USED_PROVIDER_NAMES } from '../../../domain/methods.ts'
 import {
   convertToMicroUsdc,
-  FEE_PERCENT,
   formatAmount,
   formatUsdc,
   type Money,
@@ -23,6 +24,7 @@ export type QuoteDeps = {
   readonly offering: Offering
   readonly down: () => DownPartners
   readonly clock: () => number
+  readonly agreement: StandardAgreement
 }
 
 const money = z.strictObject({ amount: z.string(), currency })
@@ -94,10 +96,12 @@ export const readQuote = defineOperation({
   answers: { 200: quoteObject },
   problems: ['amount_too_small', 'amount_too_large', 'currency_not_supported'],
   example: { query: { amount: '49.99', currency: 'EUR', provider: 'wallet_app' } },
-  handle: async ({ query }, { rates, offering, clock }: QuoteDeps) => {
+  handle: async ({ caller, db, query }, { rates, offering, clock, agreement }: QuoteDeps) => {
     const provider = query.provider ?? null
     const price = await requirePrice({ rates, offering }, { text: query.amount, currency: query.currency, provider })
-    const { amount, rate, rateSource, usdc } = price
+    const { amount, rate, rateSource } = price
+    const feePercent = await readFee(db, caller, agreement.feePercent)
+    const usdc = splitFee(price.gross, feePercent)
     return {
       status: 200,
       body: {
@@ -109,7 +113,7 @@ export const readQuote = defineOperation({
         rate_source: rateSource,
         gross_usdc_estimate: formatUsdc(usdc.gross),
         fee_usdc_estimate: formatUsdc(usdc.fee),
-        fee_percent: FEE_PERCENT,
+        fee_percent: feePercent,
         net_usdc_estimate: formatUsdc(usdc.net),
         expires_at: new Date(clock() + QUOTE_MS).toISOString(),
       },
@@ -128,7 +132,7 @@ export const previewRoutes = defineOperation({
   answers: { 200: previewObject },
   problems: ['currency_not_supported'],
   example: { body: { amount: 49.99, currency: 'EUR', country: 'DE' } },
-  handle: async ({ body }, { rates, offering, down }: QuoteDeps) => {
+  handle: async ({ caller, db, body }, { rates, offering, down, agreement }: QuoteDeps) => {
     const amount = read(body.amount, body.currency)
     const { table, rate } = await readRates(rates, amount.currency)
     const { pinned, pinnedRefused, offers, refused } = offersFor({
@@ -141,7 +145,7 @@ export const previewRoutes = defineOperation({
       offering,
       down: down(),
     })
-    const { net } = splitFee(convertToMicroUsdc(amount, rate))
+    const { net } = splitFee(convertToMicroUsdc(amount, rate), await readFee(db, caller, agreement.feePercent))
     return {
       status: 200,
       body: {

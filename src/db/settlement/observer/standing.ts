@@ -3,10 +3,14 @@ import type { Hex } from '../../../domain/hex.ts'
 import type { Standing } from '../../../domain/settlement/standing.ts'
 import { many, maybeOne, type Queryable, sql } from '../../db.ts'
 import { hex, shownState } from '../payouts.ts'
+import { payable, released } from '../queue.ts'
 
 /** Reads for the status page and for metrics, by indexes of open rows: their cost does not grow with history. */
 
 type Scope = { readonly chainId: number; readonly token: Hex }
+
+/** It waits because its merchant is suspended with its payouts. */
+const isWithheld = sql`(${payable} and not ${released})`
 
 const queueRow = z.object({
   state: z.string(),
@@ -20,7 +24,8 @@ export function readQueue(db: Queryable, { chainId, token }: Scope): Promise<Sta
   return many(
     db,
     queueRow,
-    sql`select ${shownState} as state, p.stop_reason as reason, count(*), sum(p.micro_usdc)::text as micro,
+    sql`select case when ${isWithheld} then 'stopped' else ${shownState} end as state,
+          case when ${isWithheld} then 'merchant' else p.stop_reason end as reason, count(*), sum(p.micro_usdc)::text as micro,
           extract(epoch from now() - min(p.created_at)) as "oldestSeconds" from payout p
         where p.chain_id = ${chainId} and p.token = ${token} and p.livemode = ${db.livemode}
           and p.state not in ('settled', 'voided')

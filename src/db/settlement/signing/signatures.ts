@@ -6,7 +6,7 @@ import { attempt, type FailedHook, isInScope, type JournalContext } from '../con
 import { here } from '../cursor.ts'
 import { sumUnclaimed } from '../observer/known-logs.ts'
 import { hex } from '../payouts.ts'
-import { onLostTreasury, passing, seen, sendable } from '../queue.ts'
+import { isReleased, onLostTreasury, passing, seen, sendable } from '../queue.ts'
 
 const reservedRow = z.object({ micro: z.string(), final: z.coerce.number() })
 
@@ -100,8 +100,11 @@ export function storeSignatures(
       storedRow,
       sql`with
           -- Two parts below read it: it is parsed once.
-          given as (select g.* from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-            as g(payment_id text, treasury text, kind text, valid_before bigint, signature text)
+          released as materialized (select g.* from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+              as g(payment_id text, treasury text, kind text, valid_before bigint, signature text)
+            -- Of a merchant that is suspended with its payouts, only cancellations are stored.
+            where g.kind = 'cancel' or ${isReleased(sql`g.payment_id`)}),
+          given as (select g.* from released g
             join payout p on p.payment_id = g.payment_id and p.treasury = g.treasury
             -- A payout may have been voided or taken over since it was read: no signature is stored after the proof that there is none.
             where ${isInScope(context)} and (g.kind = 'cancel' or ${signable} and not ${onLostTreasury}) for update of p),

@@ -122,7 +122,8 @@ function lowerWrittenOff(state: PaymentWithAttempts): PaymentWithAttempts {
 function takeSale(state: PaymentWithAttempts, number: number): PaymentWithAttempts {
   const sale = state.sales.find((one) => one.number === number)
   if (sale === undefined) return state
-  const payment: Payment = { ...state.payment, takenSale: number, usdc: splitFee(sale.gross.toString()) }
+  const usdc = splitFee(sale.gross.toString(), state.payment.feePercent)
+  const payment: Payment = { ...state.payment, takenSale: number, usdc }
   return { ...state, payment }
 }
 

@@ -135,7 +135,7 @@ function Stats({ view: { coming, thisMonth, now } }: { view: BalanceView }) {
       <Stat
         name={`Fees, ${month}`}
         micro={thisMonth.fee_micro}
-        small={`4.5 % of ${usdcText(thisMonth.gross_micro, 2)}`}
+        small={`of ${usdcText(thisMonth.gross_micro, 2)} converted`}
       />
     </dl>
   )

@@ -1,5 +1,4 @@
 import { METHOD_LABELS } from '../../../domain/methods.ts'
-import { FEE_PERCENT } from '../../../domain/money.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
 import {
   type Attempt,
@@ -175,7 +174,7 @@ function Expected({ payment, amounts: { short } }: MoneyProps) {
       </Facts>
       {!isNothing && (
         <p class="hint">
-          At the rate when it was created, less our fee of {FEE_PERCENT} %. The rate is locked when it is paid.
+          At the rate when it was created, less our fee of {payment.feePercent} %. The rate is locked when it is paid.
         </p>
       )}
     </Card>
@@ -240,7 +239,7 @@ function Money({ payment, amounts }: MoneyProps) {
             </td>
           </tr>
           <tr>
-            <th scope="row">Fee, {FEE_PERCENT} %</th>
+            <th scope="row">Fee, {payment.feePercent} %</th>
             <td>
               <CodedAmount number={`−${usdcText(usdc.fee, 6)}`} code="USDC" />
             </td>

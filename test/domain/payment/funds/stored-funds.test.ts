@@ -116,6 +116,11 @@ describe('Steps that need no other party are done at once', () => {
     expect(after(late, fills()).payment.takenSale).toBe(2)
   })
 
+  test('a sale is taken with the fee that its payment was created with', () => {
+    const payable = after(one, sets({ feePercent: '3.25' }), pays(), fills())
+    expect(payable.payment.usdc).toEqual({ gross: `${GROSS}`, fee: '3575000', net: '106425000' })
+  })
+
   test('USDC is its own sale, without rounding', () => {
     const paid = after(opened(usdcAttempt()), brings('paid', '50000001', '60000001'))
     expect(paid.sales).toMatchObject([{ units: 110_000_002n, fill: 110_000_002n, state: 'filled' }])

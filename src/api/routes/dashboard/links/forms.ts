@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { readPaymentTerms } from '../../../../db/merchants/agreement.ts'
 import { readShop } from '../../../../db/merchants/merchants.ts'
-import { readWallet } from '../../../../db/merchants/wallets.ts'
 import type { PaymentLink } from '../../../../domain/link/link.ts'
 import { formatAmount, type Money } from '../../../../domain/money.ts'
 import { listCurrencies } from '../../../../domain/partner/offering.ts'
@@ -24,10 +24,10 @@ type Errors = Readonly<Record<string, string>>
 
 function newPages(deps: LinkPageDeps): Page[] {
   const show = async ({ frame, db, tenant }: PageCall, draft: LinkDraft, errors: Errors): Promise<string> => {
-    const hint = await createAmountHint(deps, draft)
-    const hasWallet = (await readWallet(db, tenant)) !== null
+    const { wallet, feePercent } = await readPaymentTerms(db, tenant, deps.agreement.feePercent)
+    const hint = await createAmountHint(deps, draft, feePercent)
     const form = { draft, currencies: listCurrencies(deps.offering, null), errors, hint, once: randomUUID() }
-    return renderNewLink({ frame, ...form, hasWallet, publicUrl: deps.publicUrl })
+    return renderNewLink({ frame, ...form, hasWallet: wallet !== null, publicUrl: deps.publicUrl })
   }
   return [
     definePage({

@@ -1,5 +1,6 @@
 import type { Db } from '../../../../db/db.ts'
 import { findLink } from '../../../../db/links/links.ts'
+import type { StandardAgreement } from '../../../../domain/account/agreement.ts'
 import { isId } from '../../../../domain/ids.ts'
 import type { PaymentLink } from '../../../../domain/link/link.ts'
 import type { PreviewDeps } from '../../links/preview.ts'
@@ -7,7 +8,7 @@ import { SiteProblem } from '../../site-problem.ts'
 import type { LinkOperationDeps } from '../../v1/links/links.ts'
 import type { PageCall } from '../page.ts'
 
-export type LinkPageDeps = LinkOperationDeps & PreviewDeps & { readonly db: Db }
+export type LinkPageDeps = LinkOperationDeps & PreviewDeps & { readonly db: Db; readonly agreement: StandardAgreement }
 
 /** The same error for an invalid id and for another account's link. */
 export async function findOwn({

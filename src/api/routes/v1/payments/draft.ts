@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Tenant } from '../../../../db/db.ts'
 import type { CreatedEvent } from '../../../../db/payments/payments.ts'
+import { splitFee } from '../../../../domain/money.ts'
 import { type NewPayment, returnUrl } from '../../../../domain/payment/new-payment.ts'
 import type { Price } from '../../../../domain/payment/price.ts'
 import type { DeliveryWorkflows } from '../../../../temporal/deliveries.ts'
@@ -30,6 +31,7 @@ type Draft = Pick<
   | 'cancelUrl'
   | 'paymentLink'
   | 'destination'
+  | 'feePercent'
 >
 
 /** `expiresIn` is in seconds. */
@@ -39,7 +41,7 @@ export function draftPayment(
   { price, expiresIn }: { price: Price; expiresIn: number },
 ): NewPayment {
   const now = deps.clock()
-  const { amount, rate, rateSource, usdc } = price
+  const { amount, rate, rateSource, gross } = price
   const id = deps.newPaymentId()
   return {
     ...draft,
@@ -52,7 +54,12 @@ export function draftPayment(
     chainId: deps.chainId,
     token: deps.token,
     ...deps.tolerances,
-    quote: { rate, rateSource, netMicro: usdc.net, expiresAt: new Date(now + QUOTE_MS).toISOString() },
+    quote: {
+      rate,
+      rateSource,
+      netMicro: splitFee(gross, draft.feePercent).net,
+      expiresAt: new Date(now + QUOTE_MS).toISOString(),
+    },
     createdAt: new Date(now).toISOString(),
     expiresAt: new Date(now + expiresIn * 1000).toISOString(),
   }

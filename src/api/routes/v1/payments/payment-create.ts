@@ -1,25 +1,28 @@
 import type { Session, Tenant } from '../../../../db/db.ts'
-import { insertPayment } from '../../../../db/payments/payments.ts'
+import { type CreationRefusal, insertPayment } from '../../../../db/payments/payments.ts'
+import type { StandardAgreement } from '../../../../domain/account/agreement.ts'
 import { createdPayment, type NewPayment } from '../../../../domain/payment/new-payment.ts'
 import { type PaymentObject, renderPayment } from '../../../../domain/payment/payment-object.ts'
+import type { Platform } from '../../../../domain/platform.ts'
 import type { Caller } from '../../../auth/auth.ts'
 import { CREATED_PAYMENT } from '../../../document/examples.ts'
 import type { Answer } from '../../../http/answer.ts'
 import { type Claim, readReplay, refuseWhileRunning, stillRunning } from '../../../http/idempotency.ts'
 import { Problem, refuseField } from '../../../http/problems.ts'
-import type { OpenPayments } from '../../../limits/open-payments.ts'
+import { explainRefusal } from '../../../limits/agreement.ts'
 import { defineOperation } from '../../../operation.ts'
 import { type PriceDeps, requirePrice } from '../../prices.ts'
 import { type DraftDeps, draftPayment, type StartDeps, startWorkflows } from './draft.ts'
 import { type CreatePaymentBody, createPaymentBody, isLocal, paymentObject } from './payment-schemas.ts'
-import type { WalletMemory } from './wallet-memory.ts'
+import type { TermsMemory } from './payment-terms.ts'
 
 export type PaymentCreateDeps = DraftDeps &
   StartDeps &
   PriceDeps & {
     readonly publicUrl: string
-    readonly openPayments: OpenPayments
-    readonly wallets: WalletMemory
+    readonly platform: Pick<Platform, 'support'>
+    readonly terms: TermsMemory
+    readonly agreement: StandardAgreement
   }
 
 export const createPayment = defineOperation({
@@ -39,6 +42,8 @@ export const createPayment = defineOperation({
     'currency_not_supported',
     'wallet_not_configured',
     'limit_reached',
+    'account_not_approved',
+    'account_suspended',
   ],
   example: {
     answer: CREATED_PAYMENT,
@@ -56,8 +61,8 @@ export const createPayment = defineOperation({
   handle: async ({ caller, db, body, claim }, deps: PaymentCreateDeps) => {
     for (;;) {
       const answer = await createOnce(deps, { db, caller, claim }, body)
-      if (answer !== 'other_wallet') return answer
-      deps.wallets.forget(caller)
+      if (answer !== 'other_terms') return answer
+      deps.terms.forget(caller)
     }
   },
 })
@@ -72,22 +77,25 @@ async function createOnce(
   deps: PaymentCreateDeps,
   asked: Asked,
   body: CreatePaymentBody,
-): Promise<Answer<never> | 'other_wallet'> {
+): Promise<Answer<never> | 'other_terms'> {
   const { db, caller, claim } = asked
   const payment = await newPayment(deps, asked, body).catch((refusal) => replayOr(asked, refusal))
   if ('status' in payment) return payment
-  const { publicUrl } = deps
+  const { publicUrl, agreement } = deps
   const text = JSON.stringify(renderNew(deps, caller, payment))
   const location = `/v1/payments/${payment.id}`
   const stored = claim === null ? null : { ...claim, status: 201, location, body: text }
-  const created = insertPayment(db, caller, { payment, claim: stored, publicUrl, onlyTo: 'current_wallet' })
+  const created = insertPayment(db, caller, { payment, claim: stored, publicUrl, agreement, by: 'account' })
   // Without a key it waited for the account's other events, and not for a request with the same key.
   const event = await (claim === null ? created : created.catch(refuseWhileRunning))
-  if (event === 'other_wallet') return event
-  if (event === 'claimed') return replayOr(asked, stillRunning())
+  if (event === 'other_terms') return event
+  if (typeof event === 'string') return replayOr(asked, await findRefusal(deps, asked, event))
   startWorkflows(deps, caller, { payment, event })
   return { status: 201, body: text, headers: { location } }
 }
+
+const findRefusal = (deps: PaymentCreateDeps, { db, caller }: Asked, why: CreationRefusal) =>
+  why === 'claimed' ? stillRunning() : explainRefusal(db, caller, { ...deps, why })
 
 async function newPayment(
   deps: PaymentCreateDeps,
@@ -97,10 +105,9 @@ async function newPayment(
   for (const field of ['success_url', 'cancel_url'] as const) if (caller.livemode) refuseLocalUrl(field, body[field])
   const provider = body.provider ?? null
   const price = await requirePrice(deps, { text: body.amount, currency: body.currency, provider })
-  const destination = await deps.wallets.read(db, caller)
+  const { wallet: destination, feePercent } = await deps.terms.read(db, caller)
   if (destination === null)
     throw new Problem('wallet_not_configured', 'Set the wallet that the USDC goes to, then create payments.')
-  await deps.openPayments.countNew(db, caller, 'account')
   const draft = {
     amountText: body.amount,
     provider,
@@ -112,6 +119,7 @@ async function newPayment(
     cancelUrl: body.cancel_url ?? null,
     paymentLink: null,
     destination,
+    feePercent,
   }
   return draftPayment(deps, draft, { price, expiresIn: body.expires_in })
 }
@@ -121,8 +129,8 @@ function renderNew({ publicUrl }: PaymentCreateDeps, caller: Tenant, payment: Ne
 }
 
 /**
- * Rethrows the refusal unless a response is stored: the first request may have been accepted, at another rate or
- * wallet.
+ * Rethrows the refusal unless a response is stored: the first request may have been accepted, at another rate,
+ * wallet or fee.
  */
 async function replayOr({ db, caller, claim }: Asked, refusal: unknown): Promise<Answer<never>> {
   const stored = claim === null ? null : await readReplay(db, caller, claim)

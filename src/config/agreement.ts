@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { MOST_FEE_PERCENT, SIGN_UPS, type SignUp, type StandardAgreement } from '../domain/account/agreement.ts'
+import { type MicroUsdc, parseUsdc, readPercent } from '../domain/money.ts'
+
+const usdc = z.coerce.number().int().min(1).max(1_000_000_000)
+const percent = (most: number) =>
+  z.string().transform((text, context) => {
+    const read = readPercent(text, most)
+    if (read !== null) return read
+    context.addIssue(`must be a percentage from 0 to ${most} with at most two decimals, such as 4.5`)
+    return z.NEVER
+  })
+
+/** Variables about merchants, for the api and for the commands about merchants. */
+export const agreementShape = {
+  /**
+   * The fee in percent of the converted USDC, for a merchant with which no other fee is agreed. A payment keeps the fee
+   * with which it was created.
+   */
+  FEE_PERCENT: percent(MOST_FEE_PERCENT).default('4.5'),
+  /** Whole USDC that one payment can be worth, for a merchant with which nothing else is agreed. Default: no limit. */
+  PAYMENT_LIMIT_USDC: usdc.optional(),
+  /** Whole USDC that the payments of a merchant can be worth that it creates in a day of UTC. Default: no limit. */
+  DAY_LIMIT_USDC: usdc.optional(),
+  /**
+   * Payments of a merchant that can be open at once. Default: 100,000 in live mode and 10,000 in test mode. More get
+   * 409.
+   */
+  OPEN_PAYMENTS: z.coerce.number().int().min(2).optional(),
+}
+
+export const signUpShape = {
+  /** The people who can create an account: `open`, `invited` or `closed`. Default: `closed` in live mode, `open` in test mode. */
+  SIGN_UP: z.enum(SIGN_UPS).optional(),
+  /** False: nobody can create a payment link without an account, and those that exist are closed until one claims them. */
+  LINKS_WITHOUT_ACCOUNT: z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .default(true),
+}
+
+export const readSignUp = (config: Mode & { readonly SIGN_UP?: SignUp | undefined }): SignUp =>
+  config.SIGN_UP ?? (config.PINRAIL_MODE === 'live' ? 'closed' : 'open')
+
+const agreementSchema = z.object(agreementShape)
+
+type Mode = { readonly PINRAIL_MODE: 'test' | 'live' }
+
+export const readStandardAgreement = (config: z.infer<typeof agreementSchema> & Mode): StandardAgreement => ({
+  feePercent: config.FEE_PERCENT,
+  limits: {
+    paymentMicro: toMicro(config.PAYMENT_LIMIT_USDC),
+    dayMicro: toMicro(config.DAY_LIMIT_USDC),
+    openPayments: config.OPEN_PAYMENTS ?? (config.PINRAIL_MODE === 'live' ? 100_000 : 10_000),
+  },
+})
+
+const toMicro = (usdc: number | undefined): MicroUsdc | null =>
+  usdc === undefined ? null : parseUsdc(`${usdc}.000000`)

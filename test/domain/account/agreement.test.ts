@@ -1,0 +1,33 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  canApply,
+  decideStatus,
+  firstStatus,
+  isWaiting,
+  MERCHANT_STATUSES,
+  type OperatorAct,
+} from '../../../src/domain/account/agreement.ts'
+
+describe('The status of a merchant', () => {
+  test.each<[OperatorAct, Record<string, string>]>([
+    ['approve', { pending: 'approved', rejected: 'approved' }],
+    ['reject', { pending: 'rejected' }],
+    ['suspend', { approved: 'suspended', suspended: 'suspended' }],
+    ['resume', { suspended: 'approved' }],
+  ])('to %s leads only from these statuses to these', (act, moves) => {
+    const found = MERCHANT_STATUSES.flatMap((status) => {
+      const after = decideStatus(status, act)
+      return after === null ? [] : [[status, after]]
+    })
+    expect(Object.fromEntries(found)).toEqual(moves)
+  })
+
+  test('a new account waits for the operator only in live mode', () => {
+    expect([firstStatus(true), firstStatus(false)]).toEqual(['pending', 'approved'])
+  })
+
+  test('a merchant that is not suspended can describe what it sells, and waits for the operator until it is approved', () => {
+    expect(MERCHANT_STATUSES.filter(canApply)).toEqual(['pending', 'approved', 'rejected'])
+    expect(MERCHANT_STATUSES.filter(isWaiting)).toEqual(['pending', 'rejected'])
+  })
+})
