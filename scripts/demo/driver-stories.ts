@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { ProviderName } from '../../src/domain/methods.ts'
 import type { DriverName } from '../../src/domain/partner/drivers.ts'
+import { POLL_AFTER_MINUTES } from '../../src/domain/payment/workflow-step.ts'
 import { cashfreeWire } from '../../src/sandbox/partners/cashfree/cashfree.ts'
 import type { SandboxOrder } from '../../src/sandbox/partners/order.ts'
 import { razorpayWire } from '../../src/sandbox/partners/razorpay/razorpay.ts'
@@ -59,8 +60,8 @@ export async function playStories(stage: Stage): Promise<void> {
   for (const [title, story] of Object.entries(STORIES)) stage.say(`${title}: ${await story(stage)}`)
 }
 
-/** Seconds after which the first poll reads the order without a callback. */
-const POLLED_AFTER = 61
+/** Seconds to skip, after which the first poll is a second ahead. */
+const UNTIL_POLL = POLL_AFTER_MINUTES[0] * 60 - 1
 
 const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>> = {
   paid: async (stage) => describe(await pay(stage)),
@@ -94,7 +95,7 @@ const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>> = {
     await fault(stage, 'callbacks_never')
     const { id } = await create(stage)
     await stage.merchant.simulate(id, { action: 'pay' })
-    await stage.merchant.skipTime(id, { seconds: POLLED_AFTER })
+    await stage.merchant.skipTime(id, { seconds: UNTIL_POLL })
     return describe(await finish(stage, id))
   },
 
