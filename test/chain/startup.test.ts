@@ -344,7 +344,7 @@ describe('A fixture of the tests after its reset', () => {
     expect(baseFeePerGas).toBeLessThanOrEqual(GWEI)
     // An earlier payout was in the pool.
     expect(await fixture.balance(fixture.treasury.address)).toBe(1_000_000_000_000n)
-    expect((await readRows(fixture.db)).map(({ name }) => name)).toEqual(['merchant', 'migration'])
+    expect((await readRows(fixture.db)).map(({ name }) => name)).toEqual(['agreement', 'merchant', 'migration'])
   })
 
   test('a reset fixture has the state of each of its blocks, however many blocks there were before', async () => {

@@ -45,7 +45,7 @@ create table agreement (
   payment_limit_micro units check (payment_limit_micro > 0),
   day_limit_micro units check (day_limit_micro > 0),
   open_limit int check (open_limit > 1),
-  day date not null default '-infinity',
+  day date not null default '1970-01-01',
   day_micro units not null default 0,
   open_payments int not null default 0 check (open_payments >= 0),
   check ((applied_at is null) = (web_address is null) and (applied_at is null) = (sells is null))

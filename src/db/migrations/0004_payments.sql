@@ -380,13 +380,13 @@ create trigger wakes_api after insert or update of down_since on partner_standin
 create table dispute_sweep (
   provider text primary key check (provider in ('wallet_app', 'card_partner', 'local_partner')),
   due_at timestamptz not null default now(),
-  begun_at timestamptz not null default '-infinity'
+  begun_at timestamptz
 );
 comment on table dispute_sweep is
   'When the disputes of each partner are listed next, to find those whose callback was lost or names no payment.';
 comment on column dispute_sweep.due_at is
   'The worker that begins moves it ahead, so that only one lists them. A callback about a dispute moves it back.';
-comment on column dispute_sweep.begun_at is 'When they were last begun to be listed.';
+comment on column dispute_sweep.begun_at is 'When a worker last began to list them; null: none has.';
 insert into dispute_sweep (provider) values ('wallet_app'), ('card_partner'), ('local_partner');
 
 -- No foreign key: the payment is written or read just before, no code deletes it, and to look it up again for every entry was
