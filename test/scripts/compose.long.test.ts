@@ -10,6 +10,7 @@ import {
   readSandboxConfig,
   readWorkerConfig,
 } from '../../src/config/config.ts'
+import { PROVIDER_NAMES } from '../../src/domain/methods.ts'
 import { UPDATE_DEADLINE_MS } from '../../src/temporal/calls.ts'
 import { SEARCH_ATTRIBUTES } from '../../src/temporal/namespace.ts'
 import { SHUTDOWN_FORCE_MS } from '../../src/worker/worker.ts'
@@ -52,9 +53,12 @@ describe('docker-compose.yml', () => {
       inboxUrl: '',
     }
     const parts = { addresses, ports: DEFAULT_PORTS, secrets: generateSecrets(), dataFolder: '' }
-    // Ports and the token keep their defaults, and no test waits for Ctrl-C or measures here.
+    // Ports, the token and the drivers keep their defaults, and no test waits for Ctrl-C or measures here.
     const own = ['API_PORT', 'SANDBOX_PORT', 'INBOX_PORT', 'USDC_ADDRESS', 'API_DRAIN_MS', 'WORKER_SHUTDOWN_GRACE_MS']
-    const needless = new Set([...own, 'API_REQUESTS_PER_SECOND'])
+    const drivers = PROVIDER_NAMES.flatMap((name) =>
+      [`PROVIDER_${name}`, `${name}_ACCOUNT`].map((variable) => variable.toUpperCase()),
+    )
+    const needless = new Set([...own, ...drivers, 'API_REQUESTS_PER_SECOND'])
     const missing = Object.entries(createEnvironments(parts)).flatMap(([name, environment]) =>
       Object.keys(environment).filter((key) => !needless.has(key) && !(key in getEnvironment(name))),
     )

@@ -276,9 +276,10 @@ describe('The sandbox', () => {
 
   test('the sandbox, the api and the workers of a hosted test deployment find each other', async () => {
     const manifests = await renderSandbox()
-    const secrets = Object.fromEntries(Object.entries(LIVE_ENVIRONMENT).filter(([name]) => name.endsWith('_SECRET')))
+    const secrets = Object.fromEntries(Object.entries(LIVE_ENVIRONMENT).filter(([name]) => /_SECRETS?$/.test(name)))
     const sandbox = readSandboxConfig({
       ...secrets,
+      CARD_PARTNER_SECRET: 'sk_test_1Pinrail',
       ...readEnv(manifests, 'shop-sandbox'),
       SANDBOX_RPC_URL: 'https://amoy.example.com',
       SANDBOX_FAUCET_KEY: `0x${'5c'.repeat(32)}`,
