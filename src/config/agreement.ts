@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { MOST_FEE_PERCENT, SIGN_UPS, type SignUp, type StandardAgreement } from '../domain/account/agreement.ts'
-import { type MicroUsdc, parseUsdc, readPercent } from '../domain/money.ts'
+import { convertWholeUsdc, type MicroUsdc, readPercent } from '../domain/money.ts'
+import { flag } from './fields.ts'
 
 const usdc = z.coerce.number().int().min(1).max(1_000_000_000)
 const percent = (most: number) =>
@@ -33,10 +34,7 @@ export const signUpShape = {
   /** The people who can create an account: `open`, `invited` or `closed`. Default: `closed` in live mode, `open` in test mode. */
   SIGN_UP: z.enum(SIGN_UPS).optional(),
   /** False: nobody can create a payment link without an account, and those that exist are closed until one claims them. */
-  LINKS_WITHOUT_ACCOUNT: z
-    .enum(['true', 'false'])
-    .transform((value) => value === 'true')
-    .default(true),
+  LINKS_WITHOUT_ACCOUNT: flag.default(true),
 }
 
 export const readSignUp = (config: Mode & { readonly SIGN_UP?: SignUp | undefined }): SignUp =>
@@ -55,5 +53,4 @@ export const readStandardAgreement = (config: z.infer<typeof agreementSchema> & 
   },
 })
 
-const toMicro = (usdc: number | undefined): MicroUsdc | null =>
-  usdc === undefined ? null : parseUsdc(`${usdc}.000000`)
+const toMicro = (usdc: number | undefined): MicroUsdc | null => (usdc === undefined ? null : convertWholeUsdc(usdc))

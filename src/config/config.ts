@@ -3,6 +3,7 @@ import type { Hex } from '../domain/hex.ts'
 import { readTreasuries } from '../domain/settlement/treasuries.ts'
 import { agreementShape, signUpShape } from './agreement.ts'
 import { databaseShape, migrationShape } from './database.ts'
+import { flag, secret } from './fields.ts'
 import { converterShape, refillCallbackShape, refillShape } from './float.ts'
 import { codecKeys, codecToken, retiredShape } from './keys.ts'
 import type { Problem } from './live.ts'
@@ -21,10 +22,6 @@ import { tracesShape } from './traces.ts'
  * lists what live mode refuses.
  */
 
-const secret = z
-  .string()
-  .min(1)
-  .transform((value) => new Secret(value))
 const url = z.url()
 const list = z.string().transform((value) =>
   value
@@ -40,7 +37,6 @@ const treasuries = list.transform((entries, context) => {
 })
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hexadecimal digits')
 const port = z.coerce.number().int().min(0).max(65535)
-const flag = z.enum(['true', 'false']).transform((value) => value === 'true')
 
 /** Variables of both api and worker. */
 const commonSchema = z.object({

@@ -1,14 +1,9 @@
 import { createPublicKey } from 'node:crypto'
 import { z } from 'zod'
+import { secret } from './fields.ts'
 import type { Problem, Settings } from './live.ts'
-import { Secret } from './secret.ts'
 
 /** The converter, and what refills the float. */
-
-const secret = z
-  .string()
-  .min(1)
-  .transform((value) => new Secret(value))
 
 export const converterShape = {
   /**

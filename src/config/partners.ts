@@ -1,13 +1,9 @@
 import { z } from 'zod'
 import { PROVIDER_NAMES, type ProviderName } from '../domain/methods.ts'
 import { type CallbackAccount, DRIVERS, type DriverName, type PartnerSettings } from '../domain/partner/drivers.ts'
+import { secret } from './fields.ts'
 import type { Problem, Settings } from './live.ts'
 import { Secret, splitSecrets } from './secret.ts'
-
-const secret = z
-  .string()
-  .min(1)
-  .transform((value) => new Secret(value))
 
 /** The driver of each provider, and the platform's account there. The driver decides the form of each value. */
 const driversShape = {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { secret } from './fields.ts'
 import { Secret } from './secret.ts'
 
 /** An origin, without a slash at its end: the platform appends its own paths. */
@@ -57,11 +58,7 @@ export const peopleShape = {
 
 export const mailShape = {
   /** The mail server: `smtps://user:password@host`, or in test mode `smtp://host:port`. Without it no mail is sent. */
-  SMTP_URL: z
-    .string()
-    .min(1)
-    .transform((value) => new Secret(value))
-    .optional(),
+  SMTP_URL: secret.optional(),
   MAIL_FROM: z.string().min(3).default('Pinrail <pinrail@localhost>'),
   /** The token of the bot that writes to Telegram chats, as BotFather gives it. Without it, no chat is written to. */
   TELEGRAM_BOT_TOKEN: z

@@ -1,5 +1,6 @@
 import type { WorkerConfig } from '../config/config.ts'
 import type { Db } from '../db/db.ts'
+import { convertWholeUsdc } from '../domain/money.ts'
 import type { RefillPartner } from '../domain/settlement/refill.ts'
 import { newId } from '../ids.ts'
 import { createBridge } from '../partners/bridge/bridge.ts'
@@ -9,7 +10,7 @@ import type { Wakeup } from '../runtime/wakeup.ts'
 import type { Loop } from '../worker/loop.ts'
 import { createRefillRound } from '../worker/refills/refill-round.ts'
 import { getToken, type Treasuries } from './keys.ts'
-import { hasFloat, toMicro } from './shared.ts'
+import { hasFloat } from './shared.ts'
 
 /** Milliseconds: partners settle once a day. */
 const REFILLS_EVERY_MS = 60_000
@@ -30,7 +31,7 @@ export function refillLoops(
     scope: { chainId: config.CHAIN_ID, token: getToken(config).address },
     partner: connectRefillPartner(config, treasuries),
     settlementDays: config.FLOAT_SETTLEMENT_DAYS,
-    leastMicro: toMicro(config.FLOAT_REFILL_MIN_USDC),
+    leastMicro: convertWholeUsdc(config.FLOAT_REFILL_MIN_USDC),
   })
   return [{ name: 'refills', everyMs: REFILLS_EVERY_MS, tick, idle: { wakeup, everyMs: REFILLS_EVERY_MS }, log }]
 }

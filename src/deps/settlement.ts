@@ -5,6 +5,7 @@ import { connectRpc } from '../chain/rpc/rpc.ts'
 import type { WorkerConfig } from '../config/config.ts'
 import type { Db } from '../db/db.ts'
 import type { SettlementHooks } from '../db/settlement/context.ts'
+import { convertWholeUsdc } from '../domain/money.ts'
 import { transferLimits } from '../domain/settlement/transfers.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { Wakeup } from '../runtime/wakeup.ts'
@@ -13,7 +14,7 @@ import { createReceiptSigner } from '../settlement/receipts/sign.ts'
 import { createSettlementRunner, type SettlementRunner } from '../settlement/runner.ts'
 import type { Loop } from '../worker/loop.ts'
 import { getToken, openFunding, openKeys, type Treasuries } from './keys.ts'
-import { hasFloat, toMicro } from './shared.ts'
+import { hasFloat } from './shared.ts'
 
 /** Milliseconds. The receipts of a full block have some megabytes, and nothing waits for them. */
 const RECEIPTS_TIMEOUT_MS = 20_000
@@ -35,7 +36,7 @@ export async function composeSettlement(
     clock: () => new Date(),
     log: shared.log,
     everyMs: config.SETTLEMENT_TICK_MS,
-    reserveMicro: hasFloat(config) ? toMicro(config.FLOAT_RESERVE_USDC) : null,
+    reserveMicro: hasFloat(config) ? convertWholeUsdc(config.FLOAT_RESERVE_USDC) : null,
     chain: {
       rpc: connectRpc({
         urls: config.POLYGON_RPC_URLS.map((url) => url.reveal()),

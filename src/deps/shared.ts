@@ -6,7 +6,6 @@ import { createDb, type Db, type DbOptions } from '../db/db.ts'
 import { assertMode, claimMode } from '../db/deployment.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
 import type { ProviderName, ProviderUsed } from '../domain/methods.ts'
-import type { MicroUsdc } from '../domain/money.ts'
 import type { Converter } from '../partners/converter/converter.ts'
 import { createFloatConverter } from '../partners/converter/float-converter.ts'
 import { createRates } from '../partners/converter/rates.ts'
@@ -83,8 +82,6 @@ export function connectConverter(config: Config): Converter {
 }
 
 export const hasFloat = ({ CONVERTER }: Pick<Config, 'CONVERTER'>): boolean => CONVERTER === 'float'
-
-export const toMicro = (usdc: number): MicroUsdc => (BigInt(usdc) * 1_000_000n).toString()
 
 /** `clock` is in Unix milliseconds. */
 export function connectRates(converter: Converter, clock: () => number): ReturnType<typeof createRates> {

@@ -14,6 +14,7 @@ import { leavesReserve } from '../db/settlement/float.ts'
 import { readOpenPayout } from '../db/settlement/observer/forgotten-payouts.ts'
 import { payoutInsert, stopPayout } from '../db/settlement/payouts.ts'
 import { WORK_CHANNEL } from '../db/work.ts'
+import { convertWholeUsdc } from '../domain/money.ts'
 import { getTreasury, type Treasury } from '../domain/settlement/treasuries.ts'
 import { CRYPTO_ACCOUNT, createCrypto } from '../partners/crypto.ts'
 import type { ChangeContext } from '../payments/change-payment.ts'
@@ -44,7 +45,7 @@ import { composeNotifications } from './notify/notifications.ts'
 import { composePartners, readPartners } from './partners.ts'
 import { refillLoops } from './refills.ts'
 import { composeReceiptLoop, composeSettlement } from './settlement.ts'
-import { type Composed, connectRates, hasFloat, loadStart, openDb, toMicro } from './shared.ts'
+import { type Composed, connectRates, hasFloat, loadStart, openDb } from './shared.ts'
 import { createMonitoring } from './watched.ts'
 
 export type WorkerParts = {
@@ -254,6 +255,6 @@ function composeActivities(
 /** Null: the converter has the USDC. */
 const composeFloat = (config: WorkerConfig): PaymentDeps['float'] => {
   if (!hasFloat(config)) return null
-  const reserve = toMicro(config.FLOAT_RESERVE_USDC)
+  const reserve = convertWholeUsdc(config.FLOAT_RESERVE_USDC)
   return { leavesReserve: (gross) => leavesReserve(reserve, gross) }
 }

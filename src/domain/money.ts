@@ -95,6 +95,9 @@ export function convertToMicroUsdc(money: Money, rate: string): MicroUsdc {
   return ((BigInt(money.minor) * units * 10n ** BigInt(USDC_DECIMALS)) / divisor).toString()
 }
 
+/** `usdc`: whole USDC, at most 2^53 − 1. */
+export const convertWholeUsdc = (usdc: number): MicroUsdc => (BigInt(usdc) * 10n ** BigInt(USDC_DECIMALS)).toString()
+
 /** Returns `floor(micro / rate)` in the currency: the inverse of convertToMicroUsdc. */
 export function convertFromMicroUsdc(micro: MicroUsdc, currency: Currency, rate: string): Money {
   const { units, scale } = rateParts(rate)

@@ -8,6 +8,7 @@ import {
   compareReceived,
   convertCurrency,
   convertToMicroUsdc,
+  convertWholeUsdc,
   formatAmount,
   formatPol,
   formatUsdc,
@@ -163,6 +164,10 @@ describe('The fee', () => {
 })
 
 describe('Conversion', () => {
+  test('whole USDC are converted to micro-USDC', () => {
+    expect([0, 1, 1_000_000_000].map(convertWholeUsdc)).toEqual(['0', '1000000', '1000000000000000'])
+  })
+
   test('a conversion floors to whole micro-USDC and never gives more than the rate', () => {
     fc.assert(
       fc.property(currency, minor, fc.integer({ min: 1, max: 2_000_000 }), (code, units, rateMillionths) => {

@@ -12,7 +12,7 @@ import {
   type OperatorAct,
 } from '../../domain/account/agreement.ts'
 import { readEmail } from '../../domain/account/email.ts'
-import { formatUsdc, parseUsdc, readPercent } from '../../domain/money.ts'
+import { convertWholeUsdc, formatUsdc, readPercent } from '../../domain/money.ts'
 import { isSafeText, storedText } from '../../domain/text.ts'
 import { type CommandContext, Refusal, requireMerchant, signedBy, UsageError } from '../call.ts'
 
@@ -75,8 +75,8 @@ export async function changeLimits(context: CommandContext): Promise<number> {
   const merchant = await requireMerchant(context)
   const [payment, day, open] = (['payment', 'day', 'open'] as const).map((name) => readLimitOption(name, options[name]))
   const limits = {
-    ...(payment !== undefined && { paymentMicro: payment === null ? null : toMicro(payment) }),
-    ...(day !== undefined && { dayMicro: day === null ? null : toMicro(day) }),
+    ...(payment !== undefined && { paymentMicro: payment === null ? null : convertWholeUsdc(Number(payment)) }),
+    ...(day !== undefined && { dayMicro: day === null ? null : convertWholeUsdc(Number(day)) }),
     ...(open !== undefined && { openPayments: open === null ? null : Number(open) }),
   }
   if (Object.keys(limits).length === 0) throw new UsageError('give --payment, --day or --open')
@@ -87,8 +87,6 @@ export async function changeLimits(context: CommandContext): Promise<number> {
   await sayAgreement(context, merchant.merchantId)
   return 0
 }
-
-const toMicro = (usdc: string): string => parseUsdc(`${usdc}.000000`)
 
 /** Null: as the deployment. Undefined: as before. */
 function readLimitOption(name: 'payment' | 'day' | 'open', text: string | undefined): string | null | undefined {
