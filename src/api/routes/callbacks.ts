@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import express, { Router } from 'express'
+import express, { type Request, Router } from 'express'
 import type { Queryable } from '../../db/db.ts'
 import { bringSweepForward } from '../../db/partners/disputes.ts'
 import { recordPartnerEvent } from '../../db/payments/partner-events.ts'
 import { isProviderName } from '../../domain/methods.ts'
-import type { ReadCallback } from '../../domain/payment/partner.ts'
+import type { RawCallback, ReadCallback } from '../../domain/payment/partner.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { PaymentWorkflows } from '../../temporal/payments.ts'
 import { Problem } from '../http/problems.ts'
@@ -30,26 +30,14 @@ export function callbackRouter(deps: CallbackDeps): Router {
   const router = Router()
   router.post('/callbacks/:provider', express.raw({ limit: '64kb', type: () => true }), async (request, response) => {
     const { provider } = request.params
-    const countRefused = (): void => deps.limits.countVisit(request.ip ?? '', 'act')
     if (provider === undefined || !isProviderName(provider)) {
-      countRefused()
+      deps.limits.countVisit(request.ip ?? '', 'act')
       throw new Problem('route_missing', 'There is no such partner.')
     }
-    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
     const now = deps.clock()
-    const reading = deps.readCallback(provider, {
-      headers: joinValues(request.headers),
-      body,
-      receivedAt: Math.floor(now / 1000),
-    })
-    if (reading.kind === 'refused') {
-      countRefused()
-      deps.log.warn({ provider, reason: reading.reason, request_id: response.locals['requestId'] }, 'callback refused')
-      throw new Problem(
-        reading.reason === 'format' ? 'invalid_request' : 'invalid_callback',
-        'The callback is not authentic or cannot be read.',
-      )
-    }
+    const callback = toRawCallback(request, now)
+    const reading = deps.readCallback(provider, callback)
+    if (reading.kind === 'refused') return refuseCallback(deps, request, { provider, reason: reading.reason })
     if (reading.kind === 'dispute') await bringSweepForward(deps.db, provider)
     const stored =
       reading.kind === 'news'
@@ -57,7 +45,7 @@ export function callbackRouter(deps: CallbackDeps): Router {
             provider,
             eventId: reading.eventId,
             subject: reading.subject,
-            bodySha256: createHash('sha256').update(body).digest(),
+            bodySha256: createHash('sha256').update(callback.body).digest(),
             at: new Date(now).toISOString(),
           })
         : null
@@ -81,7 +69,30 @@ export function callbackRouter(deps: CallbackDeps): Router {
   return router
 }
 
-export function joinValues(headers: Record<string, string | string[] | undefined>): Record<string, string | undefined> {
+/** `now` is in Unix milliseconds. */
+export const toRawCallback = ({ headers, body }: Request, now: number): RawCallback => ({
+  headers: joinValues(headers),
+  body: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
+  receivedAt: Math.floor(now / 1000),
+})
+
+type Refused = { readonly provider: string; readonly reason: 'signature' | 'timestamp' | 'format' }
+
+/** Counts and logs the refusal. Throws the answer. */
+export function refuseCallback(
+  { limits, log }: Pick<CallbackDeps, 'limits' | 'log'>,
+  request: Request,
+  refused: Refused,
+): never {
+  limits.countVisit(request.ip ?? '', 'act')
+  log.warn({ ...refused, request_id: request.res?.locals['requestId'] }, 'callback refused')
+  throw new Problem(
+    refused.reason === 'format' ? 'invalid_request' : 'invalid_callback',
+    'The callback is not authentic or cannot be read.',
+  )
+}
+
+function joinValues(headers: Record<string, string | string[] | undefined>): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value]),
   )
