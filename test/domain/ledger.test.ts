@@ -2,13 +2,13 @@ import { describe, expect, test } from '@jest/globals'
 import * as ledger from '../../src/domain/ledger.ts'
 
 /** The expected kind and lines: a booking that balances can still be wrong. */
-const told = (booking: ledger.Booking): string[] => [
+const listFacts = (booking: ledger.Booking): string[] => [
   `${booking.kind} ${booking.reference} ${booking.paymentId}`,
   ...booking.lines.map(({ account, asset, amount }) => `${account} ${asset} ${amount}`),
 ]
 
 test('USDC at an address of the platform is in suspense until its payment takes it', () => {
-  expect(told(ledger.deposited({ paymentId: 'pay_1', reference: '1:0x:0', micro: '7' }))).toEqual([
+  expect(listFacts(ledger.deposited({ paymentId: 'pay_1', reference: '1:0x:0', micro: '7' }))).toEqual([
     'deposited 1:0x:0 pay_1',
     'deposits USDC 7',
     'suspense USDC -7',
@@ -17,20 +17,20 @@ test('USDC at an address of the platform is in suspense until its payment takes 
 
 test('the treasury, the addresses and the gas are booked by their movements', () => {
   const fact = { reference: 'x', micro: '5' }
-  expect(told(ledger.toppedUp(fact))).toEqual(['topped_up x null', 'treasury USDC 5', 'conversion USDC -5'])
-  expect(told(ledger.withdrawn(fact))).toEqual(['withdrawn x null', 'suspense USDC 5', 'treasury USDC -5'])
-  expect(told(ledger.acknowledged(fact))).toEqual(['acknowledged x null', 'exchange USDC 5', 'suspense USDC -5'])
-  expect(told(ledger.claimed({ ...fact, from: 'suspense' }))).toEqual([
+  expect(listFacts(ledger.toppedUp(fact))).toEqual(['topped_up x null', 'treasury USDC 5', 'conversion USDC -5'])
+  expect(listFacts(ledger.withdrawn(fact))).toEqual(['withdrawn x null', 'suspense USDC 5', 'treasury USDC -5'])
+  expect(listFacts(ledger.acknowledged(fact))).toEqual(['acknowledged x null', 'exchange USDC 5', 'suspense USDC -5'])
+  expect(listFacts(ledger.claimed({ ...fact, from: 'suspense' }))).toEqual([
     'claimed x null',
     'treasury USDC 5',
     'suspense USDC -5',
   ])
-  expect(told(ledger.swept({ ...fact, paymentId: 'pay_1' }))).toEqual([
+  expect(listFacts(ledger.swept({ ...fact, paymentId: 'pay_1' }))).toEqual([
     'swept x pay_1',
     'treasury USDC 5',
     'deposits USDC -5',
   ])
-  expect(told(ledger.gasSpent({ reference: 'x', wei: '9' }))).toEqual([
+  expect(listFacts(ledger.gasSpent({ reference: 'x', wei: '9' }))).toEqual([
     'gas x null',
     'gas_expense POL 9',
     'gas_float POL -9',
@@ -41,12 +41,12 @@ describe('A refill in the books', () => {
   const money = { minor: '100000', currency: 'EUR' } as const
 
   test('a refill moves the money from partners and, if it brings nothing, back', () => {
-    expect(told(ledger.refillOpened({ refillId: 'rfl_1', money }))).toEqual([
+    expect(listFacts(ledger.refillOpened({ refillId: 'rfl_1', money }))).toEqual([
       'refill_opened rfl_1 null',
       'refill EUR 100000',
       'partner_receivable EUR -100000',
     ])
-    expect(told(ledger.refillEnded({ refillId: 'rfl_1', money }))).toEqual([
+    expect(listFacts(ledger.refillEnded({ refillId: 'rfl_1', money }))).toEqual([
       'refill_ended rfl_1 null',
       'partner_receivable EUR 100000',
       'refill EUR -100000',
@@ -59,7 +59,7 @@ describe('A refill in the books', () => {
     ['neither', '1160', '1160', '1160', []],
   ])('a refill that arrives books %s, and the spread', (_name, costMicro, marketMicro, micro, result) => {
     const booking = ledger.refillDone({ refillId: 'rfl_1', money, costMicro, marketMicro, micro })
-    expect(told(booking)).toEqual([
+    expect(listFacts(booking)).toEqual([
       'refill_done rfl_1 null',
       'conversion EUR 100000',
       'refill EUR -100000',
@@ -71,7 +71,7 @@ describe('A refill in the books', () => {
   })
 
   test('USDC that arrives belongs to nobody until a refill claims it', () => {
-    expect(told(ledger.received({ reference: 'x', micro: '5' }))).toEqual([
+    expect(listFacts(ledger.received({ reference: 'x', micro: '5' }))).toEqual([
       'received x null',
       'treasury USDC 5',
       'suspense USDC -5',

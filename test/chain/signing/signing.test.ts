@@ -22,12 +22,12 @@ describe('A payout whose payment cannot be notified', () => {
 
   /** Payments that refuse to be notified. */
   const refusing = () => {
-    const told: string[] = []
+    const stoppedIds: string[] = []
     const onStopped = async (_tx: unknown, { paymentId }: { paymentId: string }): Promise<void> => {
-      told.push(paymentId)
+      stoppedIds.push(paymentId)
       throw new Error('a column is missing')
     }
-    return { told, hooks: { onStopped } }
+    return { stoppedIds, hooks: { onStopped } }
   }
 
   const queueBlocked = async () => {
@@ -40,11 +40,11 @@ describe('A payout whose payment cannot be notified', () => {
   // No payout was paid any more.
   test('a payout that cannot be stopped is shown, is tried again after half a minute, and keeps no other from being signed', async () => {
     const { held, paid } = await queueBlocked()
-    const { told, hooks } = refusing()
+    const { stoppedIds, hooks } = refusing()
     await fixture.finalize(fixture.runner({ hooks }), 3)
     expect((await fixture.payout(paid.paymentId)).state).toBe('settled')
     expect(await fixture.payout(held.paymentId)).toMatchObject({ state: 'queued', hookError: 'a column is missing' })
-    expect(told).toEqual([held.paymentId])
+    expect(stoppedIds).toEqual([held.paymentId])
     expect(await listSettlementAttention(fixture.db)).toMatchObject([{ kind: 'payout_hook', subject: held.paymentId }])
     await fixture.db.query(`update payout set hook_retry_at = now() where payment_id = $1`, [held.paymentId])
     await fixture.runner().tick()
@@ -59,11 +59,11 @@ describe('A payout whose payment cannot be notified', () => {
     const [held] = await fixture.queue([{}])
     await fixture.runner({ options: { maxInFlight: 0 } }).tick()
     await fixture.db.query('update payout set refusals = 3 where payment_id = $1', [held!.paymentId])
-    const { told, hooks } = refusing()
+    const { stoppedIds, hooks } = refusing()
     const [paid] = await fixture.queue([{}])
     await fixture.finalize(fixture.runner({ hooks }), 3)
     expect((await fixture.payout(paid!.paymentId)).state).toBe('settled')
-    expect(told).toEqual([held!.paymentId])
+    expect(stoppedIds).toEqual([held!.paymentId])
     expect((await fixture.payout(held!.paymentId)).state).toBe('authorized')
   })
 
