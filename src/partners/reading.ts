@@ -20,6 +20,12 @@ export function readAs<T extends z.ZodType>(to: string, schema: T, answer: HttpA
   throw unclear(to, `answered ${answer.status} with fields that cannot be read: ${fields.join(', ')}`)
 }
 
+/** As readAs. Throws for a status other than 200. */
+export function readOk<T extends z.ZodType>(to: string, schema: T, answer: HttpAnswer): z.infer<T> {
+  if (answer.status !== 200) throw unclear(to, `answered ${answer.status}`)
+  return readAs(to, schema, answer)
+}
+
 export function readCurrency(to: string, text: string): Currency {
   if (isCurrency(text)) return text
   throw unclear(to, 'answered with a currency that we do not charge in')

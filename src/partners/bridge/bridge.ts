@@ -1,8 +1,9 @@
+import type { z } from 'zod'
 import type { Currency } from '../../domain/currencies.ts'
 import type { Hex } from '../../domain/hex.ts'
 import type { RefillPartner, RefillTransfer } from '../../domain/settlement/refill.ts'
 import { ask, type HttpAnswer, unclear } from '../http.ts'
-import { readAs } from '../reading.ts'
+import { readAs, readOk } from '../reading.ts'
 import { RAILS, type Transfer, transferSchema, transfersSchema } from './wire.ts'
 
 const NAME = 'bridge'
@@ -30,10 +31,8 @@ export type BridgeSettings = {
 export function createBridge({ url, apiKey, customer, treasury }: BridgeSettings): RefillPartner {
   const headers = { accept: 'application/json', 'api-key': apiKey }
 
-  async function get(path: string, signal: AbortSignal): Promise<HttpAnswer> {
-    const answer = await ask({ to: NAME, method: 'GET', url: `${url}/v0${path}`, headers }, signal)
-    if (answer.status !== 200) throw unclear(NAME, `answered ${answer.status} to a question`)
-    return answer
+  async function get<T extends z.ZodType>(path: string, schema: T, signal: AbortSignal): Promise<z.infer<T>> {
+    return readOk(NAME, schema, await ask({ to: NAME, method: 'GET', url: `${url}/v0${path}`, headers }, signal))
   }
 
   return {
@@ -54,14 +53,14 @@ export function createBridge({ url, apiKey, customer, treasury }: BridgeSettings
       return toRefillTransfer(readOwn(answer, id))
     },
     async read(reference, signal) {
-      const transfer = readAs(NAME, transferSchema, await get(`/transfers/${encodeURIComponent(reference)}`, signal))
+      const transfer = await get(`/transfers/${encodeURIComponent(reference)}`, transferSchema, signal)
       if (transfer.id !== reference) throw unclear(NAME, 'answered about another transfer')
       return toRefillTransfer(transfer)
     },
     async find(refillId, signal) {
       let after = ''
       for (let page = 0; page < MOST_PAGES; page += 1) {
-        const { data } = readAs(NAME, transfersSchema, await get(`/transfers?limit=${LISTED}${after}`, signal))
+        const { data } = await get(`/transfers?limit=${LISTED}${after}`, transfersSchema, signal)
         const found = data.find((transfer) => transfer.client_reference_id === refillId)
         if (found !== undefined) return toRefillTransfer(found)
         const last = data.at(-1)

@@ -13,7 +13,7 @@ import {
   type PaymentPartner,
   type RefundResult,
 } from '../provider.ts'
-import { readAs, shorten } from '../reading.ts'
+import { readAs, readOk, shorten } from '../reading.ts'
 import { checkUpiLink } from '../upi-link.ts'
 import { toRupees } from './amount.ts'
 import { readCallback } from './callback.ts'
@@ -130,11 +130,6 @@ async function readCreated(
   if (opened.order_amount !== BigInt(order.amount.minor) || opened.order_currency !== 'INR')
     throw unclear(api.to, 'has an order of another amount')
   return opened
-}
-
-function readOk<T extends z.ZodType>(to: string, schema: T, answer: HttpAnswer): z.infer<T> {
-  if (answer.status !== 200) throw unclear(to, `answered ${answer.status}`)
-  return readAs(to, schema, answer)
 }
 
 /** Null if there is no such order. */

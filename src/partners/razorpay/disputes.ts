@@ -1,7 +1,7 @@
 import type { PartnerDispute } from '../../domain/payment/partner.ts'
 import { unclear } from '../http.ts'
 import type { JsonApi } from '../json-api.ts'
-import { readAs } from '../reading.ts'
+import { readOk } from '../reading.ts'
 import { type Dispute, disputeListSchema, disputeSchema, LIST_LIMIT, type Payment } from './wire.ts'
 
 /** Reads disputes that are known to be about the payments. */
@@ -13,8 +13,7 @@ export function readDisputes(
   return Promise.all(
     ids.map(async (id) => {
       const answer = await api.call({ method: 'GET', path: `/v1/disputes/${encodeURIComponent(id)}` }, signal)
-      if (answer.status !== 200) throw unclear(api.to, `answered ${answer.status} about a dispute`)
-      const dispute = readAs(api.to, disputeSchema, answer)
+      const dispute = readOk(api.to, disputeSchema, answer)
       if (dispute.id !== id || !payments.some((payment) => payment.id === dispute.payment_id))
         throw unclear(api.to, 'answered about another dispute')
       return dispute
@@ -31,8 +30,7 @@ export async function listDisputes(api: JsonApi, since: number, signal: AbortSig
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const path = `/v1/disputes?count=${LIST_LIMIT}&skip=${page * LIST_LIMIT}`
     const answer = await api.call({ method: 'GET', path }, signal)
-    if (answer.status !== 200) throw unclear(api.to, `answered ${answer.status} to a list of disputes`)
-    const { items } = readAs(api.to, disputeListSchema, answer)
+    const { items } = readOk(api.to, disputeListSchema, answer)
     for (const dispute of items) if (dispute.created_at >= since) found.set(dispute.id, dispute)
     if (items.length < LIST_LIMIT || items.some(({ created_at: at }) => at < since))
       return [...found.values()].map(toPartnerDispute)

@@ -14,7 +14,7 @@ import {
   type PaymentPartner,
   type RefundResult,
 } from '../provider.ts'
-import { readAs, shorten } from '../reading.ts'
+import { readAs, readOk, shorten } from '../reading.ts'
 import { checkUpiLink } from '../upi-link.ts'
 import { readCallback } from './callback.ts'
 import { listDisputes, readDisputes } from './disputes.ts'
@@ -147,9 +147,7 @@ async function read<T extends z.ZodType>(
   path: string,
   { schema, signal }: { readonly schema: T; readonly signal: AbortSignal },
 ): Promise<z.infer<T>> {
-  const answer = await api.call({ method: 'GET', path }, signal)
-  if (answer.status !== 200) throw unclear(api.to, `answered ${answer.status} to a question`)
-  return readAs(api.to, schema, answer)
+  return readOk(api.to, schema, await api.call({ method: 'GET', path }, signal))
 }
 
 async function listRefunds(api: JsonApi, payment: string, signal: AbortSignal): Promise<readonly Refund[]> {

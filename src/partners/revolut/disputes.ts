@@ -1,7 +1,7 @@
 import type { PartnerDispute } from '../../domain/payment/partner.ts'
 import { unclear } from '../http.ts'
 import type { JsonApi } from '../json-api.ts'
-import { readAs } from '../reading.ts'
+import { readOk } from '../reading.ts'
 import { type Dispute, disputeListSchema, disputeSchema, LIST_LIMIT, type RevolutOrder } from './wire.ts'
 
 /** Reads disputes that are known to be about the order. */
@@ -14,8 +14,7 @@ export function readDisputes(
   return Promise.all(
     ids.map(async (id) => {
       const answer = await api.call({ method: 'GET', path: `/disputes/${encodeURIComponent(id)}` }, signal)
-      if (answer.status !== 200) throw unclear(api.to, `answered ${answer.status} about a dispute`)
-      const dispute = readAs(api.to, disputeSchema, answer)
+      const dispute = readOk(api.to, disputeSchema, answer)
       if (dispute.id !== id || !payments.includes(dispute.payment.id))
         throw unclear(api.to, 'answered about another dispute')
       if (dispute.currency !== order.currency) throw unclear(api.to, 'has a dispute in another currency')
@@ -55,8 +54,7 @@ async function listPeriod(api: JsonApi, { from, to }: Period, signal: AbortSigna
     to_created_date: new Date(to * 1000).toISOString(),
   })
   const answer = await api.call({ method: 'GET', path: `/disputes?${query.toString()}` }, signal)
-  if (answer.status !== 200) throw unclear(api.to, `answered ${answer.status} to a list of disputes`)
-  return readAs(api.to, disputeListSchema, answer)
+  return readOk(api.to, disputeListSchema, answer)
 }
 
 const toPartnerDispute = ({ id, payment, state, amount }: Dispute): PartnerDispute => ({

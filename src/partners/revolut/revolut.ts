@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import type { ProviderName } from '../../domain/methods.ts'
 import type { Money } from '../../domain/money.ts'
 import type { PartnerSettings } from '../../domain/partner/drivers.ts'
@@ -14,7 +13,7 @@ import {
   type PaymentPartner,
   type RefundResult,
 } from '../provider.ts'
-import { readAs, readCurrency, shorten } from '../reading.ts'
+import { readAs, readCurrency, readOk, shorten } from '../reading.ts'
 import { readCallback } from './callback.ts'
 import { listDisputes, readDisputes } from './disputes.ts'
 import { readState } from './state.ts'
@@ -131,11 +130,6 @@ async function findOrder(
   const order = readOk(api.to, orderSchema, answer)
   if (order.merchant_order_data.reference !== attemptId) throw unclear(api.to, 'answered about another order')
   return order
-}
-
-function readOk<T extends z.ZodType>(to: string, schema: T, answer: HttpAnswer): z.infer<T> {
-  if (answer.status !== 200) throw unclear(to, `answered ${answer.status} to a question`)
-  return readAs(to, schema, answer)
 }
 
 function toPartnerOrder(
