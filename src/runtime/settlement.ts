@@ -173,13 +173,13 @@ const NUMBERS: Readonly<Record<string, MetricNumber<keyof SettlementSources>>> =
   pinrail_float_reserve_usdc: {
     from: 'float',
     value: 'reserve_usdc',
-    help: 'What conversions leave of it: below that they wait.',
+    help: 'What conversions leave of it: those that would take of it wait.',
     labels: [],
   },
-  pinrail_conversions_waiting: {
+  pinrail_conversions_waiting_usdc: {
     from: 'float',
-    value: 'waiting',
-    help: 'Conversions that are not filled.',
+    value: 'waiting_usdc',
+    help: 'USDC of the conversions that are not filled.',
     labels: [],
   },
   pinrail_exposure: {

@@ -115,7 +115,7 @@ function createFloatFigures(db: Db, reserveMicro: MicroUsdc | null) {
     float: () =>
       withFloat(async () => {
         const { freeMicro, waiting } = await readFloatBalance(db)
-        return [{ usdc: usdc(freeMicro), reserve_usdc: usdc(reserveMicro ?? '0'), waiting: waiting.count }]
+        return [{ usdc: usdc(freeMicro), reserve_usdc: usdc(reserveMicro ?? '0'), waiting_usdc: usdc(waiting.micro) }]
       }),
     exposures: () =>
       withFloat(async () =>

@@ -298,8 +298,17 @@ describe('Alerts that are raised', () => {
       },
     },
     PinrailFloatLow: {
-      bad: { pinrail_float_usdc: '999x60', pinrail_float_reserve_usdc: '1000x60' },
-      fine: { pinrail_float_usdc: '1000x60', pinrail_float_reserve_usdc: '1000x60' },
+      // No conversion takes of the reserve, so that an exhausted float is never below it.
+      bad: {
+        pinrail_float_usdc: '1001x60',
+        pinrail_float_reserve_usdc: '1000x60',
+        pinrail_conversions_waiting_usdc: '2x60',
+      },
+      fine: {
+        pinrail_float_usdc: '1001x60',
+        pinrail_float_reserve_usdc: '1000x60',
+        pinrail_conversions_waiting_usdc: '1x60',
+      },
     },
     PinrailRefillLate: {
       ...always('pinrail_refill_open_seconds{currency="EUR",partner="bridge"}', 432_001, 432_000),

@@ -387,16 +387,17 @@ function findAttended({ attention, queue, wanting }: Standing): Trouble[] {
 
 /** Payouts continue: only what is not converted yet waits. */
 function findLowFloat({ float }: Standing): Trouble[] {
-  if (float === null || BigInt(float.freeMicro) >= BigInt(float.reserveMicro)) return []
+  if (float === null) return []
   const { freeMicro, reserveMicro, waiting } = float
   const waits =
     waiting.count === 0 ? '' : `: ${plural(waiting.count, 'conversion')} of ${formatUsdc(waiting.micro)} USDC wait`
   const missing = BigInt(reserveMicro) - BigInt(freeMicro) + BigInt(waiting.micro)
+  if (missing <= 0n) return []
   return [
     {
       kind: 'float_low',
       stops: false,
-      what: `the float is ${formatUsdc(freeMicro)} USDC, below its reserve of ${formatUsdc(reserveMicro)}${waits}`,
+      what: `the float is ${formatUsdc(freeMicro)} USDC, and its reserve ${formatUsdc(reserveMicro)}${waits}`,
       todo: `Send at least ${formatUsdc(String(missing))} USDC to the treasury, or hasten the refills below. Conversions continue within a minute, without an operator.`,
     },
   ]

@@ -429,9 +429,18 @@ describe('The float', () => {
     expect(only({ float: { ...FLOAT, freeMicro: '999000000', waiting } })).toEqual({
       kind: 'float_low',
       stops: false,
-      what: 'the float is 999.000000 USDC, below its reserve of 1000.000000: 3 conversions of 250.000000 USDC wait',
+      what: 'the float is 999.000000 USDC, and its reserve 1000.000000: 3 conversions of 250.000000 USDC wait',
       todo: 'Send at least 251.000000 USDC to the treasury, or hasten the refills below. Conversions continue within a minute, without an operator.',
     })
+  })
+
+  test('a conversion that is larger than what the float has above its reserve is a trouble', () => {
+    const waiting = { count: 1, micro: '5000000', oldestSeconds: 600 }
+    expect(only({ float: { ...FLOAT, freeMicro: '1004000000', waiting } })).toMatchObject({
+      kind: 'float_low',
+      todo: expect.stringContaining('Send at least 1.000000 USDC to the treasury'),
+    })
+    expect(kinds({ float: { ...FLOAT, freeMicro: '1005000000', waiting } })).toEqual([])
   })
 
   test('a refill that waits for its money says where to send it', () => {
