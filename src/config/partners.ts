@@ -60,21 +60,28 @@ type Rule = readonly [pattern: RegExp, must: string]
 const ANY: Rule = [/^\S+$/, 'must have no blanks']
 const REVOLUT_KEY: Rule = [/^sk_\S+$/, 'must be the secret key of the Merchant API: sk_…']
 
-/** The form of each company's credentials: a wrong one is refused at the start and not at the first call. */
+type ByMode<T> = Readonly<Record<Mode, T>>
+type Mode = 'test' | 'live'
+const inBoth = <T>(value: T): ByMode<T> => ({ test: value, live: value })
+
+/**
+ * The form of each company's credentials: a wrong one is refused at the start and not at the first call. Key or URL
+ * shows the mode, because play money must pay for nothing in live mode, and no buyer for anything in test mode.
+ */
 const CREDENTIALS: Record<
   Exclude<DriverName, 'simulator'>,
   {
-    readonly url: string
-    readonly account: Rule
-    readonly secret: Readonly<Record<'test' | 'live', Rule>>
+    readonly url: ByMode<string>
+    readonly account: ByMode<Rule>
+    readonly secret: ByMode<Rule>
     readonly webhookSecret: Rule
     /** More variables that must be set. */
     readonly needs?: readonly string[]
   }
 > = {
   cashfree: {
-    url: 'https://api.cashfree.com',
-    account: [/^\w+$/, 'must be the client id'],
+    url: { test: 'https://sandbox.cashfree.com', live: 'https://api.cashfree.com' },
+    account: inBoth([/^\w+$/, 'must be the client id']),
     secret: {
       test: [/^(?!cfsk_ma_prod_)\S+$/, 'must be a client secret of the test environment'],
       live: [/^(?!cfsk_ma_test_)\S+$/, 'must be a client secret of production'],
@@ -84,21 +91,24 @@ const CREDENTIALS: Record<
     needs: ['PHONE'],
   },
   razorpay: {
-    url: 'https://api.razorpay.com',
-    account: [/^rzp_(?:test|live)_\w+$/, 'must be the id of the key: rzp_test_… or rzp_live_…'],
-    secret: { test: ANY, live: ANY },
+    url: inBoth('https://api.razorpay.com'),
+    account: {
+      test: [/^rzp_test_\w+$/, 'must be the id of a key of test mode: rzp_test_…'],
+      live: [/^rzp_live_\w+$/, 'must be the id of a key of live mode: rzp_live_…'],
+    },
+    secret: inBoth(ANY),
     webhookSecret: ANY,
   },
   revolut: {
-    url: 'https://merchant.revolut.com',
-    account: ANY,
-    // Keys of both modes look alike; the sandbox has another URL.
-    secret: { test: REVOLUT_KEY, live: REVOLUT_KEY },
+    url: { test: 'https://sandbox-merchant.revolut.com', live: 'https://merchant.revolut.com' },
+    account: inBoth(ANY),
+    // Keys of both modes look alike.
+    secret: inBoth(REVOLUT_KEY),
     webhookSecret: [/^wsk_\S+$/, 'must be the signing secrets of the webhook, comma separated: wsk_…'],
   },
   stripe: {
-    url: 'https://api.stripe.com',
-    account: [/^acct_\w+$/, 'must be the id of the account: acct_…'],
+    url: inBoth('https://api.stripe.com'),
+    account: inBoth([/^acct_\w+$/, 'must be the id of the account: acct_…']),
     secret: {
       test: [/^[sr]k_test_\w+$/, 'must be a key of test mode: sk_test_… or rk_test_…'],
       live: [/^[sr]k_live_\w+$/, 'must be a key of live mode: sk_live_… or rk_live_…'],
@@ -126,14 +136,24 @@ export function partnerProblems(settings: Settings): Problem[] {
       return isRight ? [] : [{ name, must: `${must}, ${because}` }]
     }
     const rules = CREDENTIALS[driver]
+    const [mode, other] =
+      settings['PINRAIL_MODE'] === 'live' ? (['live', 'test'] as const) : (['test', 'live'] as const)
+    const url = settings[`${at}_URL`]
+    const { [mode]: own, [other]: wrong } = rules.url
+    const isOfOtherMode = typeof url === 'string' && own !== wrong && isSameHost(url, wrong)
     return [
-      ...check(`${at}_ACCOUNT`, rules.account),
-      ...check(`${at}_SECRET`, rules.secret[settings['PINRAIL_MODE'] === 'live' ? 'live' : 'test']),
+      ...check(`${at}_ACCOUNT`, rules.account[mode]),
+      ...check(`${at}_SECRET`, rules.secret[mode]),
+      ...(isOfOtherMode ? [{ name: `${at}_URL`, must: `must be of ${mode} mode, such as ${own}, ${because}` }] : []),
       ...check(`${at}_WEBHOOK_SECRETS`, rules.webhookSecret),
       ...(rules.needs ?? []).flatMap((name) => missing(`${at}_${name}`)),
     ]
   })
 }
+
+/** True if both name one host, however they are written. */
+const isSameHost = (one: string, other: string): boolean => getHost(one) === getHost(other)
+const getHost = (url: string): string => new URL(url).hostname.replace(/\.$/, '')
 
 type Shape<T extends z.ZodRawShape> = z.infer<z.ZodObject<T>>
 type Drivers = Shape<typeof driversShape>
@@ -144,10 +164,14 @@ const readAccount = (settings: Drivers, provider: ProviderName) => ({
 })
 
 /** Throws if a partner has no URL, which `partnerProblems` reports. */
-export function readCalls(settings: Shape<typeof callsShape>, provider: ProviderName): PartnerSettings {
+export function readCalls(
+  settings: Shape<typeof callsShape> & { readonly PINRAIL_MODE: Mode },
+  provider: ProviderName,
+): PartnerSettings {
   const account = readAccount(settings, provider)
   const { driver } = account
-  const url = settings[`${prefix(provider)}_URL`] ?? (driver === 'simulator' ? undefined : CREDENTIALS[driver].url)
+  const own = driver === 'simulator' ? undefined : CREDENTIALS[driver].url[settings.PINRAIL_MODE]
+  const url = settings[`${prefix(provider)}_URL`] ?? own
   if (url === undefined) throw new Error(`${prefix(provider)}_URL must be set`)
   return {
     ...account,

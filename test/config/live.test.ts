@@ -350,6 +350,7 @@ describe('Live mode', () => {
       ...LIVE_ENVIRONMENT,
       PINRAIL_MODE: 'test',
       PROVIDER_CARD_PARTNER: 'simulator',
+      PROVIDER_LOCAL_PARTNER: 'simulator',
       PUBLIC_URL: 'http://127.0.0.1:4242',
       TEMPORAL_CODEC_KEYS: '',
     }

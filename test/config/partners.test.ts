@@ -144,6 +144,38 @@ describe('The driver of a provider', () => {
     )
   })
 
+  const RAZORPAY = {
+    PROVIDER_LOCAL_PARTNER: 'razorpay',
+    LOCAL_PARTNER_ACCOUNT: 'rzp_test_1Pinrail',
+    LOCAL_PARTNER_SECRET: 'secret-of-razorpay',
+  }
+  const REVOLUT = { PROVIDER_WALLET_APP: 'revolut', WALLET_APP_SECRET: 'sk_of_revolut', WALLET_APP_URL: undefined }
+
+  test('no mode starts with what is the other mode’s: play money pays for nothing, and no buyer pays for a test', () => {
+    const live = (changes: object): string[] =>
+      preflightProblems({ ...LIVE_ENVIRONMENT, ...changes }).map(({ name, must }) => `${name}: ${must}`)
+    expect(live({ LOCAL_PARTNER_ACCOUNT: 'rzp_test_1Pinrail' })).toEqual([
+      expect.stringContaining('LOCAL_PARTNER_ACCOUNT: must be the id of a key of live mode'),
+    ])
+    expect(live({ WALLET_APP_URL: 'https://SANDBOX-merchant.revolut.com./' })).toEqual([
+      'WALLET_APP_URL: must be of live mode, such as https://merchant.revolut.com, because PROVIDER_WALLET_APP is revolut',
+    ])
+    expect(listProblems({ ...RAZORPAY, LOCAL_PARTNER_ACCOUNT: 'rzp_live_1Pinrail' })).toContain(
+      'LOCAL_PARTNER_ACCOUNT: must be the id of a key of test mode',
+    )
+    expect(listProblems({ ...REVOLUT, WALLET_APP_URL: 'https://merchant.revolut.com' })).toContain(
+      'WALLET_APP_URL: must be of test mode, such as https://sandbox-merchant.revolut.com',
+    )
+  })
+
+  test('without a URL each mode calls the company’s API of that mode', () => {
+    expect(readCalls(readWorkerConfig({ ...TEST, ...REVOLUT }), 'wallet_app').url).toBe(
+      'https://sandbox-merchant.revolut.com',
+    )
+    const live = readWorkerConfig({ ...LIVE_ENVIRONMENT, WALLET_APP_URL: undefined })
+    expect(readCalls(live, 'wallet_app').url).toBe('https://merchant.revolut.com')
+  })
+
   test('live mode refuses keys of test mode and secrets made for development', () => {
     const live = { ...LIVE_ENVIRONMENT, ...STRIPE, CARD_PARTNER_URL: undefined }
     const problems = (changes: object): string[] =>
