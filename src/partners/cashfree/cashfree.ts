@@ -17,7 +17,7 @@ import { readAs, readOk, shorten } from '../reading.ts'
 import { checkUpiLink } from '../upi-link.ts'
 import { toRupees } from './amount.ts'
 import { readCallback } from './callback.ts'
-import { type CashfreeOrder, isPaid, readState } from './state.ts'
+import { type CashfreeOrder, isPaid, readState, sumDisputes } from './state.ts'
 import {
   CASHFREE_VERSION,
   disputeListSchema,
@@ -176,19 +176,19 @@ async function refund(
   { found, id }: { readonly found: CashfreeOrder; readonly id: string },
   signal: AbortSignal,
 ): Promise<RefundResult> {
-  const { order, payments, refunds } = found
+  const { order, payments, refunds, disputes } = found
   const hasId = ({ refund_id: known }: Refund): boolean => known === id
   const known = refunds.find(hasId)
   if (known !== undefined) return toResult(known)
   const captured = payments.filter(isPaid).reduce((total, { payment_amount: amount }) => total + amount, 0n)
   if (captured === 0n) return { kind: 'refused', reason: 'nothing was received' }
-  const before = refunds
+  const left = refunds
     .filter(({ refund_status: status }) => status !== 'CANCELLED' && status !== 'FAILED')
-    .reduce((total, { refund_amount: amount }) => total + amount, 0n)
-  if (before >= captured) return { kind: 'refused', reason: 'already refunded' }
+    .reduce((rest, { refund_amount: amount }) => rest - amount, captured - sumDisputes(disputes))
+  if (left <= 0n) return { kind: 'refused', reason: 'already refunded' }
 
   const path = `${orderPath(order.order_id)}/refunds`
-  const amount = toRupees({ minor: (captured - before).toString(), currency: 'INR' })
+  const amount = toRupees({ minor: left.toString(), currency: 'INR' })
   const answer = await api.call({ method: 'POST', path, body: { refund_id: id, refund_amount: amount } }, signal)
   const made = readOk(api.to, refundListSchema, await api.call({ method: 'GET', path }, signal)).find(hasId)
   if (made !== undefined) return toResult(made)

@@ -25,8 +25,8 @@ function takesMoney({ dispute_type: type, dispute_status: status }: Dispute): bo
   return isChargeback || !['CREATED', 'DOCS_RECEIVED', 'UNDER_REVIEW'].includes(status)
 }
 
-/** Each stage of a dispute is listed as another dispute about the same money. */
-function sumDisputes(disputes: readonly Dispute[]): bigint {
+/** The money that disputes have taken, in paise. Each stage of a dispute is listed as another dispute about it. */
+export function sumDisputes(disputes: readonly Dispute[]): bigint {
   const most = new Map<string, bigint>()
   for (const { order_details: about, dispute_amount: amount } of disputes.filter(takesMoney)) {
     const known = most.get(about.cf_payment_id) ?? 0n

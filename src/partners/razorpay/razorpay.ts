@@ -18,7 +18,7 @@ import { readAs, readOk, shorten } from '../reading.ts'
 import { checkUpiLink } from '../upi-link.ts'
 import { readCallback } from './callback.ts'
 import { listDisputes, readDisputes } from './disputes.ts'
-import { isCaptured, type RazorpayOrder, readState } from './state.ts'
+import { getRefundable, isCaptured, type RazorpayOrder, readState } from './state.ts'
 import {
   ATTEMPT,
   errorSchema,
@@ -179,15 +179,16 @@ async function refund(
   { order, key }: { readonly order: RazorpayOrder; readonly key: string },
   signal: AbortSignal,
 ): Promise<RefundResult> {
-  const payment = order.payments.find(isCaptured)
-  if (payment === undefined) return { kind: 'refused', reason: 'nothing was received' }
+  const captured = order.payments.filter(isCaptured)
+  if (captured.length === 0) return { kind: 'refused', reason: 'nothing was received' }
   const hasKey = ({ receipt }: Refund): boolean => receipt === key
   const known = order.refunds.find(hasKey)
   if (known !== undefined) return toResult(known)
-  const amount = payment.amount - payment.amount_refunded
-  if (amount === 0) return { kind: 'refused', reason: 'already refunded' }
+  // A second payment for the code might have been refunded by Razorpay itself.
+  const payment = captured.find((one) => getRefundable(one, order) > 0)
+  if (payment === undefined) return { kind: 'refused', reason: 'already refunded' }
 
-  const body = { amount, receipt: key }
+  const body = { amount: getRefundable(payment, order), receipt: key }
   // Letters, digits, underscores and hyphens are allowed.
   const headers = { 'x-refund-idempotency': key.replaceAll(':', '-') }
   const answer = await api.call({ method: 'POST', path: `${paymentPath(payment.id)}/refund`, body, headers }, signal)

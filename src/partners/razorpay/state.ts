@@ -28,6 +28,12 @@ const sum = (items: readonly { readonly amount: number }[]): bigint =>
 const isTaken = ({ status, receipt }: Refund): boolean =>
   status === 'processed' || (status === 'pending' && (receipt ?? null) === null)
 
+/** Returns the paise of the payment that no refund and no lost dispute has taken. */
+export function getRefundable({ id, amount, amount_refunded }: Payment, { disputes }: RazorpayOrder): number {
+  const lost = disputes.filter(({ payment_id, status }) => payment_id === id && status === 'lost')
+  return lost.reduce((left, { amount_deducted: deducted }) => left - deducted, amount - amount_refunded)
+}
+
 export type RazorpayReading = {
   readonly status: OrderStatus
   /** In paise. Null before any money, and after disputes took all of it. */

@@ -16,7 +16,7 @@ import {
 import { readAs, readCurrency, readOk, shorten } from '../reading.ts'
 import { readCallback } from './callback.ts'
 import { listDisputes, readDisputes } from './disputes.ts'
-import { readState } from './state.ts'
+import { readState, sumLost } from './state.ts'
 import {
   type Dispute,
   errorSchema,
@@ -25,7 +25,6 @@ import {
   REVOLUT_API_VERSION,
   type RevolutOrder,
   type RevolutRefund,
-  refundListSchema,
   refundSchema,
 } from './wire.ts'
 
@@ -74,7 +73,8 @@ function connect(provider: ProviderName, settings: PartnerSettings, clock: () =>
     async refundOrder({ key, ...ref }, signal) {
       const order = await findOrder(api, ref, signal)
       if (order === null) return { kind: 'refused', reason: 'the partner does not know the order' }
-      return refund(api, { order, key }, signal)
+      const disputes = await readDisputes(api, { order, ids: ref.disputes ?? [] }, signal)
+      return refund(api, { order, disputes, key }, signal)
     },
     listDisputes: (since, signal) =>
       // A minute more, because its clock and ours differ.
@@ -152,28 +152,41 @@ function toPartnerOrder(
   }
 }
 
-async function listRefunds(api: JsonApi, reference: string, signal: AbortSignal): Promise<readonly RevolutRefund[]> {
-  return readOk(api.to, refundListSchema, await api.call(byReference(reference), signal)).orders
+/** Null if there is none. */
+async function findRefund(api: JsonApi, key: string, signal: AbortSignal): Promise<RevolutRefund | null> {
+  const [found] = readOk(api.to, listSchema, await api.call(byReference(key), signal)).orders
+  if (found === undefined) return null
+  return readRefund(api.to, key, await api.call({ method: 'GET', path: orderPath(found.id) }, signal))
+}
+
+function readRefund(to: string, key: string, answer: HttpAnswer): RevolutRefund {
+  const made = readAs(to, refundSchema, answer)
+  if (made.merchant_order_data.reference !== key) throw unclear(to, 'answered about another refund')
+  return made
 }
 
 /** A refund is an order whose reference is the key: it is read first, and requested only if there is none. */
 async function refund(
   api: JsonApi,
-  { order, key }: { readonly order: RevolutOrder; readonly key: string },
+  {
+    order,
+    disputes,
+    key,
+  }: { readonly order: RevolutOrder; readonly disputes: readonly Dispute[]; readonly key: string },
   signal: AbortSignal,
 ): Promise<RefundResult> {
   if (order.state !== 'completed') return { kind: 'refused', reason: 'nothing was received' }
-  const [known] = await listRefunds(api, key, signal)
-  if (known !== undefined) return toResult(known)
+  const known = await findRefund(api, key, signal)
+  if (known !== null) return toResult(known)
 
-  const amount = order.amount - (order.refunded_amount ?? 0)
-  if (amount === 0) return { kind: 'refused', reason: 'already refunded' }
+  const amount = order.amount - (order.refunded_amount ?? 0) - Number(sumLost(disputes))
+  if (amount <= 0) return { kind: 'refused', reason: 'already refunded' }
   const body = { amount, currency: order.currency, merchant_order_data: { reference: key } }
   const headers = { 'idempotency-key': key }
   const answer = await api.call({ method: 'POST', path: `${orderPath(order.id)}/refund`, body, headers }, signal)
-  if (answer.status === 200 || answer.status === 201) return toResult(readAs(api.to, refundSchema, answer))
-  const [made] = await listRefunds(api, key, signal)
-  if (made !== undefined) return toResult(made)
+  if (answer.status === 200 || answer.status === 201) return toResult(readRefund(api.to, key, answer))
+  const made = await findRefund(api, key, signal)
+  if (made !== null) return toResult(made)
   if (answer.status === 400 || answer.status === 422)
     return { kind: 'refused', reason: readAs(api.to, errorSchema, answer).code }
   throw unclear(api.to, `answered ${answer.status} to a refund, and has none`)

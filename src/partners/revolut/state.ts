@@ -21,6 +21,10 @@ export type RevolutReading = {
   readonly failureCode: FailureCode | null
 }
 
+/** The money that lost disputes have taken, in minor units. */
+export const sumLost = (disputes: readonly Dispute[]): bigint =>
+  disputes.filter(({ state }) => state === 'lost').reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+
 /** `disputes`: those about the order's payments. Only a lost one has taken money. */
 export function readState(order: RevolutOrder, disputes: readonly Dispute[]): RevolutReading {
   const without = (status: OrderStatus): RevolutReading => ({ status, received: null, failureCode: null })
@@ -35,8 +39,7 @@ export function readState(order: RevolutOrder, disputes: readonly Dispute[]): Re
     case 'failed':
       return readFailed(order)
     case 'completed': {
-      const lost = disputes.filter(({ state }) => state === 'lost')
-      const disputed = lost.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+      const disputed = sumLost(disputes)
       const left = BigInt(order.amount) - BigInt(order.refunded_amount ?? 0) - disputed
       if (left > 0n) return { status: 'paid', received: left, failureCode: null }
       if (disputed > 0n) return { status: 'declined', received: left === 0n ? null : left, failureCode: 'reversed' }

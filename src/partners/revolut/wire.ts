@@ -31,14 +31,17 @@ export const orderSchema = z.object({
 })
 export type RevolutOrder = z.infer<typeof orderSchema>
 
-/** A refund is a separate order. */
-export const refundSchema = z.object({ id, type: z.literal('refund'), state: z.enum(ORDER_STATES) })
+/** A refund is a separate order, whose reference is the key. */
+export const refundSchema = z.object({
+  id,
+  type: z.literal('refund'),
+  state: z.enum(ORDER_STATES),
+  merchant_order_data: z.object({ reference: z.string() }),
+})
 export type RevolutRefund = z.infer<typeof refundSchema>
 
-/** Orders of any kind. */
+/** Orders of any kind, without their references. */
 export const listSchema = z.object({ orders: z.array(z.object({ id })) })
-
-export const refundListSchema = z.object({ orders: z.array(refundSchema) })
 
 export const disputeSchema = z.object({
   id,

@@ -1,3 +1,5 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { fromRupees, toRupees } from '../../../src/partners/cashfree/amount.ts'
 import { readCallback } from '../../../src/partners/cashfree/callback.ts'
@@ -16,7 +18,7 @@ import { hmacSha256 } from '../../../src/partners/signature.ts'
 import { describeConformance } from '../conformance.ts'
 import { describeExamples } from '../examples.ts'
 import { type SandboxServer, soon, startSandboxServer } from '../sandbox-server.ts'
-import { catchPartnerError, withTamperedAnswers } from '../strange-partner.ts'
+import { catchPartnerError, withPartnerThat, withTamperedAnswers } from '../strange-partner.ts'
 
 const start = () => startSandboxServer({ drivers: { local_partner: 'cashfree' } })
 
@@ -73,6 +75,41 @@ describe('Cashfree’s orders', () => {
     }
     const opening = createPartners(all).local_partner.openOrder(server.newOrder('local_partner'), soon())
     expect((await catchPartnerError(opening)).kind).toBe('misconfigured')
+  })
+})
+
+describe('A refund at Cashfree', () => {
+  let server: SandboxServer
+  beforeAll(async () => {
+    server = await start()
+  })
+  afterAll(() => server.close())
+
+  test('a refund is of the money that no dispute has taken', async () => {
+    const asked: unknown[] = []
+    const order = { cf_order_id: '1', order_id: 'att_1', order_amount: 3, order_currency: 'INR', order_status: 'PAID' }
+    const paid = { cf_payment_id: '7', payment_status: 'SUCCESS', payment_amount: 3, payment_currency: 'INR' }
+    const lost = { dispute_type: 'CHARGEBACK', dispute_status: 'CHARGEBACK_MERCHANT_LOST', dispute_amount: 1 }
+    const answers: Readonly<Record<string, object>> = {
+      '/pg/orders/att_1': { ...order, payment_session_id: 'session_1' },
+      '/pg/orders/att_1/payments': [paid],
+      '/pg/orders/att_1/disputes': [{ ...lost, order_details: { cf_payment_id: '7' } }],
+    }
+    const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      if (request.method === 'POST') asked.push(JSON.parse(await text(request)))
+      const made = asked.map((wanted) => ({ ...(wanted as object), refund_status: 'SUCCESS' }))
+      response.end(JSON.stringify(answers[request.url ?? ''] ?? made))
+    }
+    await withPartnerThat(
+      server,
+      (request, response) => void answer(request, response),
+      async ({ local_partner: partner }) => {
+        const ref = { attemptId: 'att_1', reference: '1' }
+        expect(await partner.readOrder(ref, soon())).toMatchObject({ status: 'paid', received: { minor: '200' } })
+        expect(await partner.refundOrder?.({ ...ref, key: 'att_1:refund:1' }, soon())).toEqual({ kind: 'refunded' })
+        expect(asked).toEqual([{ refund_id: 'att_1-refund-1', refund_amount: 2 }])
+      },
+    )
   })
 })
 

@@ -1,3 +1,5 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readCallback } from '../../../src/partners/razorpay/callback.ts'
 import { readState } from '../../../src/partners/razorpay/state.ts'
@@ -13,7 +15,7 @@ import { hmacSha256 } from '../../../src/partners/signature.ts'
 import { describeConformance } from '../conformance.ts'
 import { describeExamples } from '../examples.ts'
 import { type SandboxServer, soon, startSandboxServer } from '../sandbox-server.ts'
-import { catchPartnerError, withTamperedAnswers } from '../strange-partner.ts'
+import { catchPartnerError, withPartnerThat, withTamperedAnswers } from '../strange-partner.ts'
 
 const start = () => startSandboxServer({ drivers: { local_partner: 'razorpay' } })
 
@@ -56,6 +58,64 @@ describe('Razorpay’s UPI link', () => {
       expect(trouble.message).toContain('a UPI link that does not fit')
     })
   })
+})
+
+describe('A refund at Razorpay', () => {
+  const KEY = 'att_1:refund:1'
+  const payment = { id: 'pay_1', status: 'captured', amount: 300, amount_refunded: 0, currency: 'INR' }
+  // The newest first. Razorpay itself gave back what arrived after the code was paid.
+  const second = { ...payment, id: 'pay_2', status: 'refunded', amount_refunded: 300 }
+  const own = { id: 'rfnd_2', amount: 300, status: 'processed', receipt: null }
+  const dispute = { id: 'disp_1', payment_id: 'pay_1', amount_deducted: 100, created_at: 0 }
+  const list = (...items: object[]) => ({ entity: 'collection', count: items.length, items })
+
+  let server: SandboxServer
+  beforeAll(async () => {
+    server = await start()
+  })
+  afterAll(() => server.close())
+
+  test.each([
+    ['won', 300],
+    ['lost', 200],
+  ])(
+    'a refund is of the payment that still has money, without what a dispute has taken that is %s',
+    async (status, amount) => {
+      const asked: unknown[] = []
+      const answers: Readonly<Record<string, object>> = {
+        '/v1/payments/qr_codes/qr_1': {
+          id: 'qr_1',
+          entity: 'qr_code',
+          status: 'closed',
+          payment_amount: 300,
+          notes: { attempt: 'att_1' },
+        },
+        '/v1/payments/qr_codes/qr_1/payments': list(second, payment),
+        '/v1/payments/pay_2/refunds': list(own),
+        '/v1/disputes/disp_1': { ...dispute, status },
+      }
+      const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+        const path = new URL(request.url ?? '', 'http://127.0.0.1').pathname
+        if (request.method === 'POST') asked.push([path, JSON.parse(await text(request))])
+        const made = list({ id: 'rfnd_1', amount, status: 'processed', receipt: KEY })
+        const isRead = path === '/v1/payments/pay_1/refunds' && asked.length > 0
+        response.end(JSON.stringify(isRead ? made : (answers[path] ?? {})))
+      }
+      await withPartnerThat(
+        server,
+        (request, response) => void answer(request, response),
+        async ({ local_partner: partner }) => {
+          const ref = { attemptId: 'att_1', reference: 'qr_1', disputes: ['disp_1'] }
+          expect(await partner.readOrder(ref, soon())).toMatchObject({
+            status: 'paid',
+            received: { minor: `${amount}` },
+          })
+          expect(await partner.refundOrder?.({ ...ref, key: KEY }, soon())).toEqual({ kind: 'refunded' })
+          expect(asked).toEqual([['/v1/payments/pay_1/refund', { amount, receipt: KEY }]])
+        },
+      )
+    },
+  )
 })
 
 describe('The state of a QR code', () => {

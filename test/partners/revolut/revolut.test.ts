@@ -1,3 +1,5 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { PROVIDERS } from '../../../src/domain/methods.ts'
 import { readCallback } from '../../../src/partners/revolut/callback.ts'
@@ -12,7 +14,7 @@ import {
 import { describeConformance } from '../conformance.ts'
 import { describeExamples } from '../examples.ts'
 import { type SandboxServer, soon, startSandboxServer } from '../sandbox-server.ts'
-import { catchPartnerError } from '../strange-partner.ts'
+import { catchPartnerError, withPartnerThat } from '../strange-partner.ts'
 
 const start = () => startSandboxServer({ drivers: { wallet_app: 'revolut' } })
 
@@ -83,6 +85,72 @@ describe('Revolut’s orders', () => {
       server.advance(1)
     }
     expect(await server.partners().wallet_app.listDisputes?.(0, soon())).toHaveLength(before + 60)
+  })
+})
+
+describe('A refund at Revolut', () => {
+  const KEY = 'att_1:refund:1'
+  const order = {
+    id: 'order_1',
+    type: 'payment',
+    state: 'completed',
+    amount: 500,
+    currency: 'GBP',
+    payments: [{ id: 'pay_1', state: 'captured' }],
+    merchant_order_data: { reference: 'att_1' },
+  }
+  const lost = { id: 'disp_1', state: 'lost', amount: 200, currency: 'GBP', payment: { id: 'pay_1' } }
+  const refund = (reference: string) => ({
+    id: 'order_2',
+    type: 'refund',
+    state: 'completed',
+    merchant_order_data: { reference },
+  })
+
+  let server: SandboxServer
+  beforeAll(async () => {
+    server = await start()
+  })
+  afterAll(() => server.close())
+
+  /** Refunds at a partner that lists these refunds for the key, and answers with them. */
+  async function refundWith(listed: object[], made: object) {
+    const asked: unknown[] = []
+    const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      const path = new URL(request.url ?? '', 'http://127.0.0.1').pathname
+      if (request.method === 'POST') asked.push(JSON.parse(await text(request)))
+      const answers: Readonly<Record<string, object>> = {
+        '/api/orders': { orders: listed },
+        '/api/orders/order_1': order,
+        '/api/disputes/disp_1': lost,
+      }
+      response.end(JSON.stringify(answers[path] ?? made))
+    }
+    let result: unknown
+    await withPartnerThat(
+      server,
+      (request, response) => void answer(request, response),
+      async ({ wallet_app: partner }) => {
+        const ref = { attemptId: 'att_1', reference: 'order_1', disputes: ['disp_1'], key: KEY }
+        result = await partner.refundOrder?.(ref, soon()).catch((error: unknown) => error)
+      },
+    )
+    return { asked, result }
+  }
+
+  test('a refund is of the money that no dispute has taken', async () => {
+    const { asked, result } = await refundWith([], refund(KEY))
+    expect(result).toEqual({ kind: 'refunded' })
+    expect(asked).toMatchObject([{ amount: 300, merchant_order_data: { reference: KEY } }])
+  })
+
+  test('a refund with another key is not the one that was requested', async () => {
+    const other = refund('att_2:refund:1')
+    for (const listed of [[], [other]])
+      expect((await refundWith(listed, other)).result).toMatchObject({
+        kind: 'unknown',
+        message: expect.stringContaining('another refund'),
+      })
   })
 })
 

@@ -125,11 +125,13 @@ function routes(deps: ApiDeps): Router {
       return jsonReply(200, { orders })
     })
   })
-  router.get('/api/orders/:id', (request, response) =>
-    withOrder(deps, { id: request.params.id, response, operation: 'read' }, async (order) =>
+  router.get('/api/orders/:id', async (request, response) => {
+    const refunded = (await book.list()).find((order) => order.refund !== null && refundId(order) === request.params.id)
+    if (refunded !== undefined) return write(response, jsonReply(200, describeRefund(refunded)))
+    return withOrder(deps, { id: request.params.id, response, operation: 'read' }, async (order) =>
       jsonReply(200, describe(deps, order)),
-    ),
-  )
+    )
+  })
   router.post('/api/orders/:id/cancel', (request, response) =>
     withOrder(deps, { id: request.params.id, response, operation: 'cancel' }, async (order) => {
       if (STATES[order.status] !== 'pending') return problem(422, 'bad_state')
@@ -200,6 +202,7 @@ function readOrder(body: unknown, { account, clock }: ApiDeps): OpenRequest | nu
 }
 
 const paymentId = ({ reference }: SandboxOrder): string => `pay-${reference}`
+const refundId = ({ reference }: SandboxOrder): string => `refund-${reference}`
 const disputeId = ({ reference }: SandboxOrder): string => `dispute-${reference}`
 
 const isTried = ({ status }: SandboxOrder): boolean => !['open', 'canceled', 'expired'].includes(status)
@@ -226,12 +229,13 @@ function describe(deps: ApiDeps, order: SandboxOrder): object {
 
 function describeRefund(order: SandboxOrder): object {
   return {
-    id: `refund-${order.reference}`,
+    id: refundId(order),
     type: 'refund',
     state: order.status === 'refunded' ? 'completed' : 'processing',
     amount: Number(order.receivedMinor ?? order.minor),
     currency: order.currency,
     related_order_id: order.reference,
+    merchant_order_data: { reference: order.refund?.key ?? '' },
   }
 }
 
