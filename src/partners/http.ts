@@ -2,8 +2,8 @@ import { Agent, errors, request } from 'undici'
 import { parseRetryAfter } from '../runtime/retry-after.ts'
 import { PartnerError } from './provider.ts'
 
-/** Partners' answers have a few hundred bytes. */
-const MAX_ANSWER_BYTES = 64 * 1024
+/** Most answers have a few hundred bytes; a page of 20 disputes at Stripe has up to 150,000 characters of evidence each. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 
 /** The longest wait before another call (seconds), even if a partner asks for more; the shortest is a second. */
 const MAX_RETRY_AFTER_SECONDS = 3600

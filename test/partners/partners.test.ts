@@ -123,7 +123,7 @@ describe('The drivers', () => {
           more()
         },
         async (partners) => {
-          expect((await catchPartnerError(read(partners))).message).toContain('more than 65536 bytes')
+          expect((await catchPartnerError(read(partners))).message).toContain('more than 4194304 bytes')
         },
       )
       expect(sent).toBeLessThan(20_000_000)

@@ -14,6 +14,7 @@ import {
 } from '../../../src/partners/stripe/wire.ts'
 import { describeConformance } from '../conformance.ts'
 import { type SandboxServer, soon, startSandboxServer } from '../sandbox-server.ts'
+import { withPartnerThat } from '../strange-partner.ts'
 import { type StripeMock, startStripeMock } from './stripe-mock.ts'
 
 let mock: StripeMock
@@ -105,6 +106,22 @@ describe('Stripe Checkout', () => {
       { kind: 'news', subject: { attemptId: order.attemptId } },
       { kind: 'news', subject: { attemptId: 'order-1' } },
     ])
+  })
+
+  test('disputes with all the evidence that Stripe accepts are listed', async () => {
+    const evidence = { uncategorized_text: 'x'.repeat(150_000) }
+    const data = Array.from({ length: 20 }, (_, index) => ({
+      id: `dp_${index}`,
+      amount: 1,
+      payment_intent: 'pi_1',
+      status: 'under_review',
+      evidence,
+    }))
+    await withPartnerThat(
+      server,
+      (_request, response) => response.end(JSON.stringify({ data, has_more: false })),
+      async ({ card_partner: partner }) => expect(await partner.listDisputes?.(0, soon())).toHaveLength(20),
+    )
   })
 
   test('a key of another account opens nothing', async () => {
