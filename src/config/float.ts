@@ -1,9 +1,11 @@
-import { createPublicKey } from 'node:crypto'
+import { createPublicKey, type KeyObject } from 'node:crypto'
 import { z } from 'zod'
 import { secret } from './fields.ts'
 import type { Problem, Settings } from './live.ts'
 
 /** The converter, and what refills the float. */
+
+const PEM = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g
 
 export const converterShape = {
   /**
@@ -35,15 +37,20 @@ export const refillCallbackShape = {
    */
   BRIDGE_WEBHOOK_KEYS: z
     .string()
-    .refine(isPublicKeys, 'must be public keys in PEM: -----BEGIN PUBLIC KEY-----')
+    .transform(readPublicKeys)
+    .refine((keys) => keys.length > 0, 'must be public keys in PEM: -----BEGIN PUBLIC KEY-----')
     .optional(),
 } as const
 
-function isPublicKeys(pem: string): boolean {
+/** Empty if anything in the text is no key that Bridge signs with. */
+function readPublicKeys(pem: string): KeyObject[] {
+  const found = pem.match(PEM) ?? []
   try {
-    return createPublicKey(pem).asymmetricKeyType === 'rsa'
+    const keys = found.map((one) => createPublicKey(one))
+    const isAll = pem.replaceAll(PEM, '').trim() === ''
+    return isAll && keys.every(({ asymmetricKeyType: type }) => type === 'rsa') ? keys : []
   } catch {
-    return false
+    return []
   }
 }
 

@@ -23,7 +23,7 @@ import type { ProviderName } from '../domain/methods.ts'
 import type { DriverName } from '../domain/partner/drivers.ts'
 import { createOffering } from '../domain/partner/offering.ts'
 import { newId } from '../ids.ts'
-import { readBridgeCallback, readPublicKeys } from '../partners/bridge/callback.ts'
+import { readBridgeCallback } from '../partners/bridge/callback.ts'
 import { createReadCallback } from '../partners/index.ts'
 import { createSimulatedAct } from '../partners/simulator/act.ts'
 import type { Logger } from '../runtime/log.ts'
@@ -143,10 +143,8 @@ function composePlatform(config: ApiConfig): Pick<ApiDeps, 'platform' | 'platfor
   return { platform: { ...readPlatform(config), logo: platformLogo?.name ?? null }, platformLogo }
 }
 
-function connectRefillCallback({ BRIDGE_WEBHOOK_KEYS: pem }: ApiConfig): ApiDeps['readRefillCallback'] {
-  if (pem === undefined) return null
-  const keys = readPublicKeys(pem)
-  return (callback) => readBridgeCallback(keys, callback)
+function connectRefillCallback({ BRIDGE_WEBHOOK_KEYS: keys }: ApiConfig): ApiDeps['readRefillCallback'] {
+  return keys === undefined ? null : (callback) => readBridgeCallback(keys, callback)
 }
 
 const readSelling = (config: ApiConfig) => ({

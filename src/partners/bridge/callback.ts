@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { createHash, type KeyObject, verify } from 'node:crypto'
 import type { RawCallback } from '../../domain/payment/partner.ts'
 import type { RefillCallback } from '../../domain/settlement/refill.ts'
 import { readCallbackBody } from '../reading.ts'
@@ -11,7 +11,7 @@ const WINDOW_MS = 10 * 60_000
 /**
  * `X-Webhook-Signature: t=<unix milliseconds>,v0=<base64>`: RSA (PKCS #1 1.5) with SHA-256 over the SHA-256 of
  * `<t>.<raw body>`, so hashed twice (https://apidocs.bridge.xyz/docs/webhook-event-signature-verification). `keys`: the
- * public keys of the endpoint, in PEM.
+ * public keys of the endpoint; while one replaces another, both verify.
  */
 export function readBridgeCallback(
   keys: readonly KeyObject[],
@@ -32,7 +32,3 @@ export function readBridgeCallback(
   if (event.event_category !== 'transfer') return { kind: 'foreign' }
   return { kind: 'news', reference: event.event_object_id, refillId: event.event_object?.client_reference_id ?? null }
 }
-
-/** Several keys in PEM, one after the other: while one replaces another, both verify. */
-export const readPublicKeys = (pem: string): KeyObject[] =>
-  (pem.match(/-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g) ?? []).map((key) => createPublicKey(key))

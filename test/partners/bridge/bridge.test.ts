@@ -1,9 +1,9 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createBridge } from '../../../src/partners/bridge/bridge.ts'
-import { readBridgeCallback, readPublicKeys } from '../../../src/partners/bridge/callback.ts'
+import { readBridgeCallback } from '../../../src/partners/bridge/callback.ts'
 import { signBridgeEvent } from '../../../src/sandbox/bridge/bridge.ts'
 import type { SandboxTransfer } from '../../../src/sandbox/bridge/state.ts'
 import { soon } from '../sandbox-server.ts'
@@ -12,8 +12,7 @@ describe('A webhook of Bridge', () => {
   const NOW = 1_705_854_411_204
   const own = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const other = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const pems = [other, own].map(({ publicKey }) => publicKey.export({ type: 'spki', format: 'pem' }))
-  const keys = readPublicKeys(pems.join('\n'))
+  const keys = [other.publicKey, own.publicKey]
   const transfer: SandboxTransfer = {
     id: 'tr_1',
     clientReference: 'rfl_1',
@@ -24,6 +23,29 @@ describe('A webhook of Bridge', () => {
   const read = (signed: ReturnType<typeof signBridgeEvent>, receivedAt = Math.floor(NOW / 1000)) =>
     readBridgeCallback(keys, { headers: signed.headers, body: Buffer.from(signed.body), receivedAt })
   const signed = signBridgeEvent(transfer, { key: own.privateKey, now: NOW })
+
+  test('the published vector is authentic, and no event', () => {
+    const key = `-----BEGIN PUBLIC KEY-----
+MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAtqsEE4eI7EmzhcquGJXt
+LX9PMK0UH6Kl1WIR21sv8HtueG8BuvvpP3MiN7ltzmIhS8KaynCjN4l+620PnXeu
+xWG+CSnEdkinL9hCqbEid5vv9zl0j9LWiJx3FkKHqADU7cgm46aa8dKUdIQYF2X+
+O7WmyLkC4wUM/mWhBPMsIQBznashRMZxx7XJjsVp27ACUE4eNIjEXbVYN6U8jSbU
+hG++CfL8xXu+GHDqKmFE6Po6HnuURvLFVnCtE3mXXBcVFlPy+octfx8nOMLT3X8O
+9UehIigJ34o2yMm/Fq3HUJzg2BsiAiGgtr0vmeoV9Q7upSNj9TuOumAzZFi4pYA+
+qwIDAQAB
+-----END PUBLIC KEY-----`
+    const signature =
+      'jz/0dmHJ63FAzacGutrDTEoq+iSz/PHm/ugdooXDQu5NwuVIT2LmZGjsnCsBHgR9Py6OBP9zurzW4dHgygU4EDqmMPTUOvhvndYb4lWt+TY66LihaFI2whL6DAf/jb1QjYjNU0A6x9SLzC45dgE6X7zTDUM+2Z+scG/WEQf6SxQMt4E2sEipl5PqMK5lYUe3otdJV+X2c9D64bGwCEE7QSia+Vhozg8QNOQEk/rdz2IEONIg6oC43CeiN4E2kF9XLAGuy9uAHx9O9OJH5ZPLJZjyo4VcXYeWQgxaQ1gZ1Qu6hEEzgiPSff/1nou58dm4bIIazgCWli/mO0NyGcpfFw=='
+    const readVector = (body: string) =>
+      readBridgeCallback([createPublicKey(key)], {
+        headers: { 'x-webhook-signature': `t=${NOW},v0=${signature}` },
+        body: Buffer.from(body),
+        receivedAt: Math.floor(NOW / 1000),
+      })
+    // https://apidocs.bridge.xyz/v1/docs/webhook-event-signature-verification
+    expect(readVector('{"message":"Hello World!"}')).toEqual({ kind: 'refused', reason: 'format' })
+    expect(readVector('{"message":"Hello World?"}')).toEqual({ kind: 'refused', reason: 'signature' })
+  })
 
   test('an authentic webhook names the transfer and our refill', () => {
     expect(read(signed)).toEqual({ kind: 'news', reference: 'tr_1', refillId: 'rfl_1' })
@@ -132,6 +154,16 @@ describe('The answers of Bridge', () => {
   ])('%s is %s', async (word, state) => {
     answer = { status: 200, body: { ...TRANSFER, state: word } }
     expect(await bridge().read('tr_1', soon())).toMatchObject({ word, state })
+  })
+
+  test('a refill is found on a full page of the list', async () => {
+    const others = Array.from({ length: 99 }, (_, index) => ({
+      ...TRANSFER,
+      client_reference_id: `rfl_of_before_${index}`,
+      source_deposit_instructions: { bank_address: 'x'.repeat(2000) },
+    }))
+    answer = { status: 200, body: { data: [...others, TRANSFER] } }
+    expect(await bridge().find('rfl_1', soon())).toMatchObject({ reference: 'tr_1' })
   })
 
   test('a refill that Bridge does not list is not found', async () => {
