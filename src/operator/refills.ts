@@ -22,7 +22,9 @@ export async function refill(act: Act, { amount, currency, txHash }: Exchanged):
   await db.transaction(async (tx) => {
     const order = { id, partner: 'operator' as const, currency, settledDay, minor, leastMicro: '0', txHash, at }
     if (!(await openRefill(tx, order)))
-      throw new Refusal(`the exposure in ${currency} is less than ${amount}, or a refill of it is open`)
+      throw new Refusal(
+        `the exposure in ${currency} is less than ${amount}, a refill of it is open, or another refill claims ${txHash}`,
+      )
     await recordAct(tx, act, { name: 'refill', subject: id })
   })
   say(`${id} claims what ${txHash} brings to the treasury, once a worker has read it in a final block`)

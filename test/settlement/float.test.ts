@@ -7,6 +7,8 @@ import { pino } from 'pino'
 import { Problem } from '../../src/api/http/problems.ts'
 import { refillCallbackRouter } from '../../src/api/routes/refill-callbacks.ts'
 import { endRefill } from '../../src/db/settlement/float.ts'
+import type { Act } from '../../src/operator/payouts.ts'
+import { refill } from '../../src/operator/refills.ts'
 import { readBridgeCallback } from '../../src/partners/bridge/callback.ts'
 import { signBridgeEvent } from '../../src/sandbox/bridge/bridge.ts'
 import { createFloatFixture, type FloatFixture, HOUR_MS } from './float-fixture.ts'
@@ -78,6 +80,35 @@ describe('A conversion from the float', () => {
     expect((await fixture.state(id)).payment.payout).toBe('void')
     const after = await fixture.float()
     expect([after.freeMicro, after.exposures]).toEqual([before.freeMicro, before.exposures])
+  })
+})
+
+describe('A refill by an operator', () => {
+  test('an operator records an exchange, and a transaction is claimed by one refill', async () => {
+    await setFloat(RESERVE + 1_000_000_000n)
+    fixture.rates.INR = '0.0113'
+    for (const amount of [eur('10000'), { minor: '1000000', currency: 'INR' as const }])
+      expect(await fixture.trySettle((await fixture.paid(amount)).id)).toBe('handed over')
+    const lines: string[] = []
+    const act = {
+      db: fixture.db,
+      settings: { CONVERTER: 'float' },
+      signed: { operator: 'ada', reason: 'sold at our bank' },
+      say: (line: string) => void lines.push(line),
+    } as unknown as Act
+    const txHash = await fixture.arrives(107_000_000n)
+    expect(await refill(act, { amount: '100.00', currency: 'EUR', txHash })).toBe(0)
+    expect(lines.join()).toContain(`claims what ${txHash} brings`)
+    const rupees = { amount: '10000.00', currency: 'INR' }
+    await expect(refill(act, { ...rupees, txHash })).rejects.toThrow(`or another refill claims ${txHash}`)
+    expect(await refill(act, { ...rupees, txHash: await fixture.arrives(110_000_000n) })).toBe(0)
+    fixture.advance(HOUR_MS)
+    await fixture.refill({ partner: null })
+    expect(await fixture.refills()).toMatchObject([
+      { state: 'done', currency: 'EUR', units: 10_000n },
+      { state: 'done', currency: 'INR', units: 1_000_000n },
+    ])
+    expect(await fixture.differences()).toEqual([])
   })
 })
 

@@ -106,7 +106,7 @@ export type NewRefill = {
 
 const openedRow = z.object({ minor: z.string() })
 
-/** Opens a refill of settled money of the currency. False: there is too little, or one is open. */
+/** Opens a refill of settled money of the currency. False: too little, one is open, or another claims the transaction. */
 export async function openRefill(tx: Tx, refill: NewRefill): Promise<boolean> {
   const { id, partner, currency, settledDay, minor, leastMicro, txHash, at } = refill
   // What is exposed is read after every other refill that takes of it is committed.
@@ -119,7 +119,7 @@ export async function openRefill(tx: Tx, refill: NewRefill): Promise<boolean> {
           ${at}::timestamptz, ${at}::timestamptz
         from (${exposedUntil(sql`${settledDay}::date`)}) exposed, lateral (select coalesce(${minor}::numeric, units) as taken) part
         where currency = ${currency} and taken > 0 and taken <= units and cost >= ${leastMicro}::numeric
-        on conflict (currency) where state = 'open' do nothing returning units::text as minor`,
+        on conflict do nothing returning units::text as minor`,
   )
   if (opened === null) return false
   return book(tx, refillOpened({ refillId: id, money: { minor: opened.minor, currency } }), at)
