@@ -193,6 +193,15 @@ describe('Alerts that are raised', () => {
       labels: { partner: 'wallet_app' },
       from: 1,
     },
+    PinrailDisputesUnread: {
+      bad: { [`${CALLS}{partner="wallet_app",call="disputes",outcome="unknown"}`]: '0+1x60' },
+      fine: {
+        [`${CALLS}{partner="wallet_app",call="disputes",outcome="unknown"}`]: '0+1x60',
+        [`${CALLS}{partner="wallet_app",call="disputes",outcome="answered"}`]: '0+1x60',
+      },
+      labels: { partner: 'wallet_app' },
+      from: 1,
+    },
     PinrailPartnerDown: {
       ...always('pinrail_partner_down_seconds{partner="card_partner",why="silent"}', 61, 60),
       labels: { partner: 'card_partner', why: 'silent' },
