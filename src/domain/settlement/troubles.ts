@@ -415,7 +415,7 @@ function findRefills({ float }: Standing): Trouble[] {
           kind: 'refill',
           stops: false,
           what: `${named} waits for its money since ${ageText(seconds)}`,
-          todo: `Send what partners have settled of it to ${partner}: ${instructions}. What is missing counts as spread.`,
+          todo: `Send what partners have settled of it to ${partner} in one transfer, unless somebody has: ${instructions}. What is missing counts as spread.`,
         },
       ]
     if (seconds < REFILL_SECONDS) return []

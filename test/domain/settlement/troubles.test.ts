@@ -447,7 +447,7 @@ describe('The float', () => {
     const refills = [{ ...REFILL, word: 'awaiting_funds', instructions: 'iban: IE1', seconds: 60 }]
     expect(only({ float: { ...FLOAT, refills } })).toMatchObject({
       what: 'the refill rfl_1 of 8500.00 EUR waits for its money since 60 s',
-      todo: 'Send what partners have settled of it to bridge: iban: IE1. What is missing counts as spread.',
+      todo: 'Send what partners have settled of it to bridge in one transfer, unless somebody has: iban: IE1. What is missing counts as spread.',
     })
   })
 
