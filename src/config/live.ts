@@ -233,7 +233,10 @@ const RULES: readonly Rule[] = [
     value === 'float' ? null : 'must be float: the simulator is not part of a live system',
   ),
   about('CONVERTER_SECRET', hardToGuess),
-  about('BRIDGE_API_KEY', hardToGuess),
+  // The sandbox names a bank account that nobody has, to which a person would send money.
+  about('BRIDGE_API_KEY', (value) =>
+    value.startsWith('sk-test') ? 'must be a key of production, not of the sandbox' : hardToGuess(value),
+  ),
   about('BRIDGE_URL', publicUrl),
   about('KEYSTORE_PASSWORD', hardToGuess),
   about('TREASURY_KEY', noRawKeys),

@@ -73,6 +73,7 @@ describe('Live mode', () => {
       ['CONVERTER_URL', 'https://sandbox:4300/converter', 'must not be on a local host'],
       ['CONVERTER', 'simulator', 'must be float'],
       ['BRIDGE_API_KEY', 'password123', 'must not be a common word with digits'],
+      ['BRIDGE_API_KEY', 'sk-test-2f9c41d07a6b8e35', 'must be a key of production'],
       ['CHAIN_ID', '80002', 'must be 137, which is Polygon'],
       ['USDC_ADDRESS', '0x2791Bca1f2de4661Ed88A30C99A7a9449Aa84174', 'which is USDC on Polygon'],
       ['POLYGON_RPC_URLS', 'https://one.example/a', 'must name nodes on at least 2 hosts, and names 1'],
