@@ -6,7 +6,7 @@ import express, { type ErrorRequestHandler } from 'express'
 import { pino } from 'pino'
 import { Problem } from '../../src/api/http/problems.ts'
 import { refillCallbackRouter } from '../../src/api/routes/refill-callbacks.ts'
-import { endRefill } from '../../src/db/settlement/float.ts'
+import { endRefill, openRefill } from '../../src/db/settlement/float.ts'
 import type { Act } from '../../src/operator/payouts.ts'
 import { refill } from '../../src/operator/refills.ts'
 import { readBridgeCallback } from '../../src/partners/bridge/callback.ts'
@@ -110,6 +110,32 @@ describe('A refill by an operator', () => {
     ])
     expect(await fixture.differences()).toEqual([])
   })
+})
+
+test('a refill takes a transaction of two transfers when both are booked', async () => {
+  await setFloat(RESERVE + 1_000_000_000n)
+  expect(await fixture.trySettle((await fixture.paid(eur('10000'))).id)).toBe('handed over')
+  const txHash = await fixture.arrives(54_000_000n)
+  await fixture.db.query(
+    `insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, block_number,
+       block_hash, finalized_at, known_as, applied_at)
+     select chain_id, tx_hash, 1, token, treasury, kind, counterparty, micro_usdc, block_number, block_hash, finalized_at,
+       known_as, null
+     from treasury_log where tx_hash = $1`,
+    [txHash],
+  )
+  const at = new Date().toISOString()
+  const order = { partner: 'operator', currency: 'EUR', settledDay: at.slice(0, 10), minor: '10000' } as const
+  await fixture.db.transaction((tx) => openRefill(tx, { ...order, id: 'rfl_1', leastMicro: '0', txHash, at }))
+  fixture.advance(HOUR_MS)
+  await fixture.refill({ partner: null })
+  expect((await fixture.refills()).at(-1)).toMatchObject({ id: 'rfl_1', state: 'open' })
+  await fixture.journal.applyPending(100)
+  fixture.advance(HOUR_MS)
+  await fixture.refill({ partner: null })
+  expect((await fixture.db.query(`select state, micro from refill where id = 'rfl_1'`)).rows).toEqual([
+    { state: 'done', micro: '108000000' },
+  ])
 })
 
 describe('A refill', () => {

@@ -202,7 +202,7 @@ export async function endRefill(tx: Tx, { id, word, at }: { id: string; word: st
 
 const arrivedRow = z.object({ micro: z.string().nullable() })
 
-/** Returns the micro-USDC that the final transaction brought to the treasuries; null: it is not booked yet. */
+/** Returns the micro-USDC that the final transaction brought to the treasuries; null: not all of it is booked yet. */
 export async function readArrived(
   db: Queryable,
   { chainId, token }: Pick<SettlementScope, 'chainId' | 'token'>,
@@ -211,10 +211,10 @@ export async function readArrived(
   const { micro } = await one(
     db,
     arrivedRow,
-    sql`select sum(micro_usdc)::text as micro from treasury_log l where chain_id = ${chainId} and token = ${token}
-          and tx_hash = ${txHash} and kind = 'in' and applied_at is not null
-          and exists (select from ledger_transaction t where t.kind = 'received'
-            and t.reference = l.tx_hash || ':' || coalesce(l.told_index, l.log_index))`,
+    sql`select case when bool_and(applied_at is not null) then sum(micro_usdc) filter (where exists (
+            select from ledger_transaction t where t.kind = 'received'
+              and t.reference = l.tx_hash || ':' || coalesce(l.told_index, l.log_index))) end::text as micro
+        from treasury_log l where chain_id = ${chainId} and token = ${token} and tx_hash = ${txHash} and kind = 'in'`,
   )
   return micro
 }
