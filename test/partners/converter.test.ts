@@ -105,6 +105,15 @@ describe('the converter', () => {
     expect((await converter.convert(order, soon())).kind).toBe('filled')
   })
 
+  test('a currency with a rate of zero has no rate, and the others have theirs', async () => {
+    const answer = { as_of: new Date().toISOString(), source: 'market', rates: { EUR: '1.08', CLP: '0.000' } }
+    const strange = createServer((_request, response) => response.end(JSON.stringify(answer)))
+    const elsewhere = createConverter({ url: await listen(strange), secret: 'x' })
+    expect((await elsewhere.rates(soon())).map(({ currency }) => currency)).toEqual(['EUR'])
+    strange.closeAllConnections()
+    strange.close()
+  })
+
   test('a response about another conversion has an unknown result', async () => {
     const strange = createServer((_request, response) => {
       response.end('{"status":"filled","id":"fill_1","key":"another","bought_micro_usdc":"5"}')

@@ -64,8 +64,9 @@ export function createConverter(settings: { readonly url: string; readonly secre
 
 function readRates(answer: HttpAnswer): Rate[] {
   const { as_of: asOf, source, rates } = readAs(NAME, ratesSchema, answer)
+  // Zero is no rate: nothing can be converted at it.
   return Object.entries(rates).flatMap(([currency, rate]) =>
-    isCurrency(currency) ? [{ currency, rate, source, asOf }] : [],
+    isCurrency(currency) && Number(rate) > 0 ? [{ currency, rate, source, asOf }] : [],
   )
 }
 
