@@ -255,6 +255,7 @@ const officeSchema = z.object({
   PUBLIC_URL: commonSchema.shape.PUBLIC_URL,
   TEMPORAL_CODEC_KEYS: commonSchema.shape.TEMPORAL_CODEC_KEYS,
   ...agreementShape,
+  PLATFORM_NAME: commonSchema.shape.PLATFORM_NAME,
   API_KEY_PEPPER: secret.optional(),
   WEBHOOK_ENCRYPTION_KEY: secret.optional(),
   RETIRED_API_KEY_PEPPERS: secret.optional(),

@@ -119,7 +119,17 @@ test.each([
   '🅿🅸🅽🆁🅰🅸🅻',
   '🅟🅘🅝🅡🅐🅘🅛',
 ])('an account cannot be called %j, which reads as the platform’s name', (name) => {
-  expect(nameProblem(name)).toContain('name of Pinrail')
+  expect(nameProblem(name, 'Pinrail')).toContain('name of Pinrail')
+})
+
+test.each([
+  ['Nordpay Support', 'Nordpay', 'must not contain the name of Nordpay'],
+  ['N0rd-Pay', 'Nord Pay', 'must not contain the name of Nord Pay'],
+  ['Ｑi', 'QI', 'must not contain the name of QI'],
+  ['Qigong School', 'QI', null],
+  ['The Pinrail team', 'Nordpay', null],
+])('the name %j on the platform %j gets the answer %j', (name, platform, problem) => {
+  expect(nameProblem(name, platform)).toBe(problem)
 })
 
 test.each([
@@ -142,7 +152,7 @@ test.each([
   'hxxp://evil',
   '192.168.1.1',
 ])('an account cannot be called %j, which reads as a web address', (name) => {
-  expect(nameProblem(name)).toContain('web address')
+  expect(nameProblem(name, 'Pinrail')).toContain('web address')
 })
 
 test.each([
@@ -162,7 +172,7 @@ test.each([
   'Ph.D. Books',
   'Rail & Pin',
 ])('an account can be called %j', (name) => {
-  expect(nameProblem(name)).toBeNull()
+  expect(nameProblem(name, 'Pinrail')).toBeNull()
 })
 
 test('texts that look alike have one skeleton, and another word has another', () => {

@@ -39,12 +39,12 @@ function readStatus({ options: { status } }: CommandContext): MerchantStatus | n
 }
 
 export async function createAccount(context: CommandContext): Promise<number> {
-  const { db, subjects, say, give } = context
+  const { db, settings, subjects, say, give } = context
   const signed = signedBy(context)
   const name = storedText(subjects[0] ?? '').trim()
   if (name.length > LONGEST_NAME || !isSafeText(name, 'line') || !isVisible(name))
     throw new UsageError(`the name must have 1 to ${LONGEST_NAME} visible characters: buyers see it`)
-  const problem = nameProblem(name)
+  const problem = nameProblem(name, settings.PLATFORM_NAME)
   if (problem !== null) throw new UsageError(`the name ${problem}`)
   const id = newId('merchant')
   await db.transaction(async (tx) => {

@@ -13,18 +13,20 @@ import { setStatus } from '../../../db/merchants/agreement.ts'
 import { isMerchantInvited, takeMerchantInvitation } from '../../../db/merchants/merchant-invitations.ts'
 import { insertMerchant } from '../../../db/merchants/merchants.ts'
 import { firstStatus, type SignUp, type StandardAgreement } from '../../../domain/account/agreement.ts'
+import type { Platform } from '../../../domain/platform.ts'
 import { renderWelcome } from '../../../web/dashboard/account.tsx'
 import type { FormErrors } from '../../../web/kit/field.tsx'
 import { catchRefusal, Problem } from '../../http/problems.ts'
 import { parseOrExplain, toFieldErrors } from '../../http/validation.ts'
 import { SiteProblem } from '../site-problem.ts'
-import { shopName } from '../v1/brand.ts'
+import { checkShopName, shopName } from '../v1/brand.ts'
 import { definePersonPage, type Page, type PersonCall } from './page.ts'
 
 export type AccountsDeps = {
   readonly db: Db
   readonly clock: () => number
   readonly newMerchantId: () => string
+  readonly platform: Pick<Platform, 'name'>
   readonly agreement: StandardAgreement
   readonly signUp: SignUp
 }
@@ -102,6 +104,7 @@ const accountBody = z.strictObject({ name: shopName })
 async function makeAccount(deps: AccountsDeps, call: PersonCall, written: string): Promise<void> {
   const { person, signedIn, ip } = call
   const { name } = parseOrExplain(accountBody, { name: written.trim() })
+  checkShopName(name, deps.platform)
   const merchantId = deps.newMerchantId()
   await deps.db.transaction(async (tx) => {
     await lockPerson(tx, person.id)

@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { readShop, type Shop, setShop } from '../../../db/merchants/merchants.ts'
 import { nameProblem } from '../../../domain/account/name.ts'
+import type { Platform } from '../../../domain/platform.ts'
 import { isHex } from '../../../web/kit/color.ts'
 import { logoPath } from '../../../web/kit/logo.tsx'
 import { BRAND } from '../../document/examples.ts'
+import { refuseField } from '../../http/problems.ts'
 import { MOST_BYTES, REFUSALS, readPicture } from '../../images/image.ts'
 import { defineOperation } from '../../operation.ts'
 import { emailAddress, safeText } from './fields.ts'
@@ -17,11 +19,13 @@ const color = z
   .transform((text) => text.toLowerCase())
   .refine(isHex)
 
-/** The name appears next to the platform's, on pages and in mails. */
-export const shopName = safeText(100).superRefine((text, context) => {
-  const message = nameProblem(text)
-  if (message !== null) context.addIssue({ code: 'custom', message })
-})
+export const shopName = safeText(100)
+
+/** Throws a Problem for a name with which the account could pose as the platform or lead to a web address. */
+export function checkShopName(name: string, platform: Pick<Platform, 'name'>): void {
+  const must = nameProblem(name, platform.name)
+  if (must !== null) throw refuseField('name', must)
+}
 
 /** `readPicture` writes the picture again before it is stored. */
 const logo = z
@@ -91,10 +95,11 @@ export const setBrand = defineOperation({
   answers: { 200: brandObject },
   problems: ['step_up_required'],
   example: { body: { color: '#1d5247', support_email: 'help@shop.example' } },
-  handle: async ({ caller, db, body }, deps: StepUp) => {
+  handle: async ({ caller, db, body }, deps: StepUp & { readonly platform: Pick<Platform, 'name'> }) => {
     // A leaked live key must not send buyers to another support address.
     requireTestKey(deps, caller, 'brand')
     const { name, color: brand, support_email: email, logo } = body
+    if (name !== undefined) checkShopName(name, deps.platform)
     const shop = await setShop(db, caller.merchantId, {
       ...(name !== undefined && { name }),
       ...(brand !== undefined && { brand }),

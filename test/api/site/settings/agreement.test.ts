@@ -116,6 +116,17 @@ describe('The approval of a live account', () => {
     expectProblem(await live.ask('PUT', '/v1/account/application', { key, body: application }), 409, 'not_possible_now')
   })
 
+  test('no account gets the name of the platform, from its owner or from the operator', async () => {
+    const owner = await signIn(live, 'poser@shop.example')
+    const name = 'Quayline-Payments Support'
+    const refused = await owner.submit('/dashboard/accounts', { name })
+    expect([refused.status, refused.html]).toEqual([400, expect.stringContaining('name of Quayline Payments')])
+    expect(await pinrail('merchants', 'create', name, ...SIGNED)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('name of Quayline Payments'),
+    })
+  })
+
   test('an application without an address is refused with what to write, and keeps what was typed', async () => {
     const { owner } = await newcomer('careless@shop.example')
     const refused = await owner.submit('/dashboard/agreement', { web_address: 'my shop', sells: 'Candles' })
