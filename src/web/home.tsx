@@ -18,6 +18,9 @@ export type HomeView = {
   readonly platform: Platform
 }
 
+/** The text of the button to the sign-in, which also creates accounts where anybody can. */
+export const signInText = (signUp: SignUp): string => (signUp === 'open' ? 'Create a free account' : 'Sign in')
+
 export function renderHome(view: HomeView): string {
   const { testMode, publicUrl, ways, feePercent, signUp, linksWithoutAccount, platform } = view
   const children = (
@@ -31,7 +34,7 @@ export function renderHome(view: HomeView): string {
           </p>
           <p class="actions">
             <a class="button fill big" href="/sign-in">
-              {signUp === 'open' ? 'Create a free account' : 'Sign in'}
+              {signInText(signUp)}
             </a>
             {linksWithoutAccount && (
               <a class="button big" href="/links">

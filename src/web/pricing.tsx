@@ -1,7 +1,9 @@
+import type { SignUp } from '../domain/account/agreement.ts'
 import type { Provider } from '../domain/methods.ts'
 import { formatUsdc, splitFee } from '../domain/money.ts'
 import type { Platform } from '../domain/platform.ts'
 import { Coverage } from './coverage.tsx'
+import { signInText } from './home.tsx'
 import { Card } from './kit/card.tsx'
 import { PageHead } from './kit/page-head.tsx'
 import { Main, renderSitePage } from './kit/site-page.tsx'
@@ -11,6 +13,7 @@ export type PricingView = {
   readonly platform: Platform
   /** The fee of a merchant without a separate agreement. */
   readonly feePercent: string
+  readonly signUp: SignUp
   /** The providers with which buyers can pay here. */
   readonly ways: readonly Provider[]
 }
@@ -32,7 +35,7 @@ const FREE = [
   'Payments that are refunded before their USDC was sent',
 ] as const
 
-export function renderPricing({ platform, feePercent, ways }: PricingView): string {
+export function renderPricing({ platform, feePercent, signUp, ways }: PricingView): string {
   const children = (
     <Main look="gap">
       <PageHead
@@ -40,7 +43,7 @@ export function renderPricing({ platform, feePercent, ways }: PricingView): stri
         lead="One fee, taken from the USDC before it is sent to you. Nothing else is taken from it."
         actions={
           <a class="button fill" href="/sign-in">
-            Create a free account
+            {signInText(signUp)}
           </a>
         }
       />

@@ -348,8 +348,14 @@ describe('The pricing page', () => {
   const view = {
     platform: PLAIN_PLATFORM,
     feePercent: '4.5',
+    signUp: 'open' as const,
     ways: listOffered(createTestOffering({}, { crypto: true })),
   }
+
+  test('the pricing page offers an account only where anybody can create one', () => {
+    const html = (['open', 'invited', 'closed'] as const).map((signUp) => renderPricing({ ...view, signUp }))
+    expect(html.map((page) => page.includes('Create a free account'))).toEqual([true, false, false])
+  })
 
   test('the pricing page has the fee, examples that add up, and the limits of each way to pay', () => {
     const html = renderPricing(view)

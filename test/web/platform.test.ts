@@ -50,7 +50,7 @@ const PAGES: Readonly<Record<string, (platform: Platform) => string>> = {
       signUp: 'open',
       linksWithoutAccount: true,
     }),
-  pricing: (platform) => renderPricing({ platform, feePercent: '4.5', ways: WAYS }),
+  pricing: (platform) => renderPricing({ platform, feePercent: '4.5', signUp: 'open', ways: WAYS }),
   'sign-in': (platform) =>
     renderSignIn(platform, {
       to: '/dashboard',

@@ -96,9 +96,10 @@ const homeView = ({ db, publicUrl, offering, agreement, signUp, linksWithoutAcco
   platform,
 })
 
-const pricingView = ({ offering, platform, agreement: { feePercent } }: SiteDeps) => ({
+const pricingView = ({ offering, platform, signUp, agreement: { feePercent } }: SiteDeps) => ({
   platform,
   feePercent,
+  signUp,
   ways: listOffered(offering),
 })
 
