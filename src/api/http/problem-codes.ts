@@ -87,7 +87,7 @@ export const PROBLEMS = {
   limit_reached: {
     status: 409,
     title: 'The account has reached a limit',
-    help: 'Delete, revoke or cancel one that you do not need. For payments, those that are `created` or `pending` count.',
+    help: 'Delete, revoke or cancel one that you do not need. For payments, those that are `created` or `pending` count. For a higher limit of amounts, ask the operator.',
   },
   idempotency_key_in_use: {
     status: 409,

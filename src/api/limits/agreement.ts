@@ -34,17 +34,13 @@ function whatIsMissing({ status, application }: Agreement, page: string): string
 }
 
 function explainLimit({ limits }: Agreement, { why, platform: { support } }: Refused): Problem {
-  const usdc = (micro: MicroUsdc | null): string => `${formatUsdc(micro ?? '0')} USDC`
-  const ask = `For a higher limit, ask the operator${support === null ? '' : ` (${support})`}.`
+  const ask = askForMore(support)
   switch (why) {
     case 'payment_limit':
-      return limit(`A payment of this account is worth at most ${usdc(limits.paymentMicro)}. ${ask}`, {
-        name: 'payment_usdc',
-        value: formatUsdc(limits.paymentMicro ?? '0'),
-      })
+      return explainPaymentLimit(limits.paymentMicro ?? '0', support)
     case 'day_limit':
       return limit(
-        `The payments that this account creates in a day (UTC) are worth at most ${usdc(limits.dayMicro)}; those that end unpaid do not count. ${ask}`,
+        `The payments that this account creates in a day (UTC) are worth at most ${formatUsdc(limits.dayMicro ?? '0')} USDC; those that end unpaid do not count. ${ask}`,
         { name: 'day_usdc', value: formatUsdc(limits.dayMicro ?? '0') },
       )
     default:
@@ -54,6 +50,18 @@ function explainLimit({ limits }: Agreement, { why, platform: { support } }: Ref
       )
   }
 }
+
+/** `field`: the field of the request with the amount. */
+export function explainPaymentLimit(micro: MicroUsdc, support: string | null, field = 'amount'): Problem {
+  const value = formatUsdc(micro)
+  const detail = `A payment can be worth at most ${value} USDC. ${askForMore(support)}`
+  const errors = [{ pointer: `/${field}`, code: 'limit_reached', message: `${field}: ${detail}` }]
+  const members = { limit: { name: 'payment_usdc', value } }
+  return new Problem('limit_reached', detail, { param: field, errors, members })
+}
+
+const askForMore = (support: string | null): string =>
+  `For a higher limit, ask the operator${support === null ? '' : ` (${support})`}.`
 
 const limit = (detail: string, reached: { readonly name: string; readonly value: string }): Problem =>
   new Problem('limit_reached', detail, { members: { limit: reached } })

@@ -52,8 +52,9 @@ export async function makeAnonymousLink(deps: AnonymousDeps, { draft, once, ip }
   if (before !== null) return { owned: before, token }
   deps.limits.countForm(ip)
   const { livemode } = deps.db
+  const { paymentMicro } = deps.agreement.limits
   const link = await orErrors(draft, () =>
-    makeLink(deps, body, { livemode, wallet: check.address, createdVia: 'form' }),
+    makeLink(deps, body, { livemode, wallet: check.address, createdVia: 'form', paymentMicro }),
   )
   if ('errors' in link) return link
   const merchantId = deps.newMerchantId()

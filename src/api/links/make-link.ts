@@ -1,28 +1,39 @@
 import { randomInt } from 'node:crypto'
 import type { NewLink } from '../../db/links/links.ts'
+import type { StandardAgreement } from '../../domain/account/agreement.ts'
 import type { CreatedVia, LinkPrice } from '../../domain/link/link.ts'
-import { compareAt, type Money } from '../../domain/money.ts'
+import { compareAt, type MicroUsdc, type Money } from '../../domain/money.ts'
+import type { Platform } from '../../domain/platform.ts'
 import { Problem, refuseField } from '../http/problems.ts'
+import { explainPaymentLimit } from '../limits/agreement.ts'
 import { type PriceDeps, requireCurrency, requirePrice } from '../routes/prices.ts'
 import { refuseLocalUrl } from '../routes/v1/payments/payment-create.ts'
 import type { CreateLinkBody } from './link-fields.ts'
 
 export type LinkMakerDeps = PriceDeps & {
+  readonly agreement: StandardAgreement
+  readonly platform: Pick<Platform, 'support'>
   readonly clock: () => number
   readonly newLinkId: () => string
 }
 
-type Making = { readonly livemode: boolean; readonly wallet: string | null; readonly createdVia: CreatedVia }
+type Making = {
+  readonly livemode: boolean
+  readonly wallet: string | null
+  readonly createdVia: CreatedVia
+  /** What one payment of the merchant can be worth; null: no limit. */
+  readonly paymentMicro: MicroUsdc | null
+}
 
-/** Throws a Problem for an invalid price, expiry or return URL. */
+/** Throws a Problem for an invalid price, expiry or return URL, and for a price that no buyer could pay. */
 export async function makeLink(deps: LinkMakerDeps, body: CreateLinkBody, making: Making): Promise<NewLink> {
-  const { livemode, wallet, createdVia } = making
+  const { livemode, wallet, createdVia, paymentMicro } = making
   if (livemode) refuseLocalUrl('success_url', body.success_url)
   requireFuture(body.expires_at, deps.clock())
   return {
     id: deps.newLinkId(),
     code: newLinkCode(),
-    price: await readLinkPrice(deps, body),
+    price: await readLinkPrice(deps, body, paymentMicro),
     provider: body.provider ?? null,
     title: body.title,
     description: body.description ?? null,
@@ -46,14 +57,21 @@ export function requireFuture(time: string | null | undefined, now: number): voi
 }
 
 /** The amount that a buyer enters is checked again. */
-async function readLinkPrice(deps: LinkMakerDeps, body: CreateLinkBody): Promise<LinkPrice> {
+async function readLinkPrice(
+  deps: LinkMakerDeps,
+  body: CreateLinkBody,
+  most: MicroUsdc | null,
+): Promise<LinkPrice> {
   const { currency, provider = null } = body
   requireCurrency({ currency, provider, offering: deps.offering })
   const read = async (field: 'amount' | 'min_amount' | 'max_amount'): Promise<Money | null> => {
     const text = body[field]
     if (text === undefined) return null
-    return (await requirePrice(deps, { text, currency, provider }).catch((problem) => rethrowFor(field, problem)))
-      .amount
+    const question = { text, currency, provider }
+    const { amount, gross } = await requirePrice(deps, question).catch((problem) => rethrowFor(field, problem))
+    if (field !== 'max_amount' && most !== null && BigInt(gross) > BigInt(most))
+      throw explainPaymentLimit(most, deps.platform.support, field)
+    return amount
   }
   const price = { currency, amount: await read('amount'), min: await read('min_amount'), max: await read('max_amount') }
   if (price.min !== null && price.max !== null && compareAt(price.min, price.max, { a: '1', b: '1' }) > 0)

@@ -42,6 +42,8 @@ export type Press = {
 export type PressAnswer =
   | { readonly kind: 'made'; readonly path: string }
   | { readonly kind: 'closed' }
+  /** A limit of the merchant, about which the buyer can do nothing. */
+  | { readonly kind: 'limited' }
   | ({ readonly kind: 'amount' } & WrongAmount)
   /** The price or the wallet cannot be determined now. */
   | { readonly kind: 'unavailable' }
@@ -52,7 +54,7 @@ export type PressAnswer =
  */
 const OPEN_SECONDS = { limited: 1800, unlimited: 86_400 } as const
 
-/** One payment for a press, however often it is sent. Throws `limit_reached` if the account has reached a limit. */
+/** One payment for a press, however often it is sent. Throws `limit_reached` while too many payments are open. */
 export async function pressLink(deps: PressDeps, link: PaymentLink, press: Press): Promise<PressAnswer> {
   const tenant = { merchantId: link.merchantId, livemode: link.livemode }
   const db = deps.db.as(tenant)
@@ -118,7 +120,6 @@ class NotCreated extends Error {
   }
 }
 
-/** Throws a Problem if the buyer cannot do anything about it. */
 async function answerRefusal(
   deps: PressDeps,
   why: CreationRefusal,
@@ -127,9 +128,9 @@ async function answerRefusal(
   if (why === 'not_approved') return { kind: 'closed' }
   if (why === 'other_terms' || why === 'claimed') return { kind: 'unavailable' }
   const db = deps.db.as(tenant)
+  if (why === 'open_limit') throw await explainRefusal(db, tenant, { ...deps, why })
   const { paymentMicro } = (await readAgreement(db, tenant.merchantId, deps.agreement)).limits
-  if (why !== 'payment_limit' || link.price.amount !== null || paymentMicro === null)
-    throw await explainRefusal(db, tenant, { ...deps, why })
+  if (why === 'day_limit' || link.price.amount !== null || paymentMicro === null) return { kind: 'limited' }
   const amount = convertFromMicroUsdc(paymentMicro, payment.amount.currency, payment.quote.rate)
   return { kind: 'amount', why: 'too_large', amount }
 }

@@ -2,7 +2,7 @@ import type { Platform } from '../../domain/platform.ts'
 import { renderBuyerProblem } from '../kit/buyer-page.tsx'
 import type { Words } from '../messages/words.ts'
 
-export type LinkProblemName = 'missing' | 'too_many'
+export type LinkProblemName = 'missing' | 'too_many' | 'paused'
 
 type LinkProblemView = {
   readonly platform: Platform

@@ -18,7 +18,8 @@ import { setLimits } from '../../../src/db/merchants/agreement.ts'
 import { listPayments } from '../../../src/db/payments/payment-list.ts'
 import { ASSETS, brandSheet } from '../../../src/web/assets.ts'
 import { onceIn, openAccount } from '../site/account.ts'
-import { expectProblem, openTestApi, type TestApi } from '../support/test-api.ts'
+import { Visitor } from '../site/visitor.ts'
+import { expectProblem, openTestApi, type TestApi, WALLET } from '../support/test-api.ts'
 
 describe('Budgets', () => {
   const ADDRESS = '198.51.100.7'
@@ -632,6 +633,61 @@ describe('Limits of a merchant', () => {
     await agree(tenant.merchantId, { dayMicro: '500000000' })
     const answers = await Promise.all(Array.from({ length: 10 }, () => create(key, '100.00')))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(4)
+  })
+
+  test('a link whose price is beyond the limit of one payment is refused when it is created', async () => {
+    const { owner, key, tenant } = await openAccount(testApi, 'dear@shop.example')
+    await agree(tenant.merchantId, { paymentMicro: '125000000' })
+    const link = (prices: object) =>
+      testApi.ask('POST', '/v1/payment_links', { key, body: { title: 'A sofa', currency: 'EUR', ...prices } })
+    const refused = await link({ amount: '100.01' })
+    expectProblem(refused, 409, 'limit_reached')
+    expect(refused.body).toMatchObject({ param: 'amount', limit: { name: 'payment_usdc', value: '125.000000' } })
+    expect((await link({ min_amount: '100.01' })).body).toMatchObject({ code: 'limit_reached', param: 'min_amount' })
+    for (const prices of [{ amount: '100.00' }, { min_amount: '10.00', max_amount: '100.01' }])
+      expect((await link(prices)).status).toBe(201)
+    const once = await onceIn(owner, '/dashboard/links/new')
+    const { status, html } = await owner.submit('/dashboard/links', {
+      title: 'A sofa',
+      kind: 'fixed',
+      amount: '100.01',
+      currency: 'EUR',
+      once,
+    })
+    expect([status, html]).toEqual([400, expect.stringContaining('A payment can be worth at most 125.000000 USDC.')])
+  })
+
+  test('a link without an account has no price beyond the limit that the deployment sets for a payment', async () => {
+    const limits = { paymentMicro: '125000000', dayMicro: null, openPayments: 10 }
+    const strict = await openTestApi({ deps: () => ({ agreement: { feePercent: '4.5', limits } }) })
+    try {
+      const visitor = new Visitor(strict)
+      const make = async (amount: string) =>
+        visitor.post('/links', {
+          wallet: WALLET,
+          title: 'A sofa',
+          kind: 'fixed',
+          amount,
+          currency: 'EUR',
+          once: await onceIn(visitor, '/links'),
+        })
+      const refused = await make('100.01')
+      expect([refused.status, refused.html]).toEqual([400, expect.stringContaining('at most 125.000000 USDC')])
+      expect((await make('100.00')).status).toBe(200)
+    } finally {
+      await strict.close()
+    }
+  })
+
+  test('the buyer of a link beyond a limit of amounts reads that the link is closed, and not to try again in a minute', async () => {
+    const { key, tenant } = await testApi.addMerchant()
+    const body = { title: 'A sofa', amount: '100.00', currency: 'EUR' }
+    const { url } = (await testApi.ask('POST', '/v1/payment_links', { key, body })).body as { url: string }
+    for (const limits of [{ paymentMicro: '100000000' }, { paymentMicro: null, dayMicro: '100000000' }]) {
+      await agree(tenant.merchantId, limits)
+      const { status, html } = await new Visitor(testApi).post(new URL(url).pathname, { press: 'p'.repeat(22) })
+      expect([status, html]).toEqual([409, expect.stringContaining('Ask the person who sent it to you.')])
+    }
   })
 
   test('a buyer who chooses an amount beyond the limit of one payment reads the limit in that currency', async () => {

@@ -6,7 +6,7 @@ import { holding } from '../../limits/hold.ts'
 import { buyerLocale } from '../buyer.ts'
 import { type ProblemDeps, pageProblemHandler } from '../page-problem.ts'
 
-const STATUS: Readonly<Record<LinkProblemName, number>> = { missing: 404, too_many: 429 }
+const STATUS: Readonly<Record<LinkProblemName, number>> = { missing: 404, too_many: 429, paused: 409 }
 
 export class LinkProblem extends Error {
   readonly problem: LinkProblemName

@@ -113,6 +113,7 @@ async function press(deps: PublicLinkDeps, request: Request, response: Response)
   const amount = link.price.amount === null ? form.amount : ''
   const answer = await pressLink(deps, link, { press: form.press, amount, reference }).catch(unavailableIfLocked)
   if (answer.kind === 'unavailable') throw new PageProblem('unavailable', '5')
+  if (answer.kind === 'limited') throw new LinkProblem('paused')
   if (answer.kind === 'made') {
     const checkout = new URL(answer.path, deps.publicUrl).href
     response.append('set-cookie', languageCookie(buyerLocale(request), checkout))

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Queryable, Session, Tenant } from '../../../../db/db.ts'
 import { listLinks } from '../../../../db/links/link-list.ts'
 import { findLink, insertLink, type LinkChanges, updateLink } from '../../../../db/links/links.ts'
+import { readAgreement } from '../../../../db/merchants/agreement.ts'
 import { readWallet } from '../../../../db/merchants/wallets.ts'
 import { isId } from '../../../../domain/ids.ts'
 import { type PaymentLink, renderLink } from '../../../../domain/link/link.ts'
@@ -33,13 +34,14 @@ export const createPaymentLink = defineOperation({
   idempotency: 'itself',
   body: createLinkBody,
   answers: { 201: linkObject },
-  problems: ['amount_too_small', 'amount_too_large', 'currency_not_supported', 'wallet_not_configured'],
+  problems: ['amount_too_small', 'amount_too_large', 'currency_not_supported', 'wallet_not_configured', 'limit_reached'],
   example: { body: { title: 'October tasting box', amount: 64, currency: 'EUR', max_payments: 50 } },
   handle: ({ caller, db, body, claim }, deps: LinkOperationDeps) =>
     answerOnce(db, { tenant: caller, claim }, async (tx) => {
       const { livemode, keyId } = caller
       const createdVia = keyId === null ? 'dashboard' : 'api'
-      const made = await makeLink(deps, body, { livemode, wallet: null, createdVia })
+      const { paymentMicro } = (await readAgreement(tx, caller.merchantId, deps.agreement)).limits
+      const made = await makeLink(deps, body, { livemode, wallet: null, createdVia, paymentMicro })
       if ((await readWallet(tx, caller)) === null)
         throw new Problem('wallet_not_configured', 'Set the wallet that the USDC goes to, then create links.')
       const link = await insertLink(tx, caller, made)
