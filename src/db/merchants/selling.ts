@@ -14,7 +14,8 @@ type Priced = { readonly payment: NewPayment; readonly quotedMicro: string }
 
 /**
  * An expression of a row of `agreement`: why the merchant cannot create the payment; null: it can. Links stop at half of
- * the open payments, so that strangers who press buttons cannot keep the merchant's own server from selling.
+ * the day and of the open payments, so that strangers who press buttons cannot keep the merchant's own server from
+ * selling.
  */
 export function whyRefused(tenant: Tenant, { payment, quotedMicro }: Priced, asked: Asked | null): Statement {
   if (asked === null) return sql`case when status <> 'approved' then 'not_approved' end`
@@ -26,7 +27,7 @@ export function whyRefused(tenant: Tenant, { payment, quotedMicro }: Priced, ask
       when ${payment.paymentLink === null} and not ${isPaidTo(tenant, payment.destination)} then 'other_terms'
       when ${quotedMicro}::numeric > coalesce(payment_limit_micro, ${limits.paymentMicro}::numeric) then 'payment_limit'
       when ${quotedMicro}::numeric + case when day = (${payment.createdAt}::timestamptz at time zone 'UTC')::date then day_micro else 0 end
-        > coalesce(day_limit_micro, ${limits.dayMicro}::numeric) then 'day_limit'
+        > coalesce(day_limit_micro, ${limits.dayMicro}::numeric) / ${share}::numeric then 'day_limit'
       when open_payments >= ceil(coalesce(open_limit, ${limits.openPayments}) / ${share}::numeric) then 'open_limit'
     end`
 }

@@ -690,6 +690,17 @@ describe('Limits of a merchant', () => {
     }
   })
 
+  test('buyers of links leave half of a day to the account, whatever they press', async () => {
+    const { key, tenant } = await testApi.addMerchant()
+    await agree(tenant.merchantId, { dayMicro: '500000000' })
+    const body = { title: 'A chair', amount: '100.00', currency: 'EUR' }
+    const { url } = (await testApi.ask('POST', '/v1/payment_links', { key, body })).body as { url: string }
+    const press = async (n: number) =>
+      (await new Visitor(testApi).post(new URL(url).pathname, { press: String(n).padStart(22, 'p') })).status
+    expect([await press(1), await press(2), await press(3)]).toEqual([303, 303, 409])
+    expect([(await create(key, '200.00')).status, (await create(key, '5.00')).status]).toEqual([201, 409])
+  })
+
   test('a buyer who chooses an amount beyond the limit of one payment reads the limit in that currency', async () => {
     const { key, tenant } = await testApi.addMerchant()
     await agree(tenant.merchantId, { paymentMicro: '125000000' })

@@ -77,8 +77,8 @@ function Limits({
         </Fact>
       </Facts>
       <p class="hint">
-        Payments count at the rate of their creation, before the fee. Those that end unpaid do not count. For other
-        limits, ask the operator{frame.platform.support === null ? '' : `: ${frame.platform.support}`}.
+        Payments count at the rate of their creation, before the fee. Those that end unpaid do not count. Payment links
+        leave half of a day, and of the open payments, to your server. For other limits, ask the operator{frame.platform.support === null ? '' : `: ${frame.platform.support}`}.
       </p>
     </Card>
   )
