@@ -37,6 +37,7 @@ export type Options = {
   readonly 'dry-run'?: boolean | undefined
   readonly outside?: boolean | undefined
   readonly 'hold-payouts'?: boolean | undefined
+  readonly 'release-payouts'?: boolean | undefined
 }
 
 export type Call = {

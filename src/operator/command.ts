@@ -39,6 +39,7 @@ const OPTIONS = {
   'dry-run': { type: 'boolean' },
   outside: { type: 'boolean' },
   'hold-payouts': { type: 'boolean' },
+  'release-payouts': { type: 'boolean' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const

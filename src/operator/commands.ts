@@ -86,8 +86,8 @@ const ACCOUNTS: readonly Command[] = [
   {
     words: 'merchants suspend',
     subjects: ['merchant'],
-    options: ['message!', 'hold-payouts', ...SIGNED],
-    does: 'stop it: no new payments, links closed, open payments canceled; payouts continue without --hold-payouts',
+    options: ['message!', 'hold-payouts', 'release-payouts', ...SIGNED],
+    does: 'stop it: no new payments, links closed, open payments canceled; payouts continue unless they are held',
     run: context(suspendMerchant),
   },
   {

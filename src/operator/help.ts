@@ -18,7 +18,9 @@ const OPTIONS: Readonly<Record<OptionName, string>> = {
   payment: '--payment <usdc>        what one payment can be worth, in whole USDC, or `standard`',
   day: '--day <usdc>            what the payments of a day can be worth, in whole USDC, or `standard`',
   open: '--open <n>              how many payments can be open at once, or `standard`',
-  'hold-payouts': '--hold-payouts          sign no payout of the merchant until it is resumed',
+  'hold-payouts':
+    '--hold-payouts          sign no payout of the merchant until it is resumed, or suspended again with the next option',
+  'release-payouts': '--release-payouts       sign its payouts again, although it stays suspended',
   merchant: '--merchant <id>         only this merchant',
   since: '--since <time>          from this time on, such as 2026-11-01T00:00:00Z',
   'block-hash': '--block-hash <hash>     the hash of the receipt’s block, from a source that you trust',

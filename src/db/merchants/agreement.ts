@@ -129,7 +129,12 @@ export async function lockStatus(tx: Tx, merchantId: string): Promise<MerchantSt
   return (await one(tx, statusRow, locked)).status
 }
 
-/** `message`: what the merchant reads about it; null: nothing. */
+const heldRow = z.object({ holds_payouts: z.boolean() })
+
+/**
+ * `message`: what the merchant reads about it; null: nothing. `holdsPayouts`: null keeps what is stored. Returns
+ * true if payouts are held now.
+ */
 export async function setStatus(
   tx: Tx,
   merchantId: string,
@@ -137,14 +142,12 @@ export async function setStatus(
     status,
     message,
     holdsPayouts = false,
-  }: { readonly status: MerchantStatus; readonly message: string | null; readonly holdsPayouts?: boolean },
-): Promise<void> {
-  await execute(
-    tx,
-    sql`update agreement set status = ${status}, status_message = ${message}, status_since = now(),
-          holds_payouts = ${holdsPayouts}
-        where merchant_id = ${merchantId}`,
-  )
+  }: { readonly status: MerchantStatus; readonly message: string | null; readonly holdsPayouts?: boolean | null },
+): Promise<boolean> {
+  const set = sql`update agreement set status = ${status}, status_message = ${message}, status_since = now(),
+      holds_payouts = coalesce(${holdsPayouts}::boolean, holds_payouts)
+    where merchant_id = ${merchantId} returning holds_payouts`
+  return (await one(tx, heldRow, set)).holds_payouts
 }
 
 /** A merchant that was rejected waits for the operator again. Another keeps its status. */

@@ -131,6 +131,13 @@ export const rejectMerchant = (context: CommandContext): Promise<number> => deci
 export const suspendMerchant = (context: CommandContext): Promise<number> => decide(context, 'suspend')
 export const resumeMerchant = (context: CommandContext): Promise<number> => decide(context, 'resume')
 
+/** Null: as before. A payout cannot be called back, so only an option releases it. */
+function readHold({ options }: CommandContext): boolean | null {
+  const [hold, release] = [options['hold-payouts'] === true, options['release-payouts'] === true]
+  if (hold && release) throw new UsageError('give --hold-payouts or --release-payouts, not both')
+  return hold === release ? null : hold
+}
+
 const DONE: Readonly<Record<OperatorAct, string>> = {
   approve: 'approved',
   reject: 'rejected',
@@ -142,13 +149,13 @@ const DONE: Readonly<Record<OperatorAct, string>> = {
 async function decide(context: CommandContext, act: OperatorAct): Promise<number> {
   const signed = signedBy(context)
   const message = readMessage(context)
-  const holdsPayouts = context.options['hold-payouts'] === true
+  const asked = act === 'suspend' ? readHold(context) : false
   const merchant = await requireMerchant(context)
   const before = await context.db.transaction(async (tx): Promise<MerchantStatus> => {
     const before = await lockStatus(tx, merchant.merchantId)
     const status = decideStatus(before, act)
     if (status === null) throw new Refusal(`${merchant.name} is ${before}: nothing was changed`)
-    await setStatus(tx, merchant.merchantId, { status, message, holdsPayouts })
+    const holdsPayouts = await setStatus(tx, merchant.merchantId, { status, message, holdsPayouts: asked })
     const data = { message, holds_payouts: holdsPayouts }
     await recordAction(tx, merchant, { ...signed, kind: `merchant.${DONE[act]}`, data: { from: before, ...data } })
     await leaveNotice(tx, merchant, { kind: `account.${DONE[act]}`, data })

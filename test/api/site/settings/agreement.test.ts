@@ -181,13 +181,22 @@ describe('The suspension of a merchant', () => {
     })
     const withPayouts = ['--hold-payouts', ...why, ...SIGNED]
     expect(await pinrail('merchants', 'suspend', tenant.merchantId, ...withPayouts)).toMatchObject({ code: 0 })
+    const isHeld = async () => (await live.ask('GET', '/v1/account', { key })).body['payouts_held']
     expect((await owner.get('/dashboard')).html).toContain('Payouts wait until the account is active again.')
+    // Another message lets no money go.
+    expect(await pinrail('merchants', 'suspend', tenant.merchantId, ...why, ...SIGNED)).toMatchObject({ code: 0 })
+    expect(await isHeld()).toBe(true)
+    const both = ['--hold-payouts', '--release-payouts', ...why, ...SIGNED]
+    expect(await pinrail('merchants', 'suspend', tenant.merchantId, ...both)).toMatchObject({ code: 2 })
+    await pinrail('merchants', 'suspend', tenant.merchantId, '--release-payouts', ...why, ...SIGNED)
+    expect(await isHeld()).toBe(false)
+    await pinrail('merchants', 'suspend', tenant.merchantId, ...withPayouts)
     expect(await pinrail('merchants', 'resume', tenant.merchantId, ...SIGNED)).toMatchObject({ code: 0 })
     expect((await pay(key)).status).toBe(201)
     expect((await owner.get('/dashboard')).html).not.toContain('Too many chargebacks.')
     const { out } = await pinrail('merchants', 'show', tenant.merchantId)
     for (const kind of ['merchant.suspended', 'merchant.resumed']) expect(out).toContain(`${kind} by ada: looked at it`)
-    expect(await listNotices(tenant.merchantId)).toEqual(['account.suspended', 'account.suspended', 'account.resumed'])
+    expect((await listNotices(tenant.merchantId)).at(-1)).toBe('account.resumed')
   })
 
   test('a payment that waits while its merchant is suspended is not created, and claims no key', async () => {
