@@ -116,6 +116,15 @@ describe('The approval of a live account', () => {
     expectProblem(await live.ask('PUT', '/v1/account/application', { key, body: application }), 409, 'not_possible_now')
   })
 
+  test.each(['\0', '\x1b[2J', '\u202e'])(
+    'an address with %j, which deceives whoever reads it in a terminal, is refused',
+    async (mark) => {
+      const { key } = await live.addMerchant()
+      const body = { web_address: `https://shop.example/${mark}x`, sells: 'Candles' }
+      expectProblem(await live.ask('PUT', '/v1/account/application', { key, body }), 400, 'validation_failed')
+    },
+  )
+
   test('no account gets the name of the platform, from its owner or from the operator', async () => {
     const owner = await signIn(live, 'poser@shop.example')
     const name = 'Quayline-Payments Support'

@@ -4,6 +4,7 @@ import { lockStatus, readAgreement, readUsedLimits, storeApplication } from '../
 import { readShop } from '../../../../db/merchants/merchants.ts'
 import { canApply, MERCHANT_STATUSES, type StandardAgreement } from '../../../../domain/account/agreement.ts'
 import { formatUsdc } from '../../../../domain/money.ts'
+import { isSafeText } from '../../../../domain/text.ts'
 import { ACCOUNT } from '../../../document/account-examples.ts'
 import { Problem } from '../../../http/problems.ts'
 import { defineOperation, WHOLE } from '../../../operation.ts'
@@ -81,10 +82,14 @@ export const readAccount = defineOperation({
   handle: async ({ caller, db }, deps: AccountDeps) => ({ status: 200, body: await render(db, caller, deps) }),
 })
 
+const WHOLE_ADDRESS = 'must be the whole address of your shop, such as https://shop.example'
+
 const applicationBody = z.strictObject({
+  // An operator reads it in a terminal.
   web_address: z
-    .url({ protocol: /^https?$/, error: 'must be the whole address of your shop, such as https://shop.example' })
-    .max(500),
+    .url({ protocol: /^https?$/, error: WHOLE_ADDRESS })
+    .max(500)
+    .refine((text) => isSafeText(text, 'line'), WHOLE_ADDRESS),
   sells: safeText(500).meta({ description: 'What you sell, and to whom, in your words.' }),
 })
 
