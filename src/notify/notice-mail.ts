@@ -55,8 +55,9 @@ const PARTS: Readonly<Record<string, Parts>> = {
     mail('unexpected'),
     composeUrl(notice, '/dashboard/keys'),
   ],
-  'account.approved': (notice, { mail }) => [
-    mail('accountApproved', readValues(notice)),
+  'account.approved': (notice, words) => [
+    words.mail('accountApproved', readValues(notice)),
+    ...operatorMessage(notice, words),
     composeUrl(notice, '/dashboard'),
   ],
   'account.rejected': (notice, words) => [
