@@ -33,12 +33,20 @@ export const agreementShape = {
 export const signUpShape = {
   /** The people who can create an account: `open`, `invited` or `closed`. Default: `closed` in live mode, `open` in test mode. */
   SIGN_UP: z.enum(SIGN_UPS).optional(),
-  /** False: nobody can create a payment link without an account, and those that exist are closed until one claims them. */
-  LINKS_WITHOUT_ACCOUNT: flag.default(true),
+  /**
+   * False: nobody can create a payment link without an account, and those that exist are closed until one claims them.
+   * Default: true in test mode. In live mode false, because such links need no approval.
+   */
+  LINKS_WITHOUT_ACCOUNT: flag.optional(),
 }
 
 export const readSignUp = (config: Mode & { readonly SIGN_UP?: SignUp | undefined }): SignUp =>
   config.SIGN_UP ?? (config.PINRAIL_MODE === 'live' ? 'closed' : 'open')
+
+type LinkSetting = { readonly LINKS_WITHOUT_ACCOUNT?: boolean | undefined }
+
+export const readLinksWithoutAccount = (config: Mode & LinkSetting): boolean =>
+  config.LINKS_WITHOUT_ACCOUNT ?? config.PINRAIL_MODE === 'test'
 
 const agreementSchema = z.object(agreementShape)
 

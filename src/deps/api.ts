@@ -5,7 +5,7 @@ import { createRequestLimits } from '../api/limits/request-limits.ts'
 import { createSharedCounters } from '../api/limits/shared-counters.ts'
 import { createDownPartners, type DownPartnersOfProcess } from '../api/live/down-partners.ts'
 import { createOpenPages } from '../api/live/open-pages.ts'
-import { readSignUp, readStandardAgreement } from '../config/agreement.ts'
+import { readLinksWithoutAccount, readSignUp, readStandardAgreement } from '../config/agreement.ts'
 import type { ApiConfig } from '../config/config.ts'
 import { createLocate } from '../config/countries.ts'
 import { readCallbacks } from '../config/partners.ts'
@@ -150,7 +150,7 @@ function connectRefillCallback({ BRIDGE_WEBHOOK_KEYS: keys }: ApiConfig): ApiDep
 const readSelling = (config: ApiConfig) => ({
   agreement: readStandardAgreement(config),
   signUp: readSignUp(config),
-  linksWithoutAccount: config.LINKS_WITHOUT_ACCOUNT,
+  linksWithoutAccount: readLinksWithoutAccount(config),
 })
 
 const readTolerances = (config: ApiConfig) => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { TEST_ENVIRONMENT } from '../../scripts/test/environment.ts'
 import { LIVE_ENVIRONMENT } from '../../scripts/test/live-environment.ts'
-import { readSignUp, readStandardAgreement } from '../../src/config/agreement.ts'
+import { readLinksWithoutAccount, readSignUp, readStandardAgreement } from '../../src/config/agreement.ts'
 import { readApiConfig, readCommandConfig } from '../../src/config/config.ts'
 
 const TEST = { ...TEST_ENVIRONMENT, DATABASE_URL: 'postgres://127.0.0.1/pinrail' }
@@ -12,6 +12,13 @@ describe('The configuration of merchants', () => {
     expect([signUp(LIVE_ENVIRONMENT), signUp(TEST)]).toEqual(['closed', 'open'])
     expect(signUp({ ...LIVE_ENVIRONMENT, SIGN_UP: 'invited' })).toBe('invited')
     expect(() => readApiConfig({ ...LIVE_ENVIRONMENT, SIGN_UP: 'yes' })).toThrow('SIGN_UP')
+  })
+
+  test('links without an account, which need no approval, are off in live mode unless the operator allows them', () => {
+    const hasLinks = (env: Record<string, string>) => readLinksWithoutAccount(readApiConfig(env))
+    expect([hasLinks(LIVE_ENVIRONMENT), hasLinks(TEST)]).toEqual([false, true])
+    expect(hasLinks({ ...LIVE_ENVIRONMENT, LINKS_WITHOUT_ACCOUNT: 'true' })).toBe(true)
+    expect(hasLinks({ ...TEST, LINKS_WITHOUT_ACCOUNT: 'false' })).toBe(false)
   })
 
   test('the standard agreement is 4.5 % without limits of amounts, and the commands read the same one as the API', () => {
