@@ -48,7 +48,7 @@ describe('The page “From nothing to live”', () => {
     expect(preflightProblems(env)).toEqual([])
     expect([readApiConfig(env), readWorkerConfig(env)].map((config) => config.PINRAIL_MODE)).toEqual(['live', 'live'])
     expect(Object.keys(env).filter((name) => !KNOWN_VARIABLES.has(name))).toEqual([])
-    expect(env).toMatchObject({ PLATFORM_NAME: 'Example Pay', IMPRINT_URL: expect.anything() })
+    expect(env).toMatchObject({ PLATFORM_NAME: 'Example Pay', IMPRINT_URL: expect.anything(), SIGN_UP: 'invited' })
   })
 
   test('the page names only variables that exist', () => {
