@@ -90,6 +90,10 @@ describe('Retention of accounts', () => {
         `insert into invitation (merchant_id, email, role, expires_at) values ('mer_1', $1, 'viewer', $2)`,
         [`g${text}@shop.example`, at(days)],
       )
+      await db.query('insert into merchant_invitation (email, expires_at) values ($1, $2)', [
+        `m${text}@shop.example`,
+        at(days),
+      ])
       await db.query(`insert into answered_challenge (digest, expires_at) values ($1, $2)`, [digest, at(days - 1)])
     }
     await pruneAccounts(db, new Date(now).toISOString())
@@ -97,6 +101,7 @@ describe('Retention of accounts', () => {
       (await db.query(`select ${column} as k from ${table} order by 1`)).rows.map(({ k }) => k)
     for (const table of ['session', 'sign_in_link', 'mail']) expect(await left(table, 'id')).toEqual(['0', '29'])
     expect(await left('invitation', 'email')).toEqual(['g0@shop.example', 'g29@shop.example'])
+    expect(await left('merchant_invitation', 'email')).toEqual(['m0@shop.example', 'm29@shop.example'])
     expect(await left('answered_challenge', 'get_byte(digest, 0)')).toEqual([0])
     expect([await left('person', 'id'), await left('passkey', 'id')]).toEqual([['per_1'], ['pk']])
     expect(await pruneAccounts(db, new Date(now).toISOString())).toBe(0)

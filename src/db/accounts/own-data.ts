@@ -90,5 +90,6 @@ export async function deletePerson(
   await execute(tx, sql`update notice set data = jsonb_set(data, '{name}', '""') where data->>'name' = ${email}`)
   await execute(tx, sql`delete from sign_in_link where email = ${email}`)
   await execute(tx, sql`delete from invitation where email = ${email}`)
+  await execute(tx, sql`delete from merchant_invitation where email = ${email}`)
   await execute(tx, sql`delete from person where id = ${id}`)
 }

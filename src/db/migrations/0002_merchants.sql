@@ -105,11 +105,10 @@ create index agreement_waiting on agreement (applied_at) where status = 'pending
 create table merchant_invitation (
   email text primary key check (email = lower(email) and length(email) between 3 and 254),
   created_at timestamptz not null default now(),
-  expires_at timestamptz not null,
-  merchant_id text references merchant
+  expires_at timestamptz not null
 );
-comment on table merchant_invitation is 'An address that the operator has invited to create one account.';
-comment on column merchant_invitation.merchant_id is 'The account that was created with it; null: none yet.';
+comment on table merchant_invitation is
+  'An address that the operator has invited to create one account, which deletes the row.';
 -- No grant for pinrail_tenant: whoever asks has no account yet.
 alter table merchant_invitation enable row level security;
 

@@ -112,8 +112,7 @@ async function makeAccount(deps: AccountsDeps, call: PersonCall, written: string
       throw new Problem('limit_reached', `One person has at most ${MOST_ACCOUNTS} accounts.`)
     await insertMerchant(tx, { id: merchantId, name })
     await setStatus(tx, merchantId, { status: firstStatus(tx.livemode), message: null })
-    if (!(await canSignUp(deps, tx, { email: person.email, merchantId })))
-      throw new Problem('not_possible_now', NO_SIGN_UP[deps.signUp])
+    if (!(await canSignUp(deps, tx, person))) throw new Problem('not_possible_now', NO_SIGN_UP[deps.signUp])
     await insertMembership(tx, { merchantId, personId: person.id, role: 'owner' })
     await chooseMerchant(tx, signedIn.session.id, merchantId)
     await writeAudit(tx, { merchantId, actor: person.id, action: 'account.created', data: {}, ip })
@@ -130,8 +129,8 @@ const NO_SIGN_UP: Readonly<Record<SignUp, string>> = {
 async function canSignUp(
   { signUp, clock }: AccountsDeps,
   tx: Tx,
-  invited: { readonly email: string; readonly merchantId: string },
+  { email }: { readonly email: string },
 ): Promise<boolean> {
   if (signUp !== 'invited') return signUp === 'open'
-  return takeMerchantInvitation(tx, { ...invited, now: new Date(clock()).toISOString() })
+  return takeMerchantInvitation(tx, { email, now: new Date(clock()).toISOString() })
 }
