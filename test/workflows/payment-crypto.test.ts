@@ -167,6 +167,17 @@ describe('The rest of USDC', () => {
     lines(sql`select kind || coalesce(' ' || detail, '') as line from attention where payment_id = ${paymentId}`)
 
   describe('USDC below the smallest unit of the price', () => {
+    test('dust, which anybody can send, does not keep a payment of a suspended merchant open', async () => {
+      const { merchantId } = fixture.tenant
+      const { paymentId, attemptId } = await openAddress()
+      await send(attemptId, '9999')
+      await untilHeld(paymentId, '9999')
+      await fixture.db.query(`update agreement set status = 'suspended' where merchant_id = $1`, [merchantId])
+      await fixture.relay.cancelSuspended()
+      await untilStatus(paymentId, 'canceled')
+      await fixture.db.query(`update agreement set status = 'approved' where merchant_id = $1`, [merchantId])
+    })
+
     test('dust waits for more, and belongs to the platform when the payment ends without it', async () => {
       const { paymentId, attemptId } = await openAddress({ expires_in: 1800 })
       for (const micro of ['4000', '5000']) await send(attemptId, micro)

@@ -9,6 +9,7 @@ import {
   type UsedLimits,
 } from '../../domain/account/agreement.ts'
 import type { Percent } from '../../domain/money.ts'
+import { DUST_MICRO } from '../../domain/payment/funds/account.ts'
 import { execute, many, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 import { selectWallet } from './wallets.ts'
@@ -193,7 +194,9 @@ export async function listOpenOfSuspended(db: Queryable, limit: number): Promise
     sql`select payment.id from agreement join payment using (merchant_id)
         where agreement.status = 'suspended' and open_payments > 0 and payment.livemode = ${db.livemode}
           and payment.status in ('created', 'pending') and closed_at is null
-          and not exists (select from attempt where payment_id = payment.id and held > 0)
+          -- As isOwedToBuyer: dust at an address, which anybody can send, keeps no payment open.
+          and not exists (select from attempt where payment_id = payment.id
+            and held - outside >= case when asked_micro is null then 1 else ${DUST_MICRO.toString()}::numeric end)
         order by payment.id limit ${limit}`,
   )
   return rows.map(({ id }) => id)

@@ -38,7 +38,7 @@ export type Account = {
 const USDC = 'USDC'
 
 /** Less than 0.01 USDC that no payment waits for needs no operator: anybody can send it to any address. */
-const DUST_MICRO = 10_000n
+export const DUST_MICRO = 10_000n
 
 export const positive = (units: bigint): bigint => (units > 0n ? units : 0n)
 
