@@ -93,6 +93,15 @@ describe('The course of a payment', () => {
     expect(await findImbalances(fixture.db)).toEqual([])
   })
 
+  test('a buyer opens no order of a suspended merchant, before its payment is canceled by its turn', async () => {
+    const { merchantId } = fixture.tenant
+    const paymentId = await fixture.createPayment()
+    await fixture.db.query(`update agreement set status = 'suspended' where merchant_id = $1`, [merchantId])
+    expect(await fixture.openAttempt(paymentId)).toEqual({ kind: 'not_payable', status: 'canceled' })
+    expect(await attempts(paymentId)).toEqual([])
+    await fixture.db.query(`update agreement set status = 'approved' where merchant_id = $1`, [merchantId])
+  })
+
   test('a double click returns the same partner order', async () => {
     const paymentId = await fixture.createPayment()
     const answers = await Promise.all([open(paymentId), open(paymentId), open(paymentId)])

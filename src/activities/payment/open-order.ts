@@ -1,8 +1,10 @@
 import { ApplicationFailure } from '@temporalio/common'
+import { readStatus } from '../../db/merchants/agreement.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import { getChargeCurrency } from '../../domain/methods.ts'
 import { convertCurrency, type Money } from '../../domain/money.ts'
 import { derive } from '../../domain/payment/derived.ts'
+import { hasMoney } from '../../domain/payment/funds/stored-funds.ts'
 import { fitExpiry } from '../../domain/payment/partner.ts'
 import { canStillBePaid, isOpen } from '../../domain/payment/payment.ts'
 import { type Attempt, checkoutUrl, type Payment } from '../../domain/payment/payment-object.ts'
@@ -20,14 +22,21 @@ import { createAnswer } from './answer.ts'
 import { changeMoney } from './change-money.ts'
 import { callSignal } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
-import { cancelAndRead } from './partner-orders.ts'
+import { cancelAndRead, closeUnpaid } from './partner-orders.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
 export async function openPartnerOrder(
   deps: PaymentDeps,
   request: OpenAttemptRequest & { paymentId: string },
 ): Promise<ActivityAnswer & { answer: OpenAttemptAnswer }> {
-  const before = await loadPayment(deps.db, request.paymentId)
+  let before = await loadPayment(deps.db, request.paymentId)
+  // The workers cancel the payments of a suspended merchant one after the other. A part of the price keeps one open.
+  if ((await readStatus(deps.db, before.payment)) === 'suspended' && !hasMoney(before)) {
+    const closed = await closeUnpaid(deps, { paymentId: request.paymentId, as: 'canceled', now: deps.context.now() })
+    const { status } = closed.payment
+    if (!isOpen(status)) return { ...closed, answer: { kind: 'not_payable', status } }
+    before = await loadPayment(deps.db, request.paymentId)
+  }
   const unchanged = createAnswer({ state: before, events: [] })
   const ready = readyToReuse(before, request)
   if (ready !== null) return { ...unchanged, answer: redirect(ready.id, ready.redirectUrl) }
