@@ -37,6 +37,18 @@ export function countBacklog(db: Queryable) {
   )
 }
 
+const applicantsRow = z.object(waiting)
+
+/** Merchants that have applied and wait for approval. */
+export function countApplicants(db: Queryable) {
+  return many(
+    db,
+    applicantsRow,
+    sql`select count(*), coalesce(extract(epoch from now() - min(applied_at)), 0) as oldest_seconds
+        from agreement where status = 'pending' and applied_at is not null`,
+  )
+}
+
 const settledRow = z.object({ count: z.coerce.number(), fee_usdc: z.coerce.number() })
 
 /** In the last 24 hours; amounts in USDC. */

@@ -1,5 +1,5 @@
 import type { Worker } from '@temporalio/worker'
-import { countBacklog, countPayments, countSettled } from '../db/books.ts'
+import { countApplicants, countBacklog, countPayments, countSettled } from '../db/books.ts'
 import type { Db } from '../db/db.ts'
 import { countViolations, readAge } from '../db/invariants/violations.ts'
 import { listDown } from '../db/partners/standing.ts'
@@ -26,6 +26,7 @@ export function createMonitoring({
     attention: () => countAttention(db),
     backlog: () => countBacklog(db),
     settled: () => countSettled(db),
+    applicants: () => countApplicants(db),
     partners: () => listDown(db),
     invariants: () => countViolations(db),
     reconciled: async () => [await readAge(db)],

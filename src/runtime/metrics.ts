@@ -8,6 +8,8 @@ export type Books = {
   readonly attention: () => Promise<readonly { kind: string; count: number; oldest_seconds: number }[]>
   readonly backlog: () => Promise<readonly { queue: string; count: number; oldest_seconds: number }[]>
   readonly settled: () => Promise<readonly { count: number; fee_usdc: number }[]>
+  /** Merchants that wait for approval. */
+  readonly applicants: () => Promise<readonly { count: number; oldest_seconds: number }[]>
   readonly partners: () => Promise<readonly { partner: string; why: string; seconds: number }[]>
   readonly invariants: () => Promise<readonly { invariant: string; count: number }[]>
   readonly reconciled: () => Promise<readonly { age_seconds: number }[]>
@@ -112,6 +114,18 @@ const NUMBERS: Readonly<Record<string, MetricNumber<keyof Books>>> = {
     value: 'oldest_seconds',
     help: 'Age of what has waited longest, by kind.',
     labels: ['kind'],
+  },
+  pinrail_applicants: {
+    from: 'applicants',
+    value: 'count',
+    help: 'Merchants that have applied and wait for approval.',
+    labels: [],
+  },
+  pinrail_applicants_oldest_seconds: {
+    from: 'applicants',
+    value: 'oldest_seconds',
+    help: 'Time since the application that waits longest.',
+    labels: [],
   },
   pinrail_backlog: {
     from: 'backlog',

@@ -35,6 +35,7 @@ describe('The series that the alerts use', () => {
     attention: none,
     backlog: none,
     settled: none,
+    applicants: none,
     partners: none,
     invariants: none,
     reconciled: none,
@@ -170,6 +171,8 @@ describe('Alerts that are raised', () => {
       fine: { 'pinrail_attention{kind="late"}': '1x60', 'pinrail_attention_oldest_seconds{kind="late"}': '1800x60' },
       labels: { kind: 'late' },
     },
+    PinrailApplicantsWait: always('pinrail_applicants_oldest_seconds', 86_401, 86_400),
+    PinrailSuspendedMoneyWaits: always('pinrail_attention_oldest_seconds{kind="payouts_held"}', 604_801, 604_800),
     PinrailBooksDisagree: {
       ...always('pinrail_invariant_violations{invariant="partner_receivable_is_held"}', 1, 0),
       labels: { invariant: 'partner_receivable_is_held' },

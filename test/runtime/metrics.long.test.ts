@@ -9,6 +9,7 @@ test('metrics of a database that never answers arrive within half of Prometheusâ
     attention: silent,
     backlog: silent,
     settled: silent,
+    applicants: silent,
     partners: silent,
     invariants: silent,
     reconciled: silent,

@@ -8,7 +8,7 @@ import { pino } from 'pino'
 import { until } from '../../scripts/test/until.ts'
 import { accessLog } from '../../src/api/http/metrics.ts'
 import { createApiServer } from '../../src/api/http/server.ts'
-import { countBacklog, countPayments, countSettled } from '../../src/db/books.ts'
+import { countApplicants, countBacklog, countPayments, countSettled } from '../../src/db/books.ts'
 import { countViolations, readAge } from '../../src/db/invariants/violations.ts'
 import { listDown } from '../../src/db/partners/standing.ts'
 import { countAttention } from '../../src/db/payments/attention.ts'
@@ -36,6 +36,7 @@ describe('the internal port', () => {
       attention: () => countAttention(db),
       backlog: () => countBacklog(db),
       settled: () => countSettled(db),
+      applicants: () => countApplicants(db),
       partners: () => listDown(db),
       invariants: () => countViolations(db),
       reconciled: async () => [await readAge(db)],
@@ -157,14 +158,15 @@ describe('the internal port', () => {
         attention: gone,
         backlog: gone,
         settled: gone,
+        applicants: gone,
         partners: gone,
         invariants: gone,
         reconciled: gone,
       })
       const text = await registry.page()
       expect(text).toContain('pinrail_books_readable 0')
-      // Once for each of the seven, however many series come from it.
-      expect(asked).toBe(7)
+      // Once for each of the eight, however many series come from it.
+      expect(asked).toBe(8)
       expect(text).not.toMatch(/^pinrail_(?:payments|backlog|attention)\{/m)
     })
   })
@@ -181,6 +183,7 @@ describe('the internal port', () => {
       attention: silent,
       backlog: async () => [{ queue: 'deliveries', count: 2, oldest_seconds: 3 }],
       settled: silent,
+      applicants: silent,
       partners: silent,
       invariants: silent,
       reconciled: silent,

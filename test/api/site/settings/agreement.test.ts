@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { z } from 'zod'
 import { LIVE_ENVIRONMENT } from '../../../../scripts/test/live-environment.ts'
 import { until } from '../../../../scripts/test/until.ts'
+import { countApplicants } from '../../../../src/db/books.ts'
 import { many, one, sql } from '../../../../src/db/db.ts'
 import { setWallet } from '../../../../src/db/merchants/wallets.ts'
 import type { SignUp } from '../../../../src/domain/account/agreement.ts'
@@ -80,6 +81,7 @@ describe('The approval of a live account', () => {
     expect((await owner.submit('/dashboard/agreement', form)).to).toBe('/dashboard/agreement')
     expect((await owner.get('/dashboard')).html).toContain('The operator is reading your application.')
     expect((await pay(key)).body['detail']).toContain('has not decided')
+    expect(await countApplicants(live.db)).toMatchObject([{ count: 1 }])
     const waiting = await pinrail('attention')
     expect(waiting).toMatchObject({ code: 1, out: expect.stringContaining('sells: Coffee, to people in Norway') })
     expect((await pinrail('merchants', 'list', '--status', 'pending')).out).toContain(merchantId)
@@ -91,6 +93,7 @@ describe('The approval of a live account', () => {
     expect((await new Visitor(live).get(pathname)).html).not.toContain('This link is closed')
     expect(await listNotices(merchantId)).toEqual(['account.approved'])
     expect((await pinrail('attention')).out).not.toContain(merchantId)
+    expect(await countApplicants(live.db)).toEqual([{ count: 0, oldest_seconds: 0 }])
     expect(await pinrail('merchants', 'approve', merchantId, ...SIGNED)).toMatchObject({ code: 1 })
   })
 
