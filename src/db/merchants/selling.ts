@@ -26,7 +26,7 @@ export function whyRefused(tenant: Tenant, { payment, quotedMicro }: Priced, ask
       when coalesce(fee_percent, ${feePercent}::numeric) <> ${payment.feePercent}::numeric then 'other_terms'
       when ${payment.paymentLink === null} and not ${isPaidTo(tenant, payment.destination)} then 'other_terms'
       when ${quotedMicro}::numeric > coalesce(payment_limit_micro, ${limits.paymentMicro}::numeric) then 'payment_limit'
-      when ${quotedMicro}::numeric + case when day = (${payment.createdAt}::timestamptz at time zone 'UTC')::date then day_micro else 0 end
+      when ${quotedMicro}::numeric + case when day >= (${payment.createdAt}::timestamptz at time zone 'UTC')::date then day_micro else 0 end
         > coalesce(day_limit_micro, ${limits.dayMicro}::numeric) / ${share}::numeric then 'day_limit'
       when open_payments >= ceil(coalesce(open_limit, ${limits.openPayments}) / ${share}::numeric) then 'open_limit'
     end`

@@ -170,8 +170,10 @@ begin
     worth := worth - case when ends_unpaid(old.status) then 0 else new.quoted_micro end;
   end if;
   update agreement set open_payments = open_payments + opened,
-    day_micro = case when day < made and tg_op = 'INSERT' then worth when day = made then day_micro + worth else day_micro end,
-    day = case when day < made and tg_op = 'INSERT' then made else day end
+    day_micro = case when tg_op = 'INSERT' and day < made then worth
+      -- A process whose clock is behind counts towards the day that has begun.
+      when tg_op = 'INSERT' or day = made then day_micro + worth else day_micro end,
+    day = case when tg_op = 'INSERT' then greatest(day, made) else day end
   where merchant_id = new.merchant_id;
   return new;
 end $$;

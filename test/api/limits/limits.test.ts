@@ -628,6 +628,20 @@ describe('Limits of a merchant', () => {
     expectProblem(await create(key, '10.00'), 409, 'limit_reached')
   })
 
+  test('a process whose clock is still before midnight does not begin the day again', async () => {
+    const { key, tenant } = await testApi.addMerchant()
+    await agree(tenant.merchantId, { dayMicro: '250000000' })
+    const before = clock.now
+    clock.now = Date.parse('2026-12-01T00:00:00.000Z')
+    expect((await create(key, '100.00')).status).toBe(201)
+    clock.now -= 1
+    expect((await create(key, '60.00')).status).toBe(201)
+    expectProblem(await create(key, '60.00'), 409, 'limit_reached')
+    clock.now += 1
+    expectProblem(await create(key, '60.00'), 409, 'limit_reached')
+    clock.now = before
+  })
+
   test('two payments at once cannot both take the rest of a day', async () => {
     const { key, tenant } = await testApi.addMerchant()
     await agree(tenant.merchantId, { dayMicro: '500000000' })
