@@ -169,10 +169,11 @@ begin
     opened := opened - is_open(old.status)::int;
     worth := worth - case when ends_unpaid(old.status) then 0 else new.quoted_micro end;
   end if;
-  update agreement set open_payments = open_payments + opened,
+  -- A count that somebody has set too low stops no payment: an invariant reports it.
+  update agreement set open_payments = greatest(open_payments + opened, 0),
     day_micro = case when tg_op = 'INSERT' and day < made then worth
       -- A process whose clock is behind counts towards the day that has begun.
-      when tg_op = 'INSERT' or day = made then day_micro + worth else day_micro end,
+      when tg_op = 'INSERT' or day = made then greatest(day_micro + worth, 0) else day_micro end,
     day = case when tg_op = 'INSERT' then greatest(day, made) else day end
   where merchant_id = new.merchant_id;
   return new;

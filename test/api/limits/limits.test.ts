@@ -628,6 +628,19 @@ describe('Limits of a merchant', () => {
     expectProblem(await create(key, '10.00'), 409, 'limit_reached')
   })
 
+  test('a count that somebody has set too low keeps no payment from ending', async () => {
+    const { key, tenant } = await testApi.addMerchant()
+    const { body } = await create(key, '100.00')
+    await testApi.db.query('update agreement set open_payments = 0, day_micro = 0 where merchant_id = $1', [
+      tenant.merchantId,
+    ])
+    await testApi.db.query(`update payment set status = 'expired' where id = $1`, [body['id']])
+    const { rows } = await testApi.db.query('select open_payments, day_micro from agreement where merchant_id = $1', [
+      tenant.merchantId,
+    ])
+    expect(rows).toEqual([{ open_payments: 0, day_micro: '0' }])
+  })
+
   test('a process whose clock is still before midnight does not begin the day again', async () => {
     const { key, tenant } = await testApi.addMerchant()
     await agree(tenant.merchantId, { dayMicro: '250000000' })
