@@ -64,7 +64,7 @@ export async function makeAnonymousLink(deps: AnonymousDeps, { draft, once, ip }
     // If the form is sent twice at once, the other request had the lock.
     const first = await findOwnedLink(tx, digest)
     if (first !== null) return { owned: first, token }
-    if (stopped) return { errors: { wallet: 'We stopped a link to this wallet. Contact support to learn why.' } }
+    if (stopped) return { errors: { wallet: 'We take no payments to this wallet. Contact support to learn why.' } }
     if (made >= MOST_A_DAY)
       return {
         errors: {

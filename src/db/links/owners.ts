@@ -73,7 +73,8 @@ export async function claimLink(
     paymentLinkRow,
     sql`update link_owner set claimed_at = ${now}::timestamptz, ticket_digest = null, ticket_ends_at = null
         where ticket_digest = ${digest} and ticket_ends_at > ${now}::timestamptz and claimed_at is null
-          and exists (select 1 from payment_link where id = payment_link and livemode = ${tx.livemode})
+          and exists (select 1 from payment_link link join agreement using (merchant_id)
+            where link.id = link_owner.payment_link and livemode = ${tx.livemode} and status <> 'suspended')
         returning payment_link`,
   )
   if (taken === null) return null
@@ -108,8 +109,8 @@ const linkCountRow = z.object({ made: z.coerce.number(), stopped: z.boolean() })
 
 /**
  * Counts the links that were made for the wallet without an account since then, and finds whether an operator has
- * stopped one, even if it was added to an account since. Counts of the same wallet wait for each other, until the end
- * of the transaction.
+ * stopped one, even if it was added to an account since, or has suspended a merchant that is paid there. Counts of the
+ * same wallet wait for each other, until the end of the transaction.
  */
 export async function countLinksTo(
   tx: Tx,
@@ -121,8 +122,11 @@ export async function countLinksTo(
     tx,
     linkCountRow,
     sql`select count(*) filter (where created_at > ${since}::timestamptz) as made,
-          coalesce(bool_or(stopped_at is not null), false) as stopped
-        from payment_link where wallet is not null and lower(wallet) = ${wallet.toLowerCase()} and livemode = ${tx.livemode}`,
+          coalesce(bool_or(stopped_at is not null or status = 'suspended'), false) or exists (
+            select from agreement join wallet using (merchant_id) where status = 'suspended'
+              and livemode = ${tx.livemode} and lower(address) = ${wallet.toLowerCase()}) as stopped
+        from payment_link join agreement using (merchant_id)
+        where wallet is not null and lower(wallet) = ${wallet.toLowerCase()} and livemode = ${tx.livemode}`,
   )
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
+import { setWallet } from '../../../src/db/merchants/wallets.ts'
 import { mailsTo, signIn, signUp, Visitor } from '../site/visitor.ts'
 import { NO_LIMITS } from '../support/limits.ts'
 import { insertOwnAddresses } from '../support/own-addresses.ts'
@@ -175,7 +176,7 @@ describe('Links without an account', () => {
       const { code } = await makeAnonymous(testApi, { wallet: bad })
       await rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [code])
       const refused = await sendForm(testApi, { wallet: bad.replace('0x', '0X').toUpperCase().replace('0X', '0x') })
-      expect([refused.status, refused.html.includes('We stopped a link to this wallet')]).toEqual([400, true])
+      expect([refused.status, refused.html.includes('We take no payments to this wallet')]).toEqual([400, true])
     }, 30_000)
 
     test('the form makes a limited number of links for an address per hour', async () => {
@@ -467,11 +468,26 @@ describe('Owners of links', () => {
         expect((await (await fixture.newOwner()).submit(await fixture.ticketOf(made))).status).toBe(303)
         const { wallet, anonymous } = await fixture.linkRow(made)
         const again = await sendForm(testApi, { wallet: String(wallet) })
-        expect([anonymous, again.status, again.html.includes('We stopped a link to this wallet')]).toEqual([
+        expect([anonymous, again.status, again.html.includes('We take no payments to this wallet')]).toEqual([
           false,
           400,
           true,
         ])
+      })
+
+      test('a suspension closes the ways around it: its link cannot be brought in, and its wallet gets no new link', async () => {
+        const made = await fixture.make()
+        const { merchant_id: maker, wallet } = await fixture.linkRow(made)
+        const ticket = await fixture.ticketOf(made)
+        await fixture.rows("update agreement set status = 'suspended' where merchant_id = $1", [maker])
+        expect((await (await fixture.newOwner()).submit(ticket)).status).toBe(404)
+        expect(await fixture.linkRow(made)).toMatchObject({ anonymous: true })
+        expect((await sendForm(testApi, { wallet: String(wallet) })).status).toBe(400)
+        const { tenant } = await testApi.addMerchant()
+        await setWallet(testApi.db, tenant, OWN_WALLET)
+        await fixture.rows("update agreement set status = 'suspended' where merchant_id = $1", [tenant.merchantId])
+        expect((await sendForm(testApi, { wallet: OWN_WALLET.toLowerCase() })).status).toBe(400)
+        await fixture.rows("update agreement set status = 'approved'")
       })
 
       test('bringing in a link requires an owner with a fresh confirmation, and continues after signing in', async () => {
