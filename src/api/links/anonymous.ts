@@ -52,9 +52,9 @@ export async function makeAnonymousLink(deps: AnonymousDeps, { draft, once, ip }
   if (before !== null) return { owned: before, token }
   deps.limits.countForm(ip)
   const { livemode } = deps.db
-  const { paymentMicro } = deps.agreement.limits
+  const { limits } = deps.agreement
   const link = await orErrors(draft, () =>
-    makeLink(deps, body, { livemode, wallet: check.address, createdVia: 'form', paymentMicro }),
+    makeLink(deps, body, { livemode, wallet: check.address, createdVia: 'form', limits }),
   )
   if ('errors' in link) return link
   const merchantId = deps.newMerchantId()

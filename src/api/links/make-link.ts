@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { NewLink } from '../../db/links/links.ts'
-import type { StandardAgreement } from '../../domain/account/agreement.ts'
+import { getLinkLimit, type MerchantLimits, type StandardAgreement } from '../../domain/account/agreement.ts'
 import type { CreatedVia, LinkPrice } from '../../domain/link/link.ts'
 import { compareAt, type MicroUsdc, type Money } from '../../domain/money.ts'
 import type { Platform } from '../../domain/platform.ts'
@@ -21,19 +21,18 @@ type Making = {
   readonly livemode: boolean
   readonly wallet: string | null
   readonly createdVia: CreatedVia
-  /** What one payment of the merchant can be worth; null: no limit. */
-  readonly paymentMicro: MicroUsdc | null
+  readonly limits: MerchantLimits
 }
 
 /** Throws a Problem for an invalid price, expiry or return URL, and for a price that no buyer could pay. */
 export async function makeLink(deps: LinkMakerDeps, body: CreateLinkBody, making: Making): Promise<NewLink> {
-  const { livemode, wallet, createdVia, paymentMicro } = making
+  const { livemode, wallet, createdVia, limits } = making
   if (livemode) refuseLocalUrl('success_url', body.success_url)
   requireFuture(body.expires_at, deps.clock())
   return {
     id: deps.newLinkId(),
     code: newLinkCode(),
-    price: await readLinkPrice(deps, body, paymentMicro),
+    price: await readLinkPrice(deps, body, getLinkLimit(limits)),
     provider: body.provider ?? null,
     title: body.title,
     description: body.description ?? null,
@@ -57,11 +56,7 @@ export function requireFuture(time: string | null | undefined, now: number): voi
 }
 
 /** The amount that a buyer enters is checked again. */
-async function readLinkPrice(
-  deps: LinkMakerDeps,
-  body: CreateLinkBody,
-  most: MicroUsdc | null,
-): Promise<LinkPrice> {
+async function readLinkPrice(deps: LinkMakerDeps, body: CreateLinkBody, most: MicroUsdc | null): Promise<LinkPrice> {
   const { currency, provider = null } = body
   requireCurrency({ currency, provider, offering: deps.offering })
   const read = async (field: 'amount' | 'min_amount' | 'max_amount'): Promise<Money | null> => {

@@ -59,6 +59,13 @@ export type MerchantLimits = {
   readonly openPayments: number
 }
 
+/** Links leave half of a day to the merchant's own server. Null: no limit. */
+export function getLinkLimit({ paymentMicro, dayMicro }: MerchantLimits): MicroUsdc | null {
+  const half = dayMicro === null ? null : BigInt(dayMicro) / 2n
+  if (half === null || paymentMicro === null) return paymentMicro ?? half?.toString() ?? null
+  return half < BigInt(paymentMicro) ? half.toString() : paymentMicro
+}
+
 /** How much of the limits is used now. */
 export type UsedLimits = { readonly dayMicro: MicroUsdc; readonly openPayments: number }
 

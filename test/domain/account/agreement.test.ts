@@ -3,10 +3,21 @@ import {
   canApply,
   decideStatus,
   firstStatus,
+  getLinkLimit,
   isWaiting,
   MERCHANT_STATUSES,
   type OperatorAct,
 } from '../../../src/domain/account/agreement.ts'
+
+test.each([
+  [null, null, null],
+  ['500', null, '500'],
+  [null, '500', '250'],
+  ['500', '600', '300'],
+  ['500', '5000', '500'],
+])('with %j for a payment and %j for a day, a payment by a link can be worth %j', (paymentMicro, dayMicro, most) => {
+  expect(getLinkLimit({ paymentMicro, dayMicro, openPayments: 2 })).toBe(most)
+})
 
 describe('The status of a merchant', () => {
   test.each<[OperatorAct, Record<string, string>]>([

@@ -32,7 +32,8 @@ export function renderAgreement(view: AgreementView): string {
       <>
         <PageHead title="Agreement" lead="What the operator has agreed with this account." />
         <StatusNote agreement={agreement} linked={false} />
-        {isWaiting(agreement.status) && mayApply && <Form view={view} />}
+        {isWaiting(agreement.status) &&
+          (mayApply ? <Form view={view} /> : <p class="hint">Only an owner of the account can apply.</p>)}
         <Card id="agreed" title="Agreed">
           <Facts>
             <Fact name="Status">

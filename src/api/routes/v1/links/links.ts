@@ -34,14 +34,20 @@ export const createPaymentLink = defineOperation({
   idempotency: 'itself',
   body: createLinkBody,
   answers: { 201: linkObject },
-  problems: ['amount_too_small', 'amount_too_large', 'currency_not_supported', 'wallet_not_configured', 'limit_reached'],
+  problems: [
+    'amount_too_small',
+    'amount_too_large',
+    'currency_not_supported',
+    'wallet_not_configured',
+    'limit_reached',
+  ],
   example: { body: { title: 'October tasting box', amount: 64, currency: 'EUR', max_payments: 50 } },
   handle: ({ caller, db, body, claim }, deps: LinkOperationDeps) =>
     answerOnce(db, { tenant: caller, claim }, async (tx) => {
       const { livemode, keyId } = caller
       const createdVia = keyId === null ? 'dashboard' : 'api'
-      const { paymentMicro } = (await readAgreement(tx, caller.merchantId, deps.agreement)).limits
-      const made = await makeLink(deps, body, { livemode, wallet: null, createdVia, paymentMicro })
+      const { limits } = await readAgreement(tx, caller.merchantId, deps.agreement)
+      const made = await makeLink(deps, body, { livemode, wallet: null, createdVia, limits })
       if ((await readWallet(tx, caller)) === null)
         throw new Problem('wallet_not_configured', 'Set the wallet that the USDC goes to, then create links.')
       const link = await insertLink(tx, caller, made)
