@@ -142,7 +142,7 @@ export const MOMENTS = {
     page: 'closed',
     status: ['canceled'],
     title: 'Canceled: €49.99',
-    heading: 'The shop canceled this payment',
+    heading: 'This payment was canceled',
     filled: BACK,
   },
   'expired, and the money is held': {

@@ -90,7 +90,7 @@ describe('The page of each state', () => {
     succeeded: { says: 'Paid. Thank you.', title: 'Paid: €49.99', pin: /class="view success"/ },
     failed: { says: 'This payment did not go through', title: 'Did not go through: ', pin: /class="view problem"/ },
     expired: { says: 'This payment has expired', title: 'Expired: €49.99', pin: /class="view quiet"/ },
-    canceled: { says: 'The shop canceled this payment', title: 'Canceled: €49.99', pin: /class="view quiet"/ },
+    canceled: { says: 'This payment was canceled', title: 'Canceled: €49.99', pin: /class="view quiet"/ },
     refunded: { says: 'Your money was returned', title: 'Returned: €49.99', pin: /class="view quiet"/ },
   }
 

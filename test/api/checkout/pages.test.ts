@@ -660,7 +660,7 @@ describe('Continue', () => {
     await movePayment(fixture, id, ['canceled'])
     expect((await post(`${path}/continue`, APP).expect(303)).headers['location']).toBe(path)
     expect(fixture.asked).toEqual([])
-    expect((await get(path)).text).toContain('The shop canceled this payment')
+    expect((await get(path)).text).toContain('This payment was canceled')
   })
 
   test.each([
