@@ -80,7 +80,7 @@ function readPrefill({ kind, prefill_amount: amount, prefill_reference: referenc
   return [...(kind === 'open' && amount !== '' ? ['amount'] : []), ...(reference === '' ? [] : ['reference'])]
 }
 
-const oneLine = (written: string): string => written.replace(/\s*\r?\n\s*/g, ' ').trim()
+export const oneLine = (written: string): string => written.replace(/\s*\r?\n\s*/g, ' ').trim()
 
 export function explainToForm(problem: Problem, draft: LinkDraft): Record<string, string> {
   const { limit, param: field = 'title' } = problem.extras

@@ -1,6 +1,6 @@
 /** The message of a page after a form was saved, by a name that a cookie can carry. */
 export const DONE = {
-  account_made: 'Your account is ready. The steps below take you to your first payment.',
+  account_made: 'Your account is created. The steps below take you to your first payment.',
   account_joined: 'You are now a member of this account.',
   application_sent: 'Sent. You receive an e-mail when the operator has decided.',
   brand_saved: 'Saved. Buyers see it from now on.',

@@ -31,7 +31,7 @@ export function linkProblemHandler(deps: ProblemDeps): ErrorRequestHandler {
     const locale = buyerLocale(request)
     response.status(STATUS[problem]).set('content-language', locale).type('html')
     const code = /^\/([0-9A-Za-z]{10})(?:\/|$)/.exec(request.path)?.[1]
-    const back = code === undefined || problem === 'missing' ? null : `/l/${code}`
+    const back = code === undefined || problem !== 'too_many' ? null : `/l/${code}`
     response.send(renderLinkProblem({ platform: deps.platform, problem, back }, wordsIn(locale)))
   })
 }

@@ -79,7 +79,8 @@ function Limits({
       </Facts>
       <p class="hint">
         Payments count at the rate of their creation, before the fee. Those that end unpaid do not count. Payment links
-        leave half of a day, and of the open payments, to your server. For other limits, ask the operator{frame.platform.support === null ? '' : `: ${frame.platform.support}`}.
+        leave half of a day, and of the open payments, to your server. For other limits, ask the operator
+        {frame.platform.support === null ? '' : `: ${frame.platform.support}`}.
       </p>
     </Card>
   )
@@ -115,7 +116,7 @@ function Form({ view: { frame, draft, errors } }: { view: AgreementView }) {
         )}
       </Field>
       <Field name="sells" label="What you sell" hint="And to whom, in one or two sentences." errors={errors}>
-        {(attributes) => <input {...attributes} required maxLength={500} value={draft.sells} />}
+        {(attributes) => <textarea {...attributes} rows={3} required maxLength={500} value={draft.sells} />}
       </Field>
       <div class="row">
         <button type="submit" class="button fill big">

@@ -144,7 +144,10 @@ describe('The approval of a live account', () => {
     const refused = await owner.submit('/dashboard/agreement', { web_address: 'my shop', sells: 'Candles' })
     expect(refused.status).toBe(400)
     expect(refused.html).toContain('such as https://shop.example')
-    expect(refused.html).toContain('value="Candles"')
+    expect(refused.html).toContain('>Candles</textarea>')
+    const lines = { web_address: 'https://shop.example', sells: 'Candles,\r\nto people in Norway' }
+    await owner.submit('/dashboard/agreement', lines)
+    expect((await owner.get('/dashboard/agreement')).html).toContain('Candles, to people in Norway')
   })
 
   test('a merchant that the operator has created takes payments at once', async () => {

@@ -5,6 +5,7 @@ import { type ApplicationDraft, renderAgreement } from '../../../../web/dashboar
 import { catchRefusal, Problem } from '../../../http/problems.ts'
 import { toFieldErrors } from '../../../http/validation.ts'
 import { AGREEMENT_PATH } from '../../../limits/agreement.ts'
+import { oneLine } from '../../../links/link-form.ts'
 import { type AccountDeps, applyForAccount } from '../../v1/account/account.ts'
 import { runOperation } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
@@ -28,7 +29,7 @@ export function agreementPages(deps: AgreementPageDeps): Page[] {
       needs: 'own',
       form,
       handle: async (call) => {
-        const draft = { web_address: call.form.web_address.trim(), sells: call.form.sells.trim() }
+        const draft = { web_address: call.form.web_address.trim(), sells: oneLine(call.form.sells) }
         const sent = await catchRefusal(runOperation(deps, call, { operation: applyForAccount, body: draft }))
         if (!(sent instanceof Problem)) return { to: AGREEMENT_PATH, done: 'application_sent' }
         return { status: 400, html: await show(deps, call, { draft, errors: toFieldErrors(sent, 'web_address') }) }
