@@ -38,7 +38,7 @@ async function fuzz(seed: number, requests: number) {
   const testApi = await openTestApi({
     deps: ({ workflows }) => ({
       workflows: { ...workflows, start: async () => true },
-      deliveries: { deliverNow: async () => true },
+      deliveries: { deliverNow: async () => true, diagnose: async () => null },
     }),
   })
   try {

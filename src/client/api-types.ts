@@ -26,6 +26,8 @@ export type Delivery = { object: "delivery"; event: string; endpoint: string; ty
 
 export type TestEvent = { object: "test_event"; event: string; endpoint: string }
 
+export type DeliveryDiagnosis = { object: "delivery_diagnosis"; event: string; endpoint: string; cause: "none" | "response" | "unknown" | "clock" | "previous_secret" | "other_endpoint" | "undecoded_secret" | "parsed_body" | "signed_content" | "signature_format" | "other_headers"; message: string; requests: number }
+
 export type Redelivery = { object: "redelivery"; endpoint: string; deliveries: number }
 
 export type ApiKeyWithSecret = { id: string; object: "api_key"; livemode: boolean; name: string; last4: string; scopes: (string)[]; allowed_ips: ((string)[] | null); created_at: string; last_used_at: (string | null); expires_at: (string | null); revoked_at: (string | null); key: string }
@@ -86,6 +88,7 @@ export type Operations = {
   listDeliveries: { query: { limit?: number | undefined; starting_after?: string | undefined; ending_before?: string | undefined; status?: "pending" | "delivered" | "exhausted" | "disabled" | undefined; event?: string | undefined }; body: undefined; answer: { object: "list"; data: (Delivery)[]; has_more: boolean } }
   testWebhookEndpoint: { query: undefined; body: undefined; answer: TestEvent }
   redeliverEvent: { query: undefined; body: undefined; answer: Delivery }
+  diagnoseDelivery: { query: undefined; body: undefined; answer: DeliveryDiagnosis }
   redeliverFailed: { query: undefined; body: { since: string }; answer: Redelivery }
   createApiKey: { query: undefined; body: { name: string; scopes?: ("payments:read" | "payments:write" | "webhooks:read" | "webhooks:write" | "events:read" | "settings:read" | "settings:write" | "notifications:read" | "notifications:write" | "members:read" | "members:write" | "audit:read" | "keys:read" | "keys:write")[] | undefined; allowed_ips?: ((string))[] | undefined; expires_in?: number | undefined }; answer: ApiKeyWithSecret }
   listApiKeys: { query: { limit?: number | undefined; starting_after?: string | undefined; ending_before?: string | undefined }; body: undefined; answer: { object: "list"; data: (ApiKey)[]; has_more: boolean } }
@@ -148,6 +151,7 @@ export const OPERATIONS = {
   listDeliveries: ['GET', '/v1/webhook_endpoints/{id}/deliveries'],
   testWebhookEndpoint: ['POST', '/v1/webhook_endpoints/{id}/test'],
   redeliverEvent: ['POST', '/v1/webhook_endpoints/{id}/deliveries/{event}/redeliver'],
+  diagnoseDelivery: ['POST', '/v1/webhook_endpoints/{id}/deliveries/{event}/diagnose'],
   redeliverFailed: ['POST', '/v1/webhook_endpoints/{id}/redeliver_failed'],
   createApiKey: ['POST', '/v1/api_keys'],
   listApiKeys: ['GET', '/v1/api_keys'],

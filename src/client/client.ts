@@ -102,6 +102,7 @@ function createWebhookEndpoints(call: Transport) {
     test: (id: string) => call('testWebhookEndpoint', { path: { id } }),
     deliveries,
     redeliver: (id: string, event: string) => call('redeliverEvent', { path: { id, event } }),
+    diagnose: (id: string, event: string) => call('diagnoseDelivery', { path: { id, event } }),
     redeliverFailed: (id: string, body: Body<'redeliverFailed'>) => call('redeliverFailed', { path: { id }, body }),
   }
 }

@@ -4,6 +4,7 @@ import { createPaymentActivities } from '../activities/payment/payment.ts'
 import type { PaymentDeps } from '../activities/payment/payment-deps.ts'
 import { createAnnounceActivities } from '../activities/webhooks/announce.ts'
 import { createWebhookDeliveryActivities } from '../activities/webhooks/webhook-delivery.ts'
+import { createWebhookDiagnosisActivities } from '../activities/webhooks/webhook-diagnosis.ts'
 import type { DepositDeps } from '../chain/context.ts'
 import type { WorkerConfig } from '../config/config.ts'
 import { splitSecrets } from '../config/secret.ts'
@@ -243,6 +244,7 @@ function composeActivities(
       decide: (asked: Parameters<typeof payment.decide>[0]) => payment.decide(asked).finally(() => shared.changed()),
       ...createAnnounceActivities(delivery),
       ...createWebhookDeliveryActivities(delivery),
+      ...createWebhookDiagnosisActivities(delivery),
     },
     rates,
     close: () => {

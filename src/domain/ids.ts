@@ -63,6 +63,9 @@ export const paymentWorkflowId = (paymentId: string): string => paymentId
 
 export const deliveryWorkflowId = (eventId: string, endpointId: string): string => `whd_${eventId}_${endpointId}`
 
+/** One at a time for each endpoint. */
+export const diagnosisWorkflowId = (endpointId: string): string => `diagnosis_${endpointId}`
+
 export const notificationWorkflowId = (channelId: string): string => `ntf_${channelId}`
 
 /** The suffix of a counted key; the first of its kind has none. */

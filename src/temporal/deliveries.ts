@@ -4,10 +4,12 @@ import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
 } from '@temporalio/client'
-import { deliveryWorkflowId } from '../domain/ids.ts'
+import { deliveryWorkflowId, diagnosisWorkflowId } from '../domain/ids.ts'
 import { deliverySummary } from '../domain/webhook.ts'
+import type { Diagnosis, DiagnosisTarget } from '../domain/webhook-diagnosis.ts'
 import { deliveryPriority } from '../workflows/priority.ts'
 import { redeliverNow, skipTime, type webhookDelivery } from '../workflows/webhook-delivery.ts'
+import type { webhookDiagnosis } from '../workflows/webhook-diagnosis.ts'
 
 export type DeliveryWorkflows = {
   /** False if Temporal does not answer in time; the worker's sweep finds the delivery later. */
@@ -17,10 +19,14 @@ export type DeliveryWorkflows = {
     merchantId: string
     attemptsDone: number
   }): Promise<boolean>
+  /** Waits for the result. Null: one is running for this endpoint, or Temporal or the worker does not answer in time. */
+  diagnose(target: DiagnosisTarget & { readonly merchantId: string }): Promise<Diagnosis | null>
 }
 
 /** The try is made in the background; the call waits only until Temporal has accepted it. */
 const DEADLINE_MS = 3000
+/** A diagnosis ends within 20 s of requests. */
+const DIAGNOSIS_DEADLINE_MS = 35_000
 
 export function createDeliveryWorkflows({
   client,
@@ -30,6 +36,18 @@ export function createDeliveryWorkflows({
   taskQueue: string
 }): DeliveryWorkflows {
   return {
+    diagnose: ({ merchantId, ...target }) =>
+      client.connection
+        .withDeadline(Date.now() + DIAGNOSIS_DEADLINE_MS, () =>
+          client.workflow.execute<typeof webhookDiagnosis>('webhookDiagnosis', {
+            workflowId: diagnosisWorkflowId(target.endpointId),
+            taskQueue,
+            args: [target],
+            staticSummary: `Why ${target.endpointId} refuses ${target.eventId}`,
+            priority: deliveryPriority(merchantId),
+          }),
+        )
+        .catch(() => null),
     async deliverNow({ eventId, endpointId, merchantId, attemptsDone }) {
       const workflowId = deliveryWorkflowId(eventId, endpointId)
       const options = {

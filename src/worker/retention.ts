@@ -15,6 +15,9 @@ export type RetentionDeps = {
   readonly bytesDays: number
 }
 
+/** Milliseconds in which a diagnosis can say that a receiver still uses an expired secret. */
+const EXPIRED_SECRET_MS = 30 * 86_400_000
+
 /** Returned while there is more: the loop continues at once, so that deleting keeps up with whatever was written. */
 export const MORE = 1
 
@@ -27,7 +30,7 @@ export function createRetention({ db, now, scope, bytesDays }: RetentionDeps): (
     const at = new Date(now()).toISOString()
     const batches = [
       async () => {
-        await purgeExpiredSecrets(db, at)
+        await purgeExpiredSecrets(db, new Date(now() - EXPIRED_SECRET_MS).toISOString())
         return false
       },
       async () => Object.values(await pruneOld(db, at)).some((count) => count >= PRUNED_AT_ONCE),

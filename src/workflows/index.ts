@@ -2,3 +2,4 @@
 export { notification } from './notifications/notification.ts'
 export { payment } from './payment.ts'
 export { webhookDelivery } from './webhook-delivery.ts'
+export { webhookDiagnosis } from './webhook-diagnosis.ts'

@@ -3,6 +3,7 @@ import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow'
 import type { PaymentActivities } from '../activities/payment/payment.ts'
 import type { AnnounceActivities } from '../activities/webhooks/announce.ts'
 import type { WebhookDeliveryActivities } from '../activities/webhooks/webhook-delivery.ts'
+import type { WebhookDiagnosisActivities } from '../activities/webhooks/webhook-diagnosis.ts'
 import { SETTLE_ACTIVITY_ID } from '../domain/ids.ts'
 import { RETRY_PRIORITY } from './priority.ts'
 
@@ -99,3 +100,10 @@ export const delivering = proxyActivities<WebhookDeliveryActivities>(oneTry)
 
 /** A later try: tries for which a caller waits have priority. */
 export const retrying = proxyActivities<WebhookDeliveryActivities>({ ...oneTry, priority: RETRY_PRIORITY })
+
+/** At most 20 s of requests. Nobody waits for a second try. */
+export const diagnosing = proxyActivities<WebhookDiagnosisActivities>({
+  summary: 'Find out why the endpoint refuses the event',
+  startToCloseTimeout: '30 s',
+  retry: { maximumAttempts: 1 },
+})

@@ -40,7 +40,10 @@ describe('Requests that count once', () => {
             url: 'https://p.example',
           }),
         },
-        deliveries: { deliverNow: async ({ eventId }) => effects.push(`deliver ${eventId}`) > 0 },
+        deliveries: {
+          deliverNow: async ({ eventId }) => effects.push(`deliver ${eventId}`) > 0,
+          diagnose: async () => null,
+        },
         simulate: async () => {
           effects.push('simulate')
           return { done: true }

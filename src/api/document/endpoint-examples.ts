@@ -1,4 +1,5 @@
-import { CREATED, ENDPOINT_ID, FINAL } from './examples.ts'
+import { MISTAKES } from '../../domain/webhook-diagnosis.ts'
+import { CREATED, ENDPOINT_ID, EVENT_ID, FINAL } from './examples.ts'
 
 export const ENDPOINT = {
   id: ENDPOINT_ID,
@@ -28,3 +29,12 @@ export const SWITCHED_OFF = {
 export const ENDPOINT_WITH_SECRET = { ...ENDPOINT, secret: 'whsec_ZGV2ZWxvcG1lbnQtb25seS13ZWJob29rLXNlY3JldHM=' }
 
 export const DELETED_ENDPOINT = { id: ENDPOINT_ID, object: 'webhook_endpoint', deleted: true }
+
+export const DIAGNOSIS = {
+  object: 'delivery_diagnosis',
+  event: EVENT_ID,
+  endpoint: ENDPOINT_ID,
+  cause: 'parsed_body',
+  message: `${MISTAKES.parsed_body} (as PHP writes it)`,
+  requests: 5,
+}

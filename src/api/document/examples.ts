@@ -5,7 +5,7 @@ import { PAYMENT_LINK } from './link-example.ts'
 
 const PAYMENT_ID = 'pay_01m7z134d8fetv1hwd26y1yksm'
 const ATTEMPT_ID = 'att_01m7z13a6ffzrbpe1zsf4n0v2c'
-const EVENT_ID = 'evt_01m7z13c0xfzrbpdsf7qk0w6ta'
+export const EVENT_ID = 'evt_01m7z13c0xfzrbpdsf7qk0w6ta'
 export const ENDPOINT_ID = 'we_01m7z0zqy3fzrbpe3gambgs8r8'
 export const CREATED = '2026-11-22T10:00:00.000Z'
 const PAID = '2026-11-22T10:02:11.000Z'

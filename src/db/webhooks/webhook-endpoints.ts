@@ -44,6 +44,21 @@ export function findEndpoint(db: Queryable, tenant: Tenant, id: string): Promise
   return maybeOne(db, endpointRow, sql`select * from webhook_endpoint where id = ${id} and ${ownedBy(tenant)}`)
 }
 
+const otherSecretRow = z.object({ id: z.string(), url: z.string(), sealed: z.string() })
+
+/** Reads the present secret of each other endpoint of the merchant. */
+export function readOtherSecrets(
+  db: Queryable,
+  { endpointId, merchantId }: { readonly endpointId: string; readonly merchantId: string },
+): Promise<z.output<typeof otherSecretRow>[]> {
+  return many(
+    db,
+    otherSecretRow,
+    sql`select id, url, secrets -> 0 ->> 'sealed' as sealed from webhook_endpoint
+      where merchant_id = ${merchantId} and livemode = ${db.livemode} and id <> ${endpointId} order by id`,
+  )
+}
+
 /** For any merchant, as the owner of the tables. */
 export function readEndpoints(db: Queryable, ids: readonly string[]): Promise<WebhookEndpoint[]> {
   return many(db, endpointRow, sql`select * from webhook_endpoint where id = any(${ids}::text[]) order by id`)
@@ -138,12 +153,12 @@ async function deleteDeliveries(
   return gone < DELIVERIES_AT_ONCE ? null : last
 }
 
-/** Returns the number of removed secrets. `now` is ISO 8601 UTC. */
-export function purgeExpiredSecrets(db: Queryable, now: string): Promise<number> {
+/** Deletes secrets that expired before this time (ISO 8601 UTC). Returns their number. */
+export function purgeExpiredSecrets(db: Queryable, before: string): Promise<number> {
   return execute(
     db,
     sql`update webhook_endpoint set secrets = jsonb_build_array(secrets -> 0)
-      where jsonb_array_length(secrets) > 1 and (secrets -> 1 ->> 'expires_at')::timestamptz <= ${now}::timestamptz`,
+      where jsonb_array_length(secrets) > 1 and (secrets -> 1 ->> 'expires_at')::timestamptz <= ${before}::timestamptz`,
   )
 }
 

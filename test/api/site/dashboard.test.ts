@@ -711,6 +711,7 @@ describe('Mounting the pages', () => {
       'post /dashboard/wallet/stop: look',
       'post /dashboard/wallet: own, confirmed',
       'post /dashboard/webhooks/:id/delete: develop, confirmed',
+      'post /dashboard/webhooks/:id/deliveries/:event/diagnose: develop',
       'post /dashboard/webhooks/:id/deliveries/:event/redeliver: develop',
       'post /dashboard/webhooks/:id/disable: develop',
       'post /dashboard/webhooks/:id/edit: develop, confirmed',

@@ -103,6 +103,7 @@ export function rowsFor(seeded: SeededApi): Readonly<Record<string, Row>> {
     listDeliveries: { path: `/v1/webhook_endpoints/${endpoint}/deliveries` },
     testWebhookEndpoint: { path: `/v1/webhook_endpoints/${endpoint}/test` },
     redeliverEvent: { path: `/v1/webhook_endpoints/${endpoint}/deliveries/${event}/redeliver` },
+    diagnoseDelivery: { path: `/v1/webhook_endpoints/${endpoint}/deliveries/${event}/diagnose` },
     redeliverFailed: {
       path: `/v1/webhook_endpoints/${endpoint}/redeliver_failed`,
       body: { since: '2026-01-01T00:00:00Z' },

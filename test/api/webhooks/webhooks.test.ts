@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { until } from '../../../scripts/test/until.ts'
+import type { ApiDeps } from '../../../src/api/app.ts'
 import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
 import { insertMembership } from '../../../src/db/accounts/people.ts'
 import { recordEvent } from '../../../src/db/webhooks/events.ts'
@@ -17,6 +18,7 @@ import { type Answer, expectProblem, openTestApi, type TestApi } from '../suppor
 let now: number | null = null
 /** Temporal's reaction to a delivery that is started; each group of tests sets it. */
 let deliverNow: (of: { eventId: string; endpointId: string }) => Promise<boolean> = async () => true
+let diagnose: ApiDeps['deliveries']['diagnose'] = async () => null
 const limited = (sendsPerHour: number) =>
   createRequestLimits({ ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 1e6 }, sendsPerHour })
 let limits = limited(1e6)
@@ -25,7 +27,7 @@ beforeAll(async () => {
   testApi = await openTestApi({
     deps: ({ limits: usual }) => ({
       clock: () => now ?? Date.now(),
-      deliveries: { deliverNow: (of) => deliverNow(of) },
+      deliveries: { deliverNow: (of) => deliverNow(of), diagnose: (of) => diagnose(of) },
       limits: { ...usual, countSend: (account) => limits.countSend(account) },
     }),
   })
@@ -432,6 +434,22 @@ describe('The pages of events', () => {
     expect((await viewer.submit(again)).status).toBe(403)
   })
 
+  test('the page of a failed delivery finds the mistake with one press', async () => {
+    const { owner, endpoint, events } = await openWithEvents('mistake@shop.example')
+    const path = `/dashboard/webhooks/${endpoint}/deliveries`
+    const attempt =
+      'insert into delivery_attempt (event_id, endpoint_id, number, at, duration_ms) values ($1, $2, 1, now(), 9)'
+    for (const event of events) await testApi.db.query(attempt, [event, endpoint])
+    expect((await owner.get(`${path}/${events[0]}`)).html).not.toContain('Find the mistake')
+    expect((await owner.get(`${path}/${events[2]}`)).html).toContain('Find the mistake')
+    diagnose = async () => ({ cause: 'parsed_body', detail: 'as PHP writes it', requests: 5 })
+    const found = await owner.submit(`${path}/${events[2]}/diagnose`)
+    expect([found.status, stripTags(found.html)]).toEqual([200, expect.stringContaining('as PHP writes it')])
+    diagnose = async () => null
+    const busy = await owner.submit(`${path}/${events[2]}/diagnose`)
+    expect([busy.status, stripTags(busy.html)]).toEqual([409, expect.stringContaining('Try again')])
+  })
+
   test('another account finds nothing of the event', async () => {
     const { events, payment } = await openWithEvents('mine@shop.example')
     const other = await openAccount(testApi, 'stranger@shop.example')
@@ -702,6 +720,26 @@ describe('Endpoints', () => {
       await arrived(id)
       await testApi.ask('DELETE', `${PATH}/${id}`)
     })
+
+    test('a diagnosis says why an endpoint refuses an event', async () => {
+      const id = await register()
+      const event = await record()
+      const diagnose = async () =>
+        (await testApi.ask('POST', `${PATH}/${id}/deliveries/${event}/diagnose`)).body as Fields
+      status = 401
+      const refused = await diagnose()
+      expect(refused).toMatchObject({ object: 'delivery_diagnosis', event, endpoint: id, cause: 'unknown' })
+      expect(refused['requests']).toBe(receiver.received.length)
+      expect(receiver.received.filter(({ genuine }) => genuine)).toHaveLength(2)
+      status = 404
+      expect(await diagnose()).toMatchObject({ cause: 'response', requests: 1 })
+      status = 204
+      expect(await diagnose()).toMatchObject({ cause: 'none', requests: 1 })
+      expect((await testApi.ask('POST', `${PATH}/${id}/deliveries/evt_1/diagnose`)).status).toBe(404)
+      await testApi.ask('PATCH', `${PATH}/${id}`, { body: { enabled: false } })
+      expect((await testApi.ask('POST', `${PATH}/${id}/deliveries/${event}/diagnose`)).status).toBe(409)
+      await testApi.ask('DELETE', `${PATH}/${id}`)
+    })
   })
 })
 
@@ -718,6 +756,7 @@ describe('The event of a payment that is created', () => {
         ...withoutLimits(db),
         deliveries: {
           deliverNow: async ({ eventId, endpointId }) => sent.push(`${eventId} ${endpointId}`) > 0,
+          diagnose: async () => null,
         },
       }),
     })

@@ -46,6 +46,7 @@ import { previewRoutes, type QuoteDeps, readQuote } from './quotes.ts'
 import { readWallet, type SettingsOperationDeps, setWallet, stopWalletChange } from './settings.ts'
 import {
   type DeliveryOperationDeps,
+  diagnoseDelivery,
   listDeliveries,
   redeliverEvent,
   redeliverFailed,
@@ -102,6 +103,7 @@ export const OPERATIONS: readonly Operation<OperationDeps>[] = [
   listDeliveries,
   testWebhookEndpoint,
   redeliverEvent,
+  diagnoseDelivery,
   redeliverFailed,
   createApiKey,
   listApiKeys,

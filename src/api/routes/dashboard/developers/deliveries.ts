@@ -8,7 +8,7 @@ import { OWN_HEADERS } from '../../../../webhooks/send.ts'
 import { signedHeaders } from '../../../../webhooks/sign.ts'
 import { catchRefusal, Problem } from '../../../http/problems.ts'
 import { SiteProblem } from '../../site-problem.ts'
-import { redeliverEvent } from '../../v1/webhooks/deliveries.ts'
+import { diagnoseDelivery, redeliverEvent } from '../../v1/webhooks/deliveries.ts'
 import { findOwnEndpoint } from '../../v1/webhooks/endpoints.ts'
 import { runOperation } from '../operations.ts'
 import { definePage, type Page, type PageCall } from '../page.ts'
@@ -22,7 +22,7 @@ export function deliveryPages(deps: WebhookPageDeps): Page[] {
       method: 'get',
       path: PATH,
       needs: 'look',
-      handle: async (call) => ({ html: await show(deps, call, null) }),
+      handle: async (call) => ({ html: await show(deps, call) }),
     }),
     definePage({
       method: 'post',
@@ -32,8 +32,20 @@ export function deliveryPages(deps: WebhookPageDeps): Page[] {
         const { endpoint, delivery } = await find(call)
         const params = { id: endpoint.id, event: delivery.event }
         const queued = await catchRefusal(runOperation(deps, call, { operation: redeliverEvent, params }))
-        if (queued instanceof Problem) return { status: 409, html: await show(deps, call, queued.message) }
+        if (queued instanceof Problem) return { status: 409, html: await show(deps, call, { problem: queued.message }) }
         return { to: `/dashboard/webhooks/${endpoint.id}/deliveries/${delivery.event}`, done: 'delivery_queued' }
+      },
+    }),
+    definePage({
+      method: 'post',
+      path: `${PATH}/diagnose`,
+      needs: 'develop',
+      handle: async (call) => {
+        const { endpoint, delivery } = await find(call)
+        const params = { id: endpoint.id, event: delivery.event }
+        const found = await catchRefusal(runOperation(deps, call, { operation: diagnoseDelivery, params }))
+        if (found instanceof Problem) return { status: 409, html: await show(deps, call, { problem: found.message }) }
+        return { html: await show(deps, call, { diagnosis: found.message }) }
       },
     }),
   ]
@@ -74,11 +86,25 @@ function sentHeaders(
   return { ...fixed, ...signed, ...(!isSame && { 'webhook-signature': null }) }
 }
 
-async function show(deps: WebhookPageDeps, call: PageCall, problem: string | null): Promise<string> {
+type Said = { readonly problem?: string; readonly diagnosis?: string }
+
+async function show(deps: WebhookPageDeps, call: PageCall, said: Said = {}): Promise<string> {
   const { publicUrl } = deps
   const { stored, endpoint, delivery, body } = await find(call)
   const chosen = delivery.log.find(({ number }) => String(number) === call.query['try']) ?? delivery.log.at(-1) ?? null
   const mayChange = hasAbility(call.role, 'develop')
   const sent = sentHeaders(deps, { id: delivery.event, body, tried: chosen, endpoint: stored })
-  return renderDelivery({ frame: call.frame, endpoint, delivery, body, sent, chosen, mayChange, problem, publicUrl })
+  const { problem = null, diagnosis = null } = said
+  return renderDelivery({
+    frame: call.frame,
+    endpoint,
+    delivery,
+    body,
+    sent,
+    chosen,
+    mayChange,
+    problem,
+    diagnosis,
+    publicUrl,
+  })
 }

@@ -8,6 +8,7 @@ import {
 } from '../../../../db/webhooks/event-log.ts'
 import type { WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.ts'
 import { isId } from '../../../../domain/ids.ts'
+import { explainDiagnosis } from '../../../../domain/webhook-diagnosis.ts'
 import type { DeliveryWorkflows } from '../../../../temporal/deliveries.ts'
 import { answerOnce } from '../../../http/idempotency.ts'
 import { Problem } from '../../../http/problems.ts'
@@ -15,7 +16,7 @@ import type { RequestLimits } from '../../../limits/request-limits.ts'
 import { defineOperation, NOTHING, WHOLE } from '../../../operation.ts'
 import { idPath } from '../fields.ts'
 import { cursorSchema, listAnswer, listSchema, noCursor, pageQuery, readPage, since } from '../lists.ts'
-import { deliveryObject, redeliveryObject, testEventObject } from './endpoint-schemas.ts'
+import { deliveryObject, diagnosisObject, redeliveryObject, testEventObject } from './endpoint-schemas.ts'
 import { findOwnEndpoint } from './endpoints.ts'
 
 export type DeliveryOperationDeps = {
@@ -112,6 +113,47 @@ export const redeliverEvent = defineOperation({
     const delivery = found?.rows[0]
     if (delivery === undefined) throw new Problem('resource_missing', 'There is no such delivery.')
     return { status: 202, body: renderDelivery(delivery) }
+  },
+})
+
+export const diagnoseDelivery = defineOperation({
+  name: 'diagnoseDelivery',
+  method: 'post',
+  path: '/v1/webhook_endpoints/{id}/deliveries/{event}/diagnose',
+  audited: NOTHING,
+  reachesOut: true,
+  tag: 'Webhooks',
+  summary: 'Find out why an endpoint refuses an event',
+  description:
+    'Sends the event with the right signature, and if the endpoint refuses it, with up to 30 signatures that an endpoint with a usual mistake accepts. `cause` names the mistake. It takes at most 20 seconds, and your endpoint might process the event.',
+  scope: 'webhooks:write',
+  params: z.object({ id: z.string(), event: z.string() }),
+  answers: { 200: diagnosisObject },
+  problems: ['not_possible_now'],
+  handle: async ({ caller, db, params }, { deliveries, limits }: DeliveryOperationDeps) => {
+    const { id } = requireEnabled(await findOwnEndpoint(db, caller, params.id))
+    const page = { limit: 1, after: null, before: null }
+    const found = isId('event', params.event)
+      ? await listStoredDeliveries(db, caller, { endpointId: id, filters: { event: params.event }, page })
+      : null
+    if (found?.rows[0] === undefined) throw new Problem('resource_missing', 'There is no such delivery.')
+    limits.countSend(caller)
+    const diagnosis = await deliveries.diagnose({
+      eventId: params.event,
+      endpointId: id,
+      merchantId: caller.merchantId,
+    })
+    if (diagnosis === null)
+      throw new Problem(
+        'not_possible_now',
+        'The endpoint is being diagnosed already, or that took too long. Try again.',
+      )
+    const { cause, requests } = diagnosis
+    const message = explainDiagnosis(diagnosis)
+    return {
+      status: 200,
+      body: { object: 'delivery_diagnosis', event: params.event, endpoint: id, cause, message, requests } as const,
+    }
   },
 })
 

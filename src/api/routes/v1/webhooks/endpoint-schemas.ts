@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { TRIES_SHOWN } from '../../../../db/webhooks/event-log.ts'
 import { ALL_EVENT_TYPES, DEFAULT_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from '../../../../domain/webhook.ts'
-import { DELETED_ENDPOINT, ENDPOINT, ENDPOINT_WITH_SECRET } from '../../../document/endpoint-examples.ts'
+import { MISTAKES, type Mistake } from '../../../../domain/webhook-diagnosis.ts'
+import { DELETED_ENDPOINT, DIAGNOSIS, ENDPOINT, ENDPOINT_WITH_SECRET } from '../../../document/endpoint-examples.ts'
 import { DELIVERY, REDELIVERY, TEST_EVENT } from '../../../document/examples.ts'
 import { moment, safeText } from '../fields.ts'
 import { ENDPOINT_URL, extendJsonSchema } from '../patterns.ts'
@@ -104,6 +105,17 @@ export const redeliveryObject = z
     deliveries: z.int().meta({ description: 'How many are resent, in the background.' }),
   })
   .meta({ id: 'Redelivery', examples: [REDELIVERY] })
+
+export const diagnosisObject = z
+  .strictObject({
+    object: z.literal('delivery_diagnosis'),
+    event: z.string(),
+    endpoint: z.string(),
+    cause: z.enum(['none', 'response', 'unknown', ...(Object.keys(MISTAKES) as Mistake[])]),
+    message: z.string(),
+    requests: z.int().meta({ description: 'How many requests were sent to the endpoint.' }),
+  })
+  .meta({ id: 'DeliveryDiagnosis', examples: [DIAGNOSIS] })
 
 export const testEventObject = z
   .strictObject({ object: z.literal('test_event'), event: z.string(), endpoint: z.string() })

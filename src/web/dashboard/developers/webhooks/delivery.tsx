@@ -20,11 +20,13 @@ export type DeliveryPage = {
   readonly chosen: TryShown | null
   readonly mayChange: boolean
   readonly problem: string | null
+  /** Why the endpoint refuses the event, just found out; null: not asked. */
+  readonly diagnosis: string | null
   readonly publicUrl: string
 }
 
 export function renderDelivery(page: DeliveryPage): string {
-  const { frame, endpoint, delivery, chosen, mayChange, problem, publicUrl } = page
+  const { frame, endpoint, delivery, chosen, mayChange, problem, diagnosis, publicUrl } = page
   const at = `/dashboard/webhooks/${endpoint.id}`
   const again = `${publicUrl}/v1/webhook_endpoints/${endpoint.id}/deliveries/${delivery.event}/redeliver`
   return renderFramed({
@@ -56,15 +58,14 @@ export function renderDelivery(page: DeliveryPage): string {
               )}
             </>
           }
-          actions={
-            mayChange && endpoint.disabledAt === null ? (
-              <PostButton action={`${at}/deliveries/${delivery.event}/redeliver`} csrf={frame.csrf} look="button fill">
-                Send again now
-              </PostButton>
-            ) : undefined
-          }
+          actions={mayChange && endpoint.disabledAt === null ? <Actions page={page} /> : undefined}
         />
         {problem !== null && <p class="error">{problem}</p>}
+        {diagnosis !== null && (
+          <Card id="why" title="What we found">
+            <p>{diagnosis}</p>
+          </Card>
+        )}
         {delivery.log.length > 0 && (
           <nav class="seg" aria-label="Attempts">
             {delivery.log.map((one) => (
@@ -87,6 +88,22 @@ export function renderDelivery(page: DeliveryPage): string {
       </>
     ),
   })
+}
+
+function Actions({ page: { frame, endpoint, delivery, chosen } }: { page: DeliveryPage }) {
+  const at = `/dashboard/webhooks/${endpoint.id}/deliveries/${delivery.event}`
+  return (
+    <>
+      {chosen !== null && delivery.status !== 'delivered' && (
+        <PostButton action={`${at}/diagnose`} csrf={frame.csrf} look="button">
+          Find the mistake
+        </PostButton>
+      )}
+      <PostButton action={`${at}/redeliver`} csrf={frame.csrf} look="button fill">
+        Send again now
+      </PostButton>
+    </>
+  )
 }
 
 function Sent({ page: { endpoint, body, sent } }: { page: DeliveryPage }) {

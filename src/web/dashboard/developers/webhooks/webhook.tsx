@@ -248,7 +248,7 @@ function Answer({ of }: { of: DeliveryShown['log'][number] | undefined }) {
   return <code class={good ? '' : 'toned problem'}>{of.error ?? of.status}</code>
 }
 
-function Secret({ view: { endpoint, frame, publicUrl } }: { view: WebhookView }) {
+function Secret({ view: { endpoint, frame, publicUrl, now } }: { view: WebhookView }) {
   const at = `/dashboard/webhooks/${endpoint.id}`
   const rotate = curlText(`${publicUrl}/v1/webhook_endpoints/${endpoint.id}/rotate_secret`, {
     method: 'POST',
@@ -260,7 +260,7 @@ function Secret({ view: { endpoint, frame, publicUrl } }: { view: WebhookView })
       title="Secret, disable, delete"
       lead="After you create a new secret, both sign for 24 hours, so that you can switch without interruption."
     >
-      {endpoint.previousSecretUntil !== null && (
+      {endpoint.previousSecretUntil !== null && endpoint.previousSecretUntil > now && (
         <p>
           The old secret also signs until <Time at={endpoint.previousSecretUntil} />.
         </p>

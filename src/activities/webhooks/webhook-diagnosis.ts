@@ -1,0 +1,85 @@
+import { ApplicationFailure, cancellationSignal } from '@temporalio/activity'
+import { type Delivery, loadDeliveries } from '../../db/webhooks/deliveries.ts'
+import { readOtherSecrets } from '../../db/webhooks/webhook-endpoints.ts'
+import { classifyAnswer, describeAnswer } from '../../domain/webhook.ts'
+import { type Diagnosis, type DiagnosisTarget, mayBeSignature } from '../../domain/webhook-diagnosis.ts'
+import { type KnownSecrets, listProbes } from '../../webhooks/mistakes.ts'
+import type { SendResult } from '../../webhooks/send.ts'
+import { signedHeaders } from '../../webhooks/sign.ts'
+import type { DeliveryDeps } from './webhook-try.ts'
+
+export type WebhookDiagnosisActivities = {
+  /**
+   * Sends the event with the right signature, and if it is refused, with one signature after the other that a receiver
+   * with a usual mistake accepts. An acceptance counts if the right signature is refused once more after it.
+   */
+  diagnoseDelivery(target: DiagnosisTarget): Promise<Diagnosis>
+}
+
+/** Milliseconds for each request, and for all: somebody waits for the answer. */
+const REQUEST_MS = 3_000
+const ALL_MS = 20_000
+
+export function createWebhookDiagnosisActivities(deps: DeliveryDeps): WebhookDiagnosisActivities {
+  return {
+    async diagnoseDelivery({ eventId, endpointId }) {
+      const [delivery] = await loadDeliveries(deps.db, eventId, endpointId)
+      if (delivery === undefined) throw ApplicationFailure.nonRetryable('the delivery was deleted')
+      const until = deps.now() + ALL_MS
+      const message = { id: eventId, at: deps.now(), body: delivery.body }
+      const secrets = await openSecrets(deps, delivery)
+      const { signed, known } = secrets
+      let requests = 0
+      const send = (headers: Readonly<Record<string, string>>): Promise<SendResult> => {
+        requests += 1
+        const { url, body } = delivery
+        return deps.sender.send({ endpointId, url, headers, body, totalMs: REQUEST_MS }, cancellationSignal())
+      }
+      const sendRight = () => send({ ...signedHeaders({ ...message, at: deps.now(), secrets: signed }) })
+
+      const first = await sendRight()
+      const other = readOther(first)
+      if (other !== null) return { ...other, requests }
+      for (const { mistake, detail, headers } of listProbes(message, known, readClock(first))) {
+        if (deps.now() >= until) break
+        const result = await send(headers)
+        if (!mayBeSignature(result)) {
+          const again = readOther(result)?.cause === 'none' ? readOther(await sendRight()) : readOther(result)
+          return again === null ? { cause: mistake, detail, requests } : { ...again, requests }
+        }
+      }
+      return { cause: 'unknown', requests }
+    },
+  }
+}
+
+type Other = { readonly cause: 'none' } | { readonly cause: 'response'; readonly response: string }
+
+/** Null: the response can mean a wrong signature. */
+function readOther(result: SendResult): Other | null {
+  if (classifyAnswer(result) === 'delivered') return { cause: 'none' }
+  return mayBeSignature(result) ? null : { cause: 'response', response: describeAnswer(result) }
+}
+
+function readClock({ headers }: SendResult): number | null {
+  const at = Date.parse(headers['date'] ?? '')
+  return Number.isNaN(at) ? null : at
+}
+
+async function openSecrets(deps: DeliveryDeps, delivery: Delivery): Promise<{ signed: string[]; known: KnownSecrets }> {
+  const { endpoint_id: endpointId, merchant_id: merchantId } = delivery
+  const others = await readOtherSecrets(deps.db, { endpointId, merchantId })
+  const secrets = delivery.secrets.map(({ sealed, expires_at: until }) => ({
+    secret: deps.secretBox.open(sealed, endpointId),
+    isActive: until === null || Date.parse(until) > deps.now(),
+  }))
+  const signed = secrets.filter(({ isActive }) => isActive).map(({ secret }) => secret)
+  const [current] = signed
+  if (current === undefined) throw ApplicationFailure.nonRetryable('the endpoint has no secret')
+  const known = {
+    current,
+    previous: secrets.find(({ isActive }) => !isActive)?.secret ?? null,
+    others: others.map(({ id, url, sealed }) => ({ url, secret: deps.secretBox.open(sealed, id) })),
+  }
+  return { signed, known }
+}
