@@ -6,7 +6,7 @@ import { buyPatiently } from './buyer.ts'
 
 export type PipelineParts = { readonly system: System; readonly merchant: Merchant; readonly client: Client }
 
-/** Makes a payment as a shop and a buyer do, up to `succeeded`: API, checkout, partner, conversion, chain, webhook. */
+/** Makes a payment as a merchant and a buyer do, up to `succeeded`: API, checkout, partner, conversion, chain, webhook. */
 export function createPipelineArm({ system: { sandboxUrl }, merchant, client }: PipelineParts): Arm {
   return {
     name: 'pipeline',

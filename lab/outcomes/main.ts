@@ -13,7 +13,7 @@ const AT_ONCE = 4
 type Play = { readonly story: Story; readonly way: PlayedWay; outcome: Outcome | null }
 
 /**
- * `npm run outcomes`: plays every story of a buyer by every way to pay, in a shop with simulated partners, a real
+ * `npm run outcomes`: plays every story of a buyer with every provider, with simulated partners, a real
  * database and real workflows. At each moment it compares the page with the rows. `-- --only TEXT` plays those whose
  * name has the text. Returns 0 if every page was true.
  */

@@ -31,7 +31,7 @@ export async function playStory(composed: Composed, say: (line: string) => void)
   )
 }
 
-/** Makes a payment through one provider after the other, from the shop's order to the verified webhook. */
+/** Makes a payment through one provider after the other, from the merchant's order to the verified webhook. */
 async function pay(composed: Composed, index: number): Promise<PaymentAnswer> {
   const journey = JOURNEYS[index % JOURNEYS.length]
   if (journey === undefined) throw new Error('there must be a journey')

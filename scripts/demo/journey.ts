@@ -3,7 +3,7 @@ import type { ProviderName } from '../../src/domain/methods.ts'
 import { payAtCheckout } from '../../src/sandbox/buyer.ts'
 import type { Merchant, NewPayment, PaymentAnswer } from './merchant.ts'
 
-/** One payment from the shop's order to the verified webhook, without a person. */
+/** One payment from the merchant's order to the verified webhook, without a person. */
 
 export type Journey = {
   readonly provider: ProviderName

@@ -12,15 +12,15 @@ const delivery = z.looseObject({ headers: z.record(z.string(), z.string()), body
 
 export type Merchant = ReturnType<typeof createMerchant>
 
-/** The facts of a running system that the demo and the tests need. */
-export type Shop = Pick<
+/** The part of a running system that a merchant's program uses. */
+export type MerchantAccess = Pick<
   SystemInfo,
   'api_url' | 'inbox_url' | 'rpc_url' | 'usdc_address' | 'secret_key' | 'webhook_secret'
 >
 
-export function createMerchant(shop: Shop) {
-  const pinrail = createPinrail({ apiKey: shop.secret_key, baseUrl: shop.api_url })
-  const chain = createPublicClient({ transport: http(shop.rpc_url) })
+export function createMerchant(access: MerchantAccess) {
+  const pinrail = createPinrail({ apiKey: access.secret_key, baseUrl: access.api_url })
+  const chain = createPublicClient({ transport: http(access.rpc_url) })
 
   return {
     create: (body: NewPayment, idempotencyKey?: string): Promise<PaymentAnswer> =>
@@ -39,16 +39,16 @@ export function createMerchant(shop: Shop) {
 
     /** Returns the webhooks of one payment in the inbox. Throws if a signature is wrong. */
     async events(paymentId: string): Promise<Event[]> {
-      const response = await fetch(`${shop.inbox_url}/deliveries`)
+      const response = await fetch(`${access.inbox_url}/deliveries`)
       const deliveries = z.array(delivery).parse(await response.json())
       return deliveries
         .filter((item) => item.status < 300 && item.body.includes(paymentId))
-        .map((item) => verify(shop, item))
+        .map((item) => verify(access, item))
     },
 
     balance(wallet: Hex): Promise<bigint> {
       return chain.readContract({
-        address: shop.usdc_address as Hex,
+        address: access.usdc_address as Hex,
         abi: parseAbi(['function balanceOf(address) view returns (uint256)']),
         functionName: 'balanceOf',
         args: [wallet],
@@ -58,9 +58,9 @@ export function createMerchant(shop: Shop) {
 }
 
 /** Verifies a delivery as of the time at which it was signed, however old it is. */
-function verify(shop: Shop, { body, headers }: z.infer<typeof delivery>): Event {
+function verify(access: MerchantAccess, { body, headers }: z.infer<typeof delivery>): Event {
   return verifyWebhook(body, headers, {
-    secret: shop.webhook_secret,
+    secret: access.webhook_secret,
     now: Number(headers['webhook-timestamp']) * 1000,
   })
 }

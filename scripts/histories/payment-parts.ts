@@ -112,7 +112,7 @@ export async function startPaymentParts(env: TestWorkflowEnvironment, options: P
   })
   const worker = await composeWorker(readWorkerConfig({ ...environment, ...calls }), log, { clock, relayGraceMs: 0 })
   const tenant: Tenant = { merchantId: newId('merchant'), livemode: false }
-  const secretKey = await addShop(db, tenant, { webhookUrl: `${inboxServer.url}/webhook`, secret })
+  const secretKey = await addMerchant(db, tenant, { webhookUrl: `${inboxServer.url}/webhook`, secret })
   api.use(createApp(composedApi.deps))
   // Not the environment's own client: it would let the time run whenever a result is awaited.
   const client = new Client({ connection: env.connection, namespace: env.namespace ?? 'default' })
@@ -163,7 +163,7 @@ async function virtualTime(env: TestWorkflowEnvironment) {
 }
 
 /** Adds a merchant with a wallet, a key and an endpoint; returns the key. */
-async function addShop(db: Db, tenant: Tenant, { webhookUrl, secret }: { webhookUrl: string; secret: string }) {
+async function addMerchant(db: Db, tenant: Tenant, { webhookUrl, secret }: { webhookUrl: string; secret: string }) {
   const key = createApiKey(false, PEPPER)
   await insertMerchant(db, { id: tenant.merchantId, name: 'Test Shop' })
   await setWallet(db, tenant, WALLET)

@@ -8,7 +8,7 @@ import { startDevServer } from '../test/services/temporal.ts'
 import { createPaymentFixture } from './payment-fixture.ts'
 import { createWaits } from './waits.ts'
 
-/** A shop around the real Temporal server, with the steps of which scenarios consist. */
+/** A system around a real Temporal server, with the steps of the scenarios. */
 export type Setup = Awaited<ReturnType<typeof openSetup>>
 
 export async function openSetup(server?: TemporalService) {

@@ -23,7 +23,7 @@ type Program = {
 }
 
 const PROGRAMS: readonly Program[] = [
-  { name: 'Chromium', use: /launchBrowser\(|\buse(Browser|Checkout|Shop)\(/, ensure: ensureChromium },
+  { name: 'Chromium', use: /launchBrowser\(|\buse(Browser|Checkout|MerchantSite)\(/, ensure: ensureChromium },
   { name: 'PgBouncer', use: /poolerSpec\(/, ensure: ensurePgbouncer },
   { name: 'the languages of the examples', use: /runSamples\(/, ensure: ensureLanguages },
   { name: 'promtool', use: /ensurePromtool\(/, ensure: ensurePromtool },

@@ -28,8 +28,8 @@ export type Act = Operation & { readonly signed: Signed }
 
 export type ActName =
   | 'void'
-  | 'hold'
-  | 'release'
+  | 'stop'
+  | 'resume'
   | 'acknowledge'
   | 'reopen'
   | 'abandon_lane'
@@ -57,7 +57,7 @@ export function stateText(state: string, reason: string | null): string {
   return reason === null ? state : `${state}(${reason})`
 }
 
-export type PayoutChange = Extract<ActName, 'void' | 'hold' | 'release'>
+export type PayoutChange = Extract<ActName, 'void' | 'stop' | 'resume'>
 
 /** False if the state of the payout forbids the change. */
 async function carryOut(
@@ -66,7 +66,7 @@ async function carryOut(
   { name, paymentId }: { name: PayoutChange; paymentId: string },
 ): Promise<boolean> {
   if (name === 'void') return voidPayout(tx, { publicUrl: settings.PUBLIC_URL, now: Date.now }, paymentId)
-  if (name === 'release') {
+  if (name === 'resume') {
     await refuseStopped(tx, paymentId)
     if (!(await resumePayout(tx, paymentId))) return false
     await hooks.onResumed(tx, { paymentId })

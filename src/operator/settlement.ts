@@ -46,18 +46,18 @@ export const SETTLEMENT: readonly Command[] = [
     run: change('void'),
   },
   {
-    words: 'settlement hold',
+    words: 'settlement stop',
     subjects: ['payment'],
     options: [...SIGNED, 'dry-run'],
     does: 'stop a payout that is not yet being sent',
-    run: change('hold'),
+    run: change('stop'),
   },
   {
-    words: 'settlement release',
+    words: 'settlement resume',
     subjects: ['payment'],
     options: [...SIGNED, 'dry-run'],
     does: 'put a stopped payout back into the queue',
-    run: change('release'),
+    run: change('resume'),
   },
   {
     words: 'settlement repair-finality',

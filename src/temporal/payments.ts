@@ -5,7 +5,7 @@ import type { ProviderName } from '../domain/methods.ts'
 import { formatAmount, type Money } from '../domain/money.ts'
 import type { CancelAnswer, OpenAttemptAnswer, OpenAttemptRequest } from '../domain/payment/requests.ts'
 import type { ActivityAnswer } from '../domain/payment/snapshot.ts'
-import { cancelPayment, openAttempt, type PaymentInput, partnerNews, rowChanged } from '../workflows/messages.ts'
+import { cancelPayment, openAttempt, orderChanged, type PaymentInput, rowChanged } from '../workflows/messages.ts'
 import type { payment } from '../workflows/payment.ts'
 import { paymentPriority } from '../workflows/priority.ts'
 import * as attributes from '../workflows/search-attributes.ts'
@@ -32,7 +32,7 @@ export type PaymentWorkflows = {
     request: OpenAttemptRequest,
   ) => Promise<OpenAttemptAnswer | { kind: 'unavailable' }>
   readonly cancel: (paymentId: string) => Promise<CancelAnswer | { kind: 'unavailable' }>
-  readonly signalPartnerNews: (paymentId: string, attemptId: string) => Promise<void>
+  readonly signalOrderChanged: (paymentId: string, attemptId: string) => Promise<void>
   readonly signalRowChanged: (paymentId: string) => Promise<void>
   /** Completes the open `settle` activity. False if none is open. */
   readonly completeSettlement: (paymentId: string, answer: ActivityAnswer) => Promise<boolean>
@@ -83,11 +83,11 @@ export function createPaymentWorkflows(deps: PaymentWorkflowsDeps): PaymentWorkf
           return client.workflow.executeUpdateWithStart(cancelPayment, { startWorkflowOperation })
         },
       }),
-    signalPartnerNews: (paymentId, attemptId) =>
+    signalOrderChanged: (paymentId, attemptId) =>
       signalRun(within, {
-        toRun: () => handle(paymentId).signal(partnerNews, { attemptId }),
+        toRun: () => handle(paymentId).signal(orderChanged, { attemptId }),
         toNewRun: async () => {
-          const signal = { signal: partnerNews, signalArgs: [{ attemptId }] as [{ attemptId: string }] }
+          const signal = { signal: orderChanged, signalArgs: [{ attemptId }] as [{ attemptId: string }] }
           await client.workflow.signalWithStart('payment', { ...(await takeOver(paymentId)), ...signal })
         },
       }),

@@ -15,6 +15,6 @@ export function traceWorkflows(
     start: (row) => ask('start', row.id, () => workflows.start(row)),
     openAttempt: (id, request) => ask('openAttempt', id, () => workflows.openAttempt(id, request)),
     cancel: (id) => ask('cancel', id, () => workflows.cancel(id)),
-    signalPartnerNews: (id, attemptId) => ask('partnerNews', id, () => workflows.signalPartnerNews(id, attemptId)),
+    signalOrderChanged: (id, attemptId) => ask('orderChanged', id, () => workflows.signalOrderChanged(id, attemptId)),
   }
 }

@@ -81,7 +81,7 @@ export function createRelay(deps: RelayDeps): Relay {
 
     relayCallbacks: async () => {
       const news = await takeUnread(db, { minAgeMs: graceMs, limit: PER_ROUND })
-      return forEach(news, (unread) => workflows.signalPartnerNews(unread.payment_id, unread.attempt_id))
+      return forEach(news, (unread) => workflows.signalOrderChanged(unread.payment_id, unread.attempt_id))
     },
 
     adoptOrphans: () => adoptOrphans({ ...deps, walk, forEach }),

@@ -29,12 +29,12 @@ export const openAttempt = defineUpdate<OpenAttemptAnswer, [OpenAttemptRequest]>
 export const cancelPayment = defineUpdate<CancelAnswer, []>('cancel')
 
 /** A partner's callback about an attempt. The workflow reads the order from the partner. */
-export const partnerNews = defineSignal<[{ readonly attemptId: string }]>('partnerNews')
+export const orderChanged = defineSignal<[{ readonly attemptId: string }]>('orderChanged')
 
 /** Null if an operator sent the signal by hand: a signal handler that throws would stop the run forever. */
-export function readAttemptId(news: unknown): string | null {
-  const isNamed = typeof news === 'object' && news !== null && 'attemptId' in news
-  return isNamed && typeof news.attemptId === 'string' ? news.attemptId : null
+export function readAttemptId(signal: unknown): string | null {
+  const isNamed = typeof signal === 'object' && signal !== null && 'attemptId' in signal
+  return isNamed && typeof signal.attemptId === 'string' ? signal.attemptId : null
 }
 
 /** The settlement engine, the checkout or skipped time in test mode has changed the row. */

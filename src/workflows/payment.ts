@@ -120,9 +120,9 @@ class PaymentRun {
 
   /** Loads the row. A resumed run might have missed callbacks, so it also reads each watched order. */
   async #load(): Promise<void> {
-    const mayHaveMissedNews = !this.#isLoaded
+    const mayHaveMissedChanges = !this.#isLoaded
     this.#apply(await records.loadPayment(this.#id))
-    if (mayHaveMissedNews) this.#poll(Date.now())
+    if (mayHaveMissedChanges) this.#poll(Date.now())
   }
 
   #poll(now: number): void {
@@ -184,8 +184,8 @@ class PaymentRun {
 
   listen(): void {
     setHandler(messages.paymentState, () => this.#payment)
-    setHandler(messages.partnerNews, (news) => {
-      const attemptId = messages.readAttemptId(news)
+    setHandler(messages.orderChanged, (signal) => {
+      const attemptId = messages.readAttemptId(signal)
       if (attemptId !== null) this.#inbox.mustRead(attemptId)
     })
     setHandler(messages.rowChanged, () => this.#inbox.mustLoad())

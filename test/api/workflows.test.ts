@@ -327,7 +327,7 @@ describe('Requests of partners', () => {
         },
         workflows: {
           ...workflows,
-          signalPartnerNews: async (...ids) => {
+          signalOrderChanged: async (...ids) => {
             if (!isReachable) throw new Error('Temporal does not answer')
             passedOn.push(ids)
           },

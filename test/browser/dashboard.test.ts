@@ -34,7 +34,7 @@ test('a new merchant signs up by a link, adds a passkey, and signs in with it al
   await page.getByLabel('E-mail').fill(email)
   await page.getByRole('button', { name: 'Send me a sign-in link' }).click()
   await page.getByRole('heading', { name: 'Check your inbox' }).waitFor()
-  await page.goto(`${dashboard.origin}${(await linkIn(dashboard.shop, email)).path}`)
+  await page.goto(`${dashboard.origin}${(await linkIn(dashboard.testApi, email)).path}`)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByLabel('Name of your shop').fill('Nordlys Studio')
   await page.getByRole('button', { name: 'Create account' }).click()

@@ -12,14 +12,14 @@ import { launchBrowser } from '../support/browser.ts'
 import { type Examination, findFaults, findSidewaysScroll, newExaminedPage, openFolds } from './faults.ts'
 
 let browser: Browser
-let shop: TestApi
+let testApi: TestApi
 let inbox: Inbox
 let inboxServer: Server
 let urls: string[]
 const folder = mkdtempSync(join(tmpdir(), 'documents-'))
 beforeAll(async () => {
   browser = await launchBrowser()
-  shop = await openTestApi()
+  testApi = await openTestApi()
   inbox = await createInbox({ secrets: [], dataFile: join(folder, 'inbox.jsonl'), log: pino({ level: 'silent' }) })
   inboxServer = createServer(inbox.app)
   await new Promise<void>((resolve) => inboxServer.listen(0, '127.0.0.1', resolve))
@@ -27,11 +27,11 @@ beforeAll(async () => {
   const body = JSON.stringify({ type: 'payment.succeeded', data: { object: { id: 'pay_1', note: 'x'.repeat(300) } } })
   await fetch(`${inboxUrl}/hook`, { method: 'POST', body })
   urls = ['/docs', '/docs/webhooks', '/docs/testing', '/docs/api/payments', '/docs/errors', '/receipts/verify']
-    .map((path) => `http://127.0.0.1:${shop.port}${path}`)
+    .map((path) => `http://127.0.0.1:${testApi.port}${path}`)
     .concat(inboxUrl)
 }, 90_000)
 afterAll(async () => {
-  await shop?.close()
+  await testApi?.close()
   await browser?.close()
   inboxServer?.closeAllConnections()
   inboxServer?.close()

@@ -8,24 +8,24 @@ import { openTestApi, type TestApi } from '../api/support/test-api.ts'
 import { collectComplaints, launchBrowser } from '../support/browser.ts'
 
 let browser: Browser
-let shop: TestApi
+let testApi: TestApi
 beforeAll(async () => {
   browser = await launchBrowser()
-  shop = await openTestApi()
+  testApi = await openTestApi()
 }, 90_000)
 afterAll(async () => {
-  await shop?.close()
+  await testApi?.close()
   await browser?.close()
 })
 
 describe('receipts', () => {
   test('the page checks a receipt in the browser: it requests only the platform, and sends no part of the receipt', async () => {
-    const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
-    const { claims } = await plantReceipt(shop.db, String(body['id']))
-    const { text } = await shop.ask('GET', `/v1/payments/${String(body['id'])}/receipt`)
+    const { body } = await testApi.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
+    const { claims } = await plantReceipt(testApi.db, String(body['id']))
+    const { text } = await testApi.ask('GET', `/v1/payments/${String(body['id'])}/receipt`)
     const page = await browser.newPage()
     const complaints = collectComplaints(page)
-    await page.goto(`${shop.url}/receipts/verify`)
+    await page.goto(`${testApi.url}/receipts/verify`)
     const asked: string[] = []
     page.on('request', (request) => asked.push(`${request.method()} ${request.url()} ${request.postData() ?? ''}`))
     const readVerdict = async (receipt: string, block: string): Promise<string> => {
@@ -48,7 +48,7 @@ describe('receipts', () => {
     expect(await readVerdict('<img src=x onerror=alert(1)>', '')).toMatch(/^Wrong/)
     // The browser fetches the icon when it finds the time.
     const ofThePage = asked.filter((request) => !/^GET [^?]*\/assets\/mark\.\w+\.svg $/.test(request))
-    expect(new Set(ofThePage)).toEqual(new Set([`GET ${shop.url}/.well-known/jwks.json `]))
+    expect(new Set(ofThePage)).toEqual(new Set([`GET ${testApi.url}/.well-known/jwks.json `]))
     expect(complaints).toEqual([])
     await page.close()
   }, 60_000)
@@ -86,17 +86,17 @@ describe('logos', () => {
 
   async function logoUrl(): Promise<string> {
     const body = { logo: whiteLogo().toString('base64') }
-    const { status, body: brand, text } = await shop.ask('PATCH', '/v1/settings/brand', { body })
+    const { status, body: brand, text } = await testApi.ask('PATCH', '/v1/settings/brand', { body })
     if (status !== 200) throw new Error(text)
-    return `${shop.url}${new URL(String(brand['logo_url'])).pathname}`
+    return `${testApi.url}${new URL(String(brand['logo_url'])).pathname}`
   }
 
   test.each(['light', 'dark'] as const)('a white logo is visible on its tile (%s)', async (colorScheme) => {
     await logoUrl()
-    const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
+    const { body } = await testApi.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
     const context = await browser.newContext({ colorScheme })
     const page = await context.newPage()
-    await page.goto(`${shop.url}${new URL(String(body['checkout_url'])).pathname}`)
+    await page.goto(`${testApi.url}${new URL(String(body['checkout_url'])).pathname}`)
     const tile = page.locator('.logo.own').first()
     await tile.locator('img').evaluate((image: HTMLImageElement) => image.decode())
     const picture = (await tile.screenshot()).toString('base64')

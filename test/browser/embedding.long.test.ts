@@ -12,25 +12,25 @@ import {
   heading,
   inFrame,
   list,
+  merchantSite,
   newPayment,
   open,
-  openShop,
+  openMerchantPage,
   page,
   pay,
   payment,
-  shop,
   stranger,
-  useShop,
+  useMerchantSite,
 } from './shop-page.ts'
 
-useShop()
+useMerchantSite()
 
-/** The checkout over the shop's page of the guide. */
-describe('Embedding by a shop', () => {
+/** The checkout over the merchant's page of the guide. */
+describe('Embedding by a merchant', () => {
   describe('The page of the guide', () => {
     test('the page of the guide works without JavaScript, by the same link', async () => {
       await open({ javaScriptEnabled: false })
-      await openShop()
+      await openMerchantPage()
       await pay().click()
       expect(page.url()).toBe(payment.url)
       await page.getByRole('button', { name: 'Continue' }).click()
@@ -40,7 +40,7 @@ describe('Embedding by a shop', () => {
     test('the page of the guide lets the buyer pick in the frame, and leave it for the whole page', async () => {
       await newPayment({})
       await open()
-      await openShop()
+      await openMerchantPage()
       await pay().click()
       await inFrame().getByRole('link', { name: /^Card/ }).click()
       await heading('Pay by card').waitFor()
@@ -53,7 +53,7 @@ describe('Embedding by a shop', () => {
 
     test('the page of the guide opens a tab for a link with that option', async () => {
       await open()
-      await openShop((html) => html.replace('data-pinrail>', 'data-pinrail="tab">'))
+      await openMerchantPage((html) => html.replace('data-pinrail>', 'data-pinrail="tab">'))
       const [tab] = await Promise.all([context.waitForEvent('page'), pay().click()])
       await tab.getByRole('heading', { name: 'Pay in your banking app' }).waitFor()
       expect([await tab.evaluate(() => window.opener), await dialog().count()]).toEqual([null, 0])
@@ -63,7 +63,7 @@ describe('Embedding by a shop', () => {
       // A header that browsers do not send would make them send a preflight.
       await open({ extraHTTPHeaders: {} })
       const policy = `default-src 'none'; script-src ${fixture.url}; frame-src ${fixture.url}`
-      await openShop((html) =>
+      await openMerchantPage((html) =>
         html
           .replace(/<script src.*<\/script>/, examples()[1] ?? '')
           .replace('<meta charset', `<meta http-equiv="content-security-policy" content="${policy}"><meta charset`),
@@ -77,7 +77,7 @@ describe('Embedding by a shop', () => {
     test('the dialog is accessible, fits, and gives the focus back', async () => {
       await open()
       await prepareForAxe(page)
-      await openShop((html) => html.replace('lang="en"', 'lang="de"'))
+      await openMerchantPage((html) => html.replace('lang="en"', 'lang="de"'))
       await pay().focus()
       await page.keyboard.press('Enter')
       await heading('Pay in your banking app').waitFor()
@@ -95,7 +95,7 @@ describe('Embedding by a shop', () => {
 
     test('the dialog closes on Escape, from the page and from the frame', async () => {
       await open()
-      await openShop()
+      await openMerchantPage()
       for (const where of ['page', 'frame'] as const) {
         await pay().click()
         await page.getByText(`${payment.id} is created`).waitFor()
@@ -108,7 +108,7 @@ describe('Embedding by a shop', () => {
 
     test('the dialog opens for another payment in place of the first, and receives only that one’s messages', async () => {
       await open()
-      await openShop()
+      await openMerchantPage()
       await pay().click()
       await page.getByText(`${payment.id} is created`).waitFor()
       await newPayment({ provider: 'wallet_app' })
@@ -125,12 +125,12 @@ describe('Embedding by a shop', () => {
       await open()
       await page.clock.install()
       await page.route('**/assets/frame.*', (route) => route.abort())
-      await openShop()
+      await openMerchantPage()
       await pay().click()
       await heading('Pay in your banking app').waitFor()
       await page.evaluate(() => document.querySelector('dialog')?.remove())
       await page.clock.runFor(10_000)
-      expect(page.url()).toBe(`${shop.url}/`)
+      expect(page.url()).toBe(`${merchantSite.url}/`)
       await pay().click()
       await heading('Pay in your banking app').waitFor()
       expect(await page.locator('dialog').count()).toBe(1)
@@ -138,7 +138,7 @@ describe('Embedding by a shop', () => {
   })
 })
 
-/** Attempts of a shop's page, a stranger's page and a frame of either, which get nothing from a checkout. */
+/** Attempts of a merchant's page, a stranger's page and a frame of either, which get nothing from a checkout. */
 describe('Embedding that is refused', () => {
   describe('A page that is not in the list', () => {
     test.each([
@@ -147,7 +147,7 @@ describe('Embedding that is refused', () => {
       ['the receipt', () => `${payment.url}/receipt`],
     ])('no frame shows %s, with or without a list', async (_name, address) => {
       await open()
-      await openShop(() => `<!doctype html><title>Shop</title><iframe src="${address()}"></iframe>`)
+      await openMerchantPage(() => `<!doctype html><title>Merchant</title><iframe src="${address()}"></iframe>`)
       const answer = await context.request.get(address(), { headers: { 'sec-fetch-dest': 'iframe' }, maxRedirects: 0 })
       expect(answer.headers()['content-security-policy']).toContain("frame-ancestors 'none'")
       await expectRefused()
@@ -156,11 +156,13 @@ describe('Embedding that is refused', () => {
     test('a page that is not in the list cannot list itself in the URL', async () => {
       await list()
       await open()
-      const query = `origins=${shop.url}&frame_ancestors=${shop.url}&ancestors=${shop.url}&origin=${shop.url}`
-      await openShop(() => `<!doctype html><title>Shop</title><iframe src="${payment.url}/frame?${query}"></iframe>`)
+      const query = `origins=${merchantSite.url}&frame_ancestors=${merchantSite.url}&ancestors=${merchantSite.url}&origin=${merchantSite.url}`
+      await openMerchantPage(
+        () => `<!doctype html><title>Merchant</title><iframe src="${payment.url}/frame?${query}"></iframe>`,
+      )
       await expectRefused()
       const { headers } = await fetch(`${payment.url}/frame?${query}`, {
-        headers: { origin: shop.url, referer: shop.url },
+        headers: { origin: merchantSite.url, referer: merchantSite.url },
       })
       expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
     })
@@ -174,9 +176,9 @@ describe('Embedding that is refused', () => {
   })
 
   describe('A message between frame and page', () => {
-    test('the shop’s page ignores a message that is not from the frame', async () => {
+    test('the merchant’s page ignores a message that is not from the frame', async () => {
       await open()
-      await openShop()
+      await openMerchantPage()
       await pay().click()
       await page.getByText(`${payment.id} is created`).waitFor()
       // From a stranger's frame, and from another page of the checkout's origin.
@@ -202,7 +204,7 @@ describe('Embedding that is refused', () => {
     test('a message is not sent to a page that has replaced the frame’s, and not accepted from one', async () => {
       await open()
       await page.route('**/frame', (route) => route.fulfill({ status: 302, headers: { location: `${stranger.url}/` } }))
-      await openShop()
+      await openMerchantPage()
       await page.evaluate(() => {
         addEventListener('message', ({ data }) => data === 'last' && Reflect.set(window, 'heard', true))
       })
@@ -224,7 +226,7 @@ describe('Embedding that is refused', () => {
     test.each([
       { who: 'a page that is not listed', asks: null },
       { who: 'a stranger’s frame next to it', asks: () => `${stranger.url}/` },
-      { who: 'a frame of the shop next to it', asks: () => `${shop.url}/heard` },
+      { who: 'another frame of the merchant next to it', asks: () => `${merchantSite.url}/heard` },
     ])('a message of $who gets no answer', async ({ asks }) => {
       await open()
       if (asks === null) {
@@ -236,7 +238,9 @@ describe('Embedding that is refused', () => {
           await route.fulfill({ response: answer, headers })
         })
       }
-      await openShop(() => `<!doctype html><title>Shop</title>${HEARS}<iframe src="${payment.url}/frame"></iframe>`)
+      await openMerchantPage(
+        () => `<!doctype html><title>Merchant</title>${HEARS}<iframe src="${payment.url}/frame"></iframe>`,
+      )
       await page.frameLocator('iframe').getByRole('heading', { level: 1 }).waitFor()
       const checkout = await frameAt(`${payment.url}/frame`)
       // After its own script, which already listens.
@@ -272,8 +276,8 @@ describe('Embedding that is refused', () => {
 
   test('a form of another page opens nothing, in any frame', async () => {
     await open()
-    await openShop(
-      () => `<!doctype html><title>Shop</title><form method="post" action="${payment.url}/continue">
+    await openMerchantPage(
+      () => `<!doctype html><title>Merchant</title><form method="post" action="${payment.url}/continue">
       <input name="provider" value="wallet_app"><input name="method" value="banking_app"><button>Win</button></form>`,
     )
     await page.getByRole('button', { name: 'Win' }).click()

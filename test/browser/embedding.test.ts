@@ -1,12 +1,24 @@
 import { expect, test } from '@jest/globals'
 import { movePayment } from '../api/checkout/checkout-fixture.ts'
-import { context, fixture, heading, inFrame, list, open, openShop, page, pay, payment, useShop } from './shop-page.ts'
+import {
+  context,
+  fixture,
+  heading,
+  inFrame,
+  list,
+  open,
+  openMerchantPage,
+  page,
+  pay,
+  payment,
+  useMerchantSite,
+} from './shop-page.ts'
 
-useShop()
+useMerchantSite()
 
-test('a shop that opens the checkout in a window sees it as open until the buyer closes it', async () => {
+test('a merchant that opens the checkout in a window sees it as open until the buyer closes it', async () => {
   await open()
-  await openShop()
+  await openMerchantPage()
   const [opened] = await Promise.all([
     context.waitForEvent('page'),
     page.evaluate((url) => void Reflect.set(window, 'opened', window.open(url)), payment.url),
@@ -18,9 +30,9 @@ test('a shop that opens the checkout in a window sees it as open until the buyer
   expect(await isClosed()).toBe(true)
 })
 
-test('the page of the guide opens the checkout over itself; the buyer pays in a tab, and the shop receives the status', async () => {
+test('the page of the guide opens the checkout over itself; the buyer pays in a tab, and the merchant receives the status', async () => {
   await open()
-  await openShop()
+  await openMerchantPage()
   await pay().click()
   await heading('Pay in your banking app').waitFor()
   await page.getByText(`${payment.id} is created`).waitFor()
@@ -43,7 +55,7 @@ test('a page that is not in the list is refused by the browser, and the script o
   await list('https://other.example')
   await open()
   await page.clock.install()
-  await openShop()
+  await openMerchantPage()
   const said = page.waitForEvent('console', (message) => /frame-ancestors|Content Security Policy/.test(message.text()))
   await pay().click()
   await said

@@ -3,15 +3,15 @@ import { onFreePort } from '../../scripts/system/ports.ts'
 import { FORM, OWN_WALLET } from '../api/links/maker.ts'
 import { openTestApi } from '../api/support/test-api.ts'
 
-/** A shop at the URL that its pages name. */
+/** Opens an API at the URL that its pages contain. */
 export async function openLinkPages() {
   let origin = ''
-  const shop = await onFreePort((port) => {
+  const testApi = await onFreePort((port) => {
     // Browsers report the origin of a form, so the URL must be the configured one.
     origin = `http://localhost:${port}`
     return openTestApi({ port, deps: () => ({ publicUrl: origin }) })
   })
-  return { shop, origin, close: () => shop.close() }
+  return { testApi, origin, close: () => testApi.close() }
 }
 
 /** Fills in the form that makes a link. */

@@ -12,7 +12,7 @@ describe('a payment link', () => {
   let path: string
   beforeAll(async () => {
     const body = { title: 'Tip jar', currency: 'EUR', min_amount: 5, max_amount: 50, max_payments: 3 }
-    path = `/l/${String((await fixture.shop.ask('POST', '/v1/payment_links', { body })).body['code'])}`
+    path = `/l/${String((await fixture.testApi.ask('POST', '/v1/payment_links', { body })).body['code'])}`
   })
 
   test('the pages of a link are accessible, fit, and request nothing from elsewhere', async () => {
@@ -41,14 +41,14 @@ describe('a payment link', () => {
   })
 
   test('a double click makes one payment', async () => {
-    const before = await fixture.shop.count('payment')
+    const before = await fixture.testApi.count('payment')
     const context = await fixture.browser.newContext()
     const page = await context.newPage()
     await page.goto(`${fixture.origin}${path}`)
     await page.locator('input[name=amount]').fill('10')
     await page.locator('.way >> nth=0').dblclick()
     await page.waitForURL('**/c/*')
-    expect(await fixture.shop.count('payment')).toBe(before + 1)
+    expect(await fixture.testApi.count('payment')).toBe(before + 1)
     await context.close()
   })
 })

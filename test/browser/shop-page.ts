@@ -9,27 +9,27 @@ import { type CheckoutFixture, createCheckoutFixture } from '../api/checkout/che
 import { launchBrowser } from '../support/browser.ts'
 import { PLAIN_PLATFORM } from '../support/platforms.ts'
 
-/** A shop with a checkout over its page. The shop is `localhost` and the checkout 127.0.0.1: not even the same site. */
+/** A merchant with a checkout over its page. The merchant is at `localhost` and the checkout 127.0.0.1: not even the same site. */
 
 let browser: Browser
 export let fixture: CheckoutFixture
-export let shop: Site
+export let merchantSite: Site
 /** A stranger's page that records the messages it receives. */
 export let stranger: Site
 export let context: BrowserContext
 export let page: Page
 export let payment: Awaited<ReturnType<CheckoutFixture['create']>>
 
-/** The shop's pages, by path. */
+/** The merchant's pages, by path. */
 const pages = new Map<string, string>()
 export const HEARS = '<script>heard = []; onmessage = (event) => heard.push(event.data)</script>'
 
 type Site = Awaited<ReturnType<typeof serve>>
 
-/** Registers the hooks. Each test has its own payment, and the shop's page in the list. */
-export function useShop(): void {
+/** Registers the hooks. Each test has its own payment, and the merchant's page in the list. */
+export function useMerchantSite(): void {
   beforeAll(async () => {
-    ;[browser, fixture, shop, stranger] = await Promise.all([
+    ;[browser, fixture, merchantSite, stranger] = await Promise.all([
       launchBrowser(),
       createCheckoutFixture(),
       serve((path) => pages.get(path)),
@@ -38,11 +38,11 @@ export function useShop(): void {
   }, 60_000)
   afterAll(async () => {
     await browser?.close()
-    await Promise.all([fixture?.close(), shop?.close(), stranger?.close()])
+    await Promise.all([fixture?.close(), merchantSite?.close(), stranger?.close()])
   })
   beforeEach(async () => {
     fixture.setAnswer('opens')
-    await list(shop.url)
+    await list(merchantSite.url)
     await newPayment({ provider: 'wallet_app' })
   })
   afterEach(() => context?.close())
@@ -70,12 +70,12 @@ export async function list(...origins: string[]): Promise<void> {
 }
 
 export async function newPayment(changes: Parameters<CheckoutFixture['create']>[0]): Promise<void> {
-  payment = await fixture.create({ successUrl: `${shop.url}/thanks`, ...changes })
+  payment = await fixture.create({ successUrl: `${merchantSite.url}/thanks`, ...changes })
 }
 
 export async function open(options: BrowserContextOptions = {}): Promise<void> {
   context = await browser.newContext({ extraHTTPHeaders: { 'x-country': 'DE' }, reducedMotion: 'reduce', ...options })
-  // All messages that a page of the shop receives.
+  // All messages that a page of the merchant receives.
   await context.addInitScript(() => {
     const told: unknown[] = []
     Reflect.set(window, 'told', told)
@@ -100,11 +100,11 @@ export function examples(): string[] {
 }
 
 /** The page of the guide, with the URL of the payment in it. */
-export async function openShop(changed: (html: string) => string = (html) => html): Promise<void> {
+export async function openMerchantPage(changed: (html: string) => string = (html) => html): Promise<void> {
   pages.set('/', changed((examples()[0] ?? '').replace('CHECKOUT_URL', payment.url)))
-  pages.set('/heard', `<!doctype html><title>Shop</title>${HEARS}`)
+  pages.set('/heard', `<!doctype html><title>Merchant</title>${HEARS}`)
   pages.set('/thanks', '<!doctype html><title>Thanks</title><h1>Thanks</h1>')
-  await page.goto(`${shop.url}/`)
+  await page.goto(`${merchantSite.url}/`)
 }
 
 export const pay = () => page.getByRole('link', { name: 'Pay €49.90' })

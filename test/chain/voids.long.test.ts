@@ -29,8 +29,8 @@ describe('a payout that is paid after it was voided', () => {
     await fixture.chain.mine({ blocks: 4 })
     await fixture.finalize(runner, 3)
     expect(await fixture.balance(late!.recipient)).toBe(late!.micro)
-    const told = () => fixture.heard.settled.filter((settlement) => settlement.paymentId === paymentId)
-    expect(told()).toEqual([expect.objectContaining({ txHash, microUsdc: late!.micro.toString() })])
+    const received = () => fixture.heard.settled.filter((settlement) => settlement.paymentId === paymentId)
+    expect(received()).toEqual([expect.objectContaining({ txHash, microUsdc: late!.micro.toString() })])
     expect((await fixture.payout(paymentId)).state).toBe('voided')
     expect((await fixture.payout(paymentId)).proof?.txHash).toBe(txHash)
 
@@ -180,9 +180,9 @@ describe('a void that waits', () => {
 
     expect(await listSettlementAttention(fixture.db)).toEqual([])
     await fixture.db.query(`update payout set updated_at = now() - interval '121 minutes' where state = 'voiding'`)
-    const told = await listSettlementAttention(fixture.db)
-    expect(told).toHaveLength(refused.length)
-    expect(told[0]).toMatchObject({
+    const attention = await listSettlementAttention(fixture.db)
+    expect(attention).toHaveLength(refused.length)
+    expect(attention[0]).toMatchObject({
       kind: 'void',
       detail: expect.stringContaining(`of ${lowerCaseAddress(old)} are to be voided`),
     })

@@ -18,16 +18,16 @@ import { recordEvent } from '../../src/db/webhooks/events.ts'
 import { newWebhookSecret, signedHeaders } from '../../src/webhooks/sign.ts'
 import { openTestApi, type TestApi } from '../api/support/test-api.ts'
 
-let shop: TestApi
+let testApi: TestApi
 beforeAll(async () => {
-  shop = await openTestApi()
+  testApi = await openTestApi()
 })
-afterAll(() => shop?.close())
+afterAll(() => testApi?.close())
 
 describe('The client for merchants', () => {
   let pinrail: Pinrail
   beforeAll(async () => {
-    pinrail = createPinrail({ apiKey: shop.key, baseUrl: shop.url })
+    pinrail = createPinrail({ apiKey: testApi.key, baseUrl: testApi.url })
   }, 60_000)
 
   describe('the client', () => {
@@ -44,8 +44,8 @@ describe('The client for merchants', () => {
     })
 
     test('the client reads every page of a list', async () => {
-      const other = await shop.addMerchant()
-      const theirs = createPinrail({ apiKey: other.key, baseUrl: shop.url })
+      const other = await testApi.addMerchant()
+      const theirs = createPinrail({ apiKey: other.key, baseUrl: testApi.url })
       const made: string[] = []
       for (let index = 0; index < 7; index++)
         made.unshift((await theirs.payments.create({ amount: '10', currency: 'EUR' })).id)
@@ -76,11 +76,13 @@ describe('The client for merchants', () => {
     })
 
     test('the client pulls the events that were missed, in order', async () => {
-      const other = await shop.addMerchant()
-      const theirs = createPinrail({ apiKey: other.key, baseUrl: shop.url })
+      const other = await testApi.addMerchant()
+      const theirs = createPinrail({ apiKey: other.key, baseUrl: testApi.url })
       const about = { type: 'payment.failed', paymentId: null, object: { object: 'webhook_test' } }
       for (let index = 0; index < 105; index++)
-        await shop.db.transaction((tx) => recordEvent(tx, { ...other.tenant, ...about, at: new Date().toISOString() }))
+        await testApi.db.transaction((tx) =>
+          recordEvent(tx, { ...other.tenant, ...about, at: new Date().toISOString() }),
+        )
       const seen: (number | null)[] = []
       for await (const event of theirs.events.pull(2)) seen.push(event.sequence)
       expect(seen).toEqual(Array.from({ length: 103 }, (_, index) => index + 3))
@@ -95,7 +97,7 @@ describe('The client for merchants', () => {
         problem: { minimum: { currency: 'USD' } },
       })
       await expect(pinrail.payments.read('pay_x')).rejects.toBeInstanceOf(NotFoundError)
-      const stranger = createPinrail({ apiKey: 'nonsense', baseUrl: shop.url })
+      const stranger = createPinrail({ apiKey: 'nonsense', baseUrl: testApi.url })
       await expect(stranger.payments.list()).rejects.toBeInstanceOf(AuthenticationError)
       const wrong = pinrail.payments.create({ amount: '1.2.3', currency: 'EUR' }).catch((error: unknown) => error)
       expect(await wrong).toMatchObject({

@@ -49,7 +49,7 @@ describe('The entrances of a system', () => {
    */
   const SAME_SITE = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' }
 
-  let shop: TestApi
+  let testApi: TestApi
   let connection: Connection
   let client: Client
   let other: Planted
@@ -57,7 +57,7 @@ describe('The entrances of a system', () => {
   let nobody: Planted
   let stored: string
   beforeAll(async () => {
-    shop = await openTestApi({
+    testApi = await openTestApi({
       // The callback is authentic: its order decides.
       deps: () => ({
         readCallback: (_provider, { body }) => {
@@ -66,10 +66,10 @@ describe('The entrances of a system', () => {
         },
       }),
     })
-    connection = await Connection.connect({ address: shop.temporal.address })
-    client = new Client({ connection, namespace: shop.temporal.namespace })
-    own = await plant(shop.db, shop.tenant)
-    other = await plant(shop.db, { ...shop.tenant, livemode: true })
+    connection = await Connection.connect({ address: testApi.temporal.address })
+    client = new Client({ connection, namespace: testApi.temporal.namespace })
+    own = await plant(testApi.db, testApi.tenant)
+    other = await plant(testApi.db, { ...testApi.tenant, livemode: true })
     nobody = {
       id: newId('payment'),
       token: 'checkout-of-nobody',
@@ -77,19 +77,19 @@ describe('The entrances of a system', () => {
       eventId: newId('event'),
       endpointId: newId('endpoint'),
     }
-    stored = await readStored(shop.db, other)
+    stored = await readStored(testApi.db, other)
   }, 60_000)
   afterAll(async () => {
     await connection?.close()
-    await shop?.close()
+    await testApi?.close()
   })
 
-  const untouched = async (): Promise<void> => expect(await readStored(shop.db, other)).toBe(stored)
+  const untouched = async (): Promise<void> => expect(await readStored(testApi.db, other)).toBe(stored)
 
   /** The response as a client reads it, except for its own input and the request’s own id. */
   async function seen(method: string, path: (of: Planted) => string, of: Planted, options: Options = {}) {
     const body = options.body?.(of)
-    const answer = await shop.ask(method, path(of), { ...options, ...(body !== undefined && { body }) })
+    const answer = await testApi.ask(method, path(of), { ...options, ...(body !== undefined && { body }) })
     const ids = Object.values(of)
     const text = ids.reduce((all, id) => all.replaceAll(id, '…'), answer.text).replace(/req_[0-9a-z]+/g, 'req_')
     const kept = ['date', 'request-id', 'ratelimit', 'retry-after']
@@ -123,20 +123,20 @@ describe('The entrances of a system', () => {
     })
 
     test('a live key is answered as an unknown one', async () => {
-      const live = await shop.addKey({ ...shop.tenant, livemode: true })
+      const live = await testApi.addKey({ ...testApi.tenant, livemode: true })
       const path = (): string => '/v1/providers'
       const answer = await seen('GET', path, other, { key: live.key })
       expect(answer.status).toBe(401)
       for (const key of [unknownKey(true), unknownKey(false), 'garbage'])
         expect(await seen('GET', path, nobody, { key })).toEqual(answer)
       expect((await seen('GET', path, own, {})).status).toBe(200)
-      const { rows } = await shop.db.query('select last_used_at from api_key where id = $1', [live.keyId])
+      const { rows } = await testApi.db.query('select last_used_at from api_key where id = $1', [live.keyId])
       expect(rows).toEqual([{ last_used_at: null }])
     })
 
     test('live objects are absent from the lists', async () => {
       for (const path of ['/v1/payments', '/v1/events', '/v1/webhook_endpoints']) {
-        const { text } = await shop.ask('GET', path)
+        const { text } = await testApi.ask('GET', path)
         expect([path, Object.values(other).some((id) => text.includes(id))]).toEqual([path, false])
         expect([path, Object.values(own).some((id) => text.includes(id))]).toEqual([path, true])
       }
@@ -152,24 +152,24 @@ describe('The entrances of a system', () => {
     const refusal = 'This process is in live mode, but its database belongs to a test deployment.'
     const environment = () => ({
       ...LIVE_ENVIRONMENT,
-      DATABASE_URL: shop.databaseUrl,
-      TEMPORAL_ADDRESS: shop.temporal.address,
-      TEMPORAL_NAMESPACE: shop.temporal.namespace,
+      DATABASE_URL: testApi.databaseUrl,
+      TEMPORAL_ADDRESS: testApi.temporal.address,
+      TEMPORAL_NAMESPACE: testApi.temporal.namespace,
     })
 
     test('the api of the other mode refuses to start on this database', async () => {
-      await expect(composeApi(readApiConfig(environment()), shop.log)).rejects.toThrow(refusal)
+      await expect(composeApi(readApiConfig(environment()), testApi.log)).rejects.toThrow(refusal)
     })
 
     test('the worker of the other mode refuses to start on this database', async () => {
-      await expect(composeWorker(readWorkerConfig(environment()), shop.log)).rejects.toThrow(refusal)
+      await expect(composeWorker(readWorkerConfig(environment()), testApi.log)).rejects.toThrow(refusal)
     })
 
     test('the api refuses to start if its lists would come from a database of the other mode', async () => {
       const database = await createTestDatabase()
       try {
-        const env = { ...environment(), DATABASE_URL: database.url, DATABASE_READ_URL: shop.databaseUrl }
-        await expect(composeApi(readApiConfig(env), shop.log)).rejects.toThrow(`DATABASE_READ_URL: ${refusal}`)
+        const env = { ...environment(), DATABASE_URL: database.url, DATABASE_READ_URL: testApi.databaseUrl }
+        await expect(composeApi(readApiConfig(env), testApi.log)).rejects.toThrow(`DATABASE_READ_URL: ${refusal}`)
       } finally {
         await database.drop()
       }
@@ -179,17 +179,17 @@ describe('The entrances of a system', () => {
   test('behind a pooler no process starts whose database user has no limit for statements', async () => {
     const pooled = {
       ...TEST_ENVIRONMENT,
-      DATABASE_URL: shop.databaseUrl,
+      DATABASE_URL: testApi.databaseUrl,
       DATABASE_POOLER: 'transaction',
-      TEMPORAL_ADDRESS: shop.temporal.address,
-      TEMPORAL_NAMESPACE: shop.temporal.namespace,
+      TEMPORAL_ADDRESS: testApi.temporal.address,
+      TEMPORAL_NAMESPACE: testApi.temporal.namespace,
     }
-    await expect(composeApi(readApiConfig(pooled), shop.log)).rejects.toThrow('alter role')
+    await expect(composeApi(readApiConfig(pooled), testApi.log)).rejects.toThrow('alter role')
   })
 
   describe('Objects that the worker skips', () => {
     const parts = () => {
-      const { db, taskQueue, log } = shop
+      const { db, taskQueue, log } = testApi
       const workflows = createPaymentWorkflows({ client, taskQueue, load: loadStart(db) })
       const relay = createRelay({ db, client, workflows, clock: Date.now, log, graceMs: 0 })
       const sweep = createDeliverySweep({ db, client, now: Date.now, taskQueue })
@@ -224,7 +224,7 @@ describe('The entrances of a system', () => {
     })
 
     test('the worker skips a payment of the other mode without a workflow', async () => {
-      const orphan = await plant(shop.db, shop.tenant)
+      const orphan = await plant(testApi.db, testApi.tenant)
       await parts().relay.adoptOrphans()
       expect(await exists(paymentWorkflowId(orphan.id))).toBe(true)
       expect(await exists(paymentWorkflowId(other.id))).toBe(false)
@@ -237,7 +237,7 @@ describe('The entrances of a system', () => {
       const messages = [
         (id: string) => workflows.openAttempt(id, request),
         (id: string) => workflows.cancel(id),
-        (id: string) => workflows.signalPartnerNews(id, other.attemptId),
+        (id: string) => workflows.signalOrderChanged(id, other.attemptId),
         (id: string) => workflows.signalRowChanged(id),
       ]
       for (const send of messages)

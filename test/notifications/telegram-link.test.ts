@@ -11,24 +11,24 @@ import { type BotApi, startBotApi } from './bot-api.ts'
 const TOKEN = '123456789:AAbot-token_of-the-tests'
 const PATH = '/dashboard/notifications/telegram'
 
-let shop: TestApi
+let testApi: TestApi
 let bot: BotApi
 let readers: { loop: Loop; close: () => void }[]
 let account: Account
 const clock = { now: Date.now() }
 beforeAll(async () => {
   bot = await startBotApi(TOKEN)
-  shop = await openTestApi({ deps: () => ({ clock: () => clock.now }) })
+  testApi = await openTestApi({ deps: () => ({ clock: () => clock.now }) })
   // Two workers, as in a deployment.
   readers = [1, 2].map(() =>
     composeTelegram(
       { apiUrl: bot.url, token: TOKEN },
       {
-        db: shop.db,
+        db: testApi.db,
         clock: () => clock.now,
         log: pino({ level: 'silent' }),
         channels: {
-          secretBox: shop.secretBox,
+          secretBox: testApi.secretBox,
           webhookTargets: { mode: 'test', testTargets: [] },
           newChannelId: () => newId('channel'),
           newChannelMessageId: () => newId('channelMessage'),
@@ -42,11 +42,11 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(async () => {
   for (const reader of readers ?? []) reader.close()
-  await shop?.close()
+  await testApi?.close()
   await bot?.close()
 })
 beforeEach(async () => {
-  account = await openAccount(shop, `${newId('person').slice(4)}@shop.example`)
+  account = await openAccount(testApi, `${newId('person').slice(4)}@shop.example`)
   bot.refuse = null
   bot.calls.length = 0
 })
@@ -60,10 +60,10 @@ async function askLink(of: Account = account): Promise<string> {
   return token
 }
 const listAccountChannels = async ({ tenant }: Account) =>
-  (await listChannels(shop.db, tenant)).map(({ id, kind, name, sealed }) => [
+  (await listChannels(testApi.db, tenant)).map(({ id, kind, name, sealed }) => [
     kind,
     name,
-    shop.secretBox.open(sealed, id),
+    testApi.secretBox.open(sealed, id),
   ])
 
 test('a person gets a link, presses Start, and the chat receives a message that it is linked', async () => {
@@ -72,17 +72,17 @@ test('a person gets a link, presses Start, and the chat receives a message that 
   expect((await account.owner.get(PATH)).html).toContain('@pinrail_test_bot')
   const token = await askLink()
   // The database has only its digest.
-  const { rows } = await shop.db.query('select * from telegram_link t where t::text like $1', [`%${token}%`])
+  const { rows } = await testApi.db.query('select * from telegram_link t where t::text like $1', [`%${token}%`])
   expect(rows).toEqual([])
   bot.say('hello')
   bot.say(`/start ${token}`)
   await tick()
   expect(await listAccountChannels(account)).toEqual([['telegram', '@kari', '4711']])
-  const messages = await shop.db.query('select kind, state from channel_message where merchant_id = $1', [
+  const messages = await testApi.db.query('select kind, state from channel_message where merchant_id = $1', [
     account.tenant.merchantId,
   ])
   expect(messages.rows).toEqual([{ kind: 'test', state: 'waiting' }])
-  const notices = await shop.db.query('select kind from notice where merchant_id = $1', [account.tenant.merchantId])
+  const notices = await testApi.db.query('select kind from notice where merchant_id = $1', [account.tenant.merchantId])
   expect(notices.rows).toEqual([{ kind: 'channel.added' }])
   expect((await account.owner.get('/dashboard/notifications')).html).toContain('@kari')
 })
@@ -108,7 +108,7 @@ test('only the latest link works, once, for 15 minutes', async () => {
   clock.now += 15 * 60_000
   await tick()
   // Another link is open, so updates are read.
-  const other = await openAccount(shop, `${newId('person').slice(4)}@shop.example`)
+  const other = await openAccount(testApi, `${newId('person').slice(4)}@shop.example`)
   await askLink(other)
   bot.say(`/start ${late}`, { id: 777, type: 'private', first_name: 'Late' })
   await tick()
@@ -119,24 +119,24 @@ test('a chat that is linked again works again, and receives one message about it
   for (let n = 0; n < 2; n++) {
     bot.say(`/start ${await askLink()}`)
     await tick()
-    await shop.db.query("update channel set broken_at = now(), broken_reason = 'blocked' where merchant_id = $1", [
+    await testApi.db.query("update channel set broken_at = now(), broken_reason = 'blocked' where merchant_id = $1", [
       account.tenant.merchantId,
     ])
   }
   bot.say(`/start ${await askLink()}`)
   await tick()
-  const channels = await listChannels(shop.db, account.tenant)
+  const channels = await listChannels(testApi.db, account.tenant)
   expect(channels.map(({ broken_at }) => broken_at)).toEqual([null])
 })
 
 test('a chat whose bot is missing says so on its pages and in the API, and works again with the bot', async () => {
   bot.say(`/start ${await askLink()}`)
   await tick()
-  const [channel] = await listChannels(shop.db, account.tenant)
+  const [channel] = await listChannels(testApi.db, account.tenant)
   const at = `/v1/notification_channels/${channel?.id}`
   const statuses = async (): Promise<unknown[]> => {
-    const { body } = await shop.ask('GET', at, { key: account.key })
-    const list = await shop.ask('GET', '/v1/notification_channels', { key: account.key })
+    const { body } = await testApi.ask('GET', at, { key: account.key })
+    const list = await testApi.ask('GET', '/v1/notification_channels', { key: account.key })
     return [body['status'], (list.body['data'] as { status: string }[])[0]?.status]
   }
   const pages = async (): Promise<string[]> =>
@@ -161,14 +161,14 @@ test('a chat whose bot is missing says so on its pages and in the API, and works
 
 test('a person who cannot add channels any more links nothing', async () => {
   const token = await askLink()
-  await shop.db.query("update membership set role = 'viewer' where merchant_id = $1", [account.tenant.merchantId])
+  await testApi.db.query("update membership set role = 'viewer' where merchant_id = $1", [account.tenant.merchantId])
   bot.say(`/start ${token}`)
   await tick()
   expect(await listAccountChannels(account)).toEqual([])
 })
 
 test('no worker asks Telegram while no link is open, and only one of two otherwise', async () => {
-  await shop.db.query('delete from telegram_link')
+  await testApi.db.query('delete from telegram_link')
   await tick()
   expect(bot.calls.filter(({ method }) => method === 'getUpdates')).toEqual([])
   const token = await askLink()
@@ -195,7 +195,7 @@ test('a chat is linked after weeks without messages, whatever number Telegram co
   await tick()
   expect(await listAccountChannels(account)).toHaveLength(1)
   bot.renumber(1000)
-  const other = await openAccount(shop, `${newId('person').slice(4)}@shop.example`)
+  const other = await openAccount(testApi, `${newId('person').slice(4)}@shop.example`)
   const token = await askLink(other)
   await tick()
   bot.say(`/start ${token}`)
@@ -219,7 +219,7 @@ test('a pause that Telegram asks for is observed, and no error contains the toke
   const dead = composeTelegram(
     { apiUrl: 'http://127.0.0.1:1', token: TOKEN },
     {
-      ...({ db: shop.db, clock: () => clock.now, log: pino({ level: 'silent' }) } as const),
+      ...({ db: testApi.db, clock: () => clock.now, log: pino({ level: 'silent' }) } as const),
       channels: {} as never,
       botTurn: () => Promise.resolve(),
       everyMs: 1000,

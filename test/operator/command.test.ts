@@ -28,14 +28,14 @@ describe('The command settlement', () => {
       [['void']],
       [['void', 'pay_1', 'pay_2']],
       [['status', 'pay_1']],
-      [['release', 'pay_1', '--', '--dry-run']],
+      [['resume', 'pay_1', '--', '--dry-run']],
     ])('the command prints its usage, and does nothing, for %j', async (args) => {
       await expect(settlement(...args)).rejects.toThrow(/pinrail <command>|Did you mean:\n  pinrail settlement/)
     })
 
     test('the command refuses an unknown option, and does nothing', async () => {
       const [queued] = await fixture.queue([{}])
-      await expect(settlement('hold', queued!.paymentId, ...SIGNED, '--dryrun')).rejects.toThrow(
+      await expect(settlement('stop', queued!.paymentId, ...SIGNED, '--dryrun')).rejects.toThrow(
         `Unknown option '--dryrun'`,
       )
       expect((await fixture.payout(queued!.paymentId)).state).toBe('queued')
@@ -46,16 +46,16 @@ describe('The command settlement', () => {
     const [queued] = await fixture.queue([{}])
     const id = queued!.paymentId
     await plant(fixture.db, `update payment set payout = 'handed' where id = $1`, [id])
-    expect(await settlement('--dry-run', 'hold', id, ...SIGNED)).toMatchObject({
+    expect(await settlement('--dry-run', 'stop', id, ...SIGNED)).toMatchObject({
       code: 0,
       text: expect.stringContaining('would be'),
     })
     expect((await fixture.payout(id)).state).toBe('queued')
-    const held = await settlement('hold', id, ...SIGNED)
-    expect(held).toMatchObject({ code: 0, text: expect.stringContaining(`after   ${id}: stopped(operator)`) })
+    const stopped = await settlement('stop', id, ...SIGNED)
+    expect(stopped).toMatchObject({ code: 0, text: expect.stringContaining(`after   ${id}: stopped(operator)`) })
     expect((await settlement('status')).text).toMatch(/stopped\(operator\) +1 payout /)
-    expect((await settlement('hold', id, ...SIGNED)).code).toBe(0)
-    await expect(settlement('release', id, ...SIGNED)).rejects.toThrow(`pinrail payments decide ${id} settle`)
+    expect((await settlement('stop', id, ...SIGNED)).code).toBe(0)
+    await expect(settlement('resume', id, ...SIGNED)).rejects.toThrow(`pinrail payments decide ${id} settle`)
     expect((await fixture.payout(id)).state).toBe('stopped')
   })
 
@@ -67,7 +67,7 @@ describe('The command settlement', () => {
     await expect(settlement(name, subject, ...SIGNED, '--dry-run')).rejects.toThrow(`${name} has no option --dry-run`)
   })
 
-  test.each(['void', 'hold', 'release', 'acknowledge', 'reopen', 'abandon-lane', 'take-over'])(
+  test.each(['void', 'stop', 'resume', 'acknowledge', 'reopen', 'abandon-lane', 'take-over'])(
     '%s needs the name of the operator and a reason',
     async (name) => {
       const needs = `pinrail settlement ${name} needs --operator and --reason`
@@ -105,7 +105,7 @@ describe('The command settlement', () => {
     await fixture.db.query('insert into deployment (livemode) values (false)')
     const live = { ...LIVE_ENVIRONMENT, CHAIN_ID: '137', USDC_ADDRESS, DATABASE_URL: fixture.databaseUrl }
     const say = (): void => undefined
-    for (const args of [['status'], ['hold', id, ...SIGNED], ['void', id, ...SIGNED], ['rebuild', '--dry-run']])
+    for (const args of [['status'], ['stop', id, ...SIGNED], ['void', id, ...SIGNED], ['rebuild', '--dry-run']])
       await expect(runCommand({ args: ['settlement', ...args], env: live, say })).rejects.toThrow(
         'This process is in live mode, but its database belongs to a test deployment.',
       )

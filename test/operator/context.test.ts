@@ -24,13 +24,13 @@ describe('Accounts, payments and webhooks', () => {
   const OTHER_WALLET = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
   const SIGNED = ['--operator', 'ada', '--reason', 'asked for by mail']
 
-  let shop: TestApi
+  let testApi: TestApi
   let live: TestDatabase
   beforeAll(async () => {
-    ;[shop, live] = await Promise.all([openTestApi(), createTestDatabase()])
+    ;[testApi, live] = await Promise.all([openTestApi(), createTestDatabase()])
   })
   afterAll(async () => {
-    await shop?.close()
+    await testApi?.close()
     await live?.drop()
   })
 
@@ -56,7 +56,7 @@ describe('Accounts, payments and webhooks', () => {
   }
 
   const insertPayout = (id: string, { state, reason }: { state: string; reason: string | null }) =>
-    shop.db.query(
+    testApi.db.query(
       `insert into payout (payment_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce, state, stop_reason)
        values ($1, false, 137, $2, $2, $2, 1000000, $3, $4, $5)`,
       [id, `0x${'1'.repeat(40)}`, `0x${randomBytes(32).toString('hex')}`, state, reason],
@@ -66,9 +66,9 @@ describe('Accounts, payments and webhooks', () => {
     run(
       {
         ...TEST_ENVIRONMENT,
-        DATABASE_URL: shop.databaseUrl,
-        TEMPORAL_ADDRESS: shop.temporal.address,
-        TEMPORAL_NAMESPACE: shop.temporal.namespace,
+        DATABASE_URL: testApi.databaseUrl,
+        TEMPORAL_ADDRESS: testApi.temporal.address,
+        TEMPORAL_NAMESPACE: testApi.temporal.namespace,
       },
       args,
     )
@@ -106,15 +106,15 @@ describe('Accounts, payments and webhooks', () => {
 
   test('lists have heads, and attention has age, amount and merchant', async () => {
     expect((await inTest('merchants', 'list')).out).toMatch(/^merchant +name +status +keys +payments +wallet\n/)
-    const { body: made } = await shop.ask('POST', '/v1/payments', { body: { amount: 12.5, currency: 'EUR' } })
-    await shop.db.query(
+    const { body: made } = await testApi.ask('POST', '/v1/payments', { body: { amount: 12.5, currency: 'EUR' } })
+    await testApi.db.query(
       `update payment set status = 'under_review', review_since = now() - interval '3 hours', reviews = $2 where id = $1`,
       [made['id'], JSON.stringify([{ reason: 'too_little', attemptId: null, text: 'The partner has 1.00 EUR' }])],
     )
     const { out } = await inTest('attention')
     expect(out).toMatch(/^age +kind +amount +merchant +payment +attempt +detail\n/)
-    expect(out).toMatch(new RegExp(`^3 h +review +12.5 EUR +${shop.tenant.merchantId} +${String(made['id'])}`, 'm'))
-    await shop.db.query(`update payment set status = 'created', review_since = null, reviews = '[]' where id = $1`, [
+    expect(out).toMatch(new RegExp(`^3 h +review +12.5 EUR +${testApi.tenant.merchantId} +${String(made['id'])}`, 'm'))
+    await testApi.db.query(`update payment set status = 'created', review_since = null, reviews = '[]' where id = $1`, [
       made['id'],
     ])
   })
@@ -128,9 +128,9 @@ describe('Accounts, payments and webhooks', () => {
     [['payments', 'decide', 'pay_1', 'aprove', ...SIGNED]],
     [['webhooks', 'redeliver', 'we_1', ...SIGNED]],
   ])('a wrong command line exits with 2 and does nothing: %j', async (args) => {
-    const before = await shop.db.query('select count(*) from merchant')
+    const before = await testApi.db.query('select count(*) from merchant')
     expect(await inTest(...args)).toMatchObject({ code: 2, out: '' })
-    expect((await shop.db.query('select count(*) from merchant')).rows).toEqual(before.rows)
+    expect((await testApi.db.query('select count(*) from merchant')).rows).toEqual(before.rows)
   })
 
   describe('an account', () => {
@@ -139,7 +139,7 @@ describe('Accounts, payments and webhooks', () => {
       expect(await inTest('wallets', 'show', merchant)).toMatchObject({ code: 1 })
       expect((await inTest('wallets', 'set', merchant, WALLET, ...SIGNED)).code).toBe(0)
       const { key } = await inTest('keys', 'create', merchant, '--name', 'Till', ...SIGNED, '--json')
-      const made = await shop.ask('POST', '/v1/payments', { key: key.key, body: { amount: 10, currency: 'EUR' } })
+      const made = await testApi.ask('POST', '/v1/payments', { key: key.key, body: { amount: 10, currency: 'EUR' } })
       expect(made).toMatchObject({ status: 201 })
 
       expect(await inTest('payments', 'find', String(made.body['id']))).toMatchObject({ code: 0 })
@@ -155,7 +155,7 @@ describe('Accounts, payments and webhooks', () => {
       const { key } = await inTest('keys', 'create', merchant, '--days', '7', ...SIGNED, '--json')
       expect(Date.parse(key.expires_at) - Date.now()).toBeGreaterThan(6.9 * 86_400_000)
       expect((await inTest('keys', 'revoke', key.id, ...SIGNED)).code).toBe(0)
-      expect((await shop.ask('GET', '/v1/payments', { key: key.key })).status).toBe(401)
+      expect((await testApi.ask('GET', '/v1/payments', { key: key.key })).status).toBe(401)
       expect((await inTest('keys', 'list', merchant)).out).toContain('expired or revoked')
       expect(await inTest('keys', 'revoke', 'key_000000000000', ...SIGNED)).toMatchObject({ code: 1, out: '' })
     })
@@ -180,7 +180,7 @@ describe('Accounts, payments and webhooks', () => {
 
     test('relayers, treasuries and deposit addresses of the platform are refused, in any spelling', async () => {
       const merchant = await newMerchant(inTest)
-      for (const own of await insertOwnAddresses(shop))
+      for (const own of await insertOwnAddresses(testApi))
         expect(await inTest('wallets', 'set', merchant, own, ...SIGNED)).toMatchObject({
           code: 1,
           err: expect.stringContaining('this one belongs to the platform'),
@@ -258,20 +258,20 @@ describe('Accounts, payments and webhooks', () => {
   describe('webhooks', () => {
     async function endpoint(): Promise<string> {
       const id = newId('endpoint')
-      const sealedSecret = shop.secretBox.seal('whsec_', id)
+      const sealedSecret = testApi.secretBox.seal('whsec_', id)
       const wanted = {
         url: 'https://shop.example',
         description: null,
         enabledEvents: ['payment.succeeded'],
         sealedSecret,
       }
-      await insertEndpoint(shop.db, shop.tenant, { id, ...wanted })
+      await insertEndpoint(testApi.db, testApi.tenant, { id, ...wanted })
       return id
     }
 
     test('webhooks are listed, disabled, found among the failing and enabled', async () => {
       const id = await endpoint()
-      expect((await inTest('webhooks', 'list', shop.tenant.merchantId)).out).toContain(`${id}  ok`)
+      expect((await inTest('webhooks', 'list', testApi.tenant.merchantId)).out).toContain(`${id}  ok`)
       expect((await inTest('webhooks', 'disable', id, ...SIGNED)).code).toBe(0)
       expect(await inTest('webhooks', 'failing')).toMatchObject({ code: 1, out: expect.stringContaining(id) })
       expect((await inTest('webhooks', 'redeliver', id, '--since', '2026-01-01T00:00:00Z', ...SIGNED)).code).toBe(1)
@@ -282,9 +282,9 @@ describe('Accounts, payments and webhooks', () => {
 
     test('failed deliveries are delivered again, and a single event too', async () => {
       const id = await endpoint()
-      const sent = await shop.ask('POST', `/v1/webhook_endpoints/${id}/test`)
+      const sent = await testApi.ask('POST', `/v1/webhook_endpoints/${id}/test`)
       const event = String(sent.body['event'])
-      await shop.db.query(`update delivery set status = 'exhausted', attempts = 12 where event_id = $1`, [event])
+      await testApi.db.query(`update delivery set status = 'exhausted', attempts = 12 where event_id = $1`, [event])
       expect((await inTest('webhooks', 'deliveries', id)).out).toContain('exhausted')
       const all = await inTest('webhooks', 'redeliver', id, '--since', '2026-01-01T00:00:00Z', ...SIGNED, '--json')
       expect(all).toMatchObject({ code: 0, deliveries: [event] })
@@ -297,7 +297,7 @@ describe('Accounts, payments and webhooks', () => {
   describe('a payment', () => {
     test('a payment is found by what somebody reads out, and explained', async () => {
       const body = { amount: 10, currency: 'EUR', reference: 'order-7714' }
-      const { body: made } = await shop.ask('POST', '/v1/payments', { body })
+      const { body: made } = await testApi.ask('POST', '/v1/payments', { body })
       const id = String(made['id'])
       const token = new URL(String(made['checkout_url'])).pathname.slice('/c/'.length)
       const pasted = [
@@ -310,7 +310,7 @@ describe('Accounts, payments and webhooks', () => {
       ]
       for (const text of [id, 'order-7714', ...pasted])
         expect((await inTest('payments', 'find', text, '--json')).payments).toEqual([expect.objectContaining({ id })])
-      await shop.db.query(
+      await testApi.db.query(
         `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, partner_reference, created_at, updated_at)
          values ('att_7714', $1, 'card_partner', 'card', 'open', 1000, 'EUR', 'Ord-7714b', now(), now())`,
         [id],
@@ -328,11 +328,11 @@ describe('Accounts, payments and webhooks', () => {
     })
 
     test('a payment shows the name and the reason of an operator to operators alone', async () => {
-      const { body: made } = await shop.ask('POST', '/v1/payments', { body: { amount: 12, currency: 'EUR' } })
+      const { body: made } = await testApi.ask('POST', '/v1/payments', { body: { amount: 12, currency: 'EUR' } })
       const id = String(made['id'])
       const data = { operator: 'Ada Lovelace', reason: 'looks like fraud', proof: 'SEPA 0815', attempt_id: 'att_1' }
-      const context = { publicUrl: shop.url, now: Date.now }
-      await changePayment(shop.db, context, {
+      const context = { publicUrl: testApi.url, now: Date.now }
+      await changePayment(testApi.db, context, {
         id,
         change: (draft) => {
           draft.setPayment({ held: true })
@@ -345,12 +345,12 @@ describe('Accounts, payments and webhooks', () => {
       expect((await inTest('payments', 'explain', id)).out).toMatch(
         /Z {2}An operator holds the payment \(by Ada Lovelace: looks like fraud; proof: SEPA 0815\)$/m,
       )
-      const seen = await shop.ask('GET', `/v1/payments/${id}/timeline`)
+      const seen = await testApi.ask('GET', `/v1/payments/${id}/timeline`)
       expect(seen.body['data']).toMatchObject([{}, {}, { message: 'An operator holds the payment' }])
       expect(entries(seen.body['data'])).toEqual({ attempt_id: 'att_1', outside: false })
       const paths = [`/v1/payments/${id}`, '/v1/exports/payments', '/v1/exports/payments?format=csv', '/v1/events']
-      for (const path of paths) expect((await shop.ask('GET', path)).text).not.toMatch(/Lovelace|fraud|SEPA/)
-      await changePayment(shop.db, context, {
+      for (const path of paths) expect((await testApi.ask('GET', path)).text).not.toMatch(/Lovelace|fraud|SEPA/)
+      await changePayment(testApi.db, context, {
         id,
         change: (draft) => {
           const attemptId = newId('attempt')
@@ -365,11 +365,11 @@ describe('Accounts, payments and webhooks', () => {
     })
 
     test('a payment is explained with amounts in major units, and with only the accepted commands', async () => {
-      const { body: made } = await shop.ask('POST', '/v1/payments', { body: { amount: 100, currency: 'EUR' } })
+      const { body: made } = await testApi.ask('POST', '/v1/payments', { body: { amount: 100, currency: 'EUR' } })
       const id = String(made['id'])
       const [usdc, card] = [newId('attempt'), newId('attempt')]
-      const context = { publicUrl: shop.url, now: Date.now }
-      await changePayment(shop.db, context, {
+      const context = { publicUrl: testApi.url, now: Date.now }
+      await changePayment(testApi.db, context, {
         id,
         change: (draft) => {
           const asked = draft.state.payment.amount
@@ -379,7 +379,7 @@ describe('Accounts, payments and webhooks', () => {
         },
       })
       const hold = (attemptId: string, facts: Partial<Attempt>) =>
-        changePayment(shop.db, context, { id, change: (draft) => draft.setAttempt(attemptId, facts) })
+        changePayment(testApi.db, context, { id, change: (draft) => draft.setAttempt(attemptId, facts) })
       await hold(usdc, { status: 'paid', held: '57883248', askedMicro: '115766496' })
       const decide = `decide: pinrail payments decide ${id}`
       const { out } = await inTest('payments', 'explain', id)
@@ -400,38 +400,42 @@ describe('Accounts, payments and webhooks', () => {
     })
 
     test('a payment is found by its link, and by a reference in any Unicode form', async () => {
-      const link = await shop.ask('POST', '/v1/payment_links', { body: { title: 'Tea', amount: 9, currency: 'EUR' } })
+      const link = await testApi.ask('POST', '/v1/payment_links', {
+        body: { title: 'Tea', amount: 9, currency: 'EUR' },
+      })
       const url = new URL(String(link.body['url']))
-      const press = /name="press" value="([^"]+)"/.exec(await (await fetch(`${shop.url}${url.pathname}`)).text())?.[1]
+      const press = /name="press" value="([^"]+)"/.exec(
+        await (await fetch(`${testApi.url}${url.pathname}`)).text(),
+      )?.[1]
       const form = { method: 'POST', body: new URLSearchParams({ press: press ?? '' }), redirect: 'manual' } as const
-      expect((await fetch(`${shop.url}${url.pathname}`, form)).status).toBe(303)
+      expect((await fetch(`${testApi.url}${url.pathname}`, form)).status).toBe(303)
       const { payments } = await inTest('payments', 'find', url.href, '--json')
       expect(payments).toHaveLength(1)
       const body = { amount: 10, currency: 'EUR', reference: 'Caf\u00e9 9' }
-      const { body: made } = await shop.ask('POST', '/v1/payments', { body })
+      const { body: made } = await testApi.ask('POST', '/v1/payments', { body })
       const found = await inTest('payments', 'find', 'Cafe\u0301 9', '--json')
       expect(found.payments).toMatchObject([{ id: made['id'] }])
     })
 
     test('a payment whose payout waits for the token says so, and says what settlement waits for', async () => {
-      const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })
+      const { body } = await testApi.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })
       const id = String(body['id'])
       await insertPayout(id, { state: 'queued', reason: null })
-      await shop.db.query(
+      await testApi.db.query(
         `insert into settlement_part (chain_id, token, part, reported_at, failing_since, cause, failure)
          values (31337, '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359', 'signing', now(), now(), 'token_paused',
            'the USDC contract is paused')`,
       )
       expect((await inTest('payments', 'explain', id)).out).toContain('payouts wait: the USDC contract is paused')
-      await shop.db.query('delete from settlement_part')
+      await testApi.db.query('delete from settlement_part')
       expect((await inTest('payments', 'explain', id)).out).not.toContain('payouts wait')
     })
 
     test('payments whose payouts are stopped for one reason are all retried by one command; a dry run lists them', async () => {
-      const { body } = await shop.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })
+      const { body } = await testApi.ask('POST', '/v1/payments', { body: { amount: 10, currency: 'EUR' } })
       const ids = [1, 2, 3].map(() => newId('payment'))
       // Copies of it, so that none of them has a workflow.
-      await shop.db.query(
+      await testApi.db.query(
         `insert into payment select copy.* from payment p, unnest($2::text[]) as u(id),
            jsonb_populate_record(p, jsonb_build_object('id', u.id, 'checkout_token', u.id)) copy where p.id = $1`,
         [body['id'], ids],
@@ -469,7 +473,7 @@ describe('Accounts, payments and webhooks', () => {
       const { code, queries } = await inTest('temporal', 'prepare', '--json')
       expect([round, code, queries['waits for an operator']]).toEqual([round, 0, 'NeedsOperator = true'])
     }
-    expect((await inTest('doctor')).out).toContain(`ok    temporal: namespace ${shop.temporal.namespace}`)
+    expect((await inTest('doctor')).out).toContain(`ok    temporal: namespace ${testApi.temporal.namespace}`)
   }, 60_000)
 
   test('trouble exits with 3, also as JSON', async () => {
@@ -529,7 +533,7 @@ describe('Secrets', () => {
   const NEW_PEPPER = randomBytes(32).toString('base64')
   const NEW_KEY = randomBytes(32).toString('base64')
 
-  let shop: TestApi
+  let testApi: TestApi
   const rotated = {
     API_KEY_PEPPER: NEW_PEPPER,
     RETIRED_API_KEY_PEPPERS: PEPPER,
@@ -537,21 +541,21 @@ describe('Secrets', () => {
     RETIRED_WEBHOOK_ENCRYPTION_KEYS: BOX_KEY,
   }
   beforeAll(async () => {
-    shop = await openTestApi({ deps: () => ({ pepper: NEW_PEPPER, retiredPeppers: [PEPPER] }) })
+    testApi = await openTestApi({ deps: () => ({ pepper: NEW_PEPPER, retiredPeppers: [PEPPER] }) })
   })
-  afterAll(() => shop?.close())
+  afterAll(() => testApi?.close())
 
   async function pinrail(...args: string[]): Promise<{ code: number; text: string }> {
     let text = ''
     const add = (more: string): void => void (text += more)
-    const env = { ...TEST_ENVIRONMENT, ...rotated, DATABASE_URL: shop.databaseUrl }
+    const env = { ...TEST_ENVIRONMENT, ...rotated, DATABASE_URL: testApi.databaseUrl }
     return { code: await runPinrail({ args, env }, { out: add, err: add }), text }
   }
 
   test('a key by the old pepper is accepted, and moves to the new one with its first use', async () => {
     expect((await pinrail('secrets', 'status')).text).toContain('1 key in use has a digest by a retired pepper')
-    expect((await shop.ask('GET', '/v1/payments')).status).toBe(200)
-    await shop.written()
+    expect((await testApi.ask('GET', '/v1/payments')).status).toBe(200)
+    await testApi.written()
     expect(await pinrail('secrets', 'status')).toMatchObject({
       code: 0,
       text: expect.stringContaining('0 keys in use'),
@@ -574,21 +578,21 @@ describe('Secrets', () => {
       enabledEvents: ['payment.succeeded'],
       sealedSecret,
     }
-    await insertEndpoint(shop.db, shop.tenant, { id, ...wanted })
+    await insertEndpoint(testApi.db, testApi.tenant, { id, ...wanted })
     const channel = newId('channel')
     const sealed = createSecretBox(BOX_KEY).seal('https://hooks.slack.com/services/T0/B0/secret', channel)
     const [kind, at, quiet] = ['slack', new Date().toISOString(), null] as const
     const named = { kind, name: '#payments', sealed, person_id: null, events: [], language: 'en' as const, quiet, at }
-    await insertChannel(shop.db, shop.tenant, { id: channel, ...named })
+    await insertChannel(testApi.db, testApi.tenant, { id: channel, ...named })
     expect((await pinrail('secrets', 'status')).code).toBe(1)
     const resealed = async (): Promise<string> => (await pinrail('secrets', 'reseal')).text
     expect(await resealed()).toBe('resealed with the current key: 1 webhook endpoint, 1 notification channel\n')
     expect(await resealed()).toBe('resealed with the current key: 0 webhook endpoints, 0 notification channels\n')
-    const [told] = await listChannels(shop.db, shop.tenant)
+    const [told] = await listChannels(testApi.db, testApi.tenant)
     expect(createSecretBox(NEW_KEY).open(told?.sealed ?? '', channel)).toBe(
       'https://hooks.slack.com/services/T0/B0/secret',
     )
-    const [endpoint] = await listEndpoints(shop.db, shop.tenant)
+    const [endpoint] = await listEndpoints(testApi.db, testApi.tenant)
     expect(createSecretBox(NEW_KEY).open(endpoint?.secrets[0]?.sealed ?? '', id)).toBe('whsec_of_old')
     expect(await pinrail('secrets', 'status')).toMatchObject({
       code: 0,

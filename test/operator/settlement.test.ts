@@ -26,7 +26,7 @@ describe('payouts', () => {
   beforeAll(() => fixture.reset())
 
   const state = async (paymentId: string) => (await fixture.payout(paymentId)).state
-  const change = (name: 'void' | 'hold' | 'release', paymentId: string, dryRun = false) => {
+  const change = (name: 'void' | 'stop' | 'resume', paymentId: string, dryRun = false) => {
     return changePayout(operation(dryRun), paymentId, name)
   }
 
@@ -34,10 +34,10 @@ describe('payouts', () => {
     const [queued] = await fixture.queue([{}])
     const id = queued!.paymentId
     await plant(fixture.db, `update payment set payout = 'handed' where id = $1`, [id])
-    expect(await change('hold', id, true)).toBe(0)
+    expect(await change('stop', id, true)).toBe(0)
     expect(said.join('\n')).toContain('stopped(operator)')
     expect(await state(id)).toBe('queued')
-    expect(await change('hold', id)).toBe(0)
+    expect(await change('stop', id)).toBe(0)
     const runner = fixture.runner()
     await fixture.finalize(runner)
     expect(await state(id)).toBe('stopped')
@@ -46,10 +46,10 @@ describe('payouts', () => {
       /^No other payout waits to be paid, but look at this: 1 payout of [\d.]+ USDC is stopped \(operator\) until an operator decides \(pay_\w+: stopped by an operator at the command line\)\.$/,
     )
     expect(said).toContainEqual(expect.stringMatching(/^ {2}stopped\(operator\) +1 payout /))
-    expect(await change('release', id)).toBe(0)
+    expect(await change('resume', id)).toBe(0)
     await fixture.finalize(runner)
     expect(await state(id)).toBe('settled')
-    expect(await change('hold', id)).toBe(1)
+    expect(await change('stop', id)).toBe(1)
   })
 
   test('an operator voids a payout: it is canceled on chain and cannot be paid any more', async () => {

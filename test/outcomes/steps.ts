@@ -9,7 +9,7 @@ import type { Step } from './stories.ts'
 import { depositAt, sendTo } from './transfers.ts'
 import type { PlayedWay } from './ways.ts'
 
-/** Runs each step of a story in a shop with simulated partners and a real workflow. */
+/** Runs each step of a story with simulated partners and a real workflow. */
 
 type Scene = { readonly paymentId: string; readonly buyer: Buyer; readonly way: PlayedWay }
 

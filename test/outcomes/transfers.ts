@@ -2,7 +2,7 @@ import type { PaymentFixture } from '../../scripts/histories/payment-fixture.ts'
 import { readDeposit } from '../../src/db/payments/deposits.ts'
 import type { DepositLog, RecordedDeposit } from '../../src/domain/settlement/deposit.ts'
 
-/** USDC that buyers send to the addresses of payments, without a chain behind the shop. */
+/** USDC that buyers send to the addresses of payments, without a chain. */
 
 let transfers = 0
 

@@ -86,7 +86,7 @@ const RULES: readonly Rule[] = [
       filled.length > 0 && ['processing', 'settling', 'under_review'].includes(status),
   },
   {
-    says: 'an end leads back to the shop, and nowhere else',
+    says: 'an end leads back to the merchant, and nowhere else',
     isBroken: ({ filled }, { status }) =>
       ['succeeded', 'expired', 'canceled', 'failed', 'refunded'].includes(status) &&
       filled.some((words) => !words.startsWith('Back to')),
@@ -101,7 +101,7 @@ const RULES: readonly Rule[] = [
       PAID.test(`${title} ${label}: ${heading}`) && charged === null && status !== 'succeeded',
   },
   {
-    says: 'the title says "paid" of what has arrived at the shop, and of nothing else',
+    says: 'the title says "paid" of what has arrived at the merchant, and of nothing else',
     isBroken: ({ title }, { status }) => title.startsWith('Paid') !== (status === 'succeeded'),
   },
   {
@@ -126,7 +126,7 @@ const RULES: readonly Rule[] = [
     isBroken: ({ text }, { held, mayCome }) => NEW_LINK.test(text) && (held > 0n || mayCome),
   },
   {
-    says: '"late money counts" only where some can come that the shop gets without a person',
+    says: '"late money counts" only where some can arrive that the merchant gets without an operator',
     isBroken: ({ text }, { mayCome, status }, { payment }) =>
       STILL_COUNTS.test(text) && (!mayCome || payment.listenEnded || status === 'failed'),
   },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { newPayment } from '../../scripts/test/new-payment.ts'
 import { until } from '../../scripts/test/until.ts'
 import { readChangeMessages } from '../../src/db/outbox.ts'
-import { newsApplied, recordPartnerEvent } from '../../src/db/payments/partner-events.ts'
+import { markCallbacksApplied, recordPartnerEvent } from '../../src/db/payments/partner-events.ts'
 import { insertPayment, loadPayment } from '../../src/db/payments/payments.ts'
 import { withPaidOut } from '../../src/domain/payment/funds/funds.ts'
 import { toFunds } from '../../src/domain/payment/funds/stored-funds.ts'
@@ -172,7 +172,7 @@ describe('A change of a payment', () => {
     const before = await readRows()
     const { state, events } = await change((draft) => {
       pays(draft)
-      draft.addStatement(newsApplied(attemptId, news))
+      draft.addStatement(markCallbacksApplied(attemptId, news))
     })
     const after = await readRows()
     expect(
@@ -193,7 +193,7 @@ describe('A change of a payment', () => {
       runs += 1
       if (runs > 1) return
       pays(draft)
-      draft.addStatement(newsApplied(attemptId, news))
+      draft.addStatement(markCallbacksApplied(attemptId, news))
     }, known)
     expect(runs).toBe(2)
     expect(await readRows()).toEqual(before)
@@ -230,7 +230,7 @@ describe('A change of a payment', () => {
     const { version } = (await load()).payment
     const { events } = await change((draft) => {
       draft.setAttempt(attemptId, {})
-      draft.addStatement(newsApplied(attemptId, news))
+      draft.addStatement(markCallbacksApplied(attemptId, news))
     })
     const after = await load()
     expect([after.payment.version, after.unread.size, events, changed]).toEqual([version, 0, [], []])
@@ -254,7 +254,7 @@ describe('A change without an effect', () => {
     await change((draft) => draft.setAttempt(attemptId, { status: 'declined' }))
     const { state } = await change((draft) => {
       // By its version, the reading reported nothing new.
-      if (draft.state.attempts[0]?.status === 'opening') draft.addStatement(newsApplied(attemptId, news))
+      if (draft.state.attempts[0]?.status === 'opening') draft.addStatement(markCallbacksApplied(attemptId, news))
     }, known)
     const after = await load()
     expect([state.payment.version, after.unread.size]).toEqual([after.payment.version, 1])
@@ -262,14 +262,14 @@ describe('A change without an effect', () => {
 
   test('a change without an effect runs its statements under a lock too', async () => {
     const news = (await load()).unread.get(attemptId)!
-    await changeLocked(({ addStatement }) => addStatement(newsApplied(attemptId, news)))
+    await changeLocked(({ addStatement }) => addStatement(markCallbacksApplied(attemptId, news)))
     expect((await load()).unread.size).toBe(0)
   })
 
   test('a change without an effect runs no statement if its payment was changed without its lock', async () => {
     const news = (await load()).unread.get(attemptId)!
     const writing = changeLocked(async ({ addStatement }, tx) => {
-      addStatement(newsApplied(attemptId, news))
+      addStatement(markCallbacksApplied(attemptId, news))
       await tx.query('update payment set version = version + 1 where id = $1', [id])
     })
     await expect(writing).rejects.toThrow('a payment was changed without its lock')

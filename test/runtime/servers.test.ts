@@ -24,12 +24,12 @@ import { seedApi } from '../api/support/seeded-api.ts'
 import { expectProblem, openTestApi, type TestApi } from '../api/support/test-api.ts'
 
 describe('the internal port', () => {
-  let shop: TestApi
+  let testApi: TestApi
   let internal: Server
   let url = ''
   beforeAll(async () => {
-    shop = await openTestApi({ temporalDown: true, deps: ({ healthChecks }) => ({ healthChecks }) })
-    const { db } = shop
+    testApi = await openTestApi({ temporalDown: true, deps: ({ healthChecks }) => ({ healthChecks }) })
+    const { db } = testApi
     const registry = createRegistry('pinrail-test', db.poolUse)
     watchBooks(registry, {
       payments: () => countPayments(db),
@@ -41,13 +41,13 @@ describe('the internal port', () => {
       invariants: () => countViolations(db),
       reconciled: async () => [await readAge(db)],
     })
-    internal = createInternalServer({ checks: shop.healthChecks, registry })
+    internal = createInternalServer({ checks: testApi.healthChecks, registry })
     await listenInternally(internal, { INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT: 0 })
     url = `http://127.0.0.1:${(internal.address() as AddressInfo).port}`
   }, 60_000)
   afterAll(async () => {
     internal?.close()
-    await shop?.close()
+    await testApi?.close()
   })
 
   const metrics = async (): Promise<string> => (await fetch(`${url}/metrics`)).text()
@@ -55,14 +55,14 @@ describe('the internal port', () => {
   describe('The readiness of a process', () => {
     test('readiness without Temporal is degraded and says so, and the api stays in the balancer', async () => {
       const checks = { postgres: 'ok', temporal: expect.stringMatching(/failed|no answer/) }
-      for (const answer of await Promise.all([fetch(`${url}/readyz`), fetch(`${shop.url}/readyz`)]))
+      for (const answer of await Promise.all([fetch(`${url}/readyz`), fetch(`${testApi.url}/readyz`)]))
         expect([answer.status, await answer.json()]).toEqual([200, { status: 'degraded', checks }])
-      expect((await shop.ask('POST', '/v1/payments', { body: { amount: '10', currency: 'EUR' } })).status).toBe(201)
+      expect((await testApi.ask('POST', '/v1/payments', { body: { amount: '10', currency: 'EUR' } })).status).toBe(201)
     }, 30_000)
 
     test('readiness without a part that every request needs is 503 and names the part, although the process is alive', async () => {
       const down = { name: 'postgres', needed: true, check: () => Promise.reject(new Error('gone')) }
-      const server = createInternalServer({ checks: [down], registry: shop.registry })
+      const server = createInternalServer({ checks: [down], registry: testApi.registry })
       await listenInternally(server, { INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT: 0 })
       const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
       const answer = await fetch(`${base}/readyz`)
@@ -120,12 +120,12 @@ describe('the internal port', () => {
 
   describe('Metrics of a process', () => {
     test('metrics are not on the public port', async () => {
-      expectProblem(await shop.ask('GET', '/metrics', { key: null }), 404, 'route_missing')
+      expectProblem(await testApi.ask('GET', '/metrics', { key: null }), 404, 'route_missing')
     })
 
     test('metrics count open payments by state and method, waiting messages, settled payments, and connections', async () => {
-      const { payment } = await seedApi(shop)
-      await shop.db.query(
+      const { payment } = await seedApi(testApi)
+      await testApi.db.query(
         `update payment set status = 'succeeded', method_used = 'banking_app', gross_micro = 1000000, fee_micro = 45000,
          net_micro = 955000, succeeded_at = now(), closed_at = now() where id = $1`,
         [payment],
@@ -133,7 +133,7 @@ describe('the internal port', () => {
       const text = await metrics()
       expect(text).toMatch(/pinrail_payments\{status="created",method="any"\} [1-9]/)
       expect(text).toMatch(/pinrail_payments_oldest_seconds\{status="created",method="any"\} \d/)
-      // Temporal is down, so nothing was started; the event of the shop was not sent.
+      // Temporal is down, so nothing was started; the event of the merchant was not sent.
       expect(text).toMatch(/pinrail_backlog\{queue="start_payment"\} [1-9]/)
       expect(text).toMatch(/pinrail_backlog\{queue="deliveries"\} 1/)
       expect(text).toContain('pinrail_backlog{queue="partner_news"} 0')
@@ -147,7 +147,7 @@ describe('the internal port', () => {
     })
 
     test('metrics report that the books cannot be read, and show no old number', async () => {
-      const registry = createRegistry('pinrail-test', shop.db.poolUse)
+      const registry = createRegistry('pinrail-test', testApi.db.poolUse)
       let asked = 0
       const gone = async (): Promise<never> => {
         asked += 1

@@ -170,11 +170,11 @@ describe('A buyer at a checkout', () => {
     upi: 'local_partner',
   }
 
-  let shop: Server
-  let shopUrl: string
+  let merchantServer: Server
+  let merchantUrl: string
   const opened: string[] = []
   beforeAll(async () => {
-    shop = createServer((request, response) => {
+    merchantServer = createServer((request, response) => {
       answer(request).then(
         ({ html, location }) => {
           if (location !== undefined) response.writeHead(303, { location }).end()
@@ -183,11 +183,11 @@ describe('A buyer at a checkout', () => {
         () => response.writeHead(500).end(),
       )
     })
-    shopUrl = await listen(shop)
+    merchantUrl = await listen(merchantServer)
   })
   afterAll(async () => {
-    shop.closeAllConnections()
-    shop.close()
+    merchantServer.closeAllConnections()
+    merchantServer.close()
   })
 
   /** A checkout of any design: pick a method, confirm, hand over, come back. */
@@ -231,7 +231,7 @@ describe('A buyer at a checkout', () => {
       if (form.get('token') !== 'a&b') throw new Error('the hidden field was lost')
       const method = (form.get('method') ?? '') as MethodName
       const provider = PROVIDER_OF[method]!
-      const order = server.newOrder(provider, { method, returnUrl: `${shopUrl}/return` })
+      const order = server.newOrder(provider, { method, returnUrl: `${merchantUrl}/return` })
       opened.push(order.attemptId)
       const result = await server.partners()[provider].openOrder(order, soon())
       if (result.kind !== 'opened') throw new Error('declined')
@@ -255,26 +255,26 @@ describe('A buyer at a checkout', () => {
     ['/buttons', 'upi', 'local_partner'],
   ] as const)('a buyer on %s pays by %s, identity check included', async (path, method, provider) => {
     const lines: string[] = []
-    const bought = await payAtCheckout(`${shopUrl}${path}`, {
+    const bought = await payAtCheckout(`${merchantUrl}${path}`, {
       method,
       sandboxUrl: server.url,
       log: (line) => lines.push(line),
     })
     expect(bought.partnerPage).toContain('/pay/')
-    expect(bought.finalUrl).toBe(`${shopUrl}/return`)
+    expect(bought.finalUrl).toBe(`${merchantUrl}/return`)
     expect(await readStatus(provider)).toBe('paid')
-    expect(lines[0]).toBe(`GET ${shopUrl}${path}`)
+    expect(lines[0]).toBe(`GET ${merchantUrl}${path}`)
   })
 
   test('a buyer who presses Decline comes back unpaid', async () => {
-    const bought = await payAtCheckout(`${shopUrl}/buttons`, { method: 'card', press: 'decline' })
-    expect(bought.finalUrl).toBe(`${shopUrl}/return`)
+    const bought = await payAtCheckout(`${merchantUrl}/buttons`, { method: 'card', press: 'decline' })
+    expect(bought.finalUrl).toBe(`${merchantUrl}/return`)
     expect(await readStatus('card_partner')).toBe('declined')
   })
 
   test('a page without a next step is an error that names it', async () => {
-    await expect(payAtCheckout(`${shopUrl}/stuck`)).rejects.toThrow(
-      `no way forward on ${shopUrl}/stuck ("Nothing here")`,
+    await expect(payAtCheckout(`${merchantUrl}/stuck`)).rejects.toThrow(
+      `no way forward on ${merchantUrl}/stuck ("Nothing here")`,
     )
   })
 

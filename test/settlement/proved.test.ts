@@ -629,19 +629,19 @@ describe('the order of locks', () => {
       expect(await journal.moveDead(lease, { block, dead: [moving] })).toBe(1)
       await journal.releaseLead(id)
     },
-    'a hold at the command line': (id) => {
+    'a stop at the command line': (id) => {
       const signed = { operator: 'anna', reason: 'a drill' }
       return changePayout(
         { db, hooks: fixture.hooks, dryRun: false, signed, say: () => undefined } as never,
         id,
-        'hold',
+        'stop',
       )
     },
   }
 
   describe('Money that is taken back, which voids its payout', () => {
     test.each([
-      ['a signature after a hold', 'stopped', 'funds'],
+      ['a signature after a stop', 'stopped', 'funds'],
       ['a void that is proved by its time', 'voiding', null],
       ['another treasury', 'stopped', 'policy'],
       ['a hold at the command line', 'queued', null],

@@ -168,7 +168,7 @@ describe('encrypted payloads', () => {
   }, 60_000)
 
   test.each([
-    ['partnerNews', '{"attemptId":"att_of_nobody"}'],
+    ['orderChanged', '{"attemptId":"att_of_nobody"}'],
     ['a signal that nobody knows', '"garbage"'],
   ])(
     'a plaintext signal changes nothing and stops nothing: %s',

@@ -42,7 +42,7 @@ const EXTREMES: readonly Hex[] = [
   '#00ffff',
 ]
 
-describe('Any color of a shop', () => {
+describe('Any color of a merchant', () => {
   test('every text and every edge is readable in the light and in the dark', () => {
     const holds = (brand: Hex) => {
       expect([brand, unreadable(lightPalette(brand))]).toEqual([brand, []])
@@ -73,7 +73,7 @@ test('the contrast follows the formula of WCAG', () => {
   expect(contrast('#767676', '#ffffff')).toBeCloseTo(4.54, 2)
 })
 
-test('the style sheet of a shop is served under its color, and under no other name', () => {
+test('the style sheet of a merchant is served under its color, and under no other name', () => {
   const address = brandSheet('#b5520a')
   expect(findAsset(address.replace('/assets/', ''))?.body.toString()).toBe(brandStyle('#b5520a'))
   for (const name of ['brand.00000000.b5520a.css', address.slice(8).replace('b5520a', 'b5520a}'), 'brand', 'brand..'])

@@ -167,7 +167,7 @@ describe('After the money has arrived', () => {
   })
 
   // The rail must not end with "Sent to" for money that goes back.
-  test('a void payout is not sent to the shop: its money goes back', () => {
+  test('a void payout is not sent to the merchant: its money goes back', () => {
     const page = (payout: Payment['payout']) =>
       read({ ...BY_STATUS.settling, payment: { ...BY_STATUS.settling.payment, status: 'under_review', payout } })
     expect(page('void')).toContain('Our team arranges the return')
@@ -180,7 +180,7 @@ describe('After the money has arrived', () => {
     expect(page('stopped')).toContain('You paid')
   })
 
-  test('money that goes back before it was sold is not sent to the shop', () => {
+  test('money that goes back before it was sold is not sent to the merchant', () => {
     const payment = { status: 'under_review', statusReason: 'giving_back' } as const
     const page = read({ payment, attempts: [anAttempt('paid', { back: 'asked' })] })
     expect(page).toContain('Returned the way you paid')

@@ -9,7 +9,7 @@ import { BY_STATUS, SITUATIONS } from './situations.ts'
 
 describe('Rules for every page', () => {
   test.each(EVERY_PAGE)(
-    'the page %s has one heading, one main part that takes the focus, the amount and the shop',
+    'the page %s has one heading, one main part that takes the focus, the amount and the merchant',
     (_name, changes) => {
       const page = html(changes)
       expect(page).toMatch(/^<!doctype html><html lang="en" dir="ltr" /)
@@ -54,7 +54,7 @@ describe('Rules for every page', () => {
     },
   )
 
-  test('a hostile description, reference and shop name are shown as text', () => {
+  test('a hostile description, reference and merchant name are shown as text', () => {
     const hostile = '"><img src=x onerror=alert(1)><script>alert(2)</script>'
     for (const [, changes] of EVERY_PAGE) {
       const page = html({
@@ -68,7 +68,7 @@ describe('Rules for every page', () => {
     }
   })
 
-  test('a shop URL that is no web page is not linked', () => {
+  test('a return URL that is no web page is not linked', () => {
     const unsafe = 'javascript:alert(1)'
     expect(html({ payment: { status: 'succeeded', successUrl: unsafe } })).not.toContain(unsafe)
     expect(html({ payment: { status: 'expired', cancelUrl: unsafe } })).not.toContain(unsafe)
@@ -241,7 +241,7 @@ describe('Before the payment', () => {
     expect(read(SITUATIONS['five minutes left'])).toContain('5 minutes left. This payment closes at 13:00')
   })
 
-  test('more time is requested on the whole page, and not in a frame of the shop', () => {
+  test('more time is requested on the whole page, and not in a frame of the merchant', () => {
     const closing = SITUATIONS['five minutes left']
     expect(html(closing)).toContain('/extend')
     expect(html({ ...closing, ...SITUATIONS['in a frame of the shop'] })).not.toContain('/extend')

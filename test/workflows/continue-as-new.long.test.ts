@@ -15,7 +15,7 @@ import { PAYMENTS_QUEUE } from '../../src/workflows/queues.ts'
 
 let fixture: PaymentFixture
 let env: TestWorkflowEnvironment
-/** The milliseconds by which the clocks of shop and partners are ahead: less than the limit for old requests. */
+/** The milliseconds by which the clocks of the system and of the partners are ahead: less than the limit for old requests. */
 let aheadMs = 0
 beforeAll(async () => {
   const { address } = await startDevServer()
@@ -86,7 +86,7 @@ test('a give-back that is being carried out continues in the new run, and every 
   expect((await fixture.read(id)).attempts).toMatchObject([{ id: attemptId, back: 'asked', held: '6000' }])
 
   aheadMs = 241_000
-  await fixture.workflows.signalPartnerNews(id, attemptId)
+  await fixture.workflows.signalOrderChanged(id, attemptId)
   expect(await handle(id).result()).toBe('refunded')
   expect((await fixture.read(id)).attempts).toMatchObject([{ status: 'refunded', back: 'no', held: '0' }])
 }, 240_000)

@@ -225,7 +225,7 @@ describe('The rest of USDC', () => {
       expect(await attention(paymentId)).toEqual([])
       // Until the payment would have expired, its address waits for the rest of the price.
       await fixture.skip('25 hours')
-      await fixture.workflows.signalPartnerNews(paymentId, attemptId)
+      await fixture.workflows.signalOrderChanged(paymentId, attemptId)
       await until(
         () => payment(paymentId),
         ({ closedAt }) => closedAt !== null,

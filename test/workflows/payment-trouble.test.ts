@@ -148,7 +148,7 @@ describe('A payment in trouble', () => {
       ['with an id that is no text', [{ attemptId: 7 }]],
     ])('a signal %s stops no payment', async (_how, args) => {
       const { paymentId, attemptId } = await opened()
-      await handle(paymentId).signal('partnerNews', ...args)
+      await handle(paymentId).signal('orderChanged', ...args)
       await fixture.pay('wallet_app', attemptId)
       await settled(paymentId)
     })
@@ -254,7 +254,7 @@ describe('A payment in trouble', () => {
       const { status, usdc } = await payment(paymentId)
       expect([status, usdc]).toEqual(['processing', null])
       await fixture.clearFaults()
-      await fixture.workflows.signalPartnerNews(paymentId, attemptId)
+      await fixture.workflows.signalOrderChanged(paymentId, attemptId)
       await untilStatus(paymentId, 'pending')
       expect(await payouts(paymentId)).toEqual([])
     })
@@ -342,12 +342,12 @@ describe('Callbacks whose order cannot be read', () => {
       await fixture.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
       await unreadable('wallet_app')
-      await fixture.workflows.signalPartnerNews(paymentId, attemptId)
+      await fixture.workflows.signalOrderChanged(paymentId, attemptId)
       const events = await untilReadFailed(paymentId)
       expect(events.slice(events.findIndex(hasFailedToRead)).filter(startsTimer)).toEqual([])
       expect((await payment(paymentId)).status).toBe('settling')
       await fixture.clearFaults()
-      await fixture.workflows.signalPartnerNews(paymentId, attemptId)
+      await fixture.workflows.signalOrderChanged(paymentId, attemptId)
       await settled(paymentId)
     })
 

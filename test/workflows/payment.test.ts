@@ -326,7 +326,7 @@ describe('Long waits', () => {
       await untilStatus(paymentId, 'processing')
       await fixture.skip('61 minutes')
       await fixture.atPartner('wallet_app', attemptId, { action: 'confirm' }).catch(() => undefined)
-      await fixture.workflows.signalPartnerNews(paymentId, attemptId)
+      await fixture.workflows.signalOrderChanged(paymentId, attemptId)
       await untilStatus(paymentId, 'under_review')
       await fixture.skip('25 hours')
       expect(await decide(paymentId, 'release')).toMatchObject({ status: 'processing' })

@@ -8,7 +8,7 @@ import type { Decision, Say } from '../../src/domain/payment/requests.ts'
 import type { PaymentSnapshot } from '../../src/domain/payment/snapshot.ts'
 import { operatorUpdates, paymentState } from '../../src/workflows/messages.ts'
 
-/** The shop on a server that skips time, for one test file, and the steps of its stories. */
+/** The system on a Temporal server that skips time, for one test file, and the steps of its stories. */
 
 export let fixture: PaymentFixture
 let env: TestWorkflowEnvironment

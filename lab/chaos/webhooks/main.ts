@@ -58,7 +58,7 @@ async function playRound(fixture: Fixture, pinrail: Pinrail, { announcements, ra
   })
   await inLanes(announcements, async (index) => {
     const { id } = payments[index] ?? { id: '' }
-    // The killed worker is not back yet, or the answer was lost. A shop would try again too.
+    // The killed worker is not back yet, or the answer was lost. A merchant would try again too.
     await until(
       async () => ((await pinrail.payments.cancel(id)).status === 'canceled' ? true : null),
       `${id} to be canceled`,

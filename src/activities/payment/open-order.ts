@@ -46,12 +46,12 @@ export async function openPartnerOrder(
 
   const reused = plan.kind === 'reuse' ? plan.attempt : null
   const others = before.attempts.filter((attempt) => canStillBePaid(attempt.status) && attempt.id !== reused?.id)
-  const { state: known, news } = await cancelAndRead(deps, before, { attempts: others, silence: 'at once' })
+  const { state: known, readings } = await cancelAndRead(deps, before, { attempts: others, silence: 'at once' })
   const attemptId = reused?.id ?? request.attemptId
   const asked = reused?.asked ?? (await amountToCharge(deps, before.payment, request))
   let isOneTooMany = false
   const addAttempt: Change = (draft) => {
-    for (const item of news) applyOrder(draft, deps, item)
+    for (const item of readings) applyOrder(draft, deps, item)
     const { payment, attempts } = derive(draft.state, draft.at)
     if (!isOpen(payment.status)) return
     const isStored = attempts.some(({ id }) => id === attemptId)

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
-import type { PaymentWithNews } from '../../db/payments/payments.ts'
+import type { PaymentWithCallbacks } from '../../db/payments/payments.ts'
 import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import type { Rate } from '../../partners/converter/converter.ts'
@@ -26,7 +26,7 @@ const MOST_BETWEEN_TRIES = 10
 /** An attempt as it was known before the partner was asked, with its newest unread callback. */
 export type AskedAttempt = { readonly attempt: Attempt; readonly unread: string | null }
 
-export type OrderNews = {
+export type OrderReading = {
   readonly asked: AskedAttempt
   readonly order: PartnerOrder | null
   /** The rate to lock if its money counts. Null: none is needed, or there is none now. */
@@ -39,7 +39,7 @@ export const toOrderRef = ({ id, partnerReference, partnerDisputes }: Attempt): 
   disputes: partnerDisputes,
 })
 
-export const toAsk = (before: PaymentWithNews, attempt: Attempt): AskedAttempt => ({
+export const toAsk = (before: PaymentWithCallbacks, attempt: Attempt): AskedAttempt => ({
   attempt,
   unread: before.unread.get(attempt.id) ?? null,
 })
@@ -84,11 +84,11 @@ export async function askInTime<Answer>(ask: (signal: AbortSignal) => Promise<An
   }
 }
 
-export async function describeNews(
+export async function createReading(
   deps: PaymentDeps,
   asked: AskedAttempt,
   order: PartnerOrder | null,
-): Promise<OrderNews> {
+): Promise<OrderReading> {
   const mayTake = order !== null && order.received !== null && asked.attempt.rate === null
   return { asked, order, rate: mayTake ? await rateToLock(deps, asked.attempt, order) : null }
 }
@@ -101,7 +101,7 @@ export async function rateToLock(
   deps: PaymentDeps,
   { asked }: Attempt,
   order?: PartnerOrder,
-): Promise<OrderNews['rate']> {
+): Promise<OrderReading['rate']> {
   if (order?.usdc !== undefined) return order.usdc.rate
   return deps.rates.current(asked.currency).catch(noAnswer)
 }

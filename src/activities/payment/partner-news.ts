@@ -1,4 +1,4 @@
-import { newsApplied } from '../../db/payments/partner-events.ts'
+import { markCallbacksApplied } from '../../db/payments/partner-events.ts'
 import { isSame } from '../../domain/equality.ts'
 import { isOwedToBuyer } from '../../domain/payment/funds/account.ts'
 import { toAccount } from '../../domain/payment/funds/stored-funds.ts'
@@ -6,25 +6,25 @@ import { canStillBePaid, isOpen } from '../../domain/payment/payment.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import { withReading } from '../../domain/payment/reading.ts'
 import type { PaymentDraft } from '../../payments/payment-draft.ts'
-import type { OrderNews } from './partner-calls.ts'
+import type { OrderReading } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
 /** `known`: nothing new. `nothing`: no answer, or one that might be older than the stored reading. */
-export type ReadingResult = 'news' | 'known' | 'nothing'
+export type ReadingResult = 'new' | 'known' | 'nothing'
 
 /** A callback without a usable answer stays unread, and the order is read again. */
-export function applyOrder(draft: PaymentDraft, deps: PaymentDeps, news: OrderNews): ReadingResult {
-  const { order, asked, rate } = news
+export function applyOrder(draft: PaymentDraft, deps: PaymentDeps, reading: OrderReading): ReadingResult {
+  const { order, asked, rate } = reading
   const attempt = draft.state.attempts.find(({ id }) => id === asked.attempt.id)
   if (attempt === undefined || order === null) return 'nothing'
   const read = withReading(attempt, { order, rate, account: deps.accounts[attempt.provider], at: draft.at })
-  const isNews = !isSame({ ...read, confirmedAt: null }, { ...attempt, confirmedAt: null })
-  if (isNews && attempt.revision !== asked.attempt.revision) return 'nothing'
-  if (asked.unread !== null) draft.addStatement(newsApplied(attempt.id, asked.unread))
-  if (!isNews) return 'known'
+  const isNew = !isSame({ ...read, confirmedAt: null }, { ...attempt, confirmedAt: null })
+  if (isNew && attempt.revision !== asked.attempt.revision) return 'nothing'
+  if (asked.unread !== null) draft.addStatement(markCallbacksApplied(attempt.id, asked.unread))
+  if (!isNew) return 'known'
   draft.setAttempt(attempt.id, read)
   failIfHopeless(draft, read)
-  return 'news'
+  return 'new'
 }
 
 /** Ends the payment if the only method is closed to this buyer. */

@@ -1,5 +1,5 @@
 import { readStatus } from '../../db/merchants/agreement.ts'
-import { loadPayment, type PaymentWithNews } from '../../db/payments/payments.ts'
+import { loadPayment, type PaymentWithCallbacks } from '../../db/payments/payments.ts'
 import { derive } from '../../domain/payment/derived.ts'
 import { isOwedToBuyer, mayReturnTwice } from '../../domain/payment/funds/account.ts'
 import { findOwnAccount } from '../../domain/payment/funds/funds.ts'
@@ -18,9 +18,9 @@ import {
   askInTime,
   askQuietly,
   callSignal,
-  describeNews,
+  createReading,
   noAnswer,
-  type OrderNews,
+  type OrderReading,
   toAsk,
   toOrderRef,
 } from './partner-calls.ts'
@@ -46,9 +46,9 @@ export async function readPartnerOrder(
       ? await callCancel(deps, attempt, signal)
       : await deps.partners[attempt.provider].readOrder(toOrderRef(attempt), signal),
   }))
-  const news = await describeNews(deps, toAsk(before, attempt), order)
+  const reading = await createReading(deps, toAsk(before, attempt), order)
   const change: Change = (draft) => {
-    applyOrder(draft, deps, news)
+    applyOrder(draft, deps, reading)
     if (refund !== null) recordRefund(draft, attempt, refund)
   }
   return createAnswer(await changeMoney(deps, { id: paymentId, change, known: before }))
@@ -59,9 +59,9 @@ export async function readPartnerOrder(
  */
 export async function cancelAndRead(
   deps: PaymentDeps,
-  before: PaymentWithNews,
+  before: PaymentWithCallbacks,
   { attempts, silence }: { readonly attempts: readonly Attempt[]; readonly silence: 'at once' | 'after some tries' },
-): Promise<{ readonly state: PaymentWithAttempts; readonly news: readonly OrderNews[] }> {
+): Promise<{ readonly state: PaymentWithAttempts; readonly readings: readonly OrderReading[] }> {
   const cancelable = attempts.filter(({ provider }) => deps.partners[provider].cancelOrder !== undefined)
   const { state } = await changePayment(deps.db, deps.context, {
     id: before.payment.id,
@@ -73,16 +73,16 @@ export async function cancelAndRead(
     },
   })
   const asked = state.attempts.filter(({ id }) => attempts.some((one) => one.id === id))
-  const news = await Promise.all(
+  const readings = await Promise.all(
     asked.map(async (attempt) =>
-      describeNews(
+      createReading(
         deps,
         toAsk(before, attempt),
         await askQuietly(() => callCancel(deps, attempt, callSignal()), silence),
       ),
     ),
   )
-  return { state, news }
+  return { state, readings }
 }
 
 async function callCancel(deps: PaymentDeps, attempt: Attempt, signal: AbortSignal): Promise<PartnerOrder | null> {
@@ -110,10 +110,10 @@ export async function closeUnpaid(deps: PaymentDeps, { paymentId, as, now }: Clo
     return postponeExpiry(deps, before)
   // A merchant waits for the answer.
   const silence = as === 'canceled' ? 'at once' : 'after some tries'
-  const { state: known, news } = await cancelAndRead(deps, before, { attempts, silence })
+  const { state: known, readings } = await cancelAndRead(deps, before, { attempts, silence })
   const why = as === 'canceled' ? await whyCanceled(deps, before) : 'expired'
   const change: Change = (draft) => {
-    for (const item of news) applyOrder(draft, deps, item)
+    for (const item of readings) applyOrder(draft, deps, item)
     // Money that this reading found is in time.
     if (as === 'listening_ended' && !hasUnsold(draft)) endListening(draft)
     if (as !== 'listening_ended' && isOpen(derive(draft.state, draft.at).payment.status) && !isMoved(draft.state))

@@ -14,7 +14,7 @@ import type { PaymentDraft } from '../../payments/payment-draft.ts'
 import { notYet, waitAfter } from '../failure.ts'
 import { readAnswer } from './answer.ts'
 import { changeMoney } from './change-money.ts'
-import { callSignal, describeNews, isSilence, noAnswer, rateToLock, toAsk, toOrderRef } from './partner-calls.ts'
+import { callSignal, createReading, isSilence, noAnswer, rateToLock, toAsk, toOrderRef } from './partner-calls.ts'
 import { applyOrder } from './partner-news.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
@@ -68,10 +68,10 @@ async function confirm(deps: PaymentDeps, { id, paymentId, provider }: Attempt):
   const attempt = before.attempts.find((one) => one.id === id) as Attempt
   const order = await deps.partners[provider].readOrder(toOrderRef(attempt), callSignal())
   if (order === null) throw notYet('the partner does not know the order', LONGEST_WAIT_SECONDS)
-  const news = await describeNews(deps, toAsk(before, attempt), order)
+  const reading = await createReading(deps, toAsk(before, attempt), order)
   return changeState(deps, before, (draft) => {
-    const reading = applyOrder(draft, deps, news)
-    if (reading === 'known') draft.setAttempt(id, { confirmedAt: draft.at })
+    const result = applyOrder(draft, deps, reading)
+    if (result === 'known') draft.setAttempt(id, { confirmedAt: draft.at })
   })
 }
 

@@ -14,7 +14,7 @@ import { onlyMethods } from '../route.ts'
 export type CallbackDeps = {
   readonly db: Queryable
   readonly readCallback: ReadCallback
-  readonly workflows: Pick<PaymentWorkflows, 'signalPartnerNews'>
+  readonly workflows: Pick<PaymentWorkflows, 'signalOrderChanged'>
   readonly clock: () => number
   readonly log: Logger
   readonly limits: Pick<RequestLimits, 'countVisit'>
@@ -50,7 +50,7 @@ export function callbackRouter(deps: CallbackDeps): Router {
           })
         : null
     if (stored !== null && !stored.applied) {
-      await deps.workflows.signalPartnerNews(stored.payment_id, stored.attempt_id).catch((error: unknown) => {
+      await deps.workflows.signalOrderChanged(stored.payment_id, stored.attempt_id).catch((error: unknown) => {
         deps.log.warn({ err: error, provider }, 'callback stored, but the workflow could not be signaled yet')
         throw new Problem('temporarily_unavailable', 'Stored, but not passed on yet. Send it again.', {
           headers: { 'retry-after': '5' },

@@ -46,7 +46,7 @@ function storeEvent(db: Queryable, event: PartnerEvent): Promise<z.infer<typeof 
         known as (
           select a.payment_id, a.id as attempt_id from attempt a join payment m on m.id = a.payment_id
           where ${isSubject(event.subject)} and a.provider = ${event.provider} and m.livemode = ${db.livemode} limit 1),
-        -- The id that it is stored by: its own, but where that is of news about another order.
+        -- Its own id, or another one if its own id belongs to a callback about another order.
         named as (
           select payment_id, attempt_id, case when exists (
               select from partner_event other
@@ -75,7 +75,7 @@ function storeEvent(db: Queryable, event: PartnerEvent): Promise<z.infer<typeof 
  * For a change of the payment: the partner was asked about the attempt when its newest unread callback was `newest`, and the
  * answer is applied. A callback that arrived while the partner was asked stays unread: the answer might be older.
  */
-export const newsApplied = (attemptId: string, newest: string): Statement =>
+export const markCallbacksApplied = (attemptId: string, newest: string): Statement =>
   sql`update partner_event set applied_at = now() from done
       where attempt_id = ${attemptId} and applied_at is null and seq <= ${newest}::bigint`
 
@@ -99,7 +99,7 @@ export function takeUnread(
     db,
     unreadRow,
     sql`with
-        -- Locked one by one, so that two relays share the work; news of the other mode is nobody's here.
+        -- Locks one callback at a time, so that two relays share the work. Callbacks of the other mode belong to its own relay.
         due as (
           select e.provider, e.provider_event_id
           from partner_event e join attempt a on a.id = e.attempt_id join payment m on m.id = a.payment_id

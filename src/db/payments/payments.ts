@@ -170,7 +170,7 @@ export async function findPaymentIds(db: Queryable, tokens: readonly string[]): 
 }
 
 /** A payment with the newest unread callback of each attempt that has one, by the attempt's id. */
-export type PaymentWithNews = PaymentWithAttempts & { readonly unread: ReadonlyMap<string, string> }
+export type PaymentWithCallbacks = PaymentWithAttempts & { readonly unread: ReadonlyMap<string, string> }
 
 const stampRow = z.object({ id: z.string(), stamp: z.string() })
 
@@ -187,8 +187,8 @@ export async function readStamps(db: Queryable, ids: readonly string[]): Promise
 }
 
 /** For callers other than a merchant's request. Throws if this mode has no such payment. */
-export async function loadPayment(db: Queryable, id: string): Promise<PaymentWithNews> {
-  const found = await readWhole(db, sql`payment.id = ${id} and livemode = ${db.livemode}`, 'with news')
+export async function loadPayment(db: Queryable, id: string): Promise<PaymentWithCallbacks> {
+  const found = await readWhole(db, sql`payment.id = ${id} and livemode = ${db.livemode}`, 'with callbacks')
   if (found === null) throw new Error(`no payment ${id}`)
   return found
 }
@@ -216,13 +216,17 @@ export async function loadPaymentWithEvents(db: Queryable, id: string): Promise<
 }
 
 /** Reads everything at one moment, for callers that change nothing. */
-function readWhole(db: Queryable, which: Statement, news?: 'with news'): Promise<PaymentWithNews | null> {
-  return maybeOne(db, wholePaymentRow, selectWhole(which, news))
+function readWhole(
+  db: Queryable,
+  which: Statement,
+  callbacks?: 'with callbacks',
+): Promise<PaymentWithCallbacks | null> {
+  return maybeOne(db, wholePaymentRow, selectWhole(which, callbacks))
 }
 
-const selectWhole = (which: Statement, news?: 'with news'): Statement =>
+const selectWhole = (which: Statement, callbacks?: 'with callbacks'): Statement =>
   sql`select payment.*, to_jsonb(state) as state
-      from payment, lateral (${stateColumns(sql`payment.id`, news)}) as state where ${which}`
+      from payment, lateral (${stateColumns(sql`payment.id`, callbacks)}) as state where ${which}`
 
 /**
  * A change inside a larger transaction begins here. Locks in a fixed order, so that two such calls never deadlock.
@@ -258,7 +262,7 @@ export async function readPayments(tx: Tx, ids: readonly string[]): Promise<Paym
   })
 }
 
-type Rest = Omit<PaymentWithNews, 'payment'>
+type Rest = Omit<PaymentWithCallbacks, 'payment'>
 
 const paymentStateRow = z.object({ id: z.string(), state: stateRow })
 
@@ -274,9 +278,9 @@ async function readStates(db: Queryable, ids: readonly string[]): Promise<Map<st
 }
 
 /** Columns for `stateRow`. Amounts are text, because a JSON number would lose digits. */
-export function stateColumns(paymentId: Statement, news?: 'with news'): Statement {
+export function stateColumns(paymentId: Statement, callbacks?: 'with callbacks'): Statement {
   const unread =
-    news === undefined
+    callbacks === undefined
       ? sql`null`
       : sql`(select max(seq)::text from partner_event where attempt_id = attempt.id and applied_at is null)`
   return sql`select

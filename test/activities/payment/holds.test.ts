@@ -68,19 +68,19 @@ describe('A hold by a decision', () => {
 })
 
 describe('a payout that the engine or a command has stopped', () => {
-  test('the command releases no payout while an operator holds the payment', async () => {
+  test('the command resumes no payout while an operator holds the payment', async () => {
     const { id } = await fixture.settling()
     await fixture.decide(id, 'hold')
-    await expect(run('release', id)).rejects.toThrow('An operator holds the payment')
+    await expect(run('resume', id)).rejects.toThrow('An operator holds the payment')
     expect(await both(id)).toEqual(['under_review held', 'stopped'])
   })
 
   test('a stopped payout that is also held needs the release and another try', async () => {
     const { id } = await fixture.settling()
-    expect(await run('hold', id)).toBe(0)
+    expect(await run('stop', id)).toBe(0)
     expect(await both(id)).toEqual(['under_review payout_stopped', 'stopped'])
     await fixture.decide(id, 'hold')
-    await expect(run('release', id)).rejects.toThrow('An operator holds the payment')
+    await expect(run('resume', id)).rejects.toThrow('An operator holds the payment')
     await fixture.decide(id, 'release')
     expect(await both(id)).toEqual(['under_review payout_stopped', 'stopped'])
     await fixture.decide(id, 'settle')
@@ -89,11 +89,11 @@ describe('a payout that the engine or a command has stopped', () => {
   })
 
   // It was paid out although the partner had taken the money back, if the callback about it was lost.
-  test('the command releases no stopped payout before the partner is asked for the money', async () => {
+  test('the command resumes no stopped payout before the partner is asked for the money', async () => {
     const made = await fixture.settling()
-    expect(await run('hold', made.id)).toBe(0)
+    expect(await run('stop', made.id)).toBe(0)
     await fixture.act(made.attemptId, { action: 'reverse' })
-    await expect(run('release', made.id)).rejects.toThrow(`pinrail payments decide ${made.id} settle`)
+    await expect(run('resume', made.id)).rejects.toThrow(`pinrail payments decide ${made.id} settle`)
     expect(await both(made.id)).toEqual(['under_review payout_stopped', 'stopped'])
     await fixture.read(made)
     expect(await both(made.id)).toEqual(['under_review voiding', 'voiding'])
@@ -112,7 +112,7 @@ describe('a payout that the engine or a command has stopped', () => {
 
   test('a void payout is not tried again, and its money goes to the buyer', async () => {
     const made = await fixture.settling()
-    expect([await run('hold', made.id), await run('void', made.id)]).toEqual([0, 0])
+    expect([await run('stop', made.id), await run('void', made.id)]).toEqual([0, 0])
     await proveVoid(made.id)
     expect(await both(made.id)).toEqual(['under_review excess', 'voided'])
     await expect(fixture.decide(made.id, 'settle')).rejects.toThrow('settle changes nothing')

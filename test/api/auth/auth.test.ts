@@ -398,7 +398,7 @@ describe('Authentication by a key', () => {
     })
   })
 
-  /** Well formed, with a valid checksum, and in no table: it belongs to another shop. */
+  /** Well formed, with a valid checksum, and in no table: it belongs to another merchant. */
   async function unknownKey(): Promise<string> {
     const { createApiKey } = await import('../../../src/api/auth/api-key.ts')
     return createApiKey(false, 'another pepper').text

@@ -208,7 +208,7 @@ describe('The test bar', () => {
     const page = await buyer.page()
     expect(page).toContain('Paying by banking app does not work at the moment.')
     expect(page).toContain('value="partner_down" aria-pressed="true"')
-    // Another buyer of the same shop is not affected.
+    // Another buyer of the same merchant is not affected.
     expect(await visit(simulated, path).page()).toContain('Continue to Velanto')
     await buyer.press({ do: 'partner_down' })
     expect(await buyer.page()).toContain('Continue to Velanto')

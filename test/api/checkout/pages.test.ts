@@ -351,7 +351,7 @@ describe('Back from the partner', () => {
     for (const page of await Promise.all([...asked, get(path)])) expect(page.text).toContain('Finish at Velanto')
   })
 
-  test('a buyer who comes again from the shop does not count as just returned from the partner', async () => {
+  test('a buyer who comes again from the merchant does not count as just returned from the partner', async () => {
     const { path } = await fixture.create({ provider: 'wallet_app' })
     await post(`${path}/continue`, APP).expect(200)
     const page = await get(path)

@@ -612,7 +612,7 @@ describe('The addresses of the server', () => {
       expect(headers['cache-control']).toMatch(/^(?:no-store|public, max-age=\d+(?:, immutable)?)$/)
     })
 
-    test('a shop keeps the window handle of a checkout that it opened, and of no other page', async () => {
+    test('a merchant keeps the window handle of a checkout that it opened, and of no other page', async () => {
       const opener = async (path: string) => (await ask(path)).headers['cross-origin-opener-policy']
       expect([await opener('/c/abc'), await opener('/l/abc'), await opener('/sign-in')]).toEqual([
         'unsafe-none',

@@ -123,7 +123,7 @@ describe('Budgets', () => {
     )
   })
 
-  test('colors of shops count as pages do, because they are computed; other files do not', async () => {
+  test('a request for a merchant’s colors counts as a page, because the sheet is computed; a request for a static file does not', async () => {
     const headers = { 'x-forwarded-for': '198.51.100.88' }
     const ask = async (path: string): Promise<number> => (await fetch(`${testApi.url}${path}`, { headers })).status
     for (let count = 0; count < 60; count++) expect(await ask(ASSETS.style)).toBe(200)

@@ -35,7 +35,7 @@ describe('Links without an account', () => {
   const counts = async () =>
     (
       await rows(
-        'select (select count(*) from payment_link)::int as links, (select count(*) from merchant)::int as shops',
+        'select (select count(*) from payment_link)::int as links, (select count(*) from merchant)::int as merchants',
       )
     )[0]
 
@@ -143,7 +143,10 @@ describe('Links without an account', () => {
       const answers = await Promise.all(Array.from({ length: 6 }, () => visitor.post('/links', form)))
       answers.push(await visitor.post('/links', form))
       expect(new Set(answers.map(({ html }) => madeIn(html).owner)).size).toBe(1)
-      expect(await counts()).toEqual({ links: Number(before?.['links']) + 1, shops: Number(before?.['shops']) + 1 })
+      expect(await counts()).toEqual({
+        links: Number(before?.['links']) + 1,
+        merchants: Number(before?.['merchants']) + 1,
+      })
       // After going back and changing it, the form makes another link: the first one keeps its price.
       const other = madeIn((await visitor.post('/links', { ...form, amount: '65' })).html)
       expect(other.owner).not.toBe(madeIn(answers[0]?.html ?? '').owner)

@@ -78,7 +78,7 @@ export function linkFixture(testApi: TestApi) {
   }
 }
 
-/** A shop without limits: tests send more than people do. */
+/** An API without limits: tests send more than people do. */
 export const withoutLimits = ({ limits }: { limits: RequestLimits }) => ({
   limits: {
     ...limits,

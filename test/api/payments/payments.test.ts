@@ -92,7 +92,7 @@ describe('Creating a payment', () => {
     })
   })
 
-  test('a shop finds the payment’s id in the return URLs, also when it repeats the request', async () => {
+  test('a merchant finds the payment’s id in the return URLs, also when it repeats the request', async () => {
     const headers = { 'idempotency-key': 'names-the-payment' }
     const urls = {
       success_url: 'https://shop.example/thanks?p={PAYMENT_ID}',

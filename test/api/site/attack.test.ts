@@ -427,7 +427,7 @@ describe('The matrix of pages', () => {
     for (const role of ROLES) visitors.set(role, await member(role, `${role}@shop.example`))
   })
 
-  /** A person with the role in the shop’s own account. */
+  /** A person with the role in the merchant’s own account. */
   async function member(role: Role, email: string): Promise<Visitor> {
     await signIn(testApi, email)
     await execute(
@@ -466,7 +466,7 @@ describe('The matrix of pages', () => {
     ['/dashboard/events', 'event'],
     ['/dashboard/links', 'link'],
   ]
-  /** The path with ids of the shop’s own objects. */
+  /** The path with ids of the merchant’s own objects. */
   function fillOwnPath(path: string): string {
     if (path.startsWith('/dashboard/notifications')) return path.replace(':id', channel)
     const [, kind = 'payment'] = ID_OF.find(([start]) => path.startsWith(start)) ?? []

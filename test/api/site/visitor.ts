@@ -19,10 +19,10 @@ export type Form = Readonly<Record<string, string>>
  */
 export class Visitor {
   readonly cookies = new Map<string, string>()
-  readonly #shop: Pick<TestApi, 'url'>
+  readonly #testApi: Pick<TestApi, 'url'>
 
   constructor(testApi: Pick<TestApi, 'url'>) {
-    this.#shop = testApi
+    this.#testApi = testApi
   }
 
   get(path: string, headers: Form = {}): Promise<PageAnswer> {
@@ -61,7 +61,7 @@ export class Visitor {
   async #send(path: string, init: Omit<RequestInit, 'headers'> & { headers: Form }): Promise<PageAnswer> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const headers = { ...(cookie !== '' && { cookie }), ...init.headers }
-    const response = await fetch(`${this.#shop.url}${path}`, { ...init, headers, redirect: 'manual' })
+    const response = await fetch(`${this.#testApi.url}${path}`, { ...init, headers, redirect: 'manual' })
     for (const set of response.headers.getSetCookie()) {
       const [name = '', value = ''] = (set.split(';')[0] ?? '').split('=')
       if (value === '') this.cookies.delete(name)

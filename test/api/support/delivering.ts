@@ -5,7 +5,7 @@ import { createSender } from '../../../src/webhooks/send.ts'
 import { bundleWorkflows } from '../../../src/worker/bundle.ts'
 import type { TestApi } from './test-api.ts'
 
-/** A worker that delivers what the shop's API has started, until it is closed. */
+/** A worker that makes the deliveries of the API under test, until it is closed. */
 export async function startDelivering(
   testApi: TestApi,
   testTargets: readonly string[],

@@ -59,7 +59,7 @@ export async function openTestApi({
   const livemode = mode === 'live'
   const db = createDb({ url: database.url, livemode, pool: 10, lockTimeoutMs: 2000 })
   const temporal = await startDevServer()
-  const taskQueue = `shop-${newId('request')}`
+  const taskQueue = `test-${newId('request')}`
   const log = pino({ level: process.env['TEST_LOG'] ?? 'silent' })
   const writing = new Set<Promise<void>>()
   const now = (work: Promise<void>): void => {
@@ -161,7 +161,7 @@ export async function openTestApi({
   return as(await addMerchant(db))
 }
 
-/** A shop whose public URL is another one is behind a proxy. */
+/** With another public URL the API is behind a proxy. */
 function atItsAddress(url: string, composed: ApiDeps, changed: Partial<ApiDeps>): Partial<ApiDeps> {
   const { publicUrl = composed.publicUrl } = changed
   return { ...(new URL(publicUrl).origin !== url && { trustProxyHops: 1 }), ...changed }
@@ -175,7 +175,7 @@ export type AskOptions = {
 }
 
 export type MerchantOptions = {
-  /** The mode of the shop, unless a test crosses the modes. */
+  /** The mode of the API, unless a test crosses the modes. */
   readonly livemode?: boolean
   readonly wallet?: string | null
   readonly id?: string

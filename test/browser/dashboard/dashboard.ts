@@ -9,11 +9,11 @@ import { collectComplaints } from '../../support/browser.ts'
 import { findFaults, LOOKS, newExaminedPage, openFolds } from '../faults.ts'
 import { PAGES } from './pages.ts'
 
-/** A shop, and a page of the browser in which its owner is signed in. */
+/** An API with one merchant, and a browser page in which the owner is signed in. */
 export async function openDashboard(browser: Browser) {
   let origin = ''
   const requests: ApiRequest[] = []
-  const shop = await onFreePort((port) => {
+  const testApi = await onFreePort((port) => {
     // A host name, because browsers make no passkeys for an IP address.
     origin = `http://localhost:${port}`
     return openTestApi({
@@ -21,13 +21,13 @@ export async function openDashboard(browser: Browser) {
       deps: () => ({ publicUrl: origin, onRequest: (request) => void requests.push(request) }),
     })
   })
-  const { session, asked } = await furnish(shop)
-  await insertRequests(shop.db, requests)
+  const { session, asked } = await furnish(testApi)
+  await insertRequests(testApi.db, requests)
   const page = await newExaminedPage(browser)
   await page.context().addCookies([{ name: 'pinrail_session', value: session, url: origin }])
   const complaints = collectComplaints(page, origin)
   return {
-    shop,
+    testApi,
     origin,
     async findFaults(name: string, looks = LOOKS): Promise<string[]> {
       const found = PAGES.find(([known]) => known === name)
@@ -42,22 +42,25 @@ export async function openDashboard(browser: Browser) {
     },
     async close(): Promise<void> {
       await page.close()
-      await shop.close()
+      await testApi.close()
     },
   }
 }
 
 /** A person with an account and payments in several states. Returns the session's cookie and a request to confirm. */
-async function furnish(shop: TestApi): Promise<{ session: string; asked: string }> {
+async function furnish(testApi: TestApi): Promise<{ session: string; asked: string }> {
   const email = `owner-${Math.random()}@shop.example`
-  const owner = await signUp(shop, email)
-  const { rows } = await shop.db.query(
+  const owner = await signUp(testApi, email)
+  const { rows } = await testApi.db.query(
     `select merchant_id from membership join person on person.id = person_id where email = $1`,
     [email],
   )
   const tenant = { merchantId: String(rows[0]?.merchant_id), livemode: false }
-  const { key } = await shop.addKey(tenant)
-  await shop.ask('PUT', '/v1/settings/wallet', { key, body: { address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' } })
+  const { key } = await testApi.addKey(tenant)
+  await testApi.ask('PUT', '/v1/settings/wallet', {
+    key,
+    body: { address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' },
+  })
   const ids: string[] = []
   for (const [amount, currency, reference] of [
     ['49.90', 'EUR', 'Order 10482'],
@@ -66,9 +69,9 @@ async function furnish(shop: TestApi): Promise<{ session: string; asked: string 
     ['312.00', 'EUR', 'Invoice 2291'],
   ]) {
     const body = { amount, currency, reference, description: 'Guji washed, 2 bags of the good one' }
-    ids.push(String((await shop.ask('POST', '/v1/payments', { key, body })).body['id']))
+    ids.push(String((await testApi.ask('POST', '/v1/payments', { key, body })).body['id']))
   }
-  await shop.db.query(
+  await testApi.db.query(
     `update payment set status = 'succeeded', gross_micro = 57882574, fee_micro = 2604715, net_micro = 55277859,
        rate = '1.1599714406', rate_source = 'test', rate_locked_at = now(), charge_currency = currency,
        confirmed_minor = amount_minor, method_used = 'banking_app', provider_used = 'wallet_app', paid_at = now(),
@@ -77,59 +80,59 @@ async function furnish(shop: TestApi): Promise<{ session: string; asked: string 
     [ids[0]],
   )
   const review = { reason: 'withheld', attemptId: null, text: 'The partner withholds 312.00 EUR.' }
-  await shop.db.query(
+  await testApi.db.query(
     `update payment set status = 'under_review', status_reason = 'withheld', reviews = $2, review_since = now()
      where id = $1`,
     [ids[3], JSON.stringify([review])],
   )
-  await furnishDevelopers(shop, key)
-  await shop.ask('POST', '/v1/payments', { key, body: { amount: '12.345', currency: 'EUR' } })
-  await furnishLinks(shop, key)
+  await furnishDevelopers(testApi, key)
+  await testApi.ask('POST', '/v1/payments', { key, body: { amount: '12.345', currency: 'EUR' } })
+  await furnishLinks(testApi, key)
   const about = { ...tenant, paymentId: String(ids[0]), object: { id: ids[0], reference: 'Order 10482' } }
   const at = new Date().toISOString()
   for (const type of ['payment.processing', 'payment.under_review'] as const)
-    await shop.db.transaction((tx) => recordEvent(tx, { ...about, type, at }))
-  await shop.db.query(
+    await testApi.db.transaction((tx) => recordEvent(tx, { ...about, type, at }))
+  await testApi.db.query(
     `update delivery set status = 'delivered', attempts = 1, last_attempt_at = now()
      where event_id in (select id from event where type = 'payment.processing')`,
   )
   // As in live mode, where a change waits.
-  await shop.db.query(
+  await testApi.db.query(
     `update wallet set next_address = '0x90F79bf6EB2c4f870365E785982E1f101E93b906', next_at = now() + interval '17 hours'
      where merchant_id = $1`,
     [tenant.merchantId],
   )
-  const asked = await askToConfirm(shop, owner)
-  await shop.db.query('update session set confirmed_at = now()')
+  const asked = await askToConfirm(testApi, owner)
+  await testApi.db.query('update session set confirmed_at = now()')
   return { session: owner.cookies.get('pinrail_session') ?? '', asked }
 }
 
 /** Links of several kinds, one of them with a payment. */
-async function furnishLinks(shop: TestApi, key: string): Promise<void> {
-  const make = async (body: object) => (await shop.ask('POST', '/v1/payment_links', { key, body })).body
+async function furnishLinks(testApi: TestApi, key: string): Promise<void> {
+  const make = async (body: object) => (await testApi.ask('POST', '/v1/payment_links', { key, body })).body
   await make({ title: 'October tasting box', amount: '64.00', currency: 'EUR', max_payments: 50 })
   await make({ title: 'Workshop, Mumbai', amount: '4250.00', currency: 'INR', provider: 'local_partner' })
   const gift = { title: 'Gift card', currency: 'USD', min_amount: 10, max_amount: 200, provider: 'card_partner' }
   const { code } = await make({ ...gift, description: 'For somebody who has everything', max_payments: 9 })
-  await pressOn(shop, `/l/${String(code)}`, { amount: '40' })
+  await pressOn(testApi, `/l/${String(code)}`, { amount: '40' })
 }
 
 /** Keys of several kinds, one of them being rotated and one revoked. */
-async function furnishDevelopers(shop: TestApi, key: string): Promise<void> {
+async function furnishDevelopers(testApi: TestApi, key: string): Promise<void> {
   const post = async (path: string, body: object): Promise<string> =>
-    String((await shop.ask('POST', path, { key, body })).body['id'])
+    String((await testApi.ask('POST', path, { key, body })).body['id'])
   const keys = '/v1/api_keys'
   await post(keys, { name: 'Bookkeeping export', scopes: ['payments:read'], allowed_ips: ['192.0.2.0/24'] })
   await post(`${keys}/${await post(keys, { name: 'Shop server' })}/rotate`, {})
-  await shop.ask('DELETE', `${keys}/${await post(keys, { name: 'Laptop' })}`, { key })
+  await testApi.ask('DELETE', `${keys}/${await post(keys, { name: 'Laptop' })}`, { key })
   const url = 'https://shop.example/hooks'
   const endpoint = await post('/v1/webhook_endpoints', { url, description: 'Shop server', enabled_events: ['*'] })
-  const { body } = await shop.ask('POST', `/v1/webhook_endpoints/${endpoint}/test`, { key })
-  await shop.db.query(
+  const { body } = await testApi.ask('POST', `/v1/webhook_endpoints/${endpoint}/test`, { key })
+  await testApi.db.query(
     `insert into delivery_attempt (event_id, endpoint_id, number, at, duration_ms, response_status, response_headers, response_body)
      values ($1, $2, 1, now(), 1204, 503, '{"retry-after": "600"}', 'connection pool timeout')`,
     [body['event'], endpoint],
   )
-  await shop.db.query(`update delivery set attempts = 1, last_attempt_at = now(), status = 'exhausted'`)
-  await shop.db.query(`update webhook_endpoint set failing_since = now() where id = $1`, [endpoint])
+  await testApi.db.query(`update delivery set attempts = 1, last_attempt_at = now(), status = 'exhausted'`)
+  await testApi.db.query(`update webhook_endpoint set failing_since = now() where id = $1`, [endpoint])
 }

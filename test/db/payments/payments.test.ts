@@ -3,7 +3,7 @@ import { newPayment } from '../../../scripts/test/new-payment.ts'
 import { until } from '../../../scripts/test/until.ts'
 import type { Queryable } from '../../../src/db/db.ts'
 import { openDeposit, readDeposit } from '../../../src/db/payments/deposits.ts'
-import { newsApplied, recordPartnerEvent, takeUnread } from '../../../src/db/payments/partner-events.ts'
+import { markCallbacksApplied, recordPartnerEvent, takeUnread } from '../../../src/db/payments/partner-events.ts'
 import { insertPayment, loadPayment } from '../../../src/db/payments/payments.ts'
 import { EXTENSION_MS } from '../../../src/domain/payment/requests.ts'
 import { newId } from '../../../src/ids.ts'
@@ -80,7 +80,7 @@ describe('callbacks of a partner', () => {
       at: new Date().toISOString(),
     })
   const readUnread = async () => (await loadPayment(seeded.db, paymentId)).unread.get(attemptId)
-  const apply = (newest: string) => change((draft) => draft.addStatement(newsApplied(attemptId, newest)))
+  const apply = (newest: string) => change((draft) => draft.addStatement(markCallbacksApplied(attemptId, newest)))
   const take = (minAgeMs = 0) => takeUnread(seeded.db, { minAgeMs, limit: 100 })
   /** As if the time of the next repeat had come. */
   const makeDue = () => seeded.db.query('update partner_event set due_at = now()')
@@ -165,7 +165,7 @@ describe('callbacks of a partner', () => {
       await news('first')
       const unread = await readUnread()
       const failing = change((draft) => {
-        draft.addStatement(newsApplied(attemptId, unread ?? ''))
+        draft.addStatement(markCallbacksApplied(attemptId, unread ?? ''))
         draft.setPayment({ payout: 'handed' })
       })
       await expect(failing).rejects.toThrow('is not free')

@@ -48,23 +48,23 @@ async function showSetting(config: pg.ClientConfig, name: string): Promise<strin
 }
 
 describe('A user whose settings all differ', () => {
-  let shop: TestApi
+  let testApi: TestApi
   beforeAll(async () => {
     const database = await createTestDatabase()
     await setForUser(database, { ...OTHERWISE, ...ALSO_OTHERWISE })
-    shop = await openTestApi({ database })
+    testApi = await openTestApi({ database })
   })
-  afterAll(() => shop?.close())
+  afterAll(() => testApi?.close())
 
   test.each(SETTINGS)('a session has $name = $must for a user with another setting', async ({ name, must }) => {
-    const driver = { connectionString: shop.databaseUrl, options: '-c statement_timeout=0' }
+    const driver = { connectionString: testApi.databaseUrl, options: '-c statement_timeout=0' }
     expect(await showSetting(driver, name)).not.toBe(must)
-    const { rows } = await shop.db.query('select current_setting($1) as value', [name])
+    const { rows } = await testApi.db.query('select current_setting($1) as value', [name])
     expect(rows).toEqual([{ value: must }])
   })
 
   test('a session has the time limits of the process', async () => {
-    const { rows } = await shop.db.query(
+    const { rows } = await testApi.db.query(
       `select name, setting from pg_settings where name like any('{statement_timeout,lock_timeout,idle_in_trans%}') order by 1`,
     )
     expect(rows).toEqual([
@@ -77,9 +77,9 @@ describe('A user whose settings all differ', () => {
   test('a user with other settings creates eight payments at once, finds them by a letter of the other case, and reads their times', async () => {
     const from = Date.now() - 1000
     const body = { amount: '49.99', currency: 'EUR', description: '花 École \\ "', metadata: { note: "d'Or \\n 花" } }
-    const made = await Promise.all(Array.from({ length: 8 }, () => shop.ask('POST', '/v1/payments', { body })))
+    const made = await Promise.all(Array.from({ length: 8 }, () => testApi.ask('POST', '/v1/payments', { body })))
     expect(made.map(({ status }) => status)).toEqual(made.map(() => 201))
-    const found = await shop.ask('GET', `/v1/payments?limit=20&search=${encodeURIComponent('花 école')}`)
+    const found = await testApi.ask('GET', `/v1/payments?limit=20&search=${encodeURIComponent('花 école')}`)
     const payments = found.body['data'] as { id: string; description: string; metadata: object; created_at: string }[]
     expect(payments).toHaveLength(8)
     expect(new Set(payments.map(({ id }) => id))).toEqual(new Set(made.map((answer) => answer.body['id'])))
@@ -90,7 +90,7 @@ describe('A user whose settings all differ', () => {
   })
 
   test('a user with other settings receives the error of a statement in a transaction, not that of a lost connection', async () => {
-    await expect(shop.db.transaction((tx) => tx.query('select 1 / 0'))).rejects.toThrow('division by zero')
+    await expect(testApi.db.transaction((tx) => tx.query('select 1 / 0'))).rejects.toThrow('division by zero')
   })
 
   test('a user with other settings migrates an empty database into the schema public, however long it takes', async () => {
@@ -240,7 +240,7 @@ describe('A database whose commits can be lost', () => {
 
   test.each([
     ['that looks at every part', ['doctor']],
-    ['about accounts', ['merchants', 'create', 'Shop', '--operator', 'Ada', '--reason', 'a new shop']],
+    ['about accounts', ['merchants', 'create', 'Shop', '--operator', 'Ada', '--reason', 'a new merchant']],
     ['about money', ['settlement', 'status']],
   ])('the command %s refuses a database whose commits can be lost', async (_what, args) => {
     const env = { ...LIVE_ENVIRONMENT, DATABASE_URL: url, CHAIN_ID: '137', USDC_ADDRESS }

@@ -43,7 +43,7 @@ export async function playRound(testSystem: TestSystem, round: Round): Promise<P
 
 const FIRST: Journey = { provider: 'wallet_app', body: { amount: '49.90', currency: 'EUR' } }
 
-/** A shop and a buyer who try again without a response, as shops and buyers do. */
+/** A merchant and a buyer who try again if they receive no response. */
 async function buy(testSystem: TestSystem, index: number, afterMs: number): Promise<PaymentAnswer> {
   await delay(afterMs)
   const { provider, body, method } = JOURNEYS[index % JOURNEYS.length] ?? FIRST

@@ -42,7 +42,7 @@ export type TestSystem = {
   /** Locks rows or tables until the release: a transaction that needs them waits. */
   readonly lock: (statement: string, values?: unknown[]) => Promise<DatabaseLock>
   readonly create: (body?: object) => Promise<PaymentAnswer>
-  /** A shop that repeats a request, with the same key, until it has a response. */
+  /** A merchant that repeats a request, with the same key, until it has a response. */
   readonly createPatiently: (body: NewPayment) => Promise<PaymentAnswer>
   /** A buyer who tries again when a page does not load, as people do. */
   readonly pay: (payment: PaymentAnswer, options?: BuyerOptions) => Promise<void>

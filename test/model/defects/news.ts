@@ -8,15 +8,15 @@ import { type Defect, NO_GUARD, neverAsked, plant, STORED, seenAs } from './defe
 const READING = 'src/domain/payment/reading.ts'
 
 /** Bugs of readings: money that a partner reports, and orders that do not fit. */
-export const NEWS_DEFECTS: readonly Defect[] = [
+export const READING_DEFECTS: readonly Defect[] = [
   {
     name: 'an answer from before a reversal brings the money back',
     caughtBy: 'an answer from before a chargeback, which comes after it, does not win it back',
     file: 'src/activities/payment/partner-news.ts',
     seam: 'applyOrder',
-    plant: plant<typeof applyOrder>((real) => (draft, deps, news) => {
-      const attempt = draft.state.attempts.find(({ id }) => id === news.asked.attempt.id)
-      return real(draft, deps, attempt === undefined ? news : { ...news, asked: { ...news.asked, attempt } })
+    plant: plant<typeof applyOrder>((real) => (draft, deps, reading) => {
+      const attempt = draft.state.attempts.find(({ id }) => id === reading.asked.attempt.id)
+      return real(draft, deps, attempt === undefined ? reading : { ...reading, asked: { ...reading.asked, attempt } })
     }),
   },
   {
@@ -82,12 +82,12 @@ export const NEWS_DEFECTS: readonly Defect[] = [
     file: 'src/activities/payment/partner-orders.ts',
     seam: 'cancelAndRead',
     plant: plant<(deps: Parameters<typeof closeUnpaid>[0], before: PaymentWithAttempts) => Promise<object>>(
-      () => async (_deps, state) => ({ state, news: [] }),
+      () => async (_deps, state) => ({ state, readings: [] }),
     ),
   },
   {
     name: 'money of which nobody knows whether it is still there is sold',
-    caughtBy: 'money of which news cannot be read is not sold when its conversion is filled',
+    caughtBy: 'money whose order cannot be read is not sold when its conversion is filled',
     file: 'src/activities/payment/settle.ts',
     seam: 'isConfirmed',
     plant: plant<() => boolean>(() => () => true),

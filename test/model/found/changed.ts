@@ -59,7 +59,7 @@ const LESS_MONEY: readonly Found[] = [
       ...delayed,
       changed(20),
       wait(400),
-      partner('fit again', 0, { news: 'later' }),
+      partner('fit again', 0, { arrival: 'later' }),
       simulator('refund_refused'),
       decide('give_back'),
       wait(2),

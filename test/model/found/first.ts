@@ -22,7 +22,7 @@ export const FIRST: readonly Found[] = [
   {
     title: 'a part of the price in USDC is surplus when another order is paid',
     was: 'suspense had USDC without an owner, and no operator saw it',
-    steps: [click('crypto'), click('wallet_app'), partner('pay', 1, { news: 'stored' }), deposit(40)],
+    steps: [click('crypto'), click('wallet_app'), partner('pay', 1, { arrival: 'stored' }), deposit(40)],
   },
   {
     title: 'a part in USDC after the expiry waits for an operator, together with another token',
@@ -61,8 +61,8 @@ export const FIRST: readonly Found[] = [
   },
   {
     title: 'a reading of a misfit that waits for an operator is applied',
-    was: 'the news was asked about again for ever',
-    steps: [click('wallet_app'), partner('change the amount'), { do: 'news', of: 0 }],
+    was: 'the order was read again forever',
+    steps: [click('wallet_app'), partner('change the amount'), { do: 'callback', of: 0 }],
   },
   {
     title: 'the misfit of a payment that is over can be closed',
@@ -70,7 +70,7 @@ export const FIRST: readonly Found[] = [
     steps: [
       click('wallet_app'),
       partner('pay'),
-      partner('take all back', 0, { news: 'twice' }),
+      partner('take all back', 0, { arrival: 'twice' }),
       partner('change the amount', 0, { percent: 50 }),
     ],
   },
@@ -80,7 +80,7 @@ export const FIRST: readonly Found[] = [
     steps: [
       click('wallet_app'),
       wait(1439),
-      partner('pay slowly', 0, { news: 'later' }),
+      partner('pay slowly', 0, { arrival: 'later' }),
       wait(1),
       partner('take all back'),
     ],
@@ -123,7 +123,7 @@ export const FIRST: readonly Found[] = [
     steps: [
       click('local_partner'),
       partner('pay'),
-      partner('take all back', 0, { news: 'stored' }),
+      partner('take all back', 0, { arrival: 'stored' }),
       engine('settle'),
       wait(4500),
       partner('change the amount'),
@@ -136,7 +136,7 @@ export const FIRST: readonly Found[] = [
   },
   {
     title: 'an order that was changed and holds nothing any more is read once',
-    was: 'news of it was repeated for ever',
+    was: 'its callback was repeated forever',
     steps: [
       click('card_partner'),
       click('wallet_app'),

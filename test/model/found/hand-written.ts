@@ -16,7 +16,7 @@ export const HAND_WRITTEN: readonly Found[] = [
   {
     title: 'a callback that comes again after a refund outside brings no new money',
     was: 'The partner still reports the whole sum, and what was returned outside is taken for new money.',
-    steps: [click('wallet_app'), partner('pay', 0, { percent: 50 }), outside(), { do: 'news', of: 0 }],
+    steps: [click('wallet_app'), partner('pay', 0, { percent: 50 }), outside(), { do: 'callback', of: 0 }],
   },
   {
     title: 'money that was returned from elsewhere does not go back through its partner as well',
@@ -58,7 +58,7 @@ export const HAND_WRITTEN: readonly Found[] = [
   },
   {
     title: 'unreported money is found at the expiry',
-    steps: [click('wallet_app'), wait(1430), partner('pay', 0, { news: 'later' }), wait(11)],
+    steps: [click('wallet_app'), wait(1430), partner('pay', 0, { arrival: 'later' }), wait(11)],
     ends: { status: 'settling' },
   },
   {
@@ -73,7 +73,7 @@ export const HAND_WRITTEN: readonly Found[] = [
       partner('pay'),
       engine('settle'),
       once('read', 'slow'),
-      { do: 'news', of: 0 },
+      { do: 'callback', of: 0 },
       { do: 'lose the run' },
       partner('take all back'),
     ],
@@ -171,7 +171,7 @@ export const HAND_WRITTEN: readonly Found[] = [
   {
     title: 'money of an order that its partner had canceled, and that was not reported, is found after the expiry',
     was: 'The check, and not the payment, was wrong: an order that is over is not asked about.',
-    steps: [click('wallet_app'), click('local_partner'), partner('pay late', 0, { news: 'later' }), wait(1500)],
+    steps: [click('wallet_app'), click('local_partner'), partner('pay late', 0, { arrival: 'later' }), wait(1500)],
     ends: { status: 'expired' },
   },
   {
@@ -181,7 +181,7 @@ export const HAND_WRITTEN: readonly Found[] = [
       click('wallet_app'),
       click('local_partner'),
       partner('pay', 1, { percent: 50 }),
-      partner('pay late', 0, { news: 'later' }),
+      partner('pay late', 0, { arrival: 'later' }),
       wait(4500),
       partner('take all back', 1),
     ],
@@ -225,7 +225,7 @@ export const HAND_WRITTEN: readonly Found[] = [
     steps: [
       click('wallet_app'),
       click('local_partner'),
-      together(partner('change the amount', 0, { news: 'twice' })),
+      together(partner('change the amount', 0, { arrival: 'twice' })),
       partner('change the amount', 1),
       partner('fit again', 1, { percent: 60 }),
     ],

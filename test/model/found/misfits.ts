@@ -16,7 +16,7 @@ import type { Found } from './story.ts'
 export const MISFITS: readonly Found[] = [
   {
     title: 'what the partner takes back in part of money that was returned from elsewhere is booked, and seen',
-    was: 'the receivable was too high, and nobody was told',
+    was: 'the receivable was too high, and no operator was notified',
     steps: [
       click('wallet_app'),
       partner('pay', 0, { percent: 60 }),
@@ -62,7 +62,7 @@ export const MISFITS: readonly Found[] = [
   },
   {
     title: 'another token is seen although the right one came after it',
-    was: 'nobody was told',
+    was: 'no operator was notified',
     steps: [click('crypto'), { do: 'deposit', percent: 100, token: 'other' }, wait(10), deposit(100)],
   },
   {
@@ -82,7 +82,7 @@ export const MISFITS: readonly Found[] = [
       simulator('refund_pending', 1200),
       decide('give_back'),
       wait(60),
-      { do: 'news', of: 0 },
+      { do: 'callback', of: 0 },
     ],
   },
   {
@@ -101,7 +101,7 @@ export const MISFITS: readonly Found[] = [
     steps: [
       click('wallet_app'),
       together(click('local_partner')),
-      partner('change the amount', 0, { news: 'later' }),
+      partner('change the amount', 0, { arrival: 'later' }),
       simulator('refund_pending'),
       decide('give_back'),
       wait(4500),
@@ -157,7 +157,7 @@ export const MISFITS: readonly Found[] = [
   },
   {
     title: 'money that comes while an operator pays the buyer back elsewhere is not booked as returned',
-    was: 'what came meanwhile was in no account, and nobody was told of it',
+    was: 'money that arrived during the call was in no account, and no operator was notified',
     steps: [
       click('wallet_app'),
       partner('pay', 0, { percent: 60 }),
@@ -194,7 +194,7 @@ export const MISFITS: readonly Found[] = [
       click('wallet_app'),
       once('convert', 'answer lost'),
       partner('pay', 1),
-      partner('take all back', 1, { news: 'stored' }),
+      partner('take all back', 1, { arrival: 'stored' }),
       { do: 'deposit', percent: 100, token: 'other' },
     ],
   },
@@ -208,7 +208,7 @@ export const MISFITS: readonly Found[] = [
       { do: 'fault', at: 'cancel', trouble: 'down', times: 400 },
       wait(4500),
       partner('pay late'),
-      partner('change the amount', 0, { percent: 60, news: 'later' }),
+      partner('change the amount', 0, { percent: 60, arrival: 'later' }),
     ],
   },
   {
@@ -251,17 +251,17 @@ export const MISFITS: readonly Found[] = [
       partner('change the amount'),
       partner('change the amount', 1),
       outside(1),
-      together(partner('change the amount', 1, { percent: 60, news: 'later' })),
-      together(partner('fit again', 0, { percent: 10, news: 'twice' })),
+      together(partner('change the amount', 1, { percent: 60, arrival: 'later' })),
+      together(partner('fit again', 0, { percent: 10, arrival: 'twice' })),
       simulator('refund_pending'),
       decide('give_back', 0),
-      partner('top up', 0, { news: 'stored' }),
+      partner('top up', 0, { arrival: 'stored' }),
     ],
   },
   {
     title: 'an order that is paid when it is to be canceled, and does not say how much, is not canceled any more',
     was: 'The partner was asked to cancel it for ever, and answered that it was paid.',
-    steps: [click('wallet_app'), partner('pay without an amount', 0, { news: 'later' }), click('crypto')],
+    steps: [click('wallet_app'), partner('pay without an amount', 0, { arrival: 'later' }), click('crypto')],
     ends: { status: 'under_review', asks: ['odd_order'] },
   },
 ]

@@ -36,7 +36,7 @@ export const WAITING: readonly Found[] = [
       engine('settle'),
       partner('change the amount'),
       decide('settle'),
-      { do: 'news', of: 0 },
+      { do: 'callback', of: 0 },
     ],
   },
   {
@@ -79,7 +79,7 @@ export const WAITING: readonly Found[] = [
   },
   {
     title: 'money that is taken back after its order was changed waits for an operator',
-    was: 'the news was asked about for ever, and the loss seen by nobody',
+    was: 'the order was read again forever, and no operator saw the loss',
     steps: [click('wallet_app'), partner('pay'), partner('change the amount'), partner('take all back')],
   },
   {
@@ -159,7 +159,7 @@ export const WAITING: readonly Found[] = [
       click('wallet_app'),
       partner('hold', 1),
       partner('pay late', 0, { percent: 50 }),
-      partner('take all back', 0, { percent: 60, news: 'stored' }),
+      partner('take all back', 0, { percent: 60, arrival: 'stored' }),
     ],
   },
   {
@@ -168,23 +168,23 @@ export const WAITING: readonly Found[] = [
     steps: [
       click('wallet_app'),
       click('card_partner'),
-      partner('hold', 1, { news: 'later' }),
+      partner('hold', 1, { arrival: 'later' }),
       partner('pay late', 0, { percent: 50 }),
       partner('take all back'),
     ],
   },
   {
     title: 'a buyer asks for more time, and pays when the old end is over (signaled: true)',
-    steps: [click('wallet_app'), wait(1437), { do: 'extend', told: true }, wait(6), partner('pay')],
+    steps: [click('wallet_app'), wait(1437), { do: 'extend', signaled: true }, wait(6), partner('pay')],
   },
   {
     title: 'a buyer asks for more time, and pays when the old end is over (signaled: false)',
-    steps: [click('wallet_app'), wait(1437), { do: 'extend', told: false }, wait(6), partner('pay')],
+    steps: [click('wallet_app'), wait(1437), { do: 'extend', signaled: false }, wait(6), partner('pay')],
   },
   {
     title: 'a buyer is given more time, and opens an order before the workflow receives the signal',
     was: 'pending for ever',
-    steps: [wait(1436), { do: 'extend', told: false }, click('wallet_app')],
+    steps: [wait(1436), { do: 'extend', signaled: false }, click('wallet_app')],
   },
   {
     title: 'late money that could not be converted at once is taken back',
@@ -199,7 +199,7 @@ export const WAITING: readonly Found[] = [
   {
     title: 'an end that the buyer has moved passes by the clock of the server, and not yet by that of the worker',
     was: "closed again and again, until the worker's clock was there",
-    steps: [click('wallet_app'), { do: 'clock', seconds: -20 }, wait(1437), { do: 'extend', told: true }, wait(30)],
+    steps: [click('wallet_app'), { do: 'clock', seconds: -20 }, wait(1437), { do: 'extend', signaled: true }, wait(30)],
   },
   {
     title: 'an order that was opened without an answer is read by the polls, and its refund carried to its end',
@@ -217,7 +217,7 @@ export const WAITING: readonly Found[] = [
   {
     title: 'a silent reversal while the payout waits, for funds or behind a pause, is found by asking',
     was: 'paid out when the engine had funds again, though the partner had taken the money back hours before',
-    steps: [click('wallet_app'), partner('pay'), partner('take all back', 0, { news: 'later' }), wait(2)],
+    steps: [click('wallet_app'), partner('pay'), partner('take all back', 0, { arrival: 'later' }), wait(2)],
     ends: { status: 'under_review', reason: 'voiding', payout: 'voiding' },
   },
 ]

@@ -43,7 +43,7 @@ const AFTER_THE_PAYOUT: readonly Found[] = [
       buyer,
       partner('pay slowly'),
       wait(1500),
-      partner('take all back', 0, { news: 'stored' }),
+      partner('take all back', 0, { arrival: 'stored' }),
       engine('settle'),
       wait(60),
       partner('pay late'),
@@ -62,13 +62,13 @@ const AFTER_THE_PAYOUT: readonly Found[] = [
       partner('take all back', 0, { percent: 60 }),
       engine('settle'),
       wait(4500),
-      partner('pay late', 0, { news: 'stored' }),
+      partner('pay late', 0, { arrival: 'stored' }),
     ],
     ends: { status: 'succeeded' },
   },
 ]
 
-const silentlyGone = [partner('take all back', 0, { news: 'later' }), wait(120)]
+const silentlyGone = [partner('take all back', 0, { arrival: 'later' }), wait(120)]
 const FOUND_BY_POLLS = 'money that goes without a word while its payment waits for an operator is found by the polls:'
 const unchanged = { excess: false, givingBack: false }
 
@@ -109,7 +109,7 @@ const WITHOUT_A_WORD: readonly Found[] = [
       buyer,
       simulator('conversion_refused'),
       partner('pay'),
-      partner('send all back', 0, { news: 'later' }),
+      partner('send all back', 0, { arrival: 'later' }),
       wait(120),
     ],
     ends: { status: 'refunded' },

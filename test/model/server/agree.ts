@@ -5,7 +5,7 @@ import { createRandom } from '../../support/random.ts'
 import { openTestPayment, type TestSystem } from '../fixture/payment.ts'
 import { clean, playAtOnce } from '../story/play.ts'
 import type { Story, StoryStep } from '../story/steps.ts'
-import { createTeller } from '../story/tell.ts'
+import { createStepDrawer } from '../story/tell.ts'
 import type { View } from '../story/view.ts'
 import { readRows } from './compare.ts'
 import { openServerPayment, StandsStill } from './server-payment.ts'
@@ -18,7 +18,7 @@ export type Agreement = { readonly story: Story; readonly here: object; readonly
 const PLAYABLE: readonly StoryStep['do'][] = [
   'click',
   'partner',
-  'news',
+  'callback',
   'deposit',
   'simulator',
   'engine',
@@ -77,7 +77,7 @@ async function playBoth(
   const random = createRandom(Math.imul(which.seed, 6151) + which.number * 15_485_863)
   const price = { minor: random.pick(['4999', '10000', '25000']), pinned: random.chance(0.3) }
   const steps: StoryStep[] = []
-  const draw = createTeller(random)
+  const draw = createStepDrawer(random)
   const here = await openTestPayment(testSystem, { ...price, currency: 'EUR', only: false })
   let rows: object
   try {

@@ -59,7 +59,7 @@ export async function openServerPayment(paymentFixture: PaymentFixture, story: P
   // A start that a slow machine does not answer in time may be repeated.
   await workflows.start(start).catch(() => workflows.resume(start))
   const asks: Ask[] = []
-  let hasNews = false
+  let hasCallbacks = false
   let mustRelay = false
 
   let running: readonly Standing[] = []
@@ -80,10 +80,10 @@ export async function openServerPayment(paymentFixture: PaymentFixture, story: P
   async function pass(ms: number): Promise<void> {
     await settle()
     await settleTransfers()
-    while (hasNews) {
+    while (hasCallbacks) {
       await skip(RELAY_MS)
       await db.query(MAKE_DUE)
-      hasNews = (await relay.relayCallbacks()) > 0
+      hasCallbacks = (await relay.relayCallbacks()) > 0
       await settle()
       await settleTransfers()
     }
@@ -119,9 +119,9 @@ export async function openServerPayment(paymentFixture: PaymentFixture, story: P
   const hooks = createSettlementHooks({ publicUrl: paymentFixture.api, now: clock })
   const timeline = { now: clock, settle, pass, after: () => undefined } as unknown as TestPayment['timeline']
   const testServices = { sandbox, tenant: paymentFixture.tenant } as unknown as TestPayment['testServices']
-  const untold = new Set<string>()
+  const unreported = new Set<string>()
   const troubles = createTroubles(timeline)
-  const isShort = () => hasLessThanSold({ db, system, testServices, paymentId, untold })
+  const isShort = () => hasLessThanSold({ db, system, testServices, paymentId, unreported })
   const testPayment: TestPayment = {
     paymentId,
     timeline,
@@ -135,9 +135,9 @@ export async function openServerPayment(paymentFixture: PaymentFixture, story: P
     engine: createEngine({ db, hooks, system, now: clock, isShort, heardAt: clock }),
     troubles,
     asks,
-    told: [],
+    announced: [],
     wrong: [],
-    untold,
+    unreported,
     paidSince: new Map(),
     came: new Map(),
     inTurn: (_name, work) => work(),
@@ -160,21 +160,21 @@ export async function openServerPayment(paymentFixture: PaymentFixture, story: P
         },
       )
     },
-    storeNews: async (provider, attemptId) => {
+    storeCallback: async (provider, attemptId) => {
       const at = new Date(clock()).toISOString()
       const bodySha256 = new Uint8Array(32)
       await recordPartnerEvent(db, { provider, eventId: newId('partnerEvent'), subject: { attemptId }, bodySha256, at })
-      hasNews = true
+      hasCallbacks = true
     },
-    tellNews: (attemptId) => {
+    signalCallback: (attemptId) => {
       // The relay repeats a message that does not arrive.
-      begin(workflows.signalPartnerNews(paymentId, attemptId)).catch(() => undefined)
+      begin(workflows.signalOrderChanged(paymentId, attemptId)).catch(() => undefined)
     },
     relayChanges: () => {
       mustRelay = true
     },
-    repeatNews: () => {
-      hasNews = true
+    repeatCallbacks: () => {
+      hasCallbacks = true
     },
     lose: () => {
       throw new Error('nothing is lost on the server')

@@ -3,7 +3,7 @@ import { LATE_FROM, type SandboxOrder } from '../../../src/sandbox/partners/orde
 import { type Attempt, listAttempts, readOrder } from '../fixture/books.ts'
 import { SCOPE } from '../fixture/engine.ts'
 import type { TestPayment } from '../fixture/payment.ts'
-import type { News, PartnerAct, Step } from './steps.ts'
+import type { Arrival, PartnerAct, Step } from './steps.ts'
 
 /** The actions of a partner with its order, or of somebody on the chain, and how readings of them arrive. */
 
@@ -36,8 +36,8 @@ export async function atPartner(playing: Playing, step: Extract<Step, { do: 'par
     if (answer?.kind !== 'done') return
   }
   await remember(testPayment, attempt, asked)
-  testPayment.untold.add(attempt.id)
-  await spread(testPayment, attempt, step.news)
+  testPayment.unreported.add(attempt.id)
+  await spread(testPayment, attempt, step.arrival)
 }
 
 /** Records how often the partner has reported money, and since when it has had the whole price. */
@@ -143,12 +143,12 @@ function change(order: SandboxOrder, act: PartnerAct, share: string): 'done' | '
   }
 }
 
-export async function spread(testPayment: TestPayment, attempt: Attempt, news: News): Promise<void> {
-  if (news === 'later') return
-  testPayment.untold.delete(attempt.id)
-  await testPayment.storeNews(attempt.provider, attempt.id)
-  if (news === 'told' || news === 'twice') testPayment.tellNews(attempt.id)
-  if (news === 'twice') testPayment.tellNews(attempt.id)
+export async function spread(testPayment: TestPayment, attempt: Attempt, arrival: Arrival): Promise<void> {
+  if (arrival === 'later') return
+  testPayment.unreported.delete(attempt.id)
+  await testPayment.storeCallback(attempt.provider, attempt.id)
+  if (arrival === 'signaled' || arrival === 'twice') testPayment.signalCallback(attempt.id)
+  if (arrival === 'twice') testPayment.signalCallback(attempt.id)
 }
 
 let deposits = 0
@@ -183,5 +183,5 @@ export async function deposit(testPayment: TestPayment, step: Extract<Step, { do
     await tx.query('update deposit_log set applied_at = now() where tx_hash = $1', [log.txHash])
     await hooks.onDeposit(tx, { ...log, paymentId, attemptId: row.attempt_id, expected: step.token === 'usdc' })
   })
-  testPayment.repeatNews()
+  testPayment.repeatCallbacks()
 }

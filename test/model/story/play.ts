@@ -21,7 +21,7 @@ const HOUR_MS = 3_600_000
 const DAYS_TO_END = 9
 
 /** Returns the next step; null: the story has no more steps. */
-export type Teller = (look: () => Promise<View>) => Promise<StoryStep | null> | StoryStep | null
+export type DrawStep = (look: () => Promise<View>) => Promise<StoryStep | null> | StoryStep | null
 
 /** Plays the story to its end. Returns its failures; empty: none. */
 export function playStory(testSystem: TestSystem, story: Story): Promise<string[]> {
@@ -30,11 +30,15 @@ export function playStory(testSystem: TestSystem, story: Story): Promise<string[
 }
 
 /** … as a function draws its steps. */
-export async function playDrawn(testSystem: TestSystem, story: Omit<Story, 'steps'>, tell: Teller): Promise<string[]> {
+export async function playDrawn(
+  testSystem: TestSystem,
+  story: Omit<Story, 'steps'>,
+  draw: DrawStep,
+): Promise<string[]> {
   const { minor, currency = 'EUR', pinned, only = false } = story
   const testPayment = await openTestPayment(testSystem, { minor, currency, pinned, only })
   const playing: Playing = { testPayment, seen: null, sold: null }
-  const next = async () => tell(() => lookAt(testPayment))
+  const next = async () => draw(() => lookAt(testPayment))
   try {
     for (let step = await next(); step !== null; step = await next()) await playStep(playing, step)
     await finish(playing, 'slowly')
@@ -51,10 +55,10 @@ export async function playDrawn(testSystem: TestSystem, story: Omit<Story, 'step
   }
 }
 
-/** Plays it in this shop, to the end, and leaves the rows. At once: payouts end before any time passes. */
-export async function playAtOnce(testPayment: TestPayment, tell: Teller): Promise<void> {
+/** Plays the story to its end and leaves the rows. Payouts end before any time passes. */
+export async function playAtOnce(testPayment: TestPayment, draw: DrawStep): Promise<void> {
   const playing: Playing = { testPayment, seen: null, sold: null }
-  const next = async () => tell(() => lookAt(testPayment))
+  const next = async () => draw(() => lookAt(testPayment))
   for (let step = await next(); step !== null; step = await next()) await playStep(playing, step)
   await finish(playing, 'at once')
 }
@@ -84,12 +88,12 @@ async function act(playing: Playing, step: StoryStep): Promise<void> {
     }
     case 'partner':
       return atPartner(playing, step)
-    case 'news': {
+    case 'callback': {
       const attempt = (await listAttempts(testPayment))[step.of]
       // A partner reports nothing about an order that it does not have: such money would be read forever, on the
       // attention list.
-      const isTold = attempt !== undefined && (await hasOrder(testPayment, attempt))
-      if (isTold) await spread(testPayment, attempt, 'told')
+      const isKnown = attempt !== undefined && (await hasOrder(testPayment, attempt))
+      if (isKnown) await spread(testPayment, attempt, 'signaled')
       return
     }
     case 'deposit':
@@ -135,11 +139,11 @@ async function act(playing: Playing, step: StoryStep): Promise<void> {
 
 async function extend(
   { db, system, timeline, server, paymentId }: TestPayment,
-  { told }: Extract<Step, { do: 'extend' }>,
+  { signaled }: Extract<Step, { do: 'extend' }>,
 ) {
   const context = { publicUrl: 'http://127.0.0.1:9', now: timeline.now }
   const isExtended = await system.extendPayment(db, context, paymentId)
-  if (isExtended && told && server.running(paymentId) !== null) server.signal(paymentId, 'rowChanged')
+  if (isExtended && signaled && server.running(paymentId) !== null) server.signal(paymentId, 'rowChanged')
 }
 
 /** Ends all trouble: every party answers, and everything has time to end. */
@@ -150,7 +154,7 @@ async function finish(playing: Playing, payouts: 'slowly' | 'at once'): Promise<
   for (const { faults } of [...Object.values(testServices.sandbox.partners), testServices.sandbox.converter])
     await faults.clear()
   for (const attempt of await listAttempts(testPayment))
-    if (testPayment.untold.has(attempt.id)) await spread(testPayment, attempt, 'told')
+    if (testPayment.unreported.has(attempt.id)) await spread(testPayment, attempt, 'signaled')
   await timeline.settle()
   const settle = async (): Promise<void> => {
     const wrong = await engine.finish(testPayment.paymentId)

@@ -34,7 +34,7 @@ function simplerThan(step: StoryStep): StoryStep[] {
   const { together, ...alone } = step
   const simpler: StoryStep[] = together === true ? [alone] : []
   if (step.do === 'partner' && step.percent !== 100) simpler.push({ ...step, percent: 100 })
-  if (step.do === 'partner' && step.news !== 'told') simpler.push({ ...step, news: 'told' })
+  if (step.do === 'partner' && step.arrival !== 'signaled') simpler.push({ ...step, arrival: 'signaled' })
   if (step.do === 'fault' && step.times > 1) simpler.push({ ...step, times: 1 })
   if (step.do === 'wait' && step.minutes > 1) simpler.push({ ...step, minutes: step.minutes > 60 ? 60 : 1 })
   if (step.do === 'click' && step.provider !== 'wallet_app') simpler.push({ ...step, provider: 'wallet_app' })

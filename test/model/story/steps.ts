@@ -33,7 +33,7 @@ export type PartnerAct =
   | 'confirm without end'
 
 /** How its reading arrives: at the workflow, only in the inbox, not before the end, or twice. */
-export type News = 'told' | 'stored' | 'later' | 'twice'
+export type Arrival = 'signaled' | 'stored' | 'later' | 'twice'
 
 export type Step =
   | { readonly do: 'click'; readonly provider: ProviderUsed }
@@ -42,9 +42,9 @@ export type Step =
       readonly act: PartnerAct
       readonly of: number
       readonly percent: number
-      readonly news: News
+      readonly arrival: Arrival
     }
-  | { readonly do: 'news'; readonly of: number }
+  | { readonly do: 'callback'; readonly of: number }
   | { readonly do: 'deposit'; readonly percent: number; readonly token: 'usdc' | 'other' }
   | { readonly do: 'fault'; readonly at: Operation; readonly trouble: Trouble; readonly times: number }
   | { readonly do: 'simulator'; readonly fault: SimulatorFault; readonly seconds: number }
@@ -63,10 +63,10 @@ export type Step =
   | { readonly do: 'look' }
   | { readonly do: 'cancel' }
   /**
-   * The buyer asks for more time, shortly before the end. `told`: the workflow receives the signal before it reads the
+   * The buyer asks for more time, shortly before the end. `signaled`: the workflow receives the signal before it reads the
    * row.
    */
-  | { readonly do: 'extend'; readonly told: boolean }
+  | { readonly do: 'extend'; readonly signaled: boolean }
   | { readonly do: 'lose the run' }
   | { readonly do: 'cut the next activity'; readonly at: number }
   | { readonly do: 'continue as new' }

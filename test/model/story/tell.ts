@@ -32,7 +32,7 @@ export async function playRandom(
   const only = pinned && random.chance(0.3)
   const price = { minor: random.pick(['4999', '10000', '25000']), currency, pinned, only }
   const steps: StoryStep[] = []
-  const draw = createTeller(random)
+  const draw = createStepDrawer(random)
   const wrong = await playDrawn(testSystem, price, async (look) => {
     const step = await draw(look)
     if (step !== null) steps.push(step)
@@ -42,18 +42,18 @@ export async function playRandom(
 }
 
 /** Draws step after step, as long as the story has ideas. */
-export function createTeller(random: Random): (look: () => Promise<View>) => Promise<StoryStep | null> {
+export function createStepDrawer(random: Random): (look: () => Promise<View>) => Promise<StoryStep | null> {
   const coming: StoryStep[] = []
   let ideas = 2 + random.below(6)
-  let told = 0
+  let drawn = 0
   return async (look) => {
-    while (coming.length === 0 && ideas > 0 && told < MOST_STEPS) {
+    while (coming.length === 0 && ideas > 0 && drawn < MOST_STEPS) {
       ideas--
       coming.push(...think(random, await look()))
     }
     const step = coming.shift()
     if (step === undefined) return null
-    told++
+    drawn++
     // Some steps happen before the effects of the last one.
     return random.chance(0.08) ? { ...step, together: true as const } : step
   }
@@ -64,7 +64,7 @@ function think(random: Random, view: View): readonly StoryStep[] {
   let at = random.next() * weights.reduce((total, weight) => total + weight, 0)
   for (const [index, idea] of IDEAS.entries()) {
     at -= weights[index] ?? 0
-    if (at < 0) return idea.tell(random, view)
+    if (at < 0) return idea.draw(random, view)
   }
   return []
 }

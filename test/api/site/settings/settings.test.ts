@@ -393,7 +393,7 @@ describe('Embedding', () => {
     })
   })
 
-  describe('The script for shops', () => {
+  describe('The script for merchants', () => {
     test('the script is under 3 KB, is cached for an hour, and can be loaded by any page', async () => {
       const answer = await fetch(`${testApi.url}/pinrail.js`)
       const script = Buffer.from(await answer.arrayBuffer())
@@ -420,7 +420,7 @@ describe('Embedding', () => {
       expect(named).toBe(newest)
     })
 
-    test('the script for shops and the script of the frame each send messages to one origin', async () => {
+    test('the script for merchants and the script of the frame each send messages to one origin', async () => {
       const frame = /\/assets\/frame\.\w+\.js/.exec(await (await fetch(`${testApi.url}${checkout}/frame`)).text())?.[0]
       for (const path of ['/pinrail.js', frame]) {
         const calls = [...(await (await fetch(testApi.url + path)).text()).matchAll(/postMessage\((.*)\)/g)]

@@ -23,7 +23,7 @@ type Settlement = {
   readonly net_usdc: string | null
   readonly tx_hash: string | null
 }
-type Told = {
+type EventObject = {
   readonly status: string
   readonly exception: string | null
   readonly amount_minor: number
@@ -36,7 +36,7 @@ type Told = {
     readonly currency: string
   }
 }
-type Event = { readonly type: string; readonly object: Told }
+type Event = { readonly type: string; readonly object: EventObject }
 
 const isLoss = ({ type }: Event): boolean => type === 'payment.chargeback' || type === 'payment.chargeback_won'
 
@@ -105,22 +105,22 @@ function checkChargebacks(events: readonly Event[], facts: Facts): string[] {
   const order = facts.orders.find(({ attempt }) => attempt.id === sold?.attempt.id)
   if (facts.paidOut === null || order === undefined || facts.testPayment.engine.wasUnexpected()) return []
   const { attempt } = order
-  const told = events.filter((each) => isLoss(each) && each.object.chargeback?.attempt === attempt.id)
+  const losses = events.filter((each) => isLoss(each) && each.object.chargeback?.attempt === attempt.id)
   const write = (units: bigint): string => {
     const [minor, asset] = [units.toString(), getAsset(attempt)]
     return isCurrency(asset) ? formatAmount({ minor, currency: asset as Currency }) : formatUsdc(minor)
   }
   const lost = write(computeLoss(facts, order))
-  const last = told.at(-1)?.object.chargeback?.lost ?? write(0n)
-  if (last !== lost) return [`${lost} are lost, the merchant was told ${last}`]
+  const last = losses.at(-1)?.object.chargeback?.lost ?? write(0n)
+  if (last !== lost) return [`${lost} are lost, the merchant received ${last}`]
   const units = (text: string): bigint => BigInt(text.replace('.', ''))
-  const sums = told.map(({ type, object }) => {
+  const sums = losses.map(({ type, object }) => {
     const amount = units(object.chargeback?.amount ?? '0')
     return type === 'payment.chargeback' ? amount : -amount
   })
   const total = sums.reduce((sum, each) => sum + each, 0n)
   // The first money was not won back.
-  const won = told.filter(({ type }) => type === 'payment.chargeback_won').length
+  const won = losses.filter(({ type }) => type === 'payment.chargeback_won').length
   if (won > 0 && won >= (facts.testPayment.came.get(attempt.id) ?? 0)) return ['what did not come again was won back']
   return total === units(lost) ? [] : [`${lost} are lost, the events of it add up to ${total}`]
 }
@@ -213,8 +213,8 @@ export async function checkEvents(facts: Facts): Promise<string[]> {
       wrong.push(`${read.status}, and the merchant reads that the settlement is delayed`)
   }
   const paid = events.filter(({ type }) => type === 'payment.succeeded').length
-  if (paid > 1) wrong.push(`succeeded was told ${paid} times`)
-  if (paid === 1 && paidOut === null) wrong.push('succeeded was told, and nothing was paid')
+  if (paid > 1) wrong.push(`succeeded was announced ${paid} times`)
+  if (paid === 1 && paidOut === null) wrong.push('succeeded was announced, and nothing was paid')
   // The sweep of overdue deliveries announces what a killed process had committed.
   const unsent = await testPayment.db.query(
     'select type from event e where payment_id = $1 and not exists (select 1 from delivery d where d.event_id = e.id)',
@@ -226,10 +226,10 @@ export async function checkEvents(facts: Facts): Promise<string[]> {
 
 function checkStatuses(moves: readonly Event[], status: PaymentStatus): string[] {
   const last = moves.at(-1)?.type
-  const isTold = !isWebhookEventType(`payment.${status}`) || last === `payment.${status}`
+  const isAnnounced = !isWebhookEventType(`payment.${status}`) || last === `payment.${status}`
   const others = moves.filter(({ type, object }) => type !== `payment.${object.status}`)
   return [
-    ...(isTold ? [] : [`the row is ${status}, the merchant was told ${last}`]),
+    ...(isAnnounced ? [] : [`the row is ${status}, the merchant received ${last}`]),
     ...others.map(({ type, object }) => `${type} shows ${object.status}`),
   ]
 }

@@ -22,7 +22,7 @@ export async function checkTokens({ testPayment, row, listed }: Facts): Promise<
     ({ misfit, misfitAnswer }) => misfit?.why === 'token' && misfitAnswer === 'dismissed',
   )
   return rows.length > 0 && !isListed && !isDone
-    ? [`another token is there, and nobody was told (${row.payment.status})`]
+    ? [`another token is there, and no notification was sent (${row.payment.status})`]
     : []
 }
 

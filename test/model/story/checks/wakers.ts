@@ -27,7 +27,7 @@ export async function checkWakers({ testPayment, row, listed }: Facts): Promise<
     'select 1 from partner_event e join attempt a on a.id = e.attempt_id where a.payment_id = $1 and applied_at is null',
     [id],
   )
-  if (unread.rows.length > 0) wrong.push(`${unread.rows.length} news unread (${status})`)
+  if (unread.rows.length > 0) wrong.push(`${unread.rows.length} callbacks unread (${status})`)
   return wrong
 }
 

@@ -3,22 +3,22 @@ import type { Say } from '../../../../src/domain/payment/requests.ts'
 import type { Random } from '../../../support/random.ts'
 import type { EngineAct } from '../../fixture/engine.ts'
 import type { Operation, Trouble } from '../../fixture/parties.ts'
-import type { News, PartnerAct, SimulatorFault, Step, StoryStep } from '../steps.ts'
+import type { Arrival, PartnerAct, SimulatorFault, Step, StoryStep } from '../steps.ts'
 import type { View } from '../view.ts'
 
 /** A possible next event: its weight in the current state, and its steps. */
 export type Idea = {
   readonly weight: (view: View) => number
-  readonly tell: (random: Random, view: View) => readonly StoryStep[]
+  readonly draw: (random: Random, view: View) => readonly StoryStep[]
 }
 
 export const click = (provider: ProviderUsed): Step => ({ do: 'click', provider })
-export const partner = (act: PartnerAct, of = 0, more: { percent?: number; news?: News } = {}): Step => ({
+export const partner = (act: PartnerAct, of = 0, more: { percent?: number; arrival?: Arrival } = {}): Step => ({
   do: 'partner',
   act,
   of,
   percent: more.percent ?? 100,
-  news: more.news ?? 'told',
+  arrival: more.arrival ?? 'signaled',
 })
 export const decide = (say: Say, of: number | null = null): Step => ({ do: 'decide', say, of })
 /** The buyer got it from elsewhere. */
@@ -39,8 +39,17 @@ export const once = (at: Operation, trouble: Trouble): Step => ({ do: 'fault', a
 export const silent = (times: number) => ({ do: 'fault', at: 'read', trouble: 'down', times }) as const
 export const unread: Step = silent(12)
 
-const NEWS: readonly News[] = ['told', 'told', 'told', 'told', 'stored', 'stored', 'later', 'twice']
-export const news = (random: Random): News => random.pick(NEWS)
+const ARRIVALS: readonly Arrival[] = [
+  'signaled',
+  'signaled',
+  'signaled',
+  'signaled',
+  'stored',
+  'stored',
+  'later',
+  'twice',
+]
+export const drawArrival = (random: Random): Arrival => random.pick(ARRIVALS)
 
 export const together = (step: Step): StoryStep => ({ ...step, together: true })
 

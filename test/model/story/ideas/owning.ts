@@ -4,6 +4,7 @@ import type { View } from '../view.ts'
 import {
   decide,
   deposit,
+  drawArrival,
   engine,
   givesBack,
   type Idea,
@@ -11,7 +12,6 @@ import {
   isClosed,
   isCrypto,
   isParked,
-  news,
   one,
   paid,
   partner,
@@ -36,7 +36,7 @@ const answers = (random: Random): Step[] =>
 const takesBack = (random: Random, of: number): Step =>
   partner(random.pick(['take all back', 'take all back', 'send all back', 'take some back']), of, {
     percent: random.pick([50, 60]),
-    news: news(random),
+    arrival: drawArrival(random),
   })
 
 /** One of the decisions that the operator is offered. */
@@ -50,28 +50,28 @@ export const OWNING: readonly Idea[] = [
   // The awaited decision, with any report of the partner after it.
   {
     weight: (view) => (isParked(view) ? 14 : 0),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const answer = offered(random, view)
       return [...(answer.do === 'decide' && answer.say === 'give_back' ? answers(random) : []), answer]
     },
   },
   {
     weight: (view) => (view.asks.length > 0 && !isParked(view) ? 8 : 0),
-    tell: (random, view) => [offered(random, view)],
+    draw: (random, view) => [offered(random, view)],
   },
   // A refund that takes its time, and an operator who decides otherwise.
   {
     weight: (view) => (isParked(view) ? 8 : 0),
-    tell: (random, view) => [simulator('refund_pending'), decide('give_back', named(random, view)), goes(random)],
+    draw: (random, view) => [simulator('refund_pending'), decide('give_back', named(random, view)), goes(random)],
   },
   {
     weight: (view) => where(view, ({ givingBack }) => givingBack, 25),
-    tell: (random) => [random.pick([goes(random), goes(random), decide('hold'), wait(130), engine('settle')])],
+    draw: (random) => [random.pick([goes(random), goes(random), decide('hold'), wait(130), engine('settle')])],
   },
   // A refund that is cut off in the middle.
   {
     weight: (view) => (isParked(view) ? 5 : 0),
-    tell: (random, view) => [
+    draw: (random, view) => [
       { do: 'cut the next activity', at: random.below(7) },
       together(back(random, view)),
       ...random.pick<readonly StoryStep[]>([[], [{ do: 'lose the run' }, wait(62)]]),
@@ -80,29 +80,29 @@ export const OWNING: readonly Idea[] = [
   },
   {
     weight: (view) => (isParked(view) ? 4 : 0),
-    tell: (random, view) => [...answers(random), back(random, view)],
+    draw: (random, view) => [...answers(random), back(random, view)],
   },
   {
     weight: (view) => (isParked(view) || view.status === 'processing' ? 2 : 0),
-    tell: (random) => [decide('hold'), goes(random)],
+    draw: (random) => [decide('hold'), goes(random)],
   },
   {
     weight: (view) => (view.held ? 8 : 0),
-    tell: (random, view) => [
+    draw: (random, view) => [
       random.pick([decide('release'), decide('release'), decide('settle'), decide('settle'), back(random, view)]),
     ],
   },
   {
     weight: (view) => (view.held && isParked(view) ? 5 : 0),
-    tell: () => [simulator('refund_pending'), decide('give_back'), decide('release')],
+    draw: () => [simulator('refund_pending'), decide('give_back'), decide('release')],
   },
   // The partner changes its order while the payment is held, and an operator accepts it, or does not.
   {
     weight: (view) => (view.held && isParked(view) ? where(view, paid, 5) : 0),
-    tell: (random, view) => [
+    draw: (random, view) => [
       partner('change the amount', one(random, view, paid), {
         percent: random.pick([100, 60, 150]),
-        news: news(random),
+        arrival: drawArrival(random),
       }),
       ...random.pick([
         [],
@@ -115,14 +115,14 @@ export const OWNING: readonly Idea[] = [
   },
   {
     weight: (view) => (isAsked(view) ? 8 : 0),
-    tell: (random, view) => [
-      random.pick([decide('settle'), decide('write_off'), { do: 'news', of: random.below(view.attempts.length) }]),
+    draw: (random, view) => [
+      random.pick([decide('settle'), decide('write_off'), { do: 'callback', of: random.below(view.attempts.length) }]),
     ],
   },
   // The converter is slow, the partner reverses the money, and the buyer pays again, or does not.
   {
     weight: (view) => where(view, payable, view.attempts.length < 3 ? 3 : 0),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, payable)
       const click = {
         do: 'click',
@@ -130,7 +130,7 @@ export const OWNING: readonly Idea[] = [
       } as const
       const anew = partner('pay', view.attempts.length, {
         percent: random.pick([100, 99, 150, 60]),
-        news: news(random),
+        arrival: drawArrival(random),
       })
       return [
         random.pick<Step>([
@@ -139,7 +139,7 @@ export const OWNING: readonly Idea[] = [
           { do: 'fault', at: 'convert', trouble: 'down', times: 2 },
         ]),
         partner('pay', of),
-        partner('take all back', of, { news: news(random) }),
+        partner('take all back', of, { arrival: drawArrival(random) }),
         ...random.pick<readonly StoryStep[]>([[click, anew], [click, anew], [{ do: 'cancel' }], [wait(1500)], []]),
       ]
     },
@@ -147,7 +147,7 @@ export const OWNING: readonly Idea[] = [
   // The money is reversed while it waits.
   {
     weight: (view) => (isParked(view) ? where(view, paid, 7) : 0),
-    tell: (random, view) => [
+    draw: (random, view) => [
       ...(random.chance(0.3) ? [unread] : []),
       takesBack(random, one(random, view, paid)),
       ...(random.chance(0.6) ? [goes(random)] : []),
@@ -156,22 +156,22 @@ export const OWNING: readonly Idea[] = [
   // The partner withholds it while it waits for an operator, who decides; then the partner releases it, or does not.
   {
     weight: (view) => (isParked(view) && view.paidBy !== null && !view.converted ? where(view, paid, 5) : 0),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, paid)
       return [
-        partner('hold what was paid', of, { news: news(random) }),
+        partner('hold what was paid', of, { arrival: drawArrival(random) }),
         goes(random),
         ...random.pick<readonly StoryStep[]>([
           [],
-          [partner('release', of, { news: news(random) }), goes(random)],
-          [partner('take all back', of, { news: news(random) })],
+          [partner('release', of, { arrival: drawArrival(random) }), goes(random)],
+          [partner('take all back', of, { arrival: drawArrival(random) })],
         ]),
       ]
     },
   },
   {
     weight: (view) => (view.status === 'processing' ? where(view, paid, 10) : 0),
-    tell: (random, view) => [
+    draw: (random, view) => [
       random.pick([
         takesBack(random, one(random, view, paid)),
         partner('top up', one(random, view, paid), { percent: random.pick([50, 100]) }),
@@ -185,28 +185,31 @@ export const OWNING: readonly Idea[] = [
   },
   {
     weight: (view) => where(view, paid, view.asks.includes('too_little') ? 8 : 1.5),
-    tell: (random, view) => [
-      partner('top up', one(random, view, paid), { percent: random.pick([10, 40, 50, 50]), news: news(random) }),
+    draw: (random, view) => [
+      partner('top up', one(random, view, paid), {
+        percent: random.pick([10, 40, 50, 50]),
+        arrival: drawArrival(random),
+      }),
     ],
   },
   // More USDC while the requested amount waits.
   {
     weight: (view) => (isCrypto(view) && view.held && view.paidBy !== null && !view.converted ? 8 : 0),
-    tell: (random) => [deposit(random.pick([20, 50])), decide('release')],
+    draw: (random) => [deposit(random.pick([20, 50])), decide('release')],
   },
   // A part of it is reversed while it is held.
   {
     weight: (view) => (view.held && !view.converted ? where(view, paid, 8) : 0),
-    tell: (random, view) => [takesBack(random, one(random, view, paid)), decide('release')],
+    draw: (random, view) => [takesBack(random, one(random, view, paid)), decide('release')],
   },
   // The payout.
   {
     weight: (view) => (view.status === 'settling' ? 12 : 0),
-    tell: (random) => [engine(random.pick(['send', 'send', 'settle', 'settle', 'hold', 'hold', 'ask void']))],
+    draw: (random) => [engine(random.pick(['send', 'send', 'settle', 'settle', 'hold', 'hold', 'ask void']))],
   },
   {
     weight: (view) => (view.status === 'settling' ? where(view, paid, 9) : 0),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, paid)
       return [
         ...random.pick([[], [engine('send')], [engine('hold')]]),
@@ -218,24 +221,24 @@ export const OWNING: readonly Idea[] = [
   },
   {
     weight: (view) => (view.status === 'settling' ? 4 : 0),
-    tell: (random) => [decide('hold'), random.pick([engine('settle'), goes(random), decide('release')])],
+    draw: (random) => [decide('hold'), random.pick([engine('settle'), goes(random), decide('release')])],
   },
   {
     weight: (view) => (view.payout === 'voiding' ? 16 : 0),
-    tell: (random) => [random.pick([engine('void'), engine('void'), engine('settle'), goes(random)])],
+    draw: (random) => [random.pick([engine('void'), engine('void'), engine('settle'), goes(random)])],
   },
   {
     weight: (view) => (view.payout === 'held' ? 8 : 0),
-    tell: (random) => [random.pick([engine('ask void'), decide('settle'), decide('hold')])],
+    draw: (random) => [random.pick([engine('ask void'), decide('settle'), decide('hold')])],
   },
   {
     weight: (view) => (view.payout === 'voided' && view.status === 'refunded' ? 4 : 0),
-    tell: () => [engine('settle after all')],
+    draw: () => [engine('settle after all')],
   },
   // After the end.
   {
     weight: (view) => (view.status === 'succeeded' ? where(view, paid, 8) : 0),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, paid)
       return [
         ...(random.chance(0.3) ? [unread] : []),
@@ -252,14 +255,14 @@ export const OWNING: readonly Idea[] = [
   },
   {
     weight: (view) => where(view, ({ excess }) => excess, 10),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, ({ excess }) => excess)
       return [...answers(random), givesBack(random, random.chance(0.6) ? of : null)]
     },
   },
   {
     weight: (view) => (isClosed(view) ? where(view, ({ excess }) => excess, 8) : 0),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, ({ excess }) => excess)
       return random.pick<readonly StoryStep[]>([
         [...answers(random), givesBack(random, of)],
@@ -270,6 +273,6 @@ export const OWNING: readonly Idea[] = [
   },
   {
     weight: (view) => (isClosed(view) && view.attempts.length > 0 ? 1 : 0),
-    tell: (random) => [partner('ask for a check', random.below(2))],
+    draw: (random) => [partner('ask for a check', random.below(2))],
   },
 ]

@@ -4,10 +4,10 @@ import {
   dead,
   decide,
   deposit,
+  drawArrival,
   type Idea,
   isCrypto,
   isOpen,
-  news,
   one,
   partner,
   payable,
@@ -33,20 +33,20 @@ const PROVIDERS: readonly ProviderUsed[] = [
 export const PAYING: readonly Idea[] = [
   {
     weight: ({ attempts }) => (attempts.length === 0 ? 60 : 0),
-    tell: (random) => [{ do: 'click', provider: random.pick(PROVIDERS) }],
+    draw: (random) => [{ do: 'click', provider: random.pick(PROVIDERS) }],
   },
   // Whole, over, nearly enough, or in part.
   {
     weight: (view) => where(view, payable, 14),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const percent = random.pick([100, 100, 100, 100, 100, 50, 60, 99, 150])
-      return [partner('pay', one(random, view, payable), { percent, news: news(random) })]
+      return [partner('pay', one(random, view, payable), { percent, arrival: drawArrival(random) })]
     },
   },
   // The money arrives, and the converter fails.
   {
     weight: (view) => where(view, payable, 5),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const seconds = random.pick([600, 7200, 2_000_000])
       const trouble = random.pick(['delay', 'conversion_refused', 'fill_off_rate', 'old_rates'] as const)
       return [simulator(trouble, seconds), partner('pay', one(random, view, payable))]
@@ -54,7 +54,7 @@ export const PAYING: readonly Idea[] = [
   },
   {
     weight: (view) => where(view, payable, 2),
-    tell: (random, view) => [
+    draw: (random, view) => [
       {
         do: 'fault',
         at: 'convert',
@@ -66,7 +66,7 @@ export const PAYING: readonly Idea[] = [
   },
   {
     weight: (view) => where(view, payable, 6),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, payable)
       const act = random.pick([
         'pay slowly',
@@ -75,12 +75,12 @@ export const PAYING: readonly Idea[] = [
         'ask for a check',
         'cancel with money',
       ] as const)
-      return [partner(act, of, { percent: random.pick([100, 100, 60]), news: news(random) })]
+      return [partner(act, of, { percent: random.pick([100, 100, 60]), arrival: drawArrival(random) })]
     },
   },
   {
     weight: (view) => where(view, payable, 1.5),
-    tell: (random, view) => [
+    draw: (random, view) => [
       partner(
         random.pick(['pay without an amount', 'change the amount', 'decline', 'expire']),
         one(random, view, payable),
@@ -90,7 +90,7 @@ export const PAYING: readonly Idea[] = [
   // A partner that confirms for too long, and the outcome.
   {
     weight: (view) => (isOpen(view) ? where(view, payable, 1.5) : 0),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, payable)
       return [
         partner('confirm without end', of),
@@ -103,7 +103,7 @@ export const PAYING: readonly Idea[] = [
   // The check is not passed, and money arrives anyway.
   {
     weight: (view) => (isOpen(view) ? where(view, payable, 1) : 0),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, payable)
       return [
         partner('ask for a check', of),
@@ -117,22 +117,22 @@ export const PAYING: readonly Idea[] = [
   // Callbacks that cannot be read.
   {
     weight: (view) => where(view, payable, 2),
-    tell: (random, view) => [
+    draw: (random, view) => [
       wait(random.pick([1, 61, 130])),
       unread,
-      partner('pay', one(random, view, payable), { news: random.pick(['told', 'stored']) }),
+      partner('pay', one(random, view, payable), { arrival: random.pick(['signaled', 'stored']) }),
     ],
   },
   {
     weight: (view) => (view.attempts.length > 0 && isOpen(view) ? 3 : 0),
-    tell: (random) => [{ do: 'click', provider: random.pick(PROVIDERS) }],
+    draw: (random) => [{ do: 'click', provider: random.pick(PROVIDERS) }],
   },
   // More time, shortly before the end, and events when the old end is near or over.
   {
     weight: (view) => (isOpen(view) && view.minutesLeft > 5 ? 3 : 0),
-    tell: (random, view) => [
+    draw: (random, view) => [
       wait(view.minutesLeft - random.pick([1, 3, 4])),
-      { do: 'extend', told: random.chance(0.5), ...(random.chance(0.3) && { together: true }) },
+      { do: 'extend', signaled: random.chance(0.5), ...(random.chance(0.3) && { together: true }) },
       ...(random.chance(0.4) ? [{ do: 'click', provider: random.pick(PROVIDERS) } as const] : []),
       wait(random.pick([1, 4, 6, 30])),
       ...(view.attempts.length > 0 && random.chance(0.5) ? [partner('pay', one(random, view, payable))] : []),
@@ -141,19 +141,19 @@ export const PAYING: readonly Idea[] = [
   // Two orders, both paid.
   {
     weight: (view) => where(view, payable, view.attempts.length < 3 ? 3 : 0),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, payable)
       return [
         { do: 'click', provider: random.pick(['card_partner', 'local_partner', 'wallet_app']) },
-        partner('pay', view.attempts.length, { percent: random.pick([100, 100, 50]), news: news(random) }),
-        partner('pay late', of, { percent: random.pick([100, 50]), news: news(random) }),
+        partner('pay', view.attempts.length, { percent: random.pick([100, 100, 50]), arrival: drawArrival(random) }),
+        partner('pay late', of, { percent: random.pick([100, 50]), arrival: drawArrival(random) }),
       ]
     },
   },
   // One partner has money or withholds it, the other does not respond, and continues.
   {
     weight: (view) => where(view, payable, view.attempts.length < 3 ? 3 : 0),
-    tell: (random, view) => [
+    draw: (random, view) => [
       { do: 'fault', at: 'cancel', trouble: 'down', times: random.pick([1, 40]) },
       { do: 'click', provider: random.pick(['card_partner', 'wallet_app', 'local_partner']) },
       partner(random.pick(['hold', 'hold', 'pay']), view.attempts.length),
@@ -163,16 +163,16 @@ export const PAYING: readonly Idea[] = [
   // The partner reports that it is confirming.
   {
     weight: (view) => where(view, ({ order }) => order === 'confirming', 12),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, ({ order }) => order === 'confirming')
       const act = random.pick(['confirm', 'decline', 'send all back', 'take all back', 'hold'] as const)
       const before = random.pick([[], [wait(1500)], [{ do: 'cancel' }]] as const)
-      return [...before, partner(act, of, { percent: random.pick([100, 100, 60]), news: news(random) })]
+      return [...before, partner(act, of, { percent: random.pick([100, 100, 60]), arrival: drawArrival(random) })]
     },
   },
   {
     weight: (view) => where(view, ({ order }) => order === 'on_hold' || order === 'verification_required', 10),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, ({ order }) => order === 'on_hold' || order === 'verification_required')
       const acts =
         view.attempts[of]?.order === 'on_hold'
@@ -186,17 +186,17 @@ export const PAYING: readonly Idea[] = [
   // USDC in parts, at any time.
   {
     weight: (view) => (isCrypto(view) ? (view.paidBy === null ? 16 : 4) : 0),
-    tell: (random) =>
+    draw: (random) =>
       random.pick([[100], [100], [40], [60], [50, 50], [60, 40], [40, 20, 40], [1], [120]]).map(deposit),
   },
   {
     weight: (view) => (isCrypto(view) ? 1 : 0),
-    tell: () => [{ do: 'deposit', percent: 100, token: 'other' }],
+    draw: () => [{ do: 'deposit', percent: 100, token: 'other' }],
   },
   // A part of the price, and its end.
   {
     weight: (view) => (view.part ? 12 : 0),
-    tell: (random) =>
+    draw: (random) =>
       random.pick([
         [{ do: 'cancel' as const }],
         [wait(1500)],
@@ -207,21 +207,21 @@ export const PAYING: readonly Idea[] = [
   },
   {
     weight: (view) => (isOpen(view) ? 1.5 : 0),
-    tell: (random) => [random.pick([{ do: 'cancel' as const }, decide('hold'), wait(1500)])],
+    draw: (random) => [random.pick([{ do: 'cancel' as const }, decide('hold'), wait(1500)])],
   },
   // Held before it arrives.
   {
     weight: (view) => (isCrypto(view) && isOpen(view) ? 1.5 : 0),
-    tell: () => [decide('hold'), deposit(100)],
+    draw: () => [decide('hold'), deposit(100)],
   },
   // Closing and money at the same moment.
   {
     weight: (view) => (isCrypto(view) && isOpen(view) ? 2 : 0),
-    tell: (random) => [deposit(random.pick([40, 60, 100])), { do: 'cancel' as const }],
+    draw: (random) => [deposit(random.pick([40, 60, 100])), { do: 'cancel' as const }],
   },
   {
     weight: (view) => where(view, payable, 1.5),
-    tell: (random, view) => [
+    draw: (random, view) => [
       {
         do: 'fault',
         at: 'cancel',
@@ -229,15 +229,15 @@ export const PAYING: readonly Idea[] = [
         times: random.pick([1, 6]),
       },
       together({ do: 'cancel' }),
-      partner('pay', one(random, view, payable), { news: news(random) }),
+      partner('pay', one(random, view, payable), { arrival: drawArrival(random) }),
     ],
   },
   {
     weight: (view) => where(view, payable, 1.5),
-    tell: (random, view) => [
+    draw: (random, view) => [
       wait(1439),
       partner(random.pick(['pay', 'pay slowly']), one(random, view, payable), {
-        news: random.pick(['later', 'stored', 'told']),
+        arrival: random.pick(['later', 'stored', 'signaled']),
       }),
       wait(2),
     ],
@@ -245,14 +245,14 @@ export const PAYING: readonly Idea[] = [
   // A partner that is silent until the wait is over, and money after that.
   {
     weight: (view) => (isOpen(view) ? where(view, payable, 1.5) : 0),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, payable)
       return [
         silent(400),
         { ...silent(400), at: 'cancel' },
         wait(random.pick([4500, 6000])),
         silent(0),
-        partner('pay late', of, { percent: random.pick([100, 100, 50]), news: news(random) }),
+        partner('pay late', of, { percent: random.pick([100, 100, 50]), arrival: drawArrival(random) }),
         ...random.pick<readonly StoryStep[]>([[], [], [{ do: 'lose the run' }]]),
       ]
     },
@@ -260,22 +260,22 @@ export const PAYING: readonly Idea[] = [
   // Money after the end of its order.
   {
     weight: (view) => where(view, dead, 5),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, dead)
       const first = random.pick([[], [], [wait(4500)], [wait(4500), unread]] as const)
       const act = random.pick(['pay late', 'pay late', 'pay late', 'change the amount'] as const)
-      return [...first, partner(act, of, { percent: random.pick([100, 100, 50]), news: news(random) })]
+      return [...first, partner(act, of, { percent: random.pick([100, 100, 50]), arrival: drawArrival(random) })]
     },
   },
   // It arrives while nothing can be bought, and is withdrawn before that changes.
   {
     weight: (view) => where(view, payable, 0.7),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, payable)
       return [
         { do: 'fault', at: 'convert', trouble: 'down', times: 1 },
         wait(random.pick([1500, 4500])),
-        partner('pay late', of, { news: news(random) }),
+        partner('pay late', of, { arrival: drawArrival(random) }),
         partner(random.pick(['take all back', 'send all back']), of),
       ]
     },

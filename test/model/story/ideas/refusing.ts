@@ -2,11 +2,11 @@ import type { Random } from '../../../support/random.ts'
 import type { StoryStep } from '../steps.ts'
 import {
   decide,
+  drawArrival,
   engine,
   givesBack,
   type Idea,
   isParked,
-  news,
   one,
   outside,
   paid,
@@ -25,8 +25,8 @@ const refused = (of: number): StoryStep[] => [simulator('refund_refused'), decid
 /** Events that can cross a refund of this order while it is carried out. */
 const crossing = (random: Random, of: number): StoryStep =>
   random.pick([
-    partner('fit again', of, { percent: random.pick([60, 100, 120]), news: news(random) }),
-    partner('change the amount', of, { percent: random.pick([20, 60, 100]), news: news(random) }),
+    partner('fit again', of, { percent: random.pick([60, 100, 120]), arrival: drawArrival(random) }),
+    partner('change the amount', of, { percent: random.pick([20, 60, 100]), arrival: drawArrival(random) }),
     partner('take some back', of, { percent: 60 }),
     partner(random.pick(['hold what was paid', 'release', 'send all back', 'take all back']), of),
     decide(random.pick(['hold', 'release', 'settle', 'settle', 'write_off'])),
@@ -45,7 +45,7 @@ export const REFUSING: readonly Idea[] = [
   // Every stopped payment is given back, and other things happen before it is, or before it is requested once more.
   {
     weight: (view) => (isParked(view) ? where(view, mayGoBack, 5) : 0),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, mayGoBack)
       return [
         ...random.pick<readonly StoryStep[]>([[], [simulator('refund_pending')], [simulator('refund_pending')]]),
@@ -66,7 +66,7 @@ export const REFUSING: readonly Idea[] = [
   // Another amount, which is returned or reported as returned, and then it is the right one after all.
   {
     weight: (view) => (view.status === 'pending' ? where(view, payable, 3) : 0),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, payable)
       return [
         ...random.pick<readonly StoryStep[]>([
@@ -76,12 +76,12 @@ export const REFUSING: readonly Idea[] = [
           [partner('confirm without end', of), wait(1500)],
           [wait(700)],
         ]),
-        partner('change the amount', of, { percent: random.pick([60, 100, 100]), news: news(random) }),
+        partner('change the amount', of, { percent: random.pick([60, 100, 100]), arrival: drawArrival(random) }),
         ...random.pick<readonly StoryStep[]>([[], [simulator('refund_pending')]]),
         random.pick([givesBack(random, random.pick([of, null])), outside(of), decide('settle')]),
         ...cut(random),
         ...random.pick<readonly StoryStep[]>([[], [], [decide('write_off'), wait(130)]]),
-        partner('fit again', of, { percent: random.pick([60, 100, 120]), news: news(random) }),
+        partner('fit again', of, { percent: random.pick([60, 100, 120]), arrival: drawArrival(random) }),
         wait(random.pick([1, 130])),
         crossing(random, of),
       ]
@@ -90,7 +90,7 @@ export const REFUSING: readonly Idea[] = [
   // … while another order is paid, and the refund is refused.
   {
     weight: (view) => (view.status === 'pending' && view.attempts.length < 3 ? where(view, payable, 2) : 0),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, payable)
       return [
         { do: 'click', provider: random.pick(['card_partner', 'wallet_app', 'local_partner']) },
@@ -108,7 +108,7 @@ export const REFUSING: readonly Idea[] = [
   // It has less, and all of it again; the rest of too little arrives; or it withholds what it has left.
   {
     weight: (view) => (isParked(view) && view.paidBy !== null ? where(view, paid, 4) : 0),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = view.paidBy ?? 0
       return [
         simulator('refund_pending'),
@@ -127,7 +127,7 @@ export const REFUSING: readonly Idea[] = [
   // then.
   {
     weight: (view) => (view.status === 'pending' ? where(view, payable, 2) : 0),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = view.attempts.findIndex(payable)
       return [
         { do: 'fault', at: 'convert', trouble: 'slow', times: 1 },
@@ -136,7 +136,7 @@ export const REFUSING: readonly Idea[] = [
         simulator('refund_pending'),
         decide('give_back', of),
         decide('release'),
-        partner('take some back', of, { percent: 60, news: 'later' }),
+        partner('take some back', of, { percent: 60, arrival: 'later' }),
         partner('hold what was paid', of),
         simulator('refund_refused'),
         wait(130),

@@ -2,11 +2,11 @@ import type { Random } from '../../../support/random.ts'
 import type { PartnerAct, Step, StoryStep } from '../steps.ts'
 import {
   decide,
+  drawArrival,
   engine,
   givesBack,
   type Idea,
   isParked,
-  news,
   one,
   outside,
   partner,
@@ -21,7 +21,7 @@ import {
 
 const SOME: readonly number[] = [10, 60, 100, 120]
 const says = (random: Random, acts: readonly PartnerAct[], of: number): Step =>
-  partner(random.pick(acts), of, { percent: random.pick(SOME), news: news(random) })
+  partner(random.pick(acts), of, { percent: random.pick(SOME), arrival: drawArrival(random) })
 const answers = (random: Random, of: number | null): Step =>
   random.pick([decide('give_back', of), outside(of), outside(of), decide('settle')])
 const maybe = (random: Random, ...steps: readonly (readonly StoryStep[])[]): readonly StoryStep[] =>
@@ -36,7 +36,7 @@ export const RETURNING: readonly Idea[] = [
   // The order of a second payment is changed, and given back twice.
   {
     weight: (view) => where(view, ({ excess }) => excess, 8),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, ({ excess }) => excess)
       return [
         says(random, ['change the amount'], of),
@@ -52,7 +52,7 @@ export const RETURNING: readonly Idea[] = [
   // A misfit is reported in one way, resolved, reported in another way, and resolved.
   {
     weight: (view) => where(view, payable, 3),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, payable)
       const odd: readonly PartnerAct[] = ['change the amount', 'change the amount', 'decline with money', 'hold']
       return [
@@ -70,7 +70,7 @@ export const RETURNING: readonly Idea[] = [
   // Two refunds at the same time.
   {
     weight: (view) => (isParked(view) && view.attempts.length > 1 ? 8 : 0),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const [a, b] = [random.below(view.attempts.length), random.below(view.attempts.length)]
       return [
         says(random, ['change the amount', 'pay'], a),
@@ -90,7 +90,7 @@ export const RETURNING: readonly Idea[] = [
   // A misfit is refunded while another order is paid, sold and paid out.
   {
     weight: (view) => (view.status === 'pending' && view.attempts.length < 2 ? where(view, payable, 4) : 0),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const a = one(random, view, payable)
       const b = view.attempts.length
       return [
@@ -117,7 +117,7 @@ export const RETURNING: readonly Idea[] = [
   // It arrives late, does not fit, and is given back twice.
   {
     weight: (view) => (those(view, payable).length > 0 ? 1.5 : 0),
-    tell: (random, view) => {
+    draw: (random, view) => {
       const of = one(random, view, payable)
       const late = (): Step => givesBack(random, random.pick([of, null]))
       const odd = (): Step => says(random, ['pay late', ...FITTING, ...GOING], of)
