@@ -1,6 +1,6 @@
 import { privateKeyToAddress } from 'viem/accounts'
 import { KNOWN_VARIABLES } from '../../src/config/config.ts'
-import { isOfTemporal, namesTemporal } from '../../src/config/temporal.ts'
+import { isTemporalVariable, namesTemporal } from '../../src/config/temporal.ts'
 import type { ProviderName } from '../../src/domain/methods.ts'
 import { DEVELOPMENT_CHAIN_ID } from './anvil.ts'
 import { accountVariables, createAccount, readDrivers } from './drivers.ts'
@@ -161,7 +161,7 @@ export function withCallersVariables(ours: Environment, env: NodeJS.ProcessEnv):
 function callersVariables(env: NodeJS.ProcessEnv): Environment {
   // The credentials of another server are not for this one.
   const isForUs = (name: string): boolean =>
-    isOfTemporal(name)
+    isTemporalVariable(name)
       ? namesTemporal(env)
       : KNOWN_VARIABLES.has(name) && ![...READ_BY_START, ...DECIDED].includes(name)
   const set = Object.entries(env).filter(([name, value]) => isForUs(name) && value)

@@ -76,7 +76,7 @@ function createEvents(call: Transport) {
   return {
     list,
     read: (id: string) => call('readEvent', { path: { id } }),
-    /** Every event after this sequence number, oldest first: for events that were missed. */
+    /** Every event after this sequence number, oldest first. Use it to read events that you missed. */
     async *pull(afterSequence: number): AsyncGenerator<Answer<'readEvent'>, void> {
       for (let after = afterSequence, more = true; more; ) {
         const page = await list({ after_sequence: after, limit: 100 })
@@ -154,7 +154,7 @@ function createAuditLog(call: Transport) {
 
 type Filters = Omit<Query<'exportPayments'>, 'format'>
 
-/** Files are read into memory as a whole: for very many payments, use `payments.all`. */
+/** Reads a whole file into memory. For a large number of payments, use `payments.all`. */
 function createExports(call: Transport) {
   const csv = { format: 'csv' } as const
   return {

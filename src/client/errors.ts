@@ -5,12 +5,12 @@ export class PinrailError extends Error {
   override readonly name: string = 'PinrailError'
 }
 
-/** No response arrived: the request may or may not have had its effect. Repeat it with the same Idempotency-Key. */
+/** No response arrived, so the request might have had its effect. Repeat it with the same Idempotency-Key. */
 export class ConnectionError extends PinrailError {
   override readonly name = 'ConnectionError'
 }
 
-/** A response with an error status. Programs decide by `code`. */
+/** A response with an error status. Programs branch on `code`. */
 export class ApiError extends PinrailError {
   override readonly name: string = 'ApiError'
   readonly status: number

@@ -6,9 +6,9 @@ export type ClientOptions = {
   readonly apiKey: string
   /** The URL of the API, without /v1. */
   readonly baseUrl: string
-  /** Retries of a request without a response, or with one that asks to try again. Default 3. */
+  /** Retries of a request that got no response, or a response that asks for a retry. Default 3. */
   readonly retries?: number
-  /** Milliseconds for one try. Default 20,000. */
+  /** Timeout of each try in milliseconds. Default 20,000. */
   readonly timeoutMs?: number
   readonly fetch?: typeof fetch
   /** Waits between two tries. The argument is in milliseconds. */
@@ -34,7 +34,7 @@ export type Transport = {
   readonly text: <K extends OperationId>(operation: K, args?: Args<K>) => Promise<string>
 }
 
-const LONGEST_WAIT_MS = 8000
+const MAX_WAIT_MS = 8000
 /** Statuses after which any request can be repeated. */
 const TEMPORARY = [429, 500, 502, 503, 504]
 
@@ -52,7 +52,7 @@ async function ask<K extends OperationId>(options: ClientOptions, operation: K, 
   const url = buildUrl(options.baseUrl, template, args)
   const headers: Record<string, string> = { authorization: `Bearer ${options.apiKey}` }
   if (args.body !== undefined) headers['content-type'] = 'application/json'
-  // One key for all tries, so that the server repeats the response of the first try, and not its effect.
+  // One key for all tries, so that the server repeats the response of the first try without its effect.
   if (method === 'POST') headers['idempotency-key'] = args.idempotencyKey ?? randomUUID()
   const init = { method, headers, ...(args.body !== undefined && { body: JSON.stringify(args.body) }) }
   for (let tried = 0; ; tried++) {
@@ -79,7 +79,7 @@ async function attempt(options: ClientOptions, url: string, init: RequestInit): 
     }
     const error = errorFor(response.status, text)
     const seconds = Number(response.headers.get('retry-after') ?? 0)
-    const afterMs = Number.isFinite(seconds) ? Math.min(seconds * 1000, LONGEST_WAIT_MS) : 0
+    const afterMs = Number.isFinite(seconds) ? Math.min(seconds * 1000, MAX_WAIT_MS) : 0
     return { error, again: isTemporary(error), afterMs }
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error)
@@ -97,7 +97,7 @@ function isTemporary({ status, code }: ApiError): boolean {
 
 /** Milliseconds: 500, doubled each time up to 8000, with a random factor so that clients do not all retry at once. */
 function backoff(tried: number): number {
-  return Math.min(500 * 2 ** tried, LONGEST_WAIT_MS) * (0.75 + Math.random() / 2)
+  return Math.min(500 * 2 ** tried, MAX_WAIT_MS) * (0.75 + Math.random() / 2)
 }
 
 function pause(milliseconds: number): Promise<void> {

@@ -6,7 +6,7 @@ export class WebhookVerificationError extends PinrailError {
   override readonly name = 'WebhookVerificationError'
 }
 
-/** Most seconds between the sender's and the receiver's clocks (Standard Webhooks 1.0). */
+/** Maximum difference between the sender's and the receiver's clocks, in seconds (Standard Webhooks 1.0). */
 const TOLERANCE_SECONDS = 300
 
 export type VerifyOptions = {

@@ -21,7 +21,7 @@ export const agreementShape = {
   FEE_PERCENT: percent(MOST_FEE_PERCENT).default('4.5'),
   /** Whole USDC that one payment can be worth, for a merchant with which nothing else is agreed. Default: no limit. */
   PAYMENT_LIMIT_USDC: usdc.optional(),
-  /** Whole USDC that the payments of a merchant can be worth that it creates in a day of UTC. Default: no limit. */
+  /** Whole USDC that all payments of a merchant from one day (UTC) can be worth together. Default: no limit. */
   DAY_LIMIT_USDC: usdc.optional(),
   /**
    * Payments of a merchant that can be open at once. Default: 100,000 in live mode and 10,000 in test mode. More get
@@ -34,8 +34,8 @@ export const signUpShape = {
   /** The people who can create an account: `open`, `invited` or `closed`. Default: `closed` in live mode, `open` in test mode. */
   SIGN_UP: z.enum(SIGN_UPS).optional(),
   /**
-   * False: nobody can create a payment link without an account, and those that exist are closed until one claims them.
-   * Default: true in test mode. In live mode false, because such links need no approval.
+   * If false, only accounts can create payment links. Existing links without an account are closed until an account
+   * claims them. Default: true in test mode, and false in live mode, because such links need no approval.
    */
   LINKS_WITHOUT_ACCOUNT: flag.optional(),
 }

@@ -43,13 +43,13 @@ const commonSchema = z.object({
   PINRAIL_MODE: z.enum(['test', 'live']).default('test'),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   ...databaseShape,
-  /** Address at which operators, and no strangers, read health and metrics. They are not served without a port. */
+  /** Address at which operators read health and metrics. It must not be public. Nothing is served without a port. */
   INTERNAL_HOST: z.string().default('127.0.0.1'),
   INTERNAL_PORT: port.optional(),
   ...temporalShape,
   /**
-   * `<id>:<32 bytes in base64>`, several comma separated. The first encrypts every payload (AES-256-GCM), all of them
-   * decrypt. When set, plaintext is refused. Live mode needs it.
+   * `<id>:<32 bytes in base64>`, comma separated. The first key encrypts every payload (AES-256-GCM); all keys decrypt.
+   * If set, plaintext is refused. Live mode requires it.
    */
   TEMPORAL_CODEC_KEYS: codecKeys.optional(),
   /** URL at which buyers, merchants and partners reach the api: the base of checkout and callback URLs. */
@@ -70,7 +70,7 @@ const commonSchema = z.object({
    * Whole percent that the converter's fill may differ from the locked rate; a larger difference waits for an operator.
    */
   CONVERSION_TOLERANCE_PERCENT: z.coerce.number().int().min(0).max(20).default(2),
-  /** Offers buyers USDC as a method. The worker then needs DEPOSIT_SEED. */
+  /** Offers USDC to buyers as a method. The worker then needs DEPOSIT_SEED. */
   CRYPTO_DEPOSITS: flag.default(false),
   CHAIN_ID: z.coerce.number().int().positive().default(137),
   USDC_ADDRESS: address.default('0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'),
@@ -121,15 +121,15 @@ const workerSchema = commonSchema.extend({
   TREASURIES: treasuries.optional(),
   /** Keys of the relayer lanes (they own gas money only), in the same forms, comma separated. */
   RELAYER_KEYS: secret,
-  /** Key of a wallet that tops up the relayers with POL, in the same forms. Without it an operator tops them up. */
+  /** Key of a wallet that tops up the relayers with POL, in the same forms. Without it, an operator must top them up. */
   GAS_FUNDING_KEY: secret.optional(),
-  /** Whole POL sent to a relayer at a time; more if that is too little at the current gas price. */
+  /** Whole POL for each top-up of a relayer; more if the current gas price requires it. */
   GAS_TOPUP_POL: z.coerce.number().int().min(1).max(1000).default(20),
   /** Maximum whole POL for one relayer within 24 hours. A full batch of 100 payouts costs about 0.3 POL. */
   GAS_TOPUP_MAX_POL_PER_DAY: z.coerce.number().int().min(1).max(100_000).default(200),
   /** Password of the encrypted keystores (version 3) among the keys above. */
   KEYSTORE_PASSWORD: secret.optional(),
-  /** Ed25519 key that signs receipts: 32 random bytes in base64. Another one can replace it at any time. */
+  /** Ed25519 key that signs receipts: 32 random bytes in base64. It can be replaced at any time. */
   RECEIPT_KEY: z
     .string()
     .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 bytes in base64')
@@ -146,7 +146,7 @@ const workerSchema = commonSchema.extend({
    * day.
    */
   DEPOSIT_WATCH_DAYS: z.coerce.number().int().min(4).max(365).default(30),
-  /** Addresses of tokens that pay nothing, but are reported if they arrive at a deposit address. */
+  /** Addresses of tokens that do not pay a payment. If they arrive at a deposit address, an operator is notified. */
   DEPOSIT_WRONG_TOKENS: list.pipe(z.array(address)).default(MISTAKEN_TOKENS),
   /** EIP-712 name of the token, compared with the contract at start: "USD Coin" on Polygon, "USDC" on Amoy. */
   USDC_DOMAIN_NAME: z.string().default('USD Coin'),
@@ -180,7 +180,7 @@ const codecSchema = z.object({
   TEMPORAL_CODEC_KEYS: codecKeys,
   CODEC_HOST: z.string().default('127.0.0.1'),
   CODEC_PORT: port.default(8234),
-  /** Whoever has it can read every payload. */
+  /** The holder of this token can read every payload. */
   CODEC_SERVER_TOKEN: codecToken,
   /** Origins of Temporal's UI, comma separated. */
   CODEC_ALLOWED_ORIGINS: list.pipe(z.array(url)).default(['http://127.0.0.1:8233']),
@@ -239,7 +239,7 @@ const operatorSchema = z.object({
   PAYOUT_MAX_USDC_PER_DAY: workerSchema.shape.PAYOUT_MAX_USDC_PER_DAY,
   CONVERSION_TOLERANCE_PERCENT: commonSchema.shape.CONVERSION_TOLERANCE_PERCENT,
   ...converterShape,
-  /** As for the worker. Treasuries that this database knows may be omitted. */
+  /** The same list as the worker's. Treasuries that are already in the database may be omitted. */
   TREASURIES: treasuries.default([]),
   DEPOSIT_WRONG_TOKENS: list.default(MISTAKEN_TOKENS).pipe(z.array(lowerAddress)),
 })
@@ -247,7 +247,7 @@ const operatorSchema = z.object({
 /**
  * Variables of the commands about accounts, payments and webhooks. Secrets are optional: only some commands need them.
  */
-const officeSchema = z.object({
+const commandSchema = z.object({
   ...temporalShape,
   PINRAIL_MODE: commonSchema.shape.PINRAIL_MODE,
   DATABASE_URL: url,
@@ -283,7 +283,7 @@ export type CodecConfig = z.infer<typeof codecSchema>
 export type SandboxConfig = z.infer<typeof sandboxSchema>
 export type InboxConfig = z.infer<typeof inboxSchema>
 export type OperatorConfig = z.infer<typeof operatorSchema>
-export type CommandConfig = WithTemporal<z.infer<typeof officeSchema>>
+export type CommandConfig = WithTemporal<z.infer<typeof commandSchema>>
 
 /** Names of every variable the system knows, for the test of docker-compose.yml. */
 const SCHEMAS = [apiSchema, workerSchema, codecSchema, sandboxSchema, inboxSchema, operatorSchema, migrationSchema]
@@ -298,10 +298,11 @@ const readWithTemporal = <T extends z.ZodObject>(schema: T, env: Environment): W
 export const readApiConfig = (env: Environment = process.env): ApiConfig => readWithTemporal(apiSchema, env)
 export const readWorkerConfig = (env: Environment = process.env): WorkerConfig => readWithTemporal(workerSchema, env)
 export const readCodecConfig = (env: Environment = process.env): CodecConfig => read(codecSchema, env)
-export const readSandboxConfig = (env: Environment = process.env): SandboxConfig => read(sandboxSchema, notLive(env))
-export const readInboxConfig = (env: Environment = process.env): InboxConfig => read(inboxSchema, notLive(env))
+export const readSandboxConfig = (env: Environment = process.env): SandboxConfig =>
+  read(sandboxSchema, refuseLiveMode(env))
+export const readInboxConfig = (env: Environment = process.env): InboxConfig => read(inboxSchema, refuseLiveMode(env))
 export const readOperatorConfig = (env: Environment = process.env): OperatorConfig => read(operatorSchema, env)
-export const readCommandConfig = (env: Environment = process.env): CommandConfig => readWithTemporal(officeSchema, env)
+export const readCommandConfig = (env: Environment = process.env): CommandConfig => readWithTemporal(commandSchema, env)
 export function readMigrationUrl(env: Environment = process.env): string {
   const { MIGRATION_DATABASE_URL } = read(migrationSchema, env)
   return MIGRATION_DATABASE_URL ?? read(operatorSchema.pick({ DATABASE_URL: true }), env).DATABASE_URL
@@ -320,8 +321,8 @@ export function preflightProblems(env: Environment = process.env): Problem[] {
   return [...mode, ...findProblems(preflightSchema, { ...env, PINRAIL_MODE: 'live' })]
 }
 
-/** Throws in live mode: whoever starts a simulator in a live system has mixed up two systems. */
-function notLive(env: Environment): Environment {
+/** Throws in live mode: a live system has no simulators. */
+function refuseLiveMode(env: Environment): Environment {
   if (env['PINRAIL_MODE'] !== 'live') return env
   throw new ConfigurationError([{ name: 'PINRAIL_MODE', must: 'must be test: this process is a simulator' }])
 }

@@ -4,7 +4,7 @@ import { isCountry } from '../domain/countries.ts'
 
 /**
  * Reads the file of countries that the operator supplies, in the MaxMind DB format
- * (https://maxmind.github.io/MaxMind-DB/). Throws if it cannot be read: an operator who names one wants it.
+ * (https://maxmind.github.io/MaxMind-DB/). Throws if it cannot be read: an operator who configures a file expects it to be used.
  */
 export function createLocate(path: string): (address: string) => string | null {
   const reader = new Reader<Response>(readFileSync(path))
@@ -17,7 +17,7 @@ export function createLocate(path: string): (address: string) => string | null {
 /** An IPv4 address on a socket of both kinds (RFC 4291, 2.5.5.2). */
 const MAPPED = /^::ffff:(?=\d+\.)/i
 
-/** Returns null for a text that is no address. */
+/** Returns null for a text that is not an IP address. */
 function countryIn(reader: Reader<Response>, address: string): string | null {
   try {
     const found: unknown = reader.get(address.replace(MAPPED, ''))

@@ -6,14 +6,14 @@ import { containsPublicMnemonic, publicKeys } from '../evm/public-keys.ts'
  */
 export const DEVELOPMENT_MARK = 'development-only'
 
-/** Number of times that a value is decoded: base64 of hexadecimal digits of a text is found. */
+/** Levels of encoding that are undone: a text in hexadecimal digits in base64 is found. */
 const DEPTH = 3
 
-/** Fewer different bytes are no accident in a random key of 32 bytes, which has 30 of them on average. */
+/** A random key of 32 bytes has 30 different bytes on average, so a key with fewer than this many is not random. */
 const DIFFERENT_BYTES = 16
 
 /**
- * Returns why live mode must not use the secret, as the end of "… must not be"; null if it may. Examines every part of
+ * Returns why live mode must not use the secret, as the end of "… must not be"; null if it can. Examines every part of
  * a list, as text, and decoded from hexadecimal digits, base64, base64url, decimal digits and percent escapes.
  */
 export function developmentSecret(value: string): string | null {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Secret } from './secret.ts'
 
-/** Forms of values that several groups of variables have. */
+/** Types of values that several groups of variables use. */
 
 export const secret = z
   .string()

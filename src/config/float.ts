@@ -18,7 +18,7 @@ export const converterShape = {
 } as const
 
 export const refillShape = {
-  /** The company that exchanges the money at partners into USDC. `none`: operators do, and name each transaction. */
+  /** The company that exchanges the money at partners into USDC. `none`: operators exchange it and record each transaction. */
   FLOAT_REFILL: z.enum(['none', 'bridge']).default('none'),
   /** Days after which partners have settled what buyers paid: only that is exchanged. */
   FLOAT_SETTLEMENT_DAYS: z.coerce.number().int().min(0).max(60).default(3),
@@ -54,7 +54,7 @@ function readPublicKeys(pem: string): KeyObject[] {
   }
 }
 
-/** Returns what the partner of refills lacks. */
+/** Returns the variables that the refill partner needs and that are not set. */
 export function refillProblems(settings: Settings): Problem[] {
   if (settings['FLOAT_REFILL'] !== 'bridge') return []
   return ['BRIDGE_API_KEY', 'BRIDGE_CUSTOMER'].flatMap((name) =>

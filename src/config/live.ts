@@ -7,7 +7,7 @@ import { developmentSecret, isRegular } from './development.ts'
 import { missingNames } from './partner-names.ts'
 import { Secret, splitSecrets } from './secret.ts'
 
-/** A variable, and what it must be, for the person who has to correct it. */
+/** What a variable must be, in words for the operator who corrects it. */
 export type Problem = { readonly name: string; readonly must: string }
 
 /**
@@ -20,24 +20,24 @@ export type Settings = Readonly<Record<string, unknown>>
 const POLYGON = 137
 const POLYGON_USDC = '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359'
 
-/** Passwords of databases that everybody tries first. */
+/** The first database passwords that attackers try. */
 const COMMON_PASSWORDS = new Set(['postgres', 'password', 'pinrail', 'admin', 'secret', 'changeme', 'root', 'test'])
 
 type Rule = (settings: Settings) => Problem[]
 
 /**
- * Returns everything in which the settings are public, weak, local or made for development. Live mode starts only if
- * nothing is left. `env`: the variables that are set, known or not.
+ * Returns each setting that is public, weak, local or made for development. Live mode starts only if the list is empty.
+ * `env`: the variables that are set, known or not.
  */
 export function liveProblems(settings: Settings, env: Readonly<Record<string, string | undefined>>): Problem[] {
-  return [...RULES.flatMap((rule) => rule(settings)), ...strangers(env)]
+  return [...RULES.flatMap((rule) => rule(settings)), ...findForbidden(env)]
 }
 
 const text = (value: unknown): string => (value instanceof Secret ? value.reveal() : String(value))
 const problem = (name: string, must: string): Problem[] => [{ name, must }]
 
-/** Creates a rule about one variable, which ignores the variable if it is absent. */
-function about(name: string, check: (value: string, settings: Settings) => string | null): Rule {
+/** Creates a rule about one variable. The rule is skipped if the variable is absent. */
+function ruleFor(name: string, check: (value: string, settings: Settings) => string | null): Rule {
   return (settings) => {
     if (settings[name] === undefined) return []
     const must = check(text(settings[name]), settings)
@@ -64,7 +64,7 @@ function isLocal(hostname: string): boolean {
   return !host.includes('.') || /\.(?:localhost|local|test|invalid)$/i.test(host)
 }
 
-/** A node in a private network is a good node; one on this machine is a development chain. */
+/** A node on this machine is a development chain. A node in a private network is accepted. */
 const isLoopback = (hostname: string): boolean =>
   /(?:^|\.)localhost\.?$/i.test(hostname) || /^(?:127\.|0\.0\.0\.0$|\[::1?\]$|\[::ffff:7f)/i.test(hostname)
 
@@ -78,13 +78,18 @@ const nodes: Rule = ({ POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum }) => {
     found.push(...problem('POLYGON_RPC_URLS', `must name nodes on at least ${least} hosts, and names ${hosts.size}`))
   else if (hosts.size < urls.length)
     found.push(...problem('POLYGON_RPC_URLS', 'must name each host once: two nodes on one host count as one'))
-  // Otherwise two halves could believe two chains.
-  const most = Math.floor(urls.length / 2) + 1
-  if (typeof quorum === 'number' && quorum >= 2 && quorum < most)
-    found.push(...problem('FINALITY_QUORUM', `must be more than half of the ${urls.length} nodes: at least ${most}`))
+  // With half of the nodes or fewer, two groups of nodes could agree on two chains.
+  const majority = Math.floor(urls.length / 2) + 1
+  if (typeof quorum === 'number' && quorum >= 2 && quorum < majority)
+    found.push(
+      ...problem('FINALITY_QUORUM', `must be more than half of the ${urls.length} nodes: at least ${majority}`),
+    )
   if (urls.some((url) => new URL(text(url)).protocol !== 'https:'))
     found.push(
-      ...problem('POLYGON_RPC_URLS', 'must begin with https://: what a node answers could be changed in transit'),
+      ...problem(
+        'POLYGON_RPC_URLS',
+        'must begin with https://: without TLS, a node’s answers could be changed in transit',
+      ),
     )
   const local = [...hosts].filter(isLoopback)
   if (local.length > 0) found.push(...problem('POLYGON_RPC_URLS', `must not be on this machine: ${local.join(', ')}`))
@@ -94,8 +99,8 @@ const nodes: Rule = ({ POLYGON_RPC_URLS: urls, FINALITY_QUORUM: quorum }) => {
 const database = (value: string): string | null => {
   const { username, password, searchParams } = new URL(value)
   if (developmentSecret(value) !== null) return 'must not have a password made for development'
-  // The driver takes both from the query too. Without a password, the server admits by something else: a certificate, a
-  // socket, a password file.
+  // The driver also reads both from the query. Without a password, the server authenticates in another way: by a
+  // certificate, a socket or a password file.
   const plain = [unescaped(password), ...searchParams.getAll('password')].filter((one) => one !== '')
   const users = [unescaped(username), ...searchParams.getAll('user')]
   if (plain.some((one) => users.includes(one) || isCommon(one)))
@@ -104,8 +109,8 @@ const database = (value: string): string | null => {
 }
 
 /**
- * Returns true if the driver, as it reads the URL and PGSSLMODE, verifies the server. On this machine, nobody can
- * listen or answer in between.
+ * Returns true if the driver, as it reads the URL and PGSSLMODE, verifies the server. A database on this machine needs
+ * no verification.
  */
 function verifiesServer(connectionString: string): boolean {
   try {
@@ -114,7 +119,7 @@ function verifiesServer(connectionString: string): boolean {
     if (typeof ssl === 'boolean') return ssl
     return ssl.rejectUnauthorized !== false && ssl.checkServerIdentity === undefined
   } catch {
-    // A certificate that cannot be read, or settings that contradict each other.
+    // The certificate cannot be read, or the settings contradict each other.
     return false
   }
 }
@@ -125,12 +130,12 @@ function unescaped(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    // Not escaped, and with a percent sign.
+    // The text has a percent sign and is not escaped.
     return text
   }
 }
 
-/** Also with digits and signs: `Password12345678` is tried as early as `password`. */
+/** Ignores digits and signs: attackers try `Password12345678` as early as `password`. */
 const isCommonWord = (password: string): boolean => COMMON_PASSWORDS.has(password.toLowerCase().replace(/[^a-z]/g, ''))
 
 const isCommon = (password: string): boolean => isCommonWord(password) || password.length < 12
@@ -142,8 +147,8 @@ const strongText = (value: string): string | null =>
 
 /** For a secret that a partner gives, or that a person types. */
 const hardToGuess = (value: string): string | null => {
-  if (isCommonWord(value)) return 'must not be a common word with digits'
-  return value.length < 16 || new Set(value).size < 8 ? 'must be at least 16 characters, with 8 different ones' : null
+  if (isCommonWord(value)) return 'must not be a common word, not even with digits'
+  return value.length < 16 || new Set(value).size < 8 ? 'must have at least 16 characters, 8 of them different' : null
 }
 
 /** Bytes of a key in base64; a deposit seed may have more. */
@@ -176,7 +181,7 @@ const privateKeys = (value: string): string | null => {
   return raw.some((key) => isRegular(Buffer.from(key, 'hex'))) ? 'must be random keys' : null
 }
 
-/** A password opens a treasury key, or a key service uses it: whoever reads the environment has neither. */
+/** A reader of the environment must not get the treasury: its key is in a keystore with a password, or in a key service. */
 const noRawKeys = (value: string): string | null =>
   value.split(',').some((key) => /^\s*(?:0x)?[0-9a-f]{64}\s*$/i.test(key))
     ? 'must be keystore:<path>, aws-kms:<key id> or gcp-kms:<key version>, not the private key itself'
@@ -196,7 +201,7 @@ const isSignedByCashfree = (name: string, other: string, settings: Settings): bo
   settings['PROVIDER_LOCAL_PARTNER'] === 'cashfree' &&
   [name, other].toSorted().join() === 'LOCAL_PARTNER_SECRET,LOCAL_PARTNER_WEBHOOK_SECRETS'
 
-/** Whoever learns one of two equal secrets has both. */
+/** Two equal secrets leak together. */
 const noSharedSecrets: Rule = (settings) => {
   const first = new Map<string, string>()
   return Object.entries(settings).flatMap(([name, value]) => {
@@ -211,7 +216,7 @@ const noSharedSecrets: Rule = (settings) => {
   })
 }
 
-/** A simulator takes play money, and anybody could pay with it. */
+/** A simulator accepts play money, so anybody could pay with it. */
 const noSimulators: Rule = (settings) =>
   PROVIDER_NAMES.flatMap((provider) => {
     const name = `PROVIDER_${provider.toUpperCase()}`
@@ -226,46 +231,46 @@ const RULES: readonly Rule[] = [
   noSharedSecrets,
   noSimulators,
   ...['WALLET_APP', 'CARD_PARTNER', 'LOCAL_PARTNER'].flatMap((at) => [
-    about(`${at}_SECRET`, hardToGuess),
-    about(`${at}_WEBHOOK_SECRETS`, each(hardToGuess)),
+    ruleFor(`${at}_SECRET`, hardToGuess),
+    ruleFor(`${at}_WEBHOOK_SECRETS`, each(hardToGuess)),
   ]),
-  about('CONVERTER', (value) =>
+  ruleFor('CONVERTER', (value) =>
     value === 'float' ? null : 'must be float: the simulator is not part of a live system',
   ),
-  about('CONVERTER_SECRET', hardToGuess),
-  // The sandbox names a bank account that nobody has, to which a person would send money.
-  about('BRIDGE_API_KEY', (value) =>
+  ruleFor('CONVERTER_SECRET', hardToGuess),
+  // The sandbox returns the details of a bank account that does not exist, and an operator would send money to it.
+  ruleFor('BRIDGE_API_KEY', (value) =>
     value.startsWith('sk-test') ? 'must be a key of production, not of the sandbox' : hardToGuess(value),
   ),
-  about('BRIDGE_URL', publicUrl),
-  about('KEYSTORE_PASSWORD', hardToGuess),
-  about('TREASURY_KEY', noRawKeys),
-  about('RETIRED_TREASURY_KEYS', noRawKeys),
-  about('PUBLIC_URL', publicUrl),
-  about('WALLET_APP_URL', publicUrl),
-  about('CARD_PARTNER_URL', publicUrl),
-  about('LOCAL_PARTNER_URL', publicUrl),
-  about('CONVERTER_URL', publicUrl),
-  about('DATABASE_URL', database),
-  about('DATABASE_DIRECT_URL', database),
-  about('DATABASE_READ_URL', database),
-  about('MIGRATION_DATABASE_URL', database),
-  about('API_KEY_PEPPER', strongText),
-  about('CODEC_SERVER_TOKEN', strongText),
-  about('WEBHOOK_ENCRYPTION_KEY', strongKey),
-  about('RETIRED_WEBHOOK_ENCRYPTION_KEYS', each(strongKey)),
-  about('RETIRED_API_KEY_PEPPERS', each(strongText)),
-  about('DEPOSIT_SEED', strongBytes),
-  about('RECEIPT_KEY', strongBytes),
-  about('RETIRED_DEPOSIT_SEEDS', each(strongBytes)),
-  about('TEMPORAL_CODEC_KEYS', codecKeys),
-  about('TREASURY_KEY', privateKeys),
-  about('RETIRED_TREASURY_KEYS', privateKeys),
-  about('RELAYER_KEYS', privateKeys),
-  about('GAS_FUNDING_KEY', privateKeys),
-  about('CHAIN_ID', (value) => (Number(value) === POLYGON ? null : `must be ${POLYGON}, which is Polygon`)),
-  about('USDC_ADDRESS', (value) =>
-    value.toLowerCase() === POLYGON_USDC ? null : `must be ${POLYGON_USDC}, which is USDC on Polygon`,
+  ruleFor('BRIDGE_URL', publicUrl),
+  ruleFor('KEYSTORE_PASSWORD', hardToGuess),
+  ruleFor('TREASURY_KEY', noRawKeys),
+  ruleFor('RETIRED_TREASURY_KEYS', noRawKeys),
+  ruleFor('PUBLIC_URL', publicUrl),
+  ruleFor('WALLET_APP_URL', publicUrl),
+  ruleFor('CARD_PARTNER_URL', publicUrl),
+  ruleFor('LOCAL_PARTNER_URL', publicUrl),
+  ruleFor('CONVERTER_URL', publicUrl),
+  ruleFor('DATABASE_URL', database),
+  ruleFor('DATABASE_DIRECT_URL', database),
+  ruleFor('DATABASE_READ_URL', database),
+  ruleFor('MIGRATION_DATABASE_URL', database),
+  ruleFor('API_KEY_PEPPER', strongText),
+  ruleFor('CODEC_SERVER_TOKEN', strongText),
+  ruleFor('WEBHOOK_ENCRYPTION_KEY', strongKey),
+  ruleFor('RETIRED_WEBHOOK_ENCRYPTION_KEYS', each(strongKey)),
+  ruleFor('RETIRED_API_KEY_PEPPERS', each(strongText)),
+  ruleFor('DEPOSIT_SEED', strongBytes),
+  ruleFor('RECEIPT_KEY', strongBytes),
+  ruleFor('RETIRED_DEPOSIT_SEEDS', each(strongBytes)),
+  ruleFor('TEMPORAL_CODEC_KEYS', codecKeys),
+  ruleFor('TREASURY_KEY', privateKeys),
+  ruleFor('RETIRED_TREASURY_KEYS', privateKeys),
+  ruleFor('RELAYER_KEYS', privateKeys),
+  ruleFor('GAS_FUNDING_KEY', privateKeys),
+  ruleFor('CHAIN_ID', (value) => (Number(value) === POLYGON ? null : `must be ${POLYGON}, the id of Polygon`)),
+  ruleFor('USDC_ADDRESS', (value) =>
+    value.toLowerCase() === POLYGON_USDC ? null : `must be ${POLYGON_USDC}, the contract of USDC on Polygon`,
   ),
   nodes,
   (settings) =>
@@ -276,39 +281,37 @@ const RULES: readonly Rule[] = [
     if (!('PARTNER_NAMES' in settings)) return []
     const names = settings['PARTNER_NAMES']
     const must = missingNames(Array.isArray(names) ? names.map(String) : [])
-    return must === null ? [] : problem('PARTNER_NAMES', `${must}: buyers read them`)
+    return must === null ? [] : problem('PARTNER_NAMES', `${must}: buyers see them`)
   },
   ...['STATUS_PAGE_URL', 'PRIVACY_URL', 'TERMS_URL', 'SUPPORT_EMAIL'].map(
     (name): Rule =>
       (settings) =>
-        name in settings && settings[name] === undefined
-          ? problem(name, 'must be set: every page names it, and people look for it there')
-          : [],
+        name in settings && settings[name] === undefined ? problem(name, 'must be set: every page links to it') : [],
   ),
   // The api has no SMTP_URL: only the worker's schema requires it.
   (settings) =>
     'SMTP_URL' in settings && settings['SMTP_URL'] === undefined
       ? problem('SMTP_URL', 'must be set: without it nobody can sign in to the dashboard')
       : [],
-  about('SMTP_URL', (value) =>
+  ruleFor('SMTP_URL', (value) =>
     value.startsWith('smtps://') && URL.canParse(value) && !isLoopback(new URL(value).hostname)
       ? null
       : 'must be smtps:// and a host that is not this machine: mails contain links that sign people in',
   ),
-  about('MAIL_FROM', (value) =>
-    isLocal(/@([^\s>@]+)>?\s*$/.exec(value)?.[1] ?? '') ? 'must be an address that people can answer' : null,
+  ruleFor('MAIL_FROM', (value) =>
+    isLocal(/@([^\s>@]+)>?\s*$/.exec(value)?.[1] ?? '') ? 'must be an address to which people can reply' : null,
   ),
-  about('TELEGRAM_API_URL', publicUrl),
-  about('STATUS_PAGE_URL', publicUrl),
-  about('IMPRINT_URL', publicUrl),
-  about('PRIVACY_URL', publicUrl),
-  about('TERMS_URL', publicUrl),
-  about('DEMO_SIGN_IN', () => 'must not be set: anybody could enter'),
-  about('INBOX_URL', () => 'must not be set: it belongs to a system that runs on one machine'),
-  about('SIMULATED_WALLET_URL', () => 'must not be set: it pays with play money'),
+  ruleFor('TELEGRAM_API_URL', publicUrl),
+  ruleFor('STATUS_PAGE_URL', publicUrl),
+  ruleFor('IMPRINT_URL', publicUrl),
+  ruleFor('PRIVACY_URL', publicUrl),
+  ruleFor('TERMS_URL', publicUrl),
+  ruleFor('DEMO_SIGN_IN', () => 'must not be set: anybody could sign in without a link'),
+  ruleFor('INBOX_URL', () => 'must not be set: it belongs to a system that runs on one machine'),
+  ruleFor('SIMULATED_WALLET_URL', () => 'must not be set: it pays with play money'),
   (settings) =>
     'TEMPORAL_CODEC_KEYS' in settings && settings['TEMPORAL_CODEC_KEYS'] === undefined
-      ? problem('TEMPORAL_CODEC_KEYS', 'must be set: without it Temporal keeps everything readable')
+      ? problem('TEMPORAL_CODEC_KEYS', 'must be set: without it Temporal stores payloads as plain text')
       : [],
 ]
 
@@ -320,11 +323,11 @@ const HARMLESS_OPTION =
   /^--(?:(?:max-old-space-size(?:-percentage)?|max-semi-space-size|stack-trace-limit|disable-warning|dns-result-order)=[\w-]+|enable-source-maps|no-deprecation|no-warnings|trace-warnings|trace-uncaught)$/
 
 /** Returns the variables of the simulators, of Node and of the database driver that a live process must not have. */
-function strangers(env: Readonly<Record<string, string | undefined>>): Problem[] {
+function findForbidden(env: Readonly<Record<string, string | undefined>>): Problem[] {
   const simulators = Object.keys(env).filter((name) => /^(?:SANDBOX|INBOX)_/.test(name) && env[name])
   const { PGPASSWORD: password } = env
   const options = (env['NODE_OPTIONS'] ?? '').split(/\s+/).filter((option) => option !== '')
-  // Without its value, which may be a secret. Node reads an underscore as a hyphen.
+  // The message omits the value, which may be a secret. Node reads an underscore as a hyphen.
   const refused = options.filter((option) => !HARMLESS_OPTION.test(option.replaceAll('_', '-')))
   const names = refused.map((option) => option.replace(/=.*/, ''))
   const weak = password !== undefined && (developmentSecret(password) !== null || isCommon(password))

@@ -14,7 +14,7 @@ export function readPartnerNames(entries: readonly string[]): ReadonlyMap<Provid
   return new Map(entries.flatMap((entry) => [readName(entry)].filter((named) => named !== null)))
 }
 
-/** Returns what PARTNER_NAMES must have and does not have; null if nothing is missing. */
+/** Returns which names PARTNER_NAMES lacks, as a requirement; null if it is complete. */
 export function missingNames(entries: readonly string[]): string | null {
   const names = readPartnerNames(entries)
   const missing = PROVIDER_NAMES.filter((provider) => !names.has(provider))

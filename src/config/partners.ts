@@ -22,14 +22,14 @@ const secretsShape = {
   LOCAL_PARTNER_SECRET: secret,
 } as const
 
-/** Sign callbacks, comma separated: while one replaces another, both are accepted. */
+/** Sign callbacks, comma separated: during a rotation, both secrets are accepted. */
 const webhookSecretsShape = {
   WALLET_APP_WEBHOOK_SECRETS: secret,
   CARD_PARTNER_WEBHOOK_SECRETS: secret,
   LOCAL_PARTNER_WEBHOOK_SECRETS: secret,
 } as const
 
-/** Default: the company's own; the simulator has none. */
+/** Default: the URL of the company's API. A simulator has no default. */
 const urlsShape = {
   WALLET_APP_URL: z.url().optional(),
   CARD_PARTNER_URL: z.url().optional(),
@@ -48,15 +48,15 @@ export const callsShape = {
     .optional(),
 } as const
 
-/** For the api, which receives callbacks: it has no secret that pays or refunds. It acts at simulators by their URL. */
+/** For the api, which receives callbacks: none of its secrets can pay or refund. It controls simulators by their URL. */
 export const callbacksShape = { ...driversShape, ...webhookSecretsShape, ...urlsShape } as const
 
-/** For the simulators, which play the partners. */
+/** For the simulators of the partners. */
 export const simulatorsShape = { ...driversShape, ...secretsShape, ...webhookSecretsShape } as const
 
 type Rule = readonly [pattern: RegExp, must: string]
 
-/** A text in which nothing shows the company or the mode. */
+/** A text that shows neither the company nor the mode. */
 const ANY: Rule = [/^\S+$/, 'must have no blanks']
 const REVOLUT_KEY: Rule = [/^sk_\S+$/, 'must be the secret key of the Merchant API: sk_…']
 

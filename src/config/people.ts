@@ -8,7 +8,7 @@ export const origin = z
   .refine(isBare, 'must be scheme, host and port alone, such as https://pay.example.com: no path, no query, no user')
   .transform((value) => new URL(value).origin)
 
-/** Returns true for a text that is no URL: `z.url()` refuses it already. */
+/** Returns true for a text that is not a URL, because `z.url()` has already refused it. */
 function isBare(value: string): boolean {
   if (!URL.canParse(value)) return true
   const { pathname, search, hash, username, password } = new URL(value)
@@ -35,9 +35,9 @@ export const peopleShape = {
   FILES_PER_HOUR: z.coerce.number().int().min(1).default(60),
   /** Keys that one person may make or replace in an hour, in all accounts together. More get 429. */
   KEYS_PER_HOUR: z.coerce.number().int().min(1).default(20),
-  /** Reads that one link of a buyer may make in a minute, and ten times as many from one network. */
+  /** Reads that one buyer's link may make in a minute. One network may make ten times as many. */
   LOOKS_PER_MINUTE: z.coerce.number().int().min(1).default(300),
-  /** Forms that may be sent with one link of a buyer in a minute, and ten times as many from one network. */
+  /** Forms that may be sent with one buyer's link in a minute. One network may send ten times as many. */
   ACTS_PER_MINUTE: z.coerce.number().int().min(1).default(30),
   /** Name of the header in which a trusted proxy puts the buyer's country (ISO 3166 alpha-2). */
   COUNTRY_HEADER: z.string().optional(),
@@ -45,7 +45,7 @@ export const peopleShape = {
   COUNTRY_DATABASE: z.string().min(1).optional(),
   /** The deployment of the other mode: the dashboard's link to it. */
   OTHER_MODE_URL: origin.optional(),
-  /** Lets whoever opens the sign-in page enter as this person with one press. Refused in live mode. */
+  /** Lets any visitor of the sign-in page sign in as this person with one press. Refused in live mode. */
   DEMO_SIGN_IN: z.email().optional(),
   /**
    * The inbox of `npm start`: offered as a webhook endpoint, and linked after a sign-in link is sent. Refused in live
@@ -60,18 +60,18 @@ export const mailShape = {
   /** The mail server: `smtps://user:password@host`, or in test mode `smtp://host:port`. Without it no mail is sent. */
   SMTP_URL: secret.optional(),
   MAIL_FROM: z.string().min(3).default('Pinrail <pinrail@localhost>'),
-  /** The token of the bot that writes to Telegram chats, as BotFather gives it. Without it, no chat is written to. */
+  /** The token of the bot that writes to Telegram chats, as BotFather gives it. Without it, no messages are sent to chats. */
   TELEGRAM_BOT_TOKEN: z
     .string()
     .regex(/^\d{5,20}:[\w-]{20,}$/, 'must be the token that BotFather gave')
     .transform((value) => new Secret(value))
     .optional(),
-  /** URL of the Bot API: Telegram's, or that of a Bot API server of yours. */
+  /** URL of the Bot API: Telegram's, or that of your own Bot API server. */
   TELEGRAM_API_URL: z.url().default('https://api.telegram.org'),
 }
 
 /** Variables of the inbox of `npm start`, which receives the mails of the system. */
 export const mailboxShape = {
-  /** Receives mail on this port, for the page `/mail`; 0: any free one. Without it, no mail is received. */
+  /** Port that receives mail for the page `/mail`; 0: any free port. Without it, no mail is received. */
   INBOX_SMTP_PORT: z.coerce.number().int().min(0).max(65535).optional(),
 }

@@ -57,7 +57,7 @@ export function findProblems(schema: z.ZodObject, env: Environment): Problem[] {
   const { present, problems } = withFiles(schema, env)
   const unread = new Set(problems.map(({ name }) => name.replace(/_FILE$/, '')))
   const read = new Map<string, unknown>()
-  // One by one, so that an error in one variable hides none in the others.
+  // One by one, so that an error in one variable does not hide errors in the others.
   for (const [name, field] of Object.entries(schema.shape)) {
     if (unread.has(name)) continue
     const result = z.safeParse(field, present[name], { error: mustBe })

@@ -16,9 +16,9 @@ const secret = z
 export const temporalShape = {
   TEMPORAL_ADDRESS: optional,
   TEMPORAL_NAMESPACE: optional,
-  /** A file in TOML with profiles. Read only if this is set: no process takes its server from a home folder. */
+  /** A file in TOML with profiles. Without it, no file is read: a file in a home folder never decides which server a process uses. */
   TEMPORAL_CONFIG_FILE: optional,
-  /** The profile of that file: `default` if absent. The variables here override it. */
+  /** The profile in that file; `default` if absent. Environment variables override it. */
   TEMPORAL_PROFILE: optional,
   /** Turns TLS on. */
   TEMPORAL_API_KEY: secret,
@@ -65,7 +65,7 @@ export const namesTemporal = ({ TEMPORAL_ADDRESS: address, TEMPORAL_CONFIG_FILE:
   Boolean(address) || Boolean(file)
 
 /** Returns true if the variable configures the connection to Temporal. */
-export const isOfTemporal = (name: string): boolean => Object.hasOwn(temporalShape, name) || name.startsWith(META)
+export const isTemporalVariable = (name: string): boolean => Object.hasOwn(temporalShape, name) || name.startsWith(META)
 
 /**
  * Reads the address of Temporal, and the identity there. Throws for a file, a profile or a certificate that does not
@@ -73,7 +73,7 @@ export const isOfTemporal = (name: string): boolean => Object.hasOwn(temporalSha
  */
 export function readTemporal(env: Environment): TemporalSettings {
   const known = Object.entries(env).filter(
-    (entry): entry is [string, string] => isOfTemporal(entry[0]) && entry[1] !== undefined && entry[1] !== '',
+    (entry): entry is [string, string] => isTemporalVariable(entry[0]) && entry[1] !== undefined && entry[1] !== '',
   )
   const variables = Object.fromEntries(known)
   const { TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: profile } = variables

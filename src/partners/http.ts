@@ -5,7 +5,7 @@ import { PartnerError } from './provider.ts'
 /** Most answers have a few hundred bytes; a page of 20 disputes at Stripe has up to 150,000 characters of evidence each. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 
-/** The longest wait before another call (seconds), even if a partner asks for more; the shortest is a second. */
+/** Maximum wait before another call in seconds, even if a partner asks for more. The minimum is one second. */
 const MAX_RETRY_AFTER_SECONDS = 3600
 
 /** Limits, in milliseconds, for callers whose signal never fires. Every caller should set a tighter one. */
@@ -78,7 +78,7 @@ function findTrouble(to: string, answer: HttpAnswer): PartnerError | null {
   return null
 }
 
-/** A proxy's page proves nothing about the effect, so anything but JSON is `unknown`. */
+/** The page of a proxy does not show if the call had an effect, so any answer other than JSON is `unknown`. */
 export function readJson(to: string, answer: HttpAnswer): unknown {
   try {
     return parseStorable(answer.text)

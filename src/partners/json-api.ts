@@ -8,10 +8,10 @@ export type JsonCall = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A partner's interface of JSON over HTTP. `call` throws PartnerError for a status that is no answer to the call. */
+/** A partner's JSON API. `call` throws PartnerError for a status that is no answer to the call. */
 export type JsonApi = { readonly to: ProviderName; call(call: JsonCall, signal: AbortSignal): Promise<HttpAnswer> }
 
-/** `headers` go with every call: they name the platform. */
+/** `headers` are sent with every call. They identify the platform. */
 export function connectJsonApi(
   to: ProviderName,
   base: { readonly url: string; readonly headers: Readonly<Record<string, string>> },

@@ -1,10 +1,10 @@
 import { createHash, createHmac } from 'node:crypto'
 import { isSameSecret } from '../runtime/constant-time.ts'
 
-/** The most seconds between a callback's timestamp and this clock, in the past or the future. */
+/** Maximum difference between a callback's timestamp and this clock, in either direction. */
 const TIMESTAMP_WINDOW_SECONDS = 300
 
-/** The most signatures of a header that are tried; a rotation needs two. */
+/** Maximum number of signatures that are checked in one header; a rotation needs two. */
 const MAX_SIGNATURES = 8
 
 export function hmacSha256(secret: string, message: string | Uint8Array, encoding: 'hex' | 'base64'): string {

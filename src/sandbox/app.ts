@@ -26,7 +26,7 @@ export type SandboxOptions = {
   readonly callbackUrl: string
   /** The platform's account at each partner, and the driver whose protocol its simulator speaks. */
   readonly partners: Readonly<Record<ProviderName, SandboxAccount>>
-  /** Protocols that simulators speak instead of their drivers'. */
+  /** Protocols that replace those of the drivers. */
   readonly wires?: Readonly<Partial<Record<ProviderName, Wire>>>
   readonly converterSecret: string
   /** Authenticates calls to Bridge. */
@@ -41,7 +41,7 @@ export type SandboxOptions = {
   readonly log: Logger
 }
 
-/** `driver`: `simulator` if absent. The first of the webhook secrets signs callbacks; the secret, if there are none. */
+/** `driver`: `simulator` if absent. The first webhook secret signs callbacks; without one, `secret` does. */
 export type SandboxAccount = Pick<PartnerSettings, 'account' | 'secret'> &
   Partial<Pick<CallbackAccount, 'driver' | 'webhookSecrets'>>
 
@@ -161,18 +161,20 @@ function createApp(
   app.use('/bridge', bridge.router)
   if (sendUsdc !== null) app.use('/usdc-wallet', usdcWallet(sendUsdc))
   app.use((_request, response) => {
-    response.status(404).json({ error: 'there is nothing here' })
+    response.status(404).json({ error: 'no such path in the sandbox' })
   })
   app.use(answerError)
   return app
 }
 
 /** Express passes its own errors (a body too large, a path that cannot be decoded) with their status. */
-// oxlint-disable-next-line max-params -- Express knows an error handler by its four parameters.
+// oxlint-disable-next-line max-params -- Express recognizes an error handler by its four parameters.
 const answerError: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   if (response.headersSent) return next(error)
   const status = error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : 500
-  response.status(status).json({ error: status < 500 ? 'the request cannot be read' : 'trouble in the sandbox' })
+  response
+    .status(status)
+    .json({ error: status < 500 ? 'the request cannot be read' : 'the sandbox failed; its log has the error' })
 }
 
 /** Repeats jobs, never two runs of one job at once. `stop` waits for all of them. */
@@ -183,7 +185,7 @@ function createTimers(log: Logger) {
 
   function start(work: () => Promise<void>): void {
     const done = work()
-      .catch((error: unknown) => log.warn({ err: error }, 'the sandbox tries again'))
+      .catch((error: unknown) => log.warn({ err: error }, 'a job of the sandbox failed and is repeated'))
       .finally(() => running.delete(done))
     running.add(done)
   }

@@ -16,30 +16,30 @@ export type Bought = {
   readonly finalUrl: string
 }
 
-/** More steps than any payment takes. After that the buyer gives up. */
+/** More than any payment needs. Then the checkout has a loop. */
 const MAX_STEPS = 15
 const MAX_REDIRECTS = 10
 const ANSWER_TIMEOUT_MS = 30_000
 
 /** Buttons that do not lead to a payment: countries, languages, cancellation, the sandbox's failure cases. */
-const ASIDE =
+const NOT_A_PAYMENT =
   /cancel|decline|fail|abort|back|country|region|language|locale|device|simulate|sandbox|expire|late|under|over|twice|slow|hold|check_|refund/i
 
-/** Pays as a buyer. Throws if a page has no way forward, with the page's URL and title. */
+/** Pays as a buyer. Throws with the URL and title of a page from which nothing leads on. */
 export async function payAtCheckout(checkoutUrl: string, options: BuyerOptions = {}): Promise<Bought> {
   const browser = createBrowser(options.log ?? (() => undefined))
-  const shop = new URL(checkoutUrl).origin
-  const isShop = (url: string): boolean => new URL(url).origin === shop
+  const { origin } = new URL(checkoutUrl)
+  const isCheckout = (url: string): boolean => new URL(url).origin === origin
   let partnerPage: string | null = null
   let page = await browser.open(checkoutUrl)
   for (let step = 0; step < MAX_STEPS; step += 1) {
-    if (isShop(page.url) && partnerPage !== null) return { partnerPage, finalUrl: page.url }
-    if (!isShop(page.url)) partnerPage ??= page.url
-    const next = isShop(page.url) ? nextAtShop(page, options) : nextAtPartner(page, options.press ?? 'pay')
-    if (next === null) throw new Error(`there is no way forward on ${page.url} ("${page.title}")`)
+    if (isCheckout(page.url) && partnerPage !== null) return { partnerPage, finalUrl: page.url }
+    if (!isCheckout(page.url)) partnerPage ??= page.url
+    const next = isCheckout(page.url) ? nextAtCheckout(page, options) : nextAtPartner(page, options.press ?? 'pay')
+    if (next === null) throw new Error(`no form or link leads on from ${page.url} ("${page.title}")`)
     page = 'link' in next ? await browser.open(next.link) : await browser.submit(next)
   }
-  throw new Error(`the way through the checkout has no end: ${page.url} ("${page.title}")`)
+  throw new Error(`the checkout does not end within ${MAX_STEPS} steps; the last page is ${page.url} ("${page.title}")`)
 }
 
 type Submission = {
@@ -49,9 +49,9 @@ type Submission = {
 }
 type Next = Submission | { readonly link: string }
 
-function nextAtShop(page: Page, options: BuyerOptions): Next | null {
+function nextAtCheckout(page: Page, options: BuyerOptions): Next | null {
   const forms = page.forms.filter((form) => form.method === 'post')
-  const ways = forms.flatMap((form) => listWays(form)).filter(({ form, button }) => !isAside(form, button))
+  const ways = forms.flatMap((form) => listWays(form)).filter(({ form, button }) => !leadsElsewhere(form, button))
   const { method } = options
   const picked = method === undefined ? undefined : ways.find((way) => offers(way, method))
   const methodLinks = page.links.filter((each) => methodIn(each) !== null)
@@ -85,9 +85,9 @@ function listWays(form: Form): { form: Form; button: Button | null }[] {
   return form.buttons.length === 0 ? [{ form, button: null }] : form.buttons.map((button) => ({ form, button }))
 }
 
-function isAside(form: Form, button: Button | null): boolean {
+function leadsElsewhere(form: Form, button: Button | null): boolean {
   const path = new URL(form.url).pathname.split('/').pop() ?? ''
-  return ASIDE.test(`${button?.name ?? ''} ${button?.value ?? ''} ${path}`)
+  return NOT_A_PAYMENT.test(`${button?.name ?? ''} ${button?.value ?? ''} ${path}`)
 }
 
 function offers({ form, button }: { form: Form; button: Button | null }, method: string): boolean {
@@ -112,11 +112,11 @@ function choose(form: Form, method: string | undefined): Record<string, string> 
 
 /** Returns links from the checkout to the partner: a UPI link, or a page of another origin. */
 function partnerLinks(page: Page, { sandboxUrl }: BuyerOptions): string[] {
-  const shop = new URL(page.url).origin
+  const { origin } = new URL(page.url)
   return page.links.flatMap((link) => {
     if (link.startsWith('upi://pay?') && sandboxUrl !== undefined)
       return [`${sandboxUrl}/local-partner/upi/pay${link.slice('upi://pay'.length)}`]
-    return /^https?:.*\/pay\//.test(link) && new URL(link).origin !== shop ? [link] : []
+    return /^https?:.*\/pay\//.test(link) && new URL(link).origin !== origin ? [link] : []
   })
 }
 

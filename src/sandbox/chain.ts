@@ -7,7 +7,7 @@ import { encodeFunctionData, keccak256, pad, parseAbi, toBytes, toHex } from 'vi
 
 /**
  * Sets up a local chain like Polygon: Circle's USDC at its real address, and Multicall3. The bytecode is Circle's own
- * (FiatTokenV2_2 behind FiatTokenProxy, Apache-2.0), so the token has all its rules.
+ * (FiatTokenV2_2 behind FiatTokenProxy, Apache-2.0), so the token enforces all its rules.
  */
 
 type Hex = `0x${string}`
@@ -81,7 +81,7 @@ export function connectDevelopmentChain(rpcUrl: string) {
 }
 export type DevelopmentChain = ReturnType<typeof connectDevelopmentChain>
 
-/** Sends a transaction of the token's owner and mines it. Throws if it reverts. */
+/** Sends a transaction as the token's owner and mines it. Throws if it reverts. */
 export async function asUsdcOwner(chain: DevelopmentChain, data: Hex): Promise<void> {
   const [chainId, nonce] = await Promise.all([
     chain.getChainId(),

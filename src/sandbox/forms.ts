@@ -5,7 +5,7 @@ export type Form = {
   /** The absolute URL of the form's action. */
   readonly url: string
   readonly method: 'get' | 'post'
-  /** The values sent with any button: hidden fields, texts, ticked boxes. */
+  /** The values that every button sends: hidden fields, texts, checked boxes. */
   readonly fields: readonly (readonly [string, string])[]
   readonly choices: readonly { readonly name: string; readonly value: string; readonly isChecked: boolean }[]
   readonly buttons: readonly Button[]

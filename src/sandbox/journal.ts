@@ -5,7 +5,7 @@ import { z } from 'zod'
 
 /**
  * An append-only file with one line of JSON for each change. The state is the sum of the entries, so a killed process
- * starts again with everything that it has answered.
+ * restarts with every change that it has acknowledged.
  */
 export type Journal<Entry> = {
   readonly file: string
@@ -14,7 +14,7 @@ export type Journal<Entry> = {
    * them survive a crash. If writing fails, this call and all later ones reject.
    */
   append: (...entries: Entry[]) => Promise<void>
-  /** Resolves when everything applied so far is on disk. It must be awaited before the state is shown. */
+  /** Resolves when all applied entries are on disk. Await it before you return the state to a caller. */
   settled: () => Promise<void>
   close: () => Promise<void>
 }
@@ -48,7 +48,7 @@ export async function openJournal<Schema extends z.ZodType>(
       if (!queued) {
         queued = true
         writing = writing.then(writeWaiting)
-        // Callers receive the failure. Here it must only not end the process as an unhandled rejection.
+        // Callers receive the failure. This only keeps an unhandled rejection from ending the process.
         writing.catch(() => undefined)
       }
       return writing
@@ -61,7 +61,7 @@ export async function openJournal<Schema extends z.ZodType>(
   }
 }
 
-/** Cuts off an incomplete last line, which was never answered. Throws for any other damage, with its line. */
+/** Removes an incomplete last line, which was never acknowledged. Throws for any other damage, with the line's number. */
 function readEntries<Schema extends z.ZodType>(file: string, schema: Schema): z.infer<Schema>[] {
   if (!existsSync(file)) return []
   const bytes = readFileSync(file)
@@ -73,7 +73,9 @@ function readEntries<Schema extends z.ZodType>(file: string, schema: Schema): z.
     try {
       return line.parse(JSON.parse(text))
     } catch {
-      throw new Error(`${file}: line ${index + 1} is not an entry of this journal`)
+      throw new Error(
+        `${file}: line ${index + 1} is not an entry of this journal: restore the file, or delete it to start without orders`,
+      )
     }
   })
 }

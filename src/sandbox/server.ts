@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 
-/** Listens and resolves with the URL. Port 0 is any free one. */
+/** Listens and resolves with the URL. Port 0 means any free port. */
 export async function listen(server: Server, at: { readonly host: string; readonly port: number }): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -11,7 +11,7 @@ export async function listen(server: Server, at: { readonly host: string; readon
   return `http://${at.host}:${port}`
 }
 
-/** Takes no more requests and closes the open connections. */
+/** Accepts no more requests and closes the open connections. */
 export async function stopListening(server: Server): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve))
   server.closeAllConnections()

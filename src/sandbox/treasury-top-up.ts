@@ -68,7 +68,7 @@ export function createTreasuryTopUp(deps: TopUpDeps): TreasuryTopUp {
   }
 
   async function once(): Promise<void> {
-    // Sequentially, in the order of their nonces.
+    // One after another, in the order of their nonces.
     for (const batch of open()) if (!(await advance(batch))) return
     const filled = [...state.undelivered]
       .flatMap((key) => state.conversions.get(key) ?? [])

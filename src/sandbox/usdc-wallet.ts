@@ -11,7 +11,7 @@ const POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; frame-
 
 /** The wallet of a buyer who pays in USDC: it opens the link of the checkout, and pays all or half of the amount. */
 export function usdcWallet(send: SendUsdc): Router {
-  // One transfer at a time: one account sends all of them, and its transactions are numbered.
+  // One transfer at a time, because all of them use the nonces of one account.
   let last: Promise<unknown> = Promise.resolve()
   const router = Router()
   router.get('/', (request, response) => {

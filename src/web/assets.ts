@@ -40,7 +40,6 @@ function publishVerifyPage(): string {
   return publishModule('verify-page.js', read('site/verify-page.js'), { '../../../verifier/verifier.js': verifier })
 }
 
-/** Removes comments and indentation from a script. */
 function stripScript(script: string): string {
   return script.replace(/\/\*\*[\s\S]*?\*\/\s*|^\s*\/\/.*\n/gm, '').replace(/\n\s*/g, '\n')
 }
@@ -82,7 +81,6 @@ function stripCss(css: string): string {
   return css.replace(/\/\*[\s\S]*?\*\//g, '').replace(/\n\s*/g, '\n')
 }
 
-/** The paths of the assets. */
 export const ASSETS = {
   style: publish('checkout.css', styles(BUYER_SHEETS)),
   docsStyle: publish('docs.css', stripCss(read('site/docs.css'))),
@@ -111,8 +109,8 @@ export function findAsset(name: string): Asset | null {
   return served.get(name) ?? null
 }
 
-/** The most cached sheets, of about 2 kB each. Computing one takes milliseconds, and one merchant has many buyers. */
-const MOST_SHEETS = 500
+/** Each sheet has about 2 kB. Computing one takes milliseconds, and one merchant has many buyers. */
+const MAX_CACHED_SHEETS = 500
 const sheets = new Map<Hex, Asset>()
 
 function getColors(brand: Hex): Asset {
@@ -120,7 +118,7 @@ function getColors(brand: Hex): Asset {
   if (known !== undefined) return known
   const sheet = { body: Buffer.from(brandStyle(brand)), contentType: 'text/css; charset=utf-8' }
   const [oldest] = sheets.keys()
-  if (sheets.size >= MOST_SHEETS && oldest !== undefined) sheets.delete(oldest)
+  if (sheets.size >= MAX_CACHED_SHEETS && oldest !== undefined) sheets.delete(oldest)
   sheets.set(brand, sheet)
   return sheet
 }

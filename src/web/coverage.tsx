@@ -5,7 +5,6 @@ import { Table } from './kit/table.tsx'
 
 const WAY_ICONS = { wallet_app: 'banking_app', card_partner: 'card', local_partner: 'upi', crypto: 'usdc' } as const
 
-/** The ways to pay with their limits. */
 export function Coverage({ ways }: { readonly ways: readonly Provider[] }) {
   return (
     <section class="stack gap" aria-labelledby="ways">

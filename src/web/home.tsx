@@ -91,7 +91,7 @@ function Values({ ways, feePercent }: Ways & Fee) {
   const countries = new Set(ways.flatMap((way) => way.countries ?? [])).size
   const anywhere = ways.some((way) => way.countries === null) ? ' USDC anywhere.' : ''
   const values = [
-    [<a href="/pricing">{feePercent} %</a>, 'All inclusive: partner, conversion, gas. Only when a payment succeeds.'],
+    [<a href="/pricing">{feePercent}%</a>, 'All inclusive: partner, conversion, gas. Only when a payment succeeds.'],
     ['Your wallet', 'No balance with us. Each payout is a transfer that you can check on chain.'],
     [`${countries} countries`, `Bank and cards in Europe, cards in the US, UPI in India.${anywhere}`],
     ['Exactly once', 'A payment is paid out once, even after a crash, a retry or a chain reorganization.'],

@@ -1,4 +1,4 @@
-/** Returns a cache of the values of the newest `most` keys. */
+/** Creates a cache that keeps the values of the `most` newest keys. */
 export function newest<T>(most: number): (key: string, make: () => T) => T {
   const cached = new Map<string, T>()
   return (key, make) => {

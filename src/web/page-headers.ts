@@ -44,7 +44,7 @@ export const PAGE_HEADERS = {
   'content-security-policy': POLICY,
   'cross-origin-opener-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
-  // The URL can be the key to a payment, so it must stay out of search indexes, as `no-store` keeps it out of caches.
+  // The URL can give access to a payment, so it must stay out of search indexes. `no-store` keeps it out of caches.
   'x-robots-tag': 'noindex, nofollow',
 } as const
 
@@ -69,7 +69,7 @@ export const FRAMED_HEADERS = {
 } as const
 
 /** The headers of a page in a merchant's frame. Only pages of `origins` can contain it; an empty list allows none. */
-export function shopFrameHeaders(origins: readonly string[]): Readonly<Record<string, string>> {
+export function merchantFrameHeaders(origins: readonly string[]): Readonly<Record<string, string>> {
   if (origins.length === 0) return BUYER_HEADERS
   const policy = POLICY.replace("frame-ancestors 'none'", `frame-ancestors ${origins.join(' ')}`)
   return { ...BUYER_HEADERS, 'content-security-policy': policy }

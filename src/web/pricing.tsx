@@ -39,7 +39,7 @@ export function renderPricing({ platform, feePercent, signUp, ways }: PricingVie
   const children = (
     <Main look="gap">
       <PageHead
-        title={`${feePercent} % of each payment that succeeds`}
+        title={`${feePercent}% of each payment that succeeds`}
         lead="One fee, taken from the USDC before it is sent to you. Nothing else is taken from it."
         actions={
           <a class="button fill" href="/sign-in">
@@ -59,7 +59,7 @@ export function renderPricing({ platform, feePercent, signUp, ways }: PricingVie
             rows={EXAMPLES.map((gross) => splitFee(gross, feePercent))}
             columns={[
               { name: 'Converted', look: 'num', cell: ({ gross }) => formatUsdc(gross) },
-              { name: `Fee, ${feePercent} %`, look: 'num', cell: ({ fee }) => formatUsdc(fee) },
+              { name: `Fee, ${feePercent}%`, look: 'num', cell: ({ fee }) => formatUsdc(fee) },
               { name: 'You receive', look: 'num', cell: ({ net }) => <b>{formatUsdc(net)}</b> },
             ]}
           />

@@ -21,7 +21,7 @@ describe('The configuration of merchants', () => {
     expect(hasLinks({ ...TEST, LINKS_WITHOUT_ACCOUNT: 'false' })).toBe(false)
   })
 
-  test('the standard agreement is 4.5 % without limits of amounts, and the commands read the same one as the API', () => {
+  test('the standard agreement is 4.5% without limits of amounts, and the commands read the same one as the API', () => {
     const { OPEN_PAYMENTS: _open, ...env } = TEST as Record<string, string>
     expect(readStandardAgreement(readApiConfig(env))).toEqual({
       feePercent: '4.5',

@@ -195,7 +195,7 @@ describe('Accounts, payments and webhooks', () => {
       expect(await readFee()).toBe('4.5')
       expect(await inTest('merchants', 'fee', merchant, '3.90', ...SIGNED)).toMatchObject({
         code: 0,
-        out: expect.stringContaining('fee: 3.9 %'),
+        out: expect.stringContaining('fee: 3.9%'),
       })
       expect(await readFee()).toBe('3.9')
       await inTest('merchants', 'fee', merchant, 'standard', ...SIGNED)

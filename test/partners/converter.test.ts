@@ -4,7 +4,7 @@ import { CURRENCIES } from '../../src/domain/currencies.ts'
 import { convertToMicroUsdc } from '../../src/domain/money.ts'
 import { newId } from '../../src/ids.ts'
 import type { Converter, Rate } from '../../src/partners/converter/converter.ts'
-import { CLOCK_SKEW_SECONDS, createRates, OLDEST_RATE_SECONDS } from '../../src/partners/converter/rates.ts'
+import { CLOCK_SKEW_SECONDS, createRates, MAX_RATE_AGE_SECONDS } from '../../src/partners/converter/rates.ts'
 import { createConverter } from '../../src/partners/converter/simple-converter.ts'
 import { PartnerError } from '../../src/partners/provider.ts'
 import { listen, postJson, type SandboxServer, soon, startSandboxServer } from './sandbox-server.ts'
@@ -201,7 +201,7 @@ describe('the converter', () => {
       fixture.madeAt = fixture.now - 60_000
       expect((await rates.current('EUR')).rate).toBe('1.1')
       fixture.isDown = true
-      fixture.now = fixture.madeAt + OLDEST_RATE_SECONDS * 1000
+      fixture.now = fixture.madeAt + MAX_RATE_AGE_SECONDS * 1000
       expect((await rates.current('EUR')).rate).toBe('1.1')
       fixture.now += 1
       await expect(rates.current('EUR')).rejects.toThrow('there is no current rate of EUR')
@@ -209,7 +209,7 @@ describe('the converter', () => {
 
     test('a rate that is old when it is fetched is not used', async () => {
       const { fixture, rates } = setUp()
-      fixture.madeAt = fixture.now - OLDEST_RATE_SECONDS * 1000 - 1
+      fixture.madeAt = fixture.now - MAX_RATE_AGE_SECONDS * 1000 - 1
       await expect(rates.current('EUR')).rejects.toThrow('there is no current rate of EUR')
       fixture.madeAt += 1
       fixture.now += 5000
@@ -221,7 +221,7 @@ describe('the converter', () => {
 
     test('a rate that becomes old is requested again, however recently it was fetched', async () => {
       const { fixture, rates } = setUp()
-      fixture.madeAt = fixture.now - OLDEST_RATE_SECONDS * 1000
+      fixture.madeAt = fixture.now - MAX_RATE_AGE_SECONDS * 1000
       await rates.current('EUR')
       fixture.now += 1
       fixture.madeAt = fixture.now
@@ -233,7 +233,7 @@ describe('the converter', () => {
       const { fixture, rates } = setUp()
       await rates.current('EUR')
       fixture.now += 15_000
-      fixture.madeAt = fixture.now - OLDEST_RATE_SECONDS * 1000 - 1
+      fixture.madeAt = fixture.now - MAX_RATE_AGE_SECONDS * 1000 - 1
       fixture.rate = '1.2'
       expect((await rates.current('EUR')).rate).toBe('1.1')
       expect(fixture.calls).toBe(2)

@@ -274,7 +274,7 @@ describe('A buyer at a checkout', () => {
 
   test('a page without a next step is an error that names it', async () => {
     await expect(payAtCheckout(`${merchantUrl}/stuck`)).rejects.toThrow(
-      `no way forward on ${merchantUrl}/stuck ("Nothing here")`,
+      `no form or link leads on from ${merchantUrl}/stuck ("Nothing here")`,
     )
   })
 

@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express'
 import { isLanguage, type Language } from '../../web/docs/code/languages.ts'
-import { LONGEST_QUERY } from '../../web/docs/docs-page.tsx'
+import { MAX_QUERY_CHARACTERS } from '../../web/docs/docs-page.tsx'
 import { renderDocsSearch } from '../../web/docs/search.tsx'
 import { PAGE_HEADERS } from '../../web/page-headers.ts'
 import type { DocsPage, DocsSite } from '../document/docs-site.ts'
@@ -21,7 +21,7 @@ export function referenceRouter(site: DocsSite): Router {
   })
   router.get(SEARCH, (request, response) => {
     const { q } = request.query
-    const query = typeof q === 'string' ? q.trim().slice(0, LONGEST_QUERY) : ''
+    const query = typeof q === 'string' ? q.trim().slice(0, MAX_QUERY_CHARACTERS) : ''
     const frame = site.frame(SEARCH, readLanguage(request))
     response
       .set(PAGE_HEADERS)

@@ -32,7 +32,7 @@ export function describeAgreement({
   return [
     `${status} since ${statusSince}${holdsPayouts ? ', with its payouts' : ''}${statusMessage === null ? '' : `; the merchant reads: ${statusMessage}`}`,
     application === null ? 'no application' : `applied ${at}: ${webAddress} sells: ${sells}`,
-    `fee: ${feePercent} %`,
+    `fee: ${feePercent}%`,
     `limits: ${describeUsdc(limits.paymentMicro)} a payment, ${describeUsdc(limits.dayMicro)} a day, ${limits.openPayments} payments open at once`,
   ]
 }

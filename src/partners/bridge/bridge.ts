@@ -8,12 +8,12 @@ import { RAILS, type Transfer, transferSchema, transfersSchema } from './wire.ts
 
 const NAME = 'bridge'
 
-/** Bridge keeps a key for 24 hours; after that it refuses the key. One hour is for clocks and slow answers. */
+/** Bridge refuses a key after 24 hours. One hour is left for clock differences and slow answers. */
 const KEY_MS = 23 * 60 * 60_000
 
 /** The transfers of one page, the most that Bridge gives. More than a year of daily refills in four currencies. */
 const LISTED = 100
-const MOST_PAGES = 20
+const MAX_PAGES = 20
 
 export type BridgeSettings = {
   readonly url: string
@@ -59,7 +59,7 @@ export function createBridge({ url, apiKey, customer, treasury }: BridgeSettings
     },
     async find(refillId, signal) {
       let after = ''
-      for (let page = 0; page < MOST_PAGES; page += 1) {
+      for (let page = 0; page < MAX_PAGES; page += 1) {
         const { data } = await get(`/transfers?limit=${LISTED}${after}`, transfersSchema, signal)
         const found = data.find((transfer) => transfer.client_reference_id === refillId)
         if (found !== undefined) return toRefillTransfer(found)
@@ -67,7 +67,7 @@ export function createBridge({ url, apiKey, customer, treasury }: BridgeSettings
         if (last === undefined || data.length < LISTED) return null
         after = `&starting_after=${encodeURIComponent(last.id)}`
       }
-      throw unclear(NAME, `lists more than ${LISTED * MOST_PAGES} transfers`)
+      throw unclear(NAME, `lists more than ${LISTED * MAX_PAGES} transfers`)
     },
   }
 }
@@ -78,7 +78,7 @@ function readOwn(answer: HttpAnswer, id: string): Transfer {
   return transfer
 }
 
-/** https://apidocs.bridge.xyz/docs/transfer-states. A state that is not listed here needs a person. */
+/** https://apidocs.bridge.xyz/docs/transfer-states. Any other state needs an operator. */
 const STATES: Readonly<Record<string, RefillTransfer['state']>> = {
   awaiting_funds: 'awaits_money',
   in_review: 'moving',

@@ -4,7 +4,7 @@ import { fromRupees } from './amount.ts'
 /**
  * The fields that are read of the objects of Cashfree's Payment Gateway
  * (https://www.cashfree.com/docs/api-reference/payments/latest), in the version that `CASHFREE_VERSION` names. An
- * unknown state is no answer.
+ * answer with an unknown state is an error.
  */
 
 export const CASHFREE_VERSION = '2025-01-01'

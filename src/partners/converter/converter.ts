@@ -16,10 +16,10 @@ export type Conversion =
   | { readonly kind: 'pending'; readonly retryAfterSeconds: number }
   | { readonly kind: 'refused'; readonly reason: string }
 
-/** The end of an order that is no longer wanted. */
+/** The result of canceling an order. */
 export type EndedConversion =
   | Exclude<Conversion, { readonly kind: 'refused' }>
-  /** It has bought nothing, and never will. */
+  /** It has bought nothing and never will. */
   | { readonly kind: 'canceled' }
 
 /** Buys USDC for the treasury with the fiat money that a partner has confirmed. */

@@ -4,13 +4,13 @@ import { abortAfter } from '../../runtime/abort-after.ts'
 import { PartnerError } from '../provider.ts'
 import type { Converter, Rate } from './converter.ts'
 
-/** Seconds from when the market made it. With an older one a price would be a guess. */
-export const OLDEST_RATE_SECONDS = 600
+/** Seconds since the market made the rate. An older rate is not used for a price. */
+export const MAX_RATE_AGE_SECONDS = 600
 
-/** Seconds that the converter's clock can be ahead of this one. A later rate is not a current one. */
+/** Seconds that the converter's clock can be ahead of this one. A rate from further in the future is refused. */
 export const CLOCK_SKEW_SECONDS = 60
 
-/** A dead converter must not slow every request. */
+/** Requests do not wait for a converter that has just failed. */
 const PAUSE_AFTER_FAILURE_MS = 5000
 
 const REFRESH_TIMEOUT_MS = 5000
@@ -51,7 +51,7 @@ export function createRates(
       const signal = abortAfter(REFRESH_TIMEOUT_MS, closing.signal)
       const rates = await converter.rates(signal)
       const usable = rates.filter((rate) => isUsable(rate, options.clock()))
-      // Older rates must not replace the cached ones: that would be worse than no answer.
+      // Older rates must not replace the cached ones.
       if (usable.length === 0) throw new PartnerError('unknown', 'converter: every rate is old')
       cached = { at, byCurrency: new Map(usable.map((rate) => [rate.currency, rate])) }
       failedAt = null
@@ -82,5 +82,5 @@ export function createRates(
 /** `now` is in Unix milliseconds. An invalid time is refused. */
 function isUsable({ asOf }: Rate, now: number): boolean {
   const age = now - Date.parse(asOf)
-  return age <= OLDEST_RATE_SECONDS * 1000 && age >= -CLOCK_SKEW_SECONDS * 1000
+  return age <= MAX_RATE_AGE_SECONDS * 1000 && age >= -CLOCK_SKEW_SECONDS * 1000
 }

@@ -27,7 +27,7 @@ export function limitPartners<Name extends string>(
   })
 }
 
-/** Its rates need no limit: they are requested once for all. */
+/** Leaves `rates` unlimited, because all callers share one request for them. */
 export function limitConverter(converter: Converter): Converter {
   const limitCall = limitCalls('converter', CONVERSIONS)
   return {

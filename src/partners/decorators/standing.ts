@@ -3,11 +3,11 @@ import type { Asked, FailedCall } from '../../domain/partner/standing.ts'
 import { PartnerError, type PaymentPartner } from '../provider.ts'
 import { aroundCalls } from './calls.ts'
 
-/** Finds out whether a partner works: by the calls that are made anyway, and by the platform's own question. */
+/** Finds out if a partner works: from the calls of payments, and from a call that only tests the partner. */
 
 type Reports = {
   readonly failed: (call: FailedCall) => Promise<void>
-  /** Called when the partner accepted an order or declined it: it opens orders. */
+  /** Called when the partner has accepted or declined an order, which shows that it opens orders. */
   readonly opened: (provider: ProviderName) => Promise<void>
 }
 
@@ -27,20 +27,20 @@ export function reportStanding(
   })
 }
 
-/** No payment has it. */
+/** An id that no payment uses. */
 const UNUSED_ATTEMPT = { attemptId: 'att_00000000000000000000000000', reference: null }
 
-/** Shorter than a payment's own calls can take. A partner that needs longer counts as silent. */
+/** Shorter than the timeout of a payment's calls. A partner that takes longer counts as silent. */
 const QUESTION_MS = 5000
 
-/** No buyer and no merchant influences this question: every partner knows that there is no such order. */
+/** Reads an order that no partner has, so that no buyer or merchant can influence the answer. */
 export async function askPartner(partner: PaymentPartner, withinMs = QUESTION_MS): Promise<Asked> {
   try {
     await partner.readOrder(UNUSED_ATTEMPT, AbortSignal.timeout(withinMs))
     return 'answered'
   } catch (error) {
     if (!(error instanceof PartnerError)) throw error
-    // Any other error is an answer, even if a strange one.
+    // Any other error shows that the partner responds.
     if (!error.isWhole) return 'answered'
     return error.kind === 'misconfigured' ? 'refuses_us' : 'silent'
   }

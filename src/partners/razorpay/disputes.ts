@@ -21,13 +21,13 @@ export function readDisputes(
   )
 }
 
-/** A list of more is no answer. */
-const MOST_PAGES = 200
+/** A longer list is an error. */
+const MAX_PAGES = 200
 
 /** Razorpay lists the newest first. Disputes that are opened during the listing move the others to later pages. */
 export async function listDisputes(api: JsonApi, since: number, signal: AbortSignal): Promise<PartnerDispute[]> {
   const found = new Map<string, Dispute>()
-  for (let page = 0; page < MOST_PAGES; page += 1) {
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const path = `/v1/disputes?count=${LIST_LIMIT}&skip=${page * LIST_LIMIT}`
     const answer = await api.call({ method: 'GET', path }, signal)
     const { items } = readOk(api.to, disputeListSchema, answer)

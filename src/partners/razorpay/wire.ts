@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The fields that are read of Razorpay's objects (https://razorpay.com/docs/api). An unknown state is no answer. */
+/** The fields that are read of Razorpay's objects (https://razorpay.com/docs/api). An answer with an unknown state is an error. */
 
 const id = z.string().min(1).max(100)
 const paise = z.int().min(0)

@@ -23,14 +23,14 @@ export function readDisputes(
   )
 }
 
-/** Seconds. A shorter time with more disputes than an answer has is no answer. */
-const SHORTEST = 1
+/** If even a period of this length has more disputes than one answer can have, listing fails. */
+const MIN_PERIOD_SECONDS = 1
 
 type Period = { readonly from: number; readonly to: number }
 
 /**
- * Revolut does not say in which order it lists, and an answer has no mark of the next page: a period with a full answer is
- * listed in two halves. Times are in Unix seconds.
+ * Revolut documents no order of its lists, and an answer does not show if there is a next page. So a period with a full
+ * answer is listed again in two halves. Times are in Unix seconds.
  */
 export async function listDisputes(api: JsonApi, period: Period, signal: AbortSignal): Promise<PartnerDispute[]> {
   const found = new Map<string, Dispute>()
@@ -39,7 +39,8 @@ export async function listDisputes(api: JsonApi, period: Period, signal: AbortSi
     const items = await listPeriod(api, next, signal)
     for (const dispute of items) found.set(dispute.id, dispute)
     if (items.length < LIST_LIMIT) continue
-    if (next.to - next.from <= SHORTEST) throw unclear(api.to, 'has more disputes of one second than can be listed')
+    if (next.to - next.from <= MIN_PERIOD_SECONDS)
+      throw unclear(api.to, 'has more disputes of one second than can be listed')
     const middle = Math.floor((next.from + next.to) / 2)
     // Both ends of a period belong to it.
     periods.push({ from: next.from, to: middle }, { from: middle, to: next.to })

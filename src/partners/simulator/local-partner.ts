@@ -164,7 +164,7 @@ function readFound(attemptId: string, answer: HttpAnswer): PartnerOrder | null {
 }
 
 function requireTxn(code: string, txn: Txn | undefined): Txn {
-  if (code === 'AUTH') throw refusedUs()
+  if (code === 'AUTH') throw refusesAccount()
   if (code !== 'OK' || txn === undefined) throw unclear(NAME, 'answered without the order')
   return txn
 }
@@ -194,7 +194,7 @@ function toFailureCode(code: string): FailureCode {
 function readRefund(key: string, answer: HttpAnswer): RefundResult {
   const { resp_code: code, refund } = readAs(NAME, refundAnswerSchema, answer)
   if (code === 'NOT_FOUND') return { kind: 'refused', reason: 'the partner does not know the order' }
-  if (code === 'AUTH') throw refusedUs()
+  if (code === 'AUTH') throw refusesAccount()
   if (code !== 'OK' || refund?.refund_ref !== key) throw unclear(NAME, 'answered about another refund')
   if (refund.state === 'REJECTED') return { kind: 'refused', reason: refund.remarks || 'no reason given' }
   return { kind: refund.state === 'DONE' ? 'refunded' : 'pending' }
@@ -212,6 +212,6 @@ function readCallback(settings: CallbackSettings, callback: RawCallback): Callba
   return { kind: 'news', eventId: event.evt_id, subject: { attemptId: event.txn.txn_ref } }
 }
 
-function refusedUs(): PartnerError {
+function refusesAccount(): PartnerError {
   return new PartnerError('misconfigured', `${NAME}: refused our account or checksum`, { isWhole: true })
 }

@@ -139,7 +139,7 @@ function readOpened(order: OpenOrder, answer: HttpAnswer): OpenedOrder {
   return { kind: 'opened', reference: opened.id, redirectUrl: opened.pay_url, intentUri: null }
 }
 
-/** Null only if the partner itself reports that there is none. Any other 404 comes from a proxy in between. */
+/** Returns null only if the partner itself reports that there is no such order. Any other 404 comes from a proxy in between. */
 function readFound(attemptId: string, answer: HttpAnswer): PartnerOrder | null {
   if (answer.status === 404 && readAs(NAME, problemSchema, answer).code === 'ORDER_NOT_FOUND') return null
   if (answer.status !== 200) throw unclear(NAME, `answered ${answer.status} about an order`)

@@ -4,13 +4,13 @@ import { readAs } from '../reading.ts'
 import type { StripeApi } from './api.ts'
 import { DISPUTE_PAGE, type Dispute, disputePageSchema } from './wire.ts'
 
-/** A list of more is no answer. */
-const MOST_PAGES = 500
+/** A longer list is an error. */
+const MAX_PAGES = 500
 
 /** For disputes whose event was lost: a reading of the order shows each of them. */
 export async function listDisputes(api: StripeApi, since: number, signal: AbortSignal): Promise<PartnerDispute[]> {
   const found: Dispute[] = []
-  for (let page = 0; page < MOST_PAGES; page += 1) {
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const last = found.at(-1)
     const query = {
       'created[gte]': `${since}`,
@@ -25,6 +25,6 @@ export async function listDisputes(api: StripeApi, since: number, signal: AbortS
   throw unclear(api.to, 'has more disputes than can be listed')
 }
 
-/** One without a payment is about a charge of another kind of business. */
+/** A dispute without a payment belongs to a charge that the platform did not make. */
 const toPartnerDispute = ({ id, payment_intent: payment, status, amount }: Dispute): PartnerDispute[] =>
   payment === null ? [] : [{ id, payment, state: `${status} ${amount}` }]

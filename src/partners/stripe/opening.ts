@@ -17,7 +17,7 @@ const METHOD_TYPES: Readonly<Partial<Record<MethodName, string>>> = {
   banking_app: 'revolut_pay',
 }
 
-/** Stripe refuses other content under one key. A later expiry opens another session; no buyer has seen the first one. */
+/** Stripe refuses other content under one key. A later expiry therefore opens another session. No buyer has seen the first one. */
 export async function openSession(api: StripeApi, order: OpenOrder, signal: AbortSignal): Promise<OpenedOrder> {
   const form = sessionForm(api.to, order)
   const key = `${order.attemptId}:${sha256Hex(JSON.stringify(form)).slice(0, 16)}`
@@ -56,7 +56,7 @@ function readOpened(to: string, order: OpenOrder, session: Session): OpenedOrder
   return { kind: 'opened', reference: session.id, redirectUrl: session.url, intentUri: null }
 }
 
-/** Amounts that Stripe does not charge: another method might. */
+/** Stripe does not charge these amounts. Another method might accept them. */
 const AMOUNT_REFUSALS: readonly (string | undefined)[] = ['amount_too_large', 'amount_too_small']
 
 function refuseOpening(to: string, error: StripeError, status: number): OpenedOrder {

@@ -18,7 +18,7 @@ import {
   sessionSchema,
 } from './wire.ts'
 
-/** Throws PartnerError `misconfigured` if the key is another account's. */
+/** Throws PartnerError `misconfigured` if the key belongs to another account. */
 export async function checkAccount(api: StripeApi, account: string, signal: AbortSignal): Promise<void> {
   const answer = await api.get('/v1/account', {}, signal)
   if (readAs(api.to, accountSchema, answer).id !== account)
@@ -43,7 +43,7 @@ export async function findOrder(
   return { session, ...(await findTakenBack(api, session, signal)) }
 }
 
-/** Most orders have no refund and no dispute: then nothing more is asked. */
+/** Makes no more calls for an order without refunds and disputes, as most are. */
 async function findTakenBack(
   api: StripeApi,
   { payment_status: status, payment_intent: payment }: Session,

@@ -26,7 +26,7 @@ function connect(provider: ProviderName, settings: PartnerSettings, clock: () =>
 
   async function find({ attemptId, reference }: OrderRef, signal: AbortSignal): Promise<StripeOrder | null> {
     if (reference !== null) return findOrder(api, { attemptId, reference }, signal)
-    // Nothing to read; this question shows that Stripe answers and knows the platform.
+    // There is nothing to read. This call shows that Stripe responds and accepts the platform's key.
     await checkAccount(api, account, signal)
     return null
   }
@@ -46,7 +46,7 @@ function connect(provider: ProviderName, settings: PartnerSettings, clock: () =>
     },
     async cancelOrder(ref, signal) {
       if (ref.reference === null) return null
-      // Ending it twice has no second effect. A session that is over cannot be ended, and might be paid: it is read.
+      // A second call has no effect. A session that has ended cannot be expired and might be paid, so it is read.
       const answer = await api.post(`${sessionPath(ref.reference)}/expire`, { form: expand(), key: null }, signal)
       const order = await find(ref, signal)
       if (order?.session.status === 'open') throw unclear(provider, `answered ${answer.status} to a cancellation`)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /**
  * The fields that are read of Stripe's objects (https://docs.stripe.com/api), in the version that `STRIPE_VERSION`
- * names. An unknown state is no answer.
+ * names. An answer with an unknown state is an error.
  */
 
 /** The newest version that stripe-mock 0.203.0 knows. From 2026-09-30 a session takes no `payment_method_types`. */
@@ -37,7 +37,7 @@ const paymentIntentSchema = z.object({
   last_payment_error: z
     .object({ type: z.string(), code: z.string().optional(), decline_code: z.string().optional() })
     .nullable(),
-  /** Radar's; an open one waits for a person. */
+  /** A review by Stripe Radar. While it is open, a person must decide. */
   review: z.object({ open: z.boolean() }).nullable(),
 })
 
@@ -111,7 +111,7 @@ export const ATTEMPT = 'attempt'
 
 const named = z.string().min(1).max(255)
 
-/** An event about any object: what it names of an order. Objects that have nothing to do with one name nothing. */
+/** An event about any object: what it names of an order. Other objects have none of these fields. */
 export const eventSchema = z.object({
   object: z.literal('event'),
   id: named,

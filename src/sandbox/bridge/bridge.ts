@@ -21,12 +21,12 @@ export type SimulatedBridge = {
   readonly router: Router
   readonly faults: Faults
   readonly transfers: () => SandboxTransfer[]
-  /** The bank has the money, the USDC is on its way, or something went wrong. */
+  /** Changes the state of a transfer: the bank has the money, the USDC was sent, or the transfer failed. */
   move(id: string, change: Pick<SandboxTransfer, 'state'> & Partial<Pick<SandboxTransfer, 'txHash'>>): Promise<void>
   close(): Promise<void>
 }
 
-/** Bridge forgets a key then, and refuses it. */
+/** After this time Bridge no longer knows a key, and refuses it. */
 const KEY_MS = 24 * 60 * 60_000
 const PAGE = 100
 

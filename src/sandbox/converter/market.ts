@@ -64,7 +64,7 @@ export function ratesAt(now: number, seed: string): Record<string, string> {
   return Object.fromEntries(CURRENCIES.map((currency) => [currency, rateAt(currency, now, seed)]))
 }
 
-/** Returns true if a rate is within ten percent of the market. A real exchange too refuses orders far from it. */
+/** Returns true if a rate is within ten percent of the market. A real exchange also refuses orders that are far from it. */
 export function isNearMarket(rate: string, market: string): boolean {
   const difference = parseRate(rate) - parseRate(market)
   return (difference < 0n ? -difference : difference) * 10n <= parseRate(market)

@@ -23,7 +23,7 @@ import {
 
 const PENDING_SECONDS = 5
 const OLD_RATES_SECONDS = 1200
-/** In percent of the amount at the asked rate. */
+/** In percent of the amount at the requested rate. */
 const OFF_RATE_PERCENT = 50
 const MILLION = 1_000_000n
 const SOURCE = 'sandbox'

@@ -22,14 +22,14 @@ const USDC = parseAbi([
 /** In gas. A mint or a transfer of USDC to an address without a balance takes about 75,000. */
 const GAS = 150_000n
 
-/** In wei. A test network asks for 30 gwei or more; the development chain for far less. */
+/** In wei. A test network requires 30 gwei or more, the development chain far less. */
 const MAX_FEE = parseGwei('500')
 const TIP = parseGwei('30')
 
 /** In milliseconds. A request that is not answered is repeated by the next round. */
 const ANSWER_TIMEOUT_MS = 5000
 
-/** Polygon itself. */
+/** The chain id of Polygon, where a faucet must not send real USDC. */
 const POLYGON = 137
 
 export type UsdcSourceOptions = {
@@ -55,7 +55,7 @@ export function createUsdcSource({ rpcUrl, usdc, treasury, by, privateKey }: Usd
     // The receipt is read after the count, so that a transaction mined in between does not count as superseded.
     const count = await client.getTransactionCount({ address: account.address, blockTag: 'latest' })
     const receipt = await client.getTransactionReceipt({ hash }).catch((error: unknown) => {
-      // Only "not found" means absent. To treat another error so would deliver a second time.
+      // Only "not found" means absent. If another error counted as absent, the USDC would be delivered twice.
       if (error instanceof TransactionReceiptNotFoundError) return null
       throw error
     })
@@ -106,7 +106,7 @@ export function createUsdcSource({ rpcUrl, usdc, treasury, by, privateKey }: Usd
       try {
         await client.sendRawTransaction({ serializedTransaction: delivery.raw as Hex })
       } catch (error) {
-        // A node refuses a transaction that it already has. The refusal is an error only if it does not have it.
+        // A node refuses a transaction that it already has. The refusal is an error only if the node does not have it.
         const known = await client.getTransaction({ hash: delivery.hash as Hex }).catch(() => null)
         if (known === null) throw error
       }

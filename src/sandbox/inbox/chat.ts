@@ -21,7 +21,7 @@ export type Chat = {
 const slackBody = z.object({ blocks: z.array(z.object({ text: z.object({ text: z.string() }) })).min(1) })
 const discordBody = z.object({ content: z.string() })
 
-/** Replaces a chat on this machine: it receives what incoming webhooks receive, and shows it. */
+/** Stands in for Slack and Discord on this machine: receives messages at incoming webhooks, and shows them. */
 export async function openChat({ dataFile }: { readonly dataFile: string }): Promise<Chat> {
   const messages: ChatMessage[] = []
   const journal = await openJournal(dataFile, messageSchema, (message) => {

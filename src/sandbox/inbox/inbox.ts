@@ -23,7 +23,7 @@ const secret = z.string().startsWith('whsec_')
 const secretsSchema = z.strictObject({ secrets: z.array(secret).min(1).max(8) })
 const handedSchema = z.strictObject({ secret })
 
-/** Maximum number of secrets that are sent to `/secrets`; the oldest make room. */
+/** Maximum number of secrets from `/secrets`; a new one replaces the oldest. */
 const MAX_HANDED = 200
 
 const MAX_BODY = '256kb'
@@ -109,7 +109,7 @@ export async function createInbox(options: InboxOptions): Promise<Inbox> {
 }
 
 /**
- * Opens the secrets that verify deliveries: those of the start or of `/secret`, and each that was sent to `/secrets`.
+ * Opens the secrets that verify deliveries: those given at the start or sent to `/secret`, and each one sent to `/secrets`.
  */
 async function openSecrets({ secrets: first, dataFile }: Pick<InboxOptions, 'secrets' | 'dataFile'>) {
   let secrets = first
@@ -157,7 +157,7 @@ function createPages({
   return router
 }
 
-// oxlint-disable-next-line max-params -- Express knows an error handler by its four parameters.
+// oxlint-disable-next-line max-params -- Express recognizes an error handler by its four parameters.
 const answerError: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   if (response.headersSent) return next(error)
   const status = error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : 500
@@ -169,7 +169,7 @@ function chooseStatus(special: Behavior | null, problem: string | null): number 
   return typeof special.answer === 'number' ? special.answer : 0
 }
 
-/** Returns null if one of the secrets verifies the delivery, otherwise the reason of the failure. */
+/** Returns null if one of the secrets verifies the delivery, otherwise the reason for the failure. */
 function verify(secrets: readonly string[], webhook: Pick<InboxDelivery, 'headers' | 'body'>): string | null {
   const problems = secrets.map((secret) => {
     try {

@@ -4,7 +4,7 @@ import type { Request, Response, Router } from 'express'
 const MAX_PAGES = 20
 
 export type Live = {
-  /** The pages' stream of server-sent events, each without content: the page then reads what is new. */
+  /** The pages' stream of server-sent events, each without content: a page then loads the new entries. */
   readonly watch: (request: Request, response: Response) => void
   readonly notify: () => void
 }
@@ -44,12 +44,12 @@ stream.onopen = look
 stream.onmessage = look
 `
 
-/** Allows the page's script and its stream, and nothing from elsewhere. */
+/** Allows only the page's own script and stream. */
 const LIVE_POLICY =
   "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'"
 
 /**
- * Adds the routes of received entries: `list` for programs, after all of them are on disk, and `page` for people, live.
+ * Adds the routes of received entries: `list` for programs, after all entries are on disk, and `page`, which updates live.
  */
 export function showLive(
   router: Router,

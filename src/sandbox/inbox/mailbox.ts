@@ -31,8 +31,8 @@ export type Mailbox = {
 }
 
 /**
- * A mail server on this machine, and a page with the received mails: the mails of a system that runs here never leave
- * it. It speaks the real protocol (RFC 5321), so that elsewhere only the address differs.
+ * A mail server on this machine, and a page with the received mails. Mails of a local system never leave the machine.
+ * The server speaks SMTP (RFC 5321), so a real system differs only in the server's address.
  */
 export async function openMailbox(options: {
   host: string

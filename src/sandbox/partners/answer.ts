@@ -22,7 +22,7 @@ export type Performing = {
   readonly key: string
 }
 
-/** Runs one operation and sends its answer, unless a fault cuts it off before or after its effect. */
+/** Runs one operation and sends its answer, unless a fault ends the connection before or after its effect. */
 export async function perform(performing: Performing, effect: () => Promise<Reply>): Promise<void> {
   const { response, faults, operation, key } = performing
   const throttle = faults.take('throttle', key, operation)

@@ -6,7 +6,7 @@ import type { SandboxOrder } from './order.ts'
 import type { Callback, PartnerEntry, PartnerState } from './state.ts'
 import type { Wire } from './wire.ts'
 
-/** Seconds between repetitions of a callback that is not answered with 2xx; then every ten minutes for a day. */
+/** Seconds between tries of a callback without a 2xx response; after these, every ten minutes for a day. */
 const RETRY_SECONDS = [1, 5, 30, 120]
 const LATER_SECONDS = 600
 const GIVE_UP_AFTER_MS = 24 * 3600 * 1000
@@ -20,9 +20,9 @@ const BEHIND_MS = 10_000
 const WRONG_FACTOR = 10n
 
 export type Callbacks = {
-  /** Returns the journal entries of callbacks that announce the order's present state. */
+  /** Returns the journal entries of callbacks that announce the order's current state. */
   entriesFor: (order: SandboxOrder) => PartnerEntry[]
-  /** Sends what is due, and resolves when all of it was answered or timed out. */
+  /** Sends the due callbacks, and resolves when each has a response or has timed out. */
   tick(): Promise<void>
   /** Repeats `tick` until nothing is due. */
   flush(): Promise<void>
@@ -39,7 +39,7 @@ export type CallbackDeps = {
   readonly faults: Faults
   readonly clock: () => number
   readonly log: Logger
-  /** Aborts callbacks that are being sent; they count as not answered. */
+  /** Aborts callbacks that are being sent; they count as callbacks without a response. */
   readonly closing: AbortSignal
 }
 

@@ -38,11 +38,11 @@ const decimalText = z.string().regex(/^[1-9]\d{0,14}$/)
 
 export const faultRequestSchema = z.strictObject({
   fault: z.enum(FAULTS),
-  /** Only for this order. Default: every order. */
+  /** The order with the fault. Default: every order. */
   attemptId: z.string().min(1).max(100).optional(),
-  /** Number of times that it happens. Default: until it is cleared. */
+  /** How often the fault occurs. Default: until it is cleared. */
   times: z.int().min(1).max(1_000_000).optional(),
-  /** Only for this call. For faults of calls. */
+  /** The call that fails. Only for faults of calls. */
   operation: z.enum(OPERATIONS).optional(),
   /** Its duration. For delay, callbacks_late, throttle, refund_pending, old_rates. */
   seconds: z
@@ -70,7 +70,7 @@ export type Faults = {
   take(name: FaultName, attemptId: string, operation?: Operation): Fault | null
 }
 
-/** `record` stores the present state of a fault. One with nothing remaining is over. */
+/** `record` stores the current state of a fault. A fault with nothing remaining has ended. */
 export function createFaults(state: ReadonlyMap<string, Fault>, record: (...faults: Fault[]) => Promise<void>): Faults {
   const applies = (fault: Fault, attemptId: string, operation: Operation | undefined): boolean =>
     (fault.attemptId === undefined || fault.attemptId === attemptId) &&
@@ -91,7 +91,7 @@ export function createFaults(state: ReadonlyMap<string, Fault>, record: (...faul
     take(name, attemptId, operation) {
       const fault = [...state.values()].find((each) => each.fault === name && applies(each, attemptId, operation))
       if (fault === undefined) return null
-      // Not awaited: its effect is recorded after it in the same file.
+      // Not awaited: the same file records the effect after it.
       if (fault.remaining !== null) record({ ...fault, remaining: fault.remaining - 1 }).catch(() => undefined)
       return fault
     },

@@ -156,7 +156,7 @@ function describe(deps: ApiDeps, order: SandboxOrder): object {
   return { ...summary(order), page_url: deps.pageUrl(order), intent }
 }
 
-/** Fields of the NPCI's UPI linking specification 1.6; blanks are %20, because UPI apps do not read `+` as one. */
+/** Fields of the NPCI's UPI linking specification 1.6; blanks are %20, because UPI apps do not read `+` as a blank. */
 function intentLink(order: SandboxOrder): string {
   const note = Array.from(order.description).slice(0, NOTE_CHARACTERS).join('')
   const fields = { ...PAYEE, tr: order.reference, tn: note, am: formatAmount(order), cu: 'INR' }

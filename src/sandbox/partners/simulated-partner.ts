@@ -26,7 +26,7 @@ export type SimulatedPartnerOptions = {
   readonly secret: string
   /** Signs callbacks. */
   readonly webhookSecret: string
-  /** The sandbox's URL. A function, because the port may be known only after listening. */
+  /** The sandbox's URL. A function, because the port might not be known before the server listens. */
   readonly publicUrl: () => string
   /** Callbacks go to `<url>/callbacks/<provider>`. */
   readonly callbackUrl: string

@@ -27,7 +27,7 @@ export type Checkout = {
   /** The bar of a test payment whose partners are simulated; null for any other payment. */
   readonly sandbox: Sandbox | null
   /** The merchant's frame that contains the page; null if the page is in no frame. */
-  readonly frame: ShopFrame | null
+  readonly frame: MerchantFrame | null
   /** When the buyer came back from the partner of the open order, ISO 8601; null if the buyer did not. */
   readonly cameBackAt: string | null
   /** True if the URL of the request does not record yet that the buyer came back. */
@@ -40,7 +40,7 @@ export type Checkout = {
   readonly path: string
 }
 
-export type ShopFrame = {
+export type MerchantFrame = {
   /** The path of the page in the frame. The other pages of this payment open outside the frame. */
   readonly path: string
   /** The merchant's list of origins whose pages can contain the frame and receive the payment's status. */
@@ -61,7 +61,6 @@ export type Shop = {
 export type PartnerNames = Readonly<Record<ProviderUsed, PartnerName>>
 export type PartnerName = { readonly name: string; readonly statement: string }
 
-/** The buyer's device. UPI and `ContinueOnPhone` depend on it. */
 export type Device = 'desktop' | 'android' | 'ios'
 
 export type Sandbox = {
@@ -83,7 +82,7 @@ export type Choice = { readonly provider: ProviderUsed; readonly method: MethodN
 
 /** The parsed query of the request. */
 export type Asked = {
-  /** The page that the buyer asks for; null for the page that the payment's state requires. */
+  /** The page that the buyer requested; null for the page that the payment's state requires. */
   readonly step: 'pick' | 'country' | null
   readonly choice: Choice | null
 }

@@ -31,7 +31,6 @@ type ProblemView = {
   readonly back: string | null
 }
 
-/** Renders the page of an error. */
 export function renderProblem({ platform, problem, back }: ProblemView, words: Words): string {
   const { t } = words
   const isRetried = RETRIED.includes(problem)

@@ -22,11 +22,11 @@ export type View =
       readonly again: Offer | null
       readonly instead: Offer | null
     }
-  /** The partner of every offer that would be possible is down. */
+  /** The partners of all possible offers are down. */
   | { readonly page: 'down'; readonly refusal: Refusal }
   | { readonly page: 'not_offered'; readonly refusal: Refusal | null }
-  /** The payment has the most attempts that it can have. `goOn` is the attempt that the buyer can still continue. */
-  | { readonly page: 'no_more_tries'; readonly goOn: Attempt | null }
+  /** The payment cannot have another attempt. `resumable` is the attempt that the buyer can still continue. */
+  | { readonly page: 'no_more_tries'; readonly resumable: Attempt | null }
   | { readonly page: 'open_elsewhere'; readonly attempt: OpenedAttempt; readonly instead: Offer }
   | { readonly page: 'upi'; readonly attempt: OpenedAttempt; readonly intentUri: string }
   | {
@@ -149,7 +149,7 @@ function declined({ offered }: Checkout, attempt: Attempt): View {
 function findNoMoreTries({ attempts }: Checkout, chosen: Offer | null): View | null {
   const isOver = (way: Choice) => planOpening({ attempts }, way).kind === 'too_many_attempts'
   if (attempts.length < MAX_ATTEMPTS || (chosen !== null && !isOver(chosen))) return null
-  return { page: 'no_more_tries', goOn: attempts.findLast((attempt) => !isOver(attempt)) ?? null }
+  return { page: 'no_more_tries', resumable: attempts.findLast((attempt) => !isOver(attempt)) ?? null }
 }
 
 function findPickReason({ offered, asked }: Checkout): 'pin_refused' | 'choice_refused' | null {

@@ -201,7 +201,7 @@ function Create({ view: { frame, name, feePercent, errors } }: { view: WelcomeVi
           </button>
         </div>
       </PostForm>
-      <p class="hint">It is free. You pay {feePercent} % of each payment that succeeds, and nothing else.</p>
+      <p class="hint">It is free. You pay {feePercent}% of each payment that succeeds, and nothing else.</p>
     </Card>
   )
 }

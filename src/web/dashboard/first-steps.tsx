@@ -11,10 +11,10 @@ import type { Frame } from './frame.tsx'
 export type FirstView = {
   readonly done: Readonly<Record<StepName, boolean>>
   /** The key that was created by the last request. It is shown once. */
-  readonly madeKey: string | null
+  readonly createdKey: string | null
   readonly address: string
   readonly errors: FormErrors
-  /** Identifies the form of the key, so that a form that is sent again creates no second key. */
+  /** Identifies the form of the key, so that sending the form again does not create a second key. */
   readonly once: string
   /** True if the local webhook inbox can be an endpoint. */
   readonly hasInbox: boolean
@@ -37,7 +37,7 @@ type Step = {
   readonly Action: (props: StepProps) => ComponentChildren
 }
 
-/** The webhook is before the payment, so that the payment's events reach it. */
+/** The webhook comes before the payment, so that it receives the payment's events. */
 const STEPS: readonly Step[] = [
   {
     name: 'wallet',
@@ -85,7 +85,7 @@ export function FirstSteps({ frame, view }: StepProps) {
         </div>
         <progress max={STEPS.length + 1} value={done} aria-label="First steps done" />
       </header>
-      {view.madeKey !== null && <MadeKey madeKey={view.madeKey} publicUrl={view.publicUrl} />}
+      {view.createdKey !== null && <CreatedKey createdKey={view.createdKey} publicUrl={view.publicUrl} />}
       <ol class="timeline">
         <Pinned look="success full" pin={<Done />} title="Confirm your e-mail" text={frame.email} />
         {STEPS.map(({ name, title, text, Action }, index) => (
@@ -170,16 +170,18 @@ function SetWallet(props: StepProps) {
           </PostButton>
         </div>
       )}
-      <Fold title="I have no wallet yet">
+      <Fold title="I don’t have a wallet yet">
         <ol class="plain-steps">
           <li>Get a wallet: an app such as MetaMask or Rabby, or a device such as a Ledger.</li>
-          <li>Create an account in it. Write its recovery words on paper and show them to nobody, not even to us.</li>
+          <li>
+            Create an account in it. Write its recovery words on paper, and never show them to anyone, not even to us.
+          </li>
           <li>Choose the network Polygon in it, press Receive, and copy the address. It begins with 0x.</li>
           <li>Paste the address above. You can change it later.</li>
         </ol>
         <p class="hint">
           {frame.testMode
-            ? 'For tests you need no wallet: press “Use a test wallet”. Nobody has the key of that address.'
+            ? 'You don’t need a wallet for tests: press “Use a test wallet”. Nobody has the key to that address.'
             : 'Do not use the deposit address of an exchange: it can change, and the exchange may refuse the transfer.'}
         </p>
       </Fold>
@@ -261,13 +263,13 @@ function AddPasskey(props: StepProps) {
   )
 }
 
-function MadeKey({ madeKey, publicUrl }: { madeKey: string; publicUrl: string }) {
+function CreatedKey({ createdKey, publicUrl }: { createdKey: string; publicUrl: string }) {
   return (
     <div class="stack">
       <Note tone="wait" icon="key" strong="Copy it now. The key is not shown again.">
         Run this in a terminal. The response has a checkout_url: open it and pay.
       </Note>
-      <CodeBlock name="Terminal" label="The call that creates a payment" text={firstCall(publicUrl, madeKey)} />
+      <CodeBlock name="Terminal" label="The call that creates a payment" text={firstCall(publicUrl, createdKey)} />
     </div>
   )
 }

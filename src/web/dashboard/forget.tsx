@@ -3,7 +3,7 @@ import { ErrorSummary, Field, type FormErrors } from '../kit/field.tsx'
 import { FormEnd, PostForm } from '../kit/form.tsx'
 import { Note } from '../kit/note.tsx'
 import { PageHead } from '../kit/page-head.tsx'
-import { renderDoor } from '../kit/site-page.tsx'
+import { renderBoxPage } from '../kit/site-page.tsx'
 import { type Frame, renderFramed } from './frame.tsx'
 
 export type ForgetView = {
@@ -48,7 +48,7 @@ export function renderForget({ frame, needed, errors }: ForgetView): string {
 }
 
 export function renderForgotten(platform: Platform): string {
-  return renderDoor(
+  return renderBoxPage(
     platform,
     'Sign-in deleted',
     <>

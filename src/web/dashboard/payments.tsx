@@ -260,11 +260,9 @@ function Empty({ query, isAny }: { query: PaymentsQuery; isAny: boolean }) {
   if (isAny)
     return (
       <div class="empty stack">
-        <h2>Nothing found</h2>
+        <h2>No payments found</h2>
         <p class="soft">
-          {query.q === ''
-            ? 'No payment matches these filters.'
-            : `No payment has “${query.q}” and matches the filters.`}
+          {query.q === '' ? 'No payment matches these filters.' : `No payment matches “${query.q}” and the filters.`}
         </p>
         <p class="actions">
           <a class="button" href={PATH}>

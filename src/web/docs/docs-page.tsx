@@ -19,8 +19,7 @@ export type DocsFrame = {
   readonly language: Language
 }
 
-/** The maximum length of a search query, in characters. */
-export const LONGEST_QUERY = 100
+export const MAX_QUERY_CHARACTERS = 100
 
 type Shape = {
   readonly frame: DocsFrame
@@ -101,7 +100,7 @@ function Nav({ frame }: { frame: DocsFrame }) {
           action="/docs/search"
           label="Search the docs"
           placeholder="Search the docs"
-          maxLength={LONGEST_QUERY}
+          maxLength={MAX_QUERY_CHARACTERS}
         />
       </search>
       <div>

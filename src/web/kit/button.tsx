@@ -39,7 +39,6 @@ export function FillLink({ href, icon, target, children }: LinkProps & { icon: I
   )
 }
 
-/** The button of the next step in a form. */
 export function FillButton({ children }: { children: ComponentChildren }) {
   return (
     <p class="act">
@@ -78,7 +77,7 @@ type CopyProps = {
   readonly children: ComponentChildren
 }
 
-/** Hidden until the script shows it. Without JavaScript, people select the text. */
+/** Hidden until the script shows it. Without JavaScript, people select and copy the text. */
 export function CopyButton({ value, done = 'Copied', look = 'button', icon = 'copy', children }: CopyProps) {
   return (
     <button type="button" class={look} hidden data-copy={value} data-done={done}>

@@ -25,7 +25,6 @@ export type DocumentShape = {
 /** HTML Living Standard, 2.5.8; the types of the elements do not have it. */
 const BEFORE_PAINT = { blocking: 'render' }
 
-/** Renders the HTML document of every page. */
 export function renderDocument(shape: DocumentShape): string {
   const { platform, title, locale = 'en', styles, script, blocking = false, head, look, children } = shape
   const { dir, formats } = LANGUAGES[locale]

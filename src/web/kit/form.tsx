@@ -16,7 +16,6 @@ type PostFormProps = {
   readonly 'data-options'?: string
   readonly 'data-preview'?: string
   readonly 'data-hints'?: string
-  /** For a form with a file. */
   readonly enctype?: 'multipart/form-data'
   readonly children: ComponentChildren
 }
@@ -47,7 +46,6 @@ type PostButtonProps = Pick<PostFormProps, 'action' | 'csrf' | 'fields' | 'busy'
   readonly look?: string
 }
 
-/** A form of one button. */
 export function PostButton({ icon, look = 'button', children, ...form }: PostButtonProps) {
   const isNext = look === 'button fill'
   return (

@@ -3,7 +3,6 @@
  * meaning, so screen readers skip the icon.
  */
 
-/** Draws a rectangle from its left, top, width, height and corner radius. */
 function rect(...[x, y, width, height, r]: [number, number, number, number, number]): string {
   const [w, h] = [width - 2 * r, height - 2 * r]
   const corner = (dx: number, dy: number): string => `a${r} ${r} 0 0 1 ${dx} ${dy}`

@@ -28,7 +28,6 @@ type MainProps = {
   readonly children: ComponentChildren
 }
 
-/** The content of a page: one column. */
 export function Main({ narrow = false, look = '', follow, foot, children }: MainProps) {
   return (
     <main id="main" class={narrow ? 'page mid' : 'page'} tabIndex={-1}>
@@ -40,8 +39,8 @@ export function Main({ narrow = false, look = '', follow, foot, children }: Main
   )
 }
 
-/** Renders a page that is one box, such as the sign-in. */
-export function renderDoor(platform: Platform, title: string, children: ComponentChildren): string {
+/** Renders a page with one box in its middle, such as the sign-in. */
+export function renderBoxPage(platform: Platform, title: string, children: ComponentChildren): string {
   return renderDocument({
     ...SITE,
     platform,

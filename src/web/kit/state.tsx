@@ -2,7 +2,6 @@ import type { ComponentChildren } from 'preact'
 import { Icon, type IconName } from './icon.tsx'
 import type { Tone } from './tone.ts'
 
-/** A state as an icon and a word. */
 export function State({ tone, icon, children }: { tone: Tone; icon: IconName; children: ComponentChildren }) {
   return (
     <span class={`state ${tone}`}>

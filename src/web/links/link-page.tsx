@@ -27,7 +27,7 @@ export type LinkView = {
   readonly offers: readonly Offer[]
   readonly url: string
   readonly path: string
-  /** Identifies one press of Continue, so that a form that is sent again makes no second payment. */
+  /** Identifies one press of Continue, so that sending the form again does not create a second payment. */
   readonly press: string
   readonly amount: string
   readonly reference: string | null
@@ -36,7 +36,7 @@ export type LinkView = {
   readonly bounds: { readonly minimum: Money; readonly maximum: Money } | null
 }
 
-/** The error of the amount, with the limit that it violates, or one of the amounts as which it can be read. */
+/** Why the amount is wrong, with the limit that it violates, or with one of the two ways to read it. */
 export type WrongAmount =
   | { readonly why: 'too_small' | 'too_large' | 'ambiguous'; readonly amount: Money }
   | { readonly why: 'format'; readonly amount: null }
@@ -204,9 +204,9 @@ function errorText({ why, amount }: WrongAmount, { t, money }: Words, currency: 
   return t(`link.wrong.${why}`, { limit: money(amount) })
 }
 
-type Shut = Exclude<LinkStatus, 'active'>
+type InactiveStatus = Exclude<LinkStatus, 'active'>
 
-const CLOSED_ICONS: Readonly<Record<Shut, IconName>> = {
+const CLOSED_ICONS: Readonly<Record<InactiveStatus, IconName>> = {
   paused: 'clock',
   sold_out: 'check',
   expired: 'clock',
@@ -214,7 +214,7 @@ const CLOSED_ICONS: Readonly<Record<Shut, IconName>> = {
 }
 
 /** Shows the owner's message, except for a link that the platform stopped. */
-function Closed({ link, status, words }: { link: PaymentLink; status: Shut; words: Words }) {
+function Closed({ link, status, words }: { link: PaymentLink; status: InactiveStatus; words: Words }) {
   const { t } = words
   const own = status === 'stopped' ? null : link.inactiveMessage
   // There is no payment, so its id is empty.

@@ -4,22 +4,21 @@ export const LOCALES = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pl', 'pt', 'ro', 'h
 export type Locale = (typeof LOCALES)[number]
 
 type Language = {
-  /** As its own speakers call it. */
+  /** The name of the language in that language. */
   readonly name: string
   readonly dir: 'ltr' | 'rtl'
-  /** Formats of dates, numbers and names, by `Intl`. */
+  /** The locale of dates, numbers and names in `Intl`. */
   readonly formats: string
-  /** Formats of amounts, where they are another's. */
+  /** The locale of amounts, if it differs. */
   readonly amounts?: string
-  /** The form of a currency’s name that fits the texts: "Indian rupees" where the words around it change no name. */
+  /** The form of a currency’s name that fits into the texts. English uses the plural: "Indian rupees". */
   readonly currencyNames: 'plural' | 'singular'
 }
 
 /**
- * English dates are written day first and with 24 hours: most who read them here are no Americans. Its amounts are $5,
- * not US$5. Portuguese is that
- * of Portugal, where the banking app is offered. Arabic has the digits 0 to 9: an amount must look as it does on the
- * partner's page and on the statement.
+ * English has dates with the day first and 24 hours, because most of its readers here are not American; its amounts are
+ * $5, not US$5. Portuguese is that of Portugal, where the banking app is offered. Arabic uses the digits 0 to 9, because
+ * an amount must look as it does on the partner's page and on the statement.
  */
 export const LANGUAGES: Readonly<Record<Locale, Language>> = {
   en: { name: 'English', dir: 'ltr', formats: 'en-GB', amounts: 'en', currencyNames: 'plural' },
@@ -42,12 +41,12 @@ export function isLocale(text: string): text is Locale {
   return LOCALES.some((locale) => locale === text)
 }
 
-/** No browser sends more; the rest of a longer header is not read. */
+/** More than any browser sends. The rest of a longer header is ignored. */
 const MAX_RANGES = 30
 
 /**
- * The language that a browser wants most of those we have (`Accept-Language`, RFC 9110 section 12.5.4), by its first
- * part: who reads Swiss German gets German. English where none fits.
+ * Returns the available language that the browser prefers (`Accept-Language`, RFC 9110 section 12.5.4). Only the first
+ * part of a tag counts: Swiss German gets German. Returns English if none is available.
  */
 export function localeFor(acceptLanguage: string | undefined): Locale {
   const wanted = (acceptLanguage ?? '').split(',', MAX_RANGES).flatMap((range) => {
@@ -56,7 +55,7 @@ export function localeFor(acceptLanguage: string | undefined): Locale {
     const quality = readQuality(parameters)
     return isLocale(locale) && quality > 0 ? [{ locale, quality }] : []
   })
-  // The sort is stable: of two that are wanted alike, the first counts.
+  // The sort is stable, so the first of two equally preferred languages wins.
   return wanted.sort((a, b) => b.quality - a.quality)[0]?.locale ?? 'en'
 }
 

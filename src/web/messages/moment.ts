@@ -25,7 +25,7 @@ export type TimeStyle = keyof typeof TIME_STYLES
 /** True for styles with a time of day, which depends on the zone. */
 export const hasHours = (style: TimeStyle): boolean => 'hour' in TIME_STYLES[style]
 
-/** A formatter costs fifty times what it then formats. */
+/** Creating a formatter takes fifty times as long as using it. */
 const momentFormats = newest<Intl.DateTimeFormat>(200)
 
 export function formatMoment(

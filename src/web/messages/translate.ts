@@ -20,7 +20,6 @@ import sv from './sv.json' with { type: 'json' }
 export type MessageKey = keyof typeof en
 type Catalog = Readonly<Record<MessageKey, string>>
 
-/** Every text of every language. */
 export const CATALOGS: Readonly<Record<Locale, Catalog>> = {
   en,
   de,
@@ -45,7 +44,7 @@ type Arguments<Key extends MessageKey> = Key extends keyof Placeholders<string>
 
 export type Translate = <Key extends MessageKey>(key: Key, ...values: Arguments<Key>) => string
 
-/** The same for a message that holds elements, such as a moment that the script of the page corrects. */
+/** Translates a message that contains elements, such as a time that the page's script rewrites. */
 export type TranslateRich = <Key extends keyof Placeholders<string | VNode>>(
   key: Key,
   values: Placeholders<string | VNode>[Key],
@@ -53,7 +52,7 @@ export type TranslateRich = <Key extends keyof Placeholders<string | VNode>>(
 
 type Message = string | IntlMessageFormat
 
-/** Compiled once, when the process starts: no request waits for it. */
+/** Compiled when the process starts, so that no request waits for it. */
 const MESSAGES = new Map(LOCALES.map((locale) => [locale, compiled(locale)]))
 
 function compiled(locale: Locale): ReadonlyMap<MessageKey, Message> {
@@ -86,7 +85,7 @@ export function translator(locale: Locale): { readonly t: Translate; readonly ri
 /** First strong isolate and its end (Unicode UAX 9). */
 const [ISOLATE, END] = ['\u2068', '\u2069']
 
-/** A name in Latin letters keeps its own direction, and what stands around it stays where it belongs. */
+/** Keeps the direction of a name in Latin letters, and the order of the text around it. */
 function isolate(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const isolated = Object.entries(values).map(([name, value]) => [
     name,

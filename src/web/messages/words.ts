@@ -13,13 +13,13 @@ export type Words = {
   readonly rich: TranslateRich
   readonly money: (money: Money) => string
   readonly country: (code: string) => string
-  /** Several of something, as one would say them: "A, B and C". */
+  /** Joins names to a list: "A, B and C". */
   readonly list: (names: readonly string[]) => string
   /** The name of a currency: "Indian rupees", or "Indian rupee" in languages whose texts need that. */
   readonly currency: (code: Currency) => string
-  /** From a number of seconds: "about 30 seconds", and from a minute on whole minutes, rounded up. */
+  /** Formats seconds: "about 30 seconds". From a minute on, whole minutes, rounded up. */
   readonly about: (seconds: number) => string
-  /** In the zone of the buyer's country, or in UTC, which is then said. A long one names its zone always. */
+  /** Formats a time in the zone of the buyer's country, or in UTC, which the text then names. The long style always names its zone. */
   readonly moment: (iso: string, style: TimeStyle) => string
 }
 
@@ -29,7 +29,7 @@ export function wordsIn(locale: Locale, country: string | null = null): Words {
   const { t, rich } = translator(locale)
   const zone = getZone(country)
   const nameRegion = (code: string): string => getRegions(formats).of(code) ?? code
-  // A zone is called after the country whose clocks all show it.
+  // A zone is named after its country if the country has only one.
   const place = zone === 'UTC' || country === null ? 'UTC' : nameRegion(country)
   return {
     locale,
@@ -49,7 +49,7 @@ export function wordsIn(locale: Locale, country: string | null = null): Words {
   }
 }
 
-/** One for each language: it holds all names. */
+/** One for each language, because it contains all names. */
 const regions = new Map<string, Intl.DisplayNames>()
 
 function getRegions(formats: string): Intl.DisplayNames {
@@ -58,14 +58,14 @@ function getRegions(formats: string): Intl.DisplayNames {
   return found
 }
 
-/** A formatter costs fifty times what it then formats. */
+/** Creating a formatter takes fifty times as long as using it. */
 const amountFormats = newest<Intl.NumberFormat>(200)
 
 function currencyName(locale: Locale, currency: Currency): string {
   const { formats, currencyNames } = LANGUAGES[locale]
   if (currencyNames === 'singular') return new Intl.DisplayNames(formats, { type: 'currency' }).of(currency) ?? currency
   const format = new Intl.NumberFormat(formats, { style: 'currency', currency, currencyDisplay: 'name' })
-  // Any number that takes the plural in every language that has one.
+  // 100 takes the plural in every language that has one.
   return format.formatToParts(100).find(({ type }) => type === 'currency')?.value ?? currency
 }
 

@@ -1,15 +1,15 @@
 /** An IANA time zone, or UTC. */
 export type Zone = string
 
-/** Not yet in TypeScript's library: the zones of a region (ECMA-402, Intl Locale Info). Node 20 has one name, 22 both. */
+/** TypeScript's library does not have the zones of a region yet (ECMA-402, Intl Locale Info). Node 20 has one of the names, Node 22 both. */
 type WithZones = { readonly timeZones?: readonly string[]; readonly getTimeZones?: () => readonly string[] }
 
-/** Two days of a year, so that countries whose summer time differs do not count as one. */
+/** A day in winter and one in summer, so that zones with different summer times count as different. */
 const DAYS = [new Date(Date.UTC(2026, 0, 15)), new Date(Date.UTC(2026, 6, 15))]
 
 const known = new Map<string, Zone>()
 
-/** The time zone of a country in which all clocks show the same; UTC for the others and for an unknown country. */
+/** Returns the time zone of a country with one time; UTC for any other country and for an unknown one. */
 export function getZone(country: string | null): Zone {
   if (country === null) return 'UTC'
   const found = known.get(country) ?? onlyZone(country)

@@ -36,7 +36,7 @@ function loadFace(name: FaceName, weight: Weight): Face {
   return face
 }
 
-/** The most cached layouts. Each text is measured, broken into lines and drawn, and most texts are on every receipt. */
+/** Maximum number of cached layouts. Each text is measured, broken into lines and drawn, and most texts are on every receipt. */
 const RUNS = 1000
 const runs = newest<GlyphRun>(RUNS)
 

@@ -9,9 +9,9 @@ import { type Face, faces, hasFaces } from './fonts.ts'
 import { layOutReceipt, MARGIN, type Rule, SHEET, type Sheet, type Square } from './sheet.ts'
 import { FEATURES, type Placed } from './typeset.ts'
 
-/** The most cached files, of about 20 KB each, so that repeated requests for a receipt render it once. */
-const MOST_FILES = 100
-const pdfs = newest<Promise<Buffer | null>>(MOST_FILES)
+/** Each file has about 20 KB. The cache renders a receipt once for repeated requests. */
+const MAX_CACHED_FILES = 100
+const pdfs = newest<Promise<Buffer | null>>(MAX_CACHED_FILES)
 
 /**
  * Renders the receipt as a PDF of one page. Returns null if a name uses a script without a face, or if the names are so

@@ -40,7 +40,7 @@ const GAP = 12
 type Place = { readonly offset: number; readonly width: number; readonly end?: boolean }
 
 /** A sheet that is filled from top to bottom. For languages that are read from right to left it is mirrored. */
-class Filling {
+class SheetWriter {
   readonly placed: Placed[] = []
   readonly rules: Rule[] = []
   top = MARGIN
@@ -70,7 +70,7 @@ class Filling {
 }
 
 export function layOutReceipt(content: ReceiptContent, dir: 'ltr' | 'rtl'): Sheet {
-  const sheet = new Filling(dir)
+  const sheet = new SheetWriter(dir)
   const logo = setHead(sheet, content)
   setLines(sheet, content)
   setFacts(sheet, content)
@@ -79,7 +79,7 @@ export function layOutReceipt(content: ReceiptContent, dir: 'ltr' | 'rtl'): Shee
   return { placed: sheet.placed, rules: sheet.rules, logo, platformLogo, code, bottom: sheet.top }
 }
 
-function setHead(sheet: Filling, { shop, logo, supportEmail, heading }: ReceiptContent): Sheet['logo'] {
+function setHead(sheet: SheetWriter, { shop, logo, supportEmail, heading }: ReceiptContent): Sheet['logo'] {
   const { top } = sheet
   const side = logo === null ? 0 : LOGO_SIDE
   const offset = side && side + GAP
@@ -96,7 +96,7 @@ function setHead(sheet: Filling, { shop, logo, supportEmail, heading }: ReceiptC
   return logo === null ? null : { x: sheet.left({ offset: 0, width: side }), top, side }
 }
 
-function setLines(sheet: Filling, { lines }: ReceiptContent): void {
+function setLines(sheet: SheetWriter, { lines }: ReceiptContent): void {
   for (const [nth, { what, amount }] of lines.entries()) {
     const style = nth === lines.length - 1 ? sum : body
     sheet.rule(nth === 0 ? 1.5 : 0.5, nth === 0 ? INK : HAIRLINE)
@@ -109,7 +109,7 @@ function setLines(sheet: Filling, { lines }: ReceiptContent): void {
   sheet.top += 18
 }
 
-function setFacts(sheet: Filling, { facts }: ReceiptContent): void {
+function setFacts(sheet: SheetWriter, { facts }: ReceiptContent): void {
   const second = { offset: NAMES_WIDTH + GAP, width: COLUMN - NAMES_WIDTH - GAP }
   for (const { name, value } of facts) {
     const named = sheet.put({ text: name }, soft, { offset: 0, width: NAMES_WIDTH })
@@ -118,7 +118,7 @@ function setFacts(sheet: Filling, { facts }: ReceiptContent): void {
   sheet.top += 22
 }
 
-function setCheck(sheet: Filling, { check: { heading, text, url } }: ReceiptContent): Sheet['code'] {
+function setCheck(sheet: SheetWriter, { check: { heading, text, url } }: ReceiptContent): Sheet['code'] {
   const { top } = sheet
   const second = { offset: CODE_SIDE + GAP, width: COLUMN - CODE_SIDE - GAP }
   sheet.top += sheet.put({ text: heading }, { ...body, weight: 700 }, second)
@@ -128,7 +128,7 @@ function setCheck(sheet: Filling, { check: { heading, text, url } }: ReceiptCont
   return { text: url, x: sheet.left({ offset: 0, width: CODE_SIDE }), top, side: CODE_SIDE }
 }
 
-function setFoot(sheet: Filling, { foot: { text, addresses, logo } }: ReceiptContent): Sheet['platformLogo'] {
+function setFoot(sheet: SheetWriter, { foot: { text, addresses, logo } }: ReceiptContent): Sheet['platformLogo'] {
   const { top } = sheet
   const side = logo === null ? 0 : FOOT_LOGO_SIDE
   const offset = side && side + GAP

@@ -5,7 +5,7 @@ import { Field, type FormErrors } from '../kit/field.tsx'
 import { PostForm } from '../kit/form.tsx'
 import { Icon } from '../kit/icon.tsx'
 import { Note } from '../kit/note.tsx'
-import { renderDoor } from '../kit/site-page.tsx'
+import { renderBoxPage } from '../kit/site-page.tsx'
 
 const PASSKEY_PROBLEMS = {
   removed:
@@ -86,7 +86,7 @@ export function renderSignIn(
   platform: Platform,
   { to, passkeyOptions, problem, demo, signUp, email, errors }: SignInView,
 ): string {
-  return renderDoor(
+  return renderBoxPage(
     platform,
     'Sign in',
     <>
@@ -132,13 +132,13 @@ export type SentView = {
   readonly mailUrl: string | null
 }
 
-/** Names every cause, so that a guesser does not learn which one applies. */
+/** Names every cause, so that someone who guesses codes does not learn which one applies. */
 const WRONG_CODE =
   'This code does not work. It might be from an older e-mail, it may have expired, or too many codes were tried. The link in the e-mail still works for 15 minutes.'
 
 export function renderSent(platform: Platform, view: SentView): string {
   const { to, wrong, tooMany, email, confirms, mailUrl } = view
-  return renderDoor(
+  return renderBoxPage(
     platform,
     'Check your inbox',
     <>
@@ -218,7 +218,7 @@ export function renderLink({
   /** The change that the link confirms, in words; null if the link signs in. */
   readonly confirms: string | null
 }): string {
-  return renderDoor(
+  return renderBoxPage(
     platform,
     confirms === null ? `Sign in to ${platform.name}?` : 'Confirm that it is you',
     <>
@@ -237,7 +237,7 @@ export function renderLink({
 }
 
 export function renderDeadLink(platform: Platform): string {
-  return renderDoor(
+  return renderBoxPage(
     platform,
     'This link does not work here',
     <>
@@ -274,7 +274,7 @@ export function renderConfirm({
   readonly problem: PasskeyProblem | null
   readonly email: string
 }): string {
-  return renderDoor(
+  return renderBoxPage(
     platform,
     'Confirm that it is you',
     <>
@@ -294,7 +294,7 @@ export function renderConfirm({
       <a class="button text big" href={back}>
         Cancel
       </a>
-      <p class="hint">The link goes to {email}. A confirmation counts for 10 minutes, for this browser only.</p>
+      <p class="hint">The link goes to {email}. A confirmation is valid for 10 minutes, in this browser only.</p>
     </>,
   )
 }
@@ -310,7 +310,7 @@ export function renderPasskeyOffer({
   options: string | null
   problem: PasskeyProblem | null
 }): string {
-  return renderDoor(
+  return renderBoxPage(
     platform,
     'Sign in faster next time',
     <>

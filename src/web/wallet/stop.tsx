@@ -1,7 +1,7 @@
 import type { Platform } from '../../domain/platform.ts'
 import { Address } from '../dashboard/settings/address.tsx'
 import { PostButton } from '../kit/form.tsx'
-import { renderDoor } from '../kit/site-page.tsx'
+import { renderBoxPage } from '../kit/site-page.tsx'
 import { Time } from '../kit/time.tsx'
 
 export type StopView = {
@@ -15,7 +15,7 @@ export type StopView = {
 
 /** Renders the page that a mail links to. Only its form stops the change, because mail scanners open links. */
 export function renderStop({ platform, account, address, nextAddress, nextAt, action }: StopView): string {
-  return renderDoor(
+  return renderBoxPage(
     platform,
     'Stop the change of the wallet?',
     <>
@@ -33,7 +33,7 @@ export function renderStop({ platform, account, address, nextAddress, nextAt, ac
 }
 
 export function renderStopped(platform: Platform, { account, address }: { account: string; address: string }): string {
-  return renderDoor(
+  return renderBoxPage(
     platform,
     'The change is stopped',
     <>
@@ -50,7 +50,7 @@ export function renderStopped(platform: Platform, { account, address }: { accoun
 }
 
 export function renderNothingToStop(platform: Platform): string {
-  return renderDoor(
+  return renderBoxPage(
     platform,
     'There is nothing to stop',
     <>

@@ -818,7 +818,7 @@ describe('The documentation', () => {
     expect(first?.html(live.frame('/docs/first-payment', 'curl'))).toContain('https://test.pay.example/v1/payments')
     expect(first?.markdown()).toContain('https://test.pay.example/v1/payments')
     const fees = live.pages.find(({ path }) => path === '/docs/fees')
-    expect(fees?.markdown()).toContain('The fee is 3.25 % of the USDC')
+    expect(fees?.markdown()).toContain('The fee is 3.25% of the USDC')
   })
 
   test.each(['/docs/api/payments', '/openapi.json'])(

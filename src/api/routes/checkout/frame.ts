@@ -3,7 +3,7 @@ import { EMBED_SCRIPT } from '../../../web/assets.ts'
 import { liveStatus } from '../../../web/checkout/live.ts'
 import { renderCheckout } from '../../../web/checkout/page.tsx'
 import { wordsIn } from '../../../web/messages/words.ts'
-import { shopFrameHeaders } from '../../../web/page-headers.ts'
+import { merchantFrameHeaders } from '../../../web/page-headers.ts'
 import { buyerLocale } from '../buyer.ts'
 import { type LoadDeps, loadFramed } from './load.ts'
 
@@ -21,7 +21,7 @@ export async function showFrame(deps: LoadDeps, request: Request, response: Resp
   }
   const checkout = await loadFramed(deps, request)
   const words = wordsIn(buyerLocale(request), checkout.country.code)
-  response.set(shopFrameHeaders(checkout.frame?.origins ?? []))
+  response.set(merchantFrameHeaders(checkout.frame?.origins ?? []))
   response.set('content-language', words.locale).type('html').send(renderCheckout(checkout, words))
 }
 

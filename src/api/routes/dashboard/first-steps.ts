@@ -27,7 +27,7 @@ export type FirstStepsDeps = SettingsOperationDeps &
   EndpointOperationDeps &
   PasskeyDeps & { readonly db: Db }
 
-export type Shown = Partial<Pick<FirstView, 'madeKey' | 'address' | 'errors'>>
+export type Shown = Partial<Pick<FirstView, 'createdKey' | 'address' | 'errors'>>
 
 export type ShowOverview = (call: PageCall, shown: Shown) => Promise<string>
 
@@ -64,7 +64,7 @@ export function firstStepsPages(deps: FirstStepsDeps, show: ShowOverview): Page[
       handle: async (call) => {
         const body = { name: 'First key', scopes: sellScopes(call.role) }
         const made = await runOperation(deps, call, { operation: createApiKey, body, once: call.form.once })
-        return { html: await show(call, { madeKey: made.key }) }
+        return { html: await show(call, { createdKey: made.key }) }
       },
     }),
     definePage({
@@ -98,9 +98,9 @@ export type Done = FirstView['done']
 export async function readFirstSteps(
   deps: FirstStepsDeps,
   { db, tenant, person, role, signedIn, frame: { platform } }: PageCall,
-  { done, madeKey = null, address = '', errors = {} }: Shown & { readonly done: Done },
+  { done, createdKey = null, address = '', errors = {} }: Shown & { readonly done: Done },
 ): Promise<FirstView | null> {
-  if (madeKey === null && Object.values(done).every(Boolean)) return null
+  if (createdKey === null && Object.values(done).every(Boolean)) return null
   const page = { limit: 1, after: null, before: null }
   const created = done.payment ? null : await listPayments(db, tenant, { filters: { status: ['created'] }, page })
   const { session } = signedIn
@@ -108,7 +108,7 @@ export async function readFirstSteps(
   const token = created?.rows[0]?.payment.checkoutToken
   return {
     done,
-    madeKey,
+    createdKey,
     address,
     errors,
     once: randomUUID(),

@@ -6,7 +6,7 @@ import { linkUrl } from '../../../domain/link/link.ts'
 import { listCurrencies } from '../../../domain/partner/offering.ts'
 import type { Logger } from '../../../runtime/log.ts'
 import type { LinkDraft } from '../../../web/links/link-draft.ts'
-import { renderMade } from '../../../web/links/maker/made-page.tsx'
+import { renderCreatedLink } from '../../../web/links/maker/made-page.tsx'
 import { type Hints, renderMaker } from '../../../web/links/maker/maker-page.tsx'
 import { renderReportAsk } from '../../../web/links/maker/report-ask.tsx'
 import { FRAMED_HEADERS, FRAMING_HEADERS, PAGE_HEADERS } from '../../../web/page-headers.ts'
@@ -103,7 +103,7 @@ async function make(deps: MakerDeps, request: Request, response: Response): Prom
   const { platform, publicUrl } = deps
   const { link } = owned
   const urls = { url: linkUrl(publicUrl, link.code), ownerUrl: `${publicUrl}/o/${token}` }
-  response.type('html').send(renderMade({ platform, link, ...urls }))
+  response.type('html').send(renderCreatedLink({ platform, link, ...urls }))
 }
 
 async function preview(deps: MakerDeps, request: Request, response: Response): Promise<void> {

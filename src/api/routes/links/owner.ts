@@ -6,7 +6,12 @@ import { listPayments } from '../../../db/payments/payment-list.ts'
 import { linkStatus, linkUrl, type PaymentLink } from '../../../domain/link/link.ts'
 import type { Platform } from '../../../domain/platform.ts'
 import type { Logger } from '../../../runtime/log.ts'
-import { type OwnerAction, renderClaimed, renderNoOwner, renderOwner } from '../../../web/links/maker/owner-page.tsx'
+import {
+  type OwnerAction,
+  renderClaimed,
+  renderOwner,
+  renderUnknownSecret,
+} from '../../../web/links/maker/owner-page.tsx'
 import { PAGE_HEADERS } from '../../../web/page-headers.ts'
 import { digestOfToken, newToken } from '../../accounts/tokens.ts'
 import { onlyMethods, setHeaders } from '../../route.ts'
@@ -62,7 +67,7 @@ async function withLink(
 }
 
 function nothing(platform: Platform, response: Response): void {
-  response.status(404).type('html').send(renderNoOwner(platform))
+  response.status(404).type('html').send(renderUnknownSecret(platform))
 }
 
 const toTenant = ({ merchantId, livemode }: PaymentLink) => ({ merchantId, livemode })

@@ -168,7 +168,7 @@ function readOrder(body: unknown, account: string): OpenRequest | null {
     currency: 'INR',
     method: 'upi',
     description: data.order_note,
-    // Nothing returns from a UPI app.
+    // A UPI app does not send the buyer back.
     returnUrl: 'http://127.0.0.1:9/',
     expiresAt: Math.floor(Date.parse(data.order_expiry_time) / 1000),
   }

@@ -92,7 +92,7 @@ function part(minor: string, percent: bigint): string {
 }
 
 function sendPage(response: Response, sent: { status: number; body: string; order?: SandboxOrder }): void {
-  // form-action covers redirects after a POST too, so it must allow the shop's origin.
+  // form-action covers redirects after a POST too, so it must allow the merchant's origin.
   const shop = sent.order === undefined ? '' : ` ${new URL(sent.order.returnUrl).origin}`
   response
     .status(sent.status)

@@ -4,7 +4,7 @@ import { type Html, html, page } from '../../html.ts'
 import type { SandboxOrder } from '../order.ts'
 import type { Wire } from '../wire.ts'
 
-/** Actions of the simulator's page for other outcomes than a payment. */
+/** Actions of the simulator's page that lead to an outcome other than a payment. */
 const CASES = [
   ['underpay', 'Pay half of the price'],
   ['overpay', 'Pay one and a half times as much'],
@@ -23,7 +23,7 @@ ${step(wire, order)}`,
   )
 }
 
-/** Explains why an action is not possible in the order's present state. */
+/** Renders why an action is not possible in the order's current state. */
 export function refusedPage(wire: Wire, order: SandboxOrder): string {
   return page(
     `${wire.title}: not possible`,

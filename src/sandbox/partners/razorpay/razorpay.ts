@@ -164,7 +164,7 @@ function readQrRequest(body: unknown, account: string): OpenRequest | null {
     currency: 'INR',
     method: 'upi',
     description: data.description,
-    // Nothing returns from a UPI app.
+    // A UPI app does not send the buyer back.
     returnUrl: 'http://127.0.0.1:9/',
     expiresAt: data.close_by,
   }

@@ -55,7 +55,7 @@ export const revolutWire: Wire = {
   newReference: randomUUID,
   routes,
   event(order) {
-    // A dispute names nothing but itself. A refund is a separate order, with its own reference.
+    // An event of a dispute has only the dispute's id. A refund is a separate order, with its own reference.
     if (isReversed(order)) return { event: 'DISPUTE_LOST', dispute_id: disputeId(order) }
     const reference = order.status === 'refunded' ? (order.refund?.key ?? order.attemptId) : order.attemptId
     return { event: EVENTS[order.status], order_id: order.reference, merchant_order_ext_ref: reference }

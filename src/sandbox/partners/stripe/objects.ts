@@ -16,7 +16,7 @@ const DECLINE_CODES: Readonly<Record<FailureCode, string>> = {
   partner_unavailable: 'issuer_not_available',
 }
 
-/** Stripe counts kronas of Iceland in hundredths. */
+/** Stripe counts Icelandic krónur in hundredths. */
 const unit = (currency: string): bigint => (currency.toUpperCase() === 'ISK' ? 100n : 1n)
 
 export const toWire = (minor: bigint, currency: string): number => Number(minor * unit(currency))
@@ -38,7 +38,7 @@ const isPaid = (order: SandboxOrder): boolean =>
 
 const isUnpaid = (order: SandboxOrder): boolean => ['open', 'canceled', 'expired'].includes(order.status)
 
-/** Less than the price is a price of which a part was given back: Stripe charges no other amount. */
+/** Stripe charges exactly the price. If less was received, a part was refunded. */
 function captured({ minor, receivedMinor }: SandboxOrder): bigint {
   const received = BigInt(receivedMinor ?? minor)
   return received > BigInt(minor) ? received : BigInt(minor)

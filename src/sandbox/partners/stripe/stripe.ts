@@ -138,7 +138,7 @@ async function open(deps: ApiDeps, wanted: OpenRequest): Promise<Reply> {
   return problem(402, { type: 'card_error', code: 'card_declined', decline_code: code })
 }
 
-/** An opening that is repeated gets its first answer, whatever has changed since. */
+/** A repeated opening gets the answer of the first one, whatever has changed since. */
 const asOpened = (order: SandboxOrder): SandboxOrder => ({ ...order, status: 'open', failureCode: null, refund: null })
 
 async function refund({ book }: ApiDeps, order: SandboxOrder | null, key: string): Promise<Reply> {

@@ -137,18 +137,18 @@ function leadText(checkout: Checkout, words: Words, as: Exclude<As, 'expired'>):
 }
 
 /** The page of an open payment that can have no further attempt. */
-export function NoMoreTries({ checkout, words, view: { goOn } }: ShownView<'no_more_tries'>) {
+export function NoMoreTries({ checkout, words, view: { resumable } }: ShownView<'no_more_tries'>) {
   const { t } = words
   const text = t('tries.text')
-  const lead = goOn === null ? `${text} ${t('closed.again', { merchant: checkout.shop.name })}` : text
+  const lead = resumable === null ? `${text} ${t('closed.again', { merchant: checkout.shop.name })}` : text
   return (
     <>
       <Head icon="warning" title={t('tries.heading')} lead={lead} live />
       <Note tone="wait" icon="help" strong={t('tries.paid')}>
         {t('tries.safe')}
       </Note>
-      {goOn !== null && (
-        <FillLink href={getContinuePath(checkout.path, goOn)} icon="arrow">
+      {resumable !== null && (
+        <FillLink href={getContinuePath(checkout.path, resumable)} icon="arrow">
           {t('pick.keep')}
         </FillLink>
       )}

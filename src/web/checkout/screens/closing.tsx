@@ -38,7 +38,7 @@ export function ClosingNote({ checkout, words }: Shown) {
   )
 }
 
-/** Within this time, in milliseconds, a time of day is clear without its date. */
+/** Within this time a time of day needs no date. */
 const SAME_DAY_MS = 20 * 3_600_000
 
 export function untilEnd({ payment, now }: Pick<Checkout, 'payment' | 'now'>): NonNullable<Stop['time']> {

@@ -7,7 +7,7 @@ import { countryName, ShopLink, type ShownView } from '../shown.tsx'
 import { CountryLine } from './country.tsx'
 import { refusalSentence } from './refused.tsx'
 
-/** The page without a picker: this buyer has no offer. */
+/** The page for a buyer without any offer. */
 export function NotOffered({ checkout, words, view }: ShownView<'not_offered'>) {
   const { t } = words
   return (

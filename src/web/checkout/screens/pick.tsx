@@ -10,7 +10,7 @@ import { UnpaidNote } from './unpaid.tsx'
 
 /** The number of offers that are shown; the others are folded, so that the buyer sees the best ones. */
 const OPEN_WAYS = 2
-/** A fold hides two offers or more: for one, it saves no space. */
+/** A fold for a single offer would save no space. */
 const FOLD_FROM = OPEN_WAYS + 2
 
 export function Pick({ checkout, words, view }: ShownView<'pick'>) {

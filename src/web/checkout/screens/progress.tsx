@@ -7,7 +7,7 @@ import { getAmounts } from '../amounts.ts'
 import { type Checkout, findPaidAttempt } from '../checkout.ts'
 import { getPartner, ShopLink, type ShownView } from '../shown.tsx'
 
-/** The page after the buyer paid. The buyer has nothing left to do, so no control looks like paying. */
+/** The page after the buyer paid. The buyer does not have to do anything, so no control looks like paying. */
 export function Progress({ checkout, words, view }: ShownView<'progress'>) {
   const { t } = words
   const { paid } = getAmounts(checkout)

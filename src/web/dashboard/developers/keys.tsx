@@ -14,7 +14,6 @@ import { AllowedFrom, isInUse, type KeyShown, KeyState, KeyText, MayDo, NewKeyLi
 export type KeysView = {
   readonly frame: Frame
   readonly keys: readonly KeyShown[]
-  /** All scopes of the API. */
   readonly scopes: readonly string[]
   /** True if this person can create and revoke keys. */
   readonly mayChange: boolean
@@ -116,7 +115,7 @@ function NoKeys({ mayChange }: { mayChange: boolean }) {
 
 export type KeyView = Omit<KeysView, 'keys'> & {
   readonly apiKey: KeyShown
-  /** Identifies the forms, so that a form that is sent again changes nothing more. */
+  /** Identifies the forms, so that sending them again changes nothing more. */
   readonly once: string
   readonly problem: string | null
 }
@@ -140,7 +139,7 @@ export function renderKey(view: KeyView): string {
         />
         {problem !== null && <Note tone="problem" icon="warning" strong={problem} />}
         <KeyFacts view={view} />
-        {mayChange && isInUse(apiKey, now) && <Roll view={view} />}
+        {mayChange && isInUse(apiKey, now) && <Rotate view={view} />}
         {mayChange && isInUse(apiKey, now) && <Revoke view={view} />}
       </>
     ),
@@ -184,7 +183,7 @@ const OVERLAPS = [
 ] as const
 const USUAL_OVERLAP = 86_400
 
-function Roll({ view: { frame, apiKey, once, publicUrl } }: { view: KeyView }) {
+function Rotate({ view: { frame, apiKey, once, publicUrl } }: { view: KeyView }) {
   const body = { overlap: USUAL_OVERLAP }
   return (
     <Card id="roll" title="Rotate" lead="A new key replaces it, with the same name, scopes and IP addresses.">

@@ -86,7 +86,7 @@ export function renderPaymentPage(view: PaymentView): string {
           </div>
           <div class="side">
             <Money payment={payment} amounts={view.amounts} />
-            <Others amounts={view.amounts} />
+            <OtherPayments amounts={view.amounts} />
             <Details payment={payment} />
             <Ids payment={payment} attempts={attempts} />
             <Curl command={`curl ${publicUrl}/v1/payments/${id} \\\n  -H "authorization: Bearer $SECRET_KEY"`} />
@@ -144,8 +144,7 @@ function Stops({ payment }: { payment: Payment }) {
   )
 }
 
-/** The expected amounts of a payment without an amount in USDC. */
-function Expected({ payment, amounts: { short } }: MoneyProps) {
+function ExpectedAmounts({ payment, amounts: { short } }: MoneyProps) {
   const { amount, quote } = payment
   const isNothing = isOver(payment)
   return (
@@ -174,7 +173,8 @@ function Expected({ payment, amounts: { short } }: MoneyProps) {
       </Facts>
       {!isNothing && (
         <p class="hint">
-          At the rate when it was created, less our fee of {payment.feePercent} %. The rate is locked when it is paid.
+          At the rate when the payment was created, less our fee of {payment.feePercent}%. The rate is locked when the
+          buyer pays.
         </p>
       )}
     </Card>
@@ -183,8 +183,7 @@ function Expected({ payment, amounts: { short } }: MoneyProps) {
 
 type MoneyProps = { readonly payment: Payment; readonly amounts: Amounts }
 
-/** The buyer's payments that do not go to the merchant. */
-function Others({ amounts: { surplus, returned } }: { amounts: Amounts }) {
+function OtherPayments({ amounts: { surplus, returned } }: { amounts: Amounts }) {
   if (surplus.length + returned.length === 0) return null
   return (
     <Card id="others" title="Other payments of the buyer">
@@ -207,7 +206,7 @@ function Others({ amounts: { surplus, returned } }: { amounts: Amounts }) {
 function Money({ payment, amounts }: MoneyProps) {
   const { amount, confirmed, rate } = payment
   const usdc = merchantUsdc(payment)
-  if (usdc === null) return <Expected payment={payment} amounts={amounts} />
+  if (usdc === null) return <ExpectedAmounts payment={payment} amounts={amounts} />
   const paid = confirmed ?? amount
   return (
     <Card id="money" title="Money">
@@ -239,7 +238,7 @@ function Money({ payment, amounts }: MoneyProps) {
             </td>
           </tr>
           <tr>
-            <th scope="row">Fee, {payment.feePercent} %</th>
+            <th scope="row">Fee, {payment.feePercent}%</th>
             <td>
               <CodedAmount number={`−${usdcText(usdc.fee, 6)}`} code="USDC" />
             </td>
@@ -282,7 +281,7 @@ function Ids({ payment, attempts }: { payment: Payment; attempts: readonly Attem
   const { id, transfer, destination } = payment
   const explorer = explorerUrl(payment)
   return (
-    <Card id="ids" title="Ids">
+    <Card id="ids" title="IDs">
       <Facts>
         <Fact name="Payment">
           <Copy value={id} short={shorten(id, 12, 5)} />
@@ -307,7 +306,7 @@ function Ids({ payment, attempts }: { payment: Payment; attempts: readonly Attem
       </Facts>
       {explorer !== null && (
         <a class="with-icon" href={explorer} rel="noreferrer">
-          See it on a block explorer
+          View on a block explorer
           <Icon name="out" />
         </a>
       )}

@@ -39,7 +39,7 @@ export function renderAgreement(view: AgreementView): string {
             <Fact name="Status">
               {STATUS_NAMES[agreement.status]}, since <Time at={agreement.statusSince} />
             </Fact>
-            <Fact name="Fee">{agreement.feePercent} % of each payment that succeeds</Fact>
+            <Fact name="Fee">{agreement.feePercent}% of each payment that succeeds</Fact>
             {agreement.application !== null && (
               <>
                 <Fact name="Web address">{agreement.application.webAddress}</Fact>

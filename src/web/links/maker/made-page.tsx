@@ -17,7 +17,7 @@ export type MadeView = {
 }
 
 /** Renders the only page that shows the secret URL. */
-export function renderMade({ platform, link, url, ownerUrl }: MadeView): string {
+export function renderCreatedLink({ platform, link, url, ownerUrl }: MadeView): string {
   const children = (
     <Main narrow>
       <PageHead title="Your link is ready" lead={`${link.title} · ${priceText(link)} · ${methodText(link)}`} />

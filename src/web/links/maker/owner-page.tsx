@@ -9,7 +9,7 @@ import { Icon } from '../../kit/icon.tsx'
 import { Note } from '../../kit/note.tsx'
 import { PageHead } from '../../kit/page-head.tsx'
 import { ContactSupport } from '../../kit/platform-links.tsx'
-import { Main, renderDoor, renderSitePage } from '../../kit/site-page.tsx'
+import { Main, renderBoxPage, renderSitePage } from '../../kit/site-page.tsx'
 import { Time } from '../../kit/time.tsx'
 import { LinkPayments } from './link-payments.tsx'
 import { LinkState, priceText, Stats, type Totals } from './link-words.tsx'
@@ -125,7 +125,7 @@ function End({ path }: { path: string }) {
 
 /** Renders the page of a secret URL whose link was added to an account. */
 export function renderClaimed(platform: Platform, link: PaymentLink, at: string): string {
-  return renderDoor(
+  return renderBoxPage(
     platform,
     'This link is in an account',
     <>
@@ -140,8 +140,8 @@ export function renderClaimed(platform: Platform, link: PaymentLink, at: string)
 }
 
 /** Renders the page for a secret that is unknown or no longer works. Both get the same page. */
-export function renderNoOwner(platform: Platform): string {
-  return renderDoor(
+export function renderUnknownSecret(platform: Platform): string {
+  return renderBoxPage(
     platform,
     'There is no link here',
     <>

@@ -1,10 +1,10 @@
 import type { Platform } from '../../../domain/platform.ts'
 import { Field } from '../../kit/field.tsx'
-import { renderDoor } from '../../kit/site-page.tsx'
+import { renderBoxPage } from '../../kit/site-page.tsx'
 
 export function renderReportAsk(platform: Platform, { link, wrong }: { link: string; wrong: boolean }): string {
   const errors = wrong ? { link: 'This is not the URL of a payment link. It looks like …/l/k7Qm2vXa9B.' } : {}
-  return renderDoor(
+  return renderBoxPage(
     platform,
     'Report a payment link',
     <>

@@ -141,7 +141,7 @@ function Causes() {
         <li>
           The signing secret on your server belongs to another endpoint, or is the one from before the last change.
         </li>
-        <li>Your framework parses the body before the check. The check needs the bytes as they arrived.</li>
+        <li>Your framework parses the body before the check. The check needs the raw bytes.</li>
         <li>
           The check reads only one signature of webhook-signature. While the secret is being changed, there are two.
         </li>
@@ -231,8 +231,8 @@ function Verify({ view: { endpoint, language } }: { view: WebhookView }) {
   return (
     <Card
       id="verify"
-      title="Verify what arrives"
-      lead="Give it the bytes as they arrived, the headers and your signing secret. It needs no library."
+      title="Verify a webhook"
+      lead="Pass the raw body, the headers and your signing secret to this function. It needs no library."
     >
       <VerifyTabs chosen={language} at={`/dashboard/webhooks/${endpoint.id}`} />
       <p>
@@ -258,7 +258,7 @@ function Secret({ view: { endpoint, frame, publicUrl, now } }: { view: WebhookVi
     <Card
       id="sec"
       title="Secret, disable, delete"
-      lead="After you create a new secret, both sign for 24 hours, so that you can switch without interruption."
+      lead="After you create a new secret, both secrets sign for 24 hours, so that you can switch without interruption."
     >
       {endpoint.previousSecretUntil !== null && endpoint.previousSecretUntil > now && (
         <p>
