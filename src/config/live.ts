@@ -7,7 +7,7 @@ import { developmentSecret, isRegular } from './development.ts'
 import { missingNames } from './partner-names.ts'
 import { Secret, splitSecrets } from './secret.ts'
 
-/** What a variable must be, in words for the operator who corrects it. */
+/** A variable and its requirement, in words for the operator who corrects it. */
 export type Problem = { readonly name: string; readonly must: string }
 
 /**

@@ -66,7 +66,7 @@ export const mailShape = {
     .regex(/^\d{5,20}:[\w-]{20,}$/, 'must be the token that BotFather gave')
     .transform((value) => new Secret(value))
     .optional(),
-  /** URL of the Bot API: Telegram's, or that of your own Bot API server. */
+  /** URL of the Bot API: Telegram's, or a Bot API server that you run. */
   TELEGRAM_API_URL: z.url().default('https://api.telegram.org'),
 }
 

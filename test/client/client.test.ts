@@ -30,7 +30,7 @@ describe('The client for merchants', () => {
     pinrail = createPinrail({ apiKey: testApi.key, baseUrl: testApi.url })
   }, 60_000)
 
-  describe('the client', () => {
+  describe('The methods of the client', () => {
     test('the client creates, reads, lists and follows payments', async () => {
       const created = await pinrail.payments.create({ amount: 49.99, currency: 'EUR', reference: 'c-1' })
       expect([created.status, created.amount_minor]).toEqual(['created', 4999])
@@ -106,7 +106,7 @@ describe('The client for merchants', () => {
       })
     })
 
-    test('the client works with endpoints, keys and the wallet', async () => {
+    test('the client manages endpoints, keys and the wallet', async () => {
       const endpoint = await pinrail.webhookEndpoints.create({ url: 'https://shop.example/h' })
       expect(endpoint.secret).toMatch(/^whsec_/)
       expect((await pinrail.webhookEndpoints.update(endpoint.id, { enabled_events: ['*'] })).enabled_events).toEqual([
@@ -124,7 +124,7 @@ describe('The client for merchants', () => {
     })
   })
 
-  describe('A request with errors on its way', () => {
+  describe('A request that fails in transit', () => {
     let server: Server | undefined
     afterEach(() => {
       server?.closeAllConnections()
@@ -166,7 +166,7 @@ describe('The client for merchants', () => {
       expect(waits[1]).toBeGreaterThanOrEqual(3000)
     })
 
-    test('a request is given up after three repetitions, with the error', async () => {
+    test('a request fails with its error after three retries', async () => {
       const { client, keys } = await troubled(status(429, { 'retry-after': '1' }))
       await expect(client.payments.create(body)).rejects.toBeInstanceOf(RateLimitError)
       expect(keys).toHaveLength(4)

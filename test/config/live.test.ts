@@ -35,7 +35,7 @@ describe('Live mode', () => {
   const accountKey = (addressIndex: number, mnemonic = TEST_MNEMONIC): Uint8Array =>
     mnemonicToAccount(mnemonic, { addressIndex }).getHdKey().privateKey!
 
-  test('a system that is live in everything starts: api, worker and operator', () => {
+  test('api, worker and operator commands start if every setting is fit for live mode', () => {
     expect(problemsWith({})).toEqual([])
     expect(problemsWith({ NODE_OPTIONS: ' --max_old_space_size=512  --enable-source-maps' })).toEqual([])
     expect(readApiConfig(LIVE_ENVIRONMENT).PINRAIL_MODE).toBe('live')
@@ -199,7 +199,7 @@ describe('Live mode', () => {
     ['disable', PLAIN_DATABASE.replace(/@[^/]*/, '@127.0.0.1'), 0],
     ['disable', PLAIN_DATABASE.replace(/@[^/]*/, '@[::1]'), 0],
     ['disable', `${PLAIN_DATABASE}?host=/run/postgresql`, 0],
-  ])('live mode judges a database URL as the driver reads it with PGSSLMODE=%s: %s', (mode, url, problems) => {
+  ])('live mode checks a database URL as the driver reads it with PGSSLMODE=%s: %s', (mode, url, problems) => {
     const { PGSSLMODE: before } = process.env
     process.env['PGSSLMODE'] = mode
     try {
@@ -304,7 +304,7 @@ describe('Live mode', () => {
     expect(() => readInboxConfig(env)).toThrow('PINRAIL_MODE: must be test: this process is a simulator')
   })
 
-  test('URLs of pages begin with a URL without a slash at its end', () => {
+  test('a slash at the end of PUBLIC_URL is removed, so that URLs of pages have no double slash', () => {
     const env = { ...LIVE_ENVIRONMENT, PUBLIC_URL: 'https://Pay.pinrail.example/' }
     expect(readApiConfig(env).PUBLIC_URL).toBe('https://pay.pinrail.example')
     expect(readWorkerConfig(env).PUBLIC_URL).toBe('https://pay.pinrail.example')
@@ -332,7 +332,7 @@ describe('Live mode', () => {
       ])
     })
 
-    test('a variable in a file is judged as any other', () => {
+    test('a variable in a file is checked like any other', () => {
       writeFileSync(join(folder, 'weak'), 'pepper')
       expect(preflightProblems({ ...rest, API_KEY_PEPPER_FILE: join(folder, 'weak') })).toEqual([
         { name: 'API_KEY_PEPPER', must: expect.stringContaining('must be at least 32 random characters') },
@@ -340,7 +340,7 @@ describe('Live mode', () => {
     })
   })
 
-  test('the operator’s command draws no conclusion from one node in live mode', () => {
+  test('operator commands require a quorum of nodes in live mode', () => {
     const env = { ...LIVE_ENVIRONMENT, CHAIN_ID: '137', USDC_ADDRESS: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359' }
     expect(readOperatorConfig(env).FINALITY_QUORUM).toBe(2)
     expect(() => readOperatorConfig({ ...env, FINALITY_QUORUM: '' })).toThrow('FINALITY_QUORUM: must be at least 2')

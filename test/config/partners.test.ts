@@ -36,7 +36,7 @@ function catchMessage(work: () => unknown): string {
 }
 
 describe('The driver of a provider', () => {
-  test('the simulator is the driver of every provider that names none, and needs a URL', () => {
+  test('every provider without a configured driver uses the simulator, which needs a URL', () => {
     expect(readCalls(readWorkerConfig(TEST), 'card_partner')).toEqual({
       driver: 'simulator',
       url: TEST.CARD_PARTNER_URL,

@@ -93,7 +93,7 @@ describe('Texts that Postgres refuses', () => {
     expect(read).toEqual({ reason: 'no\uFFFDt \uFFFDtoday', refunds: [{ id: 'r\uFFFD \u{1F600}' }] })
   })
 
-  test('a callback with such a text is read too, because its partner would repeat it without end', () => {
+  test('a callback with a text that Postgres would refuse is read too, because the partner would repeat it forever', () => {
     const body = Buffer.from(String.raw`{"id":"evt\u0000 \udc00"}`)
     expect(readCallbackBody(z.object({ id: z.string() }), body)).toEqual({ id: 'evt\uFFFD \uFFFD' })
   })

@@ -144,12 +144,12 @@ export function describeConformance(
       })
     })
 
-    test('the same key twice is the same order', async () => {
+    test('a repeated opening with the same key returns the same order', async () => {
       const { order, opened } = await open()
       expect(await partner.openOrder(order, soon())).toEqual(opened)
     })
 
-    test('the same key with another amount is refused, never a second order', async () => {
+    test('the same key with another amount is refused and opens no second order', async () => {
       const { order } = await open()
       const other = { ...order, amount: { ...order.amount, minor: '999' } }
       expect((await catchTrouble(partner.openOrder(other, soon()))).kind).toBe('unknown')
@@ -343,7 +343,7 @@ export function describeConformance(
         expect(await refund(attemptId, `${attemptId}:refund:2`)).toEqual({ kind: 'refunded' })
       })
 
-      test('a refund can take its time', async () => {
+      test('a refund can stay pending for some time', async () => {
         const { attemptId } = await open()
         await server.act(provider, attemptId, { action: 'pay' })
         await server.fault(provider, { fault: 'refund_pending', seconds: 600, times: 1 })
@@ -396,12 +396,12 @@ export function describeConformance(
         )
       })
 
-      test('a status of 500 has an unknown result', async () => {
+      test('a response with status 500 has an unknown result', async () => {
         await server.fault(provider, { fault: 'server_error', times: 1 })
         expect((await catchTrouble(read(newId('attempt')))).kind).toBe('unknown')
       })
 
-      test('a status of 429 has the time to come back', async () => {
+      test('a response with status 429 says when to call again', async () => {
         await server.fault(provider, { fault: 'throttle', seconds: 7, times: 1 })
         const trouble = await catchTrouble(read(newId('attempt')))
         expect([trouble.kind, trouble.retryAfterSeconds]).toEqual(['throttled', 7])

@@ -53,7 +53,7 @@ describe('the converter', () => {
     expect(Math.abs(Number(after) / Number(before) - 1)).toBeLessThan(0.012)
   })
 
-  test('a fill is within ten basis points of the asked rate, and whole micro-USDC', async () => {
+  test('a fill is within ten basis points of the requested rate, and whole micro-USDC', async () => {
     for (const currency of ['EUR', 'JPY'] as const) {
       const order = await newOrder('499900', currency)
       const fill = await converter.convert(order, soon())
@@ -65,14 +65,14 @@ describe('the converter', () => {
     }
   })
 
-  test('the same key twice is one conversion', async () => {
+  test('a repeated call with the same key makes one conversion', async () => {
     const order = await newOrder()
     const first = await converter.convert(order, soon())
     server.advance(600)
     expect(await converter.convert(order, soon())).toEqual(first)
   })
 
-  test('the same key with another amount is refused, never a second conversion', async () => {
+  test('the same key with another amount is refused and makes no second conversion', async () => {
     const order = await newOrder()
     const first = await converter.convert(order, soon())
     const other = { ...order, amount: { ...order.amount, minor: '1' } }
@@ -184,7 +184,7 @@ describe('the converter', () => {
       return { fixture, rates }
     }
 
-    test('many callers at once cost one call', async () => {
+    test('concurrent callers share one call', async () => {
       const { fixture, rates } = setUp()
       await Promise.all(Array.from({ length: 50 }, () => rates.current('EUR')))
       expect(fixture.calls).toBe(1)
@@ -195,7 +195,7 @@ describe('the converter', () => {
       expect(fixture.calls).toBe(2)
     })
 
-    test('a converter that is down leaves the older rates, up to ten minutes after they were made', async () => {
+    test('while the converter is down, older rates are used for up to ten minutes', async () => {
       const { fixture, rates } = setUp()
       // Fetched now, but made a minute ago: its own time counts.
       fixture.madeAt = fixture.now - 60_000
@@ -248,7 +248,7 @@ describe('the converter', () => {
       expect((await rates.current('EUR')).rate).toBe('1.1')
     })
 
-    test('a converter that is down does not get a call of every caller', async () => {
+    test('not every caller calls a converter that is down', async () => {
       const { fixture, rates } = setUp()
       await rates.current('EUR')
       fixture.isDown = true
@@ -261,7 +261,7 @@ describe('the converter', () => {
       expect(fixture.calls).toBe(3)
     })
 
-    test('a converter whose rates are old does not get a call of every caller either', async () => {
+    test('not every caller calls a converter whose rates are old', async () => {
       const { fixture, rates } = setUp()
       fixture.madeAt = 0
       for (let caller = 0; caller < 20; caller += 1)
@@ -284,7 +284,7 @@ describe('Canceling an order at the converter', () => {
     rate: '1.16',
   })
 
-  describe('An order that is not needed any more', () => {
+  describe('An order that is no longer needed', () => {
     test('canceling an unknown order prevents a purchase under its key, even after a restart', async () => {
       const order = newOrder()
       expect(await converter.cancel(order.key, soon())).toEqual({ kind: 'canceled' })

@@ -26,7 +26,7 @@ describe('The simulated partners', () => {
     describeConformance(`The simulator of ${provider}`, { provider }, startSandboxServer)
 })
 
-test('the time-out of a call ends it although the garbage collector ran in between', async () => {
+test('the timeout of a call ends it although the garbage collector ran before', async () => {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
   const signal = abortAfter(200, new AbortController().signal)
@@ -244,7 +244,7 @@ describe('The drivers', () => {
       }
     })
 
-    test('another currency than INR is an error of the platform', async () => {
+    test('a currency other than INR is an error of the platform', async () => {
       const order = server.newOrder('local_partner', { amount: { minor: '5000', currency: 'EUR' } })
       expect((await catchPartnerError(partner().openOrder(order, soon()))).kind).toBe('misconfigured')
     })
@@ -340,7 +340,7 @@ describe('Many calls at once', () => {
       (error: unknown) => (error instanceof PartnerError ? error.kind : error),
     )
 
-  test('a partner that hangs gets a dozen calls at once; the others give up soon, and do not count against it', async () => {
+  test('a partner that hangs gets twelve calls at once; the other calls fail soon and do not count against the partner', async () => {
     const { partners, asked, answer } = startPartners()
     const calls = Array.from({ length: 40 }, (_, index) =>
       partners.wallet_app.readOrder({ attemptId: `att_${index}`, reference: null }, never),
@@ -364,7 +364,7 @@ describe('Many calls at once', () => {
     expect(await Promise.all(calls.slice(0, 12).map(outcome))).toEqual(Array.from({ length: 12 }, () => 'answered'))
   })
 
-  test('a burst of calls to a partner that answers gets all its responses', async () => {
+  test('every call of a burst gets its response if the partner responds', async () => {
     const { partners, answer } = startPartners()
     const calls = Array.from({ length: 60 }, () =>
       outcome(partners.wallet_app.readOrder({ attemptId: 'att_1', reference: null }, never)),

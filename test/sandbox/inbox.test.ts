@@ -87,7 +87,7 @@ describe('the inbox of webhooks', () => {
     expect(await deliveries()).toHaveLength(1)
   })
 
-  test('the inbox can be set to a response for a number of deliveries', async () => {
+  test('the inbox can be set to give a response to a number of deliveries', async () => {
     await postJson(`${url}/behavior`, { answer: 500, times: 2 })
     const statuses = [await deliver(), await deliver(), await deliver()].map((answer) => answer.status)
     expect(statuses).toEqual([500, 500, 200])

@@ -66,7 +66,7 @@ describe('The partners’ pages', () => {
       expect(await readStatus(provider, second.order.attemptId)).toBe('paid')
     })
 
-    test('a failed check declines, and the buyer is not known afterwards', async () => {
+    test('a failed identity check declines the order, and the buyer stays unknown', async () => {
       const first = await open(provider)
       const buyer = newId('request')
       await press(first.page, { action: 'pay', buyer })
@@ -253,7 +253,7 @@ describe('A buyer at a checkout', () => {
     ['/buttons', 'banking_app', 'wallet_app'],
     ['/buttons', 'card', 'card_partner'],
     ['/buttons', 'upi', 'local_partner'],
-  ] as const)('a buyer on %s pays by %s, identity check included', async (path, method, provider) => {
+  ] as const)('a buyer on %s pays by %s and passes the identity check', async (path, method, provider) => {
     const lines: string[] = []
     const bought = await payAtCheckout(`${merchantUrl}${path}`, {
       method,
@@ -278,7 +278,7 @@ describe('A buyer at a checkout', () => {
     )
   })
 
-  test('forms are read with their selects, boxes, texts and controls outside the form', () => {
+  test('a form is read with its selects, checkboxes and texts, and with controls outside the form', () => {
     const page = readPage(
       'http://shop.example/pay/1?a=1',
       `<form id=f method=post action="../go"><select name=country><option value=DE>Germany<option value=FR selected>France</select>

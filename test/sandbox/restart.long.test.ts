@@ -39,7 +39,7 @@ describe('the journal', () => {
     await second.journal.close()
   })
 
-  test('an entry is in the file when the append resolves', async () => {
+  test('an entry is in the journal’s file when the append resolves', async () => {
     const { journal } = await open()
     await journal.append({ n: 7 })
     expect(readFileSync(file, 'utf8')).toBe('[{"n":7}]\n')
@@ -69,7 +69,7 @@ describe('the journal', () => {
     await third.journal.close()
   })
 
-  test('damage in the middle is an error with its place, not silence', async () => {
+  test('a damaged line in the middle of the journal is reported with its number', async () => {
     const { journal } = await open()
     await journal.append({ n: 1 })
     await journal.close()
@@ -110,7 +110,7 @@ describe('Processes that are killed', () => {
     throw new Error(`${script} did not become ready`)
   }
 
-  test('kill -9 under load loses no answered order, and callbacks continue after it', async () => {
+  test('kill -9 under load loses no acknowledged order, and callbacks continue after the restart', async () => {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
     const told = new Set<string>()

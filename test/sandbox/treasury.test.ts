@@ -69,7 +69,7 @@ describe('The source of USDC', () => {
   const newSource = (url = rpcUrl) =>
     createUsdcSource({ rpcUrl: url, ...ADDRESSES, by: 'mint', privateKey: DEVELOPMENT_MINTER_KEY })
 
-  test('a delivery is sent any number of times, and arrives once', async () => {
+  test('a delivery arrives once, however often it is sent', async () => {
     const source = newSource()
     const before = await balance()
     const delivery = await source.prepare('1234567')
@@ -85,7 +85,7 @@ describe('The source of USDC', () => {
     expect((await balance()) - before).toBe(1_234_567n)
   })
 
-  test('a chain that forgot the block accepts the same bytes again', async () => {
+  test('a chain that lost the block accepts the same bytes again', async () => {
     const source = newSource()
     const before = await balance()
     const delivery = await source.prepare('50')
@@ -126,7 +126,7 @@ describe('The source of USDC', () => {
     await expect(faucet.prepare('70')).rejects.toThrow('and has 0.000030. Send it more.')
   })
 
-  test('a faucet on Polygon itself signs nothing', async () => {
+  test('a faucet on Polygon’s main network signs nothing', async () => {
     const polygon = createServer((request, response) => {
       const answer = async (): Promise<void> => {
         const { id, method } = JSON.parse(await text(request)) as { id: number; method: string }
@@ -280,7 +280,7 @@ describe('the top-up of the treasury', () => {
     expect([chain.minted, second.topUp.outstanding()]).toEqual([111n, '0'])
   })
 
-  test('bytes that are sent in every round are mined once', async () => {
+  test('a transaction that is sent in every round is mined once', async () => {
     const { topUp, buy } = start()
     await buy('a', '100')
     for (let round = 0; round < 5; round += 1) await topUp.tick()
@@ -289,7 +289,7 @@ describe('the top-up of the treasury', () => {
     expect(chain.minted).toBe(100n)
   })
 
-  test('a nonce that something else used means signing again, once', async () => {
+  test('a delivery is signed again, once, if another transaction used its nonce', async () => {
     const { topUp, buy } = start()
     await buy('a', '100')
     chain.failAt = 'before send'
@@ -301,7 +301,7 @@ describe('the top-up of the treasury', () => {
     expect([chain.minted, topUp.outstanding()]).toEqual([100n, '0'])
   })
 
-  test('a chain that forgot its last blocks gets the same transactions again', async () => {
+  test('a chain that lost its last blocks gets the same transactions again', async () => {
     const { topUp, buy } = start()
     chain.isFinal = false
     for (const key of ['a', 'b', 'c']) {
@@ -321,7 +321,7 @@ describe('the top-up of the treasury', () => {
     expect([chain.minted, topUp.outstanding()]).toEqual([307n, '0'])
   })
 
-  test('two ticks at once are one', async () => {
+  test('two concurrent ticks run as one', async () => {
     const { topUp, buy } = start()
     await buy('a', '100')
     await Promise.all([topUp.tick(), topUp.tick()])

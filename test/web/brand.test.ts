@@ -43,7 +43,7 @@ const EXTREMES: readonly Hex[] = [
 ]
 
 describe('Any color of a merchant', () => {
-  test('every text and every edge is readable in the light and in the dark', () => {
+  test('every text and every edge has enough contrast in light mode and in dark mode', () => {
     const holds = (brand: Hex) => {
       expect([brand, unreadable(lightPalette(brand))]).toEqual([brand, []])
       expect([brand, unreadable(darkPalette(brand))]).toEqual([brand, []])
@@ -57,7 +57,7 @@ describe('Any color of a merchant', () => {
     expect(states('#ff0000')).toEqual(states('#00ff00'))
   })
 
-  test('a color that is readable already is the button’s own', () => {
+  test('a brand color with enough contrast is used for the button unchanged', () => {
     expect(lightPalette('#1d5247')['brand-ink']).toBe('#1d5247')
     expect(contrast(lightPalette('#ffe600')['brand-ink'], '#ffffff')).toBeGreaterThan(TEXT)
     expect(EDGE).toBeGreaterThan(3)

@@ -48,7 +48,7 @@ describe('The words about a payment', () => {
     )
   })
 
-  test('a held second payment never reads as done, and a returned one is still mentioned', () => {
+  test('the text never calls a held second payment done, and still mentions a returned one', () => {
     const payment = { status: 'succeeded' } as const
     const wordsWith = (changes: CheckoutChanges) => {
       const checkout = aCheckout({ payment, ...changes })
@@ -64,14 +64,14 @@ describe('The words about a payment', () => {
     expect(wordsWith({ attempts: [anAttempt('paid')] })).toMatch(/Nothing is left to do\.$/)
   })
 
-  test('money on top of the price is explained: that it is in the wallet, and what to do with it', () => {
+  test('the text says that money above the price is in the wallet, and what the merchant can do with it', () => {
     const checkout = aCheckout(SITUATIONS['more than the price'])
     const text = describeStepToMerchant(checkout.payment, getAmounts(checkout))
     expect(text).toMatch(/paid 24\.86 EUR more than was asked\. It reached your wallet with the rest\. Return it/)
     expect(text).not.toContain('Nothing is left to do')
   })
 
-  test('the merchant and the buyer read the same about too little money: who decides, and what the rest does', () => {
+  test('the merchant and the buyer read the same about an underpaid payment: who decides, and what happens if the rest arrives', () => {
     const checkout = aCheckout({
       payment: { status: 'under_review', statusReason: 'too_little' },
       attempts: [anAttempt('paid', { held: '2000' })],
@@ -95,7 +95,7 @@ describe('The words about a payment', () => {
     expect(describeStepToMerchant(late, NONE)).toMatch(/You keep what you received\. Nothing is left to do\.$/)
   })
 
-  test('a payment whose payout is void reads that it pays nothing, whatever else is asked', () => {
+  test('the text says that a payment with a void payout pays nothing, whatever else is under review', () => {
     const payment = aPayment({ status: 'under_review', payout: 'void', statusReason: 'excess' })
     expect(describeStepToMerchant(payment, NONE)).toContain('You receive nothing for this payment')
   })
@@ -185,7 +185,7 @@ describe('The facts of a timeline entry', () => {
     return { text: renderToString(<p>{facts.map((fact) => [fact, ' · '])}</p>), rest }
   }
 
-  test('the facts of a conversion are the merchant’s figures, as the card about the money has them', () => {
+  test('the facts of a conversion are the merchant’s figures, as in the Money card', () => {
     const { text, rest } = factsAt('payment.converted', { reference: 'fill_1', gross_micro: '57846854' })
     expect(text).toContain('57.846854 USDC · 1 EUR = 1.157168 USDC · Fee 2.603109 USDC')
     expect(rest).toEqual({})
@@ -210,7 +210,7 @@ describe('The facts of a timeline entry', () => {
     expect(final.text).toContain(`Block 78,412,755 · <a href="https://polygonscan.com/tx/${TX_HASH}"`)
   })
 
-  test('the facts of an entry show the amount that arrived, and leave unknown ones to the fold', () => {
+  test('the facts of an entry show the amount that arrived, and unknown facts are in the fold', () => {
     const data = { attempt_id: 'att_1', provider: 'wallet_app', asset: 'EUR', units: '4999', held: '4999', surprise: 7 }
     const { text, rest } = factsAt('payment.money_came', data)
     expect(text).toContain('49.99 EUR · Banking app')
@@ -334,11 +334,11 @@ describe('The home page', () => {
     expect(html).not.toContain('4.5%')
   })
 
-  test('the home page and the foot link the prices', () => {
+  test('the home page and the footer link to the pricing page', () => {
     expect(renderHome(view).match(/href="\/pricing"/g)?.length).toBeGreaterThanOrEqual(3)
   })
 
-  test('the home page names no USDC if it is off', () => {
+  test('the home page does not mention USDC if it is off', () => {
     const html = renderHome({ ...view, ways: listOffered(createTestOffering()) })
     for (const text of ['Everywhere', 'USDC anywhere']) expect([text, html.includes(text)]).toEqual([text, false])
   })
@@ -363,7 +363,7 @@ describe('The pricing page', () => {
       expect(html).toContain(text)
   })
 
-  test('the pricing page shows no USDC as a way to pay if it is off', () => {
+  test('the pricing page does not list USDC as a way to pay if it is off', () => {
     expect(
       [renderPricing(view), renderPricing({ ...view, ways: listOffered(createTestOffering()) })].map((html) =>
         html.includes('Everywhere'),

@@ -13,7 +13,7 @@ import { BY_STATUS, SITUATIONS } from './situations.ts'
 const PAYS_AGAIN = /\/continue|partner\.example|Reopen|Open Velanto again|Continue to/
 
 describe('While the buyer is at the partner', () => {
-  test('the open order can be opened again, left for another method, and taken to a phone, and no button is filled', () => {
+  test('a buyer with an open order can reopen it, choose another method or continue on a phone, and no button is filled', () => {
     const page = html(BY_STATUS.pending)
     expect(page).toContain('<a class="button" href="https://partner.example/pay/1">')
     expect(page).toContain('href="/c/token-of-the-tests?step=pick"')
@@ -24,7 +24,7 @@ describe('While the buyer is at the partner', () => {
 
   test('the picker warns that an order is open, and another choice asks before it closes that order', () => {
     expect(read(SITUATIONS['another method while one is open'])).toContain(
-      'Your payment is open at Velanto. If you choose another way, do not pay there any more.',
+      'Your payment is open at Velanto. If you choose another way to pay, do not pay there as well.',
     )
     const chosen = SITUATIONS['another method chosen while one is open']
     expect(read(chosen)).toContain(
@@ -57,7 +57,7 @@ describe('UPI', () => {
     expect(page).not.toMatch(/name="vpa"|UPI ID/i)
   })
 
-  test('UPI of a partner that gives only a link shows its code, and leads to no page of the partner', () => {
+  test('UPI shows a code and no link to the partner’s page if the partner gives only a UPI link', () => {
     const url = 'https://pay.example/c/token-of-the-tests'
     const page = html({ ...SITUATIONS['a UPI code'], attempts: [aUpiAttempt({ redirectUrl: url })] })
     expect(page).toContain('role="img" aria-label="UPI QR code: pay ₹4,536.76 to Nightline Rail"')
@@ -87,7 +87,7 @@ describe('UPI', () => {
   })
 
   test.each(['desktop', 'android', 'ios'] as const)(
-    'UPI on %s does not open an intent that is no UPI link',
+    'UPI on %s does not open a link that is not a UPI link',
     (device) => {
       const attempts = [aUpiAttempt({ intentUri: 'javascript:alert(1)?x' })]
       const page = html({ ...SITUATIONS['a UPI code'], attempts, device })
@@ -114,13 +114,13 @@ describe('Back at the checkout', () => {
     expect(filledButton(changes)).toBeNull()
   })
 
-  test('the open page polls every second, and is another page after ten', () => {
+  test('the page polls every second, and changes after ten seconds', () => {
     const first = liveStatus(aCheckout(SITUATIONS['back from the partner']))
     expect(first).toMatchObject({ poll: 1, url: '/c/token-of-the-tests?back=1795176088' })
     expect(liveStatus(aCheckout(SITUATIONS['back from the partner for a while'])).key).not.toBe(first.key)
   })
 
-  test('without a payment the buyer reads that nothing was charged', () => {
+  test('a buyer who did not pay reads that nothing was charged', () => {
     const changes = SITUATIONS['back from the partner unpaid']
     expect(read(changes)).toContain('You came back from Velanto without paying. Nothing was charged.')
     expect(readTitle(changes)).toBe('Not paid yet: €49.99 to Nightline Rail')
@@ -191,7 +191,7 @@ describe('After the money has arrived', () => {
     expect(read(SITUATIONS['too little money'])).toContain('Arrived €25.00 Missing €24.99')
   })
 
-  test('the key of an open page changes when anything on it does', () => {
+  test('the key of an open page changes when anything on the page changes', () => {
     const key = (changes: CheckoutChanges): string => liveStatus(aCheckout(changes)).key
     const keys = PAYMENT_STATUSES.map((status, version) =>
       key({ ...BY_STATUS[status], payment: { ...BY_STATUS[status].payment, version } }),
@@ -290,7 +290,7 @@ describe('After the payment', () => {
     expect(page).not.toMatch(/not charged|Nothing was charged/i)
   })
 
-  test('an ended page polls only while money can arrive', () => {
+  test('the page of a payment that has ended polls only while money can arrive', () => {
     expect(liveStatus(aCheckout(BY_STATUS.expired)).poll).toBeNull()
     expect(liveStatus(aCheckout(SITUATIONS['expired with an order open'])).poll).toBe(10)
     expect(liveStatus(aCheckout(BY_STATUS.succeeded)).poll).toBeNull()

@@ -68,7 +68,7 @@ describe('Rules for every page', () => {
     }
   })
 
-  test('a return URL that is no web page is not linked', () => {
+  test('a return URL that is not a web page is not linked', () => {
     const unsafe = 'javascript:alert(1)'
     expect(html({ payment: { status: 'succeeded', successUrl: unsafe } })).not.toContain(unsafe)
     expect(html({ payment: { status: 'expired', cancelUrl: unsafe } })).not.toContain(unsafe)
@@ -184,7 +184,7 @@ describe('Before the payment', () => {
     )
   })
 
-  test('without a fallback the page has one honest sentence and no picker', () => {
+  test('without a fallback the page gives the reason in one sentence and has no picker', () => {
     const page = html(SITUATIONS['a pin that is not offered, without a fallback'])
     expect(readText(page)).toContain(
       'Paying by card is not offered in Brazil. Nightline Rail accepts no other way to pay for this payment.',
@@ -199,7 +199,7 @@ describe('Before the payment', () => {
     )
   })
 
-  test('the country can always be corrected, on its own page: no other page has the list', () => {
+  test('the buyer can always correct the country, on the only page that has the list', () => {
     expect(read({})).toContain('Paying from Germany Change')
     expect(html({})).toContain('href="/c/token-of-the-tests?step=country"')
     expect(read(SITUATIONS['a country unknown'])).toContain('Choose your country')
@@ -237,11 +237,11 @@ describe('Before the payment', () => {
     expect(html({})).not.toContain('More ways to pay')
   })
 
-  test('a payment that expires soon says so, with the minutes', () => {
+  test('the page of a payment that expires soon shows the remaining minutes', () => {
     expect(read(SITUATIONS['five minutes left'])).toContain('5 minutes left. This payment closes at 13:00')
   })
 
-  test('more time is requested on the whole page, and not in a frame of the merchant', () => {
+  test('a buyer can request more time on the full page, and not in a frame of the merchant', () => {
     const closing = SITUATIONS['five minutes left']
     expect(html(closing)).toContain('/extend')
     expect(html({ ...closing, ...SITUATIONS['in a frame of the shop'] })).not.toContain('/extend')

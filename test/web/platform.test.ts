@@ -118,7 +118,7 @@ test.each(LOCALES)(
   },
 )
 
-test.each(LOCALES)('the checkout in %s names the places of the platform in its language', (locale) => {
+test.each(LOCALES)('the checkout in %s names the links of the platform in its language', (locale) => {
   const { t } = wordsIn(locale)
   const foot = readFoot(renderCheckout({ ...aCheckout(), platform: PLATFORM }, wordsIn(locale)))
   const names = [...foot.matchAll(/<li><a [^>]*>([^<]*)</g)].map(([, name]) => name)

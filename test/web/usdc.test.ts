@@ -27,7 +27,7 @@ test('a second code has only the address, for wallets that cannot read a link', 
   expect(page).toContain(drawQr(address))
 })
 
-test('a buyer who has sent a part is asked for the rest, in every form, and not led to another method', () => {
+test('a buyer who has sent a part is asked for the rest in every form, and is not offered another method', () => {
   const part = SITUATIONS['an address for the rest of the USDC']
   expect(read(part)).toContain('Arrived 8.30 USDC Missing 50.00 USDC')
   const page = html(part)
@@ -73,7 +73,7 @@ test.each(['58300000', '60000000'])(
   },
 )
 
-test('a link that is no transfer of a token is not opened', () => {
+test('a link that is not a token transfer is not opened', () => {
   const attempts = [aUsdcAttempt({ intentUri: 'javascript:alert(1)' })]
   expect(html({ ...SITUATIONS['an address for USDC'], attempts })).not.toContain('href="javascript:')
 })

@@ -62,7 +62,7 @@ qwIDAQAB
     expect(answer).toEqual({ kind: 'refused', reason })
   })
 
-  test('a webhook that somebody else signed is refused', () => {
+  test('a webhook that another key signed is refused', () => {
     const strange = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const forged = signBridgeEvent(transfer, { key: strange.privateKey, now: NOW })
     expect(read(forged)).toEqual({ kind: 'refused', reason: 'signature' })
@@ -103,7 +103,7 @@ describe('The answers of Bridge', () => {
   const refill = { id: 'rfl_1', money: { minor: '100000', currency: 'EUR' } } as const
   const TRANSFER = { id: 'tr_1', client_reference_id: 'rfl_1', state: 'awaiting_funds' }
 
-  test('a request has the id of the refill as its key, and names no sum', async () => {
+  test('a request has the id of the refill as its idempotency key, and no amount', async () => {
     answer = {
       status: 201,
       body: { ...TRANSFER, source_deposit_instructions: { iban: 'IE1', deposit_message: 'BRG1' } },
@@ -131,7 +131,7 @@ describe('The answers of Bridge', () => {
     ['no id', 201, { ...TRANSFER, id: '' }],
     ['an expired key', 422, { code: 'idempotency_key_expired' }],
     ['a fault', 500, {}],
-  ])('an answer with %s is no answer', async (_name, status, body) => {
+  ])('an answer with %s is an error', async (_name, status, body) => {
     answer = { status, body }
     await expect(bridge().request(refill, soon())).rejects.toMatchObject({ name: 'PartnerError', kind: 'unknown' })
   })

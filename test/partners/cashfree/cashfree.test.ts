@@ -122,7 +122,7 @@ describe('Rupees as JSON numbers', () => {
     },
   )
 
-  test.each([1.005, -1, 1e21, Number.NaN, 0.001])('%s is no amount', (value) => {
+  test.each([1.005, -1, 1e21, Number.NaN, 0.001])('%s is not an amount', (value) => {
     expect(fromRupees(value)).toBeNull()
   })
 })
@@ -238,7 +238,7 @@ describe('Cashfree’s callbacks', () => {
     expect(read(data, { seconds: 301 })).toEqual({ kind: 'refused', reason: 'timestamp' })
   })
 
-  test('the time is signed without a sign between it and the body', () => {
+  test('the timestamp and the body are signed without a separator', () => {
     const body = '{"data":{"order":{"order_id":"att_1"}},"type":"PAYMENT_SUCCESS_WEBHOOK"}'
     const headers = {
       'x-webhook-timestamp': '1795209600123',

@@ -42,7 +42,7 @@ describe('The page about adding a driver', () => {
       expect([path, existsSync(new URL(`../../../${path}`, import.meta.url))]).toEqual([path, true])
   })
 
-  test('the page fits on a page', () => {
+  test('the page about adding a driver fits on one printed page', () => {
     expect(section.split('\n').length).toBeLessThan(60)
   })
 })

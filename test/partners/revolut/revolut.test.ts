@@ -70,7 +70,7 @@ describe('Revolut’s orders', () => {
     })
   })
 
-  test('a dispute about another order, or one that Revolut does not know, is no answer', async () => {
+  test('a dispute about another order, or one that Revolut does not know, is an error', async () => {
     const [{ partner, ref }, other] = [await disputed(), await disputed()]
     for (const dispute of [other.dispute, 'unknown']) {
       const trouble = await catchPartnerError(partner.readOrder({ ...ref, disputes: [dispute] }, soon()))

@@ -133,13 +133,13 @@ describe('Stripe Checkout', () => {
     expect(await server.sandbox.partners.card_partner.book.find(order.attemptId)).toBeNull()
   })
 
-  test('a paid session that is to be ended is read, and stays paid', async () => {
+  test('canceling a paid session reads it, and it stays paid', async () => {
     const { order, ref } = await open()
     await act(order.attemptId, { action: 'pay' })
     expect(await card().cancelOrder?.(ref, soon())).toMatchObject({ status: 'paid', received: order.amount })
   })
 
-  test('an order without an answer to its opening reads as none, and is opened again', async () => {
+  test('an order whose opening got no answer reads as null, and is opened again', async () => {
     const attemptId = newId('attempt')
     await server.fault('card_partner', { fault: 'timeout_after_effect', operation: 'open', attemptId, times: 1 })
     const order = server.newOrder('card_partner', { attemptId })

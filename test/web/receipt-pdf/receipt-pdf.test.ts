@@ -117,7 +117,7 @@ test('a test receipt has TEST across it, and a real one does not', async () => {
   expect(await createPdf(REAL)).not.toContain('/ca ')
 })
 
-test('a name in a script without a font makes no file; pictures among the letters are left out', async () => {
+test('a name in a script without a font gives no file, and emoji are left out', async () => {
   const named = (name: string) => makePdf({ ...REAL, shop: { name } })
   expect(await named('東京駅')).toBeNull()
   expect(await named('Ночной поезд')).not.toBeNull()
@@ -129,13 +129,13 @@ test('a name in a script without a font makes no file; pictures among the letter
 test.each([
   ['of the widest Latin letters', 'W'.repeat(500)],
   ['of Cyrillic capitals', 'Щ'.repeat(500)],
-])('texts %s, which do not fit onto one page, make no file: a receipt must be complete', async (_name, text) => {
+])('texts %s, which do not fit on one page, give no file, because a receipt must be complete', async (_name, text) => {
   const changes = { ...LONG, payment: { ...LONG.payment, description: text, reference: text.slice(0, 200) } }
   expect(layOutReceipt(getContent(changes, 'en'), 'ltr').bottom).toBeGreaterThan(SHEET.height - MARGIN)
   expect(await makePdf(changes)).toBeNull()
 })
 
-test('the same receipt is made once, and another one separately', async () => {
+test('the same receipt is rendered once, and another receipt separately', async () => {
   expect(await makePdf(REAL)).toBe(await makePdf(REAL))
   expect(await makePdf(REAL)).not.toBe(await makePdf(REAL, 'de'))
   expect(await makePdf(REAL)).not.toBe(await makePdf(OVERPAID))
@@ -151,7 +151,7 @@ test('a line of both directions is drawn from left to right, with brackets that 
   expect(splitRuns('\u2066قطار\u2069', 'ltr', false)).toEqual([{ text: 'قطار', rtl: true }])
 })
 
-test('a logo that could not be read once is in the next file', async () => {
+test('after a failed read of the logo, the next file contains it', async () => {
   const changes = { ...REAL, shop: { ...SHOP, logo: '4567.png' } }
   const fail = () => Promise.reject(new Error('no database'))
   await expect(makePdf(changes, 'en', fail)).rejects.toThrow('no database')
