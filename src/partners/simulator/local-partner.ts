@@ -116,7 +116,7 @@ async function postSigned(
   if (answer.status !== 200) throw unclear(NAME, `answered ${answer.status}`)
   const checksums = [answer.headers['x-checksum'] ?? '']
   if (!isSigned(checksums, [settings.secret], (secret) => hmacSha256(secret, answer.text, 'base64')))
-    throw unclear(NAME, 'answered with a checksum that is not theirs')
+    throw unclear(NAME, 'answered with a wrong checksum')
   return answer
 }
 

@@ -26,9 +26,9 @@ export function renderForget({ frame, needed, errors }: ForgetView): string {
           lead={`${frame.email} is deleted: your passkeys, sessions, memberships and e-mail notifications. Payments and accounting records belong to the account and stay.`}
         />
         {needed.length > 0 ? (
-          <Note tone="wait" icon="warning" strong="An account needs you">
-            Nobody else is an owner of {needed.join(', ')}. Make somebody else an owner, or, where you are alone, revoke
-            its keys and deactivate its links first, and wait until money on its way has arrived.
+          <Note tone="wait" icon="warning" strong="An account would have no owner">
+            You are the only owner of {needed.join(', ')}. Make someone else an owner. If the account has no other
+            people, revoke its keys and deactivate its links, and wait until the payments in progress are settled.
           </Note>
         ) : (
           <PostForm action="/dashboard/account/delete" csrf={frame.csrf} look="form card">
@@ -36,7 +36,7 @@ export function renderForget({ frame, needed, errors }: ForgetView): string {
             <Field name="email" label={`Enter ${frame.email} to confirm`} errors={errors}>
               {(attributes) => <input {...attributes} type="email" required maxLength={254} autocomplete="off" />}
             </Field>
-            <p class="soft">This cannot be undone. If you sign in with this address again, you start with nothing.</p>
+            <p class="soft">This cannot be undone. If you sign in with this address again, you start over.</p>
             <FormEnd back="/dashboard/account" danger>
               Delete my sign-in
             </FormEnd>

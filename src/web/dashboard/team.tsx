@@ -171,7 +171,7 @@ function MemberActions({ row: { personId, email, role }, csrf }: { row: Row; csr
 function Invite({ view: { frame, email, errors } }: { view: TeamView }) {
   return (
     <aside class="side" aria-label="Invite">
-      <Card id="invite" title="Invite somebody">
+      <Card id="invite" title="Invite someone">
         <PostForm action="/dashboard/team/invite" csrf={frame.csrf}>
           <Field name="email" label="E-mail" errors={errors}>
             {(attributes) => <input {...attributes} type="email" autocomplete="off" required value={email} />}

@@ -366,7 +366,7 @@ describe('Attacks on the team', () => {
       })
       expect((await answers).map(({ status }) => status)).toEqual([403, 403, 403, 403])
       expect((await testApi.db.query('select count(*)::int as n from invitation')).rows).toEqual(before.rows)
-      expect((await owner.get('/dashboard/team')).html).not.toContain('Invite somebody')
+      expect((await owner.get('/dashboard/team')).html).not.toContain('Invite someone')
     })
 
     test('two owners who remove each other at once leave one', async () => {

@@ -369,7 +369,7 @@ describe('The pages of the dashboard', () => {
       expect((await first.owner.submit('/dashboard/team/remove', { person: self })).status).toBe(409)
       expect((await first.owner.submit('/dashboard/team/remove', { person: other })).status).toBe(404)
       expect((await first.owner.submit('/dashboard/team/role', { person: other, role: 'viewer' })).status).toBe(404)
-      expect((await second.owner.get('/dashboard/team')).html).toContain('Invite somebody')
+      expect((await second.owner.get('/dashboard/team')).html).toContain('Invite someone')
     })
   })
 

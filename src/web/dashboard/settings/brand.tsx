@@ -79,7 +79,7 @@ function Form({ view: { frame, draft, brand, logo, errors } }: { view: BrandView
       <fieldset>
         <legend>Look</legend>
         <LogoFields draft={draft} logo={logo} errors={errors} />
-        <Field name="color" label="Color" hint="Empty is the platform’s own." optional errors={errors}>
+        <Field name="color" label="Color" hint="Leave it empty to use the platform’s color." optional errors={errors}>
           {(attributes) => (
             <div class="inline">
               <input type="color" value={brand ?? PINE} aria-label="Pick the color" data-fills="color" hidden />

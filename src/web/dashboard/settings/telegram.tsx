@@ -26,7 +26,7 @@ export function renderTelegram({ frame, bot }: TelegramView): string {
             <li>2. Open it on the device that has Telegram, and press Start.</li>
             <li>3. The bot confirms in the chat that it is connected.</li>
           </ol>
-          <p class="soft">Anybody who opens the link gets your notifications. Do not share it.</p>
+          <p class="soft">Anyone who opens the link gets your notifications. Do not share it.</p>
           <FormEnd back="/dashboard/notifications">Get the link</FormEnd>
         </PostForm>
       </>

@@ -25,7 +25,7 @@ export function renderCreatedLink({ platform, link, url, ownerUrl }: MadeView): 
       <Secret
         id="owner"
         title="Keep your owner link"
-        lead="It is shown only once. Anybody who has it can follow, pause and take over this payment link."
+        lead="It is shown only once. Anyone who has it can follow, pause and take over this payment link."
         label="Secret owner link"
         what="owner link"
         value={ownerUrl}

@@ -61,7 +61,7 @@ export function renderOwner(view: OwnerView): string {
         </Note>
       ) : (
         <Note tone="wait" icon="key" strong="This page is secret">
-          Its URL is your only access to this link. Keep it, and do not share it.
+          You can manage this link only at this URL. Keep it, and do not share it.
         </Note>
       )}
       <Stats totals={view.totals} />

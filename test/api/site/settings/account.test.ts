@@ -293,7 +293,7 @@ describe('The data of a person', () => {
     const email = 'leaves@shop.example'
     const { owner, tenant, keyId } = await openAccount(testApi, email)
     const needed = await owner.get(PATH)
-    expect(needed.html).toContain('Nobody else is an owner of Halden Coffee')
+    expect(needed.html).toContain('You are the only owner of Halden Coffee')
     expect((await owner.submit(PATH, { email })).status).toBe(409)
     await testApi.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
     // In another account they are invited, are notified of a change, and have a channel.

@@ -129,7 +129,7 @@ function Answered({ chosen }: { chosen: TryShown | null }) {
   if (chosen === null)
     return (
       <Card id="rs" title="Your server responded">
-        <p class="soft">Nothing was sent yet.</p>
+        <p class="soft">Nothing has been sent yet.</p>
       </Card>
     )
   const { status, headers, responseBody, error, durationMs } = chosen

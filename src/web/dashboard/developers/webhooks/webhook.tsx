@@ -138,9 +138,7 @@ function Causes() {
     <>
       <p>The usual causes:</p>
       <ol class="plain-steps">
-        <li>
-          The signing secret on your server belongs to another endpoint, or is the one from before the last change.
-        </li>
+        <li>The signing secret on your server belongs to another endpoint, or is older than the last rotation.</li>
         <li>Your framework parses the body before the check. The check needs the raw bytes.</li>
         <li>
           The check reads only one signature of webhook-signature. While the secret is being changed, there are two.
