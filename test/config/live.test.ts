@@ -46,15 +46,13 @@ describe('Live mode', () => {
     test('partners without a name are refused, in the list that preflight prints', () => {
       for (const names of [undefined, 'wallet_app:Bankline'])
         expect(problemsWith({ PARTNER_NAMES: names }).join()).toContain(
-          'card_partner:<name>:<statement>,local_partner:<name>:<statement>: buyers read them',
+          'card_partner:<name>:<statement>,local_partner:<name>:<statement>: buyers see them',
         )
     })
 
     test('each page of the platform that every page names is refused if it is missing or not on the web', () => {
       for (const name of ['STATUS_PAGE_URL', 'PRIVACY_URL', 'TERMS_URL', 'SUPPORT_EMAIL'])
-        expect(problemsWith({ [name]: undefined }).join()).toBe(
-          `${name}: must be set: every page names it, and people look for it there`,
-        )
+        expect(problemsWith({ [name]: undefined }).join()).toBe(`${name}: must be set: every page links to it`)
       expect(problemsWith({ TERMS_URL: 'http://pinrail.example/terms' }).join()).toContain('must begin with https://')
     })
 
@@ -72,10 +70,10 @@ describe('Live mode', () => {
       ['LOCAL_PARTNER_URL', 'https://[::ffff:127.0.0.1]', 'must not be on a local host'],
       ['CONVERTER_URL', 'https://sandbox:4300/converter', 'must not be on a local host'],
       ['CONVERTER', 'simulator', 'must be float'],
-      ['BRIDGE_API_KEY', 'password123', 'must not be a common word with digits'],
+      ['BRIDGE_API_KEY', 'password123', 'must not be a common word, not even with digits'],
       ['BRIDGE_API_KEY', 'sk-test-2f9c41d07a6b8e35', 'must be a key of production'],
-      ['CHAIN_ID', '80002', 'must be 137, which is Polygon'],
-      ['USDC_ADDRESS', '0x2791Bca1f2de4661Ed88A30C99A7a9449Aa84174', 'which is USDC on Polygon'],
+      ['CHAIN_ID', '80002', 'must be 137, the id of Polygon'],
+      ['USDC_ADDRESS', '0x2791Bca1f2de4661Ed88A30C99A7a9449Aa84174', 'the contract of USDC on Polygon'],
       ['POLYGON_RPC_URLS', 'https://one.example/a', 'must name nodes on at least 2 hosts, and names 1'],
       ['POLYGON_RPC_URLS', 'https://one.example/a,https://one.example:8443/b', 'at least 2 hosts, and names 1'],
       [
@@ -111,8 +109,8 @@ describe('Live mode', () => {
       ['PGPASSWORD', 'development-only', 'must be a password of at least 12 characters'],
       ['PGPASSWORD', 'hunter2', 'must be a password of at least 12 characters'],
       ['CODEC_SERVER_TOKEN', 'token', 'must be at least 32 random characters'],
-      ['MAIL_FROM', '', 'must be an address that people can answer'],
-      ['MAIL_FROM', 'Pinrail <pay@mail.local>', 'must be an address that people can answer'],
+      ['MAIL_FROM', '', 'must be an address to which people can reply'],
+      ['MAIL_FROM', 'Pinrail <pay@mail.local>', 'must be an address to which people can reply'],
       ['WEBHOOK_ENCRYPTION_KEY', base64(randomBytes(16)), 'must have at least 32 bytes in base64'],
       ['WEBHOOK_ENCRYPTION_KEY', base64(randomBytes(48)), 'must be 32 bytes in base64'],
       ['RETIRED_WEBHOOK_ENCRYPTION_KEYS', `${base64(random)},AAAA`, 'must have at least 32 bytes in base64'],
@@ -126,17 +124,17 @@ describe('Live mode', () => {
       ['RECEIPT_KEY', base64(Buffer.alloc(32, 7)), 'must be random'],
       ['RECEIPT_KEY', base64(Buffer.from('development-only-receipt-signing')), 'must not be made for development'],
       ['RECEIPT_KEY', base64(Buffer.alloc(16)), 'must be 32 bytes in base64'],
-      ['TEMPORAL_CODEC_KEYS', '', 'must be set: without it Temporal keeps everything readable'],
+      ['TEMPORAL_CODEC_KEYS', '', 'must be set: without it Temporal stores payloads as plain text'],
       ['TEMPORAL_CODEC_KEYS', `a:${base64(random)},b:${base64(Buffer.alloc(32))}`, 'must have random keys'],
       ['RELAYER_KEYS', `0x${'1'.repeat(64)}`, 'must be random keys'],
       ['TREASURY_KEY', `0x${hex(random)}`, 'must be keystore:<path>'],
       ['RETIRED_TREASURY_KEYS', `keystore:/k.json, ${hex(random)}`, 'must be keystore:<path>'],
-      ['CARD_PARTNER_SECRET', 'short', 'must be at least 16 characters'],
+      ['CARD_PARTNER_SECRET', 'short', 'must have at least 16 characters'],
       ['PROVIDER_WALLET_APP', 'simulator', 'must be the driver of a real partner, revolut or stripe'],
       ['PROVIDER_CARD_PARTNER', 'simulator', 'must be the driver of a real partner, stripe'],
       ['PROVIDER_LOCAL_PARTNER', 'simulator', 'must be the driver of a real partner, razorpay or cashfree'],
-      ['KEYSTORE_PASSWORD', 'abcabcabcabcabcabcabc', 'with 8 different ones'],
-      ['KEYSTORE_PASSWORD', 'Password12345678', 'must not be a common word with digits'],
+      ['KEYSTORE_PASSWORD', 'abcabcabcabcabcabcabc', '8 of them different'],
+      ['KEYSTORE_PASSWORD', 'Password12345678', 'must not be a common word, not even with digits'],
       ['DATABASE_URL', 'postgres://pinrail:changeme2026!!@db.example/pinrail', 'not easy to guess'],
       [
         'CONVERTER_SECRET',

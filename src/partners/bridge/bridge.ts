@@ -20,7 +20,6 @@ export type BridgeSettings = {
   readonly apiKey: string
   /** The company at Bridge for which money is exchanged. */
   readonly customer: string
-  /** The address that receives the USDC. */
   readonly treasury: Hex
 }
 

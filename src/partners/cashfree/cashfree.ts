@@ -32,11 +32,11 @@ import {
 
 /**
  * Cashfree's Payment Gateway for UPI: an order with the attempt's id, and a session of it that gives the link of the
- * buyer's app. Cashfree wants a phone number of every buyer; it gets the one of the configuration.
+ * buyer's app. Cashfree wants a phone number of every buyer; it receives the number from the configuration.
  */
 export const cashfree: Driver = { connect, readCallback }
 
-/** Seconds. Cashfree wants at least 15 minutes by its own clock, and at most 30 days. */
+/** Seconds. Cashfree requires at least 15 minutes by its own clock, and at most 30 days. */
 const LIFETIME = { least: 16 * 60, most: 30 * 86_400 - 3600 }
 
 function connectApi(to: ProviderName, { url, account, secret }: PartnerSettings): JsonApi {

@@ -36,7 +36,7 @@ import {
  */
 export const razorpay: Driver = { connect, readCallback }
 
-/** Seconds. Razorpay wants at least 15 minutes by its own clock. */
+/** Seconds. Razorpay requires at least 15 minutes by its own clock. */
 const LIFETIME = { least: 16 * 60, most: 365 * 86_400 }
 
 const QR_CODES = '/v1/payments/qr_codes'
@@ -66,7 +66,7 @@ function connect(provider: ProviderName, settings: PartnerSettings): PaymentPart
       if (ref.reference === null) return null
       const path = `${qrPath(ref.reference)}/close`
       const answer = await api.call({ method: 'POST', path, body: {} }, signal)
-      // A code that is closed cannot be closed again, and might be paid: it is read.
+      // A closed code cannot be closed again and might be paid, so it is read.
       const order = await findOrder(api, ref, signal)
       if (order?.qr.status === 'active') throw unclear(provider, `answered ${answer.status} to a cancellation`)
       return toOrder(ref, order)
@@ -117,14 +117,13 @@ function readOpened(to: string, order: OpenOrder, answer: HttpAnswer): OpenedOrd
 const readError = (to: string, answer: HttpAnswer): z.infer<typeof errorSchema>['error'] =>
   readAs(to, errorSchema, answer).error
 
-/** Null if there is no such code. */
 async function findOrder(
   api: JsonApi,
   { attemptId, reference, disputes: ids = [] }: OrderRef,
   signal: AbortSignal,
 ): Promise<RazorpayOrder | null> {
   if (reference === null) {
-    // Nothing to read; this question shows that Razorpay answers and knows the platform.
+    // There is nothing to read. This call shows that Razorpay responds and accepts the platform's key.
     await read(api, `${QR_CODES}?count=1`, { schema: qrListSchema, signal })
     return null
   }

@@ -121,7 +121,7 @@ async function findOrder(
   signal: AbortSignal,
 ): Promise<RevolutOrder | null> {
   if (reference === null) {
-    // Nothing to read; this question shows that Revolut answers and knows the platform.
+    // There is nothing to read. This call shows that Revolut responds and accepts the platform's key.
     readOk(api.to, listSchema, await api.call(byReference(attemptId), signal))
     return null
   }

@@ -30,7 +30,6 @@ export const sessionPath = (id: string): string => `/v1/checkout/sessions/${enco
 export const expand = (): Record<string, string> =>
   Object.fromEntries(EXPANDED.map((name, place) => [`expand[${place}]`, name]))
 
-/** Null if there is no such session. */
 export async function findOrder(
   api: StripeApi,
   { attemptId, reference }: OrderRef & { readonly reference: string },

@@ -32,9 +32,7 @@ export type InboxOptions = {
   /** `whsec_…`; several during a rotation. */
   readonly secrets: readonly string[]
   readonly dataFile: string
-  /** Absent: no mail is received. */
   readonly mailbox?: Mailbox
-  /** Absent: no chat messages are received. */
   readonly chat?: Chat
   readonly log: Logger
 }

@@ -21,7 +21,6 @@ export const orderSchema = z.object({
   failureCode: z.enum(Object.keys(FAILURE_CODES) as [FailureCode, ...FailureCode[]]).nullable(),
   /** True if the opening was declined. A repeated opening is declined again. */
   declinedAtOpening: z.boolean(),
-  /** The buyer who pays, if known. */
   buyer: z.string().nullable(),
   /** The amount that arrives when the identity check is passed or the delay is over. */
   expectedMinor: z.string().nullable(),

@@ -31,9 +31,7 @@ export type OperationEntry = {
   readonly scope: string
   /** A request that works if SECRET_KEY and its ids are set. */
   readonly call: ApiCall
-  /** The problems of this operation only. */
   readonly problems: readonly ProblemEntry[]
-  /** The problems that many operations have. */
   readonly commonProblems: readonly ProblemEntry[]
   readonly parameters: readonly FieldEntry[]
   readonly body: readonly FieldEntry[]

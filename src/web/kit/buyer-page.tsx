@@ -29,7 +29,6 @@ export type BuyerPage = {
   /** The preview of the page in a chat. A page with a preview is not indexed by search engines. */
   readonly card?: { readonly title: string; readonly text: string; readonly url: string }
   readonly foot?: ComponentChildren
-  /** The choice of a language. Absent: the page has no choice. */
   readonly languages?: LanguageChange
   /** The path of the page outside the merchant's frame. Present: the page is in a frame, and links open outside it. */
   readonly wholePage?: string
@@ -89,7 +88,6 @@ export function renderBuyerPage(page: BuyerPage): string {
 
 type SheetProps = {
   readonly tone: Tone
-  /** Absent: the sheet has no panel. */
   readonly panel?: ComponentChildren
   /** True for a preview, whose controls do nothing. */
   readonly inert?: boolean
@@ -121,7 +119,6 @@ export type BuyerProblem = {
   readonly next: { readonly href: string; readonly text: string } | null
 }
 
-/** Renders the page of an error for a buyer. */
 export function renderBuyerProblem({ platform, words, tone, icon, title, text, next }: BuyerProblem): string {
   return renderBuyerPage({
     platform,

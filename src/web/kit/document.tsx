@@ -11,11 +11,9 @@ export type DocumentShape = {
   readonly locale?: Locale
   /** The paths of the style sheets, in the order in which they apply. */
   readonly styles: readonly string[]
-  /** The path of the page's script. */
   readonly script: string
   /** True if the page is painted only after its script has run. */
   readonly blocking?: boolean
-  /** Additional elements of the head. */
   readonly head?: ComponentChildren
   /** The classes of the body. */
   readonly look?: string

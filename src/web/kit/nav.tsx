@@ -11,7 +11,6 @@ type BarProps = {
   readonly platform: Platform
   readonly home: string
   readonly homeName: string
-  /** False if no navigation is on the page. */
   readonly hasMenu?: boolean
   readonly children: ComponentChildren
 }

@@ -61,7 +61,6 @@ export function renderBoxPage(platform: Platform, title: string, children: Compo
   })
 }
 
-/** The foot of a page that is in English. */
 export function Foot({ platform, children }: { platform: Platform; children?: ComponentChildren }) {
   return (
     <footer class="foot row between">

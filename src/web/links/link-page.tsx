@@ -17,7 +17,6 @@ import { Note } from '../kit/note.tsx'
 import { Panel, Sum } from '../kit/panel.tsx'
 import type { Words } from '../messages/words.ts'
 
-/** The data of the page of a payment link, from the database and the query of the URL. */
 export type LinkView = {
   readonly platform: Platform
   readonly link: PaymentLink

@@ -27,7 +27,6 @@ export const SESSION_ID = 'cs_test_'
 export const objectId = (order: SandboxOrder, prefix: string): string =>
   `${prefix}_${order.reference.slice(SESSION_ID.length)}`
 
-/** Returns the session's id for the id of its payment. */
 export const findSessionId = (paymentIntent: string): string => `${SESSION_ID}${paymentIntent.replace(/^pi_/, '')}`
 
 const isReversed = ({ status, failureCode }: SandboxOrder): boolean =>

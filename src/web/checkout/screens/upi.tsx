@@ -55,7 +55,7 @@ export function Upi({ checkout, words, view }: ShownView<'upi'>) {
 
 type UpiShown = ShownView<'upi'>
 
-/** A partner that gives only a link has no page: its order names this one. */
+/** A partner that gives only a UPI link has no page. Then the order's URL is this page. */
 const hasPartnerPage = ({ url }: UpiShown['checkout'], { attempt }: UpiShown['view']): boolean =>
   attempt.redirectUrl !== url
 

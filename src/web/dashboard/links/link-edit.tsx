@@ -18,7 +18,6 @@ export type NewLinkView = {
   readonly hint: Hint
   /** Identifies the form, so that a form that is sent again creates no second link. */
   readonly once: string
-  /** True if the account has a wallet. */
   readonly hasWallet: boolean
   readonly publicUrl: string
 }

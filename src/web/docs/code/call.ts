@@ -3,7 +3,6 @@ export type ApiCall = {
   /** The URL, with environment variables for ids: `{PAYMENT_ID}`. */
   readonly url: string
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** Null without a body. */
   readonly body: object | null
 }
 

@@ -12,7 +12,6 @@ export type MadeView = {
   readonly platform: Platform
   readonly link: PaymentLink
   readonly url: string
-  /** The secret URL of the owner's page. */
   readonly ownerUrl: string
 }
 

@@ -18,7 +18,6 @@ export type RequestShown = {
   readonly path: string
   readonly status: number
   readonly durationMs: number
-  /** The error code of the response; null without an error. */
   readonly code: string | null
   readonly at: string
 }
@@ -29,7 +28,6 @@ export type RequestsView = {
   readonly frame: Frame
   readonly at: RequestsAt
   readonly requests: readonly RequestShown[]
-  /** The selected request, with its stored bodies. */
   readonly chosen: (RequestShown & { readonly sent: string | null; readonly answered: string | null }) | null
   /** The number of requests with an error response, counted up to `mostCounted`. */
   readonly errors: number

@@ -18,7 +18,6 @@ export type DeliveryShown = {
   readonly status: 'pending' | 'delivered' | 'exhausted' | 'disabled'
   readonly attempts: number
   readonly createdAt: string
-  /** The payment of the event; null if the event has none. */
   readonly payment: { readonly id: string; readonly reference: string | null } | null
   /** The approximate time of the next try, ISO 8601; null if there is none. */
   readonly nextTry: string | null
