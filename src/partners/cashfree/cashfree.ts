@@ -63,10 +63,10 @@ function connect(provider: ProviderName, settings: PartnerSettings): PaymentPart
       if (found?.order.order_status === 'ACTIVE') throw unclear(provider, `answered ${answer.status} to a cancellation`)
       return toOrder(found)
     },
-    async refundOrder({ attemptId, key }, signal) {
+    async refundOrder({ attemptId, key, amount }, signal) {
       const found = await findOrder(api, attemptId, signal)
       if (found === null) return { kind: 'refused', reason: 'the partner does not know the order' }
-      return refund(api, { found, id: toRefundId(key) }, signal)
+      return refund(api, { found, id: toRefundId(key), asked: amount }, signal)
     },
   }
 }
@@ -173,7 +173,7 @@ const toRefundId = (key: string): string => key.replaceAll(':', '-')
 /** The refunds of the order are read first, and one is requested only if none has the id. */
 async function refund(
   api: JsonApi,
-  { found, id }: { readonly found: CashfreeOrder; readonly id: string },
+  { found, id, asked }: { readonly found: CashfreeOrder; readonly id: string; readonly asked: Money | null },
   signal: AbortSignal,
 ): Promise<RefundResult> {
   const { order, payments, refunds, disputes } = found
@@ -188,7 +188,7 @@ async function refund(
   if (left <= 0n) return { kind: 'refused', reason: 'already refunded' }
 
   const path = `${orderPath(order.order_id)}/refunds`
-  const amount = toRupees({ minor: left.toString(), currency: 'INR' })
+  const amount = toRupees(asked ?? { minor: left.toString(), currency: 'INR' })
   const answer = await api.call({ method: 'POST', path, body: { refund_id: id, refund_amount: amount } }, signal)
   const made = readOk(api.to, refundListSchema, await api.call({ method: 'GET', path }, signal)).find(hasId)
   if (made !== undefined) return toResult(made)

@@ -71,10 +71,10 @@ function connect(provider: ProviderName, settings: PartnerSettings): PaymentPart
       if (order?.qr.status === 'active') throw unclear(provider, `answered ${answer.status} to a cancellation`)
       return toOrder(ref, order)
     },
-    async refundOrder({ key, ...ref }, signal) {
+    async refundOrder({ key, amount, ...ref }, signal) {
       const order = await findOrder(api, ref, signal)
       if (order === null) return { kind: 'refused', reason: 'the partner does not know the order' }
-      return refund(api, { order, key }, signal)
+      return refund(api, { order, key, asked: amount }, signal)
     },
     listDisputes: (since, signal) => listDisputes(api, since, signal),
   }
@@ -176,7 +176,7 @@ function toPartnerOrder(
 /** A refund's receipt is its key: the refunds are read first, and one is requested only if none has it. */
 async function refund(
   api: JsonApi,
-  { order, key }: { readonly order: RazorpayOrder; readonly key: string },
+  { order, key, asked }: { readonly order: RazorpayOrder; readonly key: string; readonly asked: Money | null },
   signal: AbortSignal,
 ): Promise<RefundResult> {
   const captured = order.payments.filter(isCaptured)
@@ -185,10 +185,11 @@ async function refund(
   const known = order.refunds.find(hasKey)
   if (known !== undefined) return toResult(known)
   // A second payment for the code might have been refunded by Razorpay itself.
-  const payment = captured.find((one) => getRefundable(one, order) > 0)
+  const payment = captured.find((one) => getRefundable(one, order) >= Number(asked?.minor ?? 1))
   if (payment === undefined) return { kind: 'refused', reason: 'already refunded' }
 
-  const body = { amount: getRefundable(payment, order), receipt: key }
+  const amount = asked === null ? getRefundable(payment, order) : Number(asked.minor)
+  const body = { amount, receipt: key }
   // Letters, digits, underscores and hyphens are allowed.
   const headers = { 'x-refund-idempotency': key.replaceAll(':', '-') }
   const answer = await api.call({ method: 'POST', path: `${paymentPath(payment.id)}/refund`, body, headers }, signal)

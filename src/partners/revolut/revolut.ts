@@ -70,11 +70,11 @@ function connect(provider: ProviderName, settings: PartnerSettings, clock: () =>
       if (order?.state === 'pending') throw unclear(provider, `answered ${answer.status} to a cancellation`)
       return order && toOrder(ref, order, signal)
     },
-    async refundOrder({ key, ...ref }, signal) {
+    async refundOrder({ key, amount, ...ref }, signal) {
       const order = await findOrder(api, ref, signal)
       if (order === null) return { kind: 'refused', reason: 'the partner does not know the order' }
       const disputes = await readDisputes(api, { order, ids: ref.disputes ?? [] }, signal)
-      return refund(api, { order, disputes, key }, signal)
+      return refund(api, { order, disputes, key, asked: amount }, signal)
     },
     listDisputes: (since, signal) =>
       // A minute more, because its clock and ours differ.
@@ -165,22 +165,27 @@ function readRefund(to: string, key: string, answer: HttpAnswer): RevolutRefund 
   return made
 }
 
+type Refunding = {
+  readonly order: RevolutOrder
+  readonly disputes: readonly Dispute[]
+  readonly key: string
+  readonly asked: Money | null
+}
+
 /** A refund is an order whose reference is the key: it is read first, and requested only if there is none. */
 async function refund(
   api: JsonApi,
-  {
-    order,
-    disputes,
-    key,
-  }: { readonly order: RevolutOrder; readonly disputes: readonly Dispute[]; readonly key: string },
+  { order, disputes, key, asked }: Refunding,
   signal: AbortSignal,
 ): Promise<RefundResult> {
   if (order.state !== 'completed') return { kind: 'refused', reason: 'nothing was received' }
   const known = await findRefund(api, key, signal)
   if (known !== null) return toResult(known)
 
-  const amount = order.amount - (order.refunded_amount ?? 0) - Number(sumLost(disputes))
-  if (amount <= 0) return { kind: 'refused', reason: 'already refunded' }
+  const left = order.amount - (order.refunded_amount ?? 0) - Number(sumLost(disputes))
+  // Amounts have at most 14 digits, so a JSON number is exact.
+  const amount = asked === null ? left : Number(asked.minor)
+  if (left <= 0) return { kind: 'refused', reason: 'already refunded' }
   const body = { amount, currency: order.currency, merchant_order_data: { reference: key } }
   const headers = { 'idempotency-key': key }
   const answer = await api.call({ method: 'POST', path: `${orderPath(order.id)}/refund`, body, headers }, signal)

@@ -118,10 +118,11 @@ function connect(settings: PartnerSettings): PaymentPartner {
       if (answer.status !== 200) throw unclear(NAME, `answered ${answer.status} to a cancellation`)
       return toOrder(attemptId, readAs(NAME, sessionSchema, answer))
     },
-    async refundOrder({ attemptId, key }, signal) {
+    async refundOrder({ attemptId, key, amount }, signal) {
       const session = await find(attemptId, signal)
       if (session === null) return { kind: 'refused', reason: 'the partner does not know the order' }
-      const answer = await post('/v1/refunds', { form: { session: session.id }, key }, signal)
+      const form = { session: session.id, ...(amount !== null && { amount: amount.minor }) }
+      const answer = await post('/v1/refunds', { form, key }, signal)
       return readRefund(session.id, answer)
     },
   }

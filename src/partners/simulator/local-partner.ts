@@ -94,8 +94,9 @@ function connect(settings: PartnerSettings): PaymentPartner {
     async readOrder({ attemptId }, signal) {
       return readFound(attemptId, await post('/txn/status', { txn_ref: attemptId }, signal))
     },
-    async refundOrder({ attemptId, key }, signal) {
-      return readRefund(key, await post('/txn/refund', { txn_ref: attemptId, refund_ref: key }, signal))
+    async refundOrder({ attemptId, key, amount }, signal) {
+      const part = amount === null ? {} : { amount_paise: Number(amount.minor) }
+      return readRefund(key, await post('/txn/refund', { txn_ref: attemptId, refund_ref: key, ...part }, signal))
     },
   }
 }

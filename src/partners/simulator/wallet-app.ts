@@ -81,9 +81,10 @@ function connect(settings: PartnerSettings): PaymentPartner {
     async cancelOrder({ attemptId }, signal) {
       return readFound(attemptId, await call('POST', { path: `${orderPath(attemptId)}/cancel`, body: {} }, signal))
     },
-    async refundOrder({ attemptId, key }, signal) {
+    async refundOrder({ attemptId, key, amount }, signal) {
       const path = `${orderPath(attemptId)}/refunds`
-      return readRefund(key, await call('POST', { path, body: { refund_ref: key } }, signal))
+      const part = amount === null ? {} : { amount: { value: formatAmount(amount), currency: amount.currency } }
+      return readRefund(key, await call('POST', { path, body: { refund_ref: key, ...part } }, signal))
     },
   }
 }

@@ -1,5 +1,7 @@
+import type { Money } from '../../domain/money.ts'
 import { unclear } from '../http.ts'
 import type { RefundResult } from '../provider.ts'
+import { toStripeAmount } from './amount.ts'
 import type { StripeApi } from './api.ts'
 import { listRefunds } from './orders.ts'
 import { isRefused, REFUND_KEY, type StripeOrder } from './state.ts'
@@ -11,7 +13,7 @@ import type { Refund } from './wire.ts'
  */
 export async function refundOrder(
   api: StripeApi,
-  { order, key }: { readonly order: StripeOrder; readonly key: string },
+  { order, key, amount }: { readonly order: StripeOrder; readonly key: string; readonly amount: Money | null },
   signal: AbortSignal,
 ): Promise<RefundResult> {
   const payment = order.session.payment_intent
@@ -21,7 +23,11 @@ export async function refundOrder(
   const known = order.refunds.find(hasKey)
   if (known !== undefined) return toResult(known)
 
-  const form = { payment_intent: payment.id, [`metadata[${REFUND_KEY}]`]: key }
+  const form = {
+    payment_intent: payment.id,
+    ...(amount !== null && { amount: toStripeAmount(amount) }),
+    [`metadata[${REFUND_KEY}]`]: key,
+  }
   const answer = await api.post('/v1/refunds', { form, key }, signal)
   const made = (await listRefunds(api, payment.id, signal)).find(hasKey)
   if (made !== undefined) return toResult(made)

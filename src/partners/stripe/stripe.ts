@@ -52,10 +52,10 @@ function connect(provider: ProviderName, settings: PartnerSettings, clock: () =>
       if (order?.session.status === 'open') throw unclear(provider, `answered ${answer.status} to a cancellation`)
       return toOrder(ref, order)
     },
-    async refundOrder({ key, ...ref }, signal) {
+    async refundOrder({ key, amount, ...ref }, signal) {
       const order = await find(ref, signal)
       if (order === null) return { kind: 'refused', reason: 'the partner does not know the order' }
-      return refundOrder(api, { order, key }, signal)
+      return refundOrder(api, { order, key, amount }, signal)
     },
     listDisputes: (since, signal) => listDisputes(api, since, signal),
   }

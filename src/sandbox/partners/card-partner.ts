@@ -106,13 +106,13 @@ async function open(deps: ApiDeps, wanted: OpenRequest): Promise<Reply> {
 }
 
 async function refund(deps: ApiDeps, request: Request, response: Response): Promise<void> {
-  const { session = '' } = formBody(request)
+  const { session = '', amount } = formBody(request)
   const refundKey = request.get('idempotency-key') ?? ''
   if (refundKey === '') return write(response, problem(400, 'invalid_request_error', 'idempotency_key_missing'))
   const order = await deps.book.findByReference(session)
   const key = order?.attemptId ?? ''
   await perform({ response, faults: deps.faults, operation: 'refund', key }, async () => {
-    const done = await deps.book.refund(key, refundKey)
+    const done = await deps.book.refund(key, { key: refundKey, minor: amount })
     if (done === null) return absent()
     const status = { done: 'succeeded', pending: 'pending', refused: 'failed' }[done.kind]
     const reason = done.kind === 'refused' ? done.reason : null

@@ -50,7 +50,11 @@ const createSchema = z.strictObject({
   valid_till: z.int().min(1),
 })
 const statusSchema = z.strictObject(common)
-const refundSchema = z.strictObject({ ...common, refund_ref: z.string().min(1).max(200) })
+const refundSchema = z.strictObject({
+  ...common,
+  refund_ref: z.string().min(1).max(200),
+  amount_paise: z.int().min(1).optional(),
+})
 
 export const localPartner: Wire = {
   provider: 'local_partner',
@@ -94,7 +98,10 @@ function routes(deps: ApiDeps): Router {
   )
   router.post('/txn/refund', (request, response) =>
     handle(deps, { request, response, operation: 'refund', schema: refundSchema }, async (fields) => {
-      const done = await deps.book.refund(fields.txn_ref, fields.refund_ref)
+      const done = await deps.book.refund(fields.txn_ref, {
+        key: fields.refund_ref,
+        minor: fields.amount_paise?.toString(),
+      })
       if (done === null) return { resp_code: 'NOT_FOUND' }
       const state = { done: 'DONE', pending: 'QUEUED', refused: 'REJECTED' }[done.kind]
       const remarks = done.kind === 'refused' ? done.reason : ''

@@ -41,7 +41,10 @@ const openSchema = z.strictObject({
   return_url: z.url({ protocol: /^https?$/ }),
   expires_at: z.iso.datetime(),
 })
-const refundSchema = z.strictObject({ refund_ref: z.string().min(1).max(200) })
+const refundSchema = z.strictObject({
+  refund_ref: z.string().min(1).max(200),
+  amount: z.strictObject({ value: z.string(), currency: z.string() }).optional(),
+})
 
 export const walletApp: Wire = {
   provider: 'wallet_app',
@@ -110,9 +113,11 @@ async function refund(deps: ApiDeps, request: Request<{ ref: string }>, response
   const key = request.params.ref
   const wanted = refundSchema.safeParse(jsonBody(request))
   if (!wanted.success) return write(response, jsonReply(400, { code: 'INVALID_REQUEST' }))
-  const refundRef = wanted.data.refund_ref
+  const { refund_ref: refundRef, amount } = wanted.data
+  const part = amount === undefined || !isCurrency(amount.currency) ? null : parseAmount(amount.value, amount.currency)
+  if (part !== null && !part.ok) return write(response, jsonReply(400, { code: 'INVALID_REQUEST' }))
   await perform({ response, faults: deps.faults, operation: 'refund', key }, async () => {
-    const done = await deps.book.refund(key, refundRef)
+    const done = await deps.book.refund(key, { key: refundRef, minor: part?.money.minor })
     if (done === null) return jsonReply(404, { code: 'ORDER_NOT_FOUND' })
     const state = { done: 'COMPLETED', pending: 'PENDING', refused: 'REJECTED' }[done.kind]
     const reason = done.kind === 'refused' ? done.reason : null

@@ -128,7 +128,7 @@ function change(order: SandboxOrder, act: PartnerAct, share: string): 'done' | '
       return isOpen && share !== '0' ? put({ status: 'declined', receivedMinor: share }) : 'no'
     case 'once more':
       // The money that it had sent back automatically.
-      return order.status === 'refunded' && received > 0n && order.refund === null ? put({ status: 'paid' }) : 'no'
+      return order.status === 'refunded' && received > 0n && order.refunds.length === 0 ? put({ status: 'paid' }) : 'no'
     case 'confirm without end':
       return order.status === 'open' ? put({ status: 'confirming' }) : 'no'
     case 'pay without an amount':

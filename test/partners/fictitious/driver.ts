@@ -65,8 +65,9 @@ function connect(provider: ProviderName, settings: PartnerSettings): PaymentPart
     async cancelOrder({ attemptId }, signal) {
       return toOrder(attemptId, await api.call({ method: 'POST', path: path(attemptId, '/leave'), body: {} }, signal))
     },
-    async refundOrder({ attemptId, key }, signal) {
-      const answer = await api.call({ method: 'POST', path: path(attemptId, '/return'), body: { key } }, signal)
+    async refundOrder({ attemptId, key, amount }, signal) {
+      const body = { key, price: amount?.minor ?? null }
+      const answer = await api.call({ method: 'POST', path: path(attemptId, '/return'), body }, signal)
       if (answer.status === 404) return { kind: 'refused', reason: readAs(provider, errorSchema, answer).problem }
       if (answer.status !== 200) throw unclear(provider, `answered ${answer.status} to a refund`)
       const { state, why } = readAs(provider, refundSchema, answer)
