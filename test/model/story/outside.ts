@@ -181,7 +181,8 @@ export async function deposit(testPayment: TestPayment, step: Extract<Step, { do
       blockTimes: new Map([[log.blockHash, new Date(timeline.now())]]),
     })
     await tx.query('update deposit_log set applied_at = now() where tx_hash = $1', [log.txHash])
-    await hooks.onDeposit(tx, { ...log, paymentId, attemptId: row.attempt_id, expected: step.token === 'usdc' })
+    const owner = { attemptId: row.attempt_id }
+    await hooks.onDeposit(tx, { ...log, paymentId, owner, expected: step.token === 'usdc' })
   })
   testPayment.repeatNews()
 }

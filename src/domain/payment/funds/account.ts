@@ -33,6 +33,10 @@ export type Account = {
   /** True if money of it was given back. Money that arrives after that is a second payment, and goes back by hand. */
   readonly returned: boolean
   readonly writtenOff: bigint
+  /** Units of the paid-out money that refunds have given to the buyer. */
+  readonly refunded: bigint
+  /** Units that the partner was asked to refund, and that it might have refunded. */
+  readonly refunding: bigint
 }
 
 const USDC = 'USDC'

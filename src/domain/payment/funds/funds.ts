@@ -86,7 +86,7 @@ export function isAgreed(funds: Funds): boolean {
 
 export function getRest(funds: Funds, account: Account): bigint {
   if (funds.taken !== null && findSoldAccount(funds)?.id === account.id)
-    return positive(freeUnits(account) - funds.taken.units)
+    return positive(freeUnits(account) + account.refunded - funds.taken.units)
   return findOwnAccount(funds)?.id === account.id ? 0n : freeUnits(account)
 }
 
@@ -96,9 +96,16 @@ export function getExcess(funds: Funds, account: Account): bigint {
   return isDust(account, rest) ? 0n : rest
 }
 
+/** Returns the units that were sold of the account and are no longer there, unless a refund accounts for them. */
 export function getShortage(funds: Funds, account: Account): bigint {
   if (funds.taken === null || findSoldAccount(funds)?.id !== account.id) return 0n
-  return positive(funds.taken.units - freeUnits(account))
+  return positive(funds.taken.units - freeUnits(account) - account.refunded - account.refunding)
+}
+
+/** Returns the units that refunds have taken of the sold money: between those that succeeded and those requested. */
+export function getRefunded(funds: Funds, account: Account): bigint {
+  if (funds.taken === null || findSoldAccount(funds)?.id !== account.id) return 0n
+  return funds.taken.units - freeUnits(account) + getRest(funds, account) - getShortage(funds, account)
 }
 
 /** Returns the units that are lost for good: the merchant was paid for them, or the buyer has them twice. */

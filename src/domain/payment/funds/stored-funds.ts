@@ -45,6 +45,8 @@ export function toAccount(attempt: Attempt): Account {
     back: attempt.back,
     returned: attempt.returned,
     writtenOff: BigInt(attempt.writtenOff),
+    refunded: BigInt(attempt.refunded),
+    refunding: BigInt(attempt.refunding),
   }
 }
 

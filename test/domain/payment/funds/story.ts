@@ -65,6 +65,8 @@ export const newAccount = (id: string, asset: string, fields: Partial<Account> =
   back: 'no',
   returned: false,
   writtenOff: 0n,
+  refunded: 0n,
+  refunding: 0n,
   ...fields,
 })
 

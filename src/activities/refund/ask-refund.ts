@@ -1,0 +1,122 @@
+import type { PaymentWithNews } from '../../db/payments/payments.ts'
+import { loadPayment } from '../../db/payments/payments.ts'
+import { loadRefund } from '../../db/refunds/refunds.ts'
+import { refundKey } from '../../domain/ids.ts'
+import { add, subtract } from '../../domain/money.ts'
+import { freeUnits } from '../../domain/payment/funds/account.ts'
+import { toAccount } from '../../domain/payment/funds/stored-funds.ts'
+import type { Attempt } from '../../domain/payment/payment-object.ts'
+import type { Refund } from '../../domain/refund/refund.ts'
+import type { RefundAnswer } from '../../domain/refund/refund-step.ts'
+import { createNote } from '../../domain/timeline.ts'
+import type { RefundResult } from '../../partners/provider.ts'
+import { type ChangedRefund, changeRefund, type RefundDraft } from '../../payments/change-refund.ts'
+import { notYet } from '../failure.ts'
+import { callSignal, describeNews, type OrderNews, toAsk, toOrderRef } from '../payment/partner-calls.ts'
+import { applyOrder } from '../payment/partner-news.ts'
+import { createRefundAnswer, type RefundDeps } from './refund-deps.ts'
+
+/** Seconds after which a try that met another change of the payment is made again. */
+const AGAIN_SECONDS = 1
+
+/**
+ * Has the partner give the money back, under one key forever. The request is stored before the partner is asked, and
+ * repeating it asks how far the refund is. No answer means unknown: then this is tried again, and nothing is decided.
+ */
+export async function askRefund(deps: RefundDeps, id: string): Promise<RefundAnswer> {
+  const known = await loadRefund(deps.db, id)
+  const begun = known.status === 'funded' ? await begin(deps, known) : { refund: known, events: [] }
+  if (begun.refund.status !== 'pending') return createRefundAnswer(begun)
+  const result = await callPartner(deps, begun.refund)
+  if (result.kind === 'pending') return createRefundAnswer(begun)
+  const ended = await (result.kind === 'refused'
+    ? fail(deps, begun.refund, result.reason)
+    : succeed(deps, begun.refund))
+  return createRefundAnswer({ ...ended, events: [...begun.events, ...ended.events] })
+}
+
+/** Reads the order first: money that was charged back since is not there to be refunded. */
+async function begin(deps: RefundDeps, { id, paymentId, attemptId }: Refund): Promise<ChangedRefund> {
+  const news = await readOrder(deps, { paymentId, attemptId })
+  return changeRefund(deps.db, deps.context, {
+    id,
+    change: (draft) => {
+      const { refund, setRefund, payment } = draft
+      if (refund.status !== 'funded') return
+      const attempt = applyReading(deps, draft, news)
+      const { minor } = refund.amount
+      if (freeUnits(toAccount(attempt)) - BigInt(attempt.refunding) < BigInt(minor))
+        return setRefund({ status: 'failed', statusReason: 'money_gone' })
+      payment.setAttempt(attempt.id, { refunding: add(attempt.refunding, minor) })
+      // The keys of refused give-backs before the payout are used up.
+      setRefund({ status: 'pending', partnerKey: refundKey(attempt.id, attempt.refusals + refund.number) })
+    },
+  })
+}
+
+async function callPartner(deps: RefundDeps, refund: Refund): Promise<RefundResult> {
+  const { attempt } = await findAttempt(deps, refund)
+  const { partnerKey: key, amount } = refund
+  const partner = deps.partners[attempt.provider]
+  if (partner.refundOrder === undefined) return { kind: 'refused', reason: `${attempt.provider} gives nothing back` }
+  if (key === null) throw new Error(`${refund.id} has no key for its partner`)
+  return partner.refundOrder({ ...toOrderRef(attempt), key, amount }, callSignal())
+}
+
+/** Nothing has left the partner, so the merchant gets the USDC back. */
+function fail({ db, context }: RefundDeps, { id, attemptId }: Refund, reason: string): Promise<ChangedRefund> {
+  return changeRefund(db, context, {
+    id,
+    change: ({ refund, setRefund, payment }) => {
+      if (refund.status !== 'pending') return
+      const attempt = getAttempt(payment.state.attempts, attemptId)
+      payment.setAttempt(attemptId, { refunding: subtract(attempt.refunding, refund.amount.minor) })
+      payment.addNote(createNote('refund.refused', { attempt_id: attemptId, provider: attempt.provider, reason }))
+      setRefund({ status: 'failed', statusReason: 'refused' })
+    },
+  })
+}
+
+/** The order is read once more, so that the books know at the same moment what the partner no longer has. */
+async function succeed(deps: RefundDeps, { id, paymentId, attemptId }: Refund): Promise<ChangedRefund> {
+  const news = await readOrder(deps, { paymentId, attemptId })
+  return changeRefund(deps.db, deps.context, {
+    id,
+    change: (draft) => {
+      const { refund, setRefund, payment } = draft
+      if (refund.status !== 'pending') return
+      const attempt = applyReading(deps, draft, news)
+      const { minor } = refund.amount
+      payment.setAttempt(attempt.id, {
+        refunding: subtract(attempt.refunding, minor),
+        refunded: add(attempt.refunded, minor),
+      })
+      setRefund({ status: 'succeeded' })
+    },
+  })
+}
+
+type Order = Pick<Refund, 'paymentId' | 'attemptId'>
+
+async function readOrder(deps: RefundDeps, order: Order): Promise<OrderNews> {
+  const { before, attempt } = await findAttempt(deps, order)
+  const read = await deps.partners[attempt.provider].readOrder(toOrderRef(attempt), callSignal())
+  return describeNews(deps, toAsk(before, attempt), read)
+}
+
+async function findAttempt({ db }: RefundDeps, { paymentId, attemptId }: Order) {
+  const before: PaymentWithNews = await loadPayment(db, paymentId)
+  return { before, attempt: getAttempt(before.attempts, attemptId) }
+}
+
+function getAttempt(attempts: readonly Attempt[], id: string): Attempt {
+  const attempt = attempts.find((one) => one.id === id)
+  if (attempt === undefined) throw new Error(`there is no attempt ${id}`)
+  return attempt
+}
+
+/** A reading that is older than the row, or none, decides nothing: the partner is asked again. */
+function applyReading(deps: RefundDeps, { payment }: RefundDraft, news: OrderNews): Attempt {
+  if (applyOrder(payment, deps, news) === 'nothing') throw notYet('the order must be read again', AGAIN_SECONDS)
+  return getAttempt(payment.state.attempts, news.asked.attempt.id)
+}
