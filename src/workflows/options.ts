@@ -90,6 +90,7 @@ export const refundRecords = steps<Omit<RefundActivities, 'askRefund'>>(
   },
   {
     loadRefund: 'Read the refund',
+    postponeWake: 'Say when this run acts next',
     openRefund: 'Make the address for its USDC',
     fundRefund: 'Take the transfer that the wallet has signed',
     cancelRefund: 'Cancel the refund for the merchant',

@@ -60,7 +60,7 @@ class RefundRun {
           this.#apply(await refundPartner.askRefund(this.#id))
           break
         case 'wait':
-          await this.#wait(refund, step.until === null ? undefined : Math.max(step.until.at - now, 1))
+          await this.#wait(refund, step.until)
           break
         case 'done':
           if (await this.#finish()) return refund.status
@@ -85,9 +85,11 @@ class RefundRun {
     for (const eventId of events) this.#announcer.announce(eventId)
   }
 
-  async #wait(refund: RefundSnapshot, ms: number | undefined): Promise<void> {
+  /** Until then no message is needed: if this run is lost, the relay starts another one. */
+  async #wait(refund: RefundSnapshot, until: number): Promise<void> {
+    await refundRecords.postponeWake({ id: this.#id, ms: until - Date.now() })
     const isNews = () => this.#mustLoad || this.#refund?.version !== refund.version
-    await (ms === undefined ? condition(isNews) : condition(isNews, ms))
+    await condition(isNews, Math.max(until - Date.now(), 1))
   }
 
   /** False if a message has arrived, which might need another step. */

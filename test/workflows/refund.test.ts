@@ -1,9 +1,22 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
+import { pino } from 'pino'
 import { WALLET as SHOP_WALLET } from '../../scripts/histories/payment-parts.ts'
 import { until } from '../../scripts/test/until.ts'
 import { setWallet } from '../../src/db/merchants/wallets.ts'
+import { createRelay } from '../../src/worker/relay.ts'
 import { findDifferences } from '../support/differences.ts'
-import { call, createRefund, decided, fund, loseRun, refund, settledPayment, untilRefund, wakeAll } from './refunds.ts'
+import {
+  call,
+  createRefund,
+  decided,
+  fund,
+  loseRun,
+  passUntilWake,
+  refund,
+  secondsUntilWake,
+  settledPayment,
+  untilRefund,
+} from './refunds.ts'
 import { fixture, payment, useFixture } from './story.ts'
 
 describe('Refunds of settled payments', () => {
@@ -19,6 +32,14 @@ describe('Refunds of settled payments', () => {
     const { body } = await call(`/v1/payments/${paymentId}`)
     return [body['status'], body['refunded_amount'], body['refundable_amount'], body['refunds_count']]
   }
+  const untilSkipped = (id: string, expected: string, step = '30 seconds') =>
+    until(
+      async () => {
+        await fixture.skip(step)
+        return refund(id)
+      },
+      ({ status }) => status === expected,
+    )
   const readOrder = (attemptId: string) => fixture.orderAt('wallet_app', attemptId)
   const bookedUsdc = async (paymentId: string) => {
     const { rows } = await fixture.db.query(
@@ -141,13 +162,7 @@ describe('Refunds of settled payments', () => {
     await fund(id)
     await untilRefund(id, 'pending')
     expect(await decided(id)).toMatchObject({ treasury: null })
-    await until(
-      async () => {
-        await fixture.skip('6 hours')
-        return refund(id)
-      },
-      ({ status }) => status === 'succeeded',
-    )
+    await untilSkipped(id, 'succeeded', '6 hours')
     expect(await readOrder(attemptId)).toMatchObject({ status: 'paid', receivedMinor: '2999' })
   })
 
@@ -158,13 +173,7 @@ describe('Refunds of settled payments', () => {
       const id = await createRefund(paymentId, '20')
       await fixture.faultAt('wallet_app', { fault, operation: 'refund', attemptId, times: 2 })
       await fund(id)
-      await until(
-        async () => {
-          await fixture.skip('10 seconds')
-          return refund(id)
-        },
-        ({ status }) => status === 'succeeded',
-      )
+      await untilSkipped(id, 'succeeded', '10 seconds')
       expect(await readOrder(attemptId)).toMatchObject({ status: 'paid', receivedMinor: '2999' })
     },
   )
@@ -247,20 +256,54 @@ describe('Refunds of settled payments', () => {
         await untilRefund(id, 'pending')
       }
       await loseRun(id)
-      if (status === 'funded') await fund(id)
-      await wakeAll()
-      if (status === 'awaiting_funds') await fund(id)
-      await until(
-        async () => {
-          await fixture.skip('30 seconds')
-          await wakeAll()
-          return refund(id)
-        },
-        (row) => row.status === 'succeeded',
-      )
+      if (status !== 'funded') {
+        await passUntilWake(id)
+        await fixture.relay.wakeRefunds()
+      }
+      if (status !== 'pending') await fund(id)
+      await untilSkipped(id, 'succeeded')
       expect(await readOrder(attemptId)).toMatchObject({ receivedMinor: '2999' })
     },
   )
+
+  test('a run that waits says when it acts next, and one that is lost by then is missed a minute later', async () => {
+    const { paymentId, attemptId } = await settledPayment()
+    await fixture.faultAt('wallet_app', { fault: 'refund_pending', attemptId, times: 1, seconds: 86_400 })
+    const id = await createRefund(paymentId, '20')
+    const waits = (seconds: number) =>
+      until(
+        async () => {
+          await fixture.relay.wakeRefunds()
+          return secondsUntilWake(id)
+        },
+        (left) => left > seconds - 30 && left <= seconds,
+      )
+    // An hour for the USDC, five minutes for it to become final, and the minute.
+    await waits(66 * 60)
+    await fund(id)
+    await untilRefund(id, 'pending')
+    await waits(2 * 60)
+    await fixture.skip('61 minutes')
+    await waits(6 * 3600 - 59 * 60)
+  })
+
+  test('a wake that does not reach Temporal is sent again within seconds, also if the refund is pending', async () => {
+    const { paymentId, attemptId } = await settledPayment()
+    await fixture.faultAt('wallet_app', { fault: 'refund_pending', attemptId, times: 1, seconds: 60 })
+    const id = await createRefund(paymentId, '20')
+    await fund(id)
+    await untilRefund(id, 'pending')
+    await loseRun(id)
+    const { db, client, workflows, clock } = fixture
+    const refunds = { wake: () => Promise.reject(new Error('Temporal does not answer')) }
+    const relay = createRelay({ db, client, workflows, refunds, clock, log: pino({ level: 'silent' }) })
+    await passUntilWake(id)
+    expect([await relay.wakeRefunds(), await relay.wakeRefunds()]).toEqual([0, 0])
+    expect(await secondsUntilWake(id)).toBeLessThan(10)
+    await passUntilWake(id)
+    expect(await fixture.relay.wakeRefunds()).toBe(1)
+    await untilSkipped(id, 'succeeded')
+  })
 
   test('a payment that is not settled, or was paid in USDC, is not refunded', async () => {
     const paymentId = await fixture.createPayment()

@@ -81,15 +81,24 @@ export async function decided(id: string) {
 /** As if Temporal had lost the run: the relay starts another one from the row. */
 export async function loseRun(id: string): Promise<void> {
   const run = fixture.client.workflow.getHandle(id)
-  // A run that ends in the middle of an activity would stop the time of the server.
+  // A run that ends in the middle of a task would stop the time of the server: it must wait for its timer.
   await until(
-    async () => (await run.describe()).raw.pendingActivities?.length ?? 0,
-    (running) => running === 0,
+    async () => (await run.fetchHistory()).events?.at(-1)?.timerStartedEventAttributes ?? null,
+    (timer) => timer !== null,
   )
   await run.terminate('lost')
 }
 
-export async function wakeAll(): Promise<void> {
-  await fixture.db.query('update refund set due_at = now() where due_at is not null')
-  await fixture.relay.wakeRefunds()
+/** Seconds until the relay wakes the run, by the clock of the database. */
+export async function secondsUntilWake(id: string): Promise<number> {
+  const { rows } = await fixture.db.query(
+    'select extract(epoch from due_at - now())::float as seconds from refund where id = $1',
+    [id],
+  )
+  return rows[0].seconds
+}
+
+/** As if the time until the relay wakes the run had passed. */
+export async function passUntilWake(id: string): Promise<void> {
+  await fixture.db.query('update refund set due_at = now() where id = $1', [id])
 }

@@ -1,4 +1,4 @@
-import { loadRefund } from '../../db/refunds/refunds.ts'
+import { loadRefund, postponeWake } from '../../db/refunds/refunds.ts'
 import { REFUND_FINALITY_MS } from '../../domain/refund/refund.ts'
 import type { RefundAnswer } from '../../domain/refund/refund-step.ts'
 import { changeRefund, type RefundDraft } from '../../payments/change-refund.ts'
@@ -19,6 +19,7 @@ export function createRefundActivities(deps: RefundDeps) {
     openRefund: activity(openRefund),
     cancelRefund: activity((_deps, id) => end(deps, id, 'canceled')),
     expireRefund: activity((_deps, id) => end(deps, id, 'expired')),
+    postponeWake: guarded((wake: Parameters<typeof postponeWake>[1]) => postponeWake(deps.db, wake)),
     fundRefund: guarded((funding: Parameters<typeof fundRefund>[1]) => fundRefund(deps, funding)),
     askRefund: activity(askRefund),
   }

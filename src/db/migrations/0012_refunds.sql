@@ -36,6 +36,7 @@ create table refund (
   asked_at timestamptz,
   succeeded_at timestamptz,
   failed_at timestamptz,
+  repeats integer not null default 0,
   due_at timestamptz default now(),
   version int not null default 1,
   unique (payment_id, number),
@@ -64,7 +65,8 @@ comment on column refund.funding_tx_hash is 'The last transfer to the address.';
 comment on column refund.returned_tx_hash is 'The last transfer back to the merchant.';
 comment on column refund.partner_key is 'The key under which the partner was asked; null: it was not.';
 comment on column refund.expires_at is 'Until when the USDC must be final.';
-comment on column refund.due_at is 'When its workflow is woken next, and started if it has none; null: the refund is over.';
+comment on column refund.repeats is 'How often the relay has woken its workflow since that last said when it acts next.';
+comment on column refund.due_at is 'When the relay wakes its workflow next, and starts it if it has none, by the clock of the database; null: the refund is over.';
 comment on column refund.version is 'Counts the changes. A writer that read another version changes nothing.';
 create index on refund (merchant_id, livemode, id);
 create index refund_due on refund (due_at) where due_at is not null;

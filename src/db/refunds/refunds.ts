@@ -6,6 +6,7 @@ import { REFUND_FAILURES, REFUND_STATUSES, type Refund, type RefundFailure } fro
 import { execute, many, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { byId, cutPage, type ListPage, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
+import { untilRepeat } from '../repeats.ts'
 import { hex } from '../settlement/payouts.ts'
 
 const refundRow = z
@@ -253,12 +254,9 @@ export async function decideRefundDeposit(tx: Tx, refundId: string, treasuryMicr
 const idRow = z.object({ id: z.string() })
 
 /**
- * Seconds until the workflow of an open refund is woken again, because it might be lost. One that waits for its partner
- * asks it then.
+ * Takes refunds whose workflow is to be woken now. The next time is set before the message is sent: one that gets lost
+ * is repeated then, until the workflow says when it acts next.
  */
-const WOKEN_AFTER = { open: 10 * 60, pending: 6 * 3600 }
-
-/** Takes refunds whose workflow is to be woken now. The next time is set first, so that a lost message is repeated. */
 export async function takeDueRefunds(db: Queryable, limit: number): Promise<string[]> {
   const rows = await many(
     db,
@@ -266,11 +264,25 @@ export async function takeDueRefunds(db: Queryable, limit: number): Promise<stri
     sql`with due as (
           select id from refund where due_at <= now() and livemode = ${db.livemode} order by due_at limit ${limit}
           for update skip locked)
-        update refund r set due_at = now() + interval '1 second' *
-          case r.status when 'pending' then ${WOKEN_AFTER.pending}::int else ${WOKEN_AFTER.open}::int end
+        update refund r set repeats = r.repeats + 1, due_at = now() + ${untilRepeat(sql`r.repeats`)}
         from due where r.id = due.id returning r.id`,
   )
   return rows.map(({ id }) => id)
+}
+
+/** Seconds after the moment at which a workflow acts next. Then it is woken, because it might be lost. */
+const LOST_AFTER_SECONDS = 60
+
+/**
+ * Records that the workflow acts next after so many milliseconds. What is due already has news that the workflow might
+ * not have seen: it stays due.
+ */
+export async function postponeWake(db: Queryable, { id, ms }: { id: string; ms: number }): Promise<void> {
+  await execute(
+    db,
+    sql`update refund set repeats = 0, due_at = now() + ${ms} * interval '1 millisecond' + ${LOST_AFTER_SECONDS} * interval '1 second'
+        where id = ${id} and livemode = ${db.livemode} and due_at > now()`,
+  )
 }
 
 /** Wakes the workflow of the refund. For a change of its payment: it writes only if the part `done` has a row. */

@@ -1,4 +1,4 @@
-import { findPollAfter, type Moment } from '../payment/workflow-step.ts'
+import { findPollAfter } from '../payment/workflow-step.ts'
 import { isRefundOver, REFUND_FINALITY_MS, type Refund, type RefundStatus } from './refund.ts'
 
 /** The next step of a refund's workflow. Every moment is computed from the row: this file reads no clock. */
@@ -25,7 +25,8 @@ export type RefundStep =
   | { readonly do: 'expire' }
   /** Asks the partner for the refund, under the same key until the partner has ended it. */
   | { readonly do: 'ask' }
-  | { readonly do: 'wait'; readonly until: Moment | null }
+  /** Unix milliseconds. */
+  | { readonly do: 'wait'; readonly until: number }
   | { readonly do: 'done' }
 
 /** Times in Unix milliseconds. `askedAt`: when this run last asked the partner; 0: it has not. */
@@ -36,15 +37,15 @@ export function decideRefundStep(
   const { now } = clock
   switch (refund.status) {
     case 'awaiting_funds': {
-      const at = refund.expiresAt + REFUND_FINALITY_MS
-      if (at <= now) return { do: 'expire' }
-      return refund.hasAddress ? { do: 'wait', until: { at, what: 'The refund expires' } } : { do: 'open' }
+      const until = refund.expiresAt + REFUND_FINALITY_MS
+      if (until <= now) return { do: 'expire' }
+      return refund.hasAddress ? { do: 'wait', until } : { do: 'open' }
     }
     case 'funded':
       return { do: 'ask' }
     case 'pending': {
-      const at = findPollAfter(refund.askedAt ?? now, clock.askedAt)
-      return at <= now ? { do: 'ask' } : { do: 'wait', until: { at, what: 'The partner is asked again' } }
+      const until = findPollAfter(refund.askedAt ?? now, clock.askedAt)
+      return until <= now ? { do: 'ask' } : { do: 'wait', until }
     }
     case 'succeeded':
     case 'failed':
