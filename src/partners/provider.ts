@@ -42,8 +42,10 @@ export type OrderRef = {
   readonly disputes?: readonly string[]
 }
 
+export type RefundRef = OrderRef & { readonly key: string }
+
 /** `amount` is in the currency of the order; null: all that the partner has of it. */
-export type RefundOrder = OrderRef & { readonly key: string; readonly amount: Money | null }
+export type RefundOrder = RefundRef & { readonly amount: Money | null }
 
 /** A missing function: the partner cannot do it. An aborted call has an unknown outcome: PartnerError `unknown`. */
 export type PaymentPartner = {
@@ -60,6 +62,8 @@ export type PaymentPartner = {
   cancelOrder?(order: OrderRef, signal: AbortSignal): Promise<PartnerOrder | null>
   /** Gives received money back. Idempotent: repeated with the same key, it returns the same refund as it is then. */
   refundOrder?(refund: RefundOrder, signal: AbortSignal): Promise<RefundResult>
+  /** Reads the refund that was requested with the key; null if there is none. With `refundOrder` only. */
+  findRefund?(refund: RefundRef, signal: AbortSignal): Promise<RefundResult | null>
   /**
    * Lists the disputes that were opened at or after `since` (Unix seconds), in any order. They find payments whose
    * callback about a dispute was lost, or names no payment.

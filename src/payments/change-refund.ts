@@ -2,7 +2,12 @@ import type { Session, Tx } from '../db/db.ts'
 import { decideRefundDeposit, loadRefund, lockRefund, writeRefund } from '../db/refunds/refunds.ts'
 import { recordEvents } from '../db/webhooks/events.ts'
 import { isRefundOver, type Refund, treasuryShare } from '../domain/refund/refund.ts'
-import { decideRefundChange, type RefundChange, type RefundFacts } from '../domain/refund/refund-change.ts'
+import {
+  countRefunds,
+  decideRefundChange,
+  type RefundChange,
+  type RefundFacts,
+} from '../domain/refund/refund-change.ts'
 import { renderRefund } from '../domain/refund/refund-object.ts'
 import { type ChangeContext, changeLockedPayment } from './change-payment.ts'
 import type { LockedDraft } from './payment-draft.ts'
@@ -53,11 +58,18 @@ export async function changeLockedRefund(tx: Tx, context: ChangeContext, work: W
       if (made.change === null) return
       made.refund = made.change.after
       await write(tx, made.change, work.wakes ?? false)
+      countAtOrder(payment, made.change)
       for (const note of made.change.notes) payment.addNote(note)
       for (const booking of made.change.bookings) payment.addBooking(booking)
     },
   })
   return { refund: made.refund, events: await announce(tx, made.change) }
+}
+
+function countAtOrder({ state, setAttempt }: LockedDraft, change: RefundChange): void {
+  const attempt = state.attempts.find(({ id }) => id === change.after.attemptId)
+  if (attempt === undefined) throw new Error(`there is no attempt ${change.after.attemptId}`)
+  setAttempt(attempt.id, countRefunds(attempt, change))
 }
 
 async function write(tx: Tx, change: RefundChange, wakes: boolean): Promise<void> {

@@ -100,8 +100,8 @@ export const refundRecords = steps<Omit<RefundActivities, 'askRefund'>>(
 
 export const refundPartner = proxyActivities<Pick<RefundActivities, 'askRefund'>>({
   summary: 'Have the partner give the money back',
-  // At most three calls of 10 s: the order, the refund, and the order again.
-  startToCloseTimeout: '45 s',
+  // At most four calls of 10 s: the refund with its key, the order, the refund, and the order again.
+  startToCloseTimeout: '55 s',
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
 })
 

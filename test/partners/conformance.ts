@@ -370,6 +370,25 @@ export function describeConformance(
         expect(await refund(attemptId, `${attemptId}:refund`, part(100n))).toEqual({ kind: 'refunded' })
       })
 
+      test('a refund is found by its key, and looking for it requests none', async () => {
+        const { order, attemptId } = await open()
+        const part: Money = { ...order.amount, minor: '100' }
+        const find = (key: string) => partner.findRefund?.({ ...refTo(attemptId), key }, soon())
+        await server.act(provider, attemptId, { action: 'pay' })
+        expect(await find(`${attemptId}:refund`)).toBeNull()
+        expect(await read(attemptId)).toMatchObject({ status: 'paid', received: order.amount })
+        await refund(attemptId, `${attemptId}:refund`, part)
+        await server.fault(provider, { fault: 'refund_pending', seconds: 600, times: 1 })
+        await refund(attemptId, `${attemptId}:refund:2`, part)
+        expect(await find(`${attemptId}:refund`)).toEqual({ kind: 'refunded' })
+        expect(await find(`${attemptId}:refund:2`)).toEqual({ kind: 'pending' })
+        expect(await find(`${attemptId}:refund:3`)).toBeNull()
+        server.advance(601)
+        expect(await find(`${attemptId}:refund:2`)).toEqual({ kind: 'refunded' })
+        const nobody = { attemptId: newId('attempt'), reference: null }
+        expect(await partner.findRefund?.({ ...nobody, key: `${nobody.attemptId}:refund` }, soon())).toBeNull()
+      })
+
       test('a refund can take its time', async () => {
         const { attemptId } = await open()
         await server.act(provider, attemptId, { action: 'pay' })

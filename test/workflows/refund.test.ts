@@ -6,6 +6,7 @@ import { setWallet } from '../../src/db/merchants/wallets.ts'
 import { createRelay } from '../../src/worker/relay.ts'
 import { findDifferences } from '../support/differences.ts'
 import {
+  arrive,
   call,
   createRefund,
   decided,
@@ -31,6 +32,13 @@ describe('Refunds of settled payments', () => {
   const shown = async (paymentId: string) => {
     const { body } = await call(`/v1/payments/${paymentId}`)
     return [body['status'], body['refunded_amount'], body['refundable_amount'], body['refunds_count']]
+  }
+  const listEvents = async (paymentId: string): Promise<string[]> => {
+    const { rows } = await fixture.db.query(
+      `select type from event where payment_id = $1 and type ~ 'refund|charge' order by sequence`,
+      [paymentId],
+    )
+    return rows.map(({ type }) => type)
   }
   const untilSkipped = (id: string, expected: string, step = '30 seconds') =>
     until(
@@ -68,11 +76,7 @@ describe('Refunds of settled payments', () => {
     expect(await decided(id)).toEqual({ treasury: made.requiredMicro, there: made.requiredMicro, return_to: WALLET })
     expect(await bookedUsdc(paymentId)).toEqual([`deposits ${made.requiredMicro}`, `exchange -${made.requiredMicro}`])
     expect((await payment(paymentId)).lostMinor).toBe('0')
-    const { rows } = await fixture.db.query(
-      `select type from event where payment_id = $1 and type ~ 'refund|chargeback' order by sequence`,
-      [paymentId],
-    )
-    expect(rows.map(({ type }) => type)).toEqual(['refund.created', 'refund.funded', 'refund.succeeded'])
+    expect(await listEvents(paymentId)).toEqual(['refund.created', 'refund.funded', 'refund.succeeded'])
   })
 
   test('two partial refunds give everything back, each with its own key', async () => {
@@ -141,6 +145,52 @@ describe('Refunds of settled payments', () => {
     )
     expect(await shown(paymentId)).toEqual(['succeeded', '20.00', '0.00', 1])
   })
+
+  test('a chargeback of a part before a refund stays a loss, and is announced once', async () => {
+    const { paymentId, attemptId } = await settledPayment()
+    await fixture.atPartner('wallet_app', attemptId, { action: 'reverse', receivedMinor: '3499' })
+    await until(
+      () => payment(paymentId),
+      ({ lostMinor }) => lostMinor === '1500',
+    )
+    await fixture.faultAt('wallet_app', { fault: 'refund_pending', attemptId, times: 1, seconds: 60 })
+    const id = await createRefund(paymentId, '20')
+    await fund(id)
+    await untilRefund(id, 'pending')
+    expect(await shown(paymentId)).toEqual(['succeeded', '0.00', '14.99', 1])
+    await untilSkipped(id, 'succeeded')
+    expect(await shown(paymentId)).toEqual(['succeeded', '20.00', '14.99', 1])
+    expect(await listEvents(paymentId)).toEqual([
+      'payment.chargeback',
+      'refund.created',
+      'refund.funded',
+      'refund.succeeded',
+    ])
+  })
+
+  test.each(['20', '49.99'])(
+    'a refund of %s that the partner has made, and a restored backup has forgotten, is made once and is no chargeback',
+    async (amount) => {
+      const { paymentId, attemptId } = await settledPayment()
+      const id = await createRefund(paymentId, amount)
+      await arrive(id)
+      const { requiredMicro, amount: asked } = await refund(id)
+      const key = `${attemptId}:refund`
+      await fixture.sandbox.partners.wallet_app.book.refund(attemptId, { key, minor: asked.minor })
+      // The callback is read before the refund continues.
+      await fixture.sandbox.callbacks.flush()
+      await until(
+        () => fixture.read(paymentId),
+        ({ attempts: [attempt] }) => attempt?.held === `${4999 - Number(asked.minor)}`,
+      )
+      expect((await payment(paymentId)).lostMinor).toBe('0')
+      await fixture.relay.wakeRefunds()
+      expect(await untilRefund(id, 'succeeded')).toMatchObject({ partnerKey: key })
+      expect(await decided(id)).toMatchObject({ treasury: requiredMicro })
+      expect(await readOrder(attemptId)).toMatchObject({ refunds: [{ key, minor: asked.minor }] })
+      expect(await listEvents(paymentId)).toEqual(['refund.created', 'refund.funded', 'refund.succeeded'])
+    },
+  )
 
   test('a refund that the partner refuses fails, the USDC goes back, and another one has the next key', async () => {
     const { paymentId, attemptId } = await settledPayment()

@@ -45,8 +45,13 @@ export const untilRefund = (id: string, status: string) =>
 
 let transfers = 0
 
-/** USDC becomes final at the address of the refund: by default the required amount. */
+/** USDC becomes final at the address of the refund, by default the required amount, and the run learns it. */
 export async function fund(id: string, micro?: string): Promise<void> {
+  await arrive(id, micro)
+  await fixture.relay.wakeRefunds()
+}
+
+export async function arrive(id: string, micro?: string): Promise<void> {
   const { place, token, requiredMicro, wallet, chainId } = await refund(id)
   transfers += 1
   const log = {
@@ -66,7 +71,6 @@ export async function fund(id: string, micro?: string): Promise<void> {
   )
   const { failed } = await applyPending(context, 100)
   if (failed[0] !== undefined) throw failed[0].error
-  await fixture.relay.wakeRefunds()
 }
 
 /** Reads the decision about the USDC at the address: the treasury's part, and what is there. */

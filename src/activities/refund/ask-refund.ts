@@ -2,7 +2,6 @@ import type { PaymentWithNews } from '../../db/payments/payments.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import { loadRefund } from '../../db/refunds/refunds.ts'
 import { refundKey } from '../../domain/ids.ts'
-import { add, subtract } from '../../domain/money.ts'
 import { freeUnits } from '../../domain/payment/funds/account.ts'
 import { toAccount } from '../../domain/payment/funds/stored-funds.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
@@ -35,21 +34,26 @@ export async function askRefund(deps: RefundDeps, id: string): Promise<RefundAns
   return createRefundAnswer({ ...ended, events: [...begun.events, ...ended.events] })
 }
 
-/** Reads the order first: money that was charged back since is not there to be refunded. */
-async function begin(deps: RefundDeps, { id, paymentId, attemptId }: Refund): Promise<ChangedRefund> {
+/**
+ * Money that was charged back since is not there to be refunded. But a restored backup may have forgotten that the
+ * partner was asked: a refund with the key is this one, whatever the order still has.
+ */
+async function begin(deps: RefundDeps, { id, paymentId, attemptId, number }: Refund): Promise<ChangedRefund> {
+  const { attempt: known } = await findAttempt(deps, { paymentId, attemptId })
+  // The keys of refused give-backs before the payout are used up.
+  const key = refundKey(attemptId, known.refusals + number)
+  const ref = { ...toOrderRef(known), key }
+  const isRequested = ((await deps.partners[known.provider].findRefund?.(ref, callSignal())) ?? null) !== null
   const news = await readOrder(deps, { paymentId, attemptId })
   return changeRefund(deps.db, deps.context, {
     id,
     change: (draft) => {
-      const { refund, setRefund, payment } = draft
+      const { refund, setRefund } = draft
       if (refund.status !== 'funded') return
       const attempt = applyReading(deps, draft, news)
-      const { minor } = refund.amount
-      if (freeUnits(toAccount(attempt)) - BigInt(attempt.refunding) < BigInt(minor))
+      if (!isRequested && freeUnits(toAccount(attempt)) < BigInt(refund.amount.minor))
         return setRefund({ status: 'failed', statusReason: 'money_gone' })
-      payment.setAttempt(attempt.id, { refunding: add(attempt.refunding, minor) })
-      // The keys of refused give-backs before the payout are used up.
-      setRefund({ status: 'pending', partnerKey: refundKey(attempt.id, attempt.refusals + refund.number) })
+      setRefund({ status: 'pending', partnerKey: key })
     },
   })
 }
@@ -69,9 +73,8 @@ function fail({ db, context }: RefundDeps, { id, attemptId }: Refund, reason: st
     id,
     change: ({ refund, setRefund, payment }) => {
       if (refund.status !== 'pending') return
-      const attempt = getAttempt(payment.state.attempts, attemptId)
-      payment.setAttempt(attemptId, { refunding: subtract(attempt.refunding, refund.amount.minor) })
-      payment.addNote(createNote('refund.refused', { attempt_id: attemptId, provider: attempt.provider, reason }))
+      const { provider } = getAttempt(payment.state.attempts, attemptId)
+      payment.addNote(createNote('refund.refused', { attempt_id: attemptId, provider, reason }))
       setRefund({ status: 'failed', statusReason: 'refused' })
     },
   })
@@ -83,14 +86,9 @@ async function succeed(deps: RefundDeps, { id, paymentId, attemptId }: Refund): 
   return changeRefund(deps.db, deps.context, {
     id,
     change: (draft) => {
-      const { refund, setRefund, payment } = draft
+      const { refund, setRefund } = draft
       if (refund.status !== 'pending') return
-      const attempt = applyReading(deps, draft, news)
-      const { minor } = refund.amount
-      payment.setAttempt(attempt.id, {
-        refunding: subtract(attempt.refunding, minor),
-        refunded: add(attempt.refunded, minor),
-      })
+      applyReading(deps, draft, news)
       setRefund({ status: 'succeeded' })
     },
   })

@@ -273,7 +273,7 @@ comment on column attempt.held is
 comment on column attempt.outside is 'What the buyer got back from elsewhere, in the same unit.';
 comment on column attempt.written_off is 'The loss that an operator has written off, in the same unit.';
 comment on column attempt.refunded is 'What refunds after the payout have given to the buyer, in the same unit.';
-comment on column attempt.refunding is 'What the partner was asked to refund and might have refunded, in the same unit.';
+comment on column attempt.refunding is 'What refunds whose USDC is there might have given to the buyer, in the same unit: they are not over.';
 comment on column attempt.misfit is
   'What the partner said that does not fit the order: {why, status, amount, received}; null: it fits.';
 comment on column attempt.misfit_answer is 'What an operator has said of that. `accepted`: it may be settled. `dismissed`: there is nothing to do.';

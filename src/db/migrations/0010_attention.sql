@@ -49,7 +49,7 @@ create view attention with (security_invoker = true) as
   from attempt a join payment p on p.id = a.payment_id
   where a.back <> 'no' and a.outside = 0 and a.updated_at < now() - interval '1 hour'
   union all
-  -- The partner was asked to refund a part of what was paid out, and has not done or refused it for three days.
+  -- The USDC of a refund is there, and the partner has not done or refused it for three days.
   select p.livemode, p.merchant_id, p.id, a.id, 'refund_pending', readable_amount(a.refunding, a.currency), a.updated_at
   from attempt a join payment p on p.id = a.payment_id
   where a.refunding > 0 and a.updated_at < now() - interval '3 days'

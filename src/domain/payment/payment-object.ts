@@ -140,7 +140,7 @@ export type Attempt = {
   readonly outside: string
   /** The loss that was written off, in the same unit. */
   readonly writtenOff: string
-  /** Units of the paid-out money that refunds have given to the buyer, and that the partner was asked to refund. */
+  /** Units of the paid-out money that refunds have given to the buyer, and that funded refunds might have given. */
   readonly refunded: string
   readonly refunding: string
   /** The reading that contradicts the order; null: there is none. */

@@ -1,5 +1,7 @@
 import { isSame } from '../equality.ts'
 import { type Booking, refundTaken } from '../ledger.ts'
+import { add, subtract } from '../money.ts'
+import type { Attempt } from '../payment/payment-object.ts'
 import { createNote, type Note, type NoteReason } from '../timeline.ts'
 import type { WebhookEventType } from '../webhook.ts'
 import { canMoveRefund, isRefundOver, type Refund, type RefundStatus } from './refund.ts'
@@ -38,6 +40,23 @@ export function decideRefundChange(before: Refund, changed: Refund, at: string):
     bookings: isMoved && status === 'succeeded' ? [takeFunds(after)] : [],
     events: [...(isOpened ? (['refund.created'] as const) : []), ...(isMoved ? EVENTS[status] : [])],
     isEnding: isMoved && isRefundOver(status),
+  }
+}
+
+/** From the USDC on the partner may give the money back: a restored backup may have forgotten that it did. */
+const mayBeAtPartner = ({ status }: Pick<Refund, 'status'>): boolean => status === 'funded' || status === 'pending'
+
+/** Returns what refunds of the order have given to the buyer, and what they might have given, after the change. */
+export function countRefunds(
+  { refunded, refunding }: Pick<Attempt, 'refunded' | 'refunding'>,
+  { before, after }: Pick<RefundChange, 'before' | 'after'>,
+): Pick<Attempt, 'refunded' | 'refunding'> {
+  const { minor } = after.amount
+  const hasSucceeded = before.status !== after.status && after.status === 'succeeded'
+  const open = mayBeAtPartner(before) ? subtract(refunding, minor) : refunding
+  return {
+    refunded: hasSucceeded ? add(refunded, minor) : refunded,
+    refunding: mayBeAtPartner(after) ? add(open, minor) : open,
   }
 }
 

@@ -76,6 +76,7 @@ function connect(provider: ProviderName, settings: PartnerSettings, clock: () =>
       const disputes = await readDisputes(api, { order, ids: ref.disputes ?? [] }, signal)
       return refund(api, { order, disputes, key, asked: amount }, signal)
     },
+    findRefund: ({ key }, signal) => findRefund(api, key, signal),
     listDisputes: (since, signal) =>
       // A minute more, because its clock and ours differ.
       listDisputes(api, { from: since, to: Math.floor(clock() / 1000) + 60 }, signal),
@@ -153,16 +154,16 @@ function toPartnerOrder(
 }
 
 /** Null if there is none. */
-async function findRefund(api: JsonApi, key: string, signal: AbortSignal): Promise<RevolutRefund | null> {
+async function findRefund(api: JsonApi, key: string, signal: AbortSignal): Promise<RefundResult | null> {
   const [found] = readOk(api.to, listSchema, await api.call(byReference(key), signal)).orders
   if (found === undefined) return null
   return readRefund(api.to, key, await api.call({ method: 'GET', path: orderPath(found.id) }, signal))
 }
 
-function readRefund(to: string, key: string, answer: HttpAnswer): RevolutRefund {
+function readRefund(to: string, key: string, answer: HttpAnswer): RefundResult {
   const made = readAs(to, refundSchema, answer)
   if (made.merchant_order_data.reference !== key) throw unclear(to, 'answered about another refund')
-  return made
+  return toResult(made)
 }
 
 type Refunding = {
@@ -180,7 +181,7 @@ async function refund(
 ): Promise<RefundResult> {
   if (order.state !== 'completed') return { kind: 'refused', reason: 'nothing was received' }
   const known = await findRefund(api, key, signal)
-  if (known !== null) return toResult(known)
+  if (known !== null) return known
 
   const left = order.amount - (order.refunded_amount ?? 0) - Number(sumLost(disputes))
   // Amounts have at most 14 digits, so a JSON number is exact.
@@ -189,9 +190,9 @@ async function refund(
   const body = { amount, currency: order.currency, merchant_order_data: { reference: key } }
   const headers = { 'idempotency-key': key }
   const answer = await api.call({ method: 'POST', path: `${orderPath(order.id)}/refund`, body, headers }, signal)
-  if (answer.status === 200 || answer.status === 201) return toResult(readRefund(api.to, key, answer))
+  if (answer.status === 200 || answer.status === 201) return readRefund(api.to, key, answer)
   const made = await findRefund(api, key, signal)
-  if (made !== null) return toResult(made)
+  if (made !== null) return made
   if (answer.status === 400 || answer.status === 422)
     return { kind: 'refused', reason: readAs(api.to, errorSchema, answer).code }
   throw unclear(api.to, `answered ${answer.status} to a refund, and has none`)

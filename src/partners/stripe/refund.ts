@@ -19,9 +19,8 @@ export async function refundOrder(
   const payment = order.session.payment_intent
   if (payment === null || order.session.payment_status !== 'paid')
     return { kind: 'refused', reason: 'nothing was received' }
-  const hasKey = ({ metadata }: Refund): boolean => metadata?.[REFUND_KEY] === key
-  const known = order.refunds.find(hasKey)
-  if (known !== undefined) return toResult(known)
+  const known = findRefund(order, key)
+  if (known !== null) return known
 
   const form = {
     payment_intent: payment.id,
@@ -29,12 +28,17 @@ export async function refundOrder(
     [`metadata[${REFUND_KEY}]`]: key,
   }
   const answer = await api.post('/v1/refunds', { form, key }, signal)
-  const made = (await listRefunds(api, payment.id, signal)).find(hasKey)
-  if (made !== undefined) return toResult(made)
+  const made = findRefund({ refunds: await listRefunds(api, payment.id, signal) }, key)
+  if (made !== null) return made
   const error = answer.status === 400 || answer.status === 402 ? api.readError(answer) : null
   if (error === null || error.type === 'idempotency_error')
     throw unclear(api.to, `answered ${answer.status} to a refund, and has none`)
   return { kind: 'refused', reason: error.code ?? error.type }
+}
+
+export function findRefund({ refunds }: Pick<StripeOrder, 'refunds'>, key: string): RefundResult | null {
+  const known = refunds.find(({ metadata }) => metadata?.[REFUND_KEY] === key)
+  return known === undefined ? null : toResult(known)
 }
 
 function toResult(refund: Refund): RefundResult {

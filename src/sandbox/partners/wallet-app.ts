@@ -93,6 +93,15 @@ function routes(deps: ApiDeps): Router {
     await perform({ response, faults, operation: 'cancel', key }, async () => found(deps, await book.cancel(key)))
   })
   router.post('/v2/orders/by-ref/:ref/refunds', (request, response) => refund(deps, request, response))
+  router.get('/v2/orders/by-ref/:ref/refunds/:refund', async (request, response) => {
+    const { ref: key, refund: refundRef } = request.params
+    await perform({ response, faults, operation: 'read', key }, async () => {
+      const known = (await book.find(key))?.refunds.find((one) => one.key === refundRef)
+      return known === undefined
+        ? jsonReply(404, { code: 'REFUND_NOT_FOUND' })
+        : jsonReply(200, describeRefund(refundRef, known.isDone ? 'done' : 'pending'))
+    })
+  })
   return router
 }
 
@@ -119,10 +128,13 @@ async function refund(deps: ApiDeps, request: Request<{ ref: string }>, response
   await perform({ response, faults: deps.faults, operation: 'refund', key }, async () => {
     const done = await deps.book.refund(key, { key: refundRef, minor: part?.money.minor })
     if (done === null) return jsonReply(404, { code: 'ORDER_NOT_FOUND' })
-    const state = { done: 'COMPLETED', pending: 'PENDING', refused: 'REJECTED' }[done.kind]
-    const reason = done.kind === 'refused' ? done.reason : null
-    return jsonReply(200, { refund_ref: refundRef, state, reject_reason: reason })
+    return jsonReply(200, describeRefund(refundRef, done.kind, done.kind === 'refused' ? done.reason : null))
   })
+}
+
+function describeRefund(key: string, kind: 'done' | 'pending' | 'refused', reason: string | null = null): object {
+  const state = { done: 'COMPLETED', pending: 'PENDING', refused: 'REJECTED' }[kind]
+  return { refund_ref: key, state, reject_reason: reason }
 }
 
 function describe(deps: ApiDeps, order: SandboxOrder): object {

@@ -6,7 +6,7 @@ import {
   type Refund,
   treasuryShare,
 } from '../../../src/domain/refund/refund.ts'
-import { decideRefundChange } from '../../../src/domain/refund/refund-change.ts'
+import { countRefunds, decideRefundChange } from '../../../src/domain/refund/refund-change.ts'
 import { renderRefund } from '../../../src/domain/refund/refund-object.ts'
 
 const AT = '2026-11-28T10:00:00.000Z'
@@ -98,6 +98,18 @@ describe('A change of a refund', () => {
     const shares = REFUND_STATUSES.map((status) => treasuryShare(refund({ status })))
     expect(shares.filter((share) => share !== '0')).toEqual(['21680000'])
   })
+})
+
+test.each([
+  ['awaiting_funds', 'funded', { refunded: '500', refunding: '4100' }],
+  ['funded', 'pending', { refunded: '500', refunding: '2100' }],
+  ['pending', 'succeeded', { refunded: '2500', refunding: '100' }],
+  ['pending', 'failed', { refunded: '500', refunding: '100' }],
+  ['funded', 'failed', { refunded: '500', refunding: '100' }],
+  ['awaiting_funds', 'expired', { refunded: '500', refunding: '2100' }],
+] as const)('an order counts a refund that moves from %s to %s', (from, to, counted) => {
+  const [before, after] = [refund({ status: from }), refund({ status: to })]
+  expect(countRefunds({ refunded: '500', refunding: '2100' }, { before, after })).toEqual(counted)
 })
 
 test('a refund shows its link for wallets only when it has an address', () => {

@@ -85,6 +85,14 @@ function routes(deps: ApiDeps): Router {
       return jsonReply(200, { state: done.kind === 'done' ? 'done' : 'queued', why: null })
     }),
   )
+  router.get('/kestrel/orders/:ref/return', (request, response) =>
+    perform({ response, faults, operation: 'read', key: request.params.ref }, async () => {
+      const known = (await book.find(request.params.ref))?.refunds.find(({ key }) => key === request.query['key'])
+      return known === undefined
+        ? problem(404, 'no_return')
+        : jsonReply(200, { state: known.isDone ? 'done' : 'queued', why: null })
+    }),
+  )
   return router
 }
 

@@ -35,7 +35,7 @@ export type Account = {
   readonly writtenOff: bigint
   /** Units of the paid-out money that refunds have given to the buyer. */
   readonly refunded: bigint
-  /** Units that the partner was asked to refund, and that it might have refunded. */
+  /** Units of refunds whose USDC is there: the partner might have given them to the buyer. */
   readonly refunding: bigint
 }
 

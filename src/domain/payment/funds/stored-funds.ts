@@ -16,6 +16,7 @@ export function toFunds(state: PaymentWithAttempts): Funds {
     taken: findTaken(state),
     payout: payment.payout,
     paidOut: BigInt(payment.paidMicro ?? '0'),
+    lost: BigInt(payment.lostMinor),
     closed: payment.closedAs,
     listens: !payment.listenEnded,
     late: attempts.filter((attempt) => isTooLate(payment, attempt)).map(({ id }) => id),

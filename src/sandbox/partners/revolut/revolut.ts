@@ -115,6 +115,7 @@ function routes(deps: ApiDeps): Router {
     const asked = request.query['merchant_order_data_reference']
     const reference = typeof asked === 'string' ? asked : ''
     await perform({ response, faults, operation: 'read', key: reference }, async () => {
+      await book.sweep()
       const orders = (await book.list()).flatMap((order) =>
         order.attemptId === reference
           ? [describe(deps, order)]

@@ -103,6 +103,21 @@ describe('A refund after the payout', () => {
     expect(books(settled(fields))).toEqual(expected.toSorted())
   })
 
+  test('is no chargeback while it is not over, but leaves a chargeback that came before as a loss', () => {
+    const before = settled({ held: 7000n })
+    const shortages = [
+      { held: 7000n, refunding: 6000n },
+      { held: 1000n, refunding: 6000n },
+      { held: 500n, refunding: 6000n },
+      { held: 8000n, refunding: 6000n },
+      { held: 1000n, refunded: 6000n },
+    ].map((fields) => {
+      const funds = { ...settled(fields), lost: getShortage(before, before.accounts[0] as Account) }
+      return getShortage(funds, funds.accounts[0] as Account)
+    })
+    expect(shortages).toEqual([3000n, 3000n, 3500n, 2000n, 3000n])
+  })
+
   test('balances whatever the partner has, and is no loss while it explains what is missing', () => {
     const units = fc.bigInt(0n, 12_000n)
     fc.assert(

@@ -76,6 +76,7 @@ export const newFunds = (fields: Partial<Funds> = {}): Funds => ({
   taken: null,
   payout: 'none',
   paidOut: 0n,
+  lost: 0n,
   closed: null,
   listens: true,
   late: [],
