@@ -23,7 +23,11 @@ export function createRefundHooks(context: ChangeContext, wake: Wake) {
           payment.addBooking(deposited({ paymentId, reference: `${txHash}:${logIndex}`, micro: units }))
           const receivedMicro = add(refund.receivedMicro, units)
           const isFunded = refund.status === 'awaiting_funds' && BigInt(receivedMicro) >= BigInt(refund.requiredMicro)
-          setRefund({ receivedMicro, fundingTxHash: txHash, ...(isFunded && { status: 'funded' }) })
+          setRefund({
+            receivedMicro,
+            fundingTxHash: txHash,
+            ...(isFunded && { status: 'funded', fundingRefusal: null }),
+          })
         },
       })
       tx.afterCommit(() => wake('refunds'))

@@ -17,7 +17,7 @@ export async function fundRefund(
       const { status, place, expiresAt } = refund
       if (status !== 'awaiting_funds' || place === null) return
       await storeFunding(tx, refund, { nonce: place.nonce, signature, validBefore: validBefore(expiresAt) })
-      setRefund({ signedAt: payment.at })
+      setRefund({ signedAt: payment.at, fundingRefusal: null })
       payment.addNote(createNote('refund.signed', { refund: id }))
     },
   })

@@ -157,6 +157,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   primaryType: 'The type of the message.',
   'typed_data.message': 'The transfer: amounts in millionths of a USDC, times in seconds since 1970.',
   signed_at: 'When your signature was taken (RFC 3339, UTC). Null: it was not.',
+  'funding.refusal':
+    'Why the token refuses the transfer that your wallet has signed, for programs. It is tried again every 30 seconds, and you can sign again. Null: it does not, as far as known.',
   'fundRefund.signature': 'The signature of `funding.typed_data`, as your wallet returned it.',
   'funding.tx_hash': 'The last transfer to the address. Null: none.',
   'Refund.partner_reference': 'The key under which the partner knows the refund. Null: it was not asked yet.',

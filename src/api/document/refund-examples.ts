@@ -52,6 +52,7 @@ export const REFUND = {
       },
     },
     signed_at: null,
+    refusal: null,
     tx_hash: null,
   },
   partner_reference: null,

@@ -103,14 +103,11 @@ async function sendFundings(
     const [simulated] = await simulate(deps, [funding], toFunding)
     const reason = simulated?.reason ?? null
     if (reason === null) await lane.fund(funding)
-    else if (isUsed(reason)) await journal.abandonSweep(funding)
     else await journal.refuseFunding(funding, reason)
   }
 }
 
 const toFunding = (funding: Sweep) => createSweepAuthorization(funding, true)
-
-const isUsed = (reason: string): boolean => /authorization is used or canceled/.test(reason)
 
 async function signSweep(
   { token }: SettlementDeps,
@@ -137,7 +134,7 @@ async function preflight(deps: SettlementDeps, sweeps: readonly Sweep[]): Promis
   const good: Sweep[] = []
   for (const { item, reason } of await simulate(deps, sweeps, (sweep) => createSweepAuthorization(sweep))) {
     if (reason === null) good.push(item)
-    else if (isUsed(reason)) await deps.journal.abandonSweep(item)
+    else if (/authorization is used or canceled/.test(reason)) await deps.journal.abandonSweep(item)
   }
   return good
 }

@@ -26,6 +26,8 @@ create table refund (
   funding_nonce chain_hash,
   token_name text,
   signed_at timestamptz,
+  funding_refusal text check (funding_refusal in
+    ('insufficient_balance', 'invalid_signature', 'expired', 'nonce_used', 'blocked', 'paused', 'other')),
   funding_tx_hash chain_hash,
   returned_tx_hash chain_hash,
   partner_key text,
@@ -61,6 +63,7 @@ comment on column refund.address is 'Where the USDC goes (`deposit`); null: a wo
 comment on column refund.funding_nonce is 'The nonce of an authorization (EIP-3009) by which a wallet pays for the refund.';
 comment on column refund.token_name is 'The name of the token in such an authorization (EIP-712).';
 comment on column refund.signed_at is 'When the wallet signed such an authorization; null: it has not. `deposit_sweep` has it.';
+comment on column refund.funding_refusal is 'Why the token refused that transfer when it was last tried without sending it; null: it did not, or nothing is signed.';
 comment on column refund.funding_tx_hash is 'The last transfer to the address.';
 comment on column refund.returned_tx_hash is 'The last transfer back to the merchant.';
 comment on column refund.partner_key is 'The key under which the partner was asked; null: it was not.';

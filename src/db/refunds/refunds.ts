@@ -2,7 +2,14 @@ import { z } from 'zod'
 import { CURRENCIES, type Currency } from '../../domain/currencies.ts'
 import type { Hex } from '../../domain/hex.ts'
 import type { Money } from '../../domain/money.ts'
-import { REFUND_FAILURES, REFUND_STATUSES, type Refund, type RefundFailure } from '../../domain/refund/refund.ts'
+import {
+  FUNDING_REFUSALS,
+  type FundingRefusal,
+  REFUND_FAILURES,
+  REFUND_STATUSES,
+  type Refund,
+  type RefundFailure,
+} from '../../domain/refund/refund.ts'
 import { execute, many, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { byId, cutPage, type ListPage, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
@@ -34,6 +41,7 @@ const refundRow = z
     funding_nonce: hex.nullable(),
     token_name: z.string().nullable(),
     signed_at: time.nullable(),
+    funding_refusal: z.enum(Object.keys(FUNDING_REFUSALS) as [FundingRefusal, ...FundingRefusal[]]).nullable(),
     funding_tx_hash: hex.nullable(),
     returned_tx_hash: hex.nullable(),
     partner_key: z.string().nullable(),
@@ -71,6 +79,7 @@ const refundRow = z
           ? null
           : { address: row.address, nonce: row.funding_nonce, tokenName: row.token_name },
       signedAt: row.signed_at,
+      fundingRefusal: row.funding_refusal,
       fundingTxHash: row.funding_tx_hash,
       returnedTxHash: row.returned_tx_hash,
       partnerKey: row.partner_key,
@@ -194,7 +203,8 @@ export async function writeRefund(
     tx,
     sql`update refund set status = ${after.status}, status_reason = ${after.statusReason}, received_micro = ${after.receivedMicro},
           address = ${after.place?.address ?? null}, funding_nonce = ${after.place?.nonce ?? null},
-          token_name = ${after.place?.tokenName ?? null}, signed_at = ${after.signedAt}, funding_tx_hash = ${after.fundingTxHash},
+          token_name = ${after.place?.tokenName ?? null}, signed_at = ${after.signedAt}, funding_refusal = ${after.fundingRefusal},
+          funding_tx_hash = ${after.fundingTxHash},
           returned_tx_hash = ${after.returnedTxHash}, partner_key = ${after.partnerKey}, updated_at = ${after.updatedAt},
           funded_at = ${after.fundedAt}, asked_at = ${after.askedAt}, succeeded_at = ${after.succeededAt},
           failed_at = ${after.failedAt}, due_at = ${due}, version = version + 1

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import type { MicroUsdc } from '../../domain/money.ts'
+import { readFundingRefusal } from '../../domain/refund/refund.ts'
 import type { DepositLog, ReturnLog, Sweep, Unswept, WatchKind } from '../../domain/settlement/deposit.ts'
 import type { BlockTimes, Lane, Lease, Reserved, Sending, TreasuryMovement } from '../../domain/settlement/payout.ts'
 import { execute, many, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
@@ -268,16 +269,24 @@ export async function readFundings(context: JournalContext, ask: { validAt: numb
   return (await many(context.db, sweepRow, selectSweeps(where))).map(toSweep)
 }
 
-/** The merchant may have too little USDC yet, or may have signed something else. */
+/**
+ * Keeps why the token refuses a merchant's authorization, for the merchant. It is tried again: the wallet may have too
+ * little USDC yet, or may sign again. A nonce is used once, so then the authorization is over.
+ */
 export async function refuseFunding(
   { db }: JournalContext,
   { ownerId, index }: Pick<Sweep, 'ownerId' | 'index'>,
   reason: string,
 ): Promise<void> {
+  const refusal = readFundingRefusal(reason)
+  const state = refusal === 'nonce_used' ? 'abandoned' : 'signed'
   await execute(
     db,
-    sql`update deposit_sweep set refused = ${reason}, refused_at = now()
-        where owner_id = ${ownerId} and idx = ${index} and state = 'signed'`,
+    sql`with refused as (
+          update deposit_sweep set state = ${state}, refused = ${reason}, refused_at = now()
+          where owner_id = ${ownerId} and idx = ${index} and state = 'signed' returning owner_id)
+        update refund set funding_refusal = ${refusal} from refused
+        where id = refused.owner_id and status = 'awaiting_funds'`,
   )
 }
 

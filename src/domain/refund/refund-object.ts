@@ -1,7 +1,7 @@
 import type { Currency } from '../currencies.ts'
 import { formatAmount, formatUsdc } from '../money.ts'
 import { transferLink } from '../settlement/deposit.ts'
-import type { Refund, RefundFailure, RefundPlace, RefundStatus } from './refund.ts'
+import type { FundingRefusal, Refund, RefundFailure, RefundPlace, RefundStatus } from './refund.ts'
 
 /** A refund as the API and its events show it. */
 export function renderRefund(refund: Refund): RefundObject {
@@ -49,6 +49,7 @@ function renderFunding(refund: Refund): FundingObject {
     expires_at: refund.expiresAt,
     typed_data: place && createTypedData(refund, place),
     signed_at: refund.signedAt,
+    refusal: refund.fundingRefusal,
     tx_hash: refund.fundingTxHash,
   }
 }
@@ -117,6 +118,7 @@ export type FundingObject = {
   expires_at: string
   typed_data: TypedData | null
   signed_at: string | null
+  refusal: FundingRefusal | null
   tx_hash: string | null
 }
 

@@ -43,6 +43,31 @@ export const REFUND_FAILURES = {
 } as const
 export type RefundFailure = keyof typeof REFUND_FAILURES
 
+/** Why the token would refuse the transfer that the merchant's wallet has signed. */
+export const FUNDING_REFUSALS = {
+  insufficient_balance: 'The wallet has less USDC than the refund requires.',
+  invalid_signature: 'The signature is not the wallet’s, or is not of exactly this transfer.',
+  expired: 'The time in which the signature is valid is over.',
+  nonce_used: 'The wallet has used or canceled the nonce of the transfer.',
+  blocked: 'The issuer of USDC has blocked the wallet.',
+  paused: 'The issuer of USDC has stopped all transfers.',
+  other: 'The token refuses the transfer for another reason.',
+} as const
+export type FundingRefusal = keyof typeof FUNDING_REFUSALS
+
+/** The words of FiatTokenV2.2, whose functions `transferWithAuthorization` revert with them. */
+const TOKEN_WORDS: readonly (readonly [string, FundingRefusal])[] = [
+  ['exceeds balance', 'insufficient_balance'],
+  ['invalid signature', 'invalid_signature'],
+  ['authorization is expired', 'expired'],
+  ['authorization is used or canceled', 'nonce_used'],
+  ['account is blacklisted', 'blocked'],
+  ['Pausable: paused', 'paused'],
+]
+
+export const readFundingRefusal = (reason: string): FundingRefusal =>
+  TOKEN_WORDS.find(([words]) => reason.includes(words))?.[1] ?? 'other'
+
 /** Times are ISO 8601 UTC with milliseconds. */
 export type Refund = {
   readonly id: string
@@ -72,6 +97,8 @@ export type Refund = {
   readonly place: RefundPlace | null
   /** When the merchant's wallet signed a transfer to the address; null: it has not. */
   readonly signedAt: string | null
+  /** Why that transfer cannot be sent now; null: it can, as far as known, or is not signed. */
+  readonly fundingRefusal: FundingRefusal | null
   /** The last transfer to the address. */
   readonly fundingTxHash: Hex | null
   readonly returnedTxHash: Hex | null

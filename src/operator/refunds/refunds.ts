@@ -1,7 +1,7 @@
 import { listAllRefunds, loadRefund, readPaymentRefunds } from '../../db/refunds/refunds.ts'
 import { isId } from '../../domain/ids.ts'
 import { formatAmount, formatUsdc } from '../../domain/money.ts'
-import { REFUND_FAILURES, type Refund } from '../../domain/refund/refund.ts'
+import { FUNDING_REFUSALS, REFUND_FAILURES, type Refund } from '../../domain/refund/refund.ts'
 import { renderRefund } from '../../domain/refund/refund-object.ts'
 import { type CommandContext, Refusal, readLimit, sayList } from '../call.ts'
 
@@ -47,6 +47,9 @@ const describe = (refund: Refund): string[] => [
   `status: ${refund.status}${refund.statusReason === null ? '' : ` (${REFUND_FAILURES[refund.statusReason]})`}`,
   `USDC: ${formatUsdc(refund.receivedMicro)} of ${formatUsdc(refund.requiredMicro)} at ${refund.place?.address ?? 'no address yet'}`,
   `to be final until: ${refund.expiresAt}`,
+  ...(refund.fundingRefusal === null
+    ? []
+    : [`the wallet’s transfer is refused: ${FUNDING_REFUSALS[refund.fundingRefusal]}`]),
   `what is left goes back to: ${refund.wallet}${refund.returnedTxHash === null ? '' : ` (last in ${refund.returnedTxHash})`}`,
   `at the partner: ${refund.partnerKey === null ? 'not asked' : `asked under ${refund.partnerKey}, attempt ${refund.attemptId}`}`,
 ]

@@ -128,6 +128,8 @@ test('where the USDC of a refund goes is decided once', async () => {
   await expect(move).rejects.toThrow(`where the USDC of ${id} goes is decided`)
 })
 
+const readRefusal = async (id: string) => (await loadRefund(fixture.db, id)).fundingRefusal
+
 const sign = (refund: Refund, signature: Hex) =>
   fixture.db.transaction((tx) =>
     storeFunding(tx, refund, {
@@ -147,8 +149,7 @@ test('a wallet that signs pays for a refund once and without gas, however often 
   await sign(refund, signature)
   // There is no USDC yet: the authorization waits, and is seen as refused.
   await fixture.finalize(engine, 2)
-  const { rows } = await fixture.db.query('select refused from deposit_sweep where owner_id = $1', [id])
-  expect(rows).toEqual([{ refused: expect.stringContaining('exceeds balance') }])
+  expect(await readRefusal(id)).toBe('insufficient_balance')
   await mintUsdc(fixture.chain, { to: wallet, micro: 3n * REQUIRED })
   await sign(refund, signature)
   await fixture.finalize(engine, 6)
@@ -191,4 +192,5 @@ test('a signature of another wallet, or of a refund that is over, moves nothing'
   await fixture.finalize(engine, 6)
   expect(await fixture.balance(wallet)).toBe(2n * REQUIRED)
   expect(await listSweeps(one.id)).toEqual(['0 signed 5000000'])
+  expect([await readRefusal(one.id), await readRefusal(over.id)]).toEqual(['invalid_signature', null])
 })

@@ -33,6 +33,7 @@ const refund = (fields: Partial<Refund> = {}): Refund => ({
   wallet: `0x${'d'.repeat(40)}`,
   place: PLACE,
   signedAt: null,
+  fundingRefusal: null,
   fundingTxHash: null,
   returnedTxHash: null,
   partnerKey: null,

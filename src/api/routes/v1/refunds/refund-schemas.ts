@@ -1,6 +1,12 @@
 import { z } from 'zod'
 import type { Hex } from '../../../../domain/hex.ts'
-import { REFUND_FAILURES, REFUND_STATUSES, type RefundFailure } from '../../../../domain/refund/refund.ts'
+import {
+  FUNDING_REFUSALS,
+  type FundingRefusal,
+  REFUND_FAILURES,
+  REFUND_STATUSES,
+  type RefundFailure,
+} from '../../../../domain/refund/refund.ts'
 import { REFUND } from '../../../document/refund-examples.ts'
 import { amountText, currency, moment, safeText, usdcAmount } from '../fields.ts'
 import { metadata } from '../payments/payment-schemas.ts'
@@ -68,6 +74,7 @@ export const refundObject = z
       expires_at: moment,
       typed_data: typedData.nullable(),
       signed_at: moment.nullable(),
+      refusal: z.enum(Object.keys(FUNDING_REFUSALS) as [FundingRefusal, ...FundingRefusal[]]).nullable(),
       tx_hash: z.string().nullable(),
     }),
     partner_reference: z.string().nullable(),

@@ -129,10 +129,14 @@ export const fundRefund = defineOperation({
   body: fundRefundBody,
   answers: { 200: refundObject },
   example: { body: { signature: `0x${'5a'.repeat(65)}` }, answer: SIGNED_REFUND },
-  handle: async ({ caller, db, params, body }, { refunds }: Pick<RefundCreateDeps, 'refunds'>) => {
+  handle: async ({ caller, db, params, body }, { refunds, clock }: Pick<RefundCreateDeps, 'refunds' | 'clock'>) => {
     const before = await loadRefund(db, caller, params.id)
     if (before.status !== 'awaiting_funds')
       throw new Problem('not_possible_now', `The refund is ${before.status}: it takes no USDC.`, {
+        members: { refund_status: before.status },
+      })
+    if (Date.parse(before.expiresAt) <= clock())
+      throw new Problem('not_possible_now', 'The time to pay for the refund is over. Create another one.', {
         members: { refund_status: before.status },
       })
     const answer = await refunds.fund(before.id, body.signature)
