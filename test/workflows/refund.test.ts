@@ -18,7 +18,7 @@ import {
   settledPayment,
   untilRefund,
 } from './refunds.ts'
-import { fixture, payment, useFixture } from './story.ts'
+import { fixture, open, payment, settled, untilStatus, useFixture } from './story.ts'
 
 describe('Refunds of settled payments', () => {
   useFixture()
@@ -355,10 +355,18 @@ describe('Refunds of settled payments', () => {
     await untilSkipped(id, 'succeeded')
   })
 
-  test('a payment that is not settled, or was paid in USDC, is not refunded', async () => {
+  test('a payment that is not settled is not refunded, and the answer says what to do', async () => {
     const paymentId = await fixture.createPayment()
-    const open = await call(`/v1/payments/${paymentId}/refunds`, {})
-    expect([open.status, open.body['code']]).toEqual([409, 'not_possible_now'])
-    expect(open.body['detail']).toContain('wait for payment.succeeded')
+    const ask = async () => {
+      const { status, body } = await call(`/v1/payments/${paymentId}/refunds`, {})
+      expect([status, body['code']]).toEqual([409, 'not_possible_now'])
+      return body['detail']
+    }
+    expect(await ask()).toContain('To have it not paid, cancel it')
+    await fixture.pay('wallet_app', await open(paymentId))
+    await untilStatus(paymentId, 'settling')
+    expect(await ask()).toContain('wait for payment.succeeded')
+    await settled(paymentId)
+    expect(await createRefund(paymentId)).toMatch(/^re_/)
   })
 })

@@ -2,6 +2,7 @@ import type { Session } from '../../../../db/db.ts'
 import { insertRefund, readRefund as readStoredRefund } from '../../../../db/refunds/refunds.ts'
 import type { Currency } from '../../../../domain/currencies.ts'
 import { convertToMicroUsdcUp, formatAmount, type Money, parseAmount } from '../../../../domain/money.ts'
+import type { PaymentStatus } from '../../../../domain/payment/payment.ts'
 import { countRefundable, type Payment, type PaymentWithAttempts } from '../../../../domain/payment/payment-object.ts'
 import { MAX_REFUNDS, REFUND_FUNDING_MS, type Refund } from '../../../../domain/refund/refund.ts'
 import { renderRefund } from '../../../../domain/refund/refund-object.ts'
@@ -88,15 +89,29 @@ function requireRefundable(payment: Payment): { readonly attemptId: string; read
       'The buyer paid in USDC, possibly from a wallet that an exchange shares. Ask the buyer for an address, and send the USDC there yourself.',
     )
   if (payout !== 'paid' || confirmed === null || paidAttemptId === null)
-    throw new Problem(
-      'not_possible_now',
-      status === 'refunded'
-        ? 'The payment was refunded before it was settled.'
-        : `The payment is ${status}. It can be refunded when it is settled: wait for payment.succeeded.`,
-    )
+    throw new Problem('not_possible_now', describeUnsettled(status))
   if (refundsCount >= MAX_REFUNDS)
     throw new Problem('limit_reached', `A payment can have ${MAX_REFUNDS} refunds, and this one has them.`)
   return { attemptId: paidAttemptId, currency: confirmed.currency }
+}
+
+function describeUnsettled(status: PaymentStatus): string {
+  switch (status) {
+    case 'created':
+    case 'pending':
+      return `The payment is ${status}: there is nothing to refund. To have it not paid, cancel it.`
+    case 'refunded':
+      return 'The payment was refunded before it was settled.'
+    case 'failed':
+    case 'expired':
+    case 'canceled':
+      return `The payment is ${status}: there is nothing to refund.`
+    case 'processing':
+    case 'settling':
+    case 'under_review':
+    case 'succeeded':
+      return `The payment is ${status}, and is not settled yet. Refund it when it is: wait for payment.succeeded. Until then only the operator of the platform can give the money back, without a fee: ask for that at once.`
+  }
 }
 
 function readAmount(payment: Payment, currency: Currency, text: string | undefined): Money {
