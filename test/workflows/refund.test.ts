@@ -10,6 +10,7 @@ import {
   call,
   createRefund,
   decided,
+  findReturned,
   fund,
   loseRun,
   passUntilWake,
@@ -189,6 +190,28 @@ describe('Refunds of settled payments', () => {
       expect(await decided(id)).toMatchObject({ treasury: requiredMicro })
       expect(await readOrder(attemptId)).toMatchObject({ refunds: [{ key, minor: asked.minor }] })
       expect(await listEvents(paymentId)).toEqual(['refund.created', 'refund.funded', 'refund.succeeded'])
+    },
+  )
+
+  test.each(['funded', 'pending'])(
+    'a refund that had failed, and is %s again by a restored backup, is not made after its USDC has gone back',
+    async (status) => {
+      const { paymentId, attemptId } = await settledPayment()
+      const id = await createRefund(paymentId, '20')
+      const lost = { fault: 'timeout_before_effect', operation: 'refund', attemptId, times: 1000 }
+      if (status === 'pending') await fixture.faultAt('wallet_app', lost)
+      await arrive(id)
+      if (status === 'pending') {
+        await fixture.relay.wakeRefunds()
+        await untilRefund(id, status)
+      }
+      await findReturned(id)
+      await fixture.clearFaults()
+      await fixture.relay.wakeRefunds()
+      if (status === 'pending') await untilSkipped(id, 'failed', '10 seconds')
+      expect(await untilRefund(id, 'failed')).toMatchObject({ statusReason: 'usdc_returned' })
+      expect(await readOrder(attemptId)).toMatchObject({ status: 'paid', refunds: [] })
+      expect(await decided(id)).toMatchObject({ treasury: '0', there: '0' })
     },
   )
 

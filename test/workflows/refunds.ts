@@ -73,6 +73,22 @@ export async function arrive(id: string, micro?: string): Promise<void> {
   if (failed[0] !== undefined) throw failed[0].error
 }
 
+/** As if a scan of the chain after a restored backup had found that the USDC of the refund is back. */
+export async function findReturned(id: string): Promise<void> {
+  const { paymentId, requiredMicro: micro } = await refund(id)
+  const txHash = `0xb${'0'.repeat(63)}` as Hex
+  await fixture.db.transaction(async (tx) => {
+    await tx.query(
+      `insert into deposit_sweep (owner_id, idx, chain_id, token, sender, recipient, micro_usdc, auth_nonce, state, tx_hash,
+         returned_block, returned_block_hash)
+       select owner_id, 0, chain_id, token, address, return_to, $2, $3, 'done', $3, 1, $3 from deposit where owner_id = $1`,
+      [id, micro, txHash],
+    )
+    await tx.query('update deposit set unswept_micro = 0 where owner_id = $1', [id])
+    await fixture.hooks.onReturned(tx, { refundId: id, paymentId, index: 0, micro, txHash })
+  })
+}
+
 /** Reads the decision about the USDC at the address: the treasury's part, and what is there. */
 export async function decided(id: string) {
   const { rows } = await fixture.db.query(

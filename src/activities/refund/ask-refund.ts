@@ -1,11 +1,11 @@
 import type { PaymentWithNews } from '../../db/payments/payments.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
-import { loadRefund } from '../../db/refunds/refunds.ts'
+import { hasRefundUsdc, loadRefund } from '../../db/refunds/refunds.ts'
 import { refundKey } from '../../domain/ids.ts'
 import { freeUnits } from '../../domain/payment/funds/account.ts'
 import { toAccount } from '../../domain/payment/funds/stored-funds.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
-import type { Refund } from '../../domain/refund/refund.ts'
+import { isWithPartner, type Refund, type RefundFailure } from '../../domain/refund/refund.ts'
 import type { RefundAnswer } from '../../domain/refund/refund-step.ts'
 import { createNote } from '../../domain/timeline.ts'
 import type { RefundResult } from '../../partners/provider.ts'
@@ -24,26 +24,30 @@ const AGAIN_SECONDS = 1
  */
 export async function askRefund(deps: RefundDeps, id: string): Promise<RefundAnswer> {
   const known = await loadRefund(deps.db, id)
-  const begun = known.status === 'funded' ? await begin(deps, known) : { refund: known, events: [] }
+  const begun = isWithPartner(known) ? await begin(deps, known) : { refund: known, events: [] }
   if (begun.refund.status !== 'pending') return createRefundAnswer(begun)
   const result = await callPartner(deps, begun.refund)
   if (result.kind === 'pending') return createRefundAnswer(begun)
   const ended = await (result.kind === 'refused'
-    ? fail(deps, begun.refund, result.reason)
+    ? refuse(deps, begun.refund, result.reason)
     : succeed(deps, begun.refund))
   return createRefundAnswer({ ...ended, events: [...begun.events, ...ended.events] })
 }
 
 /**
- * Money that was charged back since is not there to be refunded. But a restored backup may have forgotten that the
- * partner was asked: a refund with the key is this one, whatever the order still has.
+ * Decides whether the partner is asked. A restored backup may have forgotten how far the refund was. A refund that the
+ * partner has with the key is this one, whatever the order still has. Without one, its USDC may have gone back already,
+ * or money that was charged back since is not there to be refunded.
  */
-async function begin(deps: RefundDeps, { id, paymentId, attemptId, number }: Refund): Promise<ChangedRefund> {
-  const { attempt: known } = await findAttempt(deps, { paymentId, attemptId })
+async function begin(deps: RefundDeps, known: Refund): Promise<ChangedRefund> {
+  const { id, paymentId, attemptId, status } = known
+  const { attempt: asked } = await findAttempt(deps, known)
   // The keys of refused give-backs before the payout are used up.
-  const key = refundKey(attemptId, known.refusals + number)
-  const ref = { ...toOrderRef(known), key }
-  const isRequested = ((await deps.partners[known.provider].findRefund?.(ref, callSignal())) ?? null) !== null
+  const key = refundKey(attemptId, asked.refusals + known.number)
+  const found = await deps.partners[asked.provider].findRefund?.({ ...toOrderRef(asked), key }, callSignal())
+  const isRequested = found !== undefined && found !== null
+  if (!isRequested && !(await hasRefundUsdc(deps.db, id))) return fail(deps, known, { why: 'usdc_returned' })
+  if (status === 'pending') return { refund: known, events: [] }
   const news = await readOrder(deps, { paymentId, attemptId })
   return changeRefund(deps.db, deps.context, {
     id,
@@ -67,15 +71,27 @@ async function callPartner(deps: RefundDeps, refund: Refund): Promise<RefundResu
   return partner.refundOrder({ ...toOrderRef(attempt), key, amount }, callSignal())
 }
 
-/** Nothing has left the partner, so the merchant gets the USDC back. */
-function fail({ db, context }: RefundDeps, { id, attemptId }: Refund, reason: string): Promise<ChangedRefund> {
+function refuse(deps: RefundDeps, refund: Refund, reason: string): Promise<ChangedRefund> {
+  const { attemptId } = refund
+  const note = ({ state, addNote }: RefundDraft['payment']): void => {
+    const { provider } = getAttempt(state.attempts, attemptId)
+    addNote(createNote('refund.refused', { attempt_id: attemptId, provider, reason }))
+  }
+  return fail(deps, refund, { why: 'refused', note })
+}
+
+/** Nothing has left the partner, so the USDC that is there goes back to the merchant. */
+function fail(
+  { db, context }: RefundDeps,
+  { id }: Refund,
+  { why, note }: { readonly why: RefundFailure; readonly note?: (payment: RefundDraft['payment']) => void },
+): Promise<ChangedRefund> {
   return changeRefund(db, context, {
     id,
     change: ({ refund, setRefund, payment }) => {
-      if (refund.status !== 'pending') return
-      const { provider } = getAttempt(payment.state.attempts, attemptId)
-      payment.addNote(createNote('refund.refused', { attempt_id: attemptId, provider, reason }))
-      setRefund({ status: 'failed', statusReason: 'refused' })
+      if (!isWithPartner(refund)) return
+      note?.(payment)
+      setRefund({ status: 'failed', statusReason: why })
     },
   })
 }

@@ -14,7 +14,7 @@ create table refund (
   metadata jsonb,
   status text not null default 'awaiting_funds' check (status in
     ('awaiting_funds', 'funded', 'pending', 'succeeded', 'failed', 'canceled', 'expired')),
-  status_reason text check (status_reason in ('money_gone', 'refused', 'wallet_not_allowed', 'no_addresses')),
+  status_reason text check (status_reason in ('money_gone', 'refused', 'usdc_returned', 'wallet_not_allowed', 'no_addresses')),
   rate text not null,
   rate_source text not null,
   required_micro units not null check (required_micro > 0),

@@ -248,6 +248,18 @@ export async function storeFunding(
   )
 }
 
+const thereRow = z.object({ there: z.boolean() })
+
+/** True unless USDC that the refund requires has gone back to the merchant, as final transfers show. */
+export async function hasRefundUsdc(db: Queryable, refundId: string): Promise<boolean> {
+  const { there } = await one(
+    db,
+    thereRow,
+    sql`select unswept_micro + taken_micro >= asked_micro as there from deposit where refund_id = ${refundId}`,
+  )
+  return there
+}
+
 /** Days after the end of a refund for which its address is still watched at each block. */
 const WATCHED_DAYS_AFTER = 7
 

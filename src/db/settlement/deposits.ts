@@ -414,13 +414,16 @@ async function endSweep(tx: Tx, owner: Owner, ended: EndedSweep): Promise<number
   return found.idx
 }
 
-/** Returns those of the addresses from which USDC may go back to a merchant. */
+/**
+ * Returns those of the addresses from which USDC may go back to a merchant, also of refunds that are not over: a restored
+ * backup may have forgotten that they were.
+ */
 export async function listReturning({ db, scope }: JournalContext, addresses: readonly Hex[]): Promise<Hex[]> {
   const rows = await many(
     db,
     addressRow,
-    sql`select address from deposit where refund_id is not null and treasury_micro is not null
-          and chain_id = ${scope.chainId} and livemode = ${scope.livemode} and address = any(${[...addresses]}::text[])`,
+    sql`select address from deposit where refund_id is not null and chain_id = ${scope.chainId}
+          and livemode = ${scope.livemode} and address = any(${[...addresses]}::text[])`,
   )
   return rows.map(({ address }) => address)
 }

@@ -4,7 +4,7 @@ import { add, subtract } from '../money.ts'
 import type { Attempt } from '../payment/payment-object.ts'
 import { createNote, type Note, type NoteReason } from '../timeline.ts'
 import type { WebhookEventType } from '../webhook.ts'
-import { canMoveRefund, isRefundOver, type Refund, type RefundStatus } from './refund.ts'
+import { canMoveRefund, isRefundOver, isWithPartner, type Refund, type RefundStatus } from './refund.ts'
 
 /** Decides what follows from a change of a refund: times, notes of its payment, events and books. */
 
@@ -43,9 +43,6 @@ export function decideRefundChange(before: Refund, changed: Refund, at: string):
   }
 }
 
-/** From the USDC on the partner may give the money back: a restored backup may have forgotten that it did. */
-const mayBeAtPartner = ({ status }: Pick<Refund, 'status'>): boolean => status === 'funded' || status === 'pending'
-
 /** Returns what refunds of the order have given to the buyer, and what they might have given, after the change. */
 export function countRefunds(
   { refunded, refunding }: Pick<Attempt, 'refunded' | 'refunding'>,
@@ -53,10 +50,10 @@ export function countRefunds(
 ): Pick<Attempt, 'refunded' | 'refunding'> {
   const { minor } = after.amount
   const hasSucceeded = before.status !== after.status && after.status === 'succeeded'
-  const open = mayBeAtPartner(before) ? subtract(refunding, minor) : refunding
+  const open = isWithPartner(before) ? subtract(refunding, minor) : refunding
   return {
     refunded: hasSucceeded ? add(refunded, minor) : refunded,
-    refunding: mayBeAtPartner(after) ? add(open, minor) : open,
+    refunding: isWithPartner(after) ? add(open, minor) : open,
   }
 }
 

@@ -21,9 +21,9 @@ export const REFUND_TRANSITIONS = [
   ['awaiting_funds', 'expired', 'the USDC was not there in time'],
   ['awaiting_funds', 'failed', 'no address for the USDC can be made'],
   ['funded', 'pending', 'the partner is asked, under a key that is stored before'],
-  ['funded', 'failed', 'the partner no longer has the money'],
+  ['funded', 'failed', 'the partner no longer has the money, or the merchant has the USDC'],
   ['pending', 'succeeded', 'the partner has given the money back'],
-  ['pending', 'failed', 'the partner refused'],
+  ['pending', 'failed', 'the partner refused, or the merchant has the USDC'],
 ] as const satisfies readonly (readonly [RefundStatus, RefundStatus, string])[]
 
 export const canMoveRefund = (from: RefundStatus, to: RefundStatus): boolean =>
@@ -34,10 +34,15 @@ const ENDS: readonly RefundStatus[] = ['succeeded', 'failed', 'canceled', 'expir
 /** True if nothing about the refund changes any more, except that USDC goes back to the merchant. */
 export const isRefundOver = (status: RefundStatus): boolean => ENDS.includes(status)
 
+/** True if the partner may give the money back: from the USDC on, as a restored backup may have forgotten that it did. */
+export const isWithPartner = ({ status }: Pick<Refund, 'status'>): boolean =>
+  status === 'funded' || status === 'pending'
+
 /** Why a refund has failed. */
 export const REFUND_FAILURES = {
   money_gone: 'The partner no longer has the money: it was charged back, or given back otherwise.',
   refused: 'The partner refused the refund.',
+  usdc_returned: 'The USDC had gone back to the wallet before the partner was asked.',
   wallet_not_allowed: 'The USDC could not go back to the wallet of the payment.',
   no_addresses: 'No address can be made: the deployment has no DEPOSIT_SEED.',
 } as const

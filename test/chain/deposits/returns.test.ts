@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { erc20Abi, parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { createDepositKeys, fundingNonce } from '../../../src/chain/deposits/deposit-keys.ts'
-import { insertRefund, loadRefund, openRefundDeposit, storeFunding } from '../../../src/db/refunds/refunds.ts'
+import {
+  hasRefundUsdc,
+  insertRefund,
+  loadRefund,
+  openRefundDeposit,
+  storeFunding,
+} from '../../../src/db/refunds/refunds.ts'
 import type { Hex } from '../../../src/domain/hex.ts'
 import type { Refund } from '../../../src/domain/refund/refund.ts'
 import { renderRefund, validBefore } from '../../../src/domain/refund/refund-object.ts'
@@ -118,6 +125,29 @@ test('all USDC of a refund that did not succeed goes back, exactly once, also wi
   expect([await fixture.balance(wallet), await fixture.balance(address)]).toEqual([REQUIRED, 0n])
   expect(await listSweeps(id)).toEqual(['0 done 5000000 back'])
   expect(fixture.heard.returned.filter(({ refundId }) => refundId === id)).toHaveLength(1)
+})
+
+test('USDC that has gone back before the database knows the end of the refund is recorded, as after a restored backup', async () => {
+  const { id, address, wallet } = await openRefund()
+  const engine = runner()
+  await fixture.finalize(engine)
+  await mintUsdc(fixture.chain, { to: address, micro: REQUIRED })
+  await fixture.finalize(engine, 4)
+  expect([await unswept(id), await hasRefundUsdc(fixture.db, id)]).toEqual([REQUIRED.toString(), true])
+  await fixture.chain.setBalance({ address, value: parseEther('1') })
+  await fixture.chain.impersonateAccount({ address })
+  await fixture.chain.writeContract({
+    account: address,
+    address: TOKEN.address,
+    abi: erc20Abi,
+    functionName: 'transfer',
+    args: [wallet, REQUIRED],
+    chain: null,
+  })
+  await fixture.chain.mine({ blocks: 4 })
+  await fixture.finalize(engine, 4)
+  expect([await unswept(id), await hasRefundUsdc(fixture.db, id)]).toEqual(['0', false])
+  expect(fixture.heard.returned).toContainEqual(expect.objectContaining({ refundId: id, micro: REQUIRED.toString() }))
 })
 
 test('where the USDC of a refund goes is decided once', async () => {
