@@ -292,7 +292,8 @@ function composeRefunds(
     ...refund,
     fundRefund: (asked: Parameters<typeof refund.fundRefund>[0]) => refund.fundRefund(asked).finally(() => changed()),
     cancelRefund: (id: string) => refund.cancelRefund(id).finally(() => changed()),
-    expireRefund: (id: string) => refund.expireRefund(id).finally(() => changed()),
+    expireRefund: (asked: Parameters<typeof refund.expireRefund>[0]) =>
+      refund.expireRefund(asked).finally(() => changed()),
     askRefund: (id: string) => refund.askRefund(id).finally(() => changed()),
   }
 }

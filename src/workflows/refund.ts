@@ -53,7 +53,7 @@ class RefundRun {
           this.#apply(await refundRecords.openRefund(this.#id))
           break
         case 'expire':
-          this.#apply(await refundRecords.expireRefund(this.#id))
+          this.#apply(await refundRecords.expireRefund({ id: this.#id, now }))
           break
         case 'ask':
           this.#askedAt = now

@@ -1,5 +1,6 @@
 import { loadRefund, postponeWake } from '../../db/refunds/refunds.ts'
-import { REFUND_FINALITY_MS } from '../../domain/refund/refund.ts'
+import { REFUND_FINALITY_MS, type Refund } from '../../domain/refund/refund.ts'
+import type { RefundFacts } from '../../domain/refund/refund-change.ts'
 import type { RefundAnswer } from '../../domain/refund/refund-step.ts'
 import { changeRefund, type RefundDraft } from '../../payments/change-refund.ts'
 import { guarded } from '../failure.ts'
@@ -17,8 +18,13 @@ export function createRefundActivities(deps: RefundDeps) {
   return {
     loadRefund: activity(async ({ db }, id) => createRefundAnswer({ refund: await loadRefund(db, id), events: [] })),
     openRefund: activity(openRefund),
-    cancelRefund: activity((_deps, id) => end(deps, id, 'canceled')),
-    expireRefund: activity((_deps, id) => end(deps, id, 'expired')),
+    cancelRefund: activity((_deps, id) => end(deps, id, () => ({ status: 'canceled' }))),
+    /** `now`: the time by which the run decided it, in Unix milliseconds. */
+    expireRefund: guarded(({ id, now }: { readonly id: string; readonly now: number }) =>
+      end(deps, id, ({ expiresAt }) =>
+        Date.parse(expiresAt) + REFUND_FINALITY_MS <= now ? { status: 'expired' } : {},
+      ),
+    ),
     postponeWake: guarded((wake: Parameters<typeof postponeWake>[1]) => postponeWake(deps.db, wake)),
     fundRefund: guarded((funding: Parameters<typeof fundRefund>[1]) => fundRefund(deps, funding)),
     askRefund: activity(askRefund),
@@ -26,10 +32,13 @@ export function createRefundActivities(deps: RefundDeps) {
 }
 
 /** Ends a refund whose USDC is not there. Whatever arrives, or is there in part, goes back. */
-async function end({ db, context }: RefundDeps, id: string, status: 'canceled' | 'expired'): Promise<RefundAnswer> {
+async function end(
+  { db, context }: RefundDeps,
+  id: string,
+  decideEnd: (refund: Refund) => RefundFacts,
+): Promise<RefundAnswer> {
   const change = ({ refund, setRefund }: RefundDraft): void => {
-    const isDue = Date.parse(refund.expiresAt) + REFUND_FINALITY_MS <= context.now()
-    if (refund.status === 'awaiting_funds' && (status === 'canceled' || isDue)) setRefund({ status })
+    if (refund.status === 'awaiting_funds') setRefund(decideEnd(refund))
   }
   return createRefundAnswer(await changeRefund(db, context, { id, change }))
 }
