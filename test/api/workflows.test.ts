@@ -227,7 +227,7 @@ describe('Requests that count once', () => {
     }, 60_000)
 
     async function everything(): Promise<string> {
-      const tables = ['payment', 'api_key', 'webhook_endpoint', 'event', 'delivery', 'idempotency_key']
+      const tables = ['payment', 'refund', 'api_key', 'webhook_endpoint', 'event', 'delivery', 'idempotency_key']
       tables.push('channel', 'channel_message', 'notice', 'invitation', 'mail', 'audit_entry')
       const rows = await Promise.all(tables.map((table) => testApi.db.query(`select count(*) from ${table}`)))
       return JSON.stringify(rows.map((result) => result.rows))
