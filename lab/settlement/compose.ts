@@ -60,6 +60,7 @@ export function composeEngine(parts: EngineParts): SettlementRunner {
     onResumed: nothing,
     onVoided: nothing,
     onDeposit: nothing,
+    onReturned: nothing,
     onTreasuryMovement: nothing,
     onBalanceDifference: nothing,
     onGas: nothing,

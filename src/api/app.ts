@@ -23,6 +23,7 @@ import type { Registry } from '../runtime/registry.ts'
 import type { Tracing } from '../runtime/traces.ts'
 import type { DeliveryWorkflows, SkipDeliveryTime } from '../temporal/deliveries.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
+import type { RefundWorkflows } from '../temporal/refunds.ts'
 import { answerHeaders } from '../web/page-headers.ts'
 import type { TargetRules } from '../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
@@ -59,6 +60,7 @@ import type { LocalInbox } from './routes/v1/webhooks/endpoints.ts'
 export type ApiDeps = {
   readonly db: Db
   readonly workflows: PaymentWorkflows
+  readonly refunds: RefundWorkflows
   readonly deliveries: DeliveryWorkflows
   readonly readCallback: ReadCallback
   readonly readRefillCallback: RefillCallbackDeps['readRefillCallback']
@@ -227,6 +229,7 @@ function operationDeps(deps: ApiDeps): ApiDeps & OperationDeps {
     ...deps,
     terms: rememberTerms(deps.agreement.feePercent),
     newPaymentId: () => newId('payment'),
+    newRefundId: () => newId('refund'),
     newAttemptId: () => newId('attempt'),
     newLinkId: () => newId('link'),
     newEndpointId: () => newId('endpoint'),

@@ -10,6 +10,7 @@ import { parseOrExplain } from './http/validation.ts'
 
 export const TAGS = {
   Payments: 'Charge a buyer, follow the payment.',
+  Refunds: 'Give the buyer of a settled payment money back.',
   'Payment links': 'A page that creates a payment each time a buyer presses Continue.',
   Methods: 'Methods, where they are available, and what you would receive.',
   Events: 'Events of the last 90 days, as a list.',

@@ -9,7 +9,17 @@ import { encodeAggregate3, word } from './token/words.ts'
 export type Authorization = Pick<
   SignedPayout,
   'paymentId' | 'treasury' | 'recipient' | 'microUsdc' | 'authNonce' | 'signed'
->
+> & {
+  /** True if the platform does not have the key: it may be a contract's, whose signature has any length (EIP-1271). */
+  readonly isForeign?: true
+}
+
+/** Gas of a contract that checks a signature, in items: a Safe with five owners needs less. */
+const FOREIGN_ITEMS = 5
+
+/** Returns the number of items whose gas the authorizations need. */
+export const countGasItems = (items: readonly Authorization[]): number =>
+  items.reduce((sum, { isForeign }) => sum + (isForeign === true ? FOREIGN_ITEMS : 1), 0)
 
 export type PayoutCodec = {
   readonly maxItems: number
@@ -32,20 +42,28 @@ export type PayoutCodec = {
 const GAS_BASE = 80_000n
 const GAS_PER_ITEM = 72_000n
 
-/** The `(v, r, s)` overloads of FiatTokenV2: they exist since V2 and are for signatures of keys only. */
+/**
+ * The `(v, r, s)` overloads of FiatTokenV2: they exist since V2 and are for signatures of keys only. V2.2 has one that
+ * takes `bytes`, and asks the sender if it is a contract.
+ */
 const TRANSFER_WITH_AUTHORIZATION = '0xe3ee160e'
+const TRANSFER_WITH_SIGNATURE = '0xcf092995'
 const CANCEL_AUTHORIZATION = '0x5a049a70'
 const AGGREGATE3 = '0x82ad56cb'
 /** The fifth word after the selector: from, to, value, validAfter, validBefore. */
 const VALID_BEFORE = [10 + 4 * 64, 10 + 5 * 64] as const
 
-function encodeItem({ signed, treasury, recipient, microUsdc, authNonce, paymentId }: Authorization): Hex {
+function encodeItem(authorization: Authorization): Hex {
+  const { signed, treasury, recipient, microUsdc, authNonce, paymentId, isForeign } = authorization
   const digits = signed.signature.slice(2)
   const vrs = word(`0x${digits.slice(128)}`) + digits.slice(0, 128)
   if (signed.kind === 'cancel') return `${CANCEL_AUTHORIZATION}${word(treasury)}${word(authNonce)}${vrs}`
   if (signed.validBefore === null) throw new Error(`transfer of ${paymentId} without a deadline`)
   const struct = [treasury, recipient, BigInt(microUsdc), 0, signed.validBefore, authNonce]
-  return `${TRANSFER_WITH_AUTHORIZATION}${struct.map(word).join('')}${vrs}`
+  const words = struct.map(word).join('')
+  if (isForeign !== true) return `${TRANSFER_WITH_AUTHORIZATION}${words}${vrs}`
+  const padded = digits.padEnd(Math.ceil(digits.length / 64) * 64, '0')
+  return `${TRANSFER_WITH_SIGNATURE}${words}${word(7 * 32)}${word(digits.length / 2)}${padded}`
 }
 
 /**
@@ -64,7 +82,9 @@ export const multicallCodec: PayoutCodec = {
     const call = decodeFunctionData({ abi: multicall3Abi, data: calldata })
     const calls = call.functionName === 'aggregate3' ? call.args[0] : []
     const deadlines = calls.map(({ callData }) =>
-      callData.startsWith(TRANSFER_WITH_AUTHORIZATION) ? Number(BigInt(`0x${callData.slice(...VALID_BEFORE)}`)) : null,
+      callData.startsWith(TRANSFER_WITH_AUTHORIZATION) || callData.startsWith(TRANSFER_WITH_SIGNATURE)
+        ? Number(BigInt(`0x${callData.slice(...VALID_BEFORE)}`))
+        : null,
     )
     return deadlines.includes(null) || deadlines.length === 0 ? null : Math.max(...deadlines.map(Number))
   },

@@ -1,4 +1,4 @@
-import type { Authorization } from './codec.ts'
+import { type Authorization, countGasItems } from './codec.ts'
 import type { SettlementDeps } from './context.ts'
 import type { RpcNode } from './rpc/node.ts'
 
@@ -14,8 +14,9 @@ export async function simulate<T>(
   batch: readonly T[],
   authorizationOf: (item: T) => Authorization,
 ): Promise<Simulated<T>[]> {
-  const { target, calldata } = codec.encode(token.address, batch.map(authorizationOf))
-  const gas = codec.gasLimit(batch.length)
+  const items = batch.map(authorizationOf)
+  const { target, calldata } = codec.encode(token.address, items)
+  const gas = codec.gasLimit(countGasItems(items))
   const parse = (answer: unknown): (string | null)[] => codec.decodeSimulation(answer, batch.length)
   const ask = (node: RpcNode): Promise<(string | null)[]> => node.call({ to: target, data: calldata, gas }, { parse })
   let reasons = await rpc.any(ask)

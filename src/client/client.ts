@@ -11,6 +11,7 @@ export function createPinrail(options: ClientOptions) {
   const call = createTransport(options)
   return {
     payments: createPayments(call),
+    refunds: createRefunds(call),
     paymentLinks: createPaymentLinks(call),
     providers: { list: () => call('listProviders') },
     quotes: { read: (query: Query<'readQuote'>) => call('readQuote', { query }) },
@@ -55,6 +56,22 @@ function createPayments(call: Transport) {
     timeline: (id: string) => call('readPaymentTimeline', { path: { id } }),
     /** The receipt of a settled payment: the proof that the USDC arrived. */
     receipt: (id: string) => call('readPaymentReceipt', { path: { id } }),
+  }
+}
+
+function createRefunds(call: Transport) {
+  const list = (query: Query<'listRefunds'> = {}) => call('listRefunds', { query })
+  return {
+    create: (payment: string, body: Body<'createRefund'> = {}, once: Once = {}) =>
+      call('createRefund', { path: { id: payment }, body, ...once }),
+    read: (id: string) => call('readRefund', { path: { id } }),
+    list,
+    /** Every refund, newest first, over all pages. */
+    all: (query: Query<'listRefunds'> = {}) => pages(list, query),
+    listOf: (payment: string, query: Query<'listPaymentRefunds'> = {}) =>
+      call('listPaymentRefunds', { path: { id: payment }, query }),
+    fund: (id: string, body: Body<'fundRefund'>) => call('fundRefund', { path: { id }, body }),
+    cancel: (id: string) => call('cancelRefund', { path: { id } }),
   }
 }
 

@@ -38,7 +38,15 @@ import { createSecretBox } from '../webhooks/secret-box.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { createLocalInbox } from './inbox.ts'
 import { readPlatformLogo } from './platform-logo.ts'
-import { type Composed, connectConverter, connectRates, loadStart, openDb, partnerNames } from './shared.ts'
+import {
+  type Composed,
+  connectConverter,
+  connectRates,
+  connectRefunds,
+  loadStart,
+  openDb,
+  partnerNames,
+} from './shared.ts'
 import { createWriteBehind } from './write-behind.ts'
 
 /** Milliseconds that a claim waits for a concurrent one. Then the client gets 409. */
@@ -91,6 +99,7 @@ export async function composeApi(
       createPaymentWorkflows({ client: temporal.client, taskQueue: taskQueues.payments, load: loadStart(db) }),
       { tracing, note: notePayment },
     ),
+    refunds: connectRefunds(db, temporal.client, taskQueues.payments),
     tracing,
     deliveries: createDeliveryWorkflows({ client: temporal.client, taskQueue: taskQueues.deliveries }),
     readCallback: createReadCallback(settings),
@@ -99,8 +108,7 @@ export async function composeApi(
     ...readAddress(config),
     ...readSecrets(config),
     webhookTargets: { mode: config.PINRAIL_MODE, testTargets: config.WEBHOOK_TEST_TARGETS },
-    simulate: config.PINRAIL_MODE === 'test' ? createSimulatedAct(settings) : null,
-    skipDeliveryTime: config.PINRAIL_MODE === 'test' ? createSkipDeliveryTime(temporal.client) : null,
+    ...connectTestMode(config, { settings, client: temporal.client }),
     limits,
     chainId: config.CHAIN_ID,
     token: config.USDC_ADDRESS,
@@ -136,6 +144,20 @@ export async function composeApi(
       await db.close()
     },
   }
+}
+
+function connectTestMode(
+  { PINRAIL_MODE: mode }: ApiConfig,
+  {
+    settings,
+    client,
+  }: {
+    readonly settings: Parameters<typeof createSimulatedAct>[0]
+    readonly client: Parameters<typeof createSkipDeliveryTime>[0]
+  },
+): Pick<ApiDeps, 'simulate' | 'skipDeliveryTime'> {
+  if (mode !== 'test') return { simulate: null, skipDeliveryTime: null }
+  return { simulate: createSimulatedAct(settings), skipDeliveryTime: createSkipDeliveryTime(client) }
 }
 
 function composePlatform(config: ApiConfig): Pick<ApiDeps, 'platform' | 'platformLogo'> {

@@ -1,8 +1,12 @@
-import type { DepositKeys } from '../chain/deposits/deposit-keys.ts'
+import type { RefundAddresses } from '../activities/refund/refund-deps.ts'
+import { type DepositKeys, fundingNonce } from '../chain/deposits/deposit-keys.ts'
+import type { WorkerConfig } from '../config/config.ts'
 import type { Db } from '../db/db.ts'
+import { isOwnAddress } from '../db/merchants/wallets.ts'
 import { openDeposit, readDeposit, readOldDeposit } from '../db/payments/deposits.ts'
 import type { Hex } from '../domain/hex.ts'
 import type { DepositBook } from '../partners/crypto.ts'
+import { getToken } from './keys.ts'
 
 export type DepositBookSettings = {
   readonly db: Db
@@ -25,11 +29,11 @@ export async function assertSameSeed(
 ): Promise<void> {
   const shown = await readOldDeposit(db, scope)
   if (shown === null) return
-  const { paymentId, address } = shown
-  if (keys.findAccount(paymentId, address) !== null) return
+  const { ownerId, address } = shown
+  if (keys.findAccount(ownerId, address) !== null) return
   throw new Error(
-    `DEPOSIT_SEED is not the one of before: the address of ${paymentId} was ${address} and would be ` +
-      `${keys.deriveAddress(paymentId)}. Write the seed of before to RETIRED_DEPOSIT_SEEDS`,
+    `DEPOSIT_SEED is not the one of before: the address of ${ownerId} was ${address} and would be ` +
+      `${keys.deriveAddress(ownerId)}. Write the seed of before to RETIRED_DEPOSIT_SEEDS`,
   )
 }
 
@@ -41,5 +45,19 @@ export function createDepositBook({ db, chainId, token, watchDays, keys }: Depos
       const { deriveAddress } = keys
       await openDeposit(db, { ...deposit, chainId, token, watchSeconds: watchDays * 86_400, deriveAddress })
     },
+  }
+}
+
+/** Null without a seed: then no refund can be paid for. */
+export function createRefundAddresses(
+  config: WorkerConfig,
+  { db, keys }: { readonly db: Db; readonly keys: DepositKeys | null },
+): RefundAddresses | null {
+  if (keys === null) return null
+  const { name: tokenName } = getToken(config)
+  return {
+    place: (refund) => ({ address: keys.deriveAddress(refund.id), nonce: fundingNonce(refund), tokenName }),
+    watchSeconds: config.DEPOSIT_WATCH_DAYS * 86_400,
+    isOwn: (address) => isOwnAddress(db, address),
   }
 }

@@ -62,6 +62,7 @@ export function relayLoops(
     { ...onWakeup('starts', STARTS_PER_ROUND), everyMs, tick: relay.startPayments },
     { ...onWakeup('callbacks'), everyMs, tick: relay.relayCallbacks },
     { ...onWakeup('suspended', CANCELED_PER_ROUND), everyMs, tick: relay.cancelSuspended },
+    { ...onWakeup('refunds'), everyMs, tick: relay.wakeRefunds },
     { ...onWakeup('deliveries', DELIVERIES_PER_ROUND), everyMs, tick: sweep.tick },
     { name: 'orphans', everyMs: ORPHANS_EVERY_MS, tick: relay.adoptOrphans, log },
   ]

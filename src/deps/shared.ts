@@ -5,6 +5,7 @@ import { assertSession, DatabaseRefusal } from '../db/assert-session.ts'
 import { createDb, type Db, type DbOptions } from '../db/db.ts'
 import { assertMode, claimMode } from '../db/deployment.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
+import { loadRefund } from '../db/refunds/refunds.ts'
 import type { ProviderName, ProviderUsed } from '../domain/methods.ts'
 import type { Converter } from '../partners/converter/converter.ts'
 import { createFloatConverter } from '../partners/converter/float-converter.ts'
@@ -12,6 +13,7 @@ import { createRates } from '../partners/converter/rates.ts'
 import { createConverter } from '../partners/converter/simple-converter.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { PaymentStart } from '../temporal/payments.ts'
+import { createRefundWorkflows, type RefundWorkflows, type RefundWorkflowsDeps } from '../temporal/refunds.ts'
 
 /** The composition root, shared by API and worker: configuration in, connected parts out. */
 
@@ -94,4 +96,8 @@ export function loadStart(db: Db): (paymentId: string) => Promise<PaymentStart> 
     if (row === undefined) throw new Error(`no payment ${paymentId}`)
     return row
   }
+}
+
+export function connectRefunds(db: Db, client: RefundWorkflowsDeps['client'], taskQueue: string): RefundWorkflows {
+  return createRefundWorkflows({ client, taskQueue, load: (id) => loadRefund(db, id) })
 }

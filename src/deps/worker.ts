@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import type { Client } from '@temporalio/client'
 import { NativeConnection, type Worker } from '@temporalio/worker'
 import { createPaymentActivities } from '../activities/payment/payment.ts'
 import type { PaymentDeps } from '../activities/payment/payment-deps.ts'
+import { createRefundActivities } from '../activities/refund/refund.ts'
+import type { RefundDeps } from '../activities/refund/refund-deps.ts'
 import { createAnnounceActivities } from '../activities/webhooks/announce.ts'
 import { createWebhookDeliveryActivities } from '../activities/webhooks/webhook-delivery.ts'
 import { createWebhookDiagnosisActivities } from '../activities/webhooks/webhook-diagnosis.ts'
@@ -35,18 +38,18 @@ import { createSender } from '../webhooks/send.ts'
 import { bundleWorkflows } from '../worker/bundle.ts'
 import { createDeliverySweep } from '../worker/delivery-sweep.ts'
 import type { Loop } from '../worker/loop.ts'
-import { createRelay, type Relay } from '../worker/relay.ts'
+import { createRelay, type Relay, type RelayDeps } from '../worker/relay.ts'
 import { createWorkWakeups, type WorkWakeups, wakeSweeps } from '../worker/work-look.ts'
 import { createWorkers, type WorkerSettings } from '../worker/worker.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
-import { assertSameSeed, createDepositBook } from './deposits.ts'
+import { assertSameSeed, createDepositBook, createRefundAddresses } from './deposits.ts'
 import { getToken, openDepositKeys, openTreasuries } from './keys.ts'
 import { composeLook, composeReconciliation, composeRetention, relayLoops } from './loops.ts'
 import { composeNotifications } from './notify/notifications.ts'
 import { composePartners, readPartners } from './partners.ts'
 import { refillLoops } from './refills.ts'
 import { composeReceiptLoop, composeSettlement } from './settlement.ts'
-import { type Composed, connectRates, hasFloat, loadStart, openDb } from './shared.ts'
+import { type Composed, connectRates, connectRefunds, hasFloat, loadStart, openDb } from './shared.ts'
 import { createMonitoring } from './watched.ts'
 
 export type WorkerParts = {
@@ -81,9 +84,8 @@ export async function composeWorker(
   const onChanged = createNotifier(db, PAYMENTS_CHANNEL, PAGES_NOTIFIED_EVERY_MS)
   const context: ChangeContext = { publicUrl: config.PUBLIC_URL, now: clock, onChanged }
   const temporal = createTemporalClient(config)
-  const workflows = createPaymentWorkflows({ client: temporal.client, taskQueue: PAYMENTS_QUEUE, load: loadStart(db) })
   const grace = relayGraceMs === undefined ? {} : { graceMs: relayGraceMs }
-  const relay = createRelay({ db, client: temporal.client, workflows, clock, log, ...grace })
+  const relay = createRelay({ db, ...connectRuns(db, temporal.client), clock, log, ...grace })
   const sweep = createDeliverySweep({ db, client: temporal.client, now: Date.now, taskQueue: DELIVERIES_QUEUE })
   const notifications = composeNotifications(config, { db, log, clock, client: temporal.client, wakeups })
   const treasuries = await openTreasuries(config)
@@ -208,33 +210,32 @@ function composeActivities(
     ),
     now: Date.now,
   }
-  const payment = createPaymentActivities({
-    db: shared.db,
-    context: shared.context,
-    partners: {
-      ...shared.calls.partners,
-      crypto: createCrypto({
-        deposits: createDepositBook({
-          db: shared.db,
-          chainId: config.CHAIN_ID,
-          token: getToken(config).address,
-          watchDays: config.DEPOSIT_WATCH_DAYS,
-          keys: config.CRYPTO_DEPOSITS ? (shared.deposits?.keys ?? null) : null,
-        }),
-        rates,
-        tolerancePercent: config.UNDERPAYMENT_TOLERANCE_PERCENT,
-        clock: shared.context.now,
+  const partners = {
+    ...shared.calls.partners,
+    crypto: createCrypto({
+      deposits: createDepositBook({
+        db: shared.db,
+        chainId: config.CHAIN_ID,
+        token: getToken(config).address,
+        watchDays: config.DEPOSIT_WATCH_DAYS,
+        keys: config.CRYPTO_DEPOSITS ? (shared.deposits?.keys ?? null) : null,
       }),
-    },
-    accounts: {
-      wallet_app: settings.wallet_app.account,
-      card_partner: settings.card_partner.account,
-      local_partner: settings.local_partner.account,
-      crypto: CRYPTO_ACCOUNT,
-    },
+      rates,
+      tolerancePercent: config.UNDERPAYMENT_TOLERANCE_PERCENT,
+      clock: shared.context.now,
+    }),
+  }
+  const accounts = {
+    wallet_app: settings.wallet_app.account,
+    card_partner: settings.card_partner.account,
+    local_partner: settings.local_partner.account,
+    crypto: CRYPTO_ACCOUNT,
+  }
+  const money = { db: shared.db, context: shared.context, partners, accounts, rates }
+  const payment = createPaymentActivities({
+    ...money,
     converter: shared.calls.converter,
     float: composeFloat(config),
-    rates,
     payouts: { getTreasury: (paymentId) => getTreasury(paymentId, shared.treasuries), ...PAYOUTS },
   })
   return {
@@ -242,6 +243,7 @@ function composeActivities(
       ...payment,
       settle: (paymentId: string) => payment.settle(paymentId).finally(() => shared.changed('signing')),
       decide: (asked: Parameters<typeof payment.decide>[0]) => payment.decide(asked).finally(() => shared.changed()),
+      ...composeRefunds(config, { ...shared, money }),
       ...createAnnounceActivities(delivery),
       ...createWebhookDeliveryActivities(delivery),
       ...createWebhookDiagnosisActivities(delivery),
@@ -259,4 +261,39 @@ const composeFloat = (config: WorkerConfig): PaymentDeps['float'] => {
   if (!hasFloat(config)) return null
   const reserve = convertWholeUsdc(config.FLOAT_RESERVE_USDC)
   return { leavesReserve: (gross) => leavesReserve(reserve, gross) }
+}
+
+function connectRuns(db: Db, client: Client): Pick<RelayDeps, 'client' | 'workflows' | 'refunds'> {
+  return {
+    client,
+    workflows: createPaymentWorkflows({ client, taskQueue: PAYMENTS_QUEUE, load: loadStart(db) }),
+    refunds: connectRefunds(db, client, PAYMENTS_QUEUE),
+  }
+}
+
+/** Wakes the settlement after an activity that may leave it work: USDC to take or to return, or a signed transfer. */
+function composeRefunds(
+  config: WorkerConfig,
+  {
+    db,
+    deposits,
+    money,
+    changed,
+  }: {
+    db: Db
+    deposits: DepositDeps | null
+    money: Omit<RefundDeps, 'addresses'>
+    changed: SettlementRunner['wake']
+  },
+) {
+  const addresses = createRefundAddresses(config, { db, keys: deposits?.keys ?? null })
+  const refund = createRefundActivities({ ...money, addresses })
+  return {
+    ...refund,
+    fundRefund: (asked: Parameters<typeof refund.fundRefund>[0]) => refund.fundRefund(asked).finally(() => changed()),
+    cancelRefund: (id: string) => refund.cancelRefund(id).finally(() => changed()),
+    expireRefund: (asked: Parameters<typeof refund.expireRefund>[0]) =>
+      refund.expireRefund(asked).finally(() => changed()),
+    askRefund: (id: string) => refund.askRefund(id).finally(() => changed()),
+  }
 }

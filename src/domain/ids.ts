@@ -4,6 +4,7 @@ export const ID_PREFIXES = {
   merchant: 'mer',
   payment: 'pay',
   attempt: 'att',
+  refund: 're',
   event: 'evt',
   endpoint: 'we',
   apiKey: 'key',
@@ -60,6 +61,8 @@ export function firstPaymentId(time: number): string {
 }
 
 export const paymentWorkflowId = (paymentId: string): string => paymentId
+
+export const refundWorkflowId = (refundId: string): string => refundId
 
 export const deliveryWorkflowId = (eventId: string, endpointId: string): string => `whd_${eventId}_${endpointId}`
 

@@ -62,9 +62,19 @@ export function claimed(fact: { reference: string; micro: MicroUsdc; from: 'susp
   return usdcLines('claimed', { ...fact, paymentId: null }, ['treasury', fact.from])
 }
 
-/** Books USDC that is final at the deposit address of a payment: in `suspense` until the payment takes it. */
+/** Books USDC that is final at a deposit address: in `suspense` until the payment, or the refund, takes it. */
 export function deposited(fact: { paymentId: string; reference: string; micro: MicroUsdc }): Booking {
   return usdcLines('deposited', fact, ['deposits', 'suspense'])
+}
+
+/** Books USDC that is final back at the merchant's wallet: a refund did not take it. */
+export function returned(fact: { paymentId: string; reference: string; micro: MicroUsdc }): Booking {
+  return usdcLines('returned', fact, ['suspense', 'deposits'])
+}
+
+/** Books that a refund has taken the merchant's USDC: the partner's part is booked by the payment. */
+export function refundTaken(fact: { paymentId: string; reference: string; micro: MicroUsdc }): Booking {
+  return usdcLines('refund_taken', fact, ['suspense', 'exchange'])
 }
 
 export function swept(fact: { paymentId: string; reference: string; micro: MicroUsdc }): Booking {

@@ -105,6 +105,13 @@ export function convertFromMicroUsdc(micro: MicroUsdc, currency: Currency, rate:
   return { minor: minor.toString(), currency }
 }
 
+/** Returns `ceil(amount × rate)` in micro-USDC: what must be paid for the amount. */
+export function convertToMicroUsdcUp(money: Money, rate: string): MicroUsdc {
+  const { units, scale } = rateParts(rate)
+  const divisor = scale * 10n ** BigInt(getDecimals(money.currency))
+  return ((BigInt(money.minor) * units * 10n ** BigInt(USDC_DECIMALS) + divisor - 1n) / divisor).toString()
+}
+
 /** Converts the amount through both currencies' USDC rates, floored to the minor unit of the other currency. */
 export function convertCurrency(money: Money, to: Currency, rates: { from: string; to: string }): Money {
   if (money.currency === to) return money

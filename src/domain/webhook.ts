@@ -11,6 +11,10 @@ export const WEBHOOK_EVENT_TYPES = [
   'payment.refunded',
   'payment.chargeback',
   'payment.chargeback_won',
+  'refund.created',
+  'refund.funded',
+  'refund.succeeded',
+  'refund.failed',
   'payment_link.completed',
   'webhook_endpoint.disabled',
 ] as const

@@ -33,6 +33,7 @@ import { findPayments } from './payments/find.ts'
 import { retryStopped } from './payments/retry-stopped.ts'
 import { preflight } from './preflight.ts'
 import { reconcileBooks } from './reconcile.ts'
+import { listRefunds, showRefund } from './refunds/refunds.ts'
 import { SETTLEMENT } from './settlement.ts'
 
 const context =
@@ -173,6 +174,19 @@ const PAYMENTS: readonly Command[] = [
     options: [...SIGNED, 'attempt', 'outside', 'proof', 'version'],
     does: 'decide: settle, give_back, write_off, hold or release; give an attempt to name whose money goes back',
     run: context(decidePayment),
+  },
+  {
+    words: 'refunds list',
+    subjects: ['payment?'],
+    options: ['status', 'limit'],
+    does: 'list refunds of a payment, or the newest; with --status open those that are not over',
+    run: context(listRefunds),
+  },
+  {
+    words: 'refunds show',
+    subjects: ['refund'],
+    does: 'show its state, its USDC and its request to the partner',
+    run: context(showRefund),
   },
   {
     words: 'payments retry-stopped',

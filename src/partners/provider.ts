@@ -42,6 +42,11 @@ export type OrderRef = {
   readonly disputes?: readonly string[]
 }
 
+export type RefundRef = OrderRef & { readonly key: string }
+
+/** `amount` is in the currency of the order; null: all that the partner has of it. */
+export type RefundOrder = RefundRef & { readonly amount: Money | null }
+
 /** A missing function: the partner cannot do it. An aborted call has an unknown outcome: PartnerError `unknown`. */
 export type PaymentPartner = {
   readonly name: ProviderUsed
@@ -55,8 +60,10 @@ export type PaymentPartner = {
   readOrder(order: OrderRef, signal: AbortSignal): Promise<PartnerOrder | null>
   /** Asks the partner to accept no more money for the order. Returns the order afterwards; it might have been paid. */
   cancelOrder?(order: OrderRef, signal: AbortSignal): Promise<PartnerOrder | null>
-  /** Gives the whole received amount back. Idempotent: repeated with the same key, it returns the same refund. */
-  refundOrder?(refund: OrderRef & { readonly key: string }, signal: AbortSignal): Promise<RefundResult>
+  /** Gives received money back. Idempotent: repeated with the same key, it returns the same refund as it is then. */
+  refundOrder?(refund: RefundOrder, signal: AbortSignal): Promise<RefundResult>
+  /** Reads the refund that was requested with the key; null if there is none. With `refundOrder` only. */
+  findRefund?(refund: RefundRef, signal: AbortSignal): Promise<RefundResult | null>
   /**
    * Lists the disputes that were opened at or after `since` (Unix seconds), in any order. They find payments whose
    * callback about a dispute was lost, or names no payment.

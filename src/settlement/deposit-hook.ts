@@ -7,12 +7,19 @@ import { isDust, type RecordedDeposit } from '../domain/settlement/deposit.ts'
 import { createNote } from '../domain/timeline.ts'
 import { type ChangeContext, changeLockedPayment, type LockedChange } from '../payments/change-payment.ts'
 import type { PaymentDraft } from '../payments/payment-draft.ts'
+import type { createRefundHooks } from './refund-hook.ts'
 import type { Wake } from './settled-hook.ts'
 
 /** Stores a final deposit like a partner's callback. After the relay, the payment reads its deposit. */
-export function createDepositHook(context: ChangeContext, wake: Wake) {
+export function createDepositHook(
+  context: ChangeContext,
+  wake: Wake,
+  refunds: Pick<ReturnType<typeof createRefundHooks>, 'onRefundDeposit'>,
+) {
   return async function onDeposit(tx: Tx, deposit: RecordedDeposit): Promise<void> {
-    const { paymentId, attemptId, expected, token, sender, units } = deposit
+    const { paymentId, owner, expected, token, sender, units } = deposit
+    if ('refundId' in owner) return refunds.onRefundDeposit(tx, owner.refundId, deposit)
+    const { attemptId } = owner
     const at = new Date(context.now()).toISOString()
     const reference = `${deposit.txHash}:${deposit.logIndex}`
     // In another block, the same deposit has the same body.
@@ -23,7 +30,7 @@ export function createDepositHook(context: ChangeContext, wake: Wake) {
     const change: LockedChange = async (draft) => {
       if (expected) draft.addBooking(deposited({ paymentId, reference, micro: deposit.units }))
       await recordPartnerEvent(tx, { provider: 'crypto', eventId: reference, subject: { attemptId }, bodySha256, at })
-      noteDeposit(draft, deposit)
+      noteDeposit(draft, attemptId, deposit)
     }
     await changeLockedPayment(tx, context, { id: paymentId, change })
     tx.afterCommit(() => wake('callbacks'))
@@ -34,8 +41,8 @@ export function createDepositHook(context: ChangeContext, wake: Wake) {
  * Notes a deposit on its payment, which learns the meaning by reading the deposit. Another token is noted as a misfit
  * here, because no reading counts it: it waits for an operator, whatever becomes of the payment.
  */
-function noteDeposit(draft: PaymentDraft, deposit: RecordedDeposit): void {
-  const { attemptId, txHash, units, token, sender } = deposit
+function noteDeposit(draft: PaymentDraft, attemptId: string, deposit: RecordedDeposit): void {
+  const { txHash, units, token, sender } = deposit
   const data = { attempt_id: attemptId, tx_hash: txHash, units, token, sender }
   draft.addNote(createNote(deposit.expected ? 'deposit.received' : 'deposit.other_token', data))
   if (deposit.expected || isDust(deposit)) return

@@ -4,6 +4,7 @@ import { book, bookAll, isBooked } from '../db/ledger.ts'
 import { finishSweep, sweptFrom } from '../db/settlement/deposits.ts'
 import { acknowledged, type Booking, received, swept, toppedUp, withdrawn } from '../domain/ledger.ts'
 import { subtract } from '../domain/money.ts'
+import type { ReturnedUsdc } from '../domain/settlement/deposit.ts'
 import {
   type BalanceDifference,
   type GasSpent,
@@ -15,6 +16,7 @@ import {
 import { createNote } from '../domain/timeline.ts'
 import { type ChangeContext, changeLockedPayment, type LockedChange } from '../payments/change-payment.ts'
 import { createDepositHook } from './deposit-hook.ts'
+import { createRefundHooks } from './refund-hook.ts'
 import { createSettledHook, listGasBookings, type Wake } from './settled-hook.ts'
 
 /**
@@ -25,6 +27,7 @@ export function createSettlementHooks(
   context: ChangeContext,
   { wake = () => undefined, hasFloat = false }: { readonly wake?: Wake; readonly hasFloat?: boolean } = {},
 ) {
+  const refunds = createRefundHooks(context, wake)
   // A refill claims what arrives for it. Without a float it is what the converter has bought.
   const arrived = hasFloat ? received : toppedUp
   return {
@@ -37,7 +40,8 @@ export function createSettlementHooks(
     onGas,
     onBalanceDifference: (tx: Tx, difference: BalanceDifference) =>
       bookDifference(tx, difference, { now: context.now(), arrived }),
-    onDeposit: createDepositHook(context, wake),
+    onDeposit: createDepositHook(context, wake, refunds),
+    onReturned: (tx: Tx, back: ReturnedUsdc) => refunds.onReturned(tx, back),
   }
 
   async function onStopped(tx: Tx, { paymentId, reason, detail }: StoppedPayout): Promise<void> {

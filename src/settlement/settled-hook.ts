@@ -8,7 +8,7 @@ import { createNote } from '../domain/timeline.ts'
 import { type ChangeContext, changeLockedPayments } from '../payments/change-payment.ts'
 import type { LockedDraft } from '../payments/payment-draft.ts'
 
-export type Wake = (sweep: 'changes' | 'receipts' | 'callbacks') => void
+export type Wake = (sweep: 'changes' | 'receipts' | 'callbacks' | 'refunds') => void
 
 /**
  * Payouts that are final on chain move their payments to `succeeded`. All of them are written in one statement, with

@@ -4,9 +4,11 @@ import { listOpenOfSuspended } from '../db/merchants/agreement.ts'
 import { deleteMessages, type Message, readChangeMessages, takeStarts } from '../db/outbox.ts'
 import { takeUnread } from '../db/payments/partner-events.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
+import { takeDueRefunds } from '../db/refunds/refunds.ts'
 import { type ActivityAnswer, toSnapshot } from '../domain/payment/snapshot.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { PaymentWorkflows } from '../temporal/payments.ts'
+import type { RefundWorkflows } from '../temporal/refunds.ts'
 import { adoptOrphans, createWalk } from './orphans.ts'
 
 /** Sends to Temporal what a crash may have kept from it. Every message is safe to send twice. */
@@ -20,6 +22,8 @@ export type Relay = {
   readonly relayChanges: () => Promise<{ readonly sent: number; readonly isLastPage: boolean }>
   /** Repeats callbacks of partners until an activity has applied a reading of the order. */
   readonly relayCallbacks: () => Promise<number>
+  /** Wakes the workflows of refunds that are due, and starts those that are missing. */
+  readonly wakeRefunds: () => Promise<number>
   /** Starts a workflow for every open payment without one, after a terminated run or a lost Temporal store. */
   readonly adoptOrphans: () => Promise<number>
   /** Cancels open payments of suspended merchants. Returns how many have been asked. */
@@ -30,6 +34,7 @@ export type RelayDeps = {
   readonly db: Db
   readonly client: Pick<Client, 'workflow'>
   readonly workflows: PaymentWorkflows
+  readonly refunds: Pick<RefundWorkflows, 'wake'>
   readonly clock: () => number
   readonly log: Logger
   /** Milliseconds for which messages are left to the process that wrote them. */
@@ -50,7 +55,7 @@ export const STARTS_PER_ROUND = 16
 export const CANCELED_PER_ROUND = 16
 
 export function createRelay(deps: RelayDeps): Relay {
-  const { db, workflows, log } = deps
+  const { db, workflows, refunds, log } = deps
   const graceMs = deps.graceMs ?? GRACE_MS
   const walk = createWalk()
 
@@ -83,6 +88,8 @@ export function createRelay(deps: RelayDeps): Relay {
       const news = await takeUnread(db, { minAgeMs: graceMs, limit: PER_ROUND })
       return forEach(news, (unread) => workflows.signalOrderChanged(unread.payment_id, unread.attempt_id))
     },
+
+    wakeRefunds: async () => forEach(await takeDueRefunds(db, PER_ROUND), refunds.wake),
 
     adoptOrphans: () => adoptOrphans({ ...deps, walk, forEach }),
 

@@ -1,6 +1,7 @@
 import type { ActivityInterfaceFor, ActivityOptions } from '@temporalio/workflow'
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow'
 import type { PaymentActivities } from '../activities/payment/payment.ts'
+import type { RefundActivities } from '../activities/refund/refund.ts'
 import type { AnnounceActivities } from '../activities/webhooks/announce.ts'
 import type { WebhookDeliveryActivities } from '../activities/webhooks/webhook-delivery.ts'
 import type { WebhookDiagnosisActivities } from '../activities/webhooks/webhook-diagnosis.ts'
@@ -78,6 +79,29 @@ export const settlement = proxyActivities<Pick<PaymentActivities, 'settle'>>({
   // A try takes at most two calls of 10 s, and finality 2 to 5 s. If the completion was lost, the next try finds the
   // result.
   startToCloseTimeout: '30 s',
+  retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
+})
+
+/** Reads and writes of a refund's row: retried forever, as those of a payment. */
+export const refundRecords = steps<Omit<RefundActivities, 'askRefund'>>(
+  {
+    startToCloseTimeout: '10 s',
+    retry: { initialInterval: '500 ms', backoffCoefficient: 2, maximumInterval: '30 s' },
+  },
+  {
+    loadRefund: 'Read the refund',
+    postponeWake: 'Say when this run acts next',
+    openRefund: 'Make the address for its USDC',
+    fundRefund: 'Take the transfer that the wallet has signed',
+    cancelRefund: 'Cancel the refund for the merchant',
+    expireRefund: 'End the refund: its USDC did not arrive in time',
+  },
+)
+
+export const refundPartner = proxyActivities<Pick<RefundActivities, 'askRefund'>>({
+  summary: 'Have the partner give the money back',
+  // At most four calls of 10 s: the refund with its key, the order, the refund, and the order again.
+  startToCloseTimeout: '55 s',
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
 })
 

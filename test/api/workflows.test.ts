@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client'
 import { PARTNER_SECRET } from '../../scripts/test/environment.ts'
 import { startDevServer } from '../../scripts/test/services/temporal.ts'
 import { createBackground } from '../../src/api/limits/background.ts'
-import { loadStart } from '../../src/deps/shared.ts'
+import { connectRefunds, loadStart } from '../../src/deps/shared.ts'
 import { paymentWorkflowId } from '../../src/domain/ids.ts'
 import type { CallbackSubject } from '../../src/domain/payment/partner.ts'
 import { newId } from '../../src/ids.ts'
@@ -227,7 +227,7 @@ describe('Requests that count once', () => {
     }, 60_000)
 
     async function everything(): Promise<string> {
-      const tables = ['payment', 'api_key', 'webhook_endpoint', 'event', 'delivery', 'idempotency_key']
+      const tables = ['payment', 'refund', 'api_key', 'webhook_endpoint', 'event', 'delivery', 'idempotency_key']
       tables.push('channel', 'channel_message', 'notice', 'invitation', 'mail', 'audit_entry')
       const rows = await Promise.all(tables.map((table) => testApi.db.query(`select count(*) from ${table}`)))
       return JSON.stringify(rows.map((result) => result.rows))
@@ -504,7 +504,15 @@ describe('Starts of workflows', () => {
   const relayTo = (taskQueue: string, of: TestApi) => {
     const { db, log } = of
     const workflows = createPaymentWorkflows({ client, taskQueue, load: loadStart(db) })
-    return createRelay({ db, client, workflows, clock: Date.now, log, graceMs: 0 })
+    return createRelay({
+      db,
+      client,
+      workflows,
+      refunds: connectRefunds(db, client, taskQueue),
+      clock: Date.now,
+      log,
+      graceMs: 0,
+    })
   }
 
   test('a payment is answered although Temporal is down, and the relay starts its workflow later, once', async () => {
@@ -528,9 +536,10 @@ describe('Starts of workflows', () => {
     await testApi.written()
     const started: string[] = []
     const { db, log, workflows } = testApi
+    const refunds = connectRefunds(db, client, 'nobody-takes-these')
     const watched = { ...workflows, resume: async ({ id }: { id: string }) => started.push(id) > 0 }
     const relays = [1, 2].map(() =>
-      createRelay({ db, client, workflows: watched, clock: Date.now, log, graceMs: 0 }).startPayments(),
+      createRelay({ db, client, workflows: watched, refunds, clock: Date.now, log, graceMs: 0 }).startPayments(),
     )
     const counts = await Promise.all(relays)
     expect(counts.toSorted((a, b) => b - a)).toEqual([16, 4])

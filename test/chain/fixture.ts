@@ -15,7 +15,7 @@ import type { Db } from '../../src/db/db.ts'
 import type { SettlementHooks } from '../../src/db/settlement/context.ts'
 import { type PayoutView, queuePayout, readPayout } from '../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../src/domain/hex.ts'
-import type { RecordedDeposit } from '../../src/domain/settlement/deposit.ts'
+import type { RecordedDeposit, ReturnedUsdc } from '../../src/domain/settlement/deposit.ts'
 import type { GasSpent, Settlement, TreasuryMovement, VoidProof } from '../../src/domain/settlement/payout.ts'
 import type { Treasury } from '../../src/domain/settlement/treasuries.ts'
 import {
@@ -48,6 +48,7 @@ export type HookCalls = {
   movements: TreasuryMovement[]
   gas: GasSpent[]
   deposits: RecordedDeposit[]
+  returned: ReturnedUsdc[]
 }
 
 export type Fixture = {
@@ -119,7 +120,16 @@ export async function createFixture(setup: WorldSetup = {}): Promise<Fixture> {
   const chain = connectDevelopmentChain(anvil.url)
   const treasury = setup.treasury ?? createKeyAccount(newKey())
   const relayers = Array.from({ length: setup.relayers ?? 1 }, () => createKeyAccount(newKey()))
-  const heard: HookCalls = { settled: [], stopped: [], resumed: [], voided: [], movements: [], gas: [], deposits: [] }
+  const heard: HookCalls = {
+    settled: [],
+    stopped: [],
+    resumed: [],
+    voided: [],
+    movements: [],
+    gas: [],
+    deposits: [],
+    returned: [],
+  }
   const fund = async () => {
     for (const { address } of relayers) await chain.setBalance({ address, value: GAS_MONEY })
     await mintUsdc(chain, { to: treasury.address, micro: setup.micro ?? 1_000_000_000_000n })
@@ -172,6 +182,7 @@ const recordIn = (heard: HookCalls): SettlementHooks => ({
   onResumed: async (_tx, { paymentId }) => void heard.resumed.push(paymentId),
   onVoided: async (_tx, proof) => void heard.voided.push(proof),
   onDeposit: async (_tx, deposit) => void heard.deposits.push(deposit),
+  onReturned: async (_tx, returned) => void heard.returned.push(returned),
   onTreasuryMovement: async (_tx, movement) => void heard.movements.push(movement),
   onBalanceDifference: async () => undefined,
   onGas: async (_tx, spent) => void heard.gas.push(spent),

@@ -29,6 +29,7 @@ const OWNED = [
   'payment',
   'payment_link',
   'attempt',
+  'refund',
   'timeline_entry',
   'wallet',
   'api_key',
@@ -42,6 +43,10 @@ const OWNED = [
   'merchant',
   'agreement',
 ] as const
+
+const REFUND = `insert into refund (id, payment_id, attempt_id, merchant_id, livemode, amount_minor, currency, rate, rate_source,
+    required_micro, created_at, updated_at, expires_at)
+  values ($1, $2, $3, $4, $5, 60, 'EUR', '1', 'test', 600000, now(), now(), now())`
 
 /** One row in every table. */
 async function furnish(tenant: Tenant): Promise<void> {
@@ -65,7 +70,7 @@ async function furnish(tenant: Tenant): Promise<void> {
   await run(
     `insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, fallback, checkout_token,
        destination, chain_id, token, quote, created_at, updated_at, expires_at)
-     values ($1, $2, $3, '1', 100, 'EUR', 'picker', $1, $4, 1, 't', '{}', now(), now(), now())`,
+     values ($1, $2, $3, '1', 100, 'EUR', 'picker', $1, $4, 1, $4, '{}', now(), now(), now())`,
     [payment, merchantId, livemode, `0x${'1'.repeat(40)}`],
   )
   await insertLink(db, tenant, aLink({ id: newId('link') }))
@@ -74,6 +79,12 @@ async function furnish(tenant: Tenant): Promise<void> {
      values ($1, $2, 'card_partner', 'card', 'open', 100, 'EUR', now(), now())`,
     [attempt, payment],
   )
+  await run(
+    `update payment set payout = 'paid', provider_used = 'card_partner', paid_attempt_id = $2, charge_currency = 'EUR',
+       confirmed_minor = 100 where id = $1`,
+    [payment, attempt],
+  )
+  await run(REFUND, [newId('refund'), payment, attempt, merchantId, livemode])
   await run(
     "insert into timeline_entry (payment_id, at, kind, actor, message) values ($1, now(), 'payment.created', 'merchant', '')",
     [payment],
@@ -129,6 +140,26 @@ describe('Statements without a condition on the merchant', () => {
       expect([statement, (await session.query(statement)).rowCount]).toEqual([statement, 1])
     const { rows } = await db.query('select url from webhook_endpoint order by merchant_id, livemode')
     expect(rows).toEqual([{ url: 'https://a.example' }, { url: 'https://a.example' }])
+  })
+
+  it('a refund takes its part of a payment of the same merchant, and never more than is left', async () => {
+    const { rows } = await db.query(
+      'select p.id, a.id as attempt, refunds_minor, refunds_count from payment p join attempt a on a.payment_id = p.id where merchant_id = $1',
+      [other.merchantId],
+    )
+    const { id, attempt, ...taken } = rows[0]
+    expect(taken).toEqual({ refunds_minor: '60', refunds_count: 1 })
+    const refused = /has less than 60 EUR to refund/
+    const create = (session: Pick<Session, 'query'>, { merchantId, livemode }: Tenant) =>
+      session.query(REFUND, [newId('refund'), id, attempt, merchantId, livemode])
+    await expect(create(db, other)).rejects.toThrow(refused)
+    await db.query('update payment set refunds_minor = 0 where id = $1', [id])
+    for (const tenant of [mine, live]) await expect(create(db, tenant)).rejects.toThrow(refused)
+    await expect(create(db.as(mine), other)).rejects.toThrow(/row-level security/)
+    // Two at the same moment: one.
+    const both = await Promise.allSettled([create(db, other), create(db.as(other), other)])
+    expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    await db.query('delete from refund where payment_id = $1 and number > 1', [id])
   })
 
   it('rows cannot be written for another merchant, or in the other mode', async () => {

@@ -25,8 +25,8 @@ beforeAll(async () => {
 })
 afterAll(() => seeded?.close())
 beforeEach(async () => {
-  await db.query(`truncate refill, outbox, partner_event, delivery, partner_standing, notice, notification, channel, channel_message, mail,
-    treasury_log cascade`)
+  await db.query(`truncate refill, outbox, refund, partner_event, delivery, partner_standing, notice, notification, channel, channel_message,
+    mail, treasury_log cascade`)
   await db.query(`update dispute_sweep set due_at = now() + interval '1 hour'`)
   await db.query(`update agreement set status = 'approved'`)
 })
@@ -68,6 +68,22 @@ const LEAVE: Readonly<Record<Sweep, () => Promise<unknown>>> = {
        values ('card_partner', $1, $1, sha256(''), now())`,
       [await addAttempt()],
     ),
+  refunds: async () => {
+    const attemptId = await addAttempt()
+    await db.query(
+      `with paid as (
+         update payment p set payout = 'paid', provider_used = 'card_partner', paid_attempt_id = a.id, charge_currency = 'EUR',
+           confirmed_minor = 100 from attempt a where a.id = $1 and p.id = a.payment_id)
+       select 1`,
+      [attemptId],
+    )
+    await db.query(
+      `insert into refund (id, payment_id, attempt_id, merchant_id, livemode, amount_minor, currency, rate, rate_source,
+         required_micro, created_at, updated_at, expires_at)
+       select $1, payment_id, id, $2, false, 60, 'EUR', '1', 'test', 1, now(), now(), now() from attempt where id = $3`,
+      [newId('refund'), tenant.merchantId, attemptId],
+    )
+  },
   deliveries: async () => {
     await addEndpoint(db, tenant)
     await addEvent(db, tenant, { at: NOW })

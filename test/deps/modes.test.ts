@@ -28,7 +28,7 @@ import {
 import { listOwing, listTreasuries } from '../../src/db/settlement/rebuild.ts'
 import { composeApi } from '../../src/deps/api.ts'
 import { createDepositBook } from '../../src/deps/deposits.ts'
-import { loadStart } from '../../src/deps/shared.ts'
+import { connectRefunds, loadStart } from '../../src/deps/shared.ts'
 import { composeWorker } from '../../src/deps/worker.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { deliveryWorkflowId, paymentWorkflowId } from '../../src/domain/ids.ts'
@@ -191,7 +191,8 @@ describe('The entrances of a system', () => {
     const parts = () => {
       const { db, taskQueue, log } = testApi
       const workflows = createPaymentWorkflows({ client, taskQueue, load: loadStart(db) })
-      const relay = createRelay({ db, client, workflows, clock: Date.now, log, graceMs: 0 })
+      const refunds = connectRefunds(db, client, taskQueue)
+      const relay = createRelay({ db, client, workflows, refunds, clock: Date.now, log, graceMs: 0 })
       const sweep = createDeliverySweep({ db, client, now: Date.now, taskQueue })
       return { workflows, relay, sweep }
     }
@@ -397,9 +398,9 @@ describe('activities', () => {
       await open(own)
       expect(await book.read(own.attemptId)).toMatchObject({ paymentId: own.id })
       await db.query(
-        `insert into deposit (payment_id, attempt_id, livemode, chain_id, token, address, asked_micro, rate, rate_source,
+        `insert into deposit (owner_id, payment_id, attempt_id, livemode, chain_id, token, address, asked_micro, rate, rate_source,
          rate_as_of, expires_at, watch_until)
-       select $1, $2, true, chain_id, token, $3, asked_micro, rate, rate_source, rate_as_of, expires_at, watch_until
+       select $1, $1, $2, true, chain_id, token, $3, asked_micro, rate, rate_source, rate_as_of, expires_at, watch_until
        from deposit where payment_id = $4`,
         [other.id, other.attemptId, `0x${'2'.repeat(40)}`, own.id],
       )
@@ -429,6 +430,7 @@ describe('settlement', () => {
     onResumed: async (_tx, { paymentId }) => void heard.push(paymentId),
     onVoided: async (_tx, { paymentId }) => void heard.push(paymentId),
     onDeposit: async () => undefined,
+    onReturned: async () => undefined,
     onTreasuryMovement: async () => undefined,
     onBalanceDifference: async () => undefined,
     onGas: async () => undefined,
@@ -572,33 +574,35 @@ describe('settlement', () => {
     test('a deposit address of the other mode is neither watched nor swept', async () => {
       const [mine, theirs]: Hex[] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`]
       await db.query(
-        `insert into deposit (payment_id, attempt_id, livemode, chain_id, token, address, asked_micro, rate, rate_source,
+        `insert into deposit (owner_id, payment_id, attempt_id, livemode, chain_id, token, address, asked_micro, rate, rate_source,
          rate_as_of, expires_at, watch_until, unswept_micro)
-       select d.id, d.attempt, d.livemode, 31337, $1, d.address, 1, '1', 't', '', now(), now() + interval '1 day', 1000000
+       select d.id, d.id, d.attempt, d.livemode, 31337, $1, d.address, 1, '1', 't', '', now(), now() + interval '1 day', 1000000
        from (values ($2, $3, false, $4), ($5, $6, true, $7)) as d(id, attempt, livemode, address)`,
         [TOKEN, own.id, own.attemptId, mine, other.id, other.attemptId, theirs],
       )
       const before = await readStored(db, other)
       await takeLease(journal(), { owner: 'me' })
       expect((await journal().readWatchedDeposits('watched')).map(({ address }) => address)).toEqual([mine])
-      expect((await journal().readUnswept({ after: '', limit: 10 })).map(({ paymentId }) => paymentId)).toEqual([
-        own.id,
-      ])
+      expect((await journal().readUnswept({ after: '', limit: 10 })).map(({ ownerId }) => ownerId)).toEqual([own.id])
       const movement = { chainId: 31337, direction: 'in', fate: 'final', micro: '1000000', treasury: TREASURY } as const
       const from = (counterparty: Hex) => ({ ...movement, counterparty, txHash: hash(1), logIndex: 0, blockNumber: 1 })
       expect(await db.transaction((tx) => finishSweep(tx, from(theirs!)))).toBeNull()
       expect(await db.transaction((tx) => finishSweep(tx, from(mine!)))).toBe(own.id)
       expect(await readStored(db, other)).toBe(before)
 
-      for (const { id: paymentId } of [own, other]) {
-        const sweep = { paymentId, index: 1, micro: '1', treasury: TREASURY, authNonce: hash(1), address: mine! }
+      for (const { id: ownerId } of [own, other]) {
+        const sender = ownerId === own.id ? mine! : theirs!
+        const sweep = { ownerId, index: 1, micro: '1', recipient: TREASURY, authNonce: hash(1), sender }
         await journal().storeSweep({ ...sweep, validBefore: 4_000_000_000, signature: `0x${'1b'.repeat(65)}` })
       }
       const sendable = await journal().readSendableSweeps({ treasury: TREASURY, validAt: 1, limit: 10 })
-      expect(sendable.map(({ paymentId }) => paymentId)).toEqual([own.id])
+      expect(sendable.map(({ ownerId }) => ownerId)).toEqual([own.id])
       const lane = await takeLane(journal(), { owner: 'me', wallet: RECIPIENT })
       const encode = () => ({ target: TOKEN, calldata: '0x' as const, gasLimit: 1n })
-      const reserved = await journal().reserveSweeps(lane, { paymentIds: [own.id, other.id], encode })
+      const reserved = await journal().reserveSweeps(lane, {
+        sweeps: [own, other].map(({ id: ownerId }) => ({ ownerId, index: 1 })),
+        encode,
+      })
       expect(reserved).toMatchObject({ items: 1 })
     })
   })

@@ -30,6 +30,7 @@ test('every kind has its own prefix, which merchants store', () => {
     merchant: 'mer',
     payment: 'pay',
     attempt: 'att',
+    refund: 're',
     event: 'evt',
     endpoint: 'we',
     apiKey: 'key',

@@ -31,10 +31,10 @@ export async function sendTo(
     blockHash: `0x${'b'.repeat(64)}`,
   }
   const { paymentId } = deposit
-  const recorded: RecordedDeposit = { ...log, paymentId, attemptId, expected: log.token === deposit.token }
+  const recorded: RecordedDeposit = { ...log, paymentId, owner: { attemptId }, expected: log.token === deposit.token }
   await db.transaction(async (tx) => {
     await tx.query(
-      `insert into deposit_log (chain_id, tx_hash, log_index, payment_id, token, sender, units, block_number, block_hash, finalized_at)
+      `insert into deposit_log (chain_id, tx_hash, log_index, owner_id, token, sender, units, block_number, block_hash, finalized_at)
        values ($1, $2, 0, $3, $4, $5, $6, $7, $8, now())`,
       [deposit.chainId, log.txHash, paymentId, log.token, log.sender, units, log.blockNumber, log.blockHash],
     )

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { ProviderName } from '../../src/domain/methods.ts'
+import type { Money } from '../../src/domain/money.ts'
 import type { PartnerSettings } from '../../src/domain/partner/drivers.ts'
 import { newId } from '../../src/ids.ts'
 import { PartnerError, type PaymentPartner } from '../../src/partners/provider.ts'
@@ -313,9 +314,9 @@ export function describeConformance(
     })
 
     describe('Refunding an order', () => {
-      const refund = (attemptId: string, key = `${attemptId}:refund`) => {
+      const refund = (attemptId: string, key = `${attemptId}:refund`, amount: Money | null = null) => {
         if (partner.refundOrder === undefined) throw new Error('expected the ability')
-        return partner.refundOrder({ ...refTo(attemptId), key }, soon())
+        return partner.refundOrder({ ...refTo(attemptId), key, amount }, soon())
       }
 
       test('a refund gives the money back once for a key', async () => {
@@ -341,6 +342,51 @@ export function describeConformance(
         await server.fault(provider, { fault: 'refund_refused', times: 1 })
         expect(await refund(attemptId)).toEqual({ kind: 'refused', reason: refusal })
         expect(await refund(attemptId, `${attemptId}:refund:2`)).toEqual({ kind: 'refunded' })
+      })
+
+      test('parts of an order are refunded, each once for its key, until nothing is left', async () => {
+        const { order, attemptId } = await open()
+        const part = (minor: bigint): Money => ({ ...order.amount, minor: minor.toString() })
+        const all = BigInt(order.amount.minor)
+        await server.act(provider, attemptId, { action: 'pay' })
+        expect(await refund(attemptId, `${attemptId}:refund`, part(100n))).toEqual({ kind: 'refunded' })
+        expect(await refund(attemptId, `${attemptId}:refund`, part(100n))).toEqual({ kind: 'refunded' })
+        expect(await read(attemptId)).toMatchObject({ status: 'paid', received: part(all - 100n) })
+        expect((await refund(attemptId, `${attemptId}:refund:2`, part(all))).kind).toBe('refused')
+        expect(await refund(attemptId, `${attemptId}:refund:3`, part(all - 100n))).toEqual({ kind: 'refunded' })
+        expect((await read(attemptId))?.status).toBe('refunded')
+        expect((await refund(attemptId, `${attemptId}:refund:4`, part(1n))).kind).toBe('refused')
+      })
+
+      test('a part of an order whose refund takes its time is there until its end', async () => {
+        const { order, attemptId } = await open()
+        const part = (minor: bigint): Money => ({ ...order.amount, minor: minor.toString() })
+        await server.act(provider, attemptId, { action: 'pay' })
+        await server.fault(provider, { fault: 'refund_pending', seconds: 600, times: 1 })
+        expect(await refund(attemptId, `${attemptId}:refund`, part(100n))).toEqual({ kind: 'pending' })
+        expect((await read(attemptId))?.received).toEqual(order.amount)
+        server.advance(601)
+        expect((await read(attemptId))?.received).toEqual(part(BigInt(order.amount.minor) - 100n))
+        expect(await refund(attemptId, `${attemptId}:refund`, part(100n))).toEqual({ kind: 'refunded' })
+      })
+
+      test('a refund is found by its key, and looking for it requests none', async () => {
+        const { order, attemptId } = await open()
+        const part: Money = { ...order.amount, minor: '100' }
+        const find = (key: string) => partner.findRefund?.({ ...refTo(attemptId), key }, soon())
+        await server.act(provider, attemptId, { action: 'pay' })
+        expect(await find(`${attemptId}:refund`)).toBeNull()
+        expect(await read(attemptId)).toMatchObject({ status: 'paid', received: order.amount })
+        await refund(attemptId, `${attemptId}:refund`, part)
+        await server.fault(provider, { fault: 'refund_pending', seconds: 600, times: 1 })
+        await refund(attemptId, `${attemptId}:refund:2`, part)
+        expect(await find(`${attemptId}:refund`)).toEqual({ kind: 'refunded' })
+        expect(await find(`${attemptId}:refund:2`)).toEqual({ kind: 'pending' })
+        expect(await find(`${attemptId}:refund:3`)).toBeNull()
+        server.advance(601)
+        expect(await find(`${attemptId}:refund:2`)).toEqual({ kind: 'refunded' })
+        const nobody = { attemptId: newId('attempt'), reference: null }
+        expect(await partner.findRefund?.({ ...nobody, key: `${nobody.attemptId}:refund` }, soon())).toBeNull()
       })
 
       test('a refund can stay pending for some time', async () => {

@@ -152,7 +152,8 @@ describe('The drivers', () => {
       await server.act(provider, attemptId, { action: 'pay' })
       await withTamperedAnswers({ server, provider, from: '"session":"', to: '"session":"x' }, async (partner) => {
         const refund =
-          partner.refundOrder?.({ attemptId, reference: null, key: `${attemptId}:refund` }, soon()) ?? Promise.resolve()
+          partner.refundOrder?.({ attemptId, reference: null, key: `${attemptId}:refund`, amount: null }, soon()) ??
+          Promise.resolve()
         expect((await catchPartnerError(refund)).message).toContain('about another refund')
       })
     })

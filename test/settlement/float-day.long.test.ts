@@ -33,6 +33,7 @@ const own = {
   exposed: new Map<string, { units: bigint; cost: bigint }>(),
   owed: 0n,
   paidOut: 0n,
+  lost: 0n,
   arrived: 0n,
   gain: 0n,
   spread: 0n,

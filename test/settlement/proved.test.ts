@@ -670,7 +670,7 @@ describe('the order of locks', () => {
     const { id, attemptId } = await fixture.opened()
     const deposit = (place: number) => ({
       paymentId: id,
-      attemptId,
+      owner: { attemptId },
       address: TREASURY,
       token: NEW_TREASURY,
       sender: TREASURY,

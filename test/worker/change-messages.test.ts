@@ -53,7 +53,8 @@ function openLoop(isLost: (id: string) => boolean = () => false) {
   }
   const client = {} as Pick<Client, 'workflow'>
   const { db } = fixture
-  const relay = createRelay({ db, client, workflows: workflows as PaymentWorkflows, clock: Date.now, log })
+  const refunds = { wake: async () => undefined }
+  const relay = createRelay({ db, client, workflows: workflows as PaymentWorkflows, refunds, clock: Date.now, log })
   const sweep = createDeliverySweep({ db, client, now: Date.now, taskQueue: 'deliveries' })
   const config = { RELAY_TICK_MS: 1000, SETTLEMENT_TICK_MS: 1000 } as WorkerConfig
   const loops = relayLoops(config, { relay, sweep, wakeups: createWorkWakeups(), log })

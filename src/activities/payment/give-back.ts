@@ -62,7 +62,8 @@ async function requestGiveBack(
 export async function callRefund(deps: PaymentDeps, attempt: Attempt, signal: AbortSignal): Promise<RefundResult> {
   const partner = deps.partners[attempt.provider]
   if (partner.refundOrder === undefined) return { kind: 'refused', reason: `${attempt.provider} gives nothing back` }
-  return partner.refundOrder({ ...toOrderRef(attempt), key: refundKey(attempt.id, attempt.refusals + 1) }, signal)
+  const key = refundKey(attempt.id, attempt.refusals + 1)
+  return partner.refundOrder({ ...toOrderRef(attempt), key, amount: null }, signal)
 }
 
 /** If the attempt has changed since the partner was asked, the next reading of the order asks again. */

@@ -85,7 +85,7 @@ export async function askInTime<Answer>(ask: (signal: AbortSignal) => Promise<An
 }
 
 export async function createReading(
-  deps: PaymentDeps,
+  deps: Pick<PaymentDeps, 'rates'>,
   asked: AskedAttempt,
   order: PartnerOrder | null,
 ): Promise<OrderReading> {
@@ -98,7 +98,7 @@ export async function createReading(
  * currency. Without a current rate the money still counts: its conversion locks one.
  */
 export async function rateToLock(
-  deps: PaymentDeps,
+  deps: Pick<PaymentDeps, 'rates'>,
   { asked }: Attempt,
   order?: PartnerOrder,
 ): Promise<OrderReading['rate']> {

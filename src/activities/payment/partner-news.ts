@@ -1,5 +1,7 @@
 import { markCallbacksApplied } from '../../db/payments/partner-events.ts'
+import { wakePendingRefunds } from '../../db/refunds/refunds.ts'
 import { isSame } from '../../domain/equality.ts'
+import { isZero } from '../../domain/money.ts'
 import { isOwedToBuyer } from '../../domain/payment/funds/account.ts'
 import { toAccount } from '../../domain/payment/funds/stored-funds.ts'
 import { canStillBePaid, isOpen } from '../../domain/payment/payment.ts'
@@ -13,7 +15,11 @@ import type { PaymentDeps } from './payment-deps.ts'
 export type ReadingResult = 'new' | 'known' | 'nothing'
 
 /** A callback without a usable answer stays unread, and the order is read again. */
-export function applyOrder(draft: PaymentDraft, deps: PaymentDeps, reading: OrderReading): ReadingResult {
+export function applyOrder(
+  draft: PaymentDraft,
+  deps: Pick<PaymentDeps, 'accounts'>,
+  reading: OrderReading,
+): ReadingResult {
   const { order, asked, rate } = reading
   const attempt = draft.state.attempts.find(({ id }) => id === asked.attempt.id)
   if (attempt === undefined || order === null) return 'nothing'
@@ -23,6 +29,8 @@ export function applyOrder(draft: PaymentDraft, deps: PaymentDeps, reading: Orde
   if (asked.unread !== null) draft.addStatement(markCallbacksApplied(attempt.id, asked.unread))
   if (!isNew) return 'known'
   draft.setAttempt(attempt.id, read)
+  // The partner might have ended a refund of it.
+  if (!isZero(attempt.refunding)) draft.addStatement(wakePendingRefunds(attempt.id))
   failIfHopeless(draft, read)
   return 'new'
 }

@@ -3,15 +3,15 @@ import { PAYMENT_LINK } from './link-example.ts'
 
 /** One example of every object. A test compares each with its schema. */
 
-const PAYMENT_ID = 'pay_01m7z134d8fetv1hwd26y1yksm'
-const ATTEMPT_ID = 'att_01m7z13a6ffzrbpe1zsf4n0v2c'
+export const PAYMENT_ID = 'pay_01m7z134d8fetv1hwd26y1yksm'
+export const ATTEMPT_ID = 'att_01m7z13a6ffzrbpe1zsf4n0v2c'
 export const EVENT_ID = 'evt_01m7z13c0xfzrbpdsf7qk0w6ta'
 export const ENDPOINT_ID = 'we_01m7z0zqy3fzrbpe3gambgs8r8'
 export const CREATED = '2026-11-22T10:00:00.000Z'
 const PAID = '2026-11-22T10:02:11.000Z'
 export const FINAL = '2026-11-22T10:02:39.000Z'
-const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-const TOKEN = '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'
+export const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+export const TOKEN = '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'
 const TX_HASH = '0x5f4d9d2b6c1e4f6b0a7a3e5b1f2c9d8e7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d'
 
 export const PAYMENT = {
@@ -68,6 +68,9 @@ export const PAYMENT = {
       created_at: CREATED,
     },
   ],
+  refunded_amount: '0.00',
+  refundable_amount: '49.99',
+  refunds_count: 0,
   payment_link: null,
   created_at: CREATED,
   updated_at: FINAL,
@@ -109,6 +112,7 @@ export const CREATED_PAYMENT = {
     explorer_url: null,
   },
   attempts: [],
+  refundable_amount: '0.00',
   updated_at: CREATED,
   paid_at: null,
   succeeded_at: null,
@@ -307,6 +311,7 @@ export const WALLET_SETTING = {
 export const PATH_IDS: Readonly<Record<string, string>> = {
   '/v1/payments/{id}': PAYMENT_ID,
   '/v1/test/payments/{id}': PAYMENT_ID,
+  '/v1/refunds/{id}': 're_01m80a6q5ye2zvcb0m1xq2f7ht',
   '/v1/payment_links/{id}': PAYMENT_LINK.id,
   '/v1/events/{id}': EVENT_ID,
   '/v1/webhook_endpoints/{id}': ENDPOINT_ID,

@@ -9,6 +9,7 @@ import { describeFields } from './descriptions.ts'
 import { SWITCHED_OFF } from './endpoint-examples.ts'
 import { CHARGED_BACK_PAYMENT, EVENT, PATH_IDS } from './examples.ts'
 import { USED_UP } from './link-example.ts'
+import { SUCCEEDED_REFUND } from './refund-examples.ts'
 
 /** The OpenAPI 3.1 document of the operations: generated, never written by hand. */
 
@@ -120,6 +121,7 @@ function createWebhookPaths(): ZodOpenApiPathsObject {
 /** By the word before the point in the type. */
 const SUBJECTS: Readonly<Record<string, { readonly name: string; readonly example: object }>> = {
   payment: { name: 'A payment', example: EVENT.data.object },
+  refund: { name: 'A refund', example: SUCCEEDED_REFUND },
   payment_link: { name: 'A payment link', example: USED_UP },
   webhook_endpoint: { name: 'A webhook endpoint', example: SWITCHED_OFF },
 }

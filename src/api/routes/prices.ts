@@ -61,7 +61,7 @@ export async function readRates(rates: RateBook, currency: Currency): Promise<Pr
 }
 
 /** Without a recent rate, the request can be sent again. */
-async function currentRate(rates: RateBook, currency: Currency): ReturnType<RateBook['current']> {
+export async function currentRate(rates: RateBook, currency: Currency): ReturnType<RateBook['current']> {
   try {
     return await rates.current(currency)
   } catch {

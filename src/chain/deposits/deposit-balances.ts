@@ -1,14 +1,14 @@
 import type { Hex } from '../../domain/hex.ts'
-import type { DepositLog, WatchKind } from '../../domain/settlement/deposit.ts'
+import type { DepositLog, ReturnLog, WatchKind } from '../../domain/settlement/deposit.ts'
 import type { ChainCursor, Lease } from '../../domain/settlement/payout.ts'
-import { isRecent, RETAINED_STATES, type SettlementDeps } from '../context.ts'
+import { isRecent, RETAINED_STATES, type SettlementDeps, watchedTreasuries } from '../context.ts'
 import { createBlockMemo } from '../lanes/block-memo.ts'
 import { readBlockTimes } from '../observer/block-times.ts'
 import type { Place } from '../observer/endings.ts'
 import { createRange, LOG_ROUND_MS } from '../observer/logs.ts'
 import { createStall } from '../observer/stall.ts'
 import { readBalances } from '../token/token-state.ts'
-import { depositLogs } from './deposit-logs.ts'
+import { depositLogs, returnLogs } from './deposit-logs.ts'
 
 /**
  * Final blocks after which a difference is listed for operators and no longer examined, if the logs do not explain it.
@@ -75,14 +75,24 @@ function createPace({ journal, clock }: Pick<SettlementDeps, 'journal' | 'clock'
   }
 }
 
-function createDepositReader({ rpc }: Pick<SettlementDeps, 'rpc'>, tokens: readonly Hex[]) {
+type Moved = { readonly arrived: readonly DepositLog[]; readonly returned: readonly ReturnLog[] }
+
+function createDepositReader(deps: SettlementDeps, tokens: readonly Hex[]) {
+  const { rpc, journal, token } = deps
   const range = createRange()
+  const treasuries = watchedTreasuries(deps)
   return {
     size: range.size,
     /** Null if no quorum shows them now. */
-    async ask(addresses: readonly Hex[], fromBlock: number, toBlock: number): Promise<DepositLog[] | null> {
+    async ask(addresses: readonly Hex[], fromBlock: number, toBlock: number): Promise<Moved | null> {
+      const blocks = { fromBlock, toBlock }
+      const returning = await journal.listReturning(addresses)
+      const senders = { token: token.address, addresses: returning, treasuries }
       const logs = await rpc
-        .agreed((node) => depositLogs(node, { tokens, addresses }, { fromBlock, toBlock }))
+        .agreed(async (node) => ({
+          arrived: await depositLogs(node, { tokens, addresses }, blocks),
+          returned: returning.length === 0 ? [] : await returnLogs(node, senders, blocks),
+        }))
         .catch(() => null)
       range.note(logs !== null)
       return logs?.value ?? null
@@ -143,8 +153,10 @@ function createAddressWatch(deps: SettlementDeps, kind: WatchKind) {
           stall.persists(`no quorum shows the logs of block ${from} and those after it`)
           return isFound
         }
-        isFound ||= logs.length > 0
-        await journal.recordDeposits(lease, { logs, blockTimes: await readBlockTimes(rpc, logs) })
+        const { arrived, returned } = logs
+        isFound ||= arrived.length > 0
+        await journal.recordDeposits(lease, { logs: arrived, blockTimes: await readBlockTimes(rpc, arrived) })
+        await journal.recordReturns(lease, returned)
         from = to + 1
         grown = { place, addresses, readTo: to }
         await pace.noteRead(lease, cursor, to)

@@ -17,11 +17,11 @@ const SIGNED_AT_ONCE = 100
 const RENEWAL_SECONDS = 10 * 60
 
 /**
- * Moves USDC from the deposit addresses to the treasury. Each address signs a transfer; the relayer lanes send it and
- * pay the gas. Payouts precede sweeps, and a full lane is skipped. A sweep is signed for a short time and to the
+ * Moves USDC from the deposit addresses to the treasury, and what a refund did not take back to the merchant. Each
+ * address signs a transfer; the relayer lanes send it and pay the gas. Payouts precede sweeps, and a full lane is skipped. A sweep is signed for a short time and to the
  * current treasury. A sweep that was not sent by then, or that goes to an earlier treasury, is signed again with the
  * same nonce, so that a treasury whose key was lost receives nothing more. Throws if a sweep could not be signed, after
- * the others were sent. Memory contains the payments after which the next round begins: as many as a round signs may
+ * the others were sent. Memory contains the owners after which the next round begins: as many as a round signs may
  * have lost their seed.
  */
 export function createSweeping(deps: SettlementDeps): (rounds: readonly LaneRound[], view: ChainView) => Promise<void> {
@@ -31,9 +31,9 @@ export function createSweeping(deps: SettlementDeps): (rounds: readonly LaneRoun
 
 type Places = { stale: string; unswept: string }
 
-/** Returns the last payment of a full list. After a shorter list, the next round begins with the first payment. */
-const getLastPayment = (list: readonly Unswept[]): string =>
-  list.length < SIGNED_AT_ONCE ? '' : (list.at(-1)?.paymentId ?? '')
+/** Returns the owner of the last address of a full list. After a shorter list, the next round begins with the first. */
+const getLastOwner = (list: readonly Unswept[]): string =>
+  list.length < SIGNED_AT_ONCE ? '' : (list.at(-1)?.ownerId ?? '')
 
 async function sweepDeposits(
   deps: SettlementDeps,
@@ -55,18 +55,19 @@ async function sweepDeposits(
     })
   const limit = SIGNED_AT_ONCE
   const stale = await journal.readStaleSweeps({ treasury, validUntil, after: places.stale, limit })
-  places.stale = getLastPayment(stale)
+  places.stale = getLastOwner(stale)
   for (const one of stale) {
     const sweep = await trySigning(one)
     if (sweep !== null) await journal.renewSweep(sweep)
   }
   const unswept = await journal.readUnswept({ after: places.unswept, limit })
-  places.unswept = getLastPayment(unswept)
+  places.unswept = getLastOwner(unswept)
   for (const one of unswept) {
     const sweep = await trySigning(one)
     if (sweep !== null) await journal.storeSweep(sweep)
   }
   await sendSigned(deps, { rounds, treasury, view })
+  await sendFundings(deps, { rounds, view })
   if (failures.length > 0) throw failures[0]
 }
 
@@ -87,28 +88,51 @@ async function sendSigned(
     log.warn({ sweeps: sweeps.length - good.length }, 'sweeps that the token would refuse now wait')
 }
 
+/**
+ * Sends merchants' authorizations that pay for refunds. Each has its own transaction: a wallet that is a contract checks
+ * its signature itself, and could use up the gas of others.
+ */
+async function sendFundings(
+  deps: SettlementDeps,
+  { rounds, view }: { rounds: readonly LaneRound[]; view: ChainView },
+): Promise<void> {
+  const { journal } = deps
+  for (const funding of await journal.readFundings({ validAt: view.head.timestamp, limit: SIGNED_AT_ONCE })) {
+    const lane = rounds.find((round) => round.free() > 0)
+    if (lane === undefined) return
+    const [simulated] = await simulate(deps, [funding], toFunding)
+    const reason = simulated?.reason ?? null
+    if (reason === null) await lane.fund(funding)
+    else await journal.refuseFunding(funding, reason)
+  }
+}
+
+const toFunding = (funding: Sweep) => createSweepAuthorization(funding, true)
+
 async function signSweep(
   { token }: SettlementDeps,
   { keys, treasury, validBefore }: { keys: DepositKeys; treasury: Hex; validBefore: number },
   unswept: Unswept,
 ): Promise<Sweep> {
-  const account = keys.findAccount(unswept.paymentId, unswept.address)
+  const account = keys.findAccount(unswept.ownerId, unswept.address)
   if (account === null) throw new Error(`the key of ${unswept.address} follows from no deposit seed that is here`)
   const authNonce = sweepNonce({ ...unswept, chainId: token.chainId, token: token.address })
+  const { returnTo, address: sender, ...rest } = unswept
+  const recipient = returnTo ?? treasury
   const signature = await signTransferAuthorization(account, token, {
-    from: unswept.address,
-    to: treasury,
+    from: sender,
+    to: recipient,
     micro: BigInt(unswept.micro),
     validBefore,
     nonce: authNonce,
   })
-  return { ...unswept, treasury, authNonce, signature, validBefore }
+  return { ...rest, sender, recipient, authNonce, signature, validBefore }
 }
 
 /** Returns the sweeps that the token would accept, so that no gas is spent on others. */
 async function preflight(deps: SettlementDeps, sweeps: readonly Sweep[]): Promise<Sweep[]> {
   const good: Sweep[] = []
-  for (const { item, reason } of await simulate(deps, sweeps, createSweepAuthorization)) {
+  for (const { item, reason } of await simulate(deps, sweeps, (sweep) => createSweepAuthorization(sweep))) {
     if (reason === null) good.push(item)
     else if (/authorization is used or canceled/.test(reason)) await deps.journal.abandonSweep(item)
   }

@@ -1,7 +1,7 @@
 import type { Sweep } from '../../domain/settlement/deposit.ts'
 import type { SignedPayout, TopUpRefusal } from '../../domain/settlement/payout.ts'
 import type { Stuck } from './rescue.ts'
-import { type Sender, sendBatch, sendSweeps, sendTopUp, type TopUp, TRANSFER_GAS } from './sender.ts'
+import { type Sender, sendBatch, sendFunding, sendSweeps, sendTopUp, type TopUp, TRANSFER_GAS } from './sender.ts'
 
 export type LaneRound = {
   /** Envelopes that other lanes should carry too: the lane is stopped, or its lowest envelope does not get through. */
@@ -14,6 +14,7 @@ export type LaneRound = {
   spare(): bigint
   send(payouts: readonly SignedPayout[]): Promise<number>
   sweep(sweeps: readonly Sweep[]): Promise<number>
+  fund(funding: Sweep): Promise<number>
   /** Returns why nothing was sent; null if it was sent. */
   topUp(topUp: TopUp): Promise<TopUpRefusal | null>
 }
@@ -44,6 +45,10 @@ export function createRound(
     sweep(sweeps) {
       free -= 1
       return sendSweeps(sender, sweeps)
+    },
+    fund(funding) {
+      free -= 1
+      return sendFunding(sender, funding)
     },
     async topUp(topUp) {
       const refused = await sendTopUp(sender, topUp)

@@ -13,7 +13,7 @@ import type {
   TopUpRefusal,
 } from '../../domain/settlement/payout.ts'
 import { keccak256 } from '../../evm/keccak.ts'
-import type { Authorization } from '../codec.ts'
+import { type Authorization, countGasItems } from '../codec.ts'
 import { isRecent, type SettlementDeps } from '../context.ts'
 import { createSweepAuthorization } from '../deposits/sweep-authorization.ts'
 import type { Block, FeeHistory } from '../rpc/node.ts'
@@ -55,13 +55,26 @@ export async function sendBatch(sender: Sender, payouts: readonly SignedPayout[]
 }
 
 export async function sendSweeps(sender: Sender, sweeps: readonly Sweep[]): Promise<number> {
-  const paymentIds = sweeps.map(({ paymentId }) => paymentId)
-  const encode = (free: readonly Sweep[]): Sending => encodeBatch(sender.deps, free.map(createSweepAuthorization))
-  return dispatch(sender, await sender.deps.journal.reserveSweeps(sender.lane, { paymentIds, encode }))
+  const encode = (free: readonly Sweep[]): Sending =>
+    encodeBatch(
+      sender.deps,
+      free.map((sweep) => createSweepAuthorization(sweep)),
+    )
+  return dispatch(sender, await sender.deps.journal.reserveSweeps(sender.lane, { sweeps, encode }))
+}
+
+/** Sends a transfer that a merchant has signed, alone in its transaction. */
+export async function sendFunding(sender: Sender, funding: Sweep): Promise<number> {
+  const encode = (free: readonly Sweep[]): Sending =>
+    encodeBatch(
+      sender.deps,
+      free.map((sweep) => createSweepAuthorization(sweep, true)),
+    )
+  return dispatch(sender, await sender.deps.journal.reserveSweeps(sender.lane, { sweeps: [funding], encode }))
 }
 
 function encodeBatch({ codec, token }: SettlementDeps, items: readonly Authorization[]): Sending {
-  return { ...codec.encode(token.address, items), gasLimit: codec.gasLimit(items.length) }
+  return { ...codec.encode(token.address, items), gasLimit: codec.gasLimit(countGasItems(items)) }
 }
 
 export const TRANSFER_GAS = 21_000n

@@ -1,6 +1,6 @@
 import type { Lead } from '../../domain/settlement/lead.ts'
 import { type SettlementDeps, watchedTreasuries } from '../context.ts'
-import { depositLogs } from '../deposits/deposit-logs.ts'
+import { depositLogs, returnLogs } from '../deposits/deposit-logs.ts'
 import { createApplier } from './apply.ts'
 import { readBlockTimes } from './block-times.ts'
 import { createEndings } from './endings.ts'
@@ -32,14 +32,21 @@ export async function rescan(deps: SettlementDeps, lead: Pick<Lead, 'lease' | 'l
     addresses: await journal.listDepositAddresses(),
     tokens: [token.address, ...(deps.deposits?.wrongTokens ?? [])],
   }
+  const returning = { ...scope, token: token.address, addresses: await journal.listReturning(watched.addresses) }
   const range = createRange()
   for (let from = cursor.depositsNumber + 1; from <= cursor.number; ) {
     const to = Math.min(cursor.number, from + range.size() - 1)
-    const logs = await rpc.agreed((node) => depositLogs(node, watched, { fromBlock: from, toBlock: to }))
+    const blocks = { fromBlock: from, toBlock: to }
+    const logs = await rpc.agreed(async (node) => ({
+      arrived: await depositLogs(node, watched, blocks),
+      returned: await returnLogs(node, returning, blocks),
+    }))
     range.note(logs !== null)
     if (logs === null && to === from) throw unread(from - 1)
     if (logs === null) continue
-    await journal.recordDeposits(lease, { logs: logs.value, blockTimes: await readBlockTimes(rpc, logs.value) })
+    const { arrived, returned } = logs.value
+    await journal.recordDeposits(lease, { logs: arrived, blockTimes: await readBlockTimes(rpc, arrived) })
+    await journal.recordReturns(lease, returned)
     from = to + 1
   }
   await journal.moveDeposits(lease, { number: cursor.number, timestamp: final.timestamp })

@@ -45,8 +45,8 @@ async function compareSome(tx: Tx, payments: readonly string[]): Promise<Differe
   })
 }
 
-/** Deposits and sweeps are facts of the chain, and in no position. */
-const OF_THE_CHAIN = ['deposited', 'swept']
+/** Deposits, sweeps and what refunds took of them are in no position. */
+const OF_THE_CHAIN = ['deposited', 'swept', 'returned', 'refund_taken']
 
 const lineRow = z.object({ payment_id: z.string(), key: z.string(), units: z.string().transform(BigInt) })
 

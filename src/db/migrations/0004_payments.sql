@@ -67,6 +67,9 @@ create table payment (
   failed_at timestamptz,
   canceled_at timestamptz,
   closed_at timestamptz,
+  lost_minor units not null default 0,
+  refunds_minor units not null default 0,
+  refunds_count smallint not null default 0,
   version int not null default 1,
   check (gross_micro is null or gross_micro = fee_micro + net_micro)
 );
@@ -124,6 +127,9 @@ comment on column payment.paid_micro is 'What that transfer paid, in micro-USDC.
 comment on column payment.expires_at is 'Until when the buyer can begin to pay.';
 comment on column payment.paid_at is 'When a partner confirmed the money.';
 comment on column payment.closed_at is 'When its workflow had nothing left to wait for; null: it must have a workflow.';
+comment on column payment.lost_minor is 'What the partner took back after the payout, in minor units of `charge_currency`, beyond what refunds account for. Computed at each change.';
+comment on column payment.refunds_minor is 'What refunds have taken or can still take, in minor units of `charge_currency`: the amounts of those that have not failed, expired or been canceled.';
+comment on column payment.refunds_count is 'The number of refunds, which is the number of the last one.';
 comment on column payment.version is 'Counts the changes. A writer that read another version changes nothing.';
 create index on payment (merchant_id, livemode, id);
 create index payment_by_status on payment (merchant_id, livemode, status, id);
@@ -232,6 +238,8 @@ create table attempt (
   held units not null default 0,
   outside units not null default 0,
   written_off units not null default 0,
+  refunded units not null default 0,
+  refunding units not null default 0,
   misfit jsonb,
   misfit_answer text not null default 'none' check (misfit_answer in ('none', 'accepted', 'dismissed')),
   back text not null default 'no' check (back in ('no', 'wanted', 'asked')),
@@ -264,6 +272,8 @@ comment on column attempt.held is
   'What the partner, or the chain, holds of the buyer''s money: minor units of `currency`, or micro-USDC. Each newer reading replaces it.';
 comment on column attempt.outside is 'What the buyer got back from elsewhere, in the same unit.';
 comment on column attempt.written_off is 'The loss that an operator has written off, in the same unit.';
+comment on column attempt.refunded is 'What refunds after the payout have given to the buyer, in the same unit.';
+comment on column attempt.refunding is 'What refunds whose USDC is there might have given to the buyer, in the same unit: they are not over.';
 comment on column attempt.misfit is
   'What the partner said that does not fit the order: {why, status, amount, received}; null: it fits.';
 comment on column attempt.misfit_answer is 'What an operator has said of that. `accepted`: it may be settled. `dismissed`: there is nothing to do.';
@@ -290,6 +300,7 @@ comment on column attempt.revision is
   'Counts what was written about it. An answer of the partner is about the number at which it was asked; with another number it is asked again.';
 -- The few that wait for a partner, for the view `attention`.
 create index attempt_given_back on attempt (payment_id) where back <> 'no';
+create index attempt_refunding on attempt (payment_id) where refunding > 0;
 create index attempt_canceling on attempt (payment_id) where cancel_asked and status in ('opening', 'open', 'verification_required');
 create index on attempt (payment_id);
 create index attempt_partner_payments on attempt using gin (partner_payments) where partner_payments <> '{}';

@@ -463,8 +463,10 @@ comment on table finality_reversal is
 comment on column finality_reversal.tx_hash is 'The lost transaction; of a lost `void_proof`, the hash of its block.';
 
 create table deposit (
-  payment_id text primary key references payment,
-  attempt_id text not null unique references attempt,
+  owner_id text primary key,
+  payment_id text not null references payment,
+  attempt_id text unique references attempt,
+  refund_id text unique,
   livemode boolean not null,
   chain_id int not null,
   token chain_address not null,
@@ -476,19 +478,45 @@ create table deposit (
   expires_at timestamptz not null,
   watch_until timestamptz not null,
   unswept_micro signed_units not null default 0,
+  treasury_micro units,
+  taken_micro signed_units not null default 0,
+  return_to chain_address,
   created_at timestamptz not null default now(),
-  unique (address, chain_id)
+  unique (address, chain_id),
+  check (owner_id = coalesce(refund_id, payment_id)),
+  check ((attempt_id is null) = (refund_id is not null)),
+  check ((return_to is null) = (refund_id is null)),
+  check (refund_id is not null or treasury_micro is null)
 );
 comment on table deposit is
-  'The address at which a buyer pays one payment in USDC. Its key follows from the payment''s id and the deposit seed.';
-comment on column deposit.asked_micro is 'The price in micro-USDC, at the rate that was locked when the address was shown.';
-comment on column deposit.rate is 'The locked rate: USDC for one major unit of the payment''s currency.';
+  'An address for USDC: a buyer pays one payment there, or a merchant one refund. Its key follows from the owner''s id and the deposit seed.';
+comment on column deposit.owner_id is 'The refund, or else the payment.';
+comment on column deposit.attempt_id is 'The buyer''s order in USDC; null: the address belongs to a refund.';
+comment on column deposit.refund_id is 'Null: the address belongs to a payment.';
+comment on column deposit.asked_micro is 'What is to arrive in micro-USDC, at the rate that was locked when the address was made.';
+comment on column deposit.rate is 'The locked rate: USDC for one major unit of the currency.';
+comment on column deposit.treasury_micro is
+  'What the treasury takes of a refund''s address, in micro-USDC, fixed by the end of the refund; null: not decided, and nothing is swept. Of a payment''s address the treasury takes all.';
+comment on column deposit.taken_micro is 'Micro-USDC that finished sweeps have brought to a treasury.';
+comment on column deposit.return_to is
+  'The wallet that gets back what the treasury does not take; null for a payment. It never changes.';
 comment on column deposit.rate_as_of is 'The time of the rate, as its source gives it (ISO 8601).';
 comment on column deposit.watch_until is 'Until then the address is compared with its transfers at each final block, and afterwards once a day.';
 comment on column deposit.unswept_micro is
   'Micro-USDC that arrived and that no finished sweep has taken away, so that the few deposits with money are found.';
 create index deposit_unswept on deposit (created_at) where unswept_micro > 0;
 create index deposit_watched on deposit (chain_id, livemode, watch_until);
+create index on deposit (payment_id);
+
+-- The wall behind the domain: what is swept from a refund's address, and where to, is decided once.
+create function deposit_end_is_fixed() returns trigger language plpgsql as $$
+begin
+  raise exception 'where the USDC of % goes is decided', old.owner_id;
+end $$;
+create trigger deposit_end_is_fixed before update on deposit for each row
+  when (old.return_to is distinct from new.return_to
+    or (old.treasury_micro is not null and old.treasury_micro is distinct from new.treasury_micro))
+  execute function deposit_end_is_fixed();
 
 -- True for a relayer, a treasury of any time or a deposit address, on whatever chain it was used: nobody else has the key. It runs
 -- as the owner, because a merchant's request cannot read these tables.
@@ -508,7 +536,7 @@ create table deposit_log (
   tx_hash chain_hash not null,
   log_index int not null,
   told_index int,
-  payment_id text not null references deposit,
+  owner_id text not null references deposit,
   token chain_address not null,
   sender chain_address not null,
   units numeric(78, 0) not null check (units >= 0),
@@ -528,37 +556,50 @@ comment on column deposit_log.units is 'In the smallest unit of the token.';
 comment on column deposit_log.applied_at is 'When the payment recorded it; null: still to be recorded.';
 comment on column deposit_log.hook_error is
   'Why the payment could not record it; null: no failure. It is tried again at `hook_retry_at`.';
-create index on deposit_log (payment_id);
+create index on deposit_log (owner_id);
 create index deposit_log_pending on deposit_log (block_number, log_index) where applied_at is null;
 
 create table deposit_sweep (
-  payment_id text not null references deposit,
+  owner_id text not null references deposit,
   idx int not null check (idx >= 0),
   chain_id int not null,
   token chain_address not null,
-  treasury chain_address not null,
+  sender chain_address not null,
+  recipient chain_address not null,
   micro_usdc units not null check (micro_usdc > 0),
   auth_nonce chain_hash not null,
-  signature bytea check (length(signature) = 65),
+  signature bytea check (length(signature) between 65 and 4096),
   valid_before bigint,
   state text not null check (state in ('signed', 'assigned', 'done', 'abandoned')),
+  refused text,
+  refused_at timestamptz,
   lane_wallet chain_address,
   lane_nonce bigint,
   tx_hash chain_hash,
+  returned_block bigint,
+  returned_block_hash chain_hash,
   created_at timestamptz not null default now(),
-  primary key (payment_id, idx),
+  primary key (owner_id, idx),
   check ((lane_wallet is null) = (lane_nonce is null)),
-  check ((state = 'done') = (tx_hash is not null))
+  check ((state = 'done') = (tx_hash is not null)),
+  check ((returned_block is null) = (returned_block_hash is null)),
+  check (returned_block is null or state = 'done')
 );
 comment on table deposit_sweep is
-  'An EIP-3009 authorization that moves USDC from the address of a deposit to a treasury. A payment has one open sweep at a time.';
-comment on column deposit_sweep.idx is 'The number of the sweep of this payment, from 0.';
+  'An EIP-3009 authorization that moves USDC from the address of a deposit to a treasury, or back to the merchant''s wallet; or one by which the wallet pays for a refund at the address. A sender has one open authorization for an address at a time.';
+comment on column deposit_sweep.idx is 'The number of the sweep of this address, from 0. Its nonce follows from it.';
+comment on column deposit_sweep.returned_block is
+  'The final block of a transfer back to the merchant; null: it is not made, or went to a treasury, whose log shows it.';
+comment on column deposit_sweep.sender is 'The address of the deposit, or the merchant''s wallet.';
+comment on column deposit_sweep.refused is 'Why the token would refuse a merchant''s authorization now; null: it would not, or was not asked.';
 comment on column deposit_sweep.signature is 'Null: this database did not sign it. A restored backup found it on chain.';
 comment on column deposit_sweep.valid_before is
   'Unix seconds. It is signed again if it could not be sent by then, or the treasury has changed. Null: this database did not sign it.';
 comment on column deposit_sweep.state is '`abandoned`: its nonce is used on chain, or another sweep has moved the money.';
 comment on column deposit_sweep.lane_wallet is 'The envelope that carries it now (`lane_tx`); null: none.';
-create unique index deposit_sweep_open on deposit_sweep (payment_id) where state in ('signed', 'assigned');
+create unique index deposit_sweep_open on deposit_sweep (owner_id, sender) where state in ('signed', 'assigned');
+create index deposit_sweep_signed on deposit_sweep (chain_id, created_at) where state = 'signed';
+create index deposit_sweep_returned on deposit_sweep (chain_id, returned_block) where returned_block is not null;
 create index deposit_sweep_in_envelope on deposit_sweep (chain_id, lane_wallet, lane_nonce) where lane_wallet is not null;
 
 create table gone_transfer (

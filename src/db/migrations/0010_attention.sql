@@ -49,6 +49,11 @@ create view attention with (security_invoker = true) as
   from attempt a join payment p on p.id = a.payment_id
   where a.back <> 'no' and a.outside = 0 and a.updated_at < now() - interval '1 hour'
   union all
+  -- The USDC of a refund is there, and the partner has not done or refused it for three days.
+  select p.livemode, p.merchant_id, p.id, a.id, 'refund_pending', readable_amount(a.refunding, a.currency), a.updated_at
+  from attempt a join payment p on p.id = a.payment_id
+  where a.refunding > 0 and a.updated_at < now() - interval '3 days'
+  union all
   select p.livemode, p.merchant_id, p.id, a.id, 'cancel_pending', a.provider, a.updated_at
   from attempt a join payment p on p.id = a.payment_id
   where a.cancel_asked and a.status in ('opening', 'open', 'verification_required') and not p.listen_ended
@@ -98,7 +103,7 @@ create view settlement_attention as
     from treasury_log where applied_at is null and hook_error is not null
   union all
   select d.livemode, 'deposit_log', l.tx_hash || ':' || l.log_index, l.hook_error, l.finalized_at
-    from deposit_log l join deposit d using (payment_id) where l.applied_at is null and l.hook_error is not null
+    from deposit_log l join deposit d using (owner_id) where l.applied_at is null and l.hook_error is not null
   union all
   select null, 'unknown_transfer', tx_hash || ':' || log_index,
     micro_usdc || ' micro-USDC from ' || treasury || ' to ' || counterparty, finalized_at
@@ -118,10 +123,11 @@ create view settlement_attention as
   union all
   select null, 'gas', wallet || ':' || nonce, gas_error, ended_at from lane_tx where gas_error is not null
   union all
-  select d.livemode, 'sweep', s.payment_id, s.micro_usdc || ' micro-USDC are to be swept from ' || d.address, s.created_at
-    from deposit_sweep s join deposit d using (payment_id)
+  select d.livemode, 'sweep', s.owner_id, s.micro_usdc || ' micro-USDC are to be swept from ' || d.address, s.created_at
+    from deposit_sweep s join deposit d using (owner_id)
     -- What is less than the smallest sweep stays at the address, and nothing waits for it.
-    where s.state in ('signed', 'assigned') and s.created_at < now() - interval '1 hour' and d.unswept_micro >= 10000
+    where s.state in ('signed', 'assigned') and s.sender = d.address and s.created_at < now() - interval '1 hour'
+      and d.unswept_micro >= 10000
   union all
   -- Of a treasury without a key it waits for the end of the signatures, at most 55 minutes.
   select livemode, 'void', payment_id, micro_usdc || ' micro-USDC of ' || treasury || ' are to be voided', updated_at

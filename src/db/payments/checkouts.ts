@@ -37,8 +37,8 @@ export function readCheckout(db: Queryable, token: string): Promise<StoredChecko
     checkoutRow,
     sql`select payment.*, to_jsonb(state) as state, to_jsonb(shop) as shop, shop.frame_origins as origins,
           (select jsonb_build_object('token', d.token, 'units', coalesce(sum(l.units), 0)::text)
-            from deposit d left join deposit_log l on l.payment_id = d.payment_id and l.token = d.token
-            where d.payment_id = payment.id group by d.token) as deposit,
+            from deposit d left join deposit_log l on l.owner_id = d.owner_id and l.token = d.token
+            where d.owner_id = payment.id group by d.token) as deposit,
           (select coalesce(jsonb_object_agg(attempt_id, held::text), '{}') from (
             select distinct on (attempt_id) attempt_id, r.held
             from attempt a join reading r on r.attempt_id = a.id and r.held > 0

@@ -9,7 +9,7 @@ import { hex } from '../settlement/payouts.ts'
 
 export type NewDeposit = {
   readonly attemptId: string
-  readonly deriveAddress: (paymentId: string) => Hex
+  readonly deriveAddress: (ownerId: string) => Hex
   readonly chainId: number
   readonly token: Hex
   readonly askedMicro: MicroUsdc
@@ -31,29 +31,29 @@ export async function openDeposit(db: Queryable, deposit: NewDeposit): Promise<v
   )
   await execute(
     db,
-    sql`insert into deposit (payment_id, attempt_id, livemode, chain_id, token, address, asked_micro, rate, rate_source,
+    sql`insert into deposit (owner_id, payment_id, attempt_id, livemode, chain_id, token, address, asked_micro, rate, rate_source,
           rate_as_of, expires_at, watch_until)
-        select p.id, ${deposit.attemptId}, p.livemode, ${deposit.chainId}, ${deposit.token}, ${deposit.deriveAddress(paymentId)},
+        select p.id, p.id, ${deposit.attemptId}, p.livemode, ${deposit.chainId}, ${deposit.token}, ${deposit.deriveAddress(paymentId)},
           ${deposit.askedMicro}, ${deposit.rate.rate}, ${deposit.rate.source}, ${deposit.rate.asOf},
           to_timestamp(${deposit.expiresAt}), to_timestamp(${deposit.expiresAt + deposit.watchSeconds})
-        from payment p where p.id = ${paymentId} on conflict (payment_id) do nothing`,
+        from payment p where p.id = ${paymentId} on conflict (owner_id) do nothing`,
   )
 }
 
-const oldDepositRow = z.object({ payment_id: z.string(), address: hex })
+const oldDepositRow = z.object({ owner_id: z.string(), address: hex })
 
 /** Reads one of the oldest deposits: its address shows whether the deposit seed was changed. Null if there is none. */
 export async function readOldDeposit(
   db: Queryable,
   scope: { readonly chainId: number; readonly livemode: boolean },
-): Promise<{ paymentId: string; address: Hex } | null> {
+): Promise<{ ownerId: string; address: Hex } | null> {
   const row = await maybeOne(
     db,
     oldDepositRow,
-    sql`select payment_id, address from deposit where chain_id = ${scope.chainId} and livemode = ${scope.livemode}
+    sql`select owner_id, address from deposit where chain_id = ${scope.chainId} and livemode = ${scope.livemode}
         order by watch_until limit 1`,
   )
-  return row && { paymentId: row.payment_id, address: row.address }
+  return row && { ownerId: row.owner_id, address: row.address }
 }
 
 const depositRow = z.object({
@@ -86,8 +86,8 @@ export async function readDeposit(db: Queryable, attemptId: string): Promise<Dep
             filter (where l.token = d.token), '[]') as receipts,
           coalesce(jsonb_agg(jsonb_build_object('token', l.token, 'units', l.units::text))
             filter (where l.token <> d.token), '[]') as others
-        from deposit d join attempt a on a.id = d.attempt_id join payment p on p.id = d.payment_id left join deposit_log l on l.payment_id = d.payment_id
-        where d.attempt_id = ${attemptId} and d.livemode = ${db.livemode} group by d.payment_id, a.id, p.id`,
+        from deposit d join attempt a on a.id = d.attempt_id join payment p on p.id = d.payment_id left join deposit_log l on l.owner_id = d.owner_id
+        where d.attempt_id = ${attemptId} and d.livemode = ${db.livemode} group by d.owner_id, a.id, p.id`,
   )
   if (row === null) return null
   return {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { ProviderUsed } from '../../domain/methods.ts'
 import type { CallbackSubject } from '../../domain/payment/partner.ts'
 import { many, maybeOne, type Queryable, type Statement, sql } from '../db.ts'
+import { untilRepeat } from '../repeats.ts'
 
 /** The inbox of partners' callbacks: each is repeated to its workflow until an answer of the partner is applied. */
 
@@ -81,11 +82,6 @@ export const markCallbacksApplied = (attemptId: string, newest: string): Stateme
 
 const unreadRow = z.object({ attempt_id: z.string(), payment_id: z.string() })
 
-/** The first repeat of an unapplied callback is due after this time, each further one after twice the time … */
-const FIRST_REPEAT_SECONDS = 3
-/** … but at most this: an outage of a partner can last for days, and its callbacks must not wait as long. */
-const LONGEST_REPEAT_SECONDS = 1800
-
 /**
  * Takes unread callbacks that are due and sets the time of the next repeat, so that several relays do not repeat the
  * same ones. A callback younger than `minAgeMs` is still in the hands of the process that stored it; a fact of the
@@ -109,9 +105,7 @@ export function takeUnread(
           order by e.due_at limit ${page.limit} for update of e skip locked),
         -- The next time is set before the message is sent: one that gets lost is repeated then.
         taken as (
-          update partner_event e set repeats = e.repeats + 1,
-            due_at = now() + least(${FIRST_REPEAT_SECONDS} * 2.0 ^ least(e.repeats, 20), ${LONGEST_REPEAT_SECONDS})
-              * interval '1 second'
+          update partner_event e set repeats = e.repeats + 1, due_at = now() + ${untilRepeat(sql`e.repeats`)}
           from due where (e.provider, e.provider_event_id) = (due.provider, due.provider_event_id)
           returning e.attempt_id)
         select distinct attempt_id, payment_id from taken join attempt on attempt.id = taken.attempt_id`,

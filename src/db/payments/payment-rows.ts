@@ -80,6 +80,9 @@ const storedPayment = z.object({
   failed_at: time.nullable(),
   canceled_at: time.nullable(),
   closed_at: time.nullable(),
+  lost_minor: z.string(),
+  refunds_minor: z.string(),
+  refunds_count: z.number(),
   version: z.number(),
 })
 
@@ -138,6 +141,9 @@ function toPayment(row: z.output<typeof storedPayment>): Payment {
     failedAt: row.failed_at,
     canceledAt: row.canceled_at,
     closedAt: row.closed_at,
+    lostMinor: row.lost_minor,
+    refundsMinor: row.refunds_minor,
+    refundsCount: row.refunds_count,
     version: row.version,
   }
 }
@@ -184,6 +190,8 @@ const storedAttempt = z.object({
   held: z.string(),
   outside: z.string(),
   written_off: z.string(),
+  refunded: z.string(),
+  refunding: z.string(),
   misfit: z.object({ why: z.enum(MISFITS), status: z.string(), amount: named, received: named.nullable() }).nullable(),
   misfit_answer: z.enum(['none', 'accepted', 'dismissed']),
   back: z.enum(['no', 'wanted', 'asked']),
@@ -259,6 +267,8 @@ function toAttempt(row: z.output<typeof storedAttempt>): Attempt {
     held: row.held,
     outside: row.outside,
     writtenOff: row.written_off,
+    refunded: row.refunded,
+    refunding: row.refunding,
     misfit: row.misfit,
     misfitAnswer: row.misfit_answer,
     back: row.back,

@@ -52,6 +52,7 @@ function paymentColumns(payment: Payment): Columns {
     failed_at: payment.failedAt,
     canceled_at: payment.canceledAt,
     closed_at: payment.closedAt,
+    lost_minor: payment.lostMinor,
   }
 }
 
@@ -68,6 +69,8 @@ function attemptColumns(attempt: Attempt): Columns {
     held: attempt.held,
     outside: attempt.outside,
     written_off: attempt.writtenOff,
+    refunded: attempt.refunded,
+    refunding: attempt.refunding,
     misfit: attempt.misfit,
     misfit_answer: attempt.misfitAnswer,
     back: attempt.back,

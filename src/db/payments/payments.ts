@@ -286,6 +286,7 @@ export function stateColumns(paymentId: Statement, callbacks?: 'with callbacks')
   return sql`select
       coalesce((select jsonb_agg(to_jsonb(attempt) || jsonb_build_object('amount_minor', amount_minor::text,
           'asked_micro', asked_micro::text, 'held', held::text, 'outside', outside::text, 'written_off', written_off::text,
+          'refunded', refunded::text, 'refunding', refunding::text,
           'unread', ${unread}) order by created_at, id)
         from attempt where payment_id = ${paymentId}), '[]') as attempts,
       coalesce((select jsonb_agg(jsonb_build_object('number', number, 'attempt_id', attempt_id, 'units', units::text,

@@ -1,5 +1,5 @@
 import type { Hex } from '../../domain/hex.ts'
-import type { RecordedDeposit } from '../../domain/settlement/deposit.ts'
+import type { RecordedDeposit, ReturnedUsdc } from '../../domain/settlement/deposit.ts'
 import type {
   BalanceDifference,
   GasSpent,
@@ -22,6 +22,8 @@ export type SettlementHooks = {
   onResumed(tx: Tx, resumed: { paymentId: string }): Promise<void>
   onVoided(tx: Tx, proof: VoidProof): Promise<void>
   onDeposit(tx: Tx, deposit: RecordedDeposit): Promise<void>
+  /** Receives each sweep back to a merchant, again after a reversal of finality. */
+  onReturned(tx: Tx, returned: ReturnedUsdc): Promise<void>
   onTreasuryMovement(tx: Tx, movement: TreasuryMovement): Promise<void>
   /** The treasuries have more than the books; negative: less, which an operator has acknowledged. */
   onBalanceDifference(tx: Tx, difference: BalanceDifference): Promise<void>

@@ -96,6 +96,8 @@ function bindDeposits(context: JournalContext) {
   const bind = bindTo(context)
   return {
     recordDeposits: bind(deposits.recordDeposits),
+    recordReturns: bind(deposits.recordReturns),
+    listReturning: bind(deposits.listReturning),
     moveDeposits: bind(deposits.moveDeposits),
     readWatchedDeposits: bind(deposits.readWatchedDeposits),
     listDepositAddresses: bind(deposits.listDepositAddresses),
@@ -106,5 +108,7 @@ function bindDeposits(context: JournalContext) {
     readSendableSweeps: bind(deposits.readSendableSweeps),
     reserveSweeps: bind(deposits.reserveSweeps),
     abandonSweep: bind(deposits.abandonSweep),
+    readFundings: bind(deposits.readFundings),
+    refuseFunding: bind(deposits.refuseFunding),
   }
 }

@@ -4,7 +4,7 @@ import type { Lead } from '../../domain/settlement/lead.ts'
 import { maybeOne, type Statement, sql } from '../db.ts'
 import { isInScope, type JournalContext, type LeaseAsk } from './context.ts'
 import { CURSOR_COLUMNS, cursorRow, here, toCursor } from './cursor.ts'
-import { worthSweeping } from './deposits.ts'
+import { signedFundings, worthSweeping } from './deposits.ts'
 import { envelopeList, envelopeRow, toEnvelope } from './envelopes.ts'
 import { hex } from './payouts.ts'
 import { onLostTreasury, payable, released, rested, seen, sendable } from './queue.ts'
@@ -85,7 +85,8 @@ function selectWork(context: JournalContext, treasuries: readonly Hex[]): Statem
       or exists (${voiding} and ${keyed} and not exists (${cancellation})) as sign,
     exists (select 1 from payout p where ${isInScope(context)} and ${sendable} and p.lane_wallet is null
       and (p.state <> 'voiding' or exists (${cancellation}))) as send,
-    exists (select 1 from deposit d where ${worthSweeping(context)}) as sweep,
+    exists (select 1 from deposit d where ${worthSweeping(context)})
+      or exists (select 1 from deposit_sweep s join deposit d using (owner_id) where ${signedFundings(context)}) as sweep,
     exists (select 1 from payout p where ${isInScope(context)} and p.lane_wallet is not null)
       or exists (select 1 from payout p where ${isInScope(context)} and ${seen}) as sent,
     exists (${voiding}) or exists (select 1 from treasury t where ${here(context)} and t.lost_at is not null and exists (

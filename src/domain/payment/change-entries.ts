@@ -156,7 +156,8 @@ function describeAttempt(
     return { note: createNote('refund.requested', data), data }
   if (status !== known.status) return { note: attemptNote(status, isOpen(after.payment.status), data), data }
   if (!isSame(misfit, known.misfit) && misfit !== null) return { note: createNote('payment.misfit', data), data }
-  if (units === 0n) return null
+  // A refund has its own entry.
+  if (units === 0n || (units < 0n && BigInt(known.refunding) >= -units)) return null
   return { note: createNote(units > 0n ? 'payment.money_came' : 'payment.money_went', data), data }
 }
 

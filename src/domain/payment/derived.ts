@@ -7,7 +7,7 @@ import {
   isOwedToBuyer,
   mayReturnTwice,
 } from './funds/account.ts'
-import { type Funds, findOwnAccount, findSoldAccount, getExcess } from './funds/funds.ts'
+import { type Funds, findOwnAccount, findSoldAccount, getExcess, getShortage } from './funds/funds.ts'
 import { findMoneyStep, isWaiting } from './funds/money-step.ts'
 import { isSilent, listReasons } from './funds/review.ts'
 import { toFunds, toMoney } from './funds/stored-funds.ts'
@@ -30,8 +30,16 @@ export function derive(state: PaymentWithAttempts, at: string): PaymentWithAttem
     reviews,
     reviewSince: reviews.length === 0 ? null : (state.payment.reviewSince ?? at),
     convertingSince: isConverting(funds) ? (state.payment.convertingSince ?? at) : null,
+    lostMinor: countLost(state, funds),
   }
   return { ...state, payment: { ...payment, ...derived } }
+}
+
+/** After the payout only: before it, the money that is left decides. */
+function countLost({ attempts }: PaymentWithAttempts, funds: Funds): string {
+  const sold = funds.payout === 'paid' ? findSoldAccount(funds) : null
+  const attempt = attempts.find(({ id }) => id === sold?.id)
+  return sold === null || attempt === undefined ? '0' : toMoney(attempt, getShortage(funds, sold)).minor
 }
 
 const isConverting = (funds: Funds): boolean => ['sell', 'end_sale'].includes(findMoneyStep(funds).do)

@@ -25,6 +25,8 @@ export const NOTHING_YET: Omit<
   held: '0',
   outside: '0',
   writtenOff: '0',
+  refunded: '0',
+  refunding: '0',
   misfit: null,
   misfitAnswer: 'none',
   back: 'no',

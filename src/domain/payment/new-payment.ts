@@ -60,6 +60,9 @@ const NOTHING_YET: Omit<Payment, keyof NewPayment | 'merchantId' | 'livemode' | 
   failedAt: null,
   canceledAt: null,
   closedAt: null,
+  lostMinor: '0',
+  refundsMinor: '0',
+  refundsCount: 0,
   version: 1,
 }
 

@@ -65,6 +65,9 @@ export type Payment = Derived & {
   readonly failedAt: string | null
   readonly canceledAt: string | null
   readonly closedAt: string | null
+  /** Minor units of `confirmed` that refunds have taken or can still take, and the number of refunds: the database counts. */
+  readonly refundsMinor: string
+  readonly refundsCount: number
   readonly version: number
 }
 
@@ -95,6 +98,8 @@ export type Derived = {
   readonly reviewSince: string | null
   /** When a conversion became the next step; null if it is not the next step. */
   readonly convertingSince: string | null
+  /** Minor units of `confirmed` that the partner took back after the payout, and no refund accounts for. */
+  readonly lostMinor: string
 }
 
 /** A sale with the converter's id of its fill; null: it is not filled. */
@@ -135,6 +140,9 @@ export type Attempt = {
   readonly outside: string
   /** The loss that was written off, in the same unit. */
   readonly writtenOff: string
+  /** Units of the paid-out money that refunds have given to the buyer, and that funded refunds might have given. */
+  readonly refunded: string
+  readonly refunding: string
   /** The reading that contradicts the order; null: there is none. */
   readonly misfit: Misfit | null
   /** The operator's answer to the misfit. `accepted`: it can be settled. `dismissed`: there is nothing to do. */
@@ -224,6 +232,7 @@ export function renderPayment(payment: Payment, attempts: readonly Attempt[], pu
     },
     settlement: renderSettlement(payment),
     attempts: attempts.map(renderAttempt),
+    ...renderRefunds(payment, attempts),
     payment_link: payment.paymentLink,
     created_at: payment.createdAt,
     updated_at: payment.updatedAt,
@@ -269,6 +278,26 @@ function renderSettlement(payment: Payment): SettlementObject {
     finalized_at: transfer?.finalizedAt ?? null,
     explorer_url: explorerUrl(payment),
     delayed_since: isClosed(payment.status) ? null : payment.delayedAt,
+  }
+}
+
+/** Minor units that a new refund can be of. USDC from a buyer is not refunded: who sent it might not own the address. */
+export function countRefundable(payment: Payment): string {
+  const { payout, confirmed, providerUsed, lostMinor, refundsMinor } = payment
+  if (payout !== 'paid' || confirmed === null || providerUsed === 'crypto') return '0'
+  const left = BigInt(confirmed.minor) - BigInt(lostMinor) - BigInt(refundsMinor)
+  return left > 0n ? left.toString() : '0'
+}
+
+function renderRefunds(payment: Payment, attempts: readonly Attempt[]) {
+  const { confirmed, status } = payment
+  const { currency } = confirmed ?? payment.amount
+  const refunded = attempts.reduce((sum, attempt) => sum + BigInt(attempt.refunded), 0n).toString()
+  const minor = status === 'refunded' ? (confirmed?.minor ?? '0') : refunded
+  return {
+    refunded_amount: formatAmount({ minor, currency }),
+    refundable_amount: formatAmount({ minor: countRefundable(payment), currency }),
+    refunds_count: payment.refundsCount,
   }
 }
 
@@ -356,6 +385,10 @@ export type PaymentObject = {
   quote: { rate: string; rate_source: string; net_usdc_estimate: string; expires_at: string }
   settlement: SettlementObject
   attempts: AttemptObject[]
+  /** In the currency of `settlement.confirmed`. */
+  refunded_amount: string
+  refundable_amount: string
+  refunds_count: number
   payment_link: string | null
   created_at: string
   updated_at: string

@@ -89,7 +89,8 @@ function findNextPoll({ watched }: PaymentSnapshot, since: number): number | nul
   return polls.length === 0 ? null : Math.min(...polls)
 }
 
-function findPollAfter(changedAt: number, since: number): number {
+/** Returns the first poll after `since` of what was changed at that time (Unix milliseconds). */
+export function findPollAfter(changedAt: number, since: number): number {
   const early = POLL_AFTER_MINUTES.map((minutes) => changedAt + minutes * MINUTE).find((poll) => poll > since)
   return early ?? changedAt + (Math.floor((since - changedAt) / POLL_EVERY_MS) + 1) * POLL_EVERY_MS
 }

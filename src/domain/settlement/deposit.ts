@@ -98,25 +98,53 @@ export type DepositLog = {
 }
 
 /**
- * A final transfer, with the payment that the address belongs to. `logIndex` is the first index that it had: a transfer
+ * A final transfer, with the payment and the attempt or refund that the address belongs to. `logIndex` is the first index that it had: a transfer
  * that is mined again in another block, after a reversal of finality, is still the same transfer.
  */
 export type RecordedDeposit = DepositLog & {
   readonly paymentId: string
-  readonly attemptId: string
+  readonly owner: DepositOwner
   readonly expected: boolean
 }
 
-/** USDC at a deposit address that is not swept; `index` is the number of its next sweep. */
-export type Unswept = {
+/** Each address belongs to the buyer's order in USDC, or to a refund that the merchant pays for. */
+export type DepositOwner = { readonly attemptId: string } | { readonly refundId: string }
+
+/** A final transfer of USDC that left an address of the platform for another one than a treasury. */
+export type ReturnLog = {
+  readonly sender: Hex
+  readonly recipient: Hex
+  readonly micro: MicroUsdc
+  readonly txHash: Hex
+  readonly blockNumber: number
+  readonly blockHash: Hex
+}
+
+/** A final transfer from the address of a refund back to the merchant's wallet; `index` is that of its sweep. */
+export type ReturnedUsdc = {
+  readonly refundId: string
   readonly paymentId: string
+  readonly index: number
+  readonly micro: MicroUsdc
+  readonly txHash: Hex
+}
+
+/**
+ * USDC at a deposit address that is not swept; `index` is the number of its next sweep. `returnTo`: the wallet that it
+ * goes back to; null: the current treasury takes it.
+ */
+export type Unswept = {
+  readonly ownerId: string
   readonly address: Hex
   readonly index: number
   readonly micro: MicroUsdc
+  readonly returnTo: Hex | null
 }
 
-export type Sweep = Unswept & {
-  readonly treasury: Hex
+/** An authorization to move USDC from a deposit address, or from a merchant's wallet to the address of a refund. */
+export type Sweep = Omit<Unswept, 'returnTo' | 'address'> & {
+  readonly sender: Hex
+  readonly recipient: Hex
   readonly authNonce: Hex
   readonly signature: Hex
   /** Unix seconds. */

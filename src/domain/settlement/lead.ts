@@ -8,7 +8,7 @@ export type Work = {
   readonly sign: boolean
   /** A signed payout or cancellation waits for a lane. */
   readonly send: boolean
-  /** USDC at addresses of payments waits for a sweep. */
+  /** USDC at deposit addresses waits for a sweep, or a merchant has signed a transfer to one. */
   readonly sweep: boolean
   /** Payouts are on their way, or seen in a block that is not final. */
   readonly sent: boolean

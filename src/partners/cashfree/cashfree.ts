@@ -63,10 +63,14 @@ function connect(provider: ProviderName, settings: PartnerSettings): PaymentPart
       if (found?.order.order_status === 'ACTIVE') throw unclear(provider, `answered ${answer.status} to a cancellation`)
       return toOrder(found)
     },
-    async refundOrder({ attemptId, key }, signal) {
+    async refundOrder({ attemptId, key, amount }, signal) {
       const found = await findOrder(api, attemptId, signal)
       if (found === null) return { kind: 'refused', reason: 'the partner does not know the order' }
-      return refund(api, { found, id: toRefundId(key) }, signal)
+      return refund(api, { found, id: toRefundId(key), asked: amount }, signal)
+    },
+    async findRefund({ attemptId, key }, signal) {
+      const found = await findOrder(api, attemptId, signal)
+      return found && findRefund(found.refunds, toRefundId(key))
     },
   }
 }
@@ -173,13 +177,12 @@ const toRefundId = (key: string): string => key.replaceAll(':', '-')
 /** The refunds of the order are read first, and one is requested only if none has the id. */
 async function refund(
   api: JsonApi,
-  { found, id }: { readonly found: CashfreeOrder; readonly id: string },
+  { found, id, asked }: { readonly found: CashfreeOrder; readonly id: string; readonly asked: Money | null },
   signal: AbortSignal,
 ): Promise<RefundResult> {
   const { order, payments, refunds, disputes } = found
-  const hasId = ({ refund_id: known }: Refund): boolean => known === id
-  const known = refunds.find(hasId)
-  if (known !== undefined) return toResult(known)
+  const known = findRefund(refunds, id)
+  if (known !== null) return known
   const captured = payments.filter(isPaid).reduce((total, { payment_amount: amount }) => total + amount, 0n)
   if (captured === 0n) return { kind: 'refused', reason: 'nothing was received' }
   const left = refunds
@@ -188,13 +191,18 @@ async function refund(
   if (left <= 0n) return { kind: 'refused', reason: 'already refunded' }
 
   const path = `${orderPath(order.order_id)}/refunds`
-  const amount = toRupees({ minor: left.toString(), currency: 'INR' })
+  const amount = toRupees(asked ?? { minor: left.toString(), currency: 'INR' })
   const answer = await api.call({ method: 'POST', path, body: { refund_id: id, refund_amount: amount } }, signal)
-  const made = readOk(api.to, refundListSchema, await api.call({ method: 'GET', path }, signal)).find(hasId)
-  if (made !== undefined) return toResult(made)
+  const made = findRefund(readOk(api.to, refundListSchema, await api.call({ method: 'GET', path }, signal)), id)
+  if (made !== null) return made
   if (answer.status === 400 || answer.status === 409)
     return { kind: 'refused', reason: readAs(api.to, errorSchema, answer).code }
   throw unclear(api.to, `answered ${answer.status} to a refund, and has none`)
+}
+
+function findRefund(refunds: readonly Refund[], id: string): RefundResult | null {
+  const known = refunds.find(({ refund_id: other }) => other === id)
+  return known === undefined ? null : toResult(known)
 }
 
 function toResult({ refund_status: status, status_description: why }: Refund): RefundResult {

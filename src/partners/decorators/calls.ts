@@ -21,6 +21,7 @@ export function aroundCalls<Name extends string>(
 function aroundPartner(partner: PaymentPartner, make: Around): PaymentPartner {
   const cancelOrder = partner.cancelOrder?.bind(partner)
   const refundOrder = partner.refundOrder?.bind(partner)
+  const findRefund = partner.findRefund?.bind(partner)
   const listDisputes = partner.listDisputes?.bind(partner)
   return {
     ...partner,
@@ -31,6 +32,9 @@ function aroundPartner(partner: PaymentPartner, make: Around): PaymentPartner {
     }),
     ...(refundOrder && {
       refundOrder: (refund, signal) => make(about('refund', refund), () => refundOrder(refund, signal)),
+    }),
+    ...(findRefund && {
+      findRefund: (refund, signal) => make(about('read', refund), () => findRefund(refund, signal)),
     }),
     ...(listDisputes && {
       listDisputes: (since, signal) => make(DISPUTES, () => listDisputes(since, signal)),

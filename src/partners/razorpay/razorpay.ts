@@ -71,10 +71,14 @@ function connect(provider: ProviderName, settings: PartnerSettings): PaymentPart
       if (order?.qr.status === 'active') throw unclear(provider, `answered ${answer.status} to a cancellation`)
       return toOrder(ref, order)
     },
-    async refundOrder({ key, ...ref }, signal) {
+    async refundOrder({ key, amount, ...ref }, signal) {
       const order = await findOrder(api, ref, signal)
       if (order === null) return { kind: 'refused', reason: 'the partner does not know the order' }
-      return refund(api, { order, key }, signal)
+      return refund(api, { order, key, asked: amount }, signal)
+    },
+    async findRefund({ key, ...ref }, signal) {
+      const order = await findOrder(api, ref, signal)
+      return order && findRefund(order.refunds, key)
     },
     listDisputes: (since, signal) => listDisputes(api, since, signal),
   }
@@ -175,26 +179,31 @@ function toPartnerOrder(
 /** A refund's receipt is its key: the refunds are read first, and one is requested only if none has it. */
 async function refund(
   api: JsonApi,
-  { order, key }: { readonly order: RazorpayOrder; readonly key: string },
+  { order, key, asked }: { readonly order: RazorpayOrder; readonly key: string; readonly asked: Money | null },
   signal: AbortSignal,
 ): Promise<RefundResult> {
   const captured = order.payments.filter(isCaptured)
   if (captured.length === 0) return { kind: 'refused', reason: 'nothing was received' }
-  const hasKey = ({ receipt }: Refund): boolean => receipt === key
-  const known = order.refunds.find(hasKey)
-  if (known !== undefined) return toResult(known)
+  const known = findRefund(order.refunds, key)
+  if (known !== null) return known
   // A second payment for the code might have been refunded by Razorpay itself.
-  const payment = captured.find((one) => getRefundable(one, order) > 0)
+  const payment = captured.find((one) => getRefundable(one, order) >= Number(asked?.minor ?? 1))
   if (payment === undefined) return { kind: 'refused', reason: 'already refunded' }
 
-  const body = { amount: getRefundable(payment, order), receipt: key }
+  const amount = asked === null ? getRefundable(payment, order) : Number(asked.minor)
+  const body = { amount, receipt: key }
   // Letters, digits, underscores and hyphens are allowed.
   const headers = { 'x-refund-idempotency': key.replaceAll(':', '-') }
   const answer = await api.call({ method: 'POST', path: `${paymentPath(payment.id)}/refund`, body, headers }, signal)
-  const made = (await listRefunds(api, payment.id, signal)).find(hasKey)
-  if (made !== undefined) return toResult(made)
+  const made = findRefund(await listRefunds(api, payment.id, signal), key)
+  if (made !== null) return made
   if (answer.status === 400) return { kind: 'refused', reason: readError(api.to, answer).description }
   throw unclear(api.to, `answered ${answer.status} to a refund, and has none`)
+}
+
+function findRefund(refunds: readonly Refund[], key: string): RefundResult | null {
+  const known = refunds.find(({ receipt }) => receipt === key)
+  return known === undefined ? null : toResult(known)
 }
 
 function toResult({ status }: Refund): RefundResult {

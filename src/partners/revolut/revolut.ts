@@ -70,12 +70,13 @@ function connect(provider: ProviderName, settings: PartnerSettings, clock: () =>
       if (order?.state === 'pending') throw unclear(provider, `answered ${answer.status} to a cancellation`)
       return order && toOrder(ref, order, signal)
     },
-    async refundOrder({ key, ...ref }, signal) {
+    async refundOrder({ key, amount, ...ref }, signal) {
       const order = await findOrder(api, ref, signal)
       if (order === null) return { kind: 'refused', reason: 'the partner does not know the order' }
       const disputes = await readDisputes(api, { order, ids: ref.disputes ?? [] }, signal)
-      return refund(api, { order, disputes, key }, signal)
+      return refund(api, { order, disputes, key, asked: amount }, signal)
     },
+    findRefund: ({ key }, signal) => findRefund(api, key, signal),
     listDisputes: (since, signal) =>
       // A minute more, because its clock and ours differ.
       listDisputes(api, { from: since, to: Math.floor(clock() / 1000) + 60 }, signal),
@@ -153,40 +154,45 @@ function toPartnerOrder(
 }
 
 /** Null if there is none. */
-async function findRefund(api: JsonApi, key: string, signal: AbortSignal): Promise<RevolutRefund | null> {
+async function findRefund(api: JsonApi, key: string, signal: AbortSignal): Promise<RefundResult | null> {
   const [found] = readOk(api.to, listSchema, await api.call(byReference(key), signal)).orders
   if (found === undefined) return null
   return readRefund(api.to, key, await api.call({ method: 'GET', path: orderPath(found.id) }, signal))
 }
 
-function readRefund(to: string, key: string, answer: HttpAnswer): RevolutRefund {
+function readRefund(to: string, key: string, answer: HttpAnswer): RefundResult {
   const made = readAs(to, refundSchema, answer)
   if (made.merchant_order_data.reference !== key) throw unclear(to, 'answered about another refund')
-  return made
+  return toResult(made)
+}
+
+type Refunding = {
+  readonly order: RevolutOrder
+  readonly disputes: readonly Dispute[]
+  readonly key: string
+  readonly asked: Money | null
 }
 
 /** A refund is an order whose reference is the key: it is read first, and requested only if there is none. */
 async function refund(
   api: JsonApi,
-  {
-    order,
-    disputes,
-    key,
-  }: { readonly order: RevolutOrder; readonly disputes: readonly Dispute[]; readonly key: string },
+  { order, disputes, key, asked }: Refunding,
   signal: AbortSignal,
 ): Promise<RefundResult> {
   if (order.state !== 'completed') return { kind: 'refused', reason: 'nothing was received' }
   const known = await findRefund(api, key, signal)
-  if (known !== null) return toResult(known)
+  if (known !== null) return known
 
-  const amount = order.amount - (order.refunded_amount ?? 0) - Number(sumLost(disputes))
-  if (amount <= 0) return { kind: 'refused', reason: 'already refunded' }
+  const left = order.amount - (order.refunded_amount ?? 0) - Number(sumLost(disputes))
+  // Amounts have at most 14 digits, so a JSON number is exact.
+  const amount = asked === null ? left : Number(asked.minor)
+  if (left <= 0) return { kind: 'refused', reason: 'already refunded' }
   const body = { amount, currency: order.currency, merchant_order_data: { reference: key } }
   const headers = { 'idempotency-key': key }
   const answer = await api.call({ method: 'POST', path: `${orderPath(order.id)}/refund`, body, headers }, signal)
-  if (answer.status === 200 || answer.status === 201) return toResult(readRefund(api.to, key, answer))
+  if (answer.status === 200 || answer.status === 201) return readRefund(api.to, key, answer)
   const made = await findRefund(api, key, signal)
-  if (made !== null) return toResult(made)
+  if (made !== null) return made
   if (answer.status === 400 || answer.status === 422)
     return { kind: 'refused', reason: readAs(api.to, errorSchema, answer).code }
   throw unclear(api.to, `answered ${answer.status} to a refund, and has none`)

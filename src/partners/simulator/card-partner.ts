@@ -78,6 +78,7 @@ const refundSchema = z.object({
   status: z.enum(['succeeded', 'pending', 'failed']),
   failure_reason: z.string().nullable(),
 })
+const refundListSchema = z.object({ object: z.literal('list'), data: z.array(refundSchema).max(1) })
 const errorSchema = z.object({ error: z.object({ type: z.string(), code: z.string() }) })
 const eventSchema = z.object({
   id: z.string().min(1).max(100),
@@ -118,11 +119,22 @@ function connect(settings: PartnerSettings): PaymentPartner {
       if (answer.status !== 200) throw unclear(NAME, `answered ${answer.status} to a cancellation`)
       return toOrder(attemptId, readAs(NAME, sessionSchema, answer))
     },
-    async refundOrder({ attemptId, key }, signal) {
+    async refundOrder({ attemptId, key, amount }, signal) {
       const session = await find(attemptId, signal)
       if (session === null) return { kind: 'refused', reason: 'the partner does not know the order' }
-      const answer = await post('/v1/refunds', { form: { session: session.id }, key }, signal)
-      return readRefund(session.id, answer)
+      const form = { session: session.id, ...(amount !== null && { amount: amount.minor }) }
+      const answer = await post('/v1/refunds', { form, key }, signal)
+      if (answer.status !== 200) throw unclear(NAME, `answered ${answer.status} to a refund`)
+      return toResult(session.id, readAs(NAME, refundSchema, answer))
+    },
+    async findRefund({ attemptId, key }, signal) {
+      const session = await find(attemptId, signal)
+      if (session === null) return null
+      const query = new URLSearchParams({ session: session.id, key }).toString()
+      const answer = await get(settings, `/v1/refunds?${query}`, signal)
+      if (answer.status !== 200) throw unclear(NAME, `answered ${answer.status} about a refund`)
+      const [known] = readAs(NAME, refundListSchema, answer).data
+      return known === undefined ? null : toResult(session.id, known)
     },
   }
 }
@@ -201,9 +213,7 @@ function toFailureCode(code: string): FailureCode {
   return FAILURES[code] ?? 'declined'
 }
 
-function readRefund(sessionId: string, answer: HttpAnswer): RefundResult {
-  if (answer.status !== 200) throw unclear(NAME, `answered ${answer.status} to a refund`)
-  const refund = readAs(NAME, refundSchema, answer)
+function toResult(sessionId: string, refund: z.infer<typeof refundSchema>): RefundResult {
   if (refund.session !== sessionId) throw unclear(NAME, 'answered about another refund')
   if (refund.status === 'failed') return { kind: 'refused', reason: refund.failure_reason ?? 'no reason given' }
   return { kind: refund.status === 'succeeded' ? 'refunded' : 'pending' }

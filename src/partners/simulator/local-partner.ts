@@ -94,8 +94,17 @@ function connect(settings: PartnerSettings): PaymentPartner {
     async readOrder({ attemptId }, signal) {
       return readFound(attemptId, await post('/txn/status', { txn_ref: attemptId }, signal))
     },
-    async refundOrder({ attemptId, key }, signal) {
-      return readRefund(key, await post('/txn/refund', { txn_ref: attemptId, refund_ref: key }, signal))
+    async refundOrder({ attemptId, key, amount }, signal) {
+      const part = amount === null ? {} : { amount_paise: Number(amount.minor) }
+      return (
+        readRefund(key, await post('/txn/refund', { txn_ref: attemptId, refund_ref: key, ...part }, signal)) ?? {
+          kind: 'refused',
+          reason: 'the partner does not know the order',
+        }
+      )
+    },
+    async findRefund({ attemptId, key }, signal) {
+      return readRefund(key, await post('/txn/refund/status', { txn_ref: attemptId, refund_ref: key }, signal))
     },
   }
 }
@@ -191,9 +200,10 @@ function toFailureCode(code: string): FailureCode {
   return FAILURES[code] ?? 'declined'
 }
 
-function readRefund(key: string, answer: HttpAnswer): RefundResult {
+/** Null: the partner does not know the order, or has no such refund of it. */
+function readRefund(key: string, answer: HttpAnswer): RefundResult | null {
   const { resp_code: code, refund } = readAs(NAME, refundAnswerSchema, answer)
-  if (code === 'NOT_FOUND') return { kind: 'refused', reason: 'the partner does not know the order' }
+  if (code === 'NOT_FOUND') return null
   if (code === 'AUTH') throw refusesAccount()
   if (code !== 'OK' || refund?.refund_ref !== key) throw unclear(NAME, 'answered about another refund')
   if (refund.state === 'REJECTED') return { kind: 'refused', reason: refund.remarks || 'no reason given' }

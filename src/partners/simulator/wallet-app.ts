@@ -81,9 +81,14 @@ function connect(settings: PartnerSettings): PaymentPartner {
     async cancelOrder({ attemptId }, signal) {
       return readFound(attemptId, await call('POST', { path: `${orderPath(attemptId)}/cancel`, body: {} }, signal))
     },
-    async refundOrder({ attemptId, key }, signal) {
+    async refundOrder({ attemptId, key, amount }, signal) {
       const path = `${orderPath(attemptId)}/refunds`
-      return readRefund(key, await call('POST', { path, body: { refund_ref: key } }, signal))
+      const part = amount === null ? {} : { amount: { value: formatAmount(amount), currency: amount.currency } }
+      return readRefund(key, await call('POST', { path, body: { refund_ref: key, ...part } }, signal))
+    },
+    async findRefund({ attemptId, key }, signal) {
+      const path = `${orderPath(attemptId)}/refunds/${encodeURIComponent(key)}`
+      return readFoundRefund(key, await call('GET', { path }, signal))
     },
   }
 }
@@ -171,6 +176,13 @@ function toMoney(amount: z.infer<typeof amountSchema>): Money {
 
 function toFailureCode(reason: string): FailureCode {
   return DECLINE_REASONS[reason] ?? 'declined'
+}
+
+function readFoundRefund(key: string, answer: HttpAnswer): RefundResult | null {
+  if (answer.status !== 404) return readRefund(key, answer)
+  const { code } = readAs(NAME, problemSchema, answer)
+  if (code === 'REFUND_NOT_FOUND' || code === 'ORDER_NOT_FOUND') return null
+  throw unclear(NAME, 'answered 404 about a refund')
 }
 
 function readRefund(key: string, answer: HttpAnswer): RefundResult {

@@ -1,5 +1,7 @@
+import type { Money } from '../../domain/money.ts'
 import { unclear } from '../http.ts'
 import type { RefundResult } from '../provider.ts'
+import { toStripeAmount } from './amount.ts'
 import type { StripeApi } from './api.ts'
 import { listRefunds } from './orders.ts'
 import { isRefused, REFUND_KEY, type StripeOrder } from './state.ts'
@@ -11,24 +13,32 @@ import type { Refund } from './wire.ts'
  */
 export async function refundOrder(
   api: StripeApi,
-  { order, key }: { readonly order: StripeOrder; readonly key: string },
+  { order, key, amount }: { readonly order: StripeOrder; readonly key: string; readonly amount: Money | null },
   signal: AbortSignal,
 ): Promise<RefundResult> {
   const payment = order.session.payment_intent
   if (payment === null || order.session.payment_status !== 'paid')
     return { kind: 'refused', reason: 'nothing was received' }
-  const hasKey = ({ metadata }: Refund): boolean => metadata?.[REFUND_KEY] === key
-  const known = order.refunds.find(hasKey)
-  if (known !== undefined) return toResult(known)
+  const known = findRefund(order, key)
+  if (known !== null) return known
 
-  const form = { payment_intent: payment.id, [`metadata[${REFUND_KEY}]`]: key }
+  const form = {
+    payment_intent: payment.id,
+    ...(amount !== null && { amount: toStripeAmount(amount) }),
+    [`metadata[${REFUND_KEY}]`]: key,
+  }
   const answer = await api.post('/v1/refunds', { form, key }, signal)
-  const made = (await listRefunds(api, payment.id, signal)).find(hasKey)
-  if (made !== undefined) return toResult(made)
+  const made = findRefund({ refunds: await listRefunds(api, payment.id, signal) }, key)
+  if (made !== null) return made
   const error = answer.status === 400 || answer.status === 402 ? api.readError(answer) : null
   if (error === null || error.type === 'idempotency_error')
     throw unclear(api.to, `answered ${answer.status} to a refund, and has none`)
   return { kind: 'refused', reason: error.code ?? error.type }
+}
+
+export function findRefund({ refunds }: Pick<StripeOrder, 'refunds'>, key: string): RefundResult | null {
+  const known = refunds.find(({ metadata }) => metadata?.[REFUND_KEY] === key)
+  return known === undefined ? null : toResult(known)
 }
 
 function toResult(refund: Refund): RefundResult {

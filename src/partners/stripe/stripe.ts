@@ -7,7 +7,7 @@ import { readCallback } from './callback.ts'
 import { listDisputes } from './disputes.ts'
 import { openSession } from './opening.ts'
 import { checkAccount, expand, findOrder, sessionPath, toPartnerOrder } from './orders.ts'
-import { refundOrder } from './refund.ts'
+import { findRefund, refundOrder } from './refund.ts'
 import type { StripeOrder } from './state.ts'
 
 /**
@@ -52,10 +52,14 @@ function connect(provider: ProviderName, settings: PartnerSettings, clock: () =>
       if (order?.session.status === 'open') throw unclear(provider, `answered ${answer.status} to a cancellation`)
       return toOrder(ref, order)
     },
-    async refundOrder({ key, ...ref }, signal) {
+    async refundOrder({ key, amount, ...ref }, signal) {
       const order = await find(ref, signal)
       if (order === null) return { kind: 'refused', reason: 'the partner does not know the order' }
-      return refundOrder(api, { order, key }, signal)
+      return refundOrder(api, { order, key, amount }, signal)
+    },
+    async findRefund({ key, ...ref }, signal) {
+      const order = await find(ref, signal)
+      return order && findRefund(order, key)
     },
     listDisputes: (since, signal) => listDisputes(api, since, signal),
   }

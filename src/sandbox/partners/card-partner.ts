@@ -43,6 +43,7 @@ const sessionSchema = z.strictObject({
   return_url: z.url({ protocol: /^https?$/ }),
   expires_at: z.string().regex(/^[1-9]\d{0,10}$/),
 })
+const refundQuery = z.object({ session: z.string().optional(), key: z.string().optional() })
 
 export const cardPartner: Wire = {
   provider: 'card_partner',
@@ -94,6 +95,15 @@ function routes(deps: ApiDeps): Router {
     })
   })
   router.post('/v1/refunds', (request, response) => refund(deps, request, response))
+  router.get('/v1/refunds', async (request, response) => {
+    const { session = '', key } = refundQuery.parse(request.query)
+    const order = await book.findByReference(session)
+    await perform({ response, faults, operation: 'read', key: order?.attemptId ?? '' }, async () => {
+      const known = order?.refunds.filter((one) => one.key === key) ?? []
+      const data = known.map(({ isDone }) => describeRefund(session, isDone ? 'done' : 'pending'))
+      return jsonReply(200, { object: 'list', data })
+    })
+  })
   return router
 }
 
@@ -106,18 +116,21 @@ async function open(deps: ApiDeps, wanted: OpenRequest): Promise<Reply> {
 }
 
 async function refund(deps: ApiDeps, request: Request, response: Response): Promise<void> {
-  const { session = '' } = formBody(request)
+  const { session = '', amount } = formBody(request)
   const refundKey = request.get('idempotency-key') ?? ''
   if (refundKey === '') return write(response, problem(400, 'invalid_request_error', 'idempotency_key_missing'))
   const order = await deps.book.findByReference(session)
   const key = order?.attemptId ?? ''
   await perform({ response, faults: deps.faults, operation: 'refund', key }, async () => {
-    const done = await deps.book.refund(key, refundKey)
+    const done = await deps.book.refund(key, { key: refundKey, minor: amount })
     if (done === null) return absent()
-    const status = { done: 'succeeded', pending: 'pending', refused: 'failed' }[done.kind]
-    const reason = done.kind === 'refused' ? done.reason : null
-    return jsonReply(200, { object: 'refund', session, status, failure_reason: reason })
+    return jsonReply(200, describeRefund(session, done.kind, done.kind === 'refused' ? done.reason : null))
   })
+}
+
+function describeRefund(session: string, kind: 'done' | 'pending' | 'refused', reason: string | null = null): object {
+  const status = { done: 'succeeded', pending: 'pending', refused: 'failed' }[kind]
+  return { object: 'refund', session, status, failure_reason: reason }
 }
 
 function summary(order: SandboxOrder) {

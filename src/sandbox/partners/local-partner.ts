@@ -50,7 +50,8 @@ const createSchema = z.strictObject({
   valid_till: z.int().min(1),
 })
 const statusSchema = z.strictObject(common)
-const refundSchema = z.strictObject({ ...common, refund_ref: z.string().min(1).max(200) })
+const refundStatusSchema = z.strictObject({ ...common, refund_ref: z.string().min(1).max(200) })
+const refundSchema = refundStatusSchema.extend({ amount_paise: z.int().min(1).optional() })
 
 export const localPartner: Wire = {
   provider: 'local_partner',
@@ -94,14 +95,27 @@ function routes(deps: ApiDeps): Router {
   )
   router.post('/txn/refund', (request, response) =>
     handle(deps, { request, response, operation: 'refund', schema: refundSchema }, async (fields) => {
-      const done = await deps.book.refund(fields.txn_ref, fields.refund_ref)
+      const done = await deps.book.refund(fields.txn_ref, {
+        key: fields.refund_ref,
+        minor: fields.amount_paise?.toString(),
+      })
       if (done === null) return { resp_code: 'NOT_FOUND' }
-      const state = { done: 'DONE', pending: 'QUEUED', refused: 'REJECTED' }[done.kind]
-      const remarks = done.kind === 'refused' ? done.reason : ''
-      return { resp_code: 'OK', refund: { refund_ref: fields.refund_ref, state, remarks } }
+      return describeRefund(fields.refund_ref, done.kind, done.kind === 'refused' ? done.reason : '')
+    }),
+  )
+  router.post('/txn/refund/status', (request, response) =>
+    handle(deps, { request, response, operation: 'read', schema: refundStatusSchema }, async (fields) => {
+      const known = (await deps.book.find(fields.txn_ref))?.refunds.find(({ key }) => key === fields.refund_ref)
+      if (known === undefined) return { resp_code: 'NOT_FOUND' }
+      return describeRefund(fields.refund_ref, known.isDone ? 'done' : 'pending')
     }),
   )
   return router
+}
+
+function describeRefund(key: string, kind: 'done' | 'pending' | 'refused', remarks = ''): object {
+  const state = { done: 'DONE', pending: 'QUEUED', refused: 'REJECTED' }[kind]
+  return { resp_code: 'OK', refund: { refund_ref: key, state, remarks } }
 }
 
 type Handling<Schema> = {

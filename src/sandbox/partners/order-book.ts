@@ -4,6 +4,7 @@ import { arriving, type Faults } from './faults.ts'
 import {
   ACTION_FROM,
   confirming,
+  countRefundable,
   declined,
   dueChange,
   isRefundable,
@@ -12,6 +13,7 @@ import {
   type OpenRequest,
   received,
   type SandboxOrder,
+  withRefund,
 } from './order.ts'
 import type { PartnerEntry, PartnerState } from './state.ts'
 
@@ -30,6 +32,7 @@ type Opening = { readonly kind: 'opened' | 'declined'; readonly order: SandboxOr
 type ActResult =
   | { readonly kind: 'done'; readonly order: SandboxOrder }
   | { readonly kind: 'refused'; readonly order: SandboxOrder }
+export type RefundRequest = { readonly key: string; readonly minor?: string | undefined }
 type Refund = { readonly kind: 'done' | 'pending' } | { readonly kind: 'refused'; readonly reason: string }
 
 /** The orders of one simulated partner. Every change is on disk before it is answered. */
@@ -38,7 +41,8 @@ export type OrderBook = {
   find(attemptId: string): Promise<SandboxOrder | null>
   findByReference(reference: string): Promise<SandboxOrder | null>
   cancel(attemptId: string): Promise<SandboxOrder | null>
-  refund(attemptId: string, key: string): Promise<Refund | null>
+  /** `minor`: absent for all that is left. */
+  refund(attemptId: string, request: RefundRequest): Promise<Refund | null>
   act(attemptId: string, request: ActRequest): Promise<ActResult | null>
   /** Applies what time has changed to every order. */
   sweep(): Promise<void>
@@ -100,9 +104,9 @@ export function createOrderBook(deps: BookDeps): OrderBook {
       if (order === null || !ACTION_FROM.cancel.includes(order.status)) return order
       return change({ ...order, status: 'canceled', expectedMinor: null })
     },
-    async refund(attemptId, key) {
+    async refund(attemptId, request) {
       const order = await current(attemptId)
-      return order === null ? null : refund(deps, { order, key, change })
+      return order === null ? null : refund(deps, { order, ...request, change })
     },
     async act(attemptId, request) {
       const order = await current(attemptId)
@@ -148,7 +152,7 @@ function newOrder(request: OpenRequest, made: { reference: string; now: number }
     buyer: null,
     expectedMinor: null,
     confirmAt: null,
-    refund: null,
+    refunds: [],
     openedAt: made.now,
   }
 }
@@ -243,29 +247,32 @@ function payableTwins(state: PartnerState, order: SandboxOrder): SandboxOrder[] 
   )
 }
 
-type Refunding = {
+type Refunding = RefundRequest & {
   readonly order: SandboxOrder
-  readonly key: string
   readonly change: (order: SandboxOrder) => Promise<SandboxOrder>
 }
 
-async function refund(deps: BookDeps, { order, key, change }: Refunding): Promise<Refund> {
-  const isPending = order.refund?.key === key && order.status !== 'refunded'
-  if (isPending && deps.faults.take('refund_refused', order.attemptId) !== null) {
-    await deps.append({ kind: 'order', order: { ...order, refund: null } })
+async function refund(deps: BookDeps, { order, key, minor, change }: Refunding): Promise<Refund> {
+  const known = order.refunds.find((one) => one.key === key)
+  if (known?.isDone === true) return { kind: 'done' }
+  if (known !== undefined) {
+    if (deps.faults.take('refund_refused', order.attemptId) === null) return { kind: 'pending' }
+    await deps.append({ kind: 'order', order: { ...order, refunds: order.refunds.filter((one) => one !== known) } })
     return { kind: 'refused', reason: 'the balance is too low' }
   }
-  if (order.refund?.key === key) return { kind: isPending ? 'pending' : 'done' }
-  if (order.refund !== null) return { kind: 'refused', reason: 'already refunded' }
+  const left = countRefundable(order)
+  if (order.refunds.length > 0 && left <= 0n) return { kind: 'refused', reason: 'already refunded' }
   if (!isRefundable(order)) return { kind: 'refused', reason: 'nothing was received' }
+  if (BigInt(minor ?? left) > left) return { kind: 'refused', reason: 'more than is left' }
   if (deps.faults.take('refund_refused', order.attemptId) !== null)
     return { kind: 'refused', reason: 'the balance is too low' }
   const pending = deps.faults.take('refund_pending', order.attemptId)
+  const made = { key, minor: minor ?? left.toString(), doneAt: deps.clock(), isDone: pending === null }
   if (pending === null) {
-    await change({ ...order, status: 'refunded', refund: { key, doneAt: deps.clock() } })
+    await change(withRefund(order, made))
     return { kind: 'done' }
   }
-  const doneAt = deps.clock() + (pending.seconds ?? DELAY_SECONDS) * 1000
-  await deps.append({ kind: 'order', order: { ...order, refund: { key, doneAt } } })
+  const doneAt = made.doneAt + (pending.seconds ?? DELAY_SECONDS) * 1000
+  await deps.append({ kind: 'order', order: withRefund(order, { ...made, doneAt }) })
   return { kind: 'pending' }
 }

@@ -26,7 +26,8 @@ export const orderSchema = z.object({
   expectedMinor: z.string().nullable(),
   /** Unix milliseconds at which the payment is confirmed; null: on request. */
   confirmAt: z.number().nullable(),
-  refund: z.object({ key: z.string(), doneAt: z.number() }).nullable(),
+  /** In the order of their requests. `doneAt`: the Unix milliseconds at which the money leaves. */
+  refunds: z.array(z.object({ key: z.string(), minor: z.string(), doneAt: z.number(), isDone: z.boolean() })),
   openedAt: z.number(),
 })
 export type SandboxOrder = z.infer<typeof orderSchema>
@@ -81,9 +82,37 @@ export function dueChange(order: SandboxOrder, now: number): SandboxOrder | null
   if (order.status === 'open' && order.expiresAt <= seconds) return { ...order, status: 'expired' }
   if (order.status === 'verification_required' && order.expiresAt + VERIFICATION_GRACE_SECONDS <= seconds)
     return { ...order, status: 'expired' }
-  if (isRefundable(order) && order.refund !== null && order.refund.doneAt <= now)
-    return { ...order, status: 'refunded' }
-  return null
+  const due = isRefundable(order) ? order.refunds.find(({ isDone, doneAt }) => !isDone && doneAt <= now) : undefined
+  return due === undefined ? null : withRefund(order, { ...due, isDone: true })
+}
+
+export type SandboxRefund = SandboxOrder['refunds'][number]
+
+const sum = (refunds: readonly SandboxRefund[]): bigint =>
+  refunds.reduce((total, { minor }) => total + BigInt(minor), 0n)
+
+/** Returns the order with a new refund, or with a known one as it is now. A refunded order still names its last sum. */
+export function withRefund(order: SandboxOrder, refund: SandboxRefund): SandboxOrder {
+  const isKnown = order.refunds.some(({ key }) => key === refund.key)
+  const refunds = isKnown
+    ? order.refunds.map((one) => (one.key === refund.key ? refund : one))
+    : [...order.refunds, refund]
+  if (!refund.isDone) return { ...order, refunds }
+  const left = BigInt(order.receivedMinor ?? order.minor) - BigInt(refund.minor)
+  if (left <= 0n) return { ...order, refunds, status: 'refunded' }
+  return { ...order, refunds, receivedMinor: left.toString() }
+}
+
+/** Minor units that no refund has taken or is to take. */
+export function countRefundable({ refunds, receivedMinor, minor, status }: SandboxOrder): bigint {
+  const waiting = refunds.filter(({ isDone }) => !isDone)
+  return status === 'refunded' ? 0n : BigInt(receivedMinor ?? minor) - sum(waiting)
+}
+
+/** Minor units that the buyer has paid, including those that refunds have taken. */
+export function countPaid({ refunds, receivedMinor, minor, status }: SandboxOrder): bigint {
+  const taken = sum(refunds.filter(({ isDone }) => isDone))
+  return status === 'refunded' && taken > 0n ? taken : BigInt(receivedMinor ?? minor) + taken
 }
 
 export function isRefundable(order: SandboxOrder): boolean {
@@ -96,7 +125,7 @@ export function isLive(order: SandboxOrder): boolean {
     order.status === 'open' ||
     order.status === 'verification_required' ||
     order.confirmAt !== null ||
-    (isRefundable(order) && order.refund !== null)
+    (isRefundable(order) && order.refunds.some(({ isDone }) => !isDone))
   )
 }
 

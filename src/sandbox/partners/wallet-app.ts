@@ -41,7 +41,10 @@ const openSchema = z.strictObject({
   return_url: z.url({ protocol: /^https?$/ }),
   expires_at: z.iso.datetime(),
 })
-const refundSchema = z.strictObject({ refund_ref: z.string().min(1).max(200) })
+const refundSchema = z.strictObject({
+  refund_ref: z.string().min(1).max(200),
+  amount: z.strictObject({ value: z.string(), currency: z.string() }).optional(),
+})
 
 export const walletApp: Wire = {
   provider: 'wallet_app',
@@ -90,6 +93,15 @@ function routes(deps: ApiDeps): Router {
     await perform({ response, faults, operation: 'cancel', key }, async () => found(deps, await book.cancel(key)))
   })
   router.post('/v2/orders/by-ref/:ref/refunds', (request, response) => refund(deps, request, response))
+  router.get('/v2/orders/by-ref/:ref/refunds/:refund', async (request, response) => {
+    const { ref: key, refund: refundRef } = request.params
+    await perform({ response, faults, operation: 'read', key }, async () => {
+      const known = (await book.find(key))?.refunds.find((one) => one.key === refundRef)
+      return known === undefined
+        ? jsonReply(404, { code: 'REFUND_NOT_FOUND' })
+        : jsonReply(200, describeRefund(refundRef, known.isDone ? 'done' : 'pending'))
+    })
+  })
   return router
 }
 
@@ -110,14 +122,19 @@ async function refund(deps: ApiDeps, request: Request<{ ref: string }>, response
   const key = request.params.ref
   const wanted = refundSchema.safeParse(jsonBody(request))
   if (!wanted.success) return write(response, jsonReply(400, { code: 'INVALID_REQUEST' }))
-  const refundRef = wanted.data.refund_ref
+  const { refund_ref: refundRef, amount } = wanted.data
+  const part = amount === undefined || !isCurrency(amount.currency) ? null : parseAmount(amount.value, amount.currency)
+  if (part !== null && !part.ok) return write(response, jsonReply(400, { code: 'INVALID_REQUEST' }))
   await perform({ response, faults: deps.faults, operation: 'refund', key }, async () => {
-    const done = await deps.book.refund(key, refundRef)
+    const done = await deps.book.refund(key, { key: refundRef, minor: part?.money.minor })
     if (done === null) return jsonReply(404, { code: 'ORDER_NOT_FOUND' })
-    const state = { done: 'COMPLETED', pending: 'PENDING', refused: 'REJECTED' }[done.kind]
-    const reason = done.kind === 'refused' ? done.reason : null
-    return jsonReply(200, { refund_ref: refundRef, state, reject_reason: reason })
+    return jsonReply(200, describeRefund(refundRef, done.kind, done.kind === 'refused' ? done.reason : null))
   })
+}
+
+function describeRefund(key: string, kind: 'done' | 'pending' | 'refused', reason: string | null = null): object {
+  const state = { done: 'COMPLETED', pending: 'PENDING', refused: 'REJECTED' }[kind]
+  return { refund_ref: key, state, reject_reason: reason }
 }
 
 function describe(deps: ApiDeps, order: SandboxOrder): object {

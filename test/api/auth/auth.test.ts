@@ -21,6 +21,7 @@ import { moveIntoPast } from '../../../src/db/test-mode/clock.ts'
 import { newId } from '../../../src/ids.ts'
 import { plant } from '../../deps/two-modes.ts'
 import { insertOwnAddresses } from '../support/own-addresses.ts'
+import { plantRefund } from '../support/refunds.ts'
 import { type Row, rowsFor, type SeededApi, seedApi } from '../support/seeded-api.ts'
 import {
   type Answer,
@@ -534,7 +535,7 @@ describe('The authentication matrix', () => {
     })
   }
 
-  const THINGS = ['payment', 'link', 'endpoint', 'event', 'apiKey', 'channel'] as const
+  const THINGS = ['payment', 'settled', 'refund', 'link', 'endpoint', 'event', 'apiKey', 'channel'] as const
   type Things = Pick<SeededApi, (typeof THINGS)[number]>
 
   /** The path with ids of another owner's objects. */
@@ -568,12 +569,22 @@ describe('The authentication matrix', () => {
       quiet: null,
       at: new Date().toISOString(),
     })
-    return { payment, link: made.id, endpoint, event, channel, apiKey: `key_${(await testApi.addKey(tenant)).keyId}` }
+    const planted = await plantRefund(testApi.db, tenant)
+    return {
+      payment,
+      ...planted,
+      link: made.id,
+      endpoint,
+      event,
+      channel,
+      apiKey: `key_${(await testApi.addKey(tenant)).keyId}`,
+    }
   }
 
-  async function storedAbout({ payment, link, endpoint, event, apiKey, channel }: Things): Promise<string> {
+  async function storedAbout({ payment, settled, refund, link, endpoint, event, apiKey, channel }: Things) {
     const found = await Promise.all([
-      testApi.db.query('select * from payment where id = $1', [payment]),
+      testApi.db.query('select * from payment where id = any($1)', [[payment, settled]]),
+      testApi.db.query('select * from refund where id = $1', [refund]),
       testApi.db.query('select * from payment_link where id = $1', [link]),
       testApi.db.query('select * from webhook_endpoint where id = $1', [endpoint]),
       testApi.db.query('select * from delivery where event_id = $1', [event]),
@@ -589,6 +600,7 @@ describe('The authentication matrix', () => {
     const tables = [
       'payment',
       'payment_link',
+      'refund',
       'timeline_entry',
       'outbox',
       'webhook_endpoint',
@@ -736,7 +748,7 @@ describe('The authentication matrix', () => {
       'removeMember',
       'withdrawInvitation',
     ]
-    const LATE = ['cancelPayment', 'simulatePayment', ...LAST]
+    const LATE = ['cancelPayment', 'simulatePayment', 'cancelRefund', ...LAST]
     for (const operation of OPERATIONS.filter(({ name }) => !LATE.includes(name))) {
       const answer = await askAs(operation, {})
       expect([operation.name, Math.floor(answer.status / 100)]).toEqual([operation.name, 2])

@@ -74,7 +74,7 @@ async function openUsdc(paymentId: string, attemptId: string, receivedMicro: str
     watchSeconds: 3600,
   })
   await fixture.db.query(
-    `insert into deposit_log (chain_id, tx_hash, log_index, payment_id, token, sender, units, block_number, block_hash, finalized_at)
+    `insert into deposit_log (chain_id, tx_hash, log_index, owner_id, token, sender, units, block_number, block_hash, finalized_at)
      values (137, $1, 0, $2, $3, $4, $5, 1, $1, now())`,
     [`0x${randomBytes(32).toString('hex')}`, paymentId, token, `0x${'55'.repeat(20)}`, receivedMicro],
   )

@@ -331,7 +331,7 @@ describe('The document', () => {
       const limits = (operations(document) as Described[]).flatMap(({ parameters = [] }) =>
         parameters.filter(({ name }) => name === 'limit'),
       )
-      expect(limits).toHaveLength(7)
+      expect(limits).toHaveLength(9)
       for (const { schema } of limits) expect(schema).toMatchObject({ type: 'integer', minimum: 1, maximum: 100 })
       for (const { schema } of limits) expect(schema.pattern).toBeUndefined()
     })

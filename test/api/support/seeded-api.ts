@@ -3,15 +3,18 @@ import { recordEvent } from '../../../src/db/webhooks/events.ts'
 import type { Role } from '../../../src/domain/account/roles.ts'
 import { newId } from '../../../src/ids.ts'
 import { plantReceipt } from './receipts.ts'
+import { plantRefund } from './refunds.ts'
 import type { Merchant, TestApi } from './test-api.ts'
 
 /**
- * One object of every type that a merchant can have, made through the API except for event and receipt, which the
- * worker records.
+ * One object of every type that a merchant can have, made through the API except for event, receipt, and a settled
+ * payment with its refund, which the worker records.
  */
 export type SeededApi = {
   readonly merchant: Merchant
   readonly payment: string
+  readonly settled: string
+  readonly refund: string
   readonly link: string
   readonly endpoint: string
   readonly event: string
@@ -32,6 +35,8 @@ export async function seedApi(testApi: TestApi, merchant: Merchant = testApi): P
     if (answer.status !== 201) throw new Error(`${path}: ${answer.text}`)
     return answer.body
   }
+  // Before the endpoint, which gets events of the other payment alone.
+  const planted = await plantRefund(testApi.db, tenant)
   const payment = await make('/v1/payments', { amount: '49.99', currency: 'EUR', reference: 'order-1' })
   const link = await make('/v1/payment_links', { title: 'Tasting box', amount: 64, currency: 'EUR' })
   const endpoint = await make('/v1/webhook_endpoints', { url: HOOK_URL, enabled_events: ['*'] })
@@ -47,6 +52,7 @@ export async function seedApi(testApi: TestApi, merchant: Merchant = testApi): P
   return {
     merchant,
     payment: String(payment['id']),
+    ...planted,
     link: String(link['id']),
     endpoint: String(endpoint['id']),
     event: String(event),
@@ -75,7 +81,7 @@ export type Row = { readonly path: string; readonly body?: unknown }
 
 /** One row for every operation: a missing row fails the tests. */
 export function rowsFor(seeded: SeededApi): Readonly<Record<string, Row>> {
-  const { payment, link, endpoint, event, apiKey } = seeded
+  const { payment, settled, refund, link, endpoint, event, apiKey } = seeded
   return {
     ...accountRows(seeded),
     createPayment: { path: '/v1/payments', body: { amount: 49.99, currency: 'EUR' } },
@@ -84,6 +90,12 @@ export function rowsFor(seeded: SeededApi): Readonly<Record<string, Row>> {
     readPaymentReceipt: { path: `/v1/payments/${payment}/receipt` },
     readPaymentTimeline: { path: `/v1/payments/${payment}/timeline` },
     cancelPayment: { path: `/v1/payments/${payment}/cancel` },
+    createRefund: { path: `/v1/payments/${settled}/refunds`, body: { amount: 10 } },
+    listPaymentRefunds: { path: `/v1/payments/${settled}/refunds` },
+    listRefunds: { path: '/v1/refunds' },
+    readRefund: { path: `/v1/refunds/${refund}` },
+    fundRefund: { path: `/v1/refunds/${refund}/fund`, body: { signature: `0x${'5a'.repeat(65)}` } },
+    cancelRefund: { path: `/v1/refunds/${refund}/cancel` },
     createPaymentLink: { path: '/v1/payment_links', body: { title: 'Tip jar', currency: 'EUR' } },
     listPaymentLinks: { path: '/v1/payment_links' },
     readPaymentLink: { path: `/v1/payment_links/${link}` },

@@ -19,6 +19,7 @@ import { deleteStarts } from '../../../src/db/outbox.ts'
 import { composeApi } from '../../../src/deps/api.ts'
 import { newId } from '../../../src/ids.ts'
 import { createConformance, type OpenApi } from './conformance.ts'
+import { refundWorkflows } from './refunds.ts'
 
 export const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 /** USDC for one major unit; every other currency is worth a dollar. */
@@ -88,6 +89,7 @@ export async function openTestApi({
         // At once, so that a test reads what was written.
         onStarted: (id) => now(deleteStarts(db, [id])),
         onKeyUsed: (id) => now(touchApiKeys(db, [id])),
+        refunds: refundWorkflows(db),
         onOldPepper: (digest) => now(storeDigests(db, [digest])),
         ...change(composed),
       }),

@@ -45,13 +45,13 @@ describe('the keys of deposit addresses', () => {
       chainId: 137,
       token: `0x${'c'.repeat(40)}`,
       address: keys.deriveAddress('pay_1'),
-      paymentId: 'pay_1',
+      ownerId: 'pay_1',
       index: 0,
     } as const
     const nonces = [
       sweepNonce(sweep),
       sweepNonce({ ...sweep, index: 1 }),
-      sweepNonce({ ...sweep, paymentId: 'pay_2' }),
+      sweepNonce({ ...sweep, ownerId: 'pay_2' }),
       sweepNonce({ ...sweep, chainId: 1 }),
       sweepNonce({ ...sweep, address: keys.deriveAddress('pay_2') }),
     ]
@@ -123,7 +123,7 @@ describe('deposits', () => {
   const listSweeps = async (paymentId: string) =>
     (
       await fixture.db.query(
-        'select idx, state, micro_usdc::text as micro from deposit_sweep where payment_id = $1 order by idx',
+        'select idx, state, micro_usdc::text as micro from deposit_sweep where owner_id = $1 order by idx',
         [paymentId],
       )
     ).rows
@@ -141,7 +141,7 @@ describe('deposits', () => {
     await fixture.finalize(runner(), 4)
     expect(await received(attemptId)).toEqual({ micro: ASKED, wrong: false })
     const { rows: logs } = await fixture.db.query(
-      'select block_number, finalized_at from deposit_log where payment_id = $1',
+      'select block_number, finalized_at from deposit_log where owner_id = $1',
       [paymentId],
     )
     const { timestamp } = await fixture.chain.getBlock({ blockNumber: BigInt(logs[0].block_number) })
@@ -345,8 +345,8 @@ describe('deposits', () => {
     await fixture.db.query(`update treasury_change set micro = s.micro from (select sum(amount) as micro from ledger_entry
       where account = 'treasury') s where id = (select max(id) from treasury_change)`)
     await fixture.db.query('delete from treasury_change where id < (select max(id) from treasury_change)')
-    await fixture.db.query('delete from deposit_sweep where payment_id = $1', [paymentId])
-    await fixture.db.query('delete from deposit_log where payment_id = $1', [paymentId])
+    await fixture.db.query('delete from deposit_sweep where owner_id = $1', [paymentId])
+    await fixture.db.query('delete from deposit_log where owner_id = $1', [paymentId])
     await fixture.db.query('delete from treasury_log where counterparty = $1', [address])
     const genesis = await fixture.chain.getBlock({ blockNumber: 0n })
     await fixture.db.query(
@@ -364,7 +364,7 @@ describe('deposits', () => {
     const { paymentId, attemptId, address } = await openPayment()
     await mintUsdc(fixture.chain, { to: address, micro: 9_000n })
     await fixture.finalize(runner(), 3)
-    await fixture.db.query('delete from deposit_log where payment_id = $1', [paymentId])
+    await fixture.db.query('delete from deposit_log where owner_id = $1', [paymentId])
     await fixture.finalize(runner())
     expect(await received(attemptId)).toEqual({ micro: '0', wrong: false })
     const settings = createSettings(fixture, deposits.wrongTokens)

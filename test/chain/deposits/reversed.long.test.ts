@@ -59,7 +59,7 @@ describe('Deposits in final blocks that are replaced', () => {
 
   async function listSweeps(paymentId: string): Promise<string[]> {
     const { rows } = await fixture.db.query(
-      `select state || ' ' || micro_usdc as line from deposit_sweep where payment_id = $1 order by idx`,
+      `select state || ' ' || micro_usdc as line from deposit_sweep where owner_id = $1 order by idx`,
       [paymentId],
     )
     return (rows as { line: string }[]).map(({ line }) => line)
@@ -142,7 +142,7 @@ describe('Deposits in final blocks that are replaced', () => {
     await idle()
     expect(await readDeposit(fixture.db, 'att_moved')).toEqual(told)
     const { rows } = await fixture.db.query(
-      `select (select count(*)::int from deposit_log where payment_id = $1 and log_index <> told_index) as moved,
+      `select (select count(*)::int from deposit_log where owner_id = $1 and log_index <> told_index) as moved,
        (select count(*)::int from gone_transfer where recipient = $2 or units = 77) as gone,
        (select count(*)::int from partner_event where attempt_id = 'att_moved') as news`,
       [paymentId, address],

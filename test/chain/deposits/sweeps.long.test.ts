@@ -40,7 +40,7 @@ describe('sweeps', () => {
 
   const getSweep = async (paymentId: string) => {
     const { rows } = await fixture.db.query(
-      `select state, treasury, auth_nonce as nonce, valid_before::int as until from deposit_sweep where payment_id = $1`,
+      `select state, recipient as treasury, auth_nonce as nonce, valid_before::int as until from deposit_sweep where owner_id = $1`,
       [paymentId],
     )
     expect(rows).toHaveLength(1)
@@ -148,10 +148,9 @@ describe('sweeps', () => {
     await fixture.finalize(fixture.runner({ deposits, hooks }), 6)
     expect(await fixture.balance(address)).toBe(3_000_000n)
     expect(await named()).toEqual([])
-    await fixture.db.query(
-      `update deposit_sweep set created_at = now() - interval '61 minutes' where payment_id = $1`,
-      [paymentId],
-    )
+    await fixture.db.query(`update deposit_sweep set created_at = now() - interval '61 minutes' where owner_id = $1`, [
+      paymentId,
+    ])
     const detail = `5000000 micro-USDC are to be swept from ${address}`
     expect(await named()).toEqual([{ kind: 'sweep', livemode: false, subject: paymentId, detail }])
     await takeByHand(address, fixture.treasury.address, 3_000_000n)
@@ -208,9 +207,9 @@ describe('sweeps', () => {
     const to = until === 1 ? fixture.treasury.address.toLowerCase() : newAddress()
     if (until !== null)
       await fixture.db.query(
-        `insert into deposit_sweep (payment_id, idx, chain_id, token, treasury, micro_usdc, auth_nonce, signature, valid_before, state,
+        `insert into deposit_sweep (owner_id, idx, chain_id, token, sender, recipient, micro_usdc, auth_nonce, signature, valid_before, state,
          created_at)
-       select payment_id, 0, chain_id, token, $2, 5000000, '0x' || encode(sha256(payment_id::bytea), 'hex'),
+       select payment_id, 0, chain_id, token, address, $2, 5000000, '0x' || encode(sha256(payment_id::bytea), 'hex'),
          decode(repeat('11', 65), 'hex'), $3, 'signed', created_at from deposit where payment_id like $1`,
         [`pay_a${until}lost%`, to, until],
       )
@@ -223,7 +222,7 @@ describe('sweeps', () => {
     expect((await getSweep(paymentId)).state).toBe('done')
     expect(await fixture.balance(address)).toBe(0n)
     await fixture.db.query(`update deposit set unswept_micro = 0 where payment_id like $1`, [`pay_a${until}lost%`])
-    await fixture.db.query(`update deposit_sweep set state = 'abandoned' where payment_id like $1`, [
+    await fixture.db.query(`update deposit_sweep set state = 'abandoned' where owner_id like $1`, [
       `pay_a${until}lost%`,
     ])
   })

@@ -5,6 +5,7 @@ import { reconcile } from '../../../src/db/invariants/reconcile.ts'
 import { insertMerchant } from '../../../src/db/merchants/merchants.ts'
 import { openDeposit, readDeposit } from '../../../src/db/payments/deposits.ts'
 import { insertPayment, loadPayment } from '../../../src/db/payments/payments.ts'
+import { insertRefund, openRefundDeposit } from '../../../src/db/refunds/refunds.ts'
 import { createSettlementJournal } from '../../../src/db/settlement/journal.ts'
 import { payoutInsert } from '../../../src/db/settlement/payouts.ts'
 import type { ProviderUsed } from '../../../src/domain/methods.ts'
@@ -20,6 +21,7 @@ import {
   changePayment,
   type LockedChange,
 } from '../../../src/payments/change-payment.ts'
+import { changeRefund } from '../../../src/payments/change-refund.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
 import { plant } from '../../support/plant.ts'
 
@@ -150,6 +152,40 @@ export async function createBooksFixture() {
       await this.prove(made.id)
       return made
     },
+    /** A settled payment with a refund of 20.00 EUR that waits for its USDC. */
+    async refunding(): Promise<Ids> {
+      const made = await this.succeeded()
+      const [id, at] = [newId('refund'), new Date().toISOString()]
+      const amount = { minor: '2000', currency: 'EUR' as const }
+      await insertRefund(
+        db,
+        { merchantId: MERCHANT, livemode: false },
+        {
+          id,
+          paymentId: made.id,
+          attemptId: made.attemptId,
+          amount,
+          reason: null,
+          metadata: null,
+          request: null,
+          rate: RATE.rate,
+          rateSource: RATE.source,
+          requiredMicro: '21600000',
+          createdAt: at,
+          expiresAt: at,
+        },
+      )
+      const address = `0x${Buffer.from(id).toString('hex').slice(-40)}` as const
+      const place = { address, nonce: `0x${'1'.repeat(64)}`, tokenName: 'USD Coin' } as const
+      await changeRefund(db, context, {
+        id,
+        change: async ({ refund, setRefund }, tx) => {
+          setRefund({ place })
+          await openRefundDeposit(tx, { ...refund, place }, 3600)
+        },
+      })
+      return made
+    },
     async expired(): Promise<Ids> {
       const made = await this.opened()
       await this.reads(made, { status: 'expired' })
@@ -197,7 +233,7 @@ export async function createBooksFixture() {
       block += 1
       await db.query(
         `with d as (update deposit set unswept_micro = unswept_micro + $2::numeric where payment_id = $1 returning *)
-         insert into deposit_log (chain_id, tx_hash, log_index, payment_id, token, sender, units, block_number, block_hash,
+         insert into deposit_log (chain_id, tx_hash, log_index, owner_id, token, sender, units, block_number, block_hash,
            finalized_at, applied_at)
          select chain_id, '0x' || lpad(to_hex($3::bigint), 64, '0'), 0, payment_id, token, address, $2::numeric, $3::bigint,
            '0x' || lpad(to_hex($3::bigint), 64, '0'), now(), null from d`,

@@ -181,6 +181,28 @@ const PLANTED: Readonly<Record<string, Planted>> = {
     },
     says: () => /^rf18-53900754 proves version 5, and version 5 of pay_\w+$/,
   },
+  refund_end_decides_its_usdc: {
+    when: 'the treasury takes USDC of a refund that is not over',
+    plant: () => spoil(fixture.refunding(), 'update deposit set treasury_micro = 5 where payment_id = $1'),
+    says: () =>
+      /^re_\w+ is awaiting_funds, and of 0x\w+ the treasury takes 0\.000005 USDC, has taken 0\.000000 USDC, and the rest goes to 0x7+$/,
+  },
+  refunded_is_what_succeeded: {
+    when: 'an order was refunded by hand',
+    plant: () => spoil(fixture.refunding(), 'update attempt set refunded = 500 where id = $2 and payment_id = $1'),
+    says: ({ attemptId }) =>
+      `${attemptId} has refunded 5.00 EUR and requested 0.00 EUR; its refunds have 0.00 EUR and 0.00 EUR`,
+  },
+  refunds_are_within_what_was_paid: {
+    when: 'a payment has set more aside than its refunds are of',
+    plant: () => spoil(fixture.refunding(), 'update payment set refunds_minor = refunds_minor + 100 where id = $1'),
+    says: () => '1 refunds of 20.00 EUR, and the payment has 1 refunds of 21.00 EUR, of 100.00 EUR paid',
+  },
+  refunds_owe_what_is_there: {
+    when: 'USDC of a refund is in no ledger',
+    plant: () => spoil(fixture.refunding(), 'update refund set received_micro = 5000000 where payment_id = $1'),
+    says: () => '5.000000 USDC of refunds is there, and the ledger owes 0.000000 USDC',
+  },
   sale_is_at_the_locked_rate: {
     when: 'a sale has another gross amount than its rate gives',
     plant: () => spoil(fixture.paid(), 'update sale set gross_micro = 108000001 where payment_id = $1'),

@@ -44,6 +44,8 @@ export const attempt = (fields: Partial<Attempt> = {}): Attempt => ({
   held: '0',
   outside: '0',
   writtenOff: '0',
+  refunded: '0',
+  refunding: '0',
   misfit: null,
   misfitAnswer: 'none',
   back: 'no',

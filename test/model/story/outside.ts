@@ -128,7 +128,7 @@ function change(order: SandboxOrder, act: PartnerAct, share: string): 'done' | '
       return isOpen && share !== '0' ? put({ status: 'declined', receivedMinor: share }) : 'no'
     case 'once more':
       // The money that it had sent back automatically.
-      return order.status === 'refunded' && received > 0n && order.refund === null ? put({ status: 'paid' }) : 'no'
+      return order.status === 'refunded' && received > 0n && order.refunds.length === 0 ? put({ status: 'paid' }) : 'no'
     case 'confirm without end':
       return order.status === 'open' ? put({ status: 'confirming' }) : 'no'
     case 'pay without an amount':
@@ -181,7 +181,8 @@ export async function deposit(testPayment: TestPayment, step: Extract<Step, { do
       blockTimes: new Map([[log.blockHash, new Date(timeline.now())]]),
     })
     await tx.query('update deposit_log set applied_at = now() where tx_hash = $1', [log.txHash])
-    await hooks.onDeposit(tx, { ...log, paymentId, attemptId: row.attempt_id, expected: step.token === 'usdc' })
+    const owner = { attemptId: row.attempt_id }
+    await hooks.onDeposit(tx, { ...log, paymentId, owner, expected: step.token === 'usdc' })
   })
   testPayment.repeatCallbacks()
 }

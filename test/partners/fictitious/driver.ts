@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { ProviderName } from '../../../src/domain/methods.ts'
 import type { PartnerSettings } from '../../../src/domain/partner/drivers.ts'
 import type {
@@ -16,6 +17,7 @@ import type {
   OpenedOrder,
   OpenOrder,
   PaymentPartner,
+  RefundResult,
 } from '../../../src/partners/provider.ts'
 import { FOREIGN, readAs, readCallbackBody, readCurrency, refused, shorten } from '../../../src/partners/reading.ts'
 import { hmacSha256, isInWindow, isSigned, parseTimestamp } from '../../../src/partners/signature.ts'
@@ -65,15 +67,26 @@ function connect(provider: ProviderName, settings: PartnerSettings): PaymentPart
     async cancelOrder({ attemptId }, signal) {
       return toOrder(attemptId, await api.call({ method: 'POST', path: path(attemptId, '/leave'), body: {} }, signal))
     },
-    async refundOrder({ attemptId, key }, signal) {
-      const answer = await api.call({ method: 'POST', path: path(attemptId, '/return'), body: { key } }, signal)
+    async refundOrder({ attemptId, key, amount }, signal) {
+      const body = { key, price: amount?.minor ?? null }
+      const answer = await api.call({ method: 'POST', path: path(attemptId, '/return'), body }, signal)
       if (answer.status === 404) return { kind: 'refused', reason: readAs(provider, errorSchema, answer).problem }
       if (answer.status !== 200) throw unclear(provider, `answered ${answer.status} to a refund`)
-      const { state, why } = readAs(provider, refundSchema, answer)
-      if (state === 'refused') return { kind: 'refused', reason: why ?? state }
-      return { kind: state === 'done' ? 'refunded' : 'pending' }
+      return toResult(readAs(provider, refundSchema, answer))
+    },
+    async findRefund({ attemptId, key }, signal) {
+      const query = new URLSearchParams({ key }).toString()
+      const answer = await api.call({ method: 'GET', path: path(attemptId, `/return?${query}`) }, signal)
+      if (answer.status === 404 && readAs(provider, errorSchema, answer).problem === 'no_return') return null
+      if (answer.status !== 200) throw unclear(provider, `answered ${answer.status} about a refund`)
+      return toResult(readAs(provider, refundSchema, answer))
     },
   }
+}
+
+function toResult({ state, why }: z.infer<typeof refundSchema>): RefundResult {
+  if (state === 'refused') return { kind: 'refused', reason: why ?? state }
+  return { kind: state === 'done' ? 'refunded' : 'pending' }
 }
 
 const toFailureCode = (why: string | null | undefined): FailureCode =>

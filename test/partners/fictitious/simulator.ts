@@ -43,6 +43,7 @@ const orderRequest = z.strictObject({
   back: z.url(),
   until: z.int(),
 })
+const returnRequest = z.strictObject({ key: z.string(), price: orderRequest.shape.price.nullable() })
 
 function routes(deps: ApiDeps): Router {
   const router = Router()
@@ -77,11 +78,19 @@ function routes(deps: ApiDeps): Router {
   )
   router.post('/kestrel/orders/:ref/return', (request, response) =>
     perform({ response, faults, operation: 'refund', key: request.params.ref }, async () => {
-      const { key } = z.object({ key: z.string() }).parse(jsonBody(request))
-      const done = await book.refund(request.params.ref, key)
+      const { key, price } = returnRequest.parse(jsonBody(request))
+      const done = await book.refund(request.params.ref, { key, minor: price ?? undefined })
       if (done === null) return problem(404, 'no_order')
       if (done.kind === 'refused') return jsonReply(200, { state: 'refused', why: done.reason })
       return jsonReply(200, { state: done.kind === 'done' ? 'done' : 'queued', why: null })
+    }),
+  )
+  router.get('/kestrel/orders/:ref/return', (request, response) =>
+    perform({ response, faults, operation: 'read', key: request.params.ref }, async () => {
+      const known = (await book.find(request.params.ref))?.refunds.find(({ key }) => key === request.query['key'])
+      return known === undefined
+        ? problem(404, 'no_return')
+        : jsonReply(200, { state: known.isDone ? 'done' : 'queued', why: null })
     }),
   )
   return router

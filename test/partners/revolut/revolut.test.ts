@@ -131,7 +131,7 @@ describe('A refund at Revolut', () => {
       server,
       (request, response) => void answer(request, response),
       async ({ wallet_app: partner }) => {
-        const ref = { attemptId: 'att_1', reference: 'order_1', disputes: ['disp_1'], key: KEY }
+        const ref = { attemptId: 'att_1', reference: 'order_1', disputes: ['disp_1'], key: KEY, amount: null }
         result = await partner.refundOrder?.(ref, soon()).catch((error: unknown) => error)
       },
     )

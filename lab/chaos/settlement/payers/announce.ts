@@ -25,6 +25,7 @@ export const ANNOUNCING: SettlementHooks = {
   onResumed: nothing,
   onVoided: nothing,
   onDeposit: nothing,
+  onReturned: nothing,
   onTreasuryMovement,
   onBalanceDifference,
   onGas: nothing,

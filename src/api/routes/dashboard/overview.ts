@@ -97,6 +97,7 @@ const WAITING: Readonly<Record<string, string>> = {
   held: 'We hold the payment. Do not ship yet.',
   partner_unread: 'The partner is not responding about this payment. Do not ship yet.',
   give_back_pending: 'Money is going back to the buyer, and the partner has not confirmed it yet.',
+  refund_pending: 'A refund is with the partner, which has not confirmed it yet.',
   cancel_pending:
     'The partner has not confirmed yet that the buyer’s order is canceled. Money that still arrives is safe.',
 }

@@ -9,6 +9,7 @@ import { idPath, moment } from './fields.ts'
 import { linkObject } from './links/link-object.ts'
 import { cursorSchema, listSchema, noCursor, pageQuery, readPage, wholeNumber } from './lists.ts'
 import { paymentObject } from './payments/payment-schemas.ts'
+import { refundObject } from './refunds/refund-schemas.ts'
 import { endpointObject } from './webhooks/endpoint-schemas.ts'
 
 export const eventObject = z
@@ -25,6 +26,7 @@ export const eventObject = z
     data: z.strictObject({
       object: z.union([
         paymentObject,
+        refundObject,
         linkObject,
         endpointObject,
         z.looseObject({ object: z.literal('webhook_test') }),

@@ -43,6 +43,8 @@ import type { SimulateDeps } from './payments/simulate-outcome.ts'
 import { skipTime } from './payments/skip-time.ts'
 import { listProviders } from './providers.ts'
 import { previewRoutes, type QuoteDeps, readQuote } from './quotes.ts'
+import { createRefund, type RefundCreateDeps } from './refunds/refund-create.ts'
+import { cancelRefund, fundRefund, listPaymentRefunds, listRefunds, readRefund } from './refunds/refunds.ts'
 import { readWallet, type SettingsOperationDeps, setWallet, stopWalletChange } from './settings.ts'
 import {
   type DeliveryOperationDeps,
@@ -65,6 +67,7 @@ import {
 /** All that the operations need. */
 export type OperationDeps = PaymentCreateDeps &
   PaymentOperationDeps &
+  RefundCreateDeps &
   LinkOperationDeps &
   QuoteDeps &
   EndpointOperationDeps &
@@ -84,6 +87,12 @@ export const OPERATIONS: readonly Operation<OperationDeps>[] = [
   readPayment,
   cancelPayment,
   readPaymentReceipt,
+  createRefund,
+  listPaymentRefunds,
+  listRefunds,
+  readRefund,
+  fundRefund,
+  cancelRefund,
   createPaymentLink,
   listPaymentLinks,
   readPaymentLink,

@@ -34,6 +34,7 @@ const limit = (otherwise: number) =>
 /** Any other cursor is refused without a query. */
 const CURSORS = {
   payment: typeId('payment'),
+  refund: typeId('refund'),
   link: typeId('link'),
   event: typeId('event'),
   key: /^key_[0-9A-Za-z]{12}$/,
@@ -45,6 +46,7 @@ type Listed = keyof typeof CURSORS
 export function cursorSchema(kind: Listed) {
   const words = {
     payment: 'a payment',
+    refund: 'a refund',
     link: 'a payment link',
     event: 'an event',
     key: 'a key',

@@ -19,7 +19,8 @@ const placeRow = z.object({ tx_hash: hex, log_index: z.number(), block_number: z
 
 const depositRow = placeRow.extend({
   payment_id: z.string(),
-  attempt_id: z.string(),
+  attempt_id: z.string().nullable(),
+  refund_id: z.string().nullable(),
   address: hex,
   token: hex,
   sender: hex,
@@ -74,16 +75,16 @@ async function readDeposits(tx: Tx, { scope }: JournalContext, limit: number): P
   const rows = await many(
     tx,
     depositRow,
-    sql`select l.tx_hash, ${knownIndex} as log_index, l.block_number, l.block_hash, l.payment_id, d.attempt_id, d.address, l.token,
+    sql`select l.tx_hash, ${knownIndex} as log_index, l.block_number, l.block_hash, d.payment_id, d.attempt_id, d.refund_id, d.address, l.token,
           l.sender, l.units::text, l.token = d.token as expected
-        from deposit_log l join deposit d using (payment_id)
+        from deposit_log l join deposit d using (owner_id)
         where ${due} and l.chain_id = ${scope.chainId} and d.livemode = ${scope.livemode}
         order by l.block_number, l.log_index limit ${limit} for update of l skip locked`,
   )
   return rows.map((row) => ({
     ...toPlace(row),
     paymentId: row.payment_id,
-    attemptId: row.attempt_id,
+    owner: row.attempt_id === null ? { refundId: row.refund_id ?? '' } : { attemptId: row.attempt_id },
     address: row.address,
     token: row.token,
     sender: row.sender,

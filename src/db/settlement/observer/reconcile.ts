@@ -32,7 +32,7 @@ export async function storeDepositFinding({ db, scope }: JournalContext, address
   await execute(
     db,
     sql`insert into settlement_finding (chain_id, token, kind, subject, detail)
-        select ${scope.chainId}, ${scope.token}, 'deposit_difference', payment_id, ${`its address ${address} holds ${units} units of a token more than its transfers show`}
+        select ${scope.chainId}, ${scope.token}, 'deposit_difference', owner_id, ${`its address ${address} holds ${units} units of a token more than its transfers show`}
         from deposit where chain_id = ${scope.chainId} and address = ${address}
         on conflict (chain_id, token, kind, subject) do update set detail = excluded.detail`,
   )
@@ -43,7 +43,7 @@ export async function dropDepositFindings({ db, scope }: JournalContext, address
     db,
     sql`delete from settlement_finding f using deposit d
         where f.chain_id = ${scope.chainId} and f.token = ${scope.token} and f.kind = 'deposit_difference'
-          and d.payment_id = f.subject and d.chain_id = f.chain_id and d.address = any(${[...addresses]}::text[])`,
+          and d.owner_id = f.subject and d.chain_id = f.chain_id and d.address = any(${[...addresses]}::text[])`,
   )
 }
 

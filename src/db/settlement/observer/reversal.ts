@@ -30,6 +30,8 @@ export function listProofBlocks(db: Queryable, scope: SettlementScope, from: num
           where chain_id = ${scope.chainId} and token = ${scope.token} and block_number >= ${from}
         union select block_number, block_hash from deposit_log
           where chain_id = ${scope.chainId} and block_number >= ${from}
+        union select returned_block, returned_block_hash from deposit_sweep
+          where chain_id = ${scope.chainId} and token = ${scope.token} and returned_block >= ${from}
         union select v.block_number, v.block_hash from void_proof v join payout p using (payment_id)
           where p.chain_id = ${scope.chainId} and p.token = ${scope.token} and v.block_number >= ${from}
         order by 1 desc`,
@@ -73,6 +75,7 @@ export async function takeBack(
   )
   const paymentIds = ended.map((row) => row.payment_id)
   await takeSweepsBack(tx, context, ask.gone)
+  await takeReturnsBack(tx, context, ask.gone)
   await removeLogs(tx, context, ask.gone)
   await execute(tx, sql`delete from void_proof where payment_id = any(${paymentIds}) and block_hash = ${gone}`)
   await execute(
@@ -114,19 +117,36 @@ async function takeSweepsBack(tx: Tx, context: JournalContext, gone: readonly He
   await execute(
     tx,
     sql`with
-          lost as (select d.payment_id, l.tx_hash, sum(l.micro_usdc) as micro from treasury_log l
+          lost as (select d.owner_id, l.tx_hash, sum(l.micro_usdc) as micro from treasury_log l
             join deposit d on d.address = l.counterparty and d.chain_id = ${chainId} and d.livemode = ${livemode}
             where l.chain_id = ${chainId} and l.token = ${context.scope.token} and l.kind = 'in' and l.applied_at is not null
               and l.block_hash = any(${[...gone]}::text[]) group by 1, 2),
-          owed as (update deposit d set unswept_micro = d.unswept_micro + o.micro
-            from (select payment_id, sum(micro) as micro from lost group by 1) o where o.payment_id = d.payment_id),
-          undone as (select s.payment_id, s.idx, s.signature is not null and s.idx = min(s.idx)
-              filter (where s.signature is not null) over (partition by s.payment_id) and not exists (
-                select 1 from deposit_sweep o where o.payment_id = s.payment_id and o.state in ('signed', 'assigned')) as again
-            from deposit_sweep s join lost l on (l.payment_id, l.tx_hash) = (s.payment_id, s.tx_hash) where s.state = 'done')
-        -- A payment has one open sweep: what is left after it is found by what is unswept.
+          owed as (update deposit d set unswept_micro = d.unswept_micro + o.micro, taken_micro = d.taken_micro - o.micro
+            from (select owner_id, sum(micro) as micro from lost group by 1) o where o.owner_id = d.owner_id),
+          undone as (select s.owner_id, s.idx, s.signature is not null and s.idx = min(s.idx)
+              filter (where s.signature is not null) over (partition by s.owner_id) and not exists (
+                select 1 from deposit_sweep o where o.owner_id = s.owner_id and o.state in ('signed', 'assigned')) as again
+            from deposit_sweep s join lost l on (l.owner_id, l.tx_hash) = (s.owner_id, s.tx_hash) where s.state = 'done')
+        -- An address has one open sweep: what is left after it is found by what is unswept.
         update deposit_sweep s set tx_hash = null, state = case when u.again then 'signed' else 'abandoned' end
-        from undone u where (u.payment_id, u.idx) = (s.payment_id, s.idx)`,
+        from undone u where (u.owner_id, u.idx) = (s.owner_id, s.idx)`,
+  )
+}
+
+/** Returns USDC that had gone back to a merchant to its address. The books keep it: its sweep is made again. */
+async function takeReturnsBack(tx: Tx, { scope }: JournalContext, gone: readonly Hex[]): Promise<void> {
+  await execute(
+    tx,
+    sql`with lost as (
+          select s.owner_id, s.idx, s.micro_usdc as micro, s.signature is not null and not exists (select 1 from deposit_sweep o
+              where o.owner_id = s.owner_id and o.state in ('signed', 'assigned')) as again
+          from deposit_sweep s where s.chain_id = ${scope.chainId} and s.token = ${scope.token}
+            and s.returned_block_hash = any(${[...gone]}::text[])),
+        owed as (update deposit d set unswept_micro = d.unswept_micro + o.micro
+          from (select owner_id, sum(micro) as micro from lost group by 1) o where o.owner_id = d.owner_id)
+        update deposit_sweep s set tx_hash = null, returned_block = null, returned_block_hash = null,
+          state = case when l.again then 'signed' else 'abandoned' end
+        from lost l where (l.owner_id, l.idx) = (s.owner_id, s.idx)`,
   )
 }
 
@@ -153,16 +173,16 @@ async function removeDeposits(tx: Tx, { scope }: JournalContext, gone: readonly 
     tx,
     sql`with removed as (
           delete from deposit_log l where chain_id = ${scope.chainId} and block_hash = any(${[...gone]}::text[])
-          returning chain_id, payment_id, token, units, tx_hash, sender, block_number, ${knownIndex} as told_index),
+          returning chain_id, owner_id, token, units, tx_hash, sender, block_number, ${knownIndex} as told_index),
         remembered as (${remember(
           'deposit_log',
           sql`select r.chain_id, r.tx_hash, r.told_index, r.token, r.units, r.block_number, r.sender,
                 d.address as recipient, null as direction
-              from removed r join deposit d using (payment_id)`,
+              from removed r join deposit d using (owner_id)`,
         )})
         update deposit d set unswept_micro = d.unswept_micro - r.units
-        from (select payment_id, token, sum(units) as units from removed group by 1, 2) r
-        where r.payment_id = d.payment_id and r.token = d.token`,
+        from (select owner_id, token, sum(units) as units from removed group by 1, 2) r
+        where r.owner_id = d.owner_id and r.token = d.token`,
   )
 }
 

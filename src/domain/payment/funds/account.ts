@@ -33,6 +33,10 @@ export type Account = {
   /** True if money of it was given back. Money that arrives after that is a second payment, and goes back by hand. */
   readonly returned: boolean
   readonly writtenOff: bigint
+  /** Units of the paid-out money that refunds have given to the buyer. */
+  readonly refunded: bigint
+  /** Units of refunds whose USDC is there: the partner might have given them to the buyer. */
+  readonly refunding: bigint
 }
 
 const USDC = 'USDC'

@@ -34,6 +34,8 @@ export type Funds = {
   readonly payout: PaymentPayout
   /** Micro-USDC that the chain has paid to the merchant. */
   readonly paidOut: bigint
+  /** Units of the sold money that are known to be lost. */
+  readonly lost: bigint
   /** How the payment was closed before money arrived; null: it was not. */
   readonly closed: 'expired' | 'canceled' | 'failed' | null
   /** False once late money is no longer expected: from then on no money can become the payment's. */
@@ -86,7 +88,7 @@ export function isAgreed(funds: Funds): boolean {
 
 export function getRest(funds: Funds, account: Account): bigint {
   if (funds.taken !== null && findSoldAccount(funds)?.id === account.id)
-    return positive(freeUnits(account) - funds.taken.units)
+    return positive(freeUnits(account) + account.refunded - funds.taken.units)
   return findOwnAccount(funds)?.id === account.id ? 0n : freeUnits(account)
 }
 
@@ -96,9 +98,21 @@ export function getExcess(funds: Funds, account: Account): bigint {
   return isDust(account, rest) ? 0n : rest
 }
 
+/**
+ * Returns the units that were sold of the account and are no longer there, unless a refund accounts for them. One that is
+ * not over accounts only for units that were not lost before.
+ */
 export function getShortage(funds: Funds, account: Account): bigint {
   if (funds.taken === null || findSoldAccount(funds)?.id !== account.id) return 0n
-  return positive(funds.taken.units - freeUnits(account))
+  const missing = positive(funds.taken.units - freeUnits(account) - account.refunded)
+  const lost = missing < funds.lost ? missing : funds.lost
+  return lost + positive(missing - lost - account.refunding)
+}
+
+/** Returns the units that refunds have taken of the sold money: those that succeeded, and at most those not over. */
+export function getRefunded(funds: Funds, account: Account): bigint {
+  if (funds.taken === null || findSoldAccount(funds)?.id !== account.id) return 0n
+  return funds.taken.units - freeUnits(account) + getRest(funds, account) - getShortage(funds, account)
 }
 
 /** Returns the units that are lost for good: the merchant was paid for them, or the buyer has them twice. */

@@ -1,6 +1,6 @@
 import type { Account as LedgerAccount, Line } from '../../ledger.ts'
 import { type Account, freeUnits, isDust, isOnChain } from './account.ts'
-import { type Funds, findOwnAccount, findSoldAccount, getRest, getShortage, type Sale } from './funds.ts'
+import { type Funds, findOwnAccount, findSoldAccount, getRefunded, getRest, getShortage, type Sale } from './funds.ts'
 
 /**
  * The books of a payment are a function of its funds: what each ledger account has of each asset because of it. A
@@ -39,6 +39,8 @@ function putAccount(put: Put, funds: Funds, account: Account): void {
   const liability = isOwn ? 'merchant_payable' : 'suspense'
   put(isDustOfPlatform ? 'exchange' : liability, asset, -owed)
   put('chargeback_loss', asset, getShortage(funds, account))
+  // The merchant paid for what refunds take, in USDC that is booked to `exchange` as well.
+  put('exchange', asset, getRefunded(funds, account))
 }
 
 /** A sale stays a sale: if it is not paid out, it was made for the platform's account. */

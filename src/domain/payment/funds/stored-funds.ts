@@ -16,6 +16,7 @@ export function toFunds(state: PaymentWithAttempts): Funds {
     taken: findTaken(state),
     payout: payment.payout,
     paidOut: BigInt(payment.paidMicro ?? '0'),
+    lost: BigInt(payment.lostMinor),
     closed: payment.closedAs,
     listens: !payment.listenEnded,
     late: attempts.filter((attempt) => isTooLate(payment, attempt)).map(({ id }) => id),
@@ -45,6 +46,8 @@ export function toAccount(attempt: Attempt): Account {
     back: attempt.back,
     returned: attempt.returned,
     writtenOff: BigInt(attempt.writtenOff),
+    refunded: BigInt(attempt.refunded),
+    refunding: BigInt(attempt.refunding),
   }
 }
 

@@ -7,7 +7,7 @@ import { hmacSha256 } from '../../../partners/signature.ts'
 import { isSameSecret } from '../../../runtime/constant-time.ts'
 import { jsonBody, jsonReply, perform, type Reply, write } from '../answer.ts'
 import type { Operation } from '../faults.ts'
-import type { OpenRequest, SandboxOrder } from '../order.ts'
+import { countPaid, type OpenRequest, type SandboxOrder } from '../order.ts'
 import type { ApiDeps, Wire } from '../wire.ts'
 
 /**
@@ -56,7 +56,7 @@ export const cashfreeWire: Wire = {
 function announce(order: SandboxOrder): { readonly type: string; readonly data: object } {
   const about = { order_id: order.attemptId, order_amount: toRupees(order.minor), order_currency: 'INR' }
   if (isReversed(order)) return { type: 'DISPUTE_CLOSED', data: { dispute: dispute(order), order_details: about } }
-  if (order.status === 'refunded') return { type: 'REFUND_STATUS_WEBHOOK', data: { refund: refunds(order)[0] } }
+  if (order.status === 'refunded') return { type: 'REFUND_STATUS_WEBHOOK', data: { refund: refunds(order).at(-1) } }
   const types: Readonly<Record<string, string>> = { SUCCESS: 'SUCCESS', FAILED: 'FAILED', USER_DROPPED: 'USER_DROPPED' }
   const tried = payment(order)
   const type = `PAYMENT_${types[tried.payment_status] ?? 'SUCCESS'}_WEBHOOK`
@@ -134,7 +134,8 @@ function routes(deps: ApiDeps): Router {
     withOrder(deps, { attemptId: request.params.id, response, operation: 'refund' }, async (order) => {
       const wanted = refundRequest.safeParse(jsonBody(request))
       if (!wanted.success) return problem(400, 'refund_invalid')
-      const done = await book.refund(order.attemptId, wanted.data.refund_id)
+      const { refund_id: key, refund_amount: amount } = wanted.data
+      const done = await book.refund(order.attemptId, { key, minor: toPaise(amount) })
       if (done === null) return absent()
       if (done.kind === 'refused') return problem(400, 'insufficient_balance')
       const made = await book.find(order.attemptId)
@@ -164,7 +165,7 @@ function readOrder(body: unknown, account: string): OpenRequest | null {
   return {
     attemptId: data.order_id,
     account,
-    minor: Math.round(data.order_amount * 100).toString(),
+    minor: toPaise(data.order_amount),
     currency: 'INR',
     method: 'upi',
     description: data.order_note,
@@ -181,7 +182,8 @@ async function findBySession({ book }: ApiDeps, session: string): Promise<Sandbo
   return order !== null && getOrderStatus(order) === 'ACTIVE' ? order : null
 }
 
-/** Cashfree sends JSON numbers. */
+/** Cashfree sends and takes JSON numbers. */
+const toPaise = (rupees: number): string => Math.round(rupees * 100).toString()
 const toRupees = (minor: string): number => Number(formatAmount({ minor, currency: 'INR' }))
 
 function getOrderStatus({ status, failureCode }: SandboxOrder): string {
@@ -236,7 +238,7 @@ function payment(order: SandboxOrder) {
     entity: 'payment',
     order_id: order.attemptId,
     payment_status: status,
-    payment_amount: toRupees(order.receivedMinor ?? order.minor),
+    payment_amount: toRupees(countPaid(order).toString()),
     payment_currency: 'INR',
     payment_group: 'upi',
     error_details: isFailed ? { error_code: 'TRANSACTION_DECLINED', error_reason: reason, error_source: source } : null,
@@ -244,19 +246,16 @@ function payment(order: SandboxOrder) {
 }
 
 function refunds(order: SandboxOrder): object[] {
-  if (order.refund === null) return []
-  return [
-    {
-      cf_refund_id: `${order.reference.slice(0, 9)}1`,
-      entity: 'Refund',
-      order_id: order.attemptId,
-      refund_id: order.refund.key,
-      refund_amount: toRupees(order.receivedMinor ?? order.minor),
-      refund_currency: 'INR',
-      refund_status: order.status === 'refunded' ? 'SUCCESS' : 'PENDING',
-      status_description: null,
-    },
-  ]
+  return order.refunds.map(({ key, minor, isDone }, place) => ({
+    cf_refund_id: `${order.reference.slice(0, 9)}${place}`,
+    entity: 'Refund',
+    order_id: order.attemptId,
+    refund_id: key,
+    refund_amount: toRupees(minor),
+    refund_currency: 'INR',
+    refund_status: isDone ? 'SUCCESS' : 'PENDING',
+    status_description: null,
+  }))
 }
 
 function dispute(order: SandboxOrder): object {

@@ -7,7 +7,7 @@ import { hmacSha256 } from '../../../partners/signature.ts'
 import { isSameSecret } from '../../../runtime/constant-time.ts'
 import { jsonBody, jsonReply, perform, type Reply, write } from '../answer.ts'
 import type { Operation } from '../faults.ts'
-import type { OpenRequest, SandboxOrder } from '../order.ts'
+import { countPaid, type OpenRequest, type SandboxOrder } from '../order.ts'
 import type { ApiDeps, Wire } from '../wire.ts'
 
 /** Simulates Razorpay's QR codes: what src/partners/razorpay uses of https://razorpay.com/docs/api. */
@@ -118,7 +118,7 @@ function routes(deps: ApiDeps): Router {
     return withOrder(deps, { reference, response, operation: 'refund' }, async (order) => {
       const wanted = refundRequest.safeParse(jsonBody(request))
       if (!wanted.success) return problem(400, 'The request is not valid')
-      const done = await book.refund(order.attemptId, wanted.data.receipt)
+      const done = await book.refund(order.attemptId, { key: wanted.data.receipt, minor: `${wanted.data.amount}` })
       if (done === null) return missing()
       if (done.kind === 'refused') return problem(400, done.reason)
       const made = await book.find(order.attemptId)
@@ -200,14 +200,14 @@ function describe(order: SandboxOrder) {
 
 function describePayment(order: SandboxOrder) {
   const isPaid = order.status === 'paid' || order.status === 'refunded' || isReversed(order)
-  const amount = Number(order.receivedMinor ?? order.minor)
+  const amount = Number(countPaid(order))
   const [code, reason] = order.status === 'declined' ? REASONS[order.failureCode ?? 'declined'] : [null, null]
   return {
     id: paymentId(order),
     entity: 'payment',
     status: order.status === 'refunded' ? 'refunded' : isPaid ? 'captured' : code === null ? 'authorized' : 'failed',
     amount,
-    amount_refunded: order.refund === null ? 0 : amount,
+    amount_refunded: order.refunds.reduce((sum, { minor }) => sum + Number(minor), 0),
     currency: 'INR',
     method: 'upi',
     error_code: isPaid ? null : code,
@@ -217,10 +217,13 @@ function describePayment(order: SandboxOrder) {
 }
 
 function describeRefunds(order: SandboxOrder): object[] {
-  if (order.refund === null) return []
-  const amount = Number(order.receivedMinor ?? order.minor)
-  const status = order.status === 'refunded' ? 'processed' : 'pending'
-  return [{ id: refundId(order), entity: 'refund', amount, status, receipt: order.refund.key }]
+  return order.refunds.map(({ key, minor, isDone }, place) => ({
+    id: `${refundId(order)}${place}`,
+    entity: 'refund',
+    amount: Number(minor),
+    status: isDone ? 'processed' : 'pending',
+    receipt: key,
+  }))
 }
 
 function describeDispute(order: SandboxOrder) {

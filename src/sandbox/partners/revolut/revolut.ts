@@ -7,7 +7,7 @@ import type { FailureCode, OrderStatus } from '../../../domain/payment/partner.t
 import { hmacSha256 } from '../../../partners/signature.ts'
 import { isSameSecret } from '../../../runtime/constant-time.ts'
 import { jsonBody, jsonReply, perform, type Reply, write } from '../answer.ts'
-import type { OpenRequest, SandboxOrder } from '../order.ts'
+import type { OpenRequest, SandboxOrder, SandboxRefund } from '../order.ts'
 import type { ApiDeps, Wire } from '../wire.ts'
 
 /** Simulates Revolut's Merchant API: what src/partners/revolut uses of https://developer.revolut.com/docs/api/merchant. */
@@ -57,7 +57,7 @@ export const revolutWire: Wire = {
   event(order) {
     // An event of a dispute has only the dispute's id. A refund is a separate order, with its own reference.
     if (isReversed(order)) return { event: 'DISPUTE_LOST', dispute_id: disputeId(order) }
-    const reference = order.status === 'refunded' ? (order.refund?.key ?? order.attemptId) : order.attemptId
+    const reference = order.refunds.findLast(({ isDone }) => isDone)?.key ?? order.attemptId
     return { event: EVENTS[order.status], order_id: order.reference, merchant_order_ext_ref: reference }
   },
   sign(event, { secret, now }) {
@@ -115,19 +115,21 @@ function routes(deps: ApiDeps): Router {
     const asked = request.query['merchant_order_data_reference']
     const reference = typeof asked === 'string' ? asked : ''
     await perform({ response, faults, operation: 'read', key: reference }, async () => {
+      await book.sweep()
       const orders = (await book.list()).flatMap((order) =>
         order.attemptId === reference
           ? [describe(deps, order)]
-          : order.refund?.key === reference
-            ? [describeRefund(order)]
-            : [],
+          : order.refunds.filter(({ key }) => key === reference).map((refund) => describeRefund(order, refund)),
       )
       return jsonReply(200, { orders })
     })
   })
   router.get('/api/orders/:id', async (request, response) => {
-    const refunded = (await book.list()).find((order) => order.refund !== null && refundId(order) === request.params.id)
-    if (refunded !== undefined) return write(response, jsonReply(200, describeRefund(refunded)))
+    const isAsked = ({ key }: SandboxRefund): boolean => refundId(key) === request.params.id
+    const refunded = (await book.list()).find(({ refunds }) => refunds.some(isAsked))
+    const refund = refunded?.refunds.find(isAsked)
+    if (refunded !== undefined && refund !== undefined)
+      return write(response, jsonReply(200, describeRefund(refunded, refund)))
     return withOrder(deps, { id: request.params.id, response, operation: 'read' }, async (order) =>
       jsonReply(200, describe(deps, order)),
     )
@@ -143,11 +145,13 @@ function routes(deps: ApiDeps): Router {
     withOrder(deps, { id: request.params.id, response, operation: 'refund' }, async (order) => {
       const wanted = refundRequest.safeParse(jsonBody(request))
       if (!wanted.success) return problem(422, 'validation')
-      const done = await book.refund(order.attemptId, wanted.data.merchant_order_data.reference)
+      const key = wanted.data.merchant_order_data.reference
+      const done = await book.refund(order.attemptId, { key, minor: `${wanted.data.amount}` })
       if (done === null) return absent()
       if (done.kind === 'refused') return problem(422, 'insufficient_balance')
       const made = await book.find(order.attemptId)
-      return made === null ? absent() : jsonReply(201, describeRefund(made))
+      const refund = made?.refunds.find((one) => one.key === key)
+      return refund === undefined ? absent() : jsonReply(201, describeRefund(order, refund))
     }),
   )
   disputeRoutes(router, deps)
@@ -202,7 +206,7 @@ function readOrder(body: unknown, { account, clock }: ApiDeps): OpenRequest | nu
 }
 
 const paymentId = ({ reference }: SandboxOrder): string => `pay-${reference}`
-const refundId = ({ reference }: SandboxOrder): string => `refund-${reference}`
+const refundId = (key: string): string => `refund-${key}`
 const disputeId = ({ reference }: SandboxOrder): string => `dispute-${reference}`
 
 const isTried = ({ status }: SandboxOrder): boolean => !['open', 'canceled', 'expired'].includes(status)
@@ -227,15 +231,15 @@ function describe(deps: ApiDeps, order: SandboxOrder): object {
   }
 }
 
-function describeRefund(order: SandboxOrder): object {
+function describeRefund(order: SandboxOrder, { key, minor, isDone }: SandboxRefund): object {
   return {
-    id: refundId(order),
+    id: refundId(key),
     type: 'refund',
-    state: order.status === 'refunded' ? 'completed' : 'processing',
-    amount: Number(order.receivedMinor ?? order.minor),
+    state: isDone ? 'completed' : 'processing',
+    amount: Number(minor),
     currency: order.currency,
     related_order_id: order.reference,
-    merchant_order_data: { reference: order.refund?.key ?? '' },
+    merchant_order_data: { reference: key },
   }
 }
 

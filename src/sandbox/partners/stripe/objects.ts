@@ -1,6 +1,6 @@
 import type { Currency } from '../../../domain/currencies.ts'
 import type { FailureCode } from '../../../domain/payment/partner.ts'
-import type { SandboxOrder } from '../order.ts'
+import { countPaid, type SandboxOrder } from '../order.ts'
 
 /**
  * Stripe's objects (https://docs.stripe.com/api) that show an order: a session, its payment with a charge, refunds,
@@ -38,13 +38,13 @@ const isPaid = (order: SandboxOrder): boolean =>
 const isUnpaid = (order: SandboxOrder): boolean => ['open', 'canceled', 'expired'].includes(order.status)
 
 /** Stripe charges exactly the price. If less was received, a part was refunded. */
-function captured({ minor, receivedMinor }: SandboxOrder): bigint {
-  const received = BigInt(receivedMinor ?? minor)
-  return received > BigInt(minor) ? received : BigInt(minor)
+function captured(order: SandboxOrder): bigint {
+  const paid = countPaid(order)
+  return paid > BigInt(order.minor) ? paid : BigInt(order.minor)
 }
 
-const givenBack = (order: SandboxOrder): bigint =>
-  order.status === 'paid' ? captured(order) - BigInt(order.receivedMinor ?? order.minor) : 0n
+/** The part that went back without a refund of the platform. */
+const givenBack = (order: SandboxOrder): bigint => (order.status === 'paid' ? captured(order) - countPaid(order) : 0n)
 
 type Listed = { readonly object: 'list'; readonly has_more: false; readonly data: readonly object[] }
 const list = (data: readonly object[]): Listed => ({ object: 'list', has_more: false, data })
@@ -66,13 +66,13 @@ export function refunds(order: SandboxOrder): Listed {
       status: 'succeeded',
       metadata: {},
     })
-  if (order.refund !== null)
+  for (const [place, { key, minor, isDone }] of order.refunds.entries())
     data.push({
       ...base,
-      id: objectId(order, 're'),
-      amount: toWire(captured(order) - part, order.currency),
-      status: order.status === 'refunded' ? 'succeeded' : 'pending',
-      metadata: { key: order.refund.key },
+      id: objectId(order, `re_${place}`),
+      amount: toWire(BigInt(minor), order.currency),
+      status: isDone ? 'succeeded' : 'pending',
+      metadata: { key },
     })
   return list(data)
 }
@@ -110,7 +110,7 @@ function dispute(order: SandboxOrder) {
 }
 
 function charge(order: SandboxOrder): object {
-  const back = order.refund === null ? givenBack(order) : captured(order)
+  const back = givenBack(order) + order.refunds.reduce((sum, { minor }) => sum + BigInt(minor), 0n)
   return {
     id: objectId(order, 'ch'),
     object: 'charge',
@@ -196,7 +196,7 @@ export function expandedSession(order: SandboxOrder, pageUrl: string): object {
 export function announcement(order: SandboxOrder): { readonly type: string; readonly object: object } {
   switch (order.status) {
     case 'paid':
-      return givenBack(order) > 0n
+      return givenBack(order) > 0n || order.refunds.some(({ isDone }) => isDone)
         ? { type: 'charge.refunded', object: charge(order) }
         : { type: 'checkout.session.completed', object: session(order) }
     case 'confirming':

@@ -58,6 +58,10 @@ const sessionForm = z.strictObject({
 })
 const refundForm = z.strictObject({
   payment_intent: z.string().regex(/^pi_\w+$/),
+  amount: z
+    .string()
+    .regex(/^[1-9]\d{0,14}$/)
+    .optional(),
   'metadata[key]': z.string().max(500),
 })
 
@@ -106,7 +110,7 @@ function routes(deps: ApiDeps): Router {
       return write(response, problem(400, { type: 'invalid_request_error', code: 'parameter_invalid' }))
     const order = await book.findByReference(findSessionId(wanted.data.payment_intent))
     await perform({ response, faults, operation: 'refund', key: order?.attemptId ?? '' }, () =>
-      replay(request, () => refund(deps, order, wanted.data['metadata[key]'])),
+      replay(request, () => refund(deps, order, { key: wanted.data['metadata[key]'], amount: wanted.data.amount })),
     )
   })
   router.get('/v1/refunds', async (request, response) => {
@@ -139,16 +143,22 @@ async function open(deps: ApiDeps, wanted: OpenRequest): Promise<Reply> {
 }
 
 /** A repeated opening gets the answer of the first one, whatever has changed since. */
-const asOpened = (order: SandboxOrder): SandboxOrder => ({ ...order, status: 'open', failureCode: null, refund: null })
+const asOpened = (order: SandboxOrder): SandboxOrder => ({ ...order, status: 'open', failureCode: null, refunds: [] })
 
-async function refund({ book }: ApiDeps, order: SandboxOrder | null, key: string): Promise<Reply> {
-  const done = order === null ? null : await book.refund(order.attemptId, key)
+async function refund(
+  { book }: ApiDeps,
+  order: SandboxOrder | null,
+  { key, amount }: { readonly key: string; readonly amount: string | undefined },
+): Promise<Reply> {
+  if (order === null) return absent()
+  const minor = amount === undefined ? undefined : fromWire(amount, order.currency)
+  const done = await book.refund(order.attemptId, { key, minor })
   if (done === null) return absent()
   if (done.kind === 'refused') {
     const code = done.reason === 'already refunded' ? 'charge_already_refunded' : 'balance_insufficient'
     return problem(400, { type: 'invalid_request_error', code })
   }
-  const made = order === null ? null : await book.find(order.attemptId)
+  const made = await book.find(order.attemptId)
   return made === null ? absent() : jsonReply(200, refunds(made).data.at(-1))
 }
 

@@ -1,6 +1,7 @@
-import { expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
 import type { Account } from '../../../../src/domain/payment/funds/account.ts'
-import type { Funds, Sale } from '../../../../src/domain/payment/funds/funds.ts'
+import { type Funds, getShortage, type Sale } from '../../../../src/domain/payment/funds/funds.ts'
 import { computePositions, listLinesBetween } from '../../../../src/domain/payment/funds/positions.ts'
 import { newAccount, newFunds } from './story.ts'
 
@@ -69,6 +70,67 @@ test('money that the partner reverses after the sale is a loss until it has it a
     { account: 'chargeback_loss', asset: 'EUR', amount: '-6000' },
     { account: 'partner_receivable', asset: 'EUR', amount: '6000' },
   ])
+})
+
+describe('A refund after the payout', () => {
+  const settled = (fields: Partial<Account>): Funds =>
+    newFunds({ accounts: [paid(fields)], sales: [sale], taken, payout: 'paid', paidOut: 955n })
+  const REST = ['treasury USDC -955']
+
+  test.each<[string, Partial<Account>, string[]]>([
+    ['books nothing while its partner has the money', { refunding: 6000n }, [...SOLD, RECEIVED, ...REST]],
+    [
+      'is paid by the platform when its partner has given the money back',
+      { held: 4000n, refunding: 6000n },
+      [...SOLD, 'exchange EUR 6000', 'partner_receivable EUR 4000', ...REST],
+    ],
+    [
+      'books the same when it has succeeded',
+      { held: 4000n, refunded: 6000n },
+      [...SOLD, 'exchange EUR 6000', 'partner_receivable EUR 4000', ...REST],
+    ],
+    [
+      'leaves a chargeback beyond it as a loss',
+      { held: 1000n, refunded: 6000n },
+      [...SOLD, 'chargeback_loss EUR 3000', 'exchange EUR 6000', 'partner_receivable EUR 1000', ...REST],
+    ],
+    [
+      'leaves money that arrives after it as owed to the buyer',
+      { held: 4500n, refunded: 6000n },
+      [...SOLD, 'exchange EUR 6000', 'partner_receivable EUR 4500', 'suspense EUR -500', ...REST],
+    ],
+  ])('%s', (_what, fields, expected) => {
+    expect(books(settled(fields))).toEqual(expected.toSorted())
+  })
+
+  test('is no chargeback while it is not over, but leaves a chargeback that came before as a loss', () => {
+    const before = settled({ held: 7000n })
+    const shortages = [
+      { held: 7000n, refunding: 6000n },
+      { held: 1000n, refunding: 6000n },
+      { held: 500n, refunding: 6000n },
+      { held: 8000n, refunding: 6000n },
+      { held: 1000n, refunded: 6000n },
+    ].map((fields) => {
+      const funds = { ...settled(fields), lost: getShortage(before, before.accounts[0] as Account) }
+      return getShortage(funds, funds.accounts[0] as Account)
+    })
+    expect(shortages).toEqual([3000n, 3000n, 3500n, 2000n, 3000n])
+  })
+
+  test('balances whatever the partner has, and is no loss while it explains what is missing', () => {
+    const units = fc.bigInt(0n, 12_000n)
+    fc.assert(
+      fc.property(units, units, units, (held, refunded, refunding) => {
+        const funds = settled({ held, refunded, refunding })
+        const account = funds.accounts[0] as Account
+        const euros = [...computePositions(funds)].flatMap(([key, value]) => (key.endsWith(' EUR') ? value : []))
+        expect(euros.reduce((sum, value) => sum + value, 0n)).toBe(0n)
+        const isExplained = held + refunded + refunding >= 10_000n
+        expect(getShortage(funds, account) === 0n).toBe(isExplained)
+      }),
+    )
+  })
 })
 
 test('money beyond a sale is owed to the buyer', () => {

@@ -65,6 +65,8 @@ export const newAccount = (id: string, asset: string, fields: Partial<Account> =
   back: 'no',
   returned: false,
   writtenOff: 0n,
+  refunded: 0n,
+  refunding: 0n,
   ...fields,
 })
 
@@ -74,6 +76,7 @@ export const newFunds = (fields: Partial<Funds> = {}): Funds => ({
   taken: null,
   payout: 'none',
   paidOut: 0n,
+  lost: 0n,
   closed: null,
   listens: true,
   late: [],

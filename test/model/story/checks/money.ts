@@ -205,7 +205,7 @@ export async function checkReturned(facts: Facts): Promise<string[]> {
   )
   const after = new Set(rows.map((row) => row['id'] as string))
   return facts.orders.flatMap(({ attempt, order }) => {
-    const isOurs = order?.status === 'refunded' && order.refund !== null
+    const isOurs = order?.status === 'refunded' && order.refunds.length > 0
     const isTwice = isOurs && after.has(attempt.id) ? ['given back from elsewhere, and then through the partner'] : []
     const isPaidFor = isOurs && facts.paidOut !== null && sold?.attempt.id === attempt.id
     return isPaidFor && !facts.testPayment.engine.wasUnexpected()

@@ -14,7 +14,7 @@ const SEED = 'sandbox'
 /** Another token at an address of the platform is in no book: an operator sees it, whatever becomes of the payment. */
 export async function checkTokens({ testPayment, row, listed }: Facts): Promise<string[]> {
   const { rows } = await testPayment.db.query(
-    'select 1 from deposit_log l join deposit d using (payment_id) where payment_id = $1 and l.token <> d.token',
+    'select 1 from deposit_log l join deposit d using (owner_id) where payment_id = $1 and l.token <> d.token',
     [row.payment.id],
   )
   const isListed = listed.some(({ detail }) => detail?.startsWith('other_token: ') === true)

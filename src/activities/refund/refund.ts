@@ -1,0 +1,44 @@
+import { loadRefund, postponeWake } from '../../db/refunds/refunds.ts'
+import { REFUND_FINALITY_MS, type Refund } from '../../domain/refund/refund.ts'
+import type { RefundFacts } from '../../domain/refund/refund-change.ts'
+import type { RefundAnswer } from '../../domain/refund/refund-step.ts'
+import { changeRefund, type RefundDraft } from '../../payments/change-refund.ts'
+import { guarded } from '../failure.ts'
+import { askRefund } from './ask-refund.ts'
+import { fundRefund } from './fund-refund.ts'
+import { openRefund } from './open-refund.ts'
+import { createRefundAnswer, type RefundDeps } from './refund-deps.ts'
+
+/** Every call of a refund's workflow to the outside. Each writes its record in the transaction of its effect. */
+export type RefundActivities = ReturnType<typeof createRefundActivities>
+
+export function createRefundActivities(deps: RefundDeps) {
+  const activity = <Result>(work: (deps: RefundDeps, id: string) => Promise<Result>) =>
+    guarded((id: string) => work(deps, id))
+  return {
+    loadRefund: activity(async ({ db }, id) => createRefundAnswer({ refund: await loadRefund(db, id), events: [] })),
+    openRefund: activity(openRefund),
+    cancelRefund: activity((_deps, id) => end(deps, id, () => ({ status: 'canceled' }))),
+    /** `now`: the time by which the run decided it, in Unix milliseconds. */
+    expireRefund: guarded(({ id, now }: { readonly id: string; readonly now: number }) =>
+      end(deps, id, ({ expiresAt }) =>
+        Date.parse(expiresAt) + REFUND_FINALITY_MS <= now ? { status: 'expired' } : {},
+      ),
+    ),
+    postponeWake: guarded((wake: Parameters<typeof postponeWake>[1]) => postponeWake(deps.db, wake)),
+    fundRefund: guarded((funding: Parameters<typeof fundRefund>[1]) => fundRefund(deps, funding)),
+    askRefund: activity(askRefund),
+  }
+}
+
+/** Ends a refund whose USDC is not there. Whatever arrives, or is there in part, goes back. */
+async function end(
+  { db, context }: RefundDeps,
+  id: string,
+  decideEnd: (refund: Refund) => RefundFacts,
+): Promise<RefundAnswer> {
+  const change = ({ refund, setRefund }: RefundDraft): void => {
+    if (refund.status === 'awaiting_funds') setRefund(decideEnd(refund))
+  }
+  return createRefundAnswer(await changeRefund(db, context, { id, change }))
+}

@@ -1,0 +1,75 @@
+import { findPollAfter } from '../payment/workflow-step.ts'
+import { isRefundOver, REFUND_FINALITY_MS, type Refund, type RefundStatus } from './refund.ts'
+
+/** The next step of a refund's workflow. Every moment is computed from the row: this file reads no clock. */
+
+/** The row, as small as the workflow needs it. */
+export type RefundSnapshot = {
+  readonly id: string
+  /** Increases with every change: the higher version is newer. */
+  readonly version: number
+  readonly status: RefundStatus
+  readonly hasAddress: boolean
+  /** Unix milliseconds. */
+  readonly expiresAt: number
+  /** Unix milliseconds; null: the partner was not asked. */
+  readonly askedAt: number | null
+}
+
+/** The answer of an activity: the refund after it, and the new events with subscribers, which the workflow announces. */
+export type RefundAnswer = { readonly refund: RefundSnapshot; readonly events: readonly string[] }
+
+export type RefundStep =
+  /** Makes the address for the USDC. */
+  | { readonly do: 'open' }
+  | { readonly do: 'expire' }
+  /** Asks the partner for the refund, under the same key until the partner has ended it. */
+  | { readonly do: 'ask' }
+  /** Unix milliseconds. */
+  | { readonly do: 'wait'; readonly until: number }
+  | { readonly do: 'done' }
+
+/** Times in Unix milliseconds. `askedAt`: when this run last asked the partner; 0: it has not. */
+export function decideRefundStep(
+  refund: RefundSnapshot,
+  clock: { readonly now: number; readonly askedAt: number },
+): RefundStep {
+  const { now } = clock
+  switch (refund.status) {
+    case 'awaiting_funds': {
+      const until = refund.expiresAt + REFUND_FINALITY_MS
+      if (until <= now) return { do: 'expire' }
+      return refund.hasAddress ? { do: 'wait', until } : { do: 'open' }
+    }
+    case 'funded':
+      return { do: 'ask' }
+    case 'pending': {
+      const until = findPollAfter(refund.askedAt ?? now, clock.askedAt)
+      return until <= now ? { do: 'ask' } : { do: 'wait', until }
+    }
+    case 'succeeded':
+    case 'failed':
+    case 'canceled':
+    case 'expired':
+      return { do: 'done' }
+  }
+}
+
+export const toRefundSnapshot = ({ id, version, status, place, expiresAt, askedAt }: Refund): RefundSnapshot => ({
+  id,
+  version,
+  status,
+  hasAddress: place !== null,
+  expiresAt: unixMs(expiresAt),
+  askedAt: askedAt === null ? null : unixMs(askedAt),
+})
+
+/** Why the merchant cannot cancel, as a part of a sentence; null: the USDC is not there yet. */
+export function whyRefundNotCancelable(status: RefundStatus): string | null {
+  if (status === 'awaiting_funds' || status === 'canceled') return null
+  return isRefundOver(status) ? `the refund has ${status}` : 'its USDC has arrived'
+}
+
+/** Unix milliseconds of an ISO 8601 time. */
+// oxlint-disable-next-line no-restricted-globals -- reads what it is given, not the clock
+const unixMs = (time: string): number => Date.parse(time)

@@ -1,0 +1,54 @@
+import { newPayment } from '../../../scripts/test/new-payment.ts'
+import type { Db, Tenant } from '../../../src/db/db.ts'
+import { insertPayment } from '../../../src/db/payments/payments.ts'
+import { insertRefund } from '../../../src/db/refunds/refunds.ts'
+import { newId } from '../../../src/ids.ts'
+import type { RefundWorkflows } from '../../../src/temporal/refunds.ts'
+
+/** A settled payment of 49.99 EUR with a refund of 10.00 EUR, as the worker records them. */
+export async function plantRefund(db: Db, tenant: Tenant): Promise<{ settled: string; refund: string }> {
+  const [settled, attempt, refund] = [newId('payment'), newId('attempt'), newId('refund')]
+  const now = Date.now()
+  const [createdAt, expiresAt] = [new Date(now).toISOString(), new Date(now + 3_600_000).toISOString()]
+  const payment = newPayment({ id: settled, createdAt })
+  await insertPayment(db, tenant, { payment, claim: null, publicUrl: 'https://pay.example' })
+  await db.query(
+    `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, held, created_at, updated_at)
+     values ($1, $2, 'wallet_app', 'banking_app', 'paid', 4999, 'EUR', 4999, now(), now())`,
+    [attempt, settled],
+  )
+  await db.query(
+    `update payment set payout = 'paid', status = 'succeeded', provider_used = 'wallet_app', paid_attempt_id = $2,
+       charge_currency = 'EUR', confirmed_minor = 4999, succeeded_at = now() where id = $1`,
+    [settled, attempt],
+  )
+  await insertRefund(db, tenant, {
+    id: refund,
+    paymentId: settled,
+    attemptId: attempt,
+    amount: { minor: '1000', currency: 'EUR' },
+    reason: null,
+    metadata: null,
+    request: null,
+    rate: '1.08',
+    rateSource: 'test',
+    requiredMicro: '10800000',
+    createdAt,
+    expiresAt,
+  })
+  return { settled, refund }
+}
+
+/** As if a worker carried out what refunds are asked for. */
+export const refundWorkflows = (db: Db): RefundWorkflows => ({
+  wake: async () => undefined,
+  open: async () => undefined,
+  fund: async (id) => {
+    await db.query('update refund set signed_at = now() where id = $1', [id])
+    return { status: 'awaiting_funds' }
+  },
+  cancel: async (id) => {
+    await db.query(`update refund set status = 'canceled', due_at = null where id = $1`, [id])
+    return { status: 'canceled' }
+  },
+})

@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { erc20Abi, parseEther } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { createDepositKeys, fundingNonce } from '../../../src/chain/deposits/deposit-keys.ts'
+import {
+  hasRefundUsdc,
+  insertRefund,
+  loadRefund,
+  openRefundDeposit,
+  storeFunding,
+} from '../../../src/db/refunds/refunds.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
+import type { Refund } from '../../../src/domain/refund/refund.ts'
+import { renderRefund, validBefore } from '../../../src/domain/refund/refund-object.ts'
+import { mintUsdc } from '../../../src/sandbox/chain.ts'
+import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
+import { createFixture, type Fixture, insertPayments, newAddress, newKey, TOKEN } from '../fixture.ts'
+
+/** USDC at the addresses of refunds, on a chain: what the treasury takes, and what goes back to the merchant. */
+
+const keys = createDepositKeys(Buffer.alloc(32, 7).toString('base64'), TOKEN.chainId)
+const deposits = { keys, wrongTokens: [] }
+const REQUIRED = 5_000_000n
+
+let fixture: Fixture
+let numbers = 0
+beforeAll(async () => {
+  fixture = await createFixture({ micro: 1_000_000n })
+})
+afterAll(() => fixture.stop())
+
+// What a refund makes of its USDC is tested elsewhere: here its hooks are only noted.
+const { onTreasuryMovement } = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
+const runner = () => fixture.runner({ deposits, hooks: { ...fixture.hooks, onTreasuryMovement } })
+
+/** A refund of 5 USDC of a settled payment, with its address. */
+async function openRefund(wallet: Hex = newAddress()) {
+  numbers += 1
+  const [paymentId, attemptId, id] = [`pay_return${numbers}`, `att_return${numbers}`, `re_return${numbers}`]
+  await insertPayments(fixture.db, [{ paymentId, recipient: wallet }])
+  await fixture.db.query(
+    `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, held, created_at, updated_at)
+     values ($1, $2, 'wallet_app', 'banking_app', 'paid', 500, 'USD', 500, now(), now())`,
+    [attemptId, paymentId],
+  )
+  const { rows } = await fixture.db.query(
+    `update payment set payout = 'paid', status = 'succeeded', provider_used = 'wallet_app', paid_attempt_id = $2,
+       charge_currency = 'USD', confirmed_minor = 500 where id = $1 returning merchant_id`,
+    [paymentId, attemptId],
+  )
+  const tenant = { merchantId: rows[0].merchant_id, livemode: false }
+  const [createdAt, expiresAt] = [new Date().toISOString(), new Date(Date.now() + 3_600_000).toISOString()]
+  await insertRefund(fixture.db, tenant, {
+    id,
+    paymentId,
+    attemptId,
+    amount: { minor: '500', currency: 'USD' },
+    reason: null,
+    metadata: null,
+    rate: '1',
+    rateSource: 'test',
+    requiredMicro: REQUIRED.toString(),
+    request: null,
+    createdAt,
+    expiresAt,
+  })
+  const address = keys.deriveAddress(id)
+  const nonce = fundingNonce({ chainId: TOKEN.chainId, token: TOKEN.address, paymentId, number: 1 })
+  const place = { address, nonce, tokenName: TOKEN.name }
+  const refund = { ...(await loadRefund(fixture.db, id)), place }
+  await fixture.db.transaction((tx) => openRefundDeposit(tx, refund, 86_400))
+  return { id, address, wallet, refund }
+}
+
+const decide = (id: string, micro: bigint) =>
+  fixture.db.query('update deposit set treasury_micro = $2::numeric where refund_id = $1', [id, micro.toString()])
+
+const listSweeps = async (id: string) => {
+  const { rows } = await fixture.db.query(
+    `select idx || ' ' || state || ' ' || micro_usdc || case when returned_block is null then '' else ' back' end as line
+     from deposit_sweep where owner_id = $1 order by idx`,
+    [id],
+  )
+  return rows.map(({ line }) => line)
+}
+const unswept = async (id: string) =>
+  (await fixture.db.query('select unswept_micro::text as micro from deposit where refund_id = $1', [id])).rows[0].micro
+
+test('USDC of a refund stays at its address until the refund is over; then the treasury takes its part, and the rest goes back', async () => {
+  const { id, address, wallet } = await openRefund()
+  const engine = runner()
+  await fixture.finalize(engine)
+  const before = await fixture.balance(fixture.treasury.address)
+  await mintUsdc(fixture.chain, { to: address, micro: 7_000_000n })
+  await fixture.finalize(engine, 4)
+  expect([await fixture.balance(address), await listSweeps(id)]).toEqual([7_000_000n, []])
+  await decide(id, REQUIRED)
+  await fixture.finalize(engine, 8)
+  expect(await fixture.balance(fixture.treasury.address)).toBe(before + REQUIRED)
+  expect(await fixture.balance(wallet)).toBe(2_000_000n)
+  expect(await fixture.balance(address)).toBe(0n)
+  expect(await listSweeps(id)).toEqual(['0 done 5000000', '1 done 2000000 back'])
+  expect(await unswept(id)).toBe('0')
+  expect(fixture.heard.returned).toMatchObject([{ refundId: id, index: 1, micro: '2000000' }])
+  // What arrives after that goes back too.
+  await mintUsdc(fixture.chain, { to: address, micro: 1_000_000n })
+  await fixture.finalize(engine, 8)
+  expect(await fixture.balance(wallet)).toBe(3_000_000n)
+  expect(await listSweeps(id)).toEqual(['0 done 5000000', '1 done 2000000 back', '2 done 1000000 back'])
+})
+
+test('all USDC of a refund that did not succeed goes back, exactly once, also with two engines', async () => {
+  const { id, address, wallet } = await openRefund()
+  const [one, other] = [runner(), runner()]
+  await fixture.finalize(one)
+  await mintUsdc(fixture.chain, { to: address, micro: REQUIRED })
+  await fixture.finalize(one, 4)
+  await decide(id, 0n)
+  for (let round = 0; round < 8; round++) {
+    await one.tick()
+    await other.tick()
+    await fixture.chain.mine({ blocks: 3 })
+  }
+  await fixture.finalize(one, 4)
+  expect([await fixture.balance(wallet), await fixture.balance(address)]).toEqual([REQUIRED, 0n])
+  expect(await listSweeps(id)).toEqual(['0 done 5000000 back'])
+  expect(fixture.heard.returned.filter(({ refundId }) => refundId === id)).toHaveLength(1)
+})
+
+test('USDC that has gone back before the database knows the end of the refund is recorded, as after a restored backup', async () => {
+  const { id, address, wallet } = await openRefund()
+  const engine = runner()
+  await fixture.finalize(engine)
+  await mintUsdc(fixture.chain, { to: address, micro: REQUIRED })
+  await fixture.finalize(engine, 4)
+  expect([await unswept(id), await hasRefundUsdc(fixture.db, id)]).toEqual([REQUIRED.toString(), true])
+  await fixture.chain.setBalance({ address, value: parseEther('1') })
+  await fixture.chain.impersonateAccount({ address })
+  await fixture.chain.writeContract({
+    account: address,
+    address: TOKEN.address,
+    abi: erc20Abi,
+    functionName: 'transfer',
+    args: [wallet, REQUIRED],
+    chain: null,
+  })
+  await fixture.chain.mine({ blocks: 4 })
+  await fixture.finalize(engine, 4)
+  expect([await unswept(id), await hasRefundUsdc(fixture.db, id)]).toEqual(['0', false])
+  expect(fixture.heard.returned).toContainEqual(expect.objectContaining({ refundId: id, micro: REQUIRED.toString() }))
+})
+
+test('where the USDC of a refund goes is decided once', async () => {
+  const { id } = await openRefund()
+  await decide(id, 0n)
+  await expect(decide(id, REQUIRED)).rejects.toThrow(`where the USDC of ${id} goes is decided`)
+  const move = fixture.db.query(`update deposit set return_to = '0x${'9'.repeat(40)}' where refund_id = $1`, [id])
+  await expect(move).rejects.toThrow(`where the USDC of ${id} goes is decided`)
+})
+
+const readRefusal = async (id: string) => (await loadRefund(fixture.db, id)).fundingRefusal
+
+const sign = (refund: Refund, signature: Hex) =>
+  fixture.db.transaction((tx) =>
+    storeFunding(tx, refund, {
+      nonce: refund.place?.nonce as Hex,
+      signature,
+      validBefore: validBefore(refund.expiresAt),
+    }),
+  )
+
+test('a wallet that signs pays for a refund once and without gas, however often it signs', async () => {
+  const account = privateKeyToAccount(newKey())
+  const wallet = account.address.toLowerCase() as Hex
+  const { id, address, refund } = await openRefund(wallet)
+  const engine = runner()
+  await fixture.finalize(engine)
+  const signature = await account.signTypedData(renderRefund(refund).funding.typed_data as never)
+  await sign(refund, signature)
+  // There is no USDC yet: the authorization waits, and is seen as refused.
+  await fixture.finalize(engine, 2)
+  expect(await readRefusal(id)).toBe('insufficient_balance')
+  await mintUsdc(fixture.chain, { to: wallet, micro: 3n * REQUIRED })
+  await sign(refund, signature)
+  await fixture.finalize(engine, 6)
+  await sign(refund, signature)
+  await fixture.finalize(engine, 6)
+  expect([await fixture.balance(address), await fixture.balance(wallet)]).toEqual([REQUIRED, 2n * REQUIRED])
+  expect(await fixture.chain.getBalance({ address: account.address })).toBe(0n)
+  expect(await listSweeps(id)).toEqual(['0 done 5000000', '1 abandoned 5000000'])
+  await decide(id, REQUIRED)
+  await fixture.finalize(engine, 6)
+  expect(await listSweeps(id)).toEqual(['0 done 5000000', '1 abandoned 5000000', '2 done 5000000'])
+})
+
+/** Runtime code of a contract that calls every signature valid (EIP-1271). */
+const WALLET_CODE: Hex = `0x7f1626ba7e${'00'.repeat(28)}60005260206000f3`
+
+test('a wallet that is a contract pays with a signature of any length', async () => {
+  const wallet = newAddress()
+  await fixture.chain.setCode({ address: wallet, bytecode: WALLET_CODE })
+  const { id, address, refund } = await openRefund(wallet)
+  const engine = runner()
+  await fixture.finalize(engine)
+  await mintUsdc(fixture.chain, { to: wallet, micro: REQUIRED })
+  await sign(refund, `0x${'5a'.repeat(130)}`)
+  await fixture.finalize(engine, 6)
+  expect([await fixture.balance(address), await fixture.balance(wallet)]).toEqual([REQUIRED, 0n])
+  expect(await listSweeps(id)).toEqual(['0 done 5000000'])
+})
+
+test('a signature of another wallet, or of a refund that is over, moves nothing', async () => {
+  const [account, stranger] = [privateKeyToAccount(newKey()), privateKeyToAccount(newKey())]
+  const wallet = account.address.toLowerCase() as Hex
+  await mintUsdc(fixture.chain, { to: wallet, micro: 2n * REQUIRED })
+  const [one, over] = [await openRefund(wallet), await openRefund(wallet)]
+  const engine = runner()
+  await fixture.finalize(engine)
+  await sign(one.refund, await stranger.signTypedData(renderRefund(one.refund).funding.typed_data as never))
+  await sign(over.refund, await account.signTypedData(renderRefund(over.refund).funding.typed_data as never))
+  await decide(over.id, 0n)
+  await fixture.finalize(engine, 6)
+  expect(await fixture.balance(wallet)).toBe(2n * REQUIRED)
+  expect(await listSweeps(one.id)).toEqual(['0 signed 5000000'])
+  expect([await readRefusal(one.id), await readRefusal(over.id)]).toEqual(['invalid_signature', null])
+})
