@@ -12,13 +12,17 @@ import type { Line } from '../../../src/domain/ledger.ts'
 import { splitFee } from '../../../src/domain/money.ts'
 import { newId } from '../../../src/ids.ts'
 import { type Account, openAccount } from '../site/account.ts'
+import { withDiagnosis } from '../support/diagnosis.ts'
 import { addPerson, rowsFor, seedApi } from '../support/seeded-api.ts'
 import { expectProblem, type Merchant, openTestApi, type TestApi } from '../support/test-api.ts'
 
 let testApi: TestApi
 let live: TestApi
 beforeAll(async () => {
-  ;[testApi, live] = await Promise.all([openTestApi(), openTestApi({ mode: 'live' })])
+  ;[testApi, live] = await Promise.all([
+    openTestApi({ deps: (deps) => ({ deliveries: withDiagnosis(deps) }) }),
+    openTestApi({ mode: 'live' }),
+  ])
 })
 afterAll(() => Promise.all([testApi?.close(), live?.close()]))
 

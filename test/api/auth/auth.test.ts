@@ -20,6 +20,7 @@ import { insertChannel } from '../../../src/db/notifications/channels.ts'
 import { moveIntoPast } from '../../../src/db/test-mode/clock.ts'
 import { newId } from '../../../src/ids.ts'
 import { plant } from '../../deps/two-modes.ts'
+import { withDiagnosis } from '../support/diagnosis.ts'
 import { insertOwnAddresses } from '../support/own-addresses.ts'
 import { plantRefund } from '../support/refunds.ts'
 import { type Row, rowsFor, type SeededApi, seedApi } from '../support/seeded-api.ts'
@@ -41,7 +42,7 @@ beforeAll(async () => {
   testApi = await openTestApi({
     deps: (deps) => {
       composed = deps
-      return { clock: () => now }
+      return { clock: () => now, deliveries: withDiagnosis(deps) }
     },
   })
 })

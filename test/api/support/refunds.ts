@@ -9,7 +9,7 @@ import type { RefundWorkflows } from '../../../src/temporal/refunds.ts'
 export async function plantRefund(db: Db, tenant: Tenant): Promise<{ settled: string; refund: string }> {
   const [settled, attempt, refund] = [newId('payment'), newId('attempt'), newId('refund')]
   const now = Date.now()
-  const [createdAt, expiresAt] = [new Date(now).toISOString(), new Date(now + 3_600_000).toISOString()]
+  const [createdAt, expiresAt] = [new Date(now).toISOString(), new Date(now + 365 * 86_400_000).toISOString()]
   const payment = newPayment({ id: settled, createdAt })
   await insertPayment(db, tenant, { payment, claim: null, publicUrl: 'https://pay.example' })
   await db.query(
