@@ -42,7 +42,7 @@ describe('Requests that count once', () => {
         },
         deliveries: {
           deliverNow: async ({ eventId }) => effects.push(`deliver ${eventId}`) > 0,
-          diagnose: async () => null,
+          diagnose: async () => ({ cause: 'none', requests: 1 }),
         },
         simulate: async () => {
           effects.push('simulate')

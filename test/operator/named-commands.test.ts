@@ -73,7 +73,7 @@ describe('A command that a text names', () => {
 
   test.each([
     ['Then `pinrail payments decide <payment> retry`, or', 'no decision retry'],
-    ['run \\`pinrail settlement stop ${id}\\`', 'no command settlement stop X'],
+    ['run \\`pinrail settlement hold ${id}\\`', 'no command settlement hold X'],
     ['npm run pinrail -- payments explain pay_… --version 7', 'no option --version of payments explain'],
     ['`pinrail payments find --status converting`', 'no status converting'],
     ['`pinrail payments decide pay_… settle --version 7`', null],

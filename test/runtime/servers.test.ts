@@ -124,6 +124,7 @@ describe('the internal port', () => {
     })
 
     test('metrics count open payments by state and method, waiting messages, settled payments, and connections', async () => {
+      // One payment with a refund has succeeded already.
       const { payment } = await seedApi(testApi)
       await testApi.db.query(
         `update payment set status = 'succeeded', method_used = 'banking_app', gross_micro = 1000000, fee_micro = 45000,
@@ -138,7 +139,7 @@ describe('the internal port', () => {
       expect(text).toMatch(/pinrail_backlog\{queue="deliveries"\} 1/)
       expect(text).toContain('pinrail_backlog{queue="partner_news"} 0')
       expect(text).toMatch(/pinrail_backlog\{queue="mails"\} [1-9]/)
-      expect(text).toContain('pinrail_settled_payments_day 1')
+      expect(text).toContain('pinrail_settled_payments_day 2')
       expect(text).toContain('pinrail_fee_usdc_day 0.045')
       expect(text).toMatch(/pinrail_database_connections\{state="total"\} [1-9]/)
       expect(text).toContain('pinrail_database_connections{state="waiting"} 0')

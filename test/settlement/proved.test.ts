@@ -602,8 +602,8 @@ describe('the order of locks', () => {
   }
 
   /** Changes that the engine or an operator's command makes to a payout and reports to its payment. */
-  const TOLD: Readonly<Record<string, (id: string, journal: Journal) => Promise<unknown>>> = {
-    'a signature after a hold': async (id, journal) => {
+  const CHANGES: Readonly<Record<string, (id: string, journal: Journal) => Promise<unknown>>> = {
+    'a signature after a stop': async (id, journal) => {
       const signature = {
         kind: 'transfer' as const,
         validBefore: 4_000_000_000,
@@ -629,7 +629,7 @@ describe('the order of locks', () => {
       expect(await journal.moveDead(lease, { block, dead: [moving] })).toBe(1)
       await journal.releaseLead(id)
     },
-    'a stop at the command line': (id) => {
+    'an operator who stops it': (id) => {
       const signed = { operator: 'anna', reason: 'a drill' }
       return changePayout(
         { db, hooks: fixture.hooks, dryRun: false, signed, say: () => undefined } as never,
@@ -644,22 +644,22 @@ describe('the order of locks', () => {
       ['a signature after a stop', 'stopped', 'funds'],
       ['a void that is proved by its time', 'voiding', null],
       ['another treasury', 'stopped', 'policy'],
-      ['a hold at the command line', 'queued', null],
+      ['an operator who stops it', 'queued', null],
     ])(
       '%s waits for its turn while the money is taken back, and neither is cut off as a deadlock',
       async (what, state, reason) => {
         const { id } = await fixture.settling()
         const journal = await openJournal(id)
         await set(id, state, reason)
-        let told: Promise<unknown> = Promise.resolve()
+        let changing: Promise<unknown> = Promise.resolve()
         await db.transaction(async (tx) => {
           await lockPayments(tx, [id])
-          told = TOLD[what]!(id, journal)
-          told.catch(() => undefined)
+          changing = CHANGES[what]!(id, journal)
+          changing.catch(() => undefined)
           await until(waiting, (count) => count === 1)
           await requestVoid(tx, id)
         })
-        await told
+        await changing
         // A stopped or queued payout must be voided, and stays so; the proof has ended its own void.
         expect((await readPayout(db, id))?.state).toBe(state === 'voiding' ? 'voided' : 'voiding')
       },
