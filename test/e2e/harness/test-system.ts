@@ -163,7 +163,8 @@ export async function openAndLeave(
   const left = await payAtCheckout(payment.checkout_url, { sandboxUrl, ...how, press: 'nothing' }).catch(
     (error: Error) => error.message,
   )
-  if (typeof left !== 'string' || !left.includes('no form or link leads on')) throw new Error('nothing to leave', { cause: left })
+  if (typeof left !== 'string' || !left.includes('no form or link leads on'))
+    throw new Error('nothing to leave', { cause: left })
   return (await readAttempts(testSystem, payment.id))[0]?.id ?? ''
 }
 
