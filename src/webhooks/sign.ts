@@ -12,6 +12,10 @@ export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
+/** True if the secret signs at that time (Unix milliseconds): two do while a secret is being rotated. */
+export const signsAt = (secret: { readonly expires_at: string | null }, at: number): boolean =>
+  secret.expires_at === null || Date.parse(secret.expires_at) > at
+
 /**
  * Returns the headers of Standard Webhooks 1.0, with one signature for each active secret, the newest first: two while
  * a secret is being rotated. The id is the event's, so it is the same on every try. `at` is the time of this try (Unix

@@ -588,8 +588,8 @@ describe('Secrets', () => {
     const resealed = async (): Promise<string> => (await pinrail('secrets', 'reseal')).text
     expect(await resealed()).toBe('resealed with the current key: 1 webhook endpoint, 1 notification channel\n')
     expect(await resealed()).toBe('resealed with the current key: 0 webhook endpoints, 0 notification channels\n')
-    const [told] = await listChannels(testApi.db, testApi.tenant)
-    expect(createSecretBox(NEW_KEY).open(told?.sealed ?? '', channel)).toBe(
+    const [stored] = await listChannels(testApi.db, testApi.tenant)
+    expect(createSecretBox(NEW_KEY).open(stored?.sealed ?? '', channel)).toBe(
       'https://hooks.slack.com/services/T0/B0/secret',
     )
     const [endpoint] = await listEndpoints(testApi.db, testApi.tenant)

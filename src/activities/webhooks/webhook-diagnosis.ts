@@ -5,7 +5,7 @@ import { classifyAnswer, describeAnswer } from '../../domain/webhook.ts'
 import { type Diagnosis, type DiagnosisTarget, mayBeSignature } from '../../domain/webhook-diagnosis.ts'
 import { type KnownSecrets, listProbes } from '../../webhooks/mistakes.ts'
 import type { SendResult } from '../../webhooks/send.ts'
-import { signedHeaders } from '../../webhooks/sign.ts'
+import { signedHeaders, signsAt } from '../../webhooks/sign.ts'
 import type { DeliveryDeps } from './webhook-try.ts'
 
 export type WebhookDiagnosisActivities = {
@@ -27,8 +27,7 @@ export function createWebhookDiagnosisActivities(deps: DeliveryDeps): WebhookDia
       if (delivery === undefined) throw ApplicationFailure.nonRetryable('the delivery was deleted')
       const until = deps.now() + ALL_MS
       const message = { id: eventId, at: deps.now(), body: delivery.body }
-      const secrets = await openSecrets(deps, delivery)
-      const { signed, known } = secrets
+      const { signed, known } = await openSecrets(deps, delivery)
       let requests = 0
       const send = (headers: Readonly<Record<string, string>>): Promise<SendResult> => {
         requests += 1
@@ -38,14 +37,15 @@ export function createWebhookDiagnosisActivities(deps: DeliveryDeps): WebhookDia
       const sendRight = () => send({ ...signedHeaders({ ...message, at: deps.now(), secrets: signed }) })
 
       const first = await sendRight()
-      const other = readOther(first)
-      if (other !== null) return { ...other, requests }
+      const atOnce = readOther(first)
+      if (atOnce !== null) return { ...atOnce, requests }
       for (const { mistake, detail, headers } of listProbes(message, known, readClock(first))) {
         if (deps.now() >= until) break
         const result = await send(headers)
         if (!mayBeSignature(result)) {
-          const again = readOther(result)?.cause === 'none' ? readOther(await sendRight()) : readOther(result)
-          return again === null ? { cause: mistake, detail, requests } : { ...again, requests }
+          const found = readOther(result)
+          const other = found?.cause === 'none' ? readOther(await sendRight()) : found
+          return other === null ? { cause: mistake, detail, requests } : { ...other, requests }
         }
       }
       return { cause: 'unknown', requests }
@@ -69,9 +69,9 @@ function readClock({ headers }: SendResult): number | null {
 async function openSecrets(deps: DeliveryDeps, delivery: Delivery): Promise<{ signed: string[]; known: KnownSecrets }> {
   const { endpoint_id: endpointId, merchant_id: merchantId } = delivery
   const others = await readOtherSecrets(deps.db, { endpointId, merchantId })
-  const secrets = delivery.secrets.map(({ sealed, expires_at: until }) => ({
-    secret: deps.secretBox.open(sealed, endpointId),
-    isActive: until === null || Date.parse(until) > deps.now(),
+  const secrets = delivery.secrets.map((secret) => ({
+    secret: deps.secretBox.open(secret.sealed, endpointId),
+    isActive: signsAt(secret, deps.now()),
   }))
   const signed = secrets.filter(({ isActive }) => isActive).map(({ secret }) => secret)
   const [current] = signed

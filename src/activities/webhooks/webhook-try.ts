@@ -3,7 +3,7 @@ import type { Delivery, TryRecord } from '../../db/webhooks/deliveries.ts'
 import { classifyAnswer, describeAnswer, isOverloaded, type LastAnswer } from '../../domain/webhook.ts'
 import type { SecretBox } from '../../webhooks/secret-box.ts'
 import type { Sender, SendResult } from '../../webhooks/send.ts'
-import { signedHeaders } from '../../webhooks/sign.ts'
+import { signedHeaders, signsAt } from '../../webhooks/sign.ts'
 
 export type DeliveryDeps = {
   readonly db: Db
@@ -83,7 +83,7 @@ const UNUSABLE_SECRET: SendResult = {
 }
 
 function openSecrets(deps: DeliveryDeps, { endpoint_id, secrets }: Delivery, at: number): string[] | null {
-  const active = secrets.filter(({ expires_at }) => expires_at === null || Date.parse(expires_at) > at)
+  const active = secrets.filter((secret) => signsAt(secret, at))
   try {
     return active.map(({ sealed }) => deps.secretBox.open(sealed, endpoint_id))
   } catch {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isId } from '../../domain/ids.ts'
 import { newId } from '../../ids.ts'
 import { execute, many, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { between, byId, cutPage, hasCursors, type ListPage, pageClause } from '../pages.ts'
@@ -106,6 +107,18 @@ const deliveryRow = z.object({
 export type DeliveryEntry = z.output<typeof deliveryRow>
 
 export type DeliveryFilters = { readonly status?: string | undefined; readonly event?: string | undefined }
+
+/** Null: the endpoint has no delivery of this event. */
+export async function readDelivery(
+  db: Queryable,
+  tenant: Tenant,
+  { endpointId, eventId }: { readonly endpointId: string; readonly eventId: string },
+): Promise<DeliveryEntry | null> {
+  if (!isId('event', eventId)) return null
+  const page = { limit: 1, after: null, before: null }
+  const found = await listDeliveries(db, tenant, { endpointId, filters: { event: eventId }, page })
+  return found?.rows[0] ?? null
+}
 
 /** The newest tries that a log shows: the schedule has 12, and each redelivery adds some. */
 export const TRIES_SHOWN = 20

@@ -1,11 +1,10 @@
-import { listDeliveries, readEvent } from '../../../../db/webhooks/event-log.ts'
+import { readDelivery, readEvent } from '../../../../db/webhooks/event-log.ts'
 import type { WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.ts'
 import { hasAbility } from '../../../../domain/account/roles.ts'
-import { isId } from '../../../../domain/ids.ts'
 import { renderDelivery } from '../../../../web/dashboard/developers/webhooks/delivery.tsx'
 import type { TryShown } from '../../../../web/dashboard/developers/webhooks/delivery-words.tsx'
 import { OWN_HEADERS } from '../../../../webhooks/send.ts'
-import { signedHeaders } from '../../../../webhooks/sign.ts'
+import { signedHeaders, signsAt } from '../../../../webhooks/sign.ts'
 import { catchRefusal, Problem } from '../../../http/problems.ts'
 import { SiteProblem } from '../../site-problem.ts'
 import { diagnoseDelivery, redeliverEvent } from '../../v1/webhooks/deliveries.ts'
@@ -54,13 +53,9 @@ export function deliveryPages(deps: WebhookPageDeps): Page[] {
 async function find({ db, tenant, params }: PageCall) {
   const { id = '', event = '' } = params
   const endpoint = await findOwnEndpoint(db, tenant, id)
-  const page = { limit: 1, after: null, before: null }
-  const found = isId('event', event)
-    ? await listDeliveries(db, tenant, { endpointId: endpoint.id, filters: { event }, page })
-    : null
-  const delivery = found?.rows[0]
-  const body = delivery === undefined ? null : await readEvent(db, tenant, event)
-  if (delivery === undefined || body === null) throw new SiteProblem('not_found')
+  const delivery = await readDelivery(db, tenant, { endpointId: endpoint.id, eventId: event })
+  const body = delivery === null ? null : await readEvent(db, tenant, event)
+  if (delivery === null || body === null) throw new SiteProblem('not_found')
   return {
     stored: endpoint,
     endpoint: shownEndpoint(endpoint),
@@ -78,7 +73,7 @@ function sentHeaders(
   if (tried === null) return { ...fixed, 'webhook-id': id }
   const at = Date.parse(tried.at)
   const secrets = endpoint.secrets
-    .filter(({ expires_at: until }) => until === null || Date.parse(until) > at)
+    .filter((secret) => signsAt(secret, at))
     .map(({ sealed }) => secretBox.open(sealed, endpoint.id))
   const signed = signedHeaders({ id, at, body: Buffer.from(body), secrets })
   // A secret that was added after the try did not sign it.

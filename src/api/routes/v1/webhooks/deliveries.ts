@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   type DeliveryEntry,
   listDeliveries as listStoredDeliveries,
+  readDelivery,
   recordTestEvent,
   reviveDelivery,
   reviveFailed,
@@ -106,12 +107,10 @@ export const redeliverEvent = defineOperation({
     const target = { endpointId: id, eventId: params.event }
     limits.countSend(caller)
     const revived = isId('event', params.event) ? await reviveDelivery(db, caller, target) : null
-    if (revived === null) throw new Problem('resource_missing', 'There is no such delivery.')
+    if (revived === null) throw noDelivery()
     await deliveries.deliverNow({ ...target, merchantId: caller.merchantId, attemptsDone: revived.attempts })
-    const page = { limit: 1, after: null, before: null }
-    const found = await listStoredDeliveries(db, caller, { endpointId: id, filters: { event: params.event }, page })
-    const delivery = found?.rows[0]
-    if (delivery === undefined) throw new Problem('resource_missing', 'There is no such delivery.')
+    const delivery = await readDelivery(db, caller, target)
+    if (delivery === null) throw noDelivery()
     return { status: 202, body: renderDelivery(delivery) }
   },
 })
@@ -132,11 +131,7 @@ export const diagnoseDelivery = defineOperation({
   problems: ['not_possible_now'],
   handle: async ({ caller, db, params }, { deliveries, limits }: DeliveryOperationDeps) => {
     const { id } = requireEnabled(await findOwnEndpoint(db, caller, params.id))
-    const page = { limit: 1, after: null, before: null }
-    const found = isId('event', params.event)
-      ? await listStoredDeliveries(db, caller, { endpointId: id, filters: { event: params.event }, page })
-      : null
-    if (found?.rows[0] === undefined) throw new Problem('resource_missing', 'There is no such delivery.')
+    if ((await readDelivery(db, caller, { endpointId: id, eventId: params.event })) === null) throw noDelivery()
     limits.countSend(caller)
     const diagnosis = await deliveries.diagnose({
       eventId: params.event,
@@ -193,6 +188,8 @@ export const redeliverFailed = defineOperation({
     return { status: 202, body: { object: 'redelivery', endpoint: id, deliveries: revived.length } as const }
   },
 })
+
+const noDelivery = (): Problem => new Problem('resource_missing', 'There is no such delivery.')
 
 function requireEnabled(endpoint: WebhookEndpoint): WebhookEndpoint {
   if (endpoint.disabled_at === null) return endpoint
