@@ -1,0 +1,51 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  canMoveRefund,
+  isRefundOver,
+  isWithPartner,
+  REFUND_STATUSES,
+  readFundingRefusal,
+  treasuryShare,
+} from '../../../src/domain/refund/refund.ts'
+import { refund } from './test-refund.ts'
+
+test('a refund moves only as the list of its moves says', () => {
+  const moves = REFUND_STATUSES.flatMap((from) =>
+    REFUND_STATUSES.filter((to) => canMoveRefund(from, to)).map((to) => `${from} → ${to}`),
+  )
+  expect(moves).toEqual([
+    'awaiting_funds → funded',
+    'awaiting_funds → failed',
+    'awaiting_funds → canceled',
+    'awaiting_funds → expired',
+    'funded → pending',
+    'funded → failed',
+    'pending → succeeded',
+    'pending → failed',
+  ])
+})
+
+test('a refund is over at four states, and may be with the partner at two', () => {
+  expect(REFUND_STATUSES.filter(isRefundOver)).toEqual(['succeeded', 'failed', 'canceled', 'expired'])
+  expect(REFUND_STATUSES.filter((status) => isWithPartner({ status }))).toEqual(['funded', 'pending'])
+})
+
+test('the treasury gets what a succeeded refund required, and nothing of any other', () => {
+  const shares = REFUND_STATUSES.map((status) => treasuryShare(refund({ status })))
+  expect(shares).toEqual(['0', '0', '0', '21680000', '0', '0', '0'])
+})
+
+describe('A refusal of the token', () => {
+  test.each([
+    ['ERC20: transfer amount exceeds balance', 'insufficient_balance'],
+    ['FiatTokenV2: invalid signature', 'invalid_signature'],
+    ['FiatTokenV2: authorization is expired', 'expired'],
+    ['FiatTokenV2: authorization is used or canceled', 'nonce_used'],
+    ['Blacklistable: account is blacklisted', 'blocked'],
+    ['Pausable: paused', 'paused'],
+    ['execution reverted', 'other'],
+    ['', 'other'],
+  ])('"%s" is read as %s', (reason, refusal) => {
+    expect(readFundingRefusal(reason)).toBe(refusal)
+  })
+})

@@ -1,0 +1,40 @@
+import type { Refund } from '../../../src/domain/refund/refund.ts'
+
+export const AT = '2026-11-28T10:00:00.000Z'
+export const PLACE = { address: `0x${'a'.repeat(40)}`, nonce: `0x${'1'.repeat(64)}`, tokenName: 'USD Coin' } as const
+
+export const refund = (fields: Partial<Refund> = {}): Refund => ({
+  id: 're_1',
+  paymentId: 'pay_1',
+  attemptId: 'att_1',
+  merchantId: 'mer_1',
+  livemode: false,
+  number: 1,
+  amount: { minor: '2000', currency: 'EUR' },
+  reason: null,
+  metadata: null,
+  status: 'awaiting_funds',
+  statusReason: null,
+  rate: '1.084',
+  rateSource: 'converter',
+  requiredMicro: '21680000',
+  receivedMicro: '0',
+  chainId: 137,
+  token: `0x${'c'.repeat(40)}`,
+  wallet: `0x${'d'.repeat(40)}`,
+  place: PLACE,
+  signedAt: null,
+  fundingRefusal: null,
+  fundingTxHash: null,
+  returnedTxHash: null,
+  partnerKey: null,
+  createdAt: AT,
+  updatedAt: AT,
+  expiresAt: AT,
+  fundedAt: null,
+  askedAt: null,
+  succeededAt: null,
+  failedAt: null,
+  version: 3,
+  ...fields,
+})
