@@ -28,7 +28,7 @@ await rm(project)
 await cp(join(ROOT, 'docs/client.md'), join(FOLDER, 'README.md'))
 await cp(join(ROOT, 'LICENSE'), join(FOLDER, 'LICENSE'))
 const manifest = {
-  name: '@pinrail/client',
+  name: 'pinrail',
   version,
   description: 'Client of the Pinrail API: payments with pinned methods, settled in a stablecoin.',
   license,

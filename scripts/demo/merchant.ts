@@ -41,9 +41,8 @@ export function createMerchant(access: MerchantAccess) {
     async events(paymentId: string): Promise<Event[]> {
       const response = await fetch(`${access.inbox_url}/deliveries`)
       const deliveries = z.array(delivery).parse(await response.json())
-      return deliveries
-        .filter((item) => item.status < 300 && item.body.includes(paymentId))
-        .map((item) => verify(access, item))
+      const received = deliveries.filter((item) => item.status < 300 && item.body.includes(paymentId))
+      return Promise.all(received.map((item) => verify(access, item)))
     },
 
     balance(wallet: Hex): Promise<bigint> {
@@ -58,7 +57,7 @@ export function createMerchant(access: MerchantAccess) {
 }
 
 /** Verifies a delivery as of the time at which it was signed, however old it is. */
-function verify(access: MerchantAccess, { body, headers }: z.infer<typeof delivery>): Event {
+function verify(access: MerchantAccess, { body, headers }: z.infer<typeof delivery>): Promise<Event> {
   return verifyWebhook(body, headers, {
     secret: access.webhook_secret,
     now: Number(headers['webhook-timestamp']) * 1000,

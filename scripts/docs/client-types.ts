@@ -7,7 +7,10 @@ type Schema = {
   readonly type?: string | readonly string[]
   readonly enum?: readonly unknown[]
   readonly const?: unknown
+  /** Values of today; others can be added. */
+  readonly 'x-extensible-enum'?: readonly unknown[]
   readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
   readonly items?: Schema
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
@@ -81,7 +84,11 @@ function writeType(schema: Schema): string {
   if (schema.$ref !== undefined) return toIdentifier(schema.$ref.split('/').at(-1) ?? '')
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
-  if (schema.anyOf !== undefined) return `(${[...new Set(schema.anyOf.map(writeType))].join(' | ')})`
+  const open = schema['x-extensible-enum']
+  // `string & {}` keeps the known values in the suggestions of an editor.
+  if (open !== undefined) return `(${[...open.map((value) => JSON.stringify(value)), '(string & {})'].join(' | ')})`
+  const choices = schema.anyOf ?? schema.oneOf
+  if (choices !== undefined) return `(${[...new Set(choices.map(writeType))].join(' | ')})`
   if (Array.isArray(schema.type))
     return `(${schema.type.map((type: string) => writeType({ ...schema, type })).join(' | ')})`
   if (schema.type === 'array') return `(${writeType(schema.items ?? {})})[]`

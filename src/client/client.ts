@@ -1,7 +1,16 @@
-import { type Answer, type Body, type ClientOptions, createTransport, type Query, type Transport } from './transport.ts'
-import { verifyWebhook } from './webhooks.ts'
+import {
+  type Answer,
+  type Body,
+  type ClientOptions,
+  createTransport,
+  pause,
+  type Query,
+  type Transport,
+} from './transport.ts'
+import { createWait } from './wait.ts'
+import { createWebhookHandler, signWebhook, verifyWebhook } from './webhooks.ts'
 
-/** A typed client of the merchant's API: `createPinrail({ apiKey, baseUrl })`. Its only dependency is Node. */
+/** A typed client of the merchant's API: `createPinrail({ apiKey, baseUrl })`. It needs only what browsers, Node and workers have. */
 export type Pinrail = ReturnType<typeof createPinrail>
 
 /** Replaces the random Idempotency-Key that every POST gets. */
@@ -10,7 +19,7 @@ export type Once = { readonly idempotencyKey?: string }
 export function createPinrail(options: ClientOptions) {
   const call = createTransport(options)
   return {
-    payments: createPayments(call),
+    payments: createPayments(call, options.wait ?? pause),
     refunds: createRefunds(call),
     paymentLinks: createPaymentLinks(call),
     providers: { list: () => call('listProviders') },
@@ -40,15 +49,17 @@ export function createPinrail(options: ClientOptions) {
       simulate: (id: string, body: Body<'simulatePayment'>) => call('simulatePayment', { path: { id }, body }),
       skipTime: (id: string, body: Body<'skipTime'>) => call('skipTime', { path: { id }, body }),
     },
-    webhooks: { verify: verifyWebhook },
+    webhooks: { verify: verifyWebhook, handler: createWebhookHandler, sign: signWebhook },
   }
 }
 
-function createPayments(call: Transport) {
+function createPayments(call: Transport, pauseFor: (milliseconds: number) => Promise<void>) {
+  const read = (id: string) => call('readPayment', { path: { id } })
   const list = (query: Query<'listPayments'> = {}) => call('listPayments', { query })
   return {
     create: (body: Body<'createPayment'>, once: Once = {}) => call('createPayment', { body, ...once }),
-    read: (id: string) => call('readPayment', { path: { id } }),
+    read,
+    waitFor: createWait(read, pauseFor),
     list,
     /** Every payment, newest first, over all pages. */
     all: (query: Query<'listPayments'> = {}) => pages(list, query),

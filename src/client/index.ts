@@ -1,4 +1,4 @@
-export type { Event, Payment, WebhookEndpoint } from './api-types.ts'
+export type { Event, Payment, PaymentLink, Refund, WebhookEndpoint } from './api-types.ts'
 export { createPinrail, type Pinrail } from './client.ts'
 export {
   ApiError,
@@ -11,4 +11,12 @@ export {
   RateLimitError,
 } from './errors.ts'
 export type { ClientOptions } from './transport.ts'
-export { verifyWebhook, WebhookVerificationError } from './webhooks.ts'
+export { type WaitOptions, WaitTimeoutError } from './wait.ts'
+export {
+  createWebhookHandler,
+  type EventOf,
+  type HandlerOptions,
+  signWebhook,
+  verifyWebhook,
+  WebhookVerificationError,
+} from './webhooks.ts'

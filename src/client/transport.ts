@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { OPERATIONS, type Operations } from './api-types.ts'
 import { type ApiError, ConnectionError, errorFor } from './errors.ts'
 
@@ -53,7 +52,7 @@ async function ask<K extends OperationId>(options: ClientOptions, operation: K, 
   const headers: Record<string, string> = { authorization: `Bearer ${options.apiKey}` }
   if (args.body !== undefined) headers['content-type'] = 'application/json'
   // One key for all tries, so that the server repeats the response of the first try without its effect.
-  if (method === 'POST') headers['idempotency-key'] = args.idempotencyKey ?? randomUUID()
+  if (method === 'POST') headers['idempotency-key'] = args.idempotencyKey ?? crypto.randomUUID()
   const init = { method, headers, ...(args.body !== undefined && { body: JSON.stringify(args.body) }) }
   for (let tried = 0; ; tried++) {
     const outcome = await attempt(options, url, init)
@@ -100,7 +99,7 @@ function backoff(tried: number): number {
   return Math.min(500 * 2 ** tried, MAX_WAIT_MS) * (0.75 + Math.random() / 2)
 }
 
-function pause(milliseconds: number): Promise<void> {
+export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, milliseconds)
   })

@@ -20,6 +20,11 @@ export const WEBHOOK_EVENT_TYPES = [
 ] as const
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number]
 
+/** The subject of an event: the word before the point in its type. */
+type EventSubject = WebhookEventType extends `${infer Subject}.${string}` ? Subject : never
+
+export const getEventSubject = (type: WebhookEventType): EventSubject => type.split('.')[0] as EventSubject
+
 export function isWebhookEventType(type: string): type is WebhookEventType {
   return (WEBHOOK_EVENT_TYPES as readonly string[]).includes(type)
 }

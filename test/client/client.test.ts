@@ -2,15 +2,20 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { Webhook } from 'standardwebhooks'
+import { EVENT } from '../../src/api/document/examples.ts'
 import { OPERATIONS } from '../../src/client/api-types.ts'
 import {
   AuthenticationError,
   ConnectionError,
   createPinrail,
+  createWebhookHandler,
+  type Event,
   InvalidRequestError,
   NotFoundError,
+  type Payment,
   type Pinrail,
   RateLimitError,
+  signWebhook,
   verifyWebhook,
   WebhookVerificationError,
 } from '../../src/client/index.ts'
@@ -43,6 +48,29 @@ describe('The client for merchants', () => {
       ])
     })
 
+    test('the client waits for a payment until it has ended, or for what is asked', async () => {
+      const statuses = ['created', 'pending', 'processing', 'under_review', 'settling', 'succeeded']
+      const waits: number[] = []
+      const client = createPinrail({
+        apiKey: 'k',
+        baseUrl: 'http://127.0.0.1',
+        fetch: async () => Response.json({ id: 'pay_1', status: statuses.shift() }),
+        wait: async (milliseconds) => void waits.push(milliseconds),
+      })
+      const isPending = ({ status }: Payment): boolean => status === 'pending'
+      expect(await client.payments.waitFor('pay_1', { until: isPending })).toMatchObject({ status: 'pending' })
+      expect(await client.payments.waitFor('pay_1')).toMatchObject({ status: 'succeeded' })
+      expect(waits).toEqual([1000, 1000, 1500, 2250])
+    })
+
+    test('the client says what is known when it has waited too long or was stopped', async () => {
+      const { id } = await pinrail.payments.create({ amount: '10', currency: 'EUR' })
+      const waited = pinrail.payments.waitFor(id, { timeoutMs: 0 })
+      await expect(waited).rejects.toMatchObject({ name: 'WaitTimeoutError', payment: { id, status: 'created' } })
+      await expect(waited).rejects.toThrow('It can still succeed')
+      await expect(pinrail.payments.waitFor(id, { signal: AbortSignal.abort() })).rejects.toThrow('aborted')
+    })
+
     test('the client reads every page of a list', async () => {
       const other = await testApi.addMerchant()
       const theirs = createPinrail({ apiKey: other.key, baseUrl: testApi.url })
@@ -61,7 +89,7 @@ describe('The client for merchants', () => {
         baseUrl: 'http://127.0.0.1',
         fetch: async (url, { method } = {}) => {
           asked.push(`${method} ${new URL(url instanceof Request ? url.url : url).pathname}`)
-          return new Response('{"data":[],"has_more":false}')
+          return Response.json({ data: [], has_more: false, status: 'succeeded' })
         },
       })
       const callAll = async (methods: object): Promise<void> => {
@@ -204,28 +232,28 @@ describe('Webhooks for merchants', () => {
   const at = (options: { secret?: string | string[]; now?: number } = {}) => ({ secret, now: NOW, ...options })
 
   describe('Verifying a webhook', () => {
-    test('the client accepts the platform’s webhooks, as bytes or text, with headers as Node or fetch have them', () => {
-      expect(verifyWebhook(body, headers, at())).toMatchObject({ id: 'evt_1', type: 'payment.succeeded' })
-      expect(verifyWebhook(body.toString(), new Headers(headers), at())).toMatchObject({ id: 'evt_1' })
+    test('the client accepts the platform’s webhooks, as bytes or text, with headers as Node or fetch have them', async () => {
+      expect(await verifyWebhook(body, headers, at())).toMatchObject({ id: 'evt_1', type: 'payment.succeeded' })
+      expect(await verifyWebhook(body.toString(), new Headers(headers), at())).toMatchObject({ id: 'evt_1' })
     })
 
-    test('the client accepts webhooks that the standardwebhooks library signs, and that library accepts the platform’s', () => {
+    test('the client accepts webhooks that the standardwebhooks library signs, and that library accepts the platform’s', async () => {
       const signature = new Webhook(secret).sign('evt_1', new Date(NOW), body.toString())
-      expect(verifyWebhook(body, { ...headers, 'webhook-signature': `v1,xxx ${signature}` }, at())).toBeDefined()
+      expect(await verifyWebhook(body, { ...headers, 'webhook-signature': `v1,xxx ${signature}` }, at())).toBeDefined()
       const fresh = signedHeaders({ id: 'evt_1', at: Date.now(), body, secrets: [secret] })
       expect(new Webhook(secret).verify(body, { ...fresh })).toMatchObject({ id: 'evt_1' })
     })
 
-    test('the client accepts either secret during a rotation', () => {
+    test('the client accepts either secret during a rotation', async () => {
       const next = newWebhookSecret()
       const both = { ...signedHeaders({ id: 'evt_1', at: NOW, body, secrets: [next, secret] }) }
-      for (const known of [secret, next]) expect(verifyWebhook(body, both, at({ secret: known }))).toBeDefined()
-      expect(verifyWebhook(body, headers, at({ secret: [next, secret] }))).toBeDefined()
+      for (const known of [secret, next]) expect(await verifyWebhook(body, both, at({ secret: known }))).toBeDefined()
+      expect(await verifyWebhook(body, headers, at({ secret: [next, secret] }))).toBeDefined()
     })
 
-    test('the client refuses a wrong webhook, and names the usual causes', () => {
+    test('the client refuses a wrong webhook, and names the usual causes', async () => {
       const parsedAgain = JSON.stringify(JSON.parse(body.toString()), null, 1)
-      const refused: [string, () => unknown, RegExp][] = [
+      const refused: [string, () => Promise<unknown>, RegExp][] = [
         ['a body that was written again', () => verifyWebhook(parsedAgain, headers, at()), /parsed and written again/],
         [
           'another secret',
@@ -249,13 +277,13 @@ describe('Webhooks for merchants', () => {
         ['a short secret', () => verifyWebhook(body, headers, at({ secret: 'whsec_YWJj' })), /24 bytes/],
       ]
       for (const [name, verify, why] of refused) {
-        expect([name, verify].length).toBe(2)
-        expect(verify).toThrow(WebhookVerificationError)
-        expect(verify).toThrow(why)
+        const error: unknown = await verify().catch((thrown: unknown) => thrown)
+        expect({ name, error }).toEqual({ name, error: expect.any(WebhookVerificationError) })
+        expect(String(error)).toMatch(why)
       }
     })
 
-    test('the client never accepts one of 10,000 random changes of a signed request', () => {
+    test('the client never accepts one of 10,000 random changes of a signed request', async () => {
       let accepted = 0
       let state = 7
       const random = (below: number): number => {
@@ -287,7 +315,7 @@ describe('Webhooks for merchants', () => {
         parts[which] = changed
         const [text, id, timestamp, signature] = parts as [string, string, string, string]
         try {
-          verifyWebhook(
+          await verifyWebhook(
             text,
             { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature },
             at(),
@@ -298,6 +326,43 @@ describe('Webhooks for merchants', () => {
         }
       }
       expect(accepted).toBe(0)
+    })
+  })
+
+  describe('A handler of webhooks', () => {
+    const event = { ...EVENT, id: 'evt_1' } as unknown as Event
+    const post = async (changes: RequestInit = {}) => {
+      const signed = await signWebhook(event, { secret, now: NOW })
+      return new Request('https://shop.example/webhooks', { method: 'POST', ...signed, ...changes })
+    }
+
+    test('the handler calls the function of the event’s type and answers 204', async () => {
+      const seen: string[] = []
+      const handle = createWebhookHandler({
+        ...at(),
+        on: { 'payment.succeeded': ({ data }) => seen.push(data.object.settlement.destination) },
+      })
+      expect((await handle(await post())).status).toBe(204)
+      expect(seen).toEqual([EVENT.data.object.settlement.destination])
+    })
+
+    test('the handler ignores types without a function, answers 400 to a forgery and 405 to a GET', async () => {
+      const handle = createWebhookHandler({ ...at(), on: {} })
+      expect((await handle(await post())).status).toBe(204)
+      const forged = await handle(await post({ body: '{}' }))
+      expect([forged.status, await forged.text()]).toEqual([400, expect.stringContaining('No signature matches')])
+      expect((await handle(new Request('https://shop.example/webhooks'))).status).toBe(405)
+    })
+
+    test('the handler throws what the function throws, so that the webhook comes again', async () => {
+      const on = { 'payment.succeeded': () => Promise.reject(new Error('the database is away')) }
+      await expect(createWebhookHandler({ ...at(), on })(await post())).rejects.toThrow('the database is away')
+    })
+
+    test('a webhook that a test signs is one that the platform could have sent', async () => {
+      const { body, headers } = await signWebhook(event, { secret, now: NOW })
+      const sent = signedHeaders({ id: 'evt_1', at: NOW, body: Buffer.from(body), secrets: [secret] })
+      expect(headers).toMatchObject({ ...sent })
     })
   })
 

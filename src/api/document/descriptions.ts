@@ -199,11 +199,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   created_via: 'Where it was created: `api`, `dashboard`, or the public page.',
 
   // Events, webhooks, deliveries
-  'Event.id': 'The id, the same on every delivery: receivers store it to recognize what they already have.',
-  'Event.type': 'What happened, such as `payment.succeeded`.',
   timestamp: 'When it happened (RFC 3339, UTC).',
   api_version: 'The version of the API that the object has.',
-  'Event.data': 'The object that the event is about.',
   'data.object': 'The object as it was when the event happened.',
   'data.object.object': 'The kind of the object.',
   'WebhookEndpoint.url': 'Where events are sent.',

@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
-import { WEBHOOK_EVENT_TYPES } from '../../domain/webhook.ts'
+import { getEventSubject, WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../../domain/webhook.ts'
 import { PROBLEMS, type ProblemCode } from '../http/problem-codes.ts'
 import { PROBLEM_TYPE } from '../http/problems.ts'
 import { type Operation, TAGS } from '../operation.ts'
-import { eventObject } from '../routes/v1/events.ts'
+import { EVENT_OBJECTS } from '../routes/v1/events.ts'
 import { describeFields } from './descriptions.ts'
 import { SWITCHED_OFF } from './endpoint-examples.ts'
 import { CHARGED_BACK_PAYMENT, EVENT, PATH_IDS } from './examples.ts'
 import { USED_UP } from './link-example.ts'
+import { openAnswers } from './open-answers.ts'
 import { SUCCEEDED_REFUND } from './refund-examples.ts'
 
 /** The OpenAPI 3.1 document of the operations: generated, never written by hand. */
@@ -74,7 +75,7 @@ export function openApiDocument(
       },
     },
   })
-  return describeFields(document)
+  return openAnswers(describeFields(document))
 }
 
 /** Standard Webhooks 1.0. */
@@ -109,7 +110,7 @@ function createWebhookPaths(): ZodOpenApiPathsObject {
           requestParams: { header },
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: eventObject, example: exampleOfEvent(type) } },
+            content: { 'application/json': { schema: getSubject(type).event, example: exampleOfEvent(type) } },
           },
           responses,
         },
@@ -118,21 +119,16 @@ function createWebhookPaths(): ZodOpenApiPathsObject {
   )
 }
 
-/** By the word before the point in the type. */
-const SUBJECTS: Readonly<Record<string, { readonly name: string; readonly example: object }>> = {
-  payment: { name: 'A payment', example: EVENT.data.object },
-  refund: { name: 'A refund', example: SUCCEEDED_REFUND },
-  payment_link: { name: 'A payment link', example: USED_UP },
-  webhook_endpoint: { name: 'A webhook endpoint', example: SWITCHED_OFF },
+const SUBJECTS = {
+  payment: { name: 'A payment', example: EVENT.data.object, event: EVENT_OBJECTS.payment },
+  refund: { name: 'A refund', example: SUCCEEDED_REFUND, event: EVENT_OBJECTS.refund },
+  payment_link: { name: 'A payment link', example: USED_UP, event: EVENT_OBJECTS.payment_link },
+  webhook_endpoint: { name: 'A webhook endpoint', example: SWITCHED_OFF, event: EVENT_OBJECTS.webhook_endpoint },
 }
 
-function getSubject(type: string) {
-  const subject = SUBJECTS[type.split('.')[0] ?? '']
-  if (subject === undefined) throw new Error(`what are events of the type ${type} about?`)
-  return subject
-}
+const getSubject = (type: WebhookEventType) => SUBJECTS[getEventSubject(type)]
 
-function exampleOfEvent(type: string) {
+function exampleOfEvent(type: WebhookEventType) {
   const object = type.startsWith('payment.chargeback') ? CHARGED_BACK_PAYMENT : getSubject(type).example
   return { ...EVENT, type, data: { object } }
 }

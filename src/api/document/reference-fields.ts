@@ -21,6 +21,7 @@ type Schema = {
   readonly minItems?: number
   readonly maxItems?: number
   readonly enum?: readonly unknown[]
+  readonly 'x-extensible-enum'?: readonly unknown[]
   readonly const?: unknown
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
@@ -162,10 +163,11 @@ function resolve(schema: Schema, schemas: Schemas): Schema {
 function describeType(schema: Schema, schemas: Schemas): string {
   const own = resolve(schema, schemas)
   if (own.const !== undefined) return JSON.stringify(own.const)
-  if (own.enum !== undefined)
-    return own.enum.length > VALUES_NAMED
-      ? `one of ${own.enum.length} values`
-      : own.enum.map((value) => JSON.stringify(value)).join(' | ')
+  const values = own.enum ?? own['x-extensible-enum']
+  if (values !== undefined)
+    return values.length > VALUES_NAMED
+      ? `one of ${values.length} values`
+      : values.map((value) => JSON.stringify(value)).join(' | ')
   if (own.items !== undefined) return `list of ${describeType(own.items, schemas)}`
   const choices = own.anyOf ?? own.oneOf
   if (choices !== undefined) return [...new Set(choices.map((choice) => describeType(choice, schemas)))].join(' | ')

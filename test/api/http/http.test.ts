@@ -327,6 +327,27 @@ describe('The document', () => {
       }
     })
 
+    test('no response forbids other fields or values, except the type by which a client tells events apart', () => {
+      const schemas = (document['components'] as { schemas: Record<string, unknown> }).schemas
+      const answers = operations(document).map(({ responses }) => responses)
+      const closed = [
+        ...JSON.stringify([schemas, answers]).matchAll(/"additionalProperties":false|"enum":\["([^"]*)"/g),
+      ]
+      expect(closed.map(([, value]) => value)).toEqual([
+        'payment.succeeded',
+        'refund.created',
+        'payment_link.completed',
+        'webhook_endpoint.disabled',
+        'webhook.test',
+      ])
+    })
+
+    test('the schema of an event is found by its type', () => {
+      const { Event } = (document['components'] as { schemas: { Event: { discriminator: { mapping: object } } } })
+        .schemas
+      expect(Object.keys(Event.discriminator.mapping)).toEqual([...WEBHOOK_EVENT_TYPES, 'webhook.test'])
+    })
+
     test('each list says that limit is an integer, and its maximum', () => {
       const limits = (operations(document) as Described[]).flatMap(({ parameters = [] }) =>
         parameters.filter(({ name }) => name === 'limit'),

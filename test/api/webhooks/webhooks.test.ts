@@ -331,7 +331,7 @@ describe('The pages of webhooks', () => {
   test('an endpoint shows the code that verifies its webhooks, in the chosen language', async () => {
     const account = await openAccount(testApi, 'codes@shop.example')
     const { path } = await addEndpoint(account)
-    expect((await account.owner.get(path)).html).toContain('export function verifyWebhook')
+    expect((await account.owner.get(path)).html).toContain('export function receiveWebhook')
     const { html } = await account.owner.get(`${path}?lang=java`)
     expect(html).toContain('final class Verify')
     for (const language of ['typescript', 'python', 'go', 'php', 'java'])

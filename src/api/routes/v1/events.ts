@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listEvents as listStoredEvents, readEvent as readStoredEvent } from '../../../db/webhooks/event-log.ts'
 import { isId } from '../../../domain/ids.ts'
-import { WEBHOOK_EVENT_TYPES } from '../../../domain/webhook.ts'
+import { getEventSubject, WEBHOOK_EVENT_TYPES } from '../../../domain/webhook.ts'
 import { EVENT } from '../../document/examples.ts'
 import { Problem } from '../../http/problems.ts'
 import { defineOperation } from '../../operation.ts'
@@ -12,10 +12,16 @@ import { paymentObject } from './payments/payment-schemas.ts'
 import { refundObject } from './refunds/refund-schemas.ts'
 import { endpointObject } from './webhooks/endpoint-schemas.ts'
 
-export const eventObject = z
-  .strictObject({
-    id: z.string(),
-    type: z.string(),
+/** The types of the events about a subject. */
+const typesAbout = (subject: ReturnType<typeof getEventSubject>) =>
+  z.enum(WEBHOOK_EVENT_TYPES.filter((type) => getEventSubject(type) === subject))
+
+const describeEvent = <Type extends z.ZodType, Subject extends z.ZodType>(type: Type, object: Subject) =>
+  z.strictObject({
+    id: z.string().meta({
+      description: 'The id, the same on every delivery: receivers store it to recognize what they already have.',
+    }),
+    type: type.meta({ description: 'What happened, such as `payment.succeeded`.' }),
     timestamp: moment,
     api_version: z.string(),
     livemode: z.boolean(),
@@ -23,17 +29,42 @@ export const eventObject = z
       .int()
       .nullable()
       .meta({ description: 'Has no gaps within a mode. Null: an event that only tests an endpoint.' }),
-    data: z.strictObject({
-      object: z.union([
-        paymentObject,
-        refundObject,
-        linkObject,
-        endpointObject,
-        z.looseObject({ object: z.literal('webhook_test') }),
-      ]),
-    }),
+    data: z.strictObject({ object }).meta({ description: 'The object that the event is about.' }),
   })
-  .meta({ id: 'Event', description: 'Exactly as it is sent to webhook endpoints, byte for byte.', examples: [EVENT] })
+
+/** By the first word of their type. */
+/** By what the event is about. */
+export const EVENT_OBJECTS = {
+  payment: describeEvent(typesAbout('payment'), paymentObject).meta({ id: 'PaymentEvent' }),
+  refund: describeEvent(typesAbout('refund'), refundObject).meta({ id: 'RefundEvent' }),
+  payment_link: describeEvent(typesAbout('payment_link'), linkObject).meta({ id: 'PaymentLinkEvent' }),
+  webhook_endpoint: describeEvent(typesAbout('webhook_endpoint'), endpointObject).meta({ id: 'WebhookEndpointEvent' }),
+}
+
+const testEvent = describeEvent(z.enum(['webhook.test']), z.looseObject({ object: z.literal('webhook_test') })).meta({
+  id: 'TestEvent',
+})
+
+const { payment, refund, payment_link, webhook_endpoint } = EVENT_OBJECTS
+
+/** The schema of each type of event. */
+const mapping = Object.fromEntries([
+  ...WEBHOOK_EVENT_TYPES.map((type) => [type, getReference(EVENT_OBJECTS[getEventSubject(type)])]),
+  ['webhook.test', getReference(testEvent)],
+])
+
+export const eventObject = z
+  .discriminatedUnion('type', [payment, refund, payment_link, webhook_endpoint, testEvent])
+  .meta({
+    id: 'Event',
+    description: 'Exactly as it is sent to webhook endpoints, byte for byte.',
+    examples: [EVENT],
+    override: { discriminator: { propertyName: 'type', mapping } },
+  })
+
+function getReference(schema: z.ZodType): string {
+  return `#/components/schemas/${schema.meta()?.id ?? ''}`
+}
 
 const listQuery = z.strictObject({
   ...pageQuery('event'),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Code, Language } from './languages.ts'
 
-/** The code that verifies a webhook without a library. The tests run these files. */
+/** The code that verifies a webhook. The tests run these files. */
 export const VERIFY_FILES = {
   typescript: 'verify.ts',
   python: 'verify.py',

@@ -119,4 +119,4 @@ export const diagnosisObject = z
 
 export const testEventObject = z
   .strictObject({ object: z.literal('test_event'), event: z.string(), endpoint: z.string() })
-  .meta({ id: 'TestEvent', examples: [TEST_EVENT] })
+  .meta({ id: 'SentTestEvent', examples: [TEST_EVENT] })
