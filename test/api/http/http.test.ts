@@ -327,7 +327,7 @@ describe('The document', () => {
       }
     })
 
-    test('no response forbids other fields or values, except the type by which a client tells events apart', () => {
+    test('no response forbids other fields or values, except the type of an event', () => {
       const schemas = (document['components'] as { schemas: Record<string, unknown> }).schemas
       const answers = operations(document).map(({ responses }) => responses)
       const closed = [
