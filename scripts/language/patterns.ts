@@ -51,6 +51,7 @@ export const PATTERNS: readonly Pattern[] = [
     words: /\b(?:told|tells)\b/i,
     instead: 'the verb: "notifies", "reports", "returns", "receives", "logs"',
   },
+  { name: 'news', kinds: PROSE, words: /\bnews\b/i, instead: '"callback", "reading" or "change"' },
   { name: 'meanwhile', kinds: PROSE, words: /\bmeanwhile\b/i, instead: '"during …", "while …" or "until then"' },
   {
     name: 'by itself',

@@ -85,8 +85,8 @@ export function createRelay(deps: RelayDeps): Relay {
     },
 
     relayCallbacks: async () => {
-      const news = await takeUnread(db, { minAgeMs: graceMs, limit: PER_ROUND })
-      return forEach(news, (unread) => workflows.signalOrderChanged(unread.payment_id, unread.attempt_id))
+      const callbacks = await takeUnread(db, { minAgeMs: graceMs, limit: PER_ROUND })
+      return forEach(callbacks, (callback) => workflows.signalOrderChanged(callback.payment_id, callback.attempt_id))
     },
 
     wakeRefunds: async () => forEach(await takeDueRefunds(db, PER_ROUND), refunds.wake),

@@ -11,7 +11,7 @@ export type RefundInput = {
   readonly amount: string
 }
 
-/** The row has changed, or its partner has news: the run reads the row, and asks the partner if it waits for it. */
+/** The row has changed, or a callback of its partner arrived: the run reads the row, and asks the partner if it waits for it. */
 export const refundChanged = defineSignal('refundChanged')
 
 /** Waits until the refund has its address. */

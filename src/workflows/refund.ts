@@ -33,7 +33,7 @@ class RefundRun {
   readonly #id: string
   #refund: RefundSnapshot | null = null
   #mustLoad = true
-  /** When this run last asked the partner (Unix milliseconds); 0: it has not, or the partner has news. */
+  /** When this run last asked the partner (Unix milliseconds); 0: it has not, or the order changed since. */
   #askedAt = 0
   readonly #announcer = createAnnouncer()
 

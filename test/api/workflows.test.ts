@@ -322,7 +322,7 @@ describe('Requests of partners', () => {
       deps: ({ workflows, readCallback }) => ({
         readCallback: (provider, request) => {
           const reading = readCallback(provider, request)
-          if (reading.kind !== 'news' || named === null) return reading
+          if (reading.kind !== 'order' || named === null) return reading
           return named === 'dispute' ? { kind: named } : { ...reading, subject: named }
         },
         workflows: {

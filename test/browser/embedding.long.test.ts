@@ -102,7 +102,7 @@ describe('Embedding by a merchant', () => {
         if (where === 'frame') await inFrame().locator('#main').focus()
         await page.keyboard.press('Escape')
         await dialog().waitFor({ state: 'detached' })
-        await page.evaluate(() => document.querySelector('#news')?.replaceChildren())
+        await page.evaluate(() => document.querySelector('#status')?.replaceChildren())
       }
     })
 

@@ -62,7 +62,7 @@ describe('The entrances of a system', () => {
       deps: () => ({
         readCallback: (_provider, { body }) => {
           const attemptId = Buffer.from(body).toString()
-          return { kind: 'news', eventId: `callback for ${attemptId}`, subject: { attemptId } }
+          return { kind: 'order', eventId: `callback for ${attemptId}`, subject: { attemptId } }
         },
       }),
     })
@@ -208,13 +208,13 @@ describe('The entrances of a system', () => {
     test.each<[string, () => Promise<number>]>([
       ['a start that is not made', () => parts().relay.startPayments()],
       [
-        'news of a payout',
+        'a change of a payout',
         () =>
           parts()
             .relay.relayChanges()
             .then(({ sent }) => sent),
       ],
-      ['news of a partner', () => parts().relay.relayCallbacks()],
+      ['a callback of a partner', () => parts().relay.relayCallbacks()],
       ['a delivery that is overdue', () => parts().sweep.tick()],
     ])('the worker skips %s of the other mode', async (_what, round) => {
       expect(await round()).toBe(1)

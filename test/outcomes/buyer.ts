@@ -87,7 +87,7 @@ export function createBuyer(link: string, country: string) {
       } finally {
         stop.abort()
       }
-      throw new Error('the stream ended without news')
+      throw new Error('the stream ended without a message')
     },
   }
 }

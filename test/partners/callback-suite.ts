@@ -68,7 +68,7 @@ export function describeCallbacks(
       const { attemptId, callback } = await authentic()
       const reading = readCallback(callback)
       expect(reading).toEqual({
-        kind: 'news',
+        kind: 'order',
         subject: { attemptId },
         eventId: expect.stringMatching(without.includes('event id') ? /^(?:\d{13}:)?[0-9a-f]{64}$/ : /^evt_/),
       })
@@ -78,7 +78,7 @@ export function describeCallbacks(
       const { callbacks } = await paidWith({ fault: 'forged_callback' })
       const readings = callbacks.map((callback) => readCallback(callback))
       expect(readings).toContainEqual({ kind: 'refused', reason: 'signature' })
-      expect(readings.filter((reading) => reading.kind === 'news')).toHaveLength(1)
+      expect(readings.filter((reading) => reading.kind === 'order')).toHaveLength(1)
     })
 
     test('a callback of another partner is refused, and one of another account is foreign', async () => {
@@ -110,8 +110,8 @@ export function describeCallbacks(
           receivedAt: now + offset,
         })
       }
-      expect(readAt(300).kind).toBe('news')
-      expect(readAt(-300).kind).toBe('news')
+      expect(readAt(300).kind).toBe('order')
+      expect(readAt(-300).kind).toBe('order')
       expect(readAt(301)).toEqual({ kind: 'refused', reason: 'timestamp' })
       expect(readAt(-301)).toEqual({ kind: 'refused', reason: 'timestamp' })
     })
@@ -136,7 +136,7 @@ export function describeCallbacks(
           const headers = signRaw(other, callback.receivedAt)
           return readCallback({ ...callback, headers, body: Buffer.from(other) })
         }
-        expect(readWith(time).kind).toBe('news')
+        expect(readWith(time).kind).toBe('order')
         for (const changed of [...wrong(time), 'null', `[${time}]`, `-${time}`, ''])
           expect([changed, readWith(changed)]).toEqual([changed, { kind: 'refused', reason: 'format' }])
         return
@@ -164,7 +164,7 @@ export function describeCallbacks(
         ? [`${right},v1=00`, right.replace(',v1=', ',v1=ffff,v1=')]
         : orderBothWays(right, 'v1=AAAA')
       for (const value of variants)
-        expect(readCallback({ ...callback, headers: { ...callback.headers, [name]: value } }).kind).toBe('news')
+        expect(readCallback({ ...callback, headers: { ...callback.headers, [name]: value } }).kind).toBe('order')
     })
 
     test('missing, empty and malformed signatures are refused without an exception', async () => {
@@ -192,7 +192,7 @@ export function describeCallbacks(
 
     test('no change of body, signature or time is ever accepted (2,000 mutations)', async () => {
       const { callback } = await authentic()
-      expect(readCallback(callback).kind).toBe('news')
+      expect(readCallback(callback).kind).toBe('order')
       // Inserting and repeating are left out for headers: a blank or a second signature there is tolerated by design.
       const mutation = fc.record({ position: fc.nat(), change: fc.integer({ min: 1, max: 255 }) })
       const target = fc.oneof(
@@ -225,8 +225,8 @@ export function describeCallbacks(
       const by = (secret: string) => ({ ...callback, headers: sign(body, secret, callback.receivedAt) })
       const webhookSecrets = ['the new one', webhookSecret()]
       const read = (callback: RawCallback) => server.readCallback(provider, callback, { webhookSecrets })
-      expect(read(by(webhookSecret())).kind).toBe('news')
-      expect(read(by('the new one')).kind).toBe('news')
+      expect(read(by(webhookSecret())).kind).toBe('order')
+      expect(read(by('the new one')).kind).toBe('order')
       expect(read(by('the one before'))).toEqual({ kind: 'refused', reason: 'signature' })
     })
 
@@ -235,7 +235,7 @@ export function describeCallbacks(
       const { callbacks } = await paidWith({ fault: 'callbacks_twice' })
       const [first, second] = callbacks.map((callback) => readCallback(callback))
       expect(callbacks).toHaveLength(2)
-      expect(first?.kind).toBe('news')
+      expect(first?.kind).toBe('order')
       expect(second).toEqual(first)
     })
 
@@ -269,7 +269,7 @@ export function describeCallbacks(
     test('an authentic callback with a wrong amount only starts a reading, which has the right one', async () => {
       const { attemptId, callbacks } = await paidWith({ fault: 'wrong_amount_callback' })
       if (!without.includes('amount')) expect(callbacks[0]?.body.toString()).toMatch(/49990\.00|4999000/)
-      expect(readCallback(callbacks[0]!)).toMatchObject({ kind: 'news', subject: { attemptId } })
+      expect(readCallback(callbacks[0]!)).toMatchObject({ kind: 'order', subject: { attemptId } })
       expect((await partner.readOrder({ attemptId, reference }, soon()))?.received?.minor).toBe('499900')
     })
 
@@ -282,7 +282,7 @@ export function describeCallbacks(
         const callbacks = await server.callbacksOf(provider)
         for (const callback of callbacks) {
           const reading = readCallback(callback)
-          if (reading.kind === 'news') events.add(reading.eventId)
+          if (reading.kind === 'order') events.add(reading.eventId)
         }
         return callbacks.length
       }
@@ -311,7 +311,7 @@ export function describeCallbacks(
       server.advance(1)
       const callbacks = await server.callbacksOf(provider)
       expect(callbacks.map((callback) => readCallback(callback))).toMatchObject([
-        { kind: 'news', subject: { attemptId } },
+        { kind: 'order', subject: { attemptId } },
       ])
       server.advance(86_400)
       expect(await server.callbacksOf(provider)).toEqual([])

@@ -101,7 +101,7 @@ async function readRows(): Promise<Readonly<Record<string, unknown[]>>> {
   return Object.fromEntries(tables)
 }
 
-async function leaveNews(): Promise<string> {
+async function leaveCallback(): Promise<string> {
   const event = { provider: 'wallet_app', eventId: newId('request'), subject: { attemptId } } as const
   await recordPartnerEvent(seeded.db, { ...event, bodySha256: new Uint8Array(32), at: new Date().toISOString() })
   return (await load()).unread.get(attemptId)!
@@ -168,11 +168,11 @@ describe('Two changes of one payment', () => {
 
 describe('A change of a payment', () => {
   test('a change writes the payment with all its dependent rows', async () => {
-    const news = await leaveNews()
+    const callback = await leaveCallback()
     const before = await readRows()
     const { state, events } = await change((draft) => {
       pays(draft)
-      draft.addStatement(markCallbacksApplied(attemptId, news))
+      draft.addStatement(markCallbacksApplied(attemptId, callback))
     })
     const after = await readRows()
     expect(
@@ -183,7 +183,7 @@ describe('A change of a payment', () => {
   })
 
   test('a change writes nothing of attempt, sale, books, timeline and event for another version', async () => {
-    const news = await leaveNews()
+    const callback = await leaveCallback()
     const known = await load()
     await change((draft) => draft.addNote(createNote('payment.silent')))
     const before = await readRows()
@@ -193,7 +193,7 @@ describe('A change of a payment', () => {
       runs += 1
       if (runs > 1) return
       pays(draft)
-      draft.addStatement(markCallbacksApplied(attemptId, news))
+      draft.addStatement(markCallbacksApplied(attemptId, callback))
     }, known)
     expect(runs).toBe(2)
     expect(await readRows()).toEqual(before)
@@ -226,11 +226,11 @@ describe('A change of a payment', () => {
   })
 
   test('an empty change writes nothing, and still runs its further work', async () => {
-    const news = await leaveNews()
+    const callback = await leaveCallback()
     const { version } = (await load()).payment
     const { events } = await change((draft) => {
       draft.setAttempt(attemptId, {})
-      draft.addStatement(markCallbacksApplied(attemptId, news))
+      draft.addStatement(markCallbacksApplied(attemptId, callback))
     })
     const after = await load()
     expect([after.payment.version, after.unread.size, events, changed]).toEqual([version, 0, [], []])
@@ -250,26 +250,26 @@ describe('A change without an effect', () => {
 
   test('a change without an effect is decided again if the payment has changed since it was read', async () => {
     const known = await load()
-    const news = known.unread.get(attemptId)!
+    const callback = known.unread.get(attemptId)!
     await change((draft) => draft.setAttempt(attemptId, { status: 'declined' }))
     const { state } = await change((draft) => {
       // By its version, the reading reported nothing new.
-      if (draft.state.attempts[0]?.status === 'opening') draft.addStatement(markCallbacksApplied(attemptId, news))
+      if (draft.state.attempts[0]?.status === 'opening') draft.addStatement(markCallbacksApplied(attemptId, callback))
     }, known)
     const after = await load()
     expect([state.payment.version, after.unread.size]).toEqual([after.payment.version, 1])
   })
 
   test('a change without an effect runs its statements under a lock too', async () => {
-    const news = (await load()).unread.get(attemptId)!
-    await changeLocked(({ addStatement }) => addStatement(markCallbacksApplied(attemptId, news)))
+    const callback = (await load()).unread.get(attemptId)!
+    await changeLocked(({ addStatement }) => addStatement(markCallbacksApplied(attemptId, callback)))
     expect((await load()).unread.size).toBe(0)
   })
 
   test('a change without an effect runs no statement if its payment was changed without its lock', async () => {
-    const news = (await load()).unread.get(attemptId)!
+    const callback = (await load()).unread.get(attemptId)!
     const writing = changeLocked(async ({ addStatement }, tx) => {
-      addStatement(markCallbacksApplied(attemptId, news))
+      addStatement(markCallbacksApplied(attemptId, callback))
       await tx.query('update payment set version = version + 1 where id = $1', [id])
     })
     await expect(writing).rejects.toThrow('a payment was changed without its lock')

@@ -183,7 +183,7 @@ describe('Alerts that are raised', () => {
       labels: { method: 'card' },
     },
     PinrailStartsPending: always('pinrail_backlog_oldest_seconds{queue="start_payment"}', 61, 60),
-    PinrailPartnerNewsUnread: always('pinrail_backlog_oldest_seconds{queue="partner_news"}', 301, 300),
+    PinrailCallbacksUnread: always('pinrail_backlog_oldest_seconds{queue="callbacks"}', 301, 300),
     PinrailPartnerFails: {
       bad: {
         [`${CALLS}{partner="wallet_app",outcome="answered"}`]: '0+4x60',

@@ -137,7 +137,7 @@ describe('the internal port', () => {
       // Temporal is down, so nothing was started; the event of the merchant was not sent.
       expect(text).toMatch(/pinrail_backlog\{queue="start_payment"\} [1-9]/)
       expect(text).toMatch(/pinrail_backlog\{queue="deliveries"\} 1/)
-      expect(text).toContain('pinrail_backlog{queue="partner_news"} 0')
+      expect(text).toContain('pinrail_backlog{queue="callbacks"} 0')
       expect(text).toMatch(/pinrail_backlog\{queue="mails"\} [1-9]/)
       expect(text).toContain('pinrail_settled_payments_day 2')
       expect(text).toContain('pinrail_fee_usdc_day 0.045')

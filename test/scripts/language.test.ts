@@ -17,6 +17,7 @@ const WRONG: readonly (readonly [pattern: string, path: string, text: string, fo
   ['all the same', 'src/a.sql', 'select 1 -- It is paid all the same.', 'all the same'],
   ['of its own', 'src/a.tsx', 'const a = 1 // It has a database of its own.', 'of its own'],
   ['told', 'src/a.ts', 'throw new Error(`${name} was not told of it`)', 'told'],
+  ['news', 'src/a.ts', '// The partner has news of the order.', 'news'],
   ['meanwhile', 'src/a.tsx', 'const page = <p>It was paid meanwhile.</p>', 'meanwhile'],
   ['may not', 'scripts/a.mjs', '// The api may not import it.', 'may not'],
   ['beside', 'guides/a.md', 'A refund beside a payout.', 'beside'],

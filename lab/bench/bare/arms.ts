@@ -51,7 +51,7 @@ async function payBare(client: Client): Promise<Paid> {
   })
   await client.workflow.executeUpdateWithStart('open', { startWorkflowOperation })
   const handle = client.workflow.getHandle(workflowId)
-  await handle.signal('news')
+  await handle.signal('orderChanged')
   await handle.result()
   await client.workflow.getHandle(bareDeliveryId(workflowId)).result()
   return { workflowId, tookMs: Date.now() - begun }
@@ -66,7 +66,7 @@ function createLeanPay(client: Client): Arm['pay'] {
     const handle = ahead.shift() ?? (await start())
     ahead.push(await start())
     await handle.executeUpdate('open')
-    await handle.signal('news')
+    await handle.signal('orderChanged')
     await handle.result()
     return { workflowId: handle.workflowId, tookMs: Date.now() - begun }
   }

@@ -18,7 +18,7 @@ import type { BareActivities } from './activities.ts'
 /** Two floors: the cost of a payment of this shape for Temporal if its activities do nothing. */
 
 export const open = defineUpdate<string, []>('open')
-export const news = defineSignal('news')
+export const orderChanged = defineSignal('orderChanged')
 
 const quick = proxyActivities<BareActivities>({ startToCloseTimeout: '30 s' })
 const local = proxyLocalActivities<BareActivities>({ startToCloseTimeout: '30 s' })
@@ -32,15 +32,15 @@ const DAY_MS = 86_400_000
  */
 export async function bare(id: string): Promise<string> {
   let opening: 'no' | 'asked' | 'done' = 'no'
-  let hasNews = false
+  let hasChanged = false
   let status = ''
   setHandler(open, async () => {
     opening = 'asked'
     await condition(() => opening === 'done')
     return status
   })
-  setHandler(news, () => {
-    hasNews = true
+  setHandler(orderChanged, () => {
+    hasChanged = true
   })
   const expiry = new CancellationScope()
   void expiry.run(() => sleep(DAY_MS)).catch(ignoreCancellation)
@@ -49,7 +49,7 @@ export async function bare(id: string): Promise<string> {
   status = await quick.openOrder(id)
   opening = 'done'
   show('pending')
-  await condition(() => hasNews)
+  await condition(() => hasChanged)
   await quick.readOrder(id)
   await quick.convert(id)
   show('settling')
@@ -66,19 +66,19 @@ export async function bare(id: string): Promise<string> {
  * signal, one activity completes asynchronously, and the task after it announces the end. One upsert, one timer.
  */
 export async function lean(id: string): Promise<string> {
-  let hasNews = false
+  let hasChanged = false
   let status = ''
   setHandler(open, async () => {
     status = await local.openOrder(id)
     return status
   })
-  setHandler(news, () => {
-    hasNews = true
+  setHandler(orderChanged, () => {
+    hasChanged = true
   })
   const expiry = new CancellationScope()
   void expiry.run(() => sleep(DAY_MS)).catch(ignoreCancellation)
 
-  await condition(() => hasNews)
+  await condition(() => hasChanged)
   await local.readOrder(id)
   show('settling')
   await waiting.transfer(id)

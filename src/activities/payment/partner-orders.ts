@@ -12,6 +12,7 @@ import { createNote } from '../../domain/timeline.ts'
 import { type Change, changePayment } from '../../payments/change-payment.ts'
 import type { PaymentDraft } from '../../payments/payment-draft.ts'
 import { createAnswer } from './answer.ts'
+import { applyOrder } from './apply-order.ts'
 import { changeMoney } from './change-money.ts'
 import { callRefund, recordRefund } from './give-back.ts'
 import {
@@ -24,7 +25,6 @@ import {
   toAsk,
   toOrderRef,
 } from './partner-calls.ts'
-import { applyOrder } from './partner-news.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
 /** How long a running identity check keeps an expired payment open, once. */

@@ -13,9 +13,9 @@ import { type Change, ConditionNotMet } from '../../payments/change-payment.ts'
 import type { PaymentDraft } from '../../payments/payment-draft.ts'
 import { notYet, waitAfter } from '../failure.ts'
 import { readAnswer } from './answer.ts'
+import { applyOrder } from './apply-order.ts'
 import { changeMoney } from './change-money.ts'
 import { callSignal, createReading, isSilence, noAnswer, rateToLock, toAsk, toOrderRef } from './partner-calls.ts'
-import { applyOrder } from './partner-news.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
 /** Money continues only within this time after its partner has confirmed that it is there. */

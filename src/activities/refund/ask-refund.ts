@@ -11,8 +11,8 @@ import { createNote } from '../../domain/timeline.ts'
 import type { RefundResult } from '../../partners/provider.ts'
 import { type ChangedRefund, changeRefund, type RefundDraft } from '../../payments/change-refund.ts'
 import { notYet } from '../failure.ts'
+import { applyOrder } from '../payment/apply-order.ts'
 import { callSignal, createReading, type OrderReading, toAsk, toOrderRef } from '../payment/partner-calls.ts'
-import { applyOrder } from '../payment/partner-news.ts'
 import { createRefundAnswer, type RefundDeps } from './refund-deps.ts'
 
 /** Seconds after which a try that met another change of the payment is made again. */

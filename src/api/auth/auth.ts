@@ -41,7 +41,7 @@ type Cached = {
   readonly allowed: BlockList | null
   readonly until: number
   /** True if the next use must be stored. Knowing the id alone is no use. */
-  useIsNews: boolean
+  mustRecordUse: boolean
 }
 
 type Proof = 'by_current_pepper' | 'by_retired_pepper' | 'wrong'
@@ -63,8 +63,8 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
     const caller = toCaller(key)
     known?.(caller)
     if (!isUsable(key, now)) return refuse(request)
-    if (found.useIsNews) deps.onKeyUsed(key.id)
-    found.useIsNews = false
+    if (found.mustRecordUse) deps.onKeyUsed(key.id)
+    found.mustRecordUse = false
     if (proof === 'by_retired_pepper')
       deps.onOldPepper({ id: key.id, from: stored, digest: digestApiKey(parsed.text, deps.pepper), pepperId })
     if (allowed !== null && !isAllowed(allowed, request.ip ?? ''))
@@ -97,12 +97,12 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
     const key = await findApiKey(deps.db, id)
     if (cache.size >= CACHE_SIZE) cache.clear()
     if (key === null) return null
-    const useIsNews = key.lastUsedAt === null || now - Date.parse(key.lastUsedAt) > USED_MS
+    const mustRecordUse = key.lastUsedAt === null || now - Date.parse(key.lastUsedAt) > USED_MS
     const fresh = {
       key,
       allowed: key.allowedIps === null ? null : createBlockList(key.allowedIps),
       until: now + CACHE_MS,
-      useIsNews,
+      mustRecordUse,
     }
     cache.set(id, fresh)
     return fresh

@@ -40,7 +40,7 @@ export function callbackRouter(deps: CallbackDeps): Router {
     if (reading.kind === 'refused') return refuseCallback(deps, request, { provider, reason: reading.reason })
     if (reading.kind === 'dispute') await bringSweepForward(deps.db, provider)
     const stored =
-      reading.kind === 'news'
+      reading.kind === 'order'
         ? await recordPartnerEvent(deps.db, {
             provider,
             eventId: reading.eventId,

@@ -25,7 +25,7 @@ export function refillCallbackRouter(deps: RefillCallbackDeps): Router {
     const now = clock()
     const reading = readRefillCallback(toRawCallback(request, now))
     if (reading.kind === 'refused') return refuseCallback(deps, request, { provider: 'bridge', reason: reading.reason })
-    if (reading.kind === 'news')
+    if (reading.kind === 'transfer')
       await hastenRefill(db, {
         id: reading.refillId,
         reference: reading.reference,

@@ -1,4 +1,4 @@
--- A payment that is not closed has a clock, unread news, a partner, the settlement or a person who wakes it.
+-- A payment that is not closed has a clock, an unread callback, a partner, the settlement or a person who wakes it.
 -- To do: Its workflow has nothing to wait for. Terminate it (`temporal workflow terminate`): the workers start one that continues from the row.
 select m.id as subject, format('%s since %s, and nothing wakes it', m.status, m.updated_at) as difference
 from payment m

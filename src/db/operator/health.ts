@@ -19,8 +19,8 @@ const waitingRow = z.object({
   now: time,
   messages: z.coerce.number(),
   messages_seconds: z.coerce.number(),
-  news: z.coerce.number(),
-  news_seconds: z.coerce.number(),
+  callbacks: z.coerce.number(),
+  callbacks_seconds: z.coerce.number(),
 })
 
 /** The time of the database, and the messages and callbacks that wait, with the age of the oldest (seconds). */
@@ -28,11 +28,11 @@ export function readWaiting(db: Queryable): Promise<z.output<typeof waitingRow>>
   return one(
     db,
     waitingRow,
-    sql`select now() as now, outbox.n as messages, outbox.seconds as messages_seconds, news.n as news,
-          news.seconds as news_seconds
+    sql`select now() as now, outbox.n as messages, outbox.seconds as messages_seconds, callbacks.n as callbacks,
+          callbacks.seconds as callbacks_seconds
         from (select count(*) as n, coalesce(extract(epoch from now() - min(created_at)), 0) as seconds from outbox) as outbox,
           (select count(*) as n, coalesce(extract(epoch from now() - min(received_at)), 0) as seconds
-            from partner_event where applied_at is null) as news`,
+            from partner_event where applied_at is null) as callbacks`,
   )
 }
 

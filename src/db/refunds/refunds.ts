@@ -296,8 +296,8 @@ export async function takeDueRefunds(db: Queryable, limit: number): Promise<stri
 const LOST_AFTER_SECONDS = 60
 
 /**
- * Records that the workflow acts next after so many milliseconds. What is due already has news that the workflow might
- * not have seen: it stays due.
+ * Records that the workflow acts next after so many milliseconds. What is due already has a change that the
+ * workflow might not have seen: it stays due.
  */
 export async function postponeWake(db: Queryable, { id, ms }: { id: string; ms: number }): Promise<void> {
   await execute(

@@ -76,11 +76,11 @@ export type PartnerDispute = {
 
 /**
  * The order that an authentic callback names is read again. The callback's amounts and states are not trusted.
- * `dispute`: about a dispute that a list of the partner's disputes finds. `foreign`: authentic, but not about an order
+ * `order`: about the order of `subject`. `dispute`: about a dispute that a list of the partner's disputes finds. `foreign`: authentic, but not about an order
  * of the platform.
  */
 export type CallbackReading =
-  | { readonly kind: 'news'; readonly eventId: string; readonly subject: CallbackSubject }
+  | { readonly kind: 'order'; readonly eventId: string; readonly subject: CallbackSubject }
   | { readonly kind: 'dispute' | 'foreign' }
   | { readonly kind: 'refused'; readonly reason: 'signature' | 'timestamp' | 'format' }
 

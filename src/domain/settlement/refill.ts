@@ -43,8 +43,8 @@ export type RefillPartner = {
   find(refillId: string, signal: AbortSignal): Promise<RefillTransfer | null>
 }
 
-/** A reading of a webhook, which only has the transfer read again. `foreign`: authentic, and about something else. */
+/** The subject of a partner’s webhook. `transfer`: the transfer is read again. `foreign`: authentic, and about something else. */
 export type RefillCallback =
-  | { readonly kind: 'news'; readonly reference: string; readonly refillId: string | null }
+  | { readonly kind: 'transfer'; readonly reference: string; readonly refillId: string | null }
   | { readonly kind: 'foreign' }
   | { readonly kind: 'refused'; readonly reason: 'signature' | 'timestamp' | 'format' }

@@ -100,9 +100,14 @@ function schema({ missing, newer }: Awaited<ReturnType<typeof compareSchema>>): 
   return 'up to date'
 }
 
-function relay({ messages, messages_seconds, news, news_seconds }: Awaited<ReturnType<typeof readWaiting>>): string {
-  const oldest = Math.round(Math.max(messages_seconds, news_seconds))
-  const waiting = `${plural(messages, 'message')} and ${plural(news, 'partner callback')} wait, the oldest for ${oldest} s`
+function relay({
+  messages,
+  messages_seconds,
+  callbacks,
+  callbacks_seconds,
+}: Awaited<ReturnType<typeof readWaiting>>): string {
+  const oldest = Math.round(Math.max(messages_seconds, callbacks_seconds))
+  const waiting = `${plural(messages, 'message')} and ${plural(callbacks, 'partner callback')} wait, the oldest for ${oldest} s`
   if (oldest > STUCK_SECONDS) throw new Failure(`${waiting}: is a worker running, and does Temporal answer?`)
   return waiting
 }

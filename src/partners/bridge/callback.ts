@@ -30,5 +30,9 @@ export function readBridgeCallback(
   const event = readCallbackBody(eventSchema, body)
   if (event === null) return { kind: 'refused', reason: 'format' }
   if (event.event_category !== 'transfer') return { kind: 'foreign' }
-  return { kind: 'news', reference: event.event_object_id, refillId: event.event_object?.client_reference_id ?? null }
+  return {
+    kind: 'transfer',
+    reference: event.event_object_id,
+    refillId: event.event_object?.client_reference_id ?? null,
+  }
 }

@@ -23,5 +23,7 @@ export function readCallback({ webhookSecrets }: CallbackSettings, callback: Raw
   // An event of a settlement or of a saved instrument names no order.
   const { order, refund, order_details: disputed } = event.data
   const attemptId = (order ?? refund ?? disputed)?.order_id
-  return attemptId === undefined ? FOREIGN : { kind: 'news', eventId: sha256Hex(callback.body), subject: { attemptId } }
+  return attemptId === undefined
+    ? FOREIGN
+    : { kind: 'order', eventId: sha256Hex(callback.body), subject: { attemptId } }
 }

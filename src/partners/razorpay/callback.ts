@@ -18,7 +18,7 @@ export function readCallback({ webhookSecrets }: CallbackSettings, callback: Raw
   if (event === null) return refused('format')
   if (event.payload.dispute !== undefined) return ABOUT_DISPUTE
   const subject = findSubject(event.payload)
-  return subject === null ? FOREIGN : { kind: 'news', eventId: sha256Hex(callback.body), subject }
+  return subject === null ? FOREIGN : { kind: 'order', eventId: sha256Hex(callback.body), subject }
 }
 
 type Named = ReturnType<(typeof eventSchema)['parse']>['payload']

@@ -25,5 +25,5 @@ export function readCallback({ webhookSecrets }: CallbackSettings, callback: Raw
   const [attemptId] = event.merchant_order_ext_ref?.split(':', 1) ?? []
   if (attemptId === undefined) return FOREIGN
   // Two tries of one buyer have equal bodies, and events have no id.
-  return { kind: 'news', eventId: `${milliseconds}:${sha256Hex(callback.body)}`, subject: { attemptId } }
+  return { kind: 'order', eventId: `${milliseconds}:${sha256Hex(callback.body)}`, subject: { attemptId } }
 }

@@ -234,5 +234,5 @@ function readCallback(settings: CallbackSettings, callback: RawCallback): Callba
   const event = readCallbackBody(eventSchema, callback.body)
   if (event === null) return refused('format')
   if (event.account !== settings.account) return FOREIGN
-  return { kind: 'news', eventId: event.id, subject: { attemptId: event.data.object.client_reference } }
+  return { kind: 'order', eventId: event.id, subject: { attemptId: event.data.object.client_reference } }
 }

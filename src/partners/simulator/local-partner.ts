@@ -219,7 +219,7 @@ function readCallback(settings: CallbackSettings, callback: RawCallback): Callba
   if (event === null) return refused('format')
   if (!isInWindow(event.ts, callback.receivedAt)) return refused('timestamp')
   if (event.mid !== settings.account) return FOREIGN
-  return { kind: 'news', eventId: event.evt_id, subject: { attemptId: event.txn.txn_ref } }
+  return { kind: 'order', eventId: event.evt_id, subject: { attemptId: event.txn.txn_ref } }
 }
 
 function refusesAccount(): PartnerError {

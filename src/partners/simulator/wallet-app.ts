@@ -209,5 +209,5 @@ function readCallback(settings: CallbackSettings, callback: RawCallback): Callba
   const event = readCallbackBody(eventSchema, callback.body)
   if (event === null) return refused('format')
   if (event.merchant_id !== settings.account) return FOREIGN
-  return { kind: 'news', eventId: event.event_id, subject: { attemptId: event.order.merchant_order_ref } }
+  return { kind: 'order', eventId: event.event_id, subject: { attemptId: event.order.merchant_order_ref } }
 }

@@ -22,7 +22,7 @@ export function readCallback({ webhookSecrets }: CallbackSettings, callback: Raw
   const event = readCallbackBody(eventSchema, callback.body)
   if (event === null) return refused('format')
   const subject = findSubject(event.data.object)
-  return subject === null ? FOREIGN : { kind: 'news', eventId: event.id, subject }
+  return subject === null ? FOREIGN : { kind: 'order', eventId: event.id, subject }
 }
 
 type Named = {

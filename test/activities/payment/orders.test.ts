@@ -504,7 +504,7 @@ describe('Strange responses', () => {
   const pickUsdc = (all: readonly string[]) => all.filter((line) => line.includes('USDC'))
 
   describe('A callback about an order with money', () => {
-    async function paidWithNews() {
+    async function payWithCallback() {
       const made = await fixture.paid()
       const subject = { attemptId: made.attemptId }
       const event = { provider: 'wallet_app', eventId: newId('request'), subject } as const
@@ -522,13 +522,13 @@ describe('Strange responses', () => {
     }
 
     test('a callback stays unread while the partner does not know the order', async () => {
-      const { made, readOrder, isUnread } = await paidWithNews()
+      const { made, readOrder, isUnread } = await payWithCallback()
       await readOrder(null)
       expect([await isUnread(), await fixture.standing(made.id)]).toEqual([true, 'processing'])
     })
 
     test('a callback stays unread while the response can be older than the last reading', async () => {
-      const { made, isUnread } = await paidWithNews()
+      const { made, isUnread } = await payWithCallback()
       const change = () =>
         fixture.checkout.change(made.id, (draft) => draft.setAttempt(made.attemptId, { silent: true }))
       const old = { received: eur('12000') }
@@ -539,7 +539,7 @@ describe('Strange responses', () => {
     })
 
     test('a callback stops the money for an operator if the response is about another order, until one fits', async () => {
-      const { made, readOrder, isUnread } = await paidWithNews()
+      const { made, readOrder, isUnread } = await payWithCallback()
       const amount = { minor: '1', currency: 'EUR' } as const
       const about = { attemptId: 'att_other', account: 'another account', reference: 'r' }
       await readOrder({ ...about, status: 'refunded', amount, received: null, failureCode: null })

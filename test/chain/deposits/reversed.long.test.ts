@@ -144,10 +144,10 @@ describe('Deposits in final blocks that are replaced', () => {
     const { rows } = await fixture.db.query(
       `select (select count(*)::int from deposit_log where owner_id = $1 and log_index <> told_index) as moved,
        (select count(*)::int from gone_transfer where recipient = $2 or units = 77) as gone,
-       (select count(*)::int from partner_event where attempt_id = 'att_moved') as news`,
+       (select count(*)::int from partner_event where attempt_id = 'att_moved') as callbacks`,
       [paymentId, address],
     )
-    expect(rows).toEqual([{ moved: 3, gone: 0, news: 3 }])
+    expect(rows).toEqual([{ moved: 3, gone: 0, callbacks: 3 }])
     await finalize()
     await expectInTreasury(address)
   })

@@ -71,7 +71,7 @@ describe('callbacks of a partner', () => {
     return id
   }
 
-  const news = (eventId: string, body = 0, db: Queryable = seeded.db) =>
+  const receive = (eventId: string, body = 0, db: Queryable = seeded.db) =>
     recordPartnerEvent(db, {
       provider: 'wallet_app',
       eventId,
@@ -93,38 +93,38 @@ describe('callbacks of a partner', () => {
 
   describe('A callback of a partner', () => {
     test('a callback is unread until a change has applied the partner’s report, and then never again', async () => {
-      expect(await news('first')).toEqual({ payment_id: paymentId, attempt_id: attemptId, applied: false })
+      expect(await receive('first')).toEqual({ payment_id: paymentId, attempt_id: attemptId, applied: false })
       const unread = await readUnread()
       expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
       await apply(unread ?? '')
       await makeDue()
       expect(await take()).toEqual([])
       expect(await readUnread()).toBeUndefined()
-      expect(await news('first')).toEqual({ payment_id: paymentId, attempt_id: attemptId, applied: true })
+      expect(await receive('first')).toEqual({ payment_id: paymentId, attempt_id: attemptId, applied: true })
     })
 
     test('a callback that arrives while the partner is being asked stays unread: the response can be older', async () => {
-      await news('before')
+      await receive('before')
       const unread = await readUnread()
-      await news('meanwhile')
+      await receive('during the call')
       await apply(unread ?? '')
       expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
-      expect(await news('before')).toMatchObject({ applied: true })
-      expect(await news('meanwhile')).toMatchObject({ applied: false })
+      expect(await receive('before')).toMatchObject({ applied: true })
+      expect(await receive('during the call')).toMatchObject({ applied: false })
     })
 
     // It was answered as received, and was not stored: a chargeback after the end of a payment was never read.
     test.each(['other words', 'another order'])(
       'a callback with an id that was used before is stored, about %s',
       async (what) => {
-        await news('used')
+        await receive('used')
         await apply((await readUnread()) ?? '')
         if (what === 'another order') attemptId = await another()
         const body = what === 'other words' ? 1 : 0
-        expect(await news('used', body)).toEqual({ payment_id: paymentId, attempt_id: attemptId, applied: false })
+        expect(await receive('used', body)).toEqual({ payment_id: paymentId, attempt_id: attemptId, applied: false })
         expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
         await apply((await readUnread()) ?? '')
-        expect(await news('used', body)).toEqual({ payment_id: paymentId, attempt_id: attemptId, applied: true })
+        expect(await receive('used', body)).toEqual({ payment_id: paymentId, attempt_id: attemptId, applied: true })
       },
     )
 
@@ -132,9 +132,9 @@ describe('callbacks of a partner', () => {
       const one = attemptId
       const two = await another()
       const [first, second] = await seeded.db.transaction(async (tx) => {
-        const stored = await news('used', 0, tx)
+        const stored = await receive('used', 0, tx)
         attemptId = two
-        const waits = news('used', 1)
+        const waits = receive('used', 1)
         await until(blocked, (count) => count > 0)
         return [stored, waits] as const
       })
@@ -145,9 +145,9 @@ describe('callbacks of a partner', () => {
     })
 
     test('a callback with the same id and other content during a question to the partner stays unread', async () => {
-      await news('used')
+      await receive('used')
       const unread = await readUnread()
-      await news('used', 1)
+      await receive('used', 1)
       await apply(unread ?? '')
       expect(await take()).toEqual([{ attempt_id: attemptId, payment_id: paymentId }])
     })
@@ -162,7 +162,7 @@ describe('callbacks of a partner', () => {
     })
 
     test('a callback stays unread if the change that would apply it fails', async () => {
-      await news('first')
+      await receive('first')
       const unread = await readUnread()
       const failing = change((draft) => {
         draft.addStatement(markCallbacksApplied(attemptId, unread ?? ''))
@@ -174,7 +174,7 @@ describe('callbacks of a partner', () => {
     })
 
     test('a callback is repeated after 3, 6, 12 … seconds, and never later than half an hour', async () => {
-      await news('first')
+      await receive('first')
       const waits: number[] = []
       for (let repeat = 0; repeat < 40; repeat++) {
         await makeDue()
@@ -188,14 +188,14 @@ describe('callbacks of a partner', () => {
     })
 
     test('a new callback is left to the process that stored it, and a report of the chain is not', async () => {
-      await news('first')
+      await receive('first')
       expect(await take(60_000)).toEqual([])
       await seeded.db.query("update partner_event set due_at = now() - interval '61 seconds'")
       expect(await take(60_000)).toHaveLength(1)
     })
 
     test('a callback is taken once by two relays at the same moment', async () => {
-      await Promise.all(Array.from({ length: 20 }, (_event, index) => news(`event ${index}`)))
+      await Promise.all(Array.from({ length: 20 }, (_event, index) => receive(`event ${index}`)))
       const taken = await Promise.all([take(), take(), take(), take()])
       const { rows } = await seeded.db.query('select repeats from partner_event')
       expect(rows.map(({ repeats }) => repeats)).toEqual(Array.from({ length: 20 }, () => 1))
@@ -205,7 +205,7 @@ describe('callbacks of a partner', () => {
 
     test('a callback of an unknown attempt is not stored', async () => {
       attemptId = newId('attempt')
-      expect(await news('first')).toBeNull()
+      expect(await receive('first')).toBeNull()
       expect(await take()).toEqual([])
     })
   })

@@ -46,7 +46,7 @@ describe('The next step of a refund', () => {
     expect(asked(1000 + 60 * MINUTE, 1000 + 60 * MINUTE)).toMatchObject({ until: 1000 + 360 * MINUTE })
   })
 
-  test('asks at once in a run that has taken over, or that got news of its partner', () => {
+  test('asks at once in a run that has taken over, or whose order changed', () => {
     expect(step({ status: 'pending', askedAt: 1000 }, 1000 + MINUTE, 0)).toEqual({ do: 'ask' })
   })
 

@@ -1,7 +1,7 @@
 import { CLOCK_DEFECTS } from './clocks.ts'
 import { DECISION_DEFECTS } from './decisions.ts'
 import type { Defect } from './defect.ts'
-import { READING_DEFECTS } from './news.ts'
+import { READING_DEFECTS } from './readings.ts'
 import { REFUND_DEFECTS } from './refunds.ts'
 import { SETTLEMENT_DEFECTS } from './settlement.ts'
 

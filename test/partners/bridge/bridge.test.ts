@@ -48,7 +48,7 @@ qwIDAQAB
   })
 
   test('an authentic webhook names the transfer and our refill', () => {
-    expect(read(signed)).toEqual({ kind: 'news', reference: 'tr_1', refillId: 'rfl_1' })
+    expect(read(signed)).toEqual({ kind: 'transfer', reference: 'tr_1', refillId: 'rfl_1' })
   })
 
   test.each([

@@ -60,7 +60,7 @@ describe('Cashfree’s orders', () => {
     await server.act('local_partner', order.attemptId, { action: 'reverse' })
     const [callback] = await server.callbacksOf('local_partner')
     expect(server.readCallback('local_partner', callback!)).toMatchObject({
-      kind: 'news',
+      kind: 'order',
       subject: { attemptId: order.attemptId },
     })
     const ref = { attemptId: order.attemptId, reference: null }
@@ -230,12 +230,12 @@ describe('Cashfree’s callbacks', () => {
     ['a settlement', { settlement: { settlement_id: 738 } }, 'foreign'],
   ])('the event of %s names what is read', (_name, data, expected) => {
     const reading = read(data)
-    expect(reading.kind === 'news' ? reading.subject : reading.kind).toEqual(expected)
+    expect(reading.kind === 'order' ? reading.subject : reading.kind).toEqual(expected)
   })
 
   test('a callback is accepted with the old and the new secret, and within five minutes', () => {
     const data = { order: { order_id: 'att_1' } }
-    expect(read(data, { signedBy: 'new' }).kind).toBe('news')
+    expect(read(data, { signedBy: 'new' }).kind).toBe('order')
     expect(read(data, { secrets: ['new'] })).toEqual({ kind: 'refused', reason: 'signature' })
     expect(read(data, { seconds: 301 })).toEqual({ kind: 'refused', reason: 'timestamp' })
   })

@@ -128,5 +128,5 @@ function readCallback({ account, webhookSecrets }: CallbackSettings, callback: R
   const event = readCallbackBody(eventSchema, callback.body)
   if (event === null) return refused('format')
   if (event.order.customer !== account) return FOREIGN
-  return { kind: 'news', eventId: event.event, subject: { attemptId: event.order.ref } }
+  return { kind: 'order', eventId: event.event, subject: { attemptId: event.order.ref } }
 }

@@ -177,13 +177,13 @@ describe('Razorpay’s callbacks', () => {
   }
   const subject = (payload: object) => {
     const reading = read(payload)
-    return reading.kind === 'news' ? reading.subject : reading.kind
+    return reading.kind === 'order' ? reading.subject : reading.kind
   }
 
   test('a repeated callback is signed with the secret of its time, and both are accepted', () => {
     const payload = { qr_code: { entity: { notes: { attempt: 'att_1' } } } }
-    expect(read(payload).kind).toBe('news')
-    expect(read(payload, ['new', 'old'], 'new').kind).toBe('news')
+    expect(read(payload).kind).toBe('order')
+    expect(read(payload, ['new', 'old'], 'new').kind).toBe('order')
     expect(read(payload, ['new'])).toEqual({ kind: 'refused', reason: 'signature' })
   })
 

@@ -221,9 +221,9 @@ describe('Revolut’s signature', () => {
     )
 
   test('the published vector is authentic, and names the reference of the order', () => {
-    expect(read(BODY)).toMatchObject({ kind: 'news', subject: { attemptId: 'Test #3928' } })
-    expect(read(BODY, {}, 0, ['wsk_new', SECRET]).kind).toBe('news')
-    expect(read(BODY, { 'revolut-signature': `v1=00,${SIGNATURE}` }).kind).toBe('news')
+    expect(read(BODY)).toMatchObject({ kind: 'order', subject: { attemptId: 'Test #3928' } })
+    expect(read(BODY, {}, 0, ['wsk_new', SECRET]).kind).toBe('order')
+    expect(read(BODY, { 'revolut-signature': `v1=00,${SIGNATURE}` }).kind).toBe('order')
   })
 
   test.each([

@@ -30,18 +30,18 @@ describe('Stripe’s signature', () => {
   })
 
   test('a callback that the library has signed is accepted, next to signatures of other schemes and secrets', () => {
-    const news = { kind: 'news', eventId: 'evt_1', subject: { attemptId: 'att_1' } }
+    const expected = { kind: 'order', eventId: 'evt_1', subject: { attemptId: 'att_1' } }
     const header = sign(BODY)
     const [time, right] = header.split(',')
-    expect(read(header, BODY)).toEqual(news)
-    expect(read(`${time},v1=${'0'.repeat(64)},${right},v0=${'1'.repeat(64)}`, BODY)).toEqual(news)
+    expect(read(header, BODY)).toEqual(expected)
+    expect(read(`${time},v1=${'0'.repeat(64)},${right},v0=${'1'.repeat(64)}`, BODY)).toEqual(expected)
     expect(read(`${time},${right?.replace('v1', 'v0')}`, BODY)).toEqual({ kind: 'refused', reason: 'signature' })
   })
 
   test('either secret of a rotation is accepted', () => {
     const both = ['whsec_new', SECRET]
-    expect(read(sign(BODY, 'whsec_new'), BODY, both).kind).toBe('news')
-    expect(read(sign(BODY), BODY, both).kind).toBe('news')
+    expect(read(sign(BODY, 'whsec_new'), BODY, both).kind).toBe('order')
+    expect(read(sign(BODY), BODY, both).kind).toBe('order')
     expect(read(sign(BODY, 'whsec_other'), BODY, both)).toEqual({ kind: 'refused', reason: 'signature' })
   })
 
@@ -50,7 +50,7 @@ describe('Stripe’s signature', () => {
       const header = sign(BODY, SECRET, NOW + off)
       expect(read(header, BODY)).toEqual({ kind: 'refused', reason: 'timestamp' })
     }
-    expect(read(sign(BODY, SECRET, NOW + 299), BODY).kind).toBe('news')
+    expect(read(sign(BODY, SECRET, NOW + 299), BODY).kind).toBe('order')
   })
 })
 
@@ -58,7 +58,7 @@ describe('The subject of an event', () => {
   const subject = (object: Record<string, unknown>) => {
     const body = event(object)
     const reading = read(sign(body), body)
-    return reading.kind === 'news' ? reading.subject : reading.kind
+    return reading.kind === 'order' ? reading.subject : reading.kind
   }
 
   test.each<[string, Record<string, unknown>, unknown]>([

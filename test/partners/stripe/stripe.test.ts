@@ -76,8 +76,10 @@ describe('Stripe Checkout', () => {
     await act(order.attemptId, { action: 'reverse' })
     const [callback] = await server.callbacksOf('card_partner')
     const reading = server.readCallback('card_partner', callback!)
-    expect(reading).toMatchObject({ kind: 'news', subject: { payment: expect.stringMatching(/^pi_/) } })
-    expect(paid?.payments).toContain(reading.kind === 'news' && 'payment' in reading.subject && reading.subject.payment)
+    expect(reading).toMatchObject({ kind: 'order', subject: { payment: expect.stringMatching(/^pi_/) } })
+    expect(paid?.payments).toContain(
+      reading.kind === 'order' && 'payment' in reading.subject && reading.subject.payment,
+    )
     expect(await card().readOrder(ref, soon())).toMatchObject({
       status: 'declined',
       received: null,
@@ -103,8 +105,8 @@ describe('Stripe Checkout', () => {
     await act(order.attemptId, { action: 'pay' })
     const readings = (await server.callbacksOf('card_partner')).map((each) => server.readCallback('card_partner', each))
     expect(readings).toMatchObject([
-      { kind: 'news', subject: { attemptId: order.attemptId } },
-      { kind: 'news', subject: { attemptId: 'order-1' } },
+      { kind: 'order', subject: { attemptId: order.attemptId } },
+      { kind: 'order', subject: { attemptId: 'order-1' } },
     ])
   })
 

@@ -1,4 +1,4 @@
-import type { applyOrder } from '../../../src/activities/payment/partner-news.ts'
+import type { applyOrder } from '../../../src/activities/payment/apply-order.ts'
 import type { closeUnpaid } from '../../../src/activities/payment/partner-orders.ts'
 import type { toAccount } from '../../../src/domain/payment/funds/stored-funds.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
@@ -12,7 +12,7 @@ export const READING_DEFECTS: readonly Defect[] = [
   {
     name: 'an answer from before a reversal brings the money back',
     caughtBy: 'an answer from before a chargeback, which comes after it, does not win it back',
-    file: 'src/activities/payment/partner-news.ts',
+    file: 'src/activities/payment/apply-order.ts',
     seam: 'applyOrder',
     plant: plant<typeof applyOrder>((real) => (draft, deps, reading) => {
       const attempt = draft.state.attempts.find(({ id }) => id === reading.asked.attempt.id)
