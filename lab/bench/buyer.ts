@@ -4,10 +4,10 @@ import { payAtCheckout } from '../../src/sandbox/buyer.ts'
 
 const PATIENCE_MS = 180_000
 
-export type Shop = { readonly merchant: Merchant; readonly sandboxUrl: string }
+export type TestMerchant = { readonly merchant: Merchant; readonly sandboxUrl: string }
 
 /** Buys as people do, who try again if a page does not load. */
-export async function buyPatiently({ merchant, sandboxUrl }: Shop, payment: PaymentAnswer): Promise<void> {
+export async function buyPatiently({ merchant, sandboxUrl }: TestMerchant, payment: PaymentAnswer): Promise<void> {
   const isPaid = async (): Promise<boolean> => {
     const { status } = await merchant.read(payment.id)
     return status !== 'created' && status !== 'pending'

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Cluster } from './cluster.ts'
-import type { Shops } from './shops.ts'
+import type { Merchants } from './merchants.ts'
 
-/** The faults that happen, one after the other, while shops sell. */
+/** The faults that happen, one after the other, while merchants take payments. */
 
 export const FAULTS: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = {
   'rolling restart of the apis': (cluster) => roll(cluster, ['api-1', 'api-2']),
@@ -29,14 +29,14 @@ export type Recovery = {
   readonly finalS: number
   /** Seconds of the longest time in which no payment became final. */
   readonly silenceS: number
-  readonly shopErrors: number
+  readonly merchantErrors: number
   readonly buyerErrors: number
 }
 
 /** Plays the faults by name. After each, a payment that began after it must be final before the next one. */
 export async function playFaults(
   cluster: Cluster,
-  shops: Shops,
+  merchants: Merchants,
   { names, say }: { readonly names: readonly string[]; readonly say: (line: string) => void },
 ): Promise<Recovery[]> {
   const recoveries: Recovery[] = []
@@ -45,22 +45,22 @@ export async function playFaults(
     if (act === undefined) throw new Error(`there is no fault ${fault}`)
     const at = Date.now()
     const acting = act(cluster)
-    const probe = await shops.sell()
+    const probe = await merchants.pay()
     await acting
-    await settle(shops, at)
+    await settle(merchants, at)
     const until = Date.now()
-    const troubles = shops.troubles.filter((trouble) => trouble.at >= at)
+    const troubles = merchants.troubles.filter((trouble) => trouble.at >= at)
     const recovery = {
       fault,
       takenS: seconds(probe.takenAt - at),
       finalS: seconds(probe.finalAt - at),
       silenceS: seconds(
         longestSilence(
-          shops.sales.map(({ finalAt }) => finalAt),
+          merchants.paid.map(({ finalAt }) => finalAt),
           { from: at, until },
         ),
       ),
-      shopErrors: troubles.filter(({ who }) => who === 'shop').length,
+      merchantErrors: troubles.filter(({ who }) => who === 'merchant').length,
       buyerErrors: troubles.filter(({ who }) => who === 'buyer').length,
     }
     say(`${fault}: the next payment was taken after ${recovery.takenS} s and final after ${recovery.finalS} s`)
@@ -70,10 +70,10 @@ export async function playFaults(
 }
 
 /** Waits for some payments of the usual pace, so that the next fault does not meet the rest of this one. */
-async function settle(shops: Shops, since: number): Promise<void> {
-  const enough = shops.sales.filter(({ askedAt }) => askedAt >= since).length + 3
+async function settle(merchants: Merchants, since: number): Promise<void> {
+  const enough = merchants.paid.filter(({ askedAt }) => askedAt >= since).length + 3
   for (const deadline = Date.now() + 60_000; Date.now() < deadline; await delay(100))
-    if (shops.sales.filter(({ askedAt }) => askedAt >= since).length >= enough) return
+    if (merchants.paid.filter(({ askedAt }) => askedAt >= since).length >= enough) return
 }
 
 function longestSilence(finals: readonly number[], { from, until }: { from: number; until: number }): number {

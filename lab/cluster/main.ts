@@ -3,15 +3,15 @@ import type { Progress } from '../../scripts/setup/progress.mjs'
 import { checkSucceeded, type Verdict } from '../../test/e2e/harness/checker.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { FAULTS, playFaults, type Recovery } from './faults.ts'
+import { type Merchants, type PaidPayment, startMerchants, type Trouble } from './merchants.ts'
 import { playModes } from './modes.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
-import { openShops, type Sale, type Shops, type Trouble } from './shops.ts'
 
-/** Shops that sell while faults are played: enough that each fault meets payments in every state. */
-const SHOPS_AMONG_FAULTS = 4
+/** Merchants that take payments while faults are played: enough that each fault meets payments in every state. */
+const MERCHANTS_DURING_FAULTS = 4
 /** Milliseconds: finality, the treasury's top-ups and their bookings arrive a few blocks later. */
 const BOOKS_WITHIN_MS = 90_000
-/** Seconds until every shop has sold once: the first payments of a new process are slow. */
+/** Seconds until every merchant has had a payment: the first payments of a new process are slow. */
 const WARM_UP_S = 10
 
 type Rate = { readonly workers: number; readonly perSecond: number; readonly medianS: number }
@@ -30,17 +30,17 @@ export async function main(args: string[], progress: Progress): Promise<number> 
   const startedAt = Date.now()
   const cluster = await startCluster(progress)
   try {
-    const sales: Sale[] = []
-    const rates = await measureRates(cluster, options, sales)
+    const paid: PaidPayment[] = []
+    const rates = await measureRates(cluster, options, paid)
     await cluster.scaleWorkers(2)
-    const shops = openShops(cluster, SHOPS_AMONG_FAULTS)
-    const recoveries = await playFaults(cluster, shops, { names: options.faults ?? Object.keys(FAULTS), say })
-    const modes = await playModes(cluster, shops)
-    await shops.close()
-    sales.push(...shops.sales)
-    const { problems: contradictions, figures } = await verdict(cluster, sales)
+    const merchants = startMerchants(cluster, MERCHANTS_DURING_FAULTS)
+    const recoveries = await playFaults(cluster, merchants, { names: options.faults ?? Object.keys(FAULTS), say })
+    const modes = await playModes(cluster, merchants)
+    await merchants.close()
+    paid.push(...merchants.paid)
+    const { problems: contradictions, figures } = await verdict(cluster, paid)
     const problems = [...contradictions, ...modes.problems]
-    for (const line of [...page({ rates, recoveries, shops }), ...modes.lines]) say(line)
+    for (const line of [...page({ rates, recoveries, merchants }), ...modes.lines]) say(line)
     say(`${JSON.stringify(figures)}, ${Math.round((Date.now() - startedAt) / 1000)} s in all`)
     for (const problem of problems) say(problem)
     say(problems.length === 0 ? 'every payment is final once' : `${problems.length} problems`)
@@ -51,23 +51,23 @@ export async function main(args: string[], progress: Progress): Promise<number> 
   }
 }
 
-async function measureRates(cluster: Cluster, options: Options, sales: Sale[]): Promise<Rate[]> {
+async function measureRates(cluster: Cluster, options: Options, paid: PaidPayment[]): Promise<Rate[]> {
   const rates: Rate[] = []
   for (const workers of options.workers) {
     await cluster.scaleWorkers(workers)
-    const shops = openShops(cluster, options.shops)
+    const merchants = startMerchants(cluster, options.merchants)
     await delay(WARM_UP_S * 1000)
     const from = Date.now()
     await delay(options.seconds * 1000)
     const until = Date.now()
-    await shops.close()
-    const counted = shops.sales.filter(({ finalAt }) => finalAt >= from && finalAt < until)
+    await merchants.close()
+    const counted = merchants.paid.filter(({ finalAt }) => finalAt >= from && finalAt < until)
     rates.push({
       workers,
       perSecond: (counted.length * 1000) / (until - from),
       medianS: median(counted.map(({ askedAt, finalAt }) => finalAt - askedAt)) / 1000,
     })
-    sales.push(...shops.sales)
+    paid.push(...merchants.paid)
   }
   return rates
 }
@@ -77,26 +77,26 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 
-async function verdict(cluster: Cluster, sales: readonly Sale[]): Promise<Verdict> {
-  const payments = sales.map(({ payment }) => payment)
+async function verdict(cluster: Cluster, paid: readonly PaidPayment[]): Promise<Verdict> {
+  const payments = paid.map(({ payment }) => payment)
   for (const deadline = Date.now() + BOOKS_WITHIN_MS; ; await delay(1000)) {
     const found = await checkSucceeded(cluster, payments)
     if (found.problems.length === 0 || Date.now() > deadline) return found
   }
 }
 
-function page(of: { rates: readonly Rate[]; recoveries: readonly Recovery[]; shops: Shops }): string[] {
+function page(of: { rates: readonly Rate[]; recoveries: readonly Recovery[]; merchants: Merchants }): string[] {
   const rates = of.rates.map(
     ({ workers, perSecond, medianS }) =>
       `workers ${workers}: ${perSecond.toFixed(2)} payments a second, half of them final within ${medianS.toFixed(1)} s`,
   )
   const cells = (row: readonly (string | number)[]): string =>
-    row.map((cell, index) => (index === 0 ? String(cell).padEnd(32) : String(cell).padStart(9))).join('')
+    row.map((cell, index) => (index === 0 ? String(cell).padEnd(32) : String(cell).padStart(10))).join('')
   const table = of.recoveries.map((one) =>
-    cells([one.fault, one.takenS, one.finalS, one.silenceS, one.shopErrors, one.buyerErrors]),
+    cells([one.fault, one.takenS, one.finalS, one.silenceS, one.merchantErrors, one.buyerErrors]),
   )
-  const head = cells(['fault', 'taken s', 'final s', 'silent s', 'shops', 'buyers'])
-  return [...rates, ...(table.length > 0 ? [head, ...table] : []), ...countErrors(of.shops.troubles)]
+  const head = cells(['fault', 'taken s', 'final s', 'silent s', 'merchants', 'buyers'])
+  return [...rates, ...(table.length > 0 ? [head, ...table] : []), ...countErrors(of.merchants.troubles)]
 }
 
 /** Returns errors by their text, the most frequent first. */

@@ -7,7 +7,7 @@ import { poll } from '../../scripts/system/waiting.ts'
 import { LIVE_ENVIRONMENT } from '../../scripts/test/live-environment.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import type { Cluster } from './cluster.ts'
-import type { Shops } from './shops.ts'
+import type { Merchants } from './merchants.ts'
 
 /**
  * Starts replicas of the other mode, a restored dump of the other mode, and a worker of another database on the queue.
@@ -23,13 +23,13 @@ const STRANGER_MS = 15_000
 
 export type ModesVerdict = { readonly lines: readonly string[]; readonly problems: readonly string[] }
 
-export async function playModes(cluster: Cluster, shops: Shops): Promise<ModesVerdict> {
+export async function playModes(cluster: Cluster, merchants: Merchants): Promise<ModesVerdict> {
   const password = randomBytes(16).toString('hex')
   const admin = cluster.databases.mainUrl()
   await asked(admin, [
     `create role other_owner login superuser password '${password}'`,
     'create database other_dump',
-    'create database other_shop',
+    'create database other_deployment',
   ])
   const createUrl = (database: string): string => {
     const url = new URL(admin)
@@ -38,7 +38,7 @@ export async function playModes(cluster: Cluster, shops: Shops): Promise<ModesVe
     url.pathname = database
     return url.href
   }
-  await Promise.all([migrate(createUrl('other_dump')), migrate(createUrl('other_shop'))])
+  await Promise.all([migrate(createUrl('other_dump')), migrate(createUrl('other_deployment'))])
   await asked(createUrl('other_dump'), ['insert into deployment (livemode) values (true)'])
   const live = await refusals(
     () => ({ ...LIVE_ENVIRONMENT, DATABASE_URL: createUrl('pinrail') }),
@@ -48,7 +48,7 @@ export async function playModes(cluster: Cluster, shops: Shops): Promise<ModesVe
     (role) => createPlain(cluster, role, createUrl('other_dump')),
     'belongs to a live deployment',
   )
-  const stranger = await playStranger(cluster, shops, createUrl('other_shop'))
+  const stranger = await playStranger(cluster, merchants, createUrl('other_deployment'))
   return {
     lines: [
       `${live.refused} of ${live.tried} live processes were refused by the database of test mode`,
@@ -71,24 +71,24 @@ async function refusals(environmentOf: (role: Role) => NodeJS.ProcessEnv, refusa
 }
 
 /**
- * Lets a worker of another shop's database poll the queue for a while: it must do nothing to payments that it does not
- * know.
+ * Lets a worker of another deployment's database poll the queue for a while: it must do nothing to payments that it does
+ * not know.
  */
-async function playStranger(cluster: Cluster, shops: Shops, url: string): Promise<string[]> {
+async function playStranger(cluster: Cluster, merchants: Merchants, url: string): Promise<string[]> {
   const worker = start('worker', createPlain(cluster, 'worker', url))
   await poll(async () => worker.said().includes('"msg":"worker ready"'), {
     withinMs: 120_000,
     everyMs: 100,
     what: 'the stranger',
   })
-  const before = shops.sales.length
+  const before = merchants.paid.length
   await delay(STRANGER_MS)
-  const sold = shops.sales.length - before
+  const count = merchants.paid.length - before
   await worker.kill()
   const at = Date.now()
-  const { finalAt } = await shops.sell()
+  const { finalAt } = await merchants.pay()
   return [
-    `a worker of another database took tasks of the queue for ${STRANGER_MS / 1000} s: ${sold} payments became final ` +
+    `a worker of another database took tasks of the queue for ${STRANGER_MS / 1000} s: ${count} payments became final ` +
       `in that time, the next one ${Math.round((finalAt - at) / 100) / 10} s after it was gone`,
   ]
 }

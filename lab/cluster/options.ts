@@ -3,14 +3,14 @@ import { parseArgs } from 'node:util'
 export const USAGE = `npm run cluster -- [options]
   --seconds N     how long payments are counted for each count of workers (default 30)
   --workers LIST  the counts (default 1,2,4)
-  --shops N       shops that sell at the same time while payments are counted (default 24)
+  --merchants N   merchants that take payments at the same time while payments are counted (default 24)
   --faults LIST   which faults are played, by name (default all of them); none: no fault
   --keep          leaves the folder with the logs`
 
 export type Options = {
   readonly seconds: number
   readonly workers: readonly number[]
-  readonly shops: number
+  readonly merchants: number
   /** Null: all. */
   readonly faults: readonly string[] | null
   readonly keep: boolean
@@ -23,7 +23,7 @@ export function readOptions(args: readonly string[], faults: readonly string[]):
     options: {
       seconds: { type: 'string', default: '30' },
       workers: { type: 'string', default: '1,2,4' },
-      shops: { type: 'string', default: '24' },
+      merchants: { type: 'string', default: '24' },
       faults: { type: 'string' },
       keep: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -33,7 +33,7 @@ export function readOptions(args: readonly string[], faults: readonly string[]):
   return {
     seconds: whole('seconds', values.seconds, { from: 1, to: 600 }),
     workers: values.workers.split(',').map((count) => whole('workers', count, { from: 1, to: 8 })),
-    shops: whole('shops', values.shops, { from: 1, to: 200 }),
+    merchants: whole('merchants', values.merchants, { from: 1, to: 200 }),
     faults: values.faults === undefined ? null : named(values.faults, faults),
     keep: values.keep,
   }

@@ -6,8 +6,8 @@ import { openTestSystem, type TestSystem } from '../../test/model/fixture/paymen
 import { openTestServices, type TestServices } from '../../test/model/fixture/services.ts'
 import { playOnServers } from '../../test/model/server/agree.ts'
 import { playStory } from '../../test/model/story/play.ts'
+import { playRandom } from '../../test/model/story/random-story.ts'
 import { getFailureKind, printStory, shrinkStory } from '../../test/model/story/shrink.ts'
-import { playRandom } from '../../test/model/story/tell.ts'
 
 type Asked = {
   readonly seed: number

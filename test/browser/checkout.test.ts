@@ -50,9 +50,9 @@ describe('An open page', () => {
     await open({ javaScript: true })
     const payment = await fixture.create({ provider: 'wallet_app' })
     await movePayment(fixture, payment.id, ['pending', 'processing'])
-    const told = page.waitForResponse((response) => new URL(response.url()).pathname.endsWith('/live'))
+    const stream = page.waitForResponse((response) => new URL(response.url()).pathname.endsWith('/live'))
     await page.goto(payment.url)
-    expect((await told).status()).toBe(200)
+    expect((await stream).status()).toBe(200)
     const asked: string[] = []
     page.on('request', (request) => {
       if (request.url().includes('/status')) asked.push(request.url())

@@ -8,7 +8,6 @@ import {
   dialog,
   examples,
   fixture,
-  HEARS,
   heading,
   inFrame,
   list,
@@ -19,9 +18,10 @@ import {
   page,
   pay,
   payment,
+  RECORD_MESSAGES,
   stranger,
   useMerchantSite,
-} from './shop-page.ts'
+} from './merchant-site.ts'
 
 useMerchantSite()
 
@@ -195,7 +195,7 @@ describe('Embedding that is refused', () => {
       // Messages arrive in their order: this one is the last.
       await movePayment(fixture, payment.id, ['expired'])
       await page.getByText(`${payment.id} is expired`).waitFor()
-      expect(await page.evaluate(() => Reflect.get(window, 'told'))).toEqual(
+      expect(await page.evaluate(() => Reflect.get(window, 'statuses'))).toEqual(
         ['created', 'expired'].map((status) => ({ payment: payment.id, status })),
       )
       expect(await dialog().count()).toBe(1)
@@ -206,7 +206,7 @@ describe('Embedding that is refused', () => {
       await page.route('**/frame', (route) => route.fulfill({ status: 302, headers: { location: `${stranger.url}/` } }))
       await openMerchantPage()
       await page.evaluate(() => {
-        addEventListener('message', ({ data }) => data === 'last' && Reflect.set(window, 'heard', true))
+        addEventListener('message', ({ data }) => data === 'last' && Reflect.set(window, 'received', true))
       })
       await pay().click()
       const frame = await frameAt(`${stranger.url}/`)
@@ -215,18 +215,18 @@ describe('Embedding that is refused', () => {
         parent.postMessage({ pinrail: 'status', payment: 'pay_evil', status: 'paid' }, '*')
         parent.postMessage('last', '*')
       })
-      await page.waitForFunction(() => Reflect.get(window, 'heard'))
-      expect(await page.evaluate(() => Reflect.get(window, 'told'))).toEqual([])
+      await page.waitForFunction(() => Reflect.get(window, 'received'))
+      expect(await page.evaluate(() => Reflect.get(window, 'statuses'))).toEqual([])
       // A message of the page itself comes after the script's.
       await page.evaluate(() => document.querySelector('iframe')?.contentWindow?.postMessage('last', '*'))
-      await frame.waitForFunction(() => Reflect.get(window, 'heard').includes('last'))
-      expect(await frame.evaluate(() => Reflect.get(window, 'heard'))).toEqual(['last'])
+      await frame.waitForFunction(() => Reflect.get(window, 'received').includes('last'))
+      expect(await frame.evaluate(() => Reflect.get(window, 'received'))).toEqual(['last'])
     })
 
     test.each([
       { who: 'a page that is not listed', asks: null },
       { who: 'a stranger’s frame next to it', asks: () => `${stranger.url}/` },
-      { who: 'another frame of the merchant next to it', asks: () => `${merchantSite.url}/heard` },
+      { who: 'another frame of the merchant next to it', asks: () => `${merchantSite.url}/received` },
     ])('a message of $who gets no answer', async ({ asks }) => {
       await open()
       if (asks === null) {
@@ -239,7 +239,7 @@ describe('Embedding that is refused', () => {
         })
       }
       await openMerchantPage(
-        () => `<!doctype html><title>Merchant</title>${HEARS}<iframe src="${payment.url}/frame"></iframe>`,
+        () => `<!doctype html><title>Merchant</title>${RECORD_MESSAGES}<iframe src="${payment.url}/frame"></iframe>`,
       )
       await page.frameLocator('iframe').getByRole('heading', { level: 1 }).waitFor()
       const checkout = await frameAt(`${payment.url}/frame`)
@@ -252,9 +252,9 @@ describe('Embedding that is refused', () => {
       await page.keyboard.press('Escape')
       // The frame's earlier messages would have arrived before this one.
       await checkout.evaluate(() => top?.postMessage('last', '*'))
-      await page.waitForFunction(() => Reflect.get(window, 'heard').includes('last'))
-      expect(await page.evaluate(() => Reflect.get(window, 'heard'))).toEqual(['last'])
-      if (asks !== null) expect(await asking.evaluate(() => Reflect.get(window, 'heard'))).toEqual([])
+      await page.waitForFunction(() => Reflect.get(window, 'received').includes('last'))
+      expect(await page.evaluate(() => Reflect.get(window, 'received'))).toEqual(['last'])
+      if (asks !== null) expect(await asking.evaluate(() => Reflect.get(window, 'received'))).toEqual([])
     })
 
     async function addFrame(address: string) {

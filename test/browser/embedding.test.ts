@@ -12,7 +12,7 @@ import {
   pay,
   payment,
   useMerchantSite,
-} from './shop-page.ts'
+} from './merchant-site.ts'
 
 useMerchantSite()
 

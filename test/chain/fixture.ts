@@ -164,7 +164,7 @@ export async function createFixture(setup: WorldSetup = {}): Promise<Fixture> {
     async reset() {
       await Promise.all([database.reset(), anvil.reset()])
       await fund()
-      for (const told of Object.values(heard)) told.length = 0
+      for (const calls of Object.values(heard)) calls.length = 0
       fixture.clock.now = new Date()
       delete fixture.treasuryList
     },

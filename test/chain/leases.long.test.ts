@@ -145,13 +145,13 @@ describe('leases', () => {
         asked.push(performance.now())
         return { error: { code: -32000, message: 'finalized block not found' } }
       }
-      const told: string[] = []
+      const warnings: string[] = []
       const stop = new AbortController()
       const changes = {
         url: proxy.url,
         everyMs: 50,
         options: { leaseMs: SHORT_LEASE_MS },
-        warn: (_about: object, message: string) => told.push(message),
+        warn: (_about: object, message: string) => warnings.push(message),
       }
       const running = fixture.runner(changes).run(stop.signal)
       await eventually(
@@ -161,7 +161,7 @@ describe('leases', () => {
       stop.abort()
       await running
       proxy.decide = () => 'deliver'
-      expect(told.filter((message) => message.includes('gets nowhere'))).toEqual([])
+      expect(warnings.filter((message) => message.includes('gets nowhere'))).toEqual([])
     })
 
     test('a worker gives up the lead if the key of the treasury refuses', async () => {

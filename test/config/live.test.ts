@@ -508,11 +508,14 @@ describe('The preflight', () => {
     test.each([
       ['keystore:', 'TREASURY_KEY: must open: keystore: is followed by a private key, not by a path'],
       ['keystore:0x', 'TREASURY_KEY: must open: keystore: is followed by a private key, not by a path'],
-    ])('pinrail preflight does not show a key that is set instead of a keystore’s path: %s…', async (before, told) => {
-      const digits = hex(Buffer.alloc(32, 0xab))
-      const { said } = await preflight({ ...live(), TREASURY_KEY: `${before}${digits}` })
-      expect(said).toEqual([told, '1 to fix before live mode'])
-    })
+    ])(
+      'pinrail preflight does not show a key that is set instead of a keystore’s path: %s…',
+      async (before, problem) => {
+        const digits = hex(Buffer.alloc(32, 0xab))
+        const { said } = await preflight({ ...live(), TREASURY_KEY: `${before}${digits}` })
+        expect(said).toEqual([problem, '1 to fix before live mode'])
+      },
+    )
 
     test('pinrail preflight shows no line of an unreadable file of profiles: it can contain the API key', async () => {
       const path = join(folder, 'temporal.toml')

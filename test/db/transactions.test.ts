@@ -36,14 +36,14 @@ describe('Transactions', () => {
   test('work for after the commit runs when others can read the change', async () => {
     await db.query('create table seen (id int)')
     let others = Promise.resolve<unknown>(null)
-    let isTold = false
+    let wasCalled = false
     const answer = await db.transaction(async (tx) => {
       tx.afterCommit(() => {
-        isTold = true
+        wasCalled = true
         others = db.query('select id from seen').then(({ rows }) => rows)
       })
       await tx.query('insert into seen values (1)')
-      expect(isTold).toBe(false)
+      expect(wasCalled).toBe(false)
       return 'done'
     })
     expect(answer).toBe('done')
@@ -51,13 +51,13 @@ describe('Transactions', () => {
   })
 
   test('work for after the commit never runs if the transaction was rolled back', async () => {
-    let told = 0
+    let calls = 0
     const refused = db.transaction((tx) => {
-      tx.afterCommit(() => told++)
+      tx.afterCommit(() => calls++)
       return Promise.reject(new Error('no'))
     })
     await expect(refused).rejects.toThrow('no')
-    expect(told).toBe(0)
+    expect(calls).toBe(0)
   })
 
   test('a connection that breaks between two statements fails its transaction with its own reason, and ends no process', async () => {

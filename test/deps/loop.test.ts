@@ -19,7 +19,7 @@ test('rounds that a wakeup starts keep their distance, and a wakeup in between i
     return Promise.resolve(0)
   }
   const idle = { everyMs: 600_000, wakeup, pageSize: 10, apartMs: 30 }
-  await runLoop({ name: 'told in vain', everyMs: 600_000, tick, idle, log }, stop.signal)
+  await runLoop({ name: 'woken in vain', everyMs: 600_000, tick, idle, log }, stop.signal)
   const gaps = began.slice(1).map((at, index) => at - (began[index] ?? 0))
   expect(gaps).toHaveLength(4)
   // A timer of Node can be a millisecond early.

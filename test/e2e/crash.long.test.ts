@@ -37,7 +37,7 @@ type CrashPoint = { readonly at: string; readonly hold: () => Promise<Held> }
 
 const REACHED_WITHIN_MS = 60_000
 /** The relay checks every quarter of a second here, for callbacks older than three. */
-const TOLD_WITHIN_MS = 30_000
+const SIGNALED_WITHIN_MS = 30_000
 
 /** Begins a payment, and resolves when it is held. The buyer continues in parallel. */
 async function heldAt(payment: PaymentAnswer, hold: Hold, paying = testSystem.pay(payment)): Promise<Held> {
@@ -218,12 +218,12 @@ describe('The api is killed', () => {
   test('the relay signals a callback that was stored before the api was killed, while the api is down', async () => {
     expect(testSystem.system.children.get('api')?.pid()).toBeNull()
     // The poll a minute later would find the money too, but it repeats no callback.
-    const told =
+    const isApplied =
       'select 1 from partner_event e join attempt a on a.id = e.attempt_id where payment_id = $1 and repeats > 0 and applied_at is not null'
     await until(
-      async () => ((await testSystem.db.query(told, [called.id])).rowCount === 1 ? true : null),
+      async () => ((await testSystem.db.query(isApplied, [called.id])).rowCount === 1 ? true : null),
       'the relay to pass the callback on',
-      TOLD_WITHIN_MS,
+      SIGNALED_WITHIN_MS,
     )
     await until(async () => {
       const { rows } = await testSystem.db.query('select status from payment where id = $1', [called.id])

@@ -66,9 +66,9 @@ describe('One payment through each partner', () => {
       expect(call?.name).toMatch(/^(?:wallet_app|card_partner|local_partner) open$/)
       for (const span of mine()) if (span.kind !== 3) expect(span.attributes['pinrail.payment_id']).toBe(id)
     }
-    const told = JSON.stringify(collector.spans)
-    expect(told).not.toContain('sk_test_')
-    expect(told).not.toMatch(/\/c\/[A-Za-z0-9_-]{20}/)
+    const spans = JSON.stringify(collector.spans)
+    expect(spans).not.toContain('sk_test_')
+    expect(spans).not.toMatch(/\/c\/[A-Za-z0-9_-]{20}/)
   })
 
   test('partner, converter, chain, inbox and books agree about the payment', async () => {

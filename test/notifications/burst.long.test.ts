@@ -54,9 +54,9 @@ test('1,000 notifications at once arrive by four channels with limits, while res
     workflowBundle: await bundleWorkflows(),
     activities: {
       // By the skipped time.
-      tellChannel: async (channelId: string) => {
+      notifyChannel: async (channelId: string) => {
         fixture.clock.now = ahead + (await environment.currentTimeMs())
-        return fixture.activities.tellChannel(channelId)
+        return fixture.activities.notifyChannel(channelId)
       },
     },
   })
@@ -89,8 +89,8 @@ test('1,000 notifications at once arrive by four channels with limits, while res
       kind === 'email'
         ? fixture.mail.taken.map(({ text }) => text)
         : fixture.services[kind].taken.map(({ text }) => text)
-    const told = texts.filter((text) => !isRepeated(text)).reduce((sum, text) => sum + countIn(text), 0)
-    expect([kind, told]).toEqual([kind, MANY])
+    const counted = texts.filter((text) => !isRepeated(text)).reduce((sum, text) => sum + countIn(text), 0)
+    expect([kind, counted]).toEqual([kind, MANY])
     expect(texts.filter(isRepeated).length).toBe(texts.length - messages.length)
   }
   expect(fixture.killer.killed).toBeGreaterThan(0)
@@ -99,8 +99,8 @@ test('1,000 notifications at once arrive by four channels with limits, while res
 async function unfinished(channels: readonly Channel[]): Promise<Channel[]> {
   const left = await Promise.all(
     channels.map(async (channel) => {
-      const isTold = (await countWaiting(fixture, channel)) === 0
-      return isTold && !(await listMessages(fixture, channel)).some(isOpen) ? [] : [channel]
+      const isEmpty = (await countWaiting(fixture, channel)) === 0
+      return isEmpty && !(await listMessages(fixture, channel)).some(isOpen) ? [] : [channel]
     }),
   )
   return left.flat()

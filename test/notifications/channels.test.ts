@@ -189,10 +189,10 @@ describe('Notifications to a channel', () => {
         ])
         expect(row!.broken_reason).toBe(reason)
         await fixture.run(other.id, 5)
-        const told = fixture.services[kind === 'slack' ? 'discord' : 'slack'].taken.map(({ text }) => text)
-        expect(told).toHaveLength(1)
-        expect(told[0]).toContain('A notification channel is failing')
-        expect(told[0]).toContain(`Our ${kind}`)
+        const reports = fixture.services[kind === 'slack' ? 'discord' : 'slack'].taken.map(({ text }) => text)
+        expect(reports).toHaveLength(1)
+        expect(reports[0]).toContain('A notification channel is failing')
+        expect(reports[0]).toContain(`Our ${kind}`)
 
         service.mood = () => 'as documented'
         await fixture.db.transaction((tx) => mendChannel(tx, tenant, { id: channel.id, at: iso() }))
@@ -374,9 +374,9 @@ describe('Texts that a buyer typed', () => {
     await fixture.db.query('update channel set sealed = $2 where id = $1', [channel.id, group])
     const at = new Date(fixture.clock.now).toISOString()
     await fixture.db.transaction((tx) => mendChannel(tx, account, { id: channel.id, at }))
-    const told = fixture.services.telegram.taken.length
+    const before = fixture.services.telegram.taken.length
     await fixture.run(channel.id, 30)
-    const chats = fixture.services.telegram.taken.slice(told).map(({ body }) => body['chat_id'])
+    const chats = fixture.services.telegram.taken.slice(before).map(({ body }) => body['chat_id'])
     expect(new Set(chats)).toEqual(new Set(['-1004711']))
   })
 

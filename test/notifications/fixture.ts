@@ -3,7 +3,7 @@ import {
   type ChannelRound,
   createNotificationActivities,
   type NotificationActivities,
-} from '../../src/activities/notifications/tell-channel.ts'
+} from '../../src/activities/notifications/notify-channel.ts'
 import type { Tenant } from '../../src/db/db.ts'
 import { type Channel, insertChannel, type NewChannel } from '../../src/db/notifications/channels.ts'
 import { postBy } from '../../src/deps/notify/notifications.ts'
@@ -88,7 +88,7 @@ export async function createFixture(): Promise<Fixture> {
     now: read,
   })
   const round = (channelId: string): Promise<ChannelRound> =>
-    new MockActivityEnvironment().run((id: string) => activities.tellChannel(id), channelId)
+    new MockActivityEnvironment().run((id: string) => activities.notifyChannel(id), channelId)
 
   return {
     ...seeded,

@@ -162,7 +162,7 @@ test('a mail that was written before the key changed is sent after it, by a work
 })
 
 test('a link to sign in is sent before any number of earlier mails that can wait', async () => {
-  for (let count = 0; count < 25; count++) await queue('told-much@shop.example', 'A key was created', NOTICE_MS)
+  for (let count = 0; count < 25; count++) await queue('many-mails@shop.example', 'A key was created', NOTICE_MS)
   now += 1000
   const id = await queue('signs-in@shop.example')
   await round()
@@ -179,7 +179,7 @@ test('mails that their box refuses again and again delay no untried mail', async
   }
   for (let count = 0; count < 2; count++) await round(refuses)
   now += 121_000
-  const id = await queue('told@shop.example', 'The wallet is to be changed', NOTICE_MS)
+  const id = await queue('notified@shop.example', 'The wallet is to be changed', NOTICE_MS)
   await round(refuses)
   expect((await readState(id)).sealed).toBeNull()
 })
@@ -187,7 +187,7 @@ test('mails that their box refuses again and again delay no untried mail', async
 test('an invitation waits for no later mails, although it is valid for longer', async () => {
   const id = await queue('invited@shop.example', 'You are invited', INVITATION_MS)
   now += 1000
-  for (let count = 0; count < 25; count++) await queue('told-much@shop.example', 'A key was created', NOTICE_MS)
+  for (let count = 0; count < 25; count++) await queue('many-mails@shop.example', 'A key was created', NOTICE_MS)
   await round()
   expect((await readState(id)).sealed).toBeNull()
   while ((await round()) > 0);
@@ -199,7 +199,7 @@ test('a mail that failed once is tried again while others are written without en
   const id = await queue('failed@shop.example', 'The wallet is to be changed', NOTICE_MS)
   await round(() => Promise.reject(Object.assign(new Error('lost'), { code: 'ECONNECTION' })))
   expect(await readState(id)).toMatchObject({ failure: 'ECONNECTION', tries: 1 })
-  for (let count = 0; count < 25; count++) await queue('told-much@shop.example', 'A key was created', NOTICE_MS)
+  for (let count = 0; count < 25; count++) await queue('many-mails@shop.example', 'A key was created', NOTICE_MS)
   now += 6000
   await round()
   expect((await readState(id)).sealed).toBeNull()

@@ -139,8 +139,8 @@ describe('The drivers', () => {
         )
         expect((await catchPartnerError(partner.openOrder(order, soon()))).message).toContain('about another')
       })
-      const [asked, told] = provider === 'wallet_app' ? ['"4999.00"', '"49.99"'] : ['499900', '4999']
-      await withTamperedAnswers({ server, provider, from: asked, to: told }, async (partner) => {
+      const [asked, answered] = provider === 'wallet_app' ? ['"4999.00"', '"49.99"'] : ['499900', '4999']
+      await withTamperedAnswers({ server, provider, from: asked, to: answered }, async (partner) => {
         expect((await catchPartnerError(partner.openOrder(order, soon()))).message).toContain('another amount')
       })
     })

@@ -70,7 +70,7 @@ describe('The series that the alerts use', () => {
     )
   }
 
-  function expectTold(expr: string): void {
+  function expectExported(expr: string): void {
     const series = asked(expr)
     expect(series.length).toBeGreaterThan(0)
     // An expression must group by labels of its series.
@@ -87,7 +87,7 @@ describe('The series that the alerts use', () => {
   test.each(alerts.map((alert) => [alert.alert, alert] as const))(
     'the alert %s uses only series that the code exports, and has its page',
     (name, { expr, labels, annotations, for: held }) => {
-      expectTold(expr)
+      expectExported(expr)
       expect([labels.severity, held]).toEqual([
         expect.stringMatching(/^(?:page|ticket)$/),
         expect.stringMatching(/^\d+m$/),
@@ -109,7 +109,7 @@ describe('The series that the alerts use', () => {
   test.each(panels.map((panel) => [panel.title, panel] as const))(
     'the panel "%s" of the dashboard uses only series that the code exports',
     (_title, { targets }) => {
-      for (const { expr } of targets) expectTold(expr)
+      for (const { expr } of targets) expectExported(expr)
     },
   )
 

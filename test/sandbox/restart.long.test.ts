@@ -113,7 +113,7 @@ describe('Processes that are killed', () => {
   test('kill -9 under load loses no acknowledged order, and callbacks continue after the restart', async () => {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
-    const told = new Set<string>()
+    const notified = new Set<string>()
     let isDown = true
     const receiver = createServer((request, response) => {
       let body = ''
@@ -121,7 +121,7 @@ describe('Processes that are killed', () => {
         body += chunk.toString()
       })
       request.on('end', () => {
-        if (!isDown) told.add(/att_\w+/.exec(body)?.[0] ?? '')
+        if (!isDown) notified.add(/att_\w+/.exec(body)?.[0] ?? '')
         response.writeHead(isDown ? 503 : 200).end()
       })
     })
@@ -183,9 +183,9 @@ describe('Processes that are killed', () => {
     for (const attemptId of answered)
       expect((await partner.readOrder({ attemptId, reference: null }, soon()))?.status).toBe('paid')
     const deadline = Date.now() + DEADLINE_MS
-    while (Date.now() < deadline && !answered.every((attemptId) => told.has(attemptId)))
+    while (Date.now() < deadline && !answered.every((attemptId) => notified.has(attemptId)))
       await new Promise((resolve) => setTimeout(resolve, 50))
-    expect(answered.filter((attemptId) => !told.has(attemptId))).toEqual([])
+    expect(answered.filter((attemptId) => !notified.has(attemptId))).toEqual([])
 
     second.kill('SIGTERM')
     expect(await once(second, 'exit')).toEqual([0, null])

@@ -218,8 +218,10 @@ describe('A transfer that an operator declares legitimate', () => {
     expect(await acknowledged(hash)).toBe(0)
     await fixture.db.query('update treasury_log set hook_retry_at = null')
     await fixture.finalize(fixture.runner({ hooks }))
-    const { rows } = await fixture.db.query('select count(*)::int as untold from treasury_log where applied_at is null')
-    expect(rows).toEqual([{ untold: 0 }])
+    const { rows } = await fixture.db.query(
+      'select count(*)::int as unapplied from treasury_log where applied_at is null',
+    )
+    expect(rows).toEqual([{ unapplied: 0 }])
     expect(await changed()).toEqual({ 'exchange USDC': '21', 'treasury USDC': '-21' })
   })
 

@@ -289,11 +289,11 @@ describe('a payout that is proved in another block', () => {
     expect(payment).toMatchObject({ status: 'succeeded', transfer: { txHash: hash('b'), blockNumber: '9' } })
     const { rows } = await db.query(
       `select (select count(*)::int from ledger_transaction where kind = 'payment.succeeded' and payment_id = $1) as booked,
-       (select count(*)::int from event where payment_id = $1 and type = 'payment.succeeded') as told,
+       (select count(*)::int from event where payment_id = $1 and type = 'payment.succeeded') as announced,
        (select data->>'tx_hash' from timeline_entry where payment_id = $1 and kind = 'payment.transfer_replaced') as replaced`,
       [id],
     )
-    expect(rows).toEqual([{ booked: 1, told: 1, replaced: hash('b') }])
+    expect(rows).toEqual([{ booked: 1, announced: 1, replaced: hash('b') }])
 
     // A repeated proof adds nothing.
     const { version } = payment

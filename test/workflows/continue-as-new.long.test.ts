@@ -108,8 +108,8 @@ test('a payout that is stopped is awaited in the new run, and settles once', asy
     expect(error).toMatchObject({ cause: { message: expect.stringContaining('Decide with settle') } })
   await fixture.settle(id)
   expect(await handle(id).result()).toBe('succeeded')
-  const told = (await fixture.timeline(id)).filter(({ to_status }) => to_status === 'succeeded')
-  expect(told).toHaveLength(1)
+  const successes = (await fixture.timeline(id)).filter(({ to_status }) => to_status === 'succeeded')
+  expect(successes).toHaveLength(1)
   expect((await fixture.read(id)).payment.transfer).not.toBeNull()
 }, 240_000)
 

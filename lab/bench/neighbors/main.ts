@@ -127,13 +127,13 @@ async function measure({ payments }: Pinrail, arm: Arm, sizes: Sizes): Promise<W
     await work()
     into.push(performance.now() - began)
   }
-  const shop = async (): Promise<void> => {
+  const callApi = async (): Promise<void> => {
     for (let count = 0; count < LISTS; count++) {
       await timed(waited.list, () => payments.list())
       await timed(waited.create, () => payments.create({ amount: '49.90', currency: 'EUR' }))
     }
   }
-  await Promise.all([shop(), ...Array.from({ length: BUYERS }, buyer)])
+  await Promise.all([callApi(), ...Array.from({ length: BUYERS }, buyer)])
   return waited
 }
 

@@ -41,9 +41,9 @@ export async function main(args: string[], progress: Progress): Promise<number> 
     const system = await startSystem({ dataFolder: folder, ports: 'free', progress })
     const db = createDb({ url: system.info.database_url, livemode: false, pool: 4 })
     try {
-      const shop = { system, db, merchant: createMerchant(system.info), progress }
+      const bench = { system, db, merchant: createMerchant(system.info), progress }
       const load = { pages: Number(values.pages), payments: Number(values.payments), atOnce: Number(values['at-once']) }
-      return await measure(shop, load)
+      return await measure(bench, load)
     } finally {
       await db.close()
       await system.stop()
@@ -53,37 +53,37 @@ export async function main(args: string[], progress: Progress): Promise<number> 
   }
 }
 
-type Shop = { readonly system: System; readonly db: Db; readonly merchant: Merchant; readonly progress: Progress }
+type Bench = { readonly system: System; readonly db: Db; readonly merchant: Merchant; readonly progress: Progress }
 type Load = { readonly pages: number; readonly payments: number; readonly atOnce: number }
 
-async function measure(shop: Shop, load: Load): Promise<number> {
-  const { progress, db } = shop
+async function measure(bench: Bench, load: Load): Promise<number> {
+  const { progress, db } = bench
   const printFigure = (name: string, value: number, unit: string): void =>
     progress.line(`${name} ${value.toFixed(value < 10 ? 3 : 0)} ${unit}`)
   const idleCount = Math.ceil((load.pages - load.payments * PAGES_OF_PAID) / PAGES_OF_IDLE)
   progress.line(`making ${idleCount + load.payments} payments`)
-  const payments = await inLanes(Array.from({ length: idleCount + load.payments }), 4, () => create(shop.merchant))
+  const payments = await inLanes(Array.from({ length: idleCount + load.payments }), 4, () => create(bench.merchant))
   const paid = payments.slice(0, load.payments)
   printFigure('load_before', loadavg()[0] ?? 0, `on ${cpus().length} cores`)
 
-  const before = { memory: readMemory(shop.system), cpu: await idleCpu(shop.system) }
+  const before = { memory: readMemory(bench.system), cpu: await idleCpu(bench.system) }
   const watched = new Watched(db)
   const began = performance.now()
   await watched.openAll(payments, { paid: new Set(paid), pages: load.pages })
   printFigure('pages_open', watched.pages.length, 'pages')
   printFigure('opened_in', performance.now() - began, 'ms')
-  const during = { memory: readMemory(shop.system), cpu: await idleCpu(shop.system) }
+  const during = { memory: readMemory(bench.system), cpu: await idleCpu(bench.system) }
   printFigure('memory_per_page', (during.memory - before.memory) / watched.pages.length, 'KB')
   printFigure('cpu_of_a_quiet_page', ((during.cpu - before.cpu) * 1000) / watched.pages.length, 'microseconds/s')
 
   progress.line('paying the first half')
   const half = Math.ceil(paid.length / 2)
-  await payAll(shop, paid.slice(0, half), load.atOnce)
+  await payAll(bench, paid.slice(0, half), load.atOnce)
   await watched.allShown(paid.slice(0, half))
   progress.line('paying the second half, and killing the api during it')
-  const paying = payAll(shop, paid.slice(half), load.atOnce)
+  const paying = payAll(bench, paid.slice(half), load.atOnce)
   await delay(3000)
-  const back = await restartApi(shop, watched)
+  const back = await restartApi(bench, watched)
   printFigure('api_was_down', back.downMs, 'ms')
   printFigure('reconnected_after_it_was_up_p50', percentile(back.afterUp, 0.5), 'ms')
   printFigure('reconnected_after_it_was_up_max', Math.max(...back.afterUp), 'ms')
@@ -114,7 +114,7 @@ async function measure(shop: Shop, load: Load): Promise<number> {
 const create = (merchant: Merchant): Promise<PaymentAnswer> =>
   merchant.create({ amount: '49.90', currency: 'EUR', provider: 'wallet_app' })
 
-async function payAll({ system, merchant }: Shop, payments: readonly PaymentAnswer[], atOnce: number): Promise<void> {
+async function payAll({ system, merchant }: Bench, payments: readonly PaymentAnswer[], atOnce: number): Promise<void> {
   await inLanes(payments, atOnce, async (payment) => {
     await buyPatiently({ merchant, sandboxUrl: system.sandboxUrl }, payment)
     await until(
@@ -130,7 +130,7 @@ async function payAll({ system, merchant }: Shop, payments: readonly PaymentAnsw
 }
 
 /** Kills the api, and measures when each page is back after it was up again (milliseconds). */
-async function restartApi({ system }: Shop, watched: Watched): Promise<{ downMs: number; afterUp: number[] }> {
+async function restartApi({ system }: Bench, watched: Watched): Promise<{ downMs: number; afterUp: number[] }> {
   const killedAt = performance.now()
   await system.children.get('api')?.kill9()
   await until(

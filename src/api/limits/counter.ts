@@ -3,7 +3,7 @@ export type Counter = {
   /** Counts unless the points of this window are used up. The last cost can exceed them. */
   readonly take: (key: string, cost?: number) => Taken
   /** Returns counts of heavily used keys that the other processes do not have yet. */
-  readonly untold: () => CountReport[]
+  readonly listUnreported: () => CountReport[]
   readonly learn: (report: CountReport, total: number) => void
 }
 
@@ -74,7 +74,7 @@ export function createCounter({ points, windowSeconds, clock, keys = KEYS }: Cou
       const remaining = Math.max(0, points - entry.stored - entry.own)
       return { taken, remaining, resetMs: entry.endsAt - clock(), refused: entry.refused }
     },
-    untold() {
+    listUnreported() {
       return [...reportable].flatMap((key) => {
         const { endsAt, own } = entries.get(key) ?? { endsAt: 0, own: 0 }
         if (own > 0 && endsAt > clock()) return [{ key, endsAt, count: own }]

@@ -52,7 +52,7 @@ export function createSharedCounters(deps: SharedCountersDeps): SharedCounters {
 
 async function exchange({ counters, secret, add }: SharedCountersDeps): Promise<void> {
   const pending = Object.entries(counters).flatMap(([name, counter]) =>
-    counter.untold().map((one) => ({ counter, one, counted: storedAs(one, name, secret) })),
+    counter.listUnreported().map((one) => ({ counter, one, counted: storedAs(one, name, secret) })),
   )
   if (pending.length === 0) return
   const totals = await add(pending.map(({ counted }) => counted))

@@ -385,7 +385,7 @@ create table treasury_log (
   chain_id int not null,
   tx_hash chain_hash not null,
   log_index int not null,
-  told_index int,
+  known_index int,
   token chain_address not null,
   treasury chain_address not null,
   kind text not null check (kind in ('out', 'in', 'cancel')),
@@ -409,7 +409,7 @@ create table treasury_log (
 );
 comment on table treasury_log is
   'What the final chain shows of a treasury, whoever sent it: a transfer out or in, or a canceled authorization. Payouts end by these rows, so a restored backup finds its settlements here.';
-comment on column treasury_log.told_index is
+comment on column treasury_log.known_index is
   'The log index by which payments and books know it, if its block was replaced and it has moved; null: `log_index`.';
 comment on column treasury_log.counterparty is 'The other side of the transfer; null: a cancellation.';
 comment on column treasury_log.auth_nonce is 'The EIP-3009 nonce that it used; null: a plain transfer.';
@@ -535,7 +535,7 @@ create table deposit_log (
   chain_id int not null,
   tx_hash chain_hash not null,
   log_index int not null,
-  told_index int,
+  known_index int,
   owner_id text not null references deposit,
   token chain_address not null,
   sender chain_address not null,
@@ -549,7 +549,7 @@ create table deposit_log (
   primary key (chain_id, tx_hash, log_index)
 );
 comment on table deposit_log is 'A final transfer to the address of a deposit, of USDC or of a known other token.';
-comment on column deposit_log.told_index is
+comment on column deposit_log.known_index is
   'The log index by which payment and books know it, if its block was replaced and it has moved; null: `log_index`.';
 comment on column deposit_log.finalized_at is 'The time of the block.';
 comment on column deposit_log.units is 'In the smallest unit of the token.';
@@ -606,7 +606,7 @@ create table gone_transfer (
   chain_id int not null,
   stored_as text not null check (stored_as in ('deposit_log', 'treasury_log')),
   tx_hash chain_hash not null,
-  told_index int not null,
+  known_index int not null,
   token chain_address not null,
   sender chain_address not null,
   recipient chain_address not null,
@@ -616,12 +616,12 @@ create table gone_transfer (
   direction text check (direction in ('in', 'out')),
   concluded_at timestamptz,
   check ((direction is null) = (stored_as = 'deposit_log')),
-  primary key (chain_id, stored_as, tx_hash, told_index)
+  primary key (chain_id, stored_as, tx_hash, known_index)
 );
 comment on table gone_transfer is
   'A transfer whose final block left the chain, until it is read again. The same transaction in another block usually has other log indexes: without this row it would count as a second transfer.';
 comment on column gone_transfer.stored_as is 'The table of logs that had it. A payout to an address of a payment was in both.';
-comment on column gone_transfer.told_index is 'The log index by which payments and books know it.';
+comment on column gone_transfer.known_index is 'The log index by which payments and books know it.';
 comment on column gone_transfer.units is 'In the smallest unit of the token.';
 comment on column gone_transfer.nth is 'Its number among equal transfers of its transaction, from 0.';
 comment on column gone_transfer.direction is 'Seen from the treasury; null: a transfer to a deposit.';

@@ -159,7 +159,7 @@ grant select, insert, update on notification to pinrail_tenant;
 
 -- A channel gets these three notices only if it subscribes to them. All others are about safety: every chat gets them. People
 -- get each notice by mail anyway, so e-mail channels get none.
-create function notice_is_told() returns trigger language plpgsql as $$
+create function notify_of_notice() returns trigger language plpgsql as $$
 declare
   optional boolean := new.kind = any(array['webhook_endpoint.disabled', 'payment_link.stopped', 'payment_link.resumed']);
 begin
@@ -171,7 +171,7 @@ begin
     and (not optional or new.kind = any(events));
   return null;
 end $$;
-create trigger notice_is_told after insert on notice for each row execute function notice_is_told();
+create trigger notify_of_notice after insert on notice for each row execute function notify_of_notice();
 
 create table telegram_link (
   digest bytea primary key check (length(digest) = 32),

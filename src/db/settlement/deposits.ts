@@ -102,7 +102,7 @@ export async function insertDeposits(tx: Tx, context: JournalContext, found: Fou
     sql`with
         -- Answers only new logs, so that nothing is counted twice.
         stored as (
-          insert into deposit_log (chain_id, tx_hash, log_index, told_index, owner_id, token, sender, units, block_number,
+          insert into deposit_log (chain_id, tx_hash, log_index, known_index, owner_id, token, sender, units, block_number,
             block_hash, finalized_at, applied_at)
           select ${chainId}, g."txHash", g."logIndex", ${firstIndex('deposit_log', chainId)}, d.owner_id, g.token, g.sender, g.units,
             g."blockNumber", g."blockHash", g.at, null
@@ -112,7 +112,7 @@ export async function insertDeposits(tx: Tx, context: JournalContext, found: Fou
             left join gone_transfer gone on gone.stored_as = 'deposit_log' and gone.chain_id = ${chainId}
               and (gone.tx_hash, gone.token, gone.sender, gone.recipient, gone.units, gone.nth)
                 = (g."txHash", g.token, g.sender, g.address, g.units, g.nth)
-          on conflict do nothing returning owner_id, token, sender, units, chain_id, tx_hash, told_index),
+          on conflict do nothing returning owner_id, token, sender, units, chain_id, tx_hash, known_index),
         -- The authorization by which a merchant's wallet has paid.
         paid as (
           update deposit_sweep s set state = 'done', tx_hash = c.tx_hash, lane_wallet = null, lane_nonce = null

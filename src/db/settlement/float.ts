@@ -213,7 +213,7 @@ export async function readArrived(
     arrivedRow,
     sql`select case when bool_and(applied_at is not null) then sum(micro_usdc) filter (where exists (
             select from ledger_transaction t where t.kind = 'received'
-              and t.reference = l.tx_hash || ':' || coalesce(l.told_index, l.log_index))) end::text as micro
+              and t.reference = l.tx_hash || ':' || coalesce(l.known_index, l.log_index))) end::text as micro
         from treasury_log l where chain_id = ${chainId} and token = ${token} and tx_hash = ${txHash} and kind = 'in'`,
   )
   return micro

@@ -60,28 +60,28 @@ async function insertLogs(
     // Null: it is ended by its nonce. For the others the first index matters.
     const nth =
       kind === 'cancel' || why?.as === 'payout' ? null : alikeBefore([txHash, kind, treasury, counterparty, microUsdc])
-    const isTold = isMovement(log, found.treasuries, why)
+    const mustApply = isMovement(log, found.treasuries, why)
     const { as: knownAs = null, nonceOf = null } = why ?? {}
     const [gasShare, at] = [log.gasShare?.toString() ?? null, found.blockTimes.get(log.blockHash)]
-    return { ...log, gasShare, at, knownAs, nonceOf, nth, isTold }
+    return { ...log, gasShare, at, knownAs, nonceOf, nth, mustApply }
   })
   const rows = await many(
     tx,
     logKeyRow,
     sql`with stored as (
-          insert into treasury_log (chain_id, tx_hash, log_index, told_index, token, treasury, kind, counterparty, micro_usdc,
+          insert into treasury_log (chain_id, tx_hash, log_index, known_index, token, treasury, kind, counterparty, micro_usdc,
             auth_nonce, block_number, block_hash, gas_share, finalized_at, known_as, nonce_of, applied_at)
           select ${scope.chainId}, g."txHash", g."logIndex", ${firstIndex('treasury_log', scope.chainId)}, ${scope.token}, g.treasury, g.kind,
             g.counterparty, g."microUsdc", g."authNonce", g."blockNumber", g."blockHash", g."gasShare",
-            g.at, g."knownAs", g."nonceOf", case when g."isTold" then null else now() end
+            g.at, g."knownAs", g."nonceOf", case when g."mustApply" then null else now() end
           from jsonb_to_recordset(${JSON.stringify(logs)}::jsonb) as g("txHash" text, "logIndex" int, treasury text,
               kind text, counterparty text, "microUsdc" numeric, "authNonce" text, "blockNumber" bigint,
-              "blockHash" text, "gasShare" numeric, "knownAs" text, "nonceOf" text, at timestamptz, nth int, "isTold" boolean)
+              "blockHash" text, "gasShare" numeric, "knownAs" text, "nonceOf" text, at timestamptz, nth int, "mustApply" boolean)
             left join gone_transfer gone on gone.stored_as = 'treasury_log' and gone.chain_id = ${scope.chainId}
               and (gone.tx_hash, gone.token, gone.units, gone.nth) = (g."txHash", ${scope.token}, g."microUsdc", g.nth)
               and (gone.sender, gone.recipient) = (case g.kind when 'in' then g.counterparty else g.treasury end,
                 case g.kind when 'in' then g.treasury else g.counterparty end)
-          on conflict do nothing returning chain_id, tx_hash, log_index, told_index),
+          on conflict do nothing returning chain_id, tx_hash, log_index, known_index),
         came_again as (${deleteReturned('treasury_log')})
         select tx_hash, log_index from stored`,
   )

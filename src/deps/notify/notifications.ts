@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client'
 import {
   createNotificationActivities,
   type NotificationActivities,
-} from '../../activities/notifications/tell-channel.ts'
+} from '../../activities/notifications/notify-channel.ts'
 import type { WorkerConfig } from '../../config/config.ts'
 import { splitSecrets } from '../../config/secret.ts'
 import type { Db } from '../../db/db.ts'

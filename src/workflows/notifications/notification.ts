@@ -1,8 +1,8 @@
 import { proxyActivities, sleep } from '@temporalio/workflow'
-import type { NotificationActivities } from '../../activities/notifications/tell-channel.ts'
+import type { NotificationActivities } from '../../activities/notifications/notify-channel.ts'
 
 /** A channel has 15 s for one message. Its answer is a value: only failures of the platform are tried again here. */
-const telling = proxyActivities<NotificationActivities>({
+const notifications = proxyActivities<NotificationActivities>({
   summary: 'Send the next message to the channel',
   startToCloseTimeout: '45 s',
   retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 min' },
@@ -14,7 +14,7 @@ const MOST_ROUNDS = 300
 /** One run for a channel: no concurrent messages. It ends when no message is left, or none is due for a minute. */
 export async function notification(channelId: string): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const { againAfterMs } = await telling.tellChannel(channelId)
+    const { againAfterMs } = await notifications.notifyChannel(channelId)
     if (againAfterMs === null) return
     if (againAfterMs > 0) await sleep(againAfterMs, { summary: 'The next message can be sent' })
   }

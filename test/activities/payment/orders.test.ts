@@ -225,10 +225,10 @@ describe('opening an order', () => {
       await open(id, APP)
       const orders = await fetch(`${fixture.sandbox.url}/wallet-app/sandbox/orders`)
       const [attempt] = await readAttempts(id)
-      const told = ((await orders.json()) as { attemptId: string; description: string }[]).find(
+      const opened = ((await orders.json()) as { attemptId: string; description: string }[]).find(
         (order) => order.attemptId === attempt?.id,
       )
-      expect(told?.description).toBe(`${'a'.repeat(199)}🎁`)
+      expect(opened?.description).toBe(`${'a'.repeat(199)}🎁`)
     })
   })
 })

@@ -128,8 +128,8 @@ describe('The routes of API keys', () => {
       const rotation = { body: {}, headers: { 'idempotency-key': 'rotate-strong' } }
       const made = await testApi.ask('POST', `${PATH}/${getId(strong)}/rotate`, rotation)
       const weak = await testApi.addKey(testApi.tenant, ['keys:write'])
-      const told = await testApi.ask('POST', `${PATH}/${getId(strong)}/rotate`, { ...rotation, key: weak.key })
-      expectProblem(told, 403, 'insufficient_scope')
+      const refused = await testApi.ask('POST', `${PATH}/${getId(strong)}/rotate`, { ...rotation, key: weak.key })
+      expectProblem(refused, 403, 'insufficient_scope')
       expect((await testApi.ask('POST', `${PATH}/${getId(strong)}/rotate`, rotation)).text).toBe(made.text)
     })
 

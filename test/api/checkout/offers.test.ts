@@ -46,9 +46,9 @@ describe('Partners that are down', () => {
       down = { wallet_app: since }
       await post(`${path}/opened`).expect(204)
     }
-    const told = await fixture.timeline(id, 'checkout.route')
+    const entries = await fixture.timeline(id, 'checkout.route')
     // One for each outage.
-    expect(told.map(({ message, data }) => [message, data['reason'], data['down_since']])).toEqual([
+    expect(entries.map(({ message, data }) => [message, data['reason'], data['down_since']])).toEqual([
       ['wallet_app is not responding at the moment; shown: picker', 'down', SINCE],
       ['wallet_app is not responding at the moment; shown: picker', 'down', '2026-11-20T14:00:00.000Z'],
     ])

@@ -482,18 +482,18 @@ describe('Delayed responses', () => {
 
   test('beyond the number of delayed responses, a refusal is sent at once, and its connection ends', async () => {
     const { port } = await refusing(2)
-    const told: string[] = []
+    const connections: string[] = []
     const ask = async () => {
       const response = await fetch(`http://127.0.0.1:${port}/`)
-      told.push(response.headers.get('connection') ?? '')
+      connections.push(response.headers.get('connection') ?? '')
       return response.status
     }
     const answers = [ask(), ask(), ask(), ask()]
     expect(await Promise.all(answers)).toEqual([429, 429, 429, 429])
-    expect(told).toEqual(['close', 'close', 'keep-alive', 'keep-alive'])
+    expect(connections).toEqual(['close', 'close', 'keep-alive', 'keep-alive'])
     // Their slots are free again.
     await ask()
-    expect(told.at(-1)).toBe('keep-alive')
+    expect(connections.at(-1)).toBe('keep-alive')
   })
 
   test('one connection with thousands of open requests delays no more of them than the limit', async () => {

@@ -652,11 +652,11 @@ describe('Reading payments, events, quotes and routes', () => {
       expect(attempts).toMatchObject([{ status: 'paid' }])
       for (const held of ['2999', '0', '4999']) await fixture.change(id, (draft) => draft.setAttempt(attempt, { held }))
       const { body } = await testApi.ask('GET', `/v1/events?payment=${id}&limit=3`)
-      const told = (body['data'] as { type: string; data: { object: Fields } }[]).map(({ type, data }) => [
+      const chargebacks = (body['data'] as { type: string; data: { object: Fields } }[]).map(({ type, data }) => [
         type,
         data.object['chargeback'],
       ])
-      expect(told).toEqual([
+      expect(chargebacks).toEqual([
         ['payment.chargeback_won', { attempt, amount: '49.99', lost: '0.00', currency: 'EUR' }],
         ['payment.chargeback', { attempt, amount: '29.99', lost: '49.99', currency: 'EUR' }],
         ['payment.chargeback', { attempt, amount: '20.00', lost: '20.00', currency: 'EUR' }],

@@ -134,15 +134,15 @@ describe('Deposits in final blocks that are replaced', () => {
     const block = Number(await fixture.chain.getBlockNumber()) - 25
     const idle = () => fixture.finalize(fixture.runner({ deposits: { ...deposits, keys: null }, hooks }), 2)
     await idle()
-    const told = await readDeposit(fixture.db, 'att_moved')
-    expect(told).toMatchObject({ receivedMicro: '5000000', receipts: { length: 3 } })
+    const deposit = await readDeposit(fixture.db, 'att_moved')
+    expect(deposit).toMatchObject({ receivedMicro: '5000000', receipts: { length: 3 } })
 
     const depth = Number(await fixture.chain.getBlockNumber()) - block + 1
     expect(await reorganizeAndRepair(depth, [before, ...raw])).toEqual([])
     await idle()
-    expect(await readDeposit(fixture.db, 'att_moved')).toEqual(told)
+    expect(await readDeposit(fixture.db, 'att_moved')).toEqual(deposit)
     const { rows } = await fixture.db.query(
-      `select (select count(*)::int from deposit_log where owner_id = $1 and log_index <> told_index) as moved,
+      `select (select count(*)::int from deposit_log where owner_id = $1 and log_index <> known_index) as moved,
        (select count(*)::int from gone_transfer where recipient = $2 or units = 77) as gone,
        (select count(*)::int from partner_event where attempt_id = 'att_moved') as callbacks`,
       [paymentId, address],
@@ -179,7 +179,7 @@ describe('Deposits in final blocks that are replaced', () => {
       for (const serializedTransaction of raw) await fixture.chain.sendRawTransaction({ serializedTransaction })
       await fixture.chain.mine({ blocks: 6 })
       await fixture.finalize(fixture.runner({ deposits: { ...deposits, keys: null }, hooks }), 2)
-      const told = await readDeposit(fixture.db, `att_${name}`)
+      const deposit = await readDeposit(fixture.db, `att_${name}`)
       await reorganize(fixture, Number((await fixture.chain.getBlockNumber()) - before), raw)
       const node = await startHostileNode(fixture.anvil.url)
       const said: string[] = []
@@ -198,7 +198,7 @@ describe('Deposits in final blocks that are replaced', () => {
       }
       expect(await repair(say)).toBe(0)
       expect(said.filter((line) => line.startsWith('WARNING'))).toEqual([])
-      expect(await readDeposit(fixture.db, `att_${name}`)).toEqual(told)
+      expect(await readDeposit(fixture.db, `att_${name}`)).toEqual(deposit)
       await finalize()
       await expectInTreasury(address)
     },
@@ -405,11 +405,11 @@ describe('A replaced chain before its repair', () => {
     for (const name of names) {
       expect(await readDeposit(fixture.db, `att_${name}`)).toMatchObject({ receivedMicro: '2000000' })
       const { rows } = await fixture.db.query(
-        `select (select count(*)::int from partner_event where attempt_id = $1) as told,
+        `select (select count(*)::int from partner_event where attempt_id = $1) as callbacks,
          (select count(*)::int from ledger_transaction where payment_id = $2) as booked`,
         [`att_${name}`, `pay_${name}`],
       )
-      expect([name, rows]).toEqual([name, [{ told: 1, booked: 1 }]])
+      expect([name, rows]).toEqual([name, [{ callbacks: 1, booked: 1 }]])
     }
   })
 })

@@ -142,13 +142,13 @@ test('a node that gives a false receipt or none is no source: the next one is as
   const warned: object[] = []
   const issue = issuerOf(fixture, { urls: [liar.url], log: { warn: (about) => void warned.push(about) } })
   const due = () => fixture.db.query(`update treasury_log set receipt_due_at = now() where receipt_due_at is not null`)
-  type Told = { logs: { data: string }[] }[]
+  type Receipts = { logs: { data: string }[] }[]
   const lies: ((result: unknown) => unknown)[] = [
     () => null,
     () => [],
-    (result) => (result as Told).map((receipt) => ({ ...receipt, logsBloom: `0x${'00'.repeat(256)}` })),
-    (result) => (result as Told).slice(1),
-    (result) => (result as Told).map((receipt) => ({ ...receipt, logs: receipt.logs.slice(1) })),
+    (result) => (result as Receipts).map((receipt) => ({ ...receipt, logsBloom: `0x${'00'.repeat(256)}` })),
+    (result) => (result as Receipts).slice(1),
+    (result) => (result as Receipts).map((receipt) => ({ ...receipt, logs: receipt.logs.slice(1) })),
   ]
   for (const rewrite of lies) {
     liar.decide = ({ method }) => (method === 'eth_getBlockReceipts' ? { rewrite } : 'deliver')

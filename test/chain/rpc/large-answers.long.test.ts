@@ -95,7 +95,11 @@ describe('answers in parts', () => {
       },
     )
 
-    type Told = { transactionHash: string; blockHash: string; logs: { blockHash: string; transactionHash: string }[] }
+    type ReceiptAnswer = {
+      transactionHash: string
+      blockHash: string
+      logs: { blockHash: string; transactionHash: string }[]
+    }
     const elsewhere = `0x${'1'.repeat(64)}`
 
     // Regression: an absent receipt counted as malformed, and three of them as a wrong node.
@@ -112,14 +116,14 @@ describe('answers in parts', () => {
     })
 
     // Erigon leaves out the state-sync transaction (0xPolygon/erigon#64), or reports it twice (0xPolygon/erigon#97).
-    test.each<[string, (told: Told[]) => Told[], number]>([
-      ['is left out', (told) => told.slice(0, -1), 1],
-      ['is there twice', (told) => [...told, ...told.slice(-1)], 0],
+    test.each<[string, (answers: ReceiptAnswer[]) => ReceiptAnswer[], number]>([
+      ['is left out', (answers) => answers.slice(0, -1), 1],
+      ['is there twice', (answers) => [...answers, ...answers.slice(-1)], 0],
       [
         'is there under another hash too, with its logs',
-        ([first, ...told]) => {
+        ([first, ...answers]) => {
           const logs = first!.logs.map((log) => ({ ...log, transactionHash: elsewhere }))
-          return [first!, ...told, { ...first!, transactionHash: elsewhere, logs }]
+          return [first!, ...answers, { ...first!, transactionHash: elsewhere, logs }]
         },
         0,
       ],
@@ -128,26 +132,27 @@ describe('answers in parts', () => {
       const filter = { ...received(mine), topics: [TOPICS.transfer] }
       const honest = await node.logs(filter)
       expect(honest).toHaveLength(TRANSACTIONS)
-      answer({ [LOGS]: padded, [RECEIPTS]: { lie: (told) => lie(told as Told[]) } })
+      answer({ [LOGS]: padded, [RECEIPTS]: { lie: (answers) => lie(answers as ReceiptAnswer[]) } })
       expect(await node.logs(filter)).toEqual(honest)
       expect(count(RECEIPT)).toBe(asked)
     })
 
-    test.each<[string, (told: Told[]) => Told[]]>([
-      ['the receipts are of another block', (told) => told.map((one) => ({ ...one, blockHash: elsewhere }))],
+    test.each<[string, (answers: ReceiptAnswer[]) => ReceiptAnswer[]]>([
+      ['the receipts are of another block', (answers) => answers.map((one) => ({ ...one, blockHash: elsewhere }))],
       [
         'the logs are of another block',
-        (told) => told.map((one) => ({ ...one, logs: one.logs.map((log) => ({ ...log, blockHash: elsewhere })) })),
+        (answers) =>
+          answers.map((one) => ({ ...one, logs: one.logs.map((log) => ({ ...log, blockHash: elsewhere })) })),
       ],
       [
         'the logs are of another transaction',
-        (told) =>
-          told.map((one) => ({ ...one, logs: one.logs.map((log) => ({ ...log, transactionHash: elsewhere })) })),
+        (answers) =>
+          answers.map((one) => ({ ...one, logs: one.logs.map((log) => ({ ...log, transactionHash: elsewhere })) })),
       ],
     ])('a block is not read if %s: the node is wrong', async (_what, lie) => {
       const node = connect()
       await node.logs(received(mine, full + 1, full + 1))
-      answer({ [LOGS]: padded, [RECEIPTS]: { lie: (told) => lie(told as Told[]) } })
+      answer({ [LOGS]: padded, [RECEIPTS]: { lie: (answers) => lie(answers as ReceiptAnswer[]) } })
       await expect(node.logs(received(mine))).rejects.toMatchObject({
         kind: 'malformed',
         answer: expect.stringContaining('another'),
@@ -158,7 +163,7 @@ describe('answers in parts', () => {
     test('a block is not read by the receipt of another transaction', async () => {
       const node = connect()
       await node.logs(received(mine, full + 1, full + 1))
-      const lie = (told: unknown) => ({ ...(told as object), transactionHash: `0x${'1'.repeat(64)}` })
+      const lie = (answers: unknown) => ({ ...(answers as object), transactionHash: `0x${'1'.repeat(64)}` })
       answer({ [LOGS]: padded, [RECEIPTS]: padded, [RECEIPT]: { lie } })
       await expect(node.logs(received(mine))).rejects.toMatchObject({ kind: 'malformed' })
       // A few were in progress. No further call was made after the first failure.

@@ -29,8 +29,10 @@ describe('a majority of nodes', () => {
     (place: number, value: bigint) =>
     (answer: unknown): unknown => {
       const results = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: answer as Hex })
-      const told = results.map((one, at) => (at === place ? { ...one, returnData: toHex(value, { size: 32 }) } : one))
-      return encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result: told })
+      const changed = results.map((one, at) =>
+        at === place ? { ...one, returnData: toHex(value, { size: 32 }) } : one,
+      )
+      return encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result: changed })
     }
 
   test.each<[string, (call: RpcCall) => boolean, (answer: unknown) => unknown]>([

@@ -178,11 +178,11 @@ describe('the token', () => {
     expect(proof?.blockNumber).toBeGreaterThan(0)
     expect(await fixture.balance(queued[0]!.recipient)).toBe(0n)
     // Both were in one transaction, and each is assigned its half of the gas.
-    const told = [...fixture.heard.settled, ...fixture.heard.voided].filter(
+    const ends = [...fixture.heard.settled, ...fixture.heard.voided].filter(
       (one) => 'txHash' in one && one.txHash === proof?.txHash,
     )
     const { gasUsed, effectiveGasPrice } = await fixture.chain.getTransactionReceipt({ hash: proof!.txHash })
-    expect(told.map((one) => ('gasWei' in one ? one.gasWei : null))).toEqual([
+    expect(ends.map((one) => ('gasWei' in one ? one.gasWei : null))).toEqual([
       (gasUsed * effectiveGasPrice) / 2n,
       (gasUsed * effectiveGasPrice) / 2n,
     ])

@@ -361,7 +361,7 @@ describe('payouts', () => {
     const hooks: SettlementHooks = {
       onSettled: async (tx, settlements) => {
         for (const { paymentId } of settlements) {
-          await tx.query('update payment set reference = $2 where id = $1', [paymentId, 'told'])
+          await tx.query('update payment set reference = $2 where id = $1', [paymentId, 'by hook'])
           if (paymentId === failing) throw new Error('the payment is in a strange state')
           heard.push(paymentId)
         }
@@ -403,8 +403,8 @@ describe('payouts', () => {
       expect(await states()).toEqual(['settled', 'queued', 'settled'])
       expect((await readPayout(db, failing))?.hookError).toBe('the payment is in a strange state')
       // The rows of the failing hook were rolled back.
-      const told = await db.query('select id from payment where reference = $1 order by id', ['told'])
-      expect(told.rows.map((row: { id: string }) => row.id)).not.toContain(failing)
+      const marked = await db.query('select id from payment where reference = $1 order by id', ['by hook'])
+      expect(marked.rows.map((row: { id: string }) => row.id)).not.toContain(failing)
       expect(await journal.applyProven(100)).toMatchObject({ ended: 0, failed: [] })
       await db.query(`update payout set hook_retry_at = now() where payment_id = $1`, [failing])
       failing = null

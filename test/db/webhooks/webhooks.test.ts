@@ -288,10 +288,10 @@ describe('Deliveries', () => {
     })
 
     const listReports = (endpointId: string) =>
-      rows<{ object: object; told: string[] }>(
+      rows<{ object: object; endpoints: string[] }>(
         seeded.db,
         `select convert_from(body, 'UTF8')::jsonb -> 'data' -> 'object' as object,
-         array(select endpoint_id from delivery where event_id = event.id) as told
+         array(select endpoint_id from delivery where event_id = event.id) as endpoints
        from event where type = 'webhook_endpoint.disabled'
          and convert_from(body, 'UTF8')::jsonb #>> '{data,object,id}' = $1`,
         [endpointId],
@@ -310,7 +310,7 @@ describe('Deliveries', () => {
       const [event, ...more] = await listReports(endpointId)
       expect(event).toMatchObject({
         object: { object: 'webhook_endpoint', status: 'disabled', disabled_reason: 'gone' },
-        told: [other.id],
+        endpoints: [other.id],
       })
       expect(JSON.stringify(event)).not.toContain('sealed')
       expect(more).toEqual([])

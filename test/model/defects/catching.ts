@@ -1,7 +1,7 @@
 import { openTestSystem, type TestSystem } from '../fixture/payment.ts'
 import type { TestServices } from '../fixture/services.ts'
 import { playStory } from '../story/play.ts'
-import { playRandom } from '../story/tell.ts'
+import { playRandom } from '../story/random-story.ts'
 import type { Defect } from './defect.ts'
 
 /** A range of random stories of a seed: the first number, and how many. */

@@ -3,7 +3,7 @@ import { openTestSystem, type TestSystem } from '../fixture/payment.ts'
 import { openTestServices, type TestServices } from '../fixture/services.ts'
 import { playFound } from '../found/play.ts'
 import type { Found } from '../found/story.ts'
-import { playRandom } from './tell.ts'
+import { playRandom } from './random-story.ts'
 
 /** The system for the tests of one file, and what a story must satisfy. */
 

@@ -6,16 +6,16 @@ import { type Statement, sql } from '../../db.ts'
  */
 
 /** The index of a stored log in payments and books. The table of logs is `l`. */
-export const knownIndex = sql`coalesce(l.told_index, l.log_index)`
+export const knownIndex = sql`coalesce(l.known_index, l.log_index)`
 
 type StoredAs = 'deposit_log' | 'treasury_log'
 
 /** `removed` returns the columns of `gone_transfer` except `stored_as`, `nth` and `concluded_at`. */
 export const remember = (storedAs: StoredAs, removed: Statement): Statement => sql`
-  insert into gone_transfer (chain_id, stored_as, tx_hash, told_index, token, sender, recipient, units, direction,
+  insert into gone_transfer (chain_id, stored_as, tx_hash, known_index, token, sender, recipient, units, direction,
     block_number, nth)
-  select chain_id, ${storedAs}, tx_hash, told_index, token, sender, recipient, units, direction, block_number, row_number()
-    over (partition by chain_id, tx_hash, token, sender, recipient, units order by told_index) - 1
+  select chain_id, ${storedAs}, tx_hash, known_index, token, sender, recipient, units, direction, block_number, row_number()
+    over (partition by chain_id, tx_hash, token, sender, recipient, units order by known_index) - 1
   from (${removed}) g on conflict do nothing`
 
 /** More logs than a block can have: an index from here on never belonged to another log. */
@@ -23,13 +23,13 @@ const BEYOND_LOGS = 1_000_000
 
 /** `gone` is the log's row from before the reversal. A new log might have the index of one that has moved. */
 export const firstIndex = (storedAs: StoredAs, chainId: number): Statement => sql`
-  coalesce(gone.told_index, case when exists (select 1 from gone_transfer o where o.chain_id = ${chainId}
+  coalesce(gone.known_index, case when exists (select 1 from gone_transfer o where o.chain_id = ${chainId}
     and o.stored_as = ${storedAs} and o.tx_hash = g."txHash") then g."logIndex" + ${BEYOND_LOGS}::int end)`
 
-/** Deletes logs that are stored again. `stored` returns chain_id, tx_hash and told_index of the newly stored logs. */
+/** Deletes logs that are stored again. `stored` returns chain_id, tx_hash and known_index of the newly stored logs. */
 export const deleteReturned = (storedAs: StoredAs): Statement => sql`
-  delete from gone_transfer g using stored s where s.told_index is not null and g.stored_as = ${storedAs}
-    and (g.chain_id, g.tx_hash, g.told_index) = (s.chain_id, s.tx_hash, s.told_index)`
+  delete from gone_transfer g using stored s where s.known_index is not null and g.stored_as = ${storedAs}
+    and (g.chain_id, g.tx_hash, g.known_index) = (s.chain_id, s.tx_hash, s.known_index)`
 
 /** Returns a function that counts the earlier transfers with the same properties. */
 export function countAlike(): (likeness: readonly unknown[]) => number {

@@ -156,11 +156,11 @@ async function removeLogs(tx: Tx, context: JournalContext, gone: readonly Hex[])
     tx,
     sql`with removed as (
           delete from treasury_log l where ${here(context)} and block_hash = any(${[...gone]}::text[])
-          returning chain_id, token, kind, treasury, counterparty, micro_usdc, tx_hash, ${knownIndex} as told_index,
+          returning chain_id, token, kind, treasury, counterparty, micro_usdc, tx_hash, ${knownIndex} as known_index,
             block_number, known_as)
         ${remember(
           'treasury_log',
-          sql`select chain_id, tx_hash, told_index, token, micro_usdc as units, kind as direction, block_number,
+          sql`select chain_id, tx_hash, known_index, token, micro_usdc as units, kind as direction, block_number,
                 case kind when 'in' then counterparty else treasury end as sender,
                 case kind when 'in' then treasury else counterparty end as recipient
               from removed where kind <> 'cancel' and known_as is distinct from 'payout'`,
@@ -173,10 +173,10 @@ async function removeDeposits(tx: Tx, { scope }: JournalContext, gone: readonly 
     tx,
     sql`with removed as (
           delete from deposit_log l where chain_id = ${scope.chainId} and block_hash = any(${[...gone]}::text[])
-          returning chain_id, owner_id, token, units, tx_hash, sender, block_number, ${knownIndex} as told_index),
+          returning chain_id, owner_id, token, units, tx_hash, sender, block_number, ${knownIndex} as known_index),
         remembered as (${remember(
           'deposit_log',
-          sql`select r.chain_id, r.tx_hash, r.told_index, r.token, r.units, r.block_number, r.sender,
+          sql`select r.chain_id, r.tx_hash, r.known_index, r.token, r.units, r.block_number, r.sender,
                 d.address as recipient, null as direction
               from removed r join deposit d using (owner_id)`,
         )})
@@ -192,7 +192,7 @@ export type LostTransfer =
 
 const goneRow = z.object({
   tx_hash: hex,
-  told_index: z.number(),
+  known_index: z.number(),
   block_number: z.coerce.number(),
   token: hex,
   sender: hex,
@@ -210,17 +210,17 @@ export async function concludeLost(tx: Tx, { chainId, token, livemode }: Settlem
     sql`with concluded as (
           update gone_transfer set concluded_at = now() where chain_id = ${chainId} and concluded_at is null
             and (token = ${token} or stored_as = 'deposit_log') returning *)
-        select g.tx_hash, g.told_index, g.block_number, g.token, g.sender, g.recipient, g.units::text, g.direction,
+        select g.tx_hash, g.known_index, g.block_number, g.token, g.sender, g.recipient, g.units::text, g.direction,
           d.payment_id
         from concluded g left join deposit d on g.direction is null and d.address = g.recipient and d.chain_id = g.chain_id
           and d.livemode = ${livemode}
-        order by g.block_number, g.told_index`,
+        order by g.block_number, g.known_index`,
   )
   return rows.flatMap(
     ({ direction, payment_id: paymentId, sender, recipient, units, tx_hash: txHash, ...row }): LostTransfer[] => {
       if (direction === null) return paymentId === null ? [] : [{ paymentId, units, token: row.token, txHash }]
       const [treasury, counterparty] = direction === 'in' ? [recipient, sender] : [sender, recipient]
-      const place = { chainId, txHash, logIndex: row.told_index, blockNumber: row.block_number }
+      const place = { chainId, txHash, logIndex: row.known_index, blockNumber: row.block_number }
       return [{ movement: { ...place, direction, fate: 'gone', micro: units, treasury, counterparty } }]
     },
   )

@@ -50,7 +50,7 @@ describe('The wallet', () => {
     return visitor
   }
 
-  const tell = (): Promise<number | null> =>
+  const notify = (): Promise<number | null> =>
     createNoticeRound({
       db: live.db,
       seal: (text, id) => live.secretBox.seal(text, id),
@@ -126,13 +126,13 @@ describe('The wallet', () => {
   })
 
   test('a new wallet is mailed to everybody with a link that stops the change: opening it does nothing, one press stops it, once', async () => {
-    const account = await openAccount(live, 'told@shop.example')
+    const account = await openAccount(live, 'notified@shop.example')
     await addMember(live, account, 'support@shop.example', 'support')
     await ask(account.owner, OTHER)
-    expect(await Promise.all([tell(), tell()])).toContain(0)
-    const told = (await mailsTo(live, 'support@shop.example')).filter(({ text }) => text.includes('/wallet/stop/'))
-    expect([told.length, told[0]?.subject]).toEqual([1, 'Halden Coffee: The wallet is about to change'])
-    expect(told[0]?.text).toContain(OTHER)
+    expect(await Promise.all([notify(), notify()])).toContain(0)
+    const mails = (await mailsTo(live, 'support@shop.example')).filter(({ text }) => text.includes('/wallet/stop/'))
+    expect([mails.length, mails[0]?.subject]).toEqual([1, 'Halden Coffee: The wallet is about to change'])
+    expect(mails[0]?.text).toContain(OTHER)
     const path = await stopPath('support@shop.example')
     const stranger = new Visitor(live)
     expect((await stranger.get(path)).html).toContain('Stop this change')
@@ -149,8 +149,8 @@ describe('The wallet', () => {
         'A change was stopped from a mail by support@',
       ),
     ).toEqual([false, true, true])
-    await tell()
-    expect((await mailsTo(live, 'told@shop.example')).at(-1)?.subject).toContain('The wallet change was stopped')
+    await notify()
+    expect((await mailsTo(live, 'notified@shop.example')).at(-1)?.subject).toContain('The wallet change was stopped')
   })
 
   const readLog = async (merchantId: string, email: string): Promise<unknown[]> => {
@@ -224,7 +224,7 @@ describe('The wallet', () => {
     const account = await openAccount(live, 'later@shop.example')
     const viewer = await addMember(live, account, 'looks@shop.example', 'viewer')
     await ask(account.owner, OTHER)
-    await tell()
+    await notify()
     const old = await stopPath('later@shop.example')
     expect((await viewer.submit(`${PATH}/stop`)).to).toBe(PATH)
     await ask(account.owner, HOLDER.address)
@@ -302,7 +302,7 @@ describe('The data of a person', () => {
       `with person as (select id from person where email = $2),
          invited as (insert into invitation (merchant_id, email, role, expires_at)
            values ($1, $2, 'viewer', now() + interval '1 day')),
-         told as (insert into notice (merchant_id, livemode, kind, data)
+         noticed as (insert into notice (merchant_id, livemode, kind, data)
            select $1, false, 'sign_in.new', jsonb_build_object('person', id, 'email', $2::text) from person)
        insert into channel (id, merchant_id, livemode, kind, person_id, name, sealed, events, language, created_at, updated_at)
        select 'chan_01k9z3v7t8e4a9v2b6q5r0c1d2', $1, false, 'email', id, $2, 'sealed', '{}', 'en', now(), now() from person`,
@@ -340,10 +340,10 @@ describe('The data of a person', () => {
     await testApi.db.query('update api_key set revoked_at = now() where id = $1', [keyId])
     expect((await owner.submit(PATH, { email })).status).toBe(200)
     const { rows } = await testApi.db.query(
-      `select id, removed_at is null as told from channel where kind = 'telegram' and merchant_id = $1 order by id`,
+      `select id, removed_at is null as active from channel where kind = 'telegram' and merchant_id = $1 order by id`,
       [tenant.merchantId],
     )
-    expect(rows.map(({ told }) => Boolean(told))).toEqual([false, true])
+    expect(rows.map(({ active }) => Boolean(active))).toEqual([false, true])
     expect(await traces(email)).toEqual([])
   })
 
@@ -406,12 +406,12 @@ describe('Notices', () => {
       publicUrl: 'https://pay.example',
       noticeMail,
     })
-  const tell = (): Promise<number | null> => notifier()()
+  const notify = (): Promise<number | null> => notifier()()
 
   /** Notifies until no notice is left, also behind mails that wait for their first try. */
-  async function tellAll(): Promise<void> {
+  async function notifyAll(): Promise<void> {
     do await testApi.db.query('update mail set tries = 1')
-    while (((await tell()) ?? 0) > 0)
+    while (((await notify()) ?? 0) > 0)
   }
 
   test('people are notified once of a key that is made, rotated and revoked', async () => {
@@ -431,7 +431,7 @@ describe('Notices', () => {
       { kind: 'api_key.created', data: { key: rotated.body['id'], name: 'Shop' } },
       { kind: 'api_key.revoked', data: { key: id, name: 'Shop' } },
     ])
-    await tell()
+    await notify()
     const subjects = (await mailsTo(testApi, 'keys@shop.example')).map(({ subject }) => subject)
     expect(subjects.filter((subject) => subject.includes('API key')).toSorted()).toEqual([
       'Halden Coffee (test): An API key was created',
@@ -460,7 +460,7 @@ describe('Notices', () => {
       await visitor.post(path.split('?')[0] ?? path, {}, headers)
     }
     expect(await listNotices(account)).toMatchObject([{ kind: 'sign_in.new', data: { email } }])
-    await tell()
+    await notify()
     const subject = 'Halden Coffee (test): Sign-in from a new device'
     const [mine, theirs] = [await mailsTo(testApi, email), await mailsTo(testApi, other)]
     expect(mine.filter((mail) => mail.subject === subject)).toHaveLength(1)
@@ -478,9 +478,9 @@ describe('Notices', () => {
     await insertMembership(testApi.db, { merchantId: account.tenant.merchantId, personId, role: 'developer' })
     const lastSubjects = async (): Promise<(string | undefined)[]> => {
       // Earlier notices are sent first.
-      await tell()
+      await notify()
       await testApi.ask('POST', '/v1/api_keys', { key: account.key, body: { name: 'Server <1>' } })
-      await tell()
+      await notify()
       return [(await mailsTo(testApi, email)).at(-1)?.subject, (await mailsTo(testApi, other)).at(-1)?.subject]
     }
     const english = 'Halden Coffee (test): An API key was created'
@@ -509,25 +509,25 @@ describe('Notices', () => {
       })
     const countMails = async (address: string): Promise<number> =>
       (await mailsTo(testApi, address)).filter(({ subject }) => subject.includes('API key')).length
-    while (((await tell()) ?? 0) > 0);
+    while (((await notify()) ?? 0) > 0);
     await leave(many, 300)
     await leave(one, 1)
-    await tell()
+    await notify()
     expect([await countMails(loud), await countMails(quiet)]).toEqual([19, 1])
 
-    while (((await tell()) ?? 0) > 0);
+    while (((await notify()) ?? 0) > 0);
     const waiting = await countMails(loud)
     expect(waiting).toBeLessThan(120)
     await testApi.db.query('update mail set tries = 1')
     await leave(one, 1)
-    await tell()
+    await notify()
     expect([await countMails(loud), await countMails(quiet)]).toEqual([waiting + 19, 2])
   })
 
   test('accounts with endless notices do not delay others, however many they are: each has its turn', async () => {
-    await tellAll()
+    await notifyAll()
     const many = Array.from({ length: 25 }, () => newId('merchant'))
-    await testApi.db.query(`insert into merchant (id, name) select unnest($1::text[]), 'Told much'`, [many])
+    await testApi.db.query(`insert into merchant (id, name) select unnest($1::text[]), 'Many notices'`, [many])
     await testApi.db.query(
       `insert into notice (merchant_id, livemode, kind, data, created_at)
        select id, $2, 'api_key.created', '{}', now() - number * interval '1 minute'
@@ -543,7 +543,7 @@ describe('Notices', () => {
       [[...many, tenant.merchantId]],
     )
     expect(rows).toHaveLength(many.length + 1)
-    await tellAll()
+    await notifyAll()
   })
 
   test('the backlog of an account does not make reading its next notices slower', async () => {

@@ -287,8 +287,8 @@ describe('Embedding', () => {
     expect(await readAncestors(`${checkout}/frame`)).toBe(origins.join(' '))
     for (const page of ['', '/continue', '/code.svg', '/receipt', '/status', '/frame/status', '/nothing'])
       expect([page, await readAncestors(checkout + page)]).toEqual([page, "'none'"])
-    const told = { origin: 'https://evil.example', referer: 'https://evil.example/', 'sec-fetch-dest': 'iframe' }
-    expect(await readAncestors(`${checkout}/frame?origins=https://evil.example`, told)).toBe(origins.join(' '))
+    const headers = { origin: 'https://evil.example', referer: 'https://evil.example/', 'sec-fetch-dest': 'iframe' }
+    expect(await readAncestors(`${checkout}/frame?origins=https://evil.example`, headers)).toBe(origins.join(' '))
     await set([])
     expect(await readAncestors(`${checkout}/frame`)).toBe("'none'")
   })
@@ -583,8 +583,8 @@ describe('Keys and requests', () => {
       const live = await openTestApi({ mode: 'live' })
       try {
         const { owner, key, tenant } = await openAccount(live, 'live@shop.example')
-        const told = await live.ask('POST', '/v1/api_keys', { key, body: { name: 'x' } })
-        const at = new URL(String(told.body['page'])).pathname
+        const refused = await live.ask('POST', '/v1/api_keys', { key, body: { name: 'x' } })
+        const at = new URL(String(refused.body['page'])).pathname
         const nobody = await new Visitor(live).get(at)
         expect(nobody.to).toBe(`/sign-in?to=${encodeURIComponent(at)}`)
         expect((await owner.get(at)).status).toBe(200)

@@ -21,7 +21,8 @@ export async function expectAllRefused(testApi: TestApi, cases: readonly Refused
     try {
       const answer = await testApi.ask(method, path, options)
       if (!statuses.includes(answer.status)) wrong.push(`${name}: ${answer.status} ${answer.text.slice(0, 200)}`)
-      if (/\bat .*\.ts:\d|node_modules|syntax error/.test(answer.text)) wrong.push(`${name}: tells what went on inside`)
+      if (/\bat .*\.ts:\d|node_modules|syntax error/.test(answer.text))
+        wrong.push(`${name}: reveals what happened inside`)
     } catch (error) {
       wrong.push(`${name}: ${String(error).slice(0, 300)}`)
     }

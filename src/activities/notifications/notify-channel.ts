@@ -19,7 +19,7 @@ export type NotificationDeps = ClaimDeps & {
 export type ChannelRound = { readonly againAfterMs: number | null }
 
 export type NotificationActivities = {
-  tellChannel(channelId: string): Promise<ChannelRound>
+  notifyChannel(channelId: string): Promise<ChannelRound>
 }
 
 /** Concurrent sends of one process, so that channels that hang do not occupy all slots of the queue. */
@@ -39,7 +39,7 @@ const iso = (ms: number): string => new Date(ms).toISOString()
 export function createNotificationActivities(deps: NotificationDeps): NotificationActivities {
   const sends = createLimiter(SENDS)
   return {
-    async tellChannel(channelId) {
+    async notifyChannel(channelId) {
       const free = await sends.take()
       if (free === null) return { againAfterMs: BUSY_PAUSE_MS }
       try {

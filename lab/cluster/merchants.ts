@@ -4,28 +4,28 @@ import { JOURNEYS, type Journey } from '../../scripts/demo/journey.ts'
 import type { Payment, Pinrail } from '../../src/client/index.ts'
 import { payAtCheckout } from '../../src/sandbox/buyer.ts'
 
-/** Shops that sell without a pause, each one payment after the other, and record every trouble that they meet. */
+/** Merchants that take one payment after the other without a pause, and record every failed request. */
 
-export type Sale = {
+export type PaidPayment = {
   readonly payment: Payment
-  /** Unix milliseconds: the shop began the request, the api had answered, the payment was final. */
+  /** Unix milliseconds: the merchant began the request, the api had answered, the payment was final. */
   readonly askedAt: number
   readonly takenAt: number
   readonly finalAt: number
 }
 
-export type Trouble = { readonly at: number; readonly who: 'shop' | 'buyer'; readonly what: string }
+export type Trouble = { readonly at: number; readonly who: 'merchant' | 'buyer'; readonly what: string }
 
-export type Shops = {
-  readonly sales: readonly Sale[]
+export type Merchants = {
+  readonly paid: readonly PaidPayment[]
   readonly troubles: readonly Trouble[]
-  /** Sells once more, in addition to the shops. */
-  readonly sell: () => Promise<Sale>
-  /** Each shop finishes what it has begun. */
+  /** Takes one more payment, in addition to the merchants. */
+  readonly pay: () => Promise<PaidPayment>
+  /** Each merchant finishes what it has begun. */
   readonly close: () => Promise<void>
 }
 
-export type Market = { readonly merchant: Pinrail['payments']; readonly sandboxUrl: string }
+export type TestMerchant = { readonly merchant: Pinrail['payments']; readonly sandboxUrl: string }
 
 const FIRST: Journey = { provider: 'wallet_app', body: { amount: '49.90', currency: 'EUR' } }
 
@@ -33,42 +33,42 @@ const FIRST: Journey = { provider: 'wallet_app', body: { amount: '49.90', curren
 const PATIENCE_MS = 180_000
 const AGAIN_MS = 200
 
-export function openShops(market: Market, count: number): Shops {
-  const sales: Sale[] = []
+export function startMerchants(testMerchant: TestMerchant, count: number): Merchants {
+  const paid: PaidPayment[] = []
   const troubles: Trouble[] = []
   let open = true
   let turn = 0
-  const sell = async (): Promise<Sale> => {
+  const pay = async (): Promise<PaidPayment> => {
     turn += 1
-    const sale = await sellOnce(market, turn, (who, what) => void troubles.push({ at: Date.now(), who, what }))
-    sales.push(sale)
-    return sale
+    const done = await payOnce(testMerchant, turn, (who, what) => void troubles.push({ at: Date.now(), who, what }))
+    paid.push(done)
+    return done
   }
-  const shops = Array.from({ length: count }, async () => {
-    while (open) await sell()
+  const merchants = Array.from({ length: count }, async () => {
+    while (open) await pay()
   })
-  // Whoever closes the shops receives the failure.
-  const closed = Promise.allSettled(shops)
+  // `close` throws the failure.
+  const closed = Promise.allSettled(merchants)
   return {
-    sales,
+    paid,
     troubles,
-    sell,
+    pay,
     async close() {
       open = false
-      for (const shop of await closed) if (shop.status === 'rejected') throw shop.reason
+      for (const merchant of await closed) if (merchant.status === 'rejected') throw merchant.reason
     },
   }
 }
 
 type Note = (who: Trouble['who'], what: string) => void
 
-async function sellOnce({ merchant, sandboxUrl }: Market, turn: number, note: Note): Promise<Sale> {
+async function payOnce({ merchant, sandboxUrl }: TestMerchant, turn: number, note: Note): Promise<PaidPayment> {
   const { provider, body, method } = JOURNEYS[turn % JOURNEYS.length] ?? FIRST
   const askedAt = Date.now()
   const key = randomUUID()
   const payment = await persist(
     () => merchant.create({ ...body, provider }, { idempotencyKey: key }),
-    (what) => note('shop', what),
+    (what) => note('merchant', what),
   )
   const takenAt = Date.now()
   const isPaid = async (): Promise<boolean> =>
@@ -92,7 +92,7 @@ async function sellOnce({ merchant, sandboxUrl }: Market, turn: number, note: No
         throw new Wrong(`${payment.id} ended as ${status}`)
       return null
     },
-    (what) => note('shop', what),
+    (what) => note('merchant', what),
   )
   return { payment, askedAt, takenAt, finalAt: Date.now() }
 }
@@ -113,7 +113,7 @@ async function persist<T>(ask: () => Promise<T | null>, failed: (what: string) =
   }
 }
 
-/** Returns what a shop's log would group by: status and code of a response, or the reason for which there was none. */
+/** Returns what a merchant's log would group by: status and code of a response, or the reason for which there was none. */
 function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { status, code, cause } = error as Error & { status?: number; code?: string }

@@ -22,7 +22,7 @@ export let payment: Awaited<ReturnType<CheckoutFixture['create']>>
 
 /** The merchant's pages, by path. */
 const pages = new Map<string, string>()
-export const HEARS = '<script>heard = []; onmessage = (event) => heard.push(event.data)</script>'
+export const RECORD_MESSAGES = '<script>received = []; onmessage = (event) => received.push(event.data)</script>'
 
 type Site = Awaited<ReturnType<typeof serve>>
 
@@ -33,7 +33,7 @@ export function useMerchantSite(): void {
       launchBrowser(),
       createCheckoutFixture(),
       serve((path) => pages.get(path)),
-      serve(() => `<!doctype html><title>Stranger</title>${HEARS}`),
+      serve(() => `<!doctype html><title>Stranger</title>${RECORD_MESSAGES}`),
     ])
   }, 60_000)
   afterAll(async () => {
@@ -77,9 +77,9 @@ export async function open(options: BrowserContextOptions = {}): Promise<void> {
   context = await browser.newContext({ extraHTTPHeaders: { 'x-country': 'DE' }, reducedMotion: 'reduce', ...options })
   // All messages that a page of the merchant receives.
   await context.addInitScript(() => {
-    const told: unknown[] = []
-    Reflect.set(window, 'told', told)
-    document.addEventListener('pinrail:status', (event) => told.push((event as CustomEvent).detail))
+    const statuses: unknown[] = []
+    Reflect.set(window, 'statuses', statuses)
+    document.addEventListener('pinrail:status', (event) => statuses.push((event as CustomEvent).detail))
   })
   page = await context.newPage()
 }
@@ -102,7 +102,7 @@ export function examples(): string[] {
 /** The page of the guide, with the URL of the payment in it. */
 export async function openMerchantPage(changed: (html: string) => string = (html) => html): Promise<void> {
   pages.set('/', changed((examples()[0] ?? '').replace('CHECKOUT_URL', payment.url)))
-  pages.set('/heard', `<!doctype html><title>Merchant</title>${HEARS}`)
+  pages.set('/received', `<!doctype html><title>Merchant</title>${RECORD_MESSAGES}`)
   pages.set('/thanks', '<!doctype html><title>Thanks</title><h1>Thanks</h1>')
   await page.goto(`${merchantSite.url}/`)
 }
