@@ -16,6 +16,11 @@ Written by \`npm run docs\` from the files of \`src\` and from the table in \`sc
 refuses an import that the table does not allow, and a file outside of all rooms. The linter (\`import/no-cycle\`, types
 included) refuses files that import each other.
 
+Each file of \`main\` with a configuration is a process: the api answers merchants, buyers and partners; the worker runs
+workflows, activities, the relay and the settlement engine; the codec server decrypts payloads for operators. \`deps\`
+gives each process its parts. The sandbox and the inbox are never part of a live system. The README
+[follows one payment, one payout and one webhook](../README.md#follow-one-payment) through the rooms.
+
 An arrow means "imports"; a dotted arrow imports types only, which are gone when the code runs. ${ROOMS.length} rooms,
 ${arrows.length} arrows, ${up.length} of them run up.
 
