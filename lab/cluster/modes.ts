@@ -59,9 +59,9 @@ export async function playModes(cluster: Cluster, merchants: Merchants): Promise
   }
 }
 
-async function refusals(environmentOf: (role: Role) => NodeJS.ProcessEnv, refusal: string) {
+async function refusals(createEnvironment: (role: Role) => NodeJS.ProcessEnv, refusal: string) {
   const tries = ROLES.flatMap((role) => Array.from({ length: REPLICAS }, () => role))
-  const ends = await Promise.all(tries.map((role) => runToEnd(role, environmentOf(role))))
+  const ends = await Promise.all(tries.map((role) => runToEnd(role, createEnvironment(role))))
   const problems = ends.flatMap(({ code, said }, index) =>
     code !== null && code !== 0 && said.includes(refusal)
       ? []

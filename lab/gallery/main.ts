@@ -72,7 +72,7 @@ try {
   for (const folder of ['pages', 'design']) mkdirSync(`${FOLDER}/${folder}`, { recursive: true })
   const pictures = await takePictures(
     browser,
-    GALLERY.map((name) => [name, gallery.urlOf(name)]),
+    GALLERY.map((name) => [name, gallery.buildUrl(name)]),
   )
   for (const [name, found] of pictures) await writeStrip(browser, `${FOLDER}/pages/${toSlug(name)}.webp`, found)
   if (designFolder !== undefined) {

@@ -5,7 +5,7 @@ import { createTreasurySigner, type Token } from '../../src/chain/authorization.
 import { multicallCodec, type PayoutCodec } from '../../src/chain/codec.ts'
 import { SETTLEMENT_DEFAULTS, type SettlementDeps, type SettlementOptions } from '../../src/chain/context.ts'
 import { createDepositKeys } from '../../src/chain/deposits/deposit-keys.ts'
-import { createKeyAccount as keyOf } from '../../src/chain/keys/private-key.ts'
+import { createKeyAccount } from '../../src/chain/keys/private-key.ts'
 import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import type { Db } from '../../src/db/db.ts'
 import type { SettlementHooks } from '../../src/db/settlement/context.ts'
@@ -33,7 +33,7 @@ export type EngineParts = {
   /** Base64. Without it, payments have no deposit addresses. */
   readonly depositSeed?: string
   /** Creates the account of a key. Default: an account that signs at once. */
-  readonly accountOf?: (key: Hex) => LocalAccount
+  readonly toAccount?: (key: Hex) => LocalAccount
   readonly log: SettlementDeps['log']
   readonly everyMs: number
   readonly codec?: PayoutCodec
@@ -45,10 +45,10 @@ const nothing = async (): Promise<void> => undefined
 
 /** Composes the settlement engine as the worker does, on a local chain, without payment workflows. */
 export function composeEngine(parts: EngineParts): SettlementRunner {
-  const { accountOf = keyOf, retiredTreasuryKeys = [], depositSeed } = parts
+  const { toAccount = createKeyAccount, retiredTreasuryKeys = [], depositSeed } = parts
   const policy = { livemode: false, token: TOKEN, maxMicroPerPayout: 10n ** 12n }
   const treasuries = [parts.treasuryKey, ...retiredTreasuryKeys].map((key) =>
-    createTreasurySigner(accountOf(key), policy),
+    createTreasurySigner(toAccount(key), policy),
   )
   return createSettlementRunner({
     db: parts.db,
@@ -77,8 +77,8 @@ export function composeEngine(parts: EngineParts): SettlementRunner {
       treasuryList: parts.treasuryList ?? treasuries.slice(0, 1).map(({ address }) => ({ address, firstId: null })),
       deposits:
         depositSeed === undefined ? null : { keys: createDepositKeys(depositSeed, TOKEN.chainId), wrongTokens: [] },
-      relayers: parts.relayerKeys.map(accountOf),
-      funding: parts.fundingKey === undefined ? null : { account: accountOf(parts.fundingKey), ...TOP_UP },
+      relayers: parts.relayerKeys.map(toAccount),
+      funding: parts.fundingKey === undefined ? null : { account: toAccount(parts.fundingKey), ...TOP_UP },
       options: {
         ...SETTLEMENT_DEFAULTS,
         owner: randomUUID(),

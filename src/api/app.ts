@@ -93,7 +93,6 @@ export type ApiDeps = {
   /** Null if it is not known. */
   readonly otherModeUrl: string | null
   readonly platform: Platform
-  /** The file of `platform.logo`. Null without one. */
   readonly platformLogo: LogoFile | null
   /** The demo merchant, who signs in with one press. Null if there is none. */
   readonly demoEmail: string | null

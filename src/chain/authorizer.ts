@@ -300,7 +300,6 @@ async function choosePayable(
   const decisions = decidePayouts(payouts, state, {
     available: inTreasury,
     spendable: underLimit,
-    // Read only if the limit is below the funds.
     signedBefore: underLimit < inTreasury ? await journal.readSignedBefore(ids) : new Set(),
     heldAfter: new Date(now - options.fundsGraceMs),
   })

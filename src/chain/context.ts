@@ -38,7 +38,6 @@ export type SettlementOptions = {
   readonly startBlock?: number
   /** Maximum micro-USDC that each treasury may authorize within 24 hours. */
   readonly maxMicroPerDay: bigint
-  /** Limits for transfers that no payout claims. */
   readonly limits: TransferLimits
   /** Milliseconds that a payout may wait for funds before it is stopped: top-ups arrive in batches. */
   readonly fundsGraceMs: number

@@ -12,9 +12,9 @@ export type Simulated<T> = { readonly item: T; readonly reason: string | null }
 export async function simulate<T>(
   { codec, rpc, token }: SettlementDeps,
   batch: readonly T[],
-  authorizationOf: (item: T) => Authorization,
+  toAuthorization: (item: T) => Authorization,
 ): Promise<Simulated<T>[]> {
-  const items = batch.map(authorizationOf)
+  const items = batch.map(toAuthorization)
   const { target, calldata } = codec.encode(token.address, items)
   const gas = codec.gasLimit(countGasItems(items))
   const parse = (answer: unknown): (string | null)[] => codec.decodeSimulation(answer, batch.length)

@@ -76,7 +76,6 @@ export function findProblems(schema: z.ZodObject, env: Environment): Problem[] {
   return settings['PINRAIL_MODE'] === 'live' ? [...problems, ...liveProblems(settings, present)] : problems
 }
 
-/** Returns a problem if `use` throws. */
 function failing(name: string, must: string, use: () => unknown): Problem[] {
   try {
     use()

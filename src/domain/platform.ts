@@ -19,7 +19,6 @@ export type PlatformPlace = (typeof PLACES)[number]
 /** A URL, or the e-mail address of the support. */
 export type PlatformAddress = { readonly place: PlatformPlace; readonly address: string }
 
-/** Returns the addresses that the platform has. */
 export function listAddresses(platform: Platform): PlatformAddress[] {
   return PLACES.flatMap((place) => {
     const address = platform[place]

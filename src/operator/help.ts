@@ -42,7 +42,6 @@ const signature = ({ words, subjects = [] }: Command): string =>
 
 const bare = (option: string): OptionName => option.replace('!', '') as OptionName
 
-/** The help of the commands that begin with the words. */
 export function helpFor(words = ''): string {
   const commands = COMMANDS.filter((command) => `${command.words} `.startsWith(words === '' ? '' : `${words} `))
   const shown = commands.length === 0 ? COMMANDS : commands

@@ -35,7 +35,7 @@ export async function showStatus(operation: Operation): Promise<number> {
   give('settlement', { ...answer, ...standing })
   say(answer.text)
   const sections = [queueLines, floatLines, partLines, chainLines, walletLines]
-  for (const line of [...todoLines(answer), ...sections.flatMap((linesOf) => linesOf(standing))]) say(line)
+  for (const line of [...todoLines(answer), ...sections.flatMap((renderLines) => renderLines(standing))]) say(line)
   for (const { kind, subject, detail } of standing.attention)
     say(`WARNING: ${kind} ${subject}: ${detail ?? 'no detail'}`)
   return answer.troubles.length === 0 ? 0 : 1

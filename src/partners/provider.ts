@@ -34,7 +34,6 @@ export type OpenedOrder =
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
 
 export type OrderRef = {
-  /** The attempt's id, with which the order was opened. */
   readonly attemptId: string
   /** The partner's id of the order; null if no opening was answered. */
   readonly reference: string | null

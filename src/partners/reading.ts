@@ -3,7 +3,6 @@ import { type Currency, isCurrency } from '../domain/currencies.ts'
 import type { CallbackReading } from '../domain/payment/partner.ts'
 import { type HttpAnswer, parseStorable, readJson, unclear } from './http.ts'
 
-/** The most bytes of a callback. */
 const MAX_CALLBACK_BYTES = 64 * 1024
 
 export const FOREIGN: CallbackReading = { kind: 'foreign' }

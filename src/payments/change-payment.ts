@@ -110,7 +110,6 @@ async function writeLocked(
   return written
 }
 
-/** `change` is null if the draft has changed nothing. */
 type Decided = { readonly drafted: Drafted; readonly change: PaymentChange | null }
 
 const decide = ({ publicUrl }: ChangeContext, drafted: Drafted): Decided => ({

@@ -32,7 +32,6 @@ export type PaymentDraft = {
   readonly relayChange: () => void
 }
 
-/** A draft of a payment that is locked in a transaction. */
 export type LockedDraft = PaymentDraft & {
   /** Books another fact with the change. A fact that was booked before stays as it is. */
   readonly addBooking: (booking: Booking) => void

@@ -73,7 +73,6 @@ const libraryAt = (code: Hex, address: Hex): Hex => `0x73${address.slice(2)}${co
 
 const link = (code: Hex, library: Hex): Hex => code.replaceAll(/__\$[0-9a-f]{34}\$__/g, library.slice(2)) as Hex
 
-/** Creates a client of a local anvil, with its test methods. */
 export function connectDevelopmentChain(rpcUrl: string) {
   return createTestClient({ mode: 'anvil', chain: foundry, transport: http(rpcUrl, { retryCount: 0 }), cacheTime: 0 })
     .extend(publicActions)

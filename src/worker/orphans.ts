@@ -15,7 +15,6 @@ export type OrphanDeps = {
   readonly log: Logger
   readonly walk: Walk
   readonly orphanPage?: number
-  /** Does the work for each item; returns the number of successes. */
   readonly forEach: <T>(items: readonly T[], work: (item: T) => Promise<void>) => Promise<number>
 }
 

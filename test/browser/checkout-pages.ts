@@ -49,13 +49,13 @@ const PHONE = { width: 390, height: 664 }
 export async function openCheckoutPages(browser: Browser) {
   const gallery = await serveGallery()
   const page = await newExaminedPage(browser)
-  const complaints = collectComplaints(page, new URL(gallery.urlOf('')).origin)
+  const complaints = collectComplaints(page, new URL(gallery.buildUrl('')).origin)
   return {
     page,
-    urlOf: gallery.urlOf,
+    buildUrl: gallery.buildUrl,
     async findFaults(name: string, locale: Locale = 'en', looks = LOOKS): Promise<string[]> {
       await page.setViewportSize(PHONE)
-      await page.goto(gallery.urlOf(name, locale))
+      await page.goto(gallery.buildUrl(name, locale))
       const hidden = await page.evaluate(findHiddenButton)
       await page.evaluate(openFolds)
       return [

@@ -52,7 +52,7 @@ test.each(SAMPLE)(
 test('in Arabic the page runs from right to left: the marks are at the right, the ends at the left', async () => {
   const context = await pages.browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' })
   const page = await context.newPage()
-  await page.goto(pages.urlOf('a method chosen', 'ar'))
+  await page.goto(pages.buildUrl('a method chosen', 'ar'))
   const place = (selector: string) => page.locator(selector).first().boundingBox()
   const [panel, card] = [await place('.panel'), await place('main')]
   expect(panel?.x).toBeGreaterThan(card?.x ?? Number.NaN)
@@ -71,7 +71,7 @@ test('a receipt prints on one page, and a test receipt has TEST across it there 
   const context = await pages.browser.newContext({ viewport: { width: 1280, height: 900 } })
   const page = await context.newPage()
   for (const name of ['receipt', 'test receipt']) {
-    await page.goto(pages.urlOf(name))
+    await page.goto(pages.buildUrl(name))
     const pdf = (await page.pdf({ format: 'A4' })).toString('latin1')
     expect([name, pdf.match(/\/Type\s*\/Page\b/g)?.length]).toEqual([name, 1])
     await page.emulateMedia({ media: 'print' })
@@ -96,7 +96,7 @@ test.each([
 ] as const)('the page “%s” prints black on white, without the tint of a %s screen', async (name, colorScheme) => {
   const context = await pages.browser.newContext({ viewport: { width: 1280, height: 900 }, colorScheme })
   const page = await context.newPage()
-  await page.goto(pages.urlOf(name))
+  await page.goto(pages.buildUrl(name))
   await page.emulateMedia({ media: 'print', colorScheme })
   const colors = await page.evaluate(() =>
     ['html', 'body', 'main', '.sheet', '.slip', '.paper', '.panel'].flatMap((selector) => {

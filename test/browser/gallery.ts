@@ -39,7 +39,7 @@ const LONG: CheckoutChanges = {
 
 /** Serves every page on a port, with the production headers. */
 export async function serveGallery(): Promise<{
-  urlOf: (name: string, locale?: Locale) => string
+  buildUrl: (name: string, locale?: Locale) => string
   close(): Promise<void>
 }> {
   let origin = ''
@@ -67,7 +67,7 @@ export async function serveGallery(): Promise<{
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    urlOf: (name, locale = 'en') =>
+    buildUrl: (name, locale = 'en') =>
       `${origin}/c/${encodeURIComponent(name)}${locale === 'en' ? '' : `?language=${locale}`}`,
     async close() {
       server.closeAllConnections()

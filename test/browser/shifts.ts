@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 
 /** Elements that move on a page of the gallery while it loads, wide and narrow, if its script comes late. */
 export async function findShifts(
-  { browser, urlOf }: { browser: Browser; urlOf: (name: string) => string },
+  { browser, buildUrl }: { browser: Browser; buildUrl: (name: string) => string },
   name: string,
 ): Promise<string[]> {
   const moved: string[] = []
@@ -15,7 +15,7 @@ export async function findShifts(
       await page.waitForFunction(isPainted, undefined, { timeout: 500 }).catch(() => undefined)
       await route.continue()
     })
-    await page.goto(urlOf(name))
+    await page.goto(buildUrl(name))
     const shifts = await page.evaluate(shiftsAfterTwoFrames)
     if (shifts.length > 0) moved.push(`${name} at ${width}: ${shifts.join(', ')}`)
     await context.close()

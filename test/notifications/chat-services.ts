@@ -24,7 +24,7 @@ export type Service = {
 type Answer = { readonly status: number; readonly headers?: Record<string, string>; readonly body: string }
 type Rules = {
   readonly path: RegExp
-  readonly textOf: (body: Record<string, unknown>) => string
+  readonly readText: (body: Record<string, unknown>) => string
   /** Null: accepted now. Otherwise seconds to wait. */
   readonly limit: (taken: readonly Taken[], now: number) => number | null
   readonly limited: (seconds: number) => Answer
@@ -50,7 +50,7 @@ async function startService(rules: Rules, clock: () => number): Promise<Service>
       service.seen.limited += 1
       return send(response, rules.limited(wait))
     }
-    service.taken.push({ at: now, text: rules.textOf(body), body })
+    service.taken.push({ at: now, text: rules.readText(body), body })
     if (mood === 'lost') return void request.socket.destroy()
     return send(response, rules.accepted(service.taken, now))
   })
@@ -76,7 +76,7 @@ export function startTelegram(token: string, clock: () => number): Promise<Servi
   return startService(
     {
       path: new RegExp(`^/bot${token}/sendMessage$`),
-      textOf: (body) => String(body['text']),
+      readText: (body) => String(body['text']),
       limit: (taken, now) => {
         if (within(taken, now, CLOCK_MS).length >= 1) return 1
         return within(taken, now, 60 * CLOCK_MS).length >= 20 ? 35 : null
@@ -94,7 +94,7 @@ export function startDiscord(clock: () => number): Promise<Service> {
   return startService(
     {
       path: /^\/api\/webhooks\/\d+\/[\w-]+\?wait=true$/,
-      textOf: (body) => String(body['content']),
+      readText: (body) => String(body['content']),
       limit: (taken, now) => (within(taken, now, 2 * CLOCK_MS).length >= 5 ? 1.337 : null),
       limited: (seconds) => ({
         status: 429,
@@ -126,7 +126,7 @@ export function startSlack(clock: () => number): Promise<Service> {
   return startService(
     {
       path: /^\/services\/T\w+\/B\w+\/\w+$/,
-      textOf: (body) => {
+      readText: (body) => {
         const [block] = body['blocks'] as { text: { text: string } }[]
         return block!.text.text
       },

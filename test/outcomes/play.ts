@@ -51,7 +51,8 @@ export async function play(fixture: PaymentFixture, story: Story, way: PlayedWay
     if (describeMoment(before) !== describeMoment(row)) return null
     looks += 1
     const broken = untruths({ page, row })
-    if (status.status !== row.payment.status || status.key !== page.key) broken.push('an open page hears what it shows')
+    if (status.status !== row.payment.status || status.key !== page.key)
+      broken.push('an open page receives what it shows')
     for (const rule of broken) wrong.add(`${step} (${page.page} of ${row.payment.status}): not true: ${rule}`)
     return { row, page }
   }

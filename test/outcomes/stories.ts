@@ -133,7 +133,7 @@ export const STORIES: readonly Story[] = [
     canceling: 'its order is proved dead at the expiry, and money that comes all the same counts whenever it comes',
   },
   {
-    name: 'pays in one of two tabs, and goes on in the other',
+    name: 'pays in one of two tabs, and continues in the other',
     partner: [
       ...ORDER,
       ['open', 'an order is open'],

@@ -117,7 +117,7 @@ const RULES: readonly Rule[] = [
     isBroken: ({ label }, facts) => !listLabels(facts).includes(label),
   },
   {
-    says: '"do not pay again" beside no way to pay, and no "ask for a new link"',
+    says: '"do not pay again" without a way to pay, and no "ask for a new link"',
     isBroken: ({ text, asksToPay, page }) =>
       DO_NOT_PAY.test(text) && ((asksToPay && page !== 'returning') || NEW_LINK.test(text)),
   },
@@ -146,7 +146,7 @@ const RULES: readonly Rule[] = [
       !follows && (isOpen || mayCome || ['processing', 'settling', 'under_review'].includes(status)),
   },
   {
-    says: 'money that is held beside the payment is named',
+    says: 'money that is held in addition to the payment is named',
     isBroken: ({ text }, { status, surplus }) => status === 'succeeded' && surplus > 0n && !/hold/i.test(text),
   },
   {

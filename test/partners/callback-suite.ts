@@ -40,7 +40,7 @@ export function describeCallbacks(
       partner = server.partners()[provider]
       server.receiver.status = 204
       await fetch(`${server.url}${PATHS[provider]}/sandbox/faults`, { method: 'DELETE' })
-      await server.callbacksOf(provider)
+      await server.takeCallbacks(provider)
     })
 
     const openOrder = async (): Promise<string> => {
@@ -55,7 +55,7 @@ export function describeCallbacks(
       const attemptId = await openOrder()
       for (const fault of faults) await server.fault(provider, { attemptId, ...fault })
       await server.act(provider, attemptId, { action: 'pay' })
-      return { attemptId, callbacks: await server.callbacksOf(provider) }
+      return { attemptId, callbacks: await server.takeCallbacks(provider) }
     }
     const authentic = async (): Promise<{ attemptId: string; callback: RawCallback }> => {
       const { attemptId, callbacks } = await paidWith()
@@ -249,16 +249,16 @@ export function describeCallbacks(
       const { callbacks } = await paidWith({ fault: 'callbacks_late', seconds: 90 })
       expect(callbacks).toHaveLength(0)
       server.advance(91)
-      expect(await server.callbacksOf(provider)).toHaveLength(1)
+      expect(await server.takeCallbacks(provider)).toHaveLength(1)
     })
 
     test('callbacks out of order report the later state first', async () => {
       const attemptId = await openOrder()
       await server.fault(provider, { fault: 'callbacks_out_of_order', attemptId })
       await server.act(provider, attemptId, { action: 'require_verification' })
-      expect(await server.callbacksOf(provider)).toHaveLength(0)
+      expect(await server.takeCallbacks(provider)).toHaveLength(0)
       await server.act(provider, attemptId, { action: 'verify' })
-      const states = (await server.callbacksOf(provider)).map(({ body }) => Buffer.from(body).toString())
+      const states = (await server.takeCallbacks(provider)).map(({ body }) => Buffer.from(body).toString())
       expect(states).toHaveLength(2)
       expect(states[0]).toMatch(/COMPLETED|"paid"|SUCCESS/)
       expect(states[1]).toMatch(
@@ -279,7 +279,7 @@ export function describeCallbacks(
       await server.act(provider, attemptId, { action: 'pay' })
       const events = new Set<string>()
       const sendings = async () => {
-        const callbacks = await server.callbacksOf(provider)
+        const callbacks = await server.takeCallbacks(provider)
         for (const callback of callbacks) {
           const reading = readCallback(callback)
           if (reading.kind === 'order') events.add(reading.eventId)
@@ -309,12 +309,12 @@ export function describeCallbacks(
       await server.restart()
       server.receiver.status = 204
       server.advance(1)
-      const callbacks = await server.callbacksOf(provider)
+      const callbacks = await server.takeCallbacks(provider)
       expect(callbacks.map((callback) => readCallback(callback))).toMatchObject([
         { kind: 'order', subject: { attemptId } },
       ])
       server.advance(86_400)
-      expect(await server.callbacksOf(provider)).toEqual([])
+      expect(await server.takeCallbacks(provider)).toEqual([])
     })
   })
 }

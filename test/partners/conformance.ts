@@ -98,7 +98,7 @@ export function describeConformance(
     beforeEach(async () => {
       partner = server.partners()[provider]
       await fetch(`${server.url}${PATHS[provider]}/sandbox/faults`, { method: 'DELETE' })
-      await server.callbacksOf(provider)
+      await server.takeCallbacks(provider)
     })
 
     const open = async (changes = {}) => {

@@ -156,7 +156,7 @@ export async function startSandboxServer({ drivers = {}, added, front = (url) =>
       if (answer.status !== 201) throw new Error(`the fault was refused: ${answer.text}`)
     },
     /** The callbacks of one order that have arrived since the last call. */
-    async callbacksOf(provider: ProviderName): Promise<RawCallback[]> {
+    async takeCallbacks(provider: ProviderName): Promise<RawCallback[]> {
       await sandbox.callbacks.flush()
       return received.splice(0).flatMap((each) => (each.provider === provider ? [each.callback] : []))
     },

@@ -200,12 +200,12 @@ describe('the top-up of the treasury', () => {
         this.failAt = null
         throw new Error(`the chain did not answer: ${step}`)
       }
-      const hashOf = (raw: string): string => `hash of ${raw}`
+      const toHash = (raw: string): string => `hash of ${raw}`
       return {
         prepare: async (microUsdc) => {
           const nonce = this.mined.size
           const raw = `${nonce}:${microUsdc}`
-          return { raw, hash: hashOf(raw), nonce }
+          return { raw, hash: toHash(raw), nonce }
         },
         send: async (delivery: PreparedDelivery) => {
           fails('before send')

@@ -367,7 +367,7 @@ describe('a payout that a backup has forgotten', () => {
   afterAll(() => fixture.close())
   beforeEach(() => db.query('update chain_cursor set restored_at = null'))
 
-  const hashOf = (number: number): Hex => `0x${number.toString(16).padStart(64, '0')}`
+  const toHash = (number: number): Hex => `0x${number.toString(16).padStart(64, '0')}`
 
   /** The observer reads the final transfer, which this database does not know. */
   async function paidUnknown(id: string, micro: string): Promise<void> {
@@ -377,13 +377,13 @@ describe('a payout that a backup has forgotten', () => {
     const log = {
       kind: 'out',
       treasury,
-      txHash: hashOf(block),
+      txHash: toHash(block),
       logIndex: 1,
       counterparty: payment.destination.toLowerCase() as Hex,
       microUsdc: micro,
       authNonce: payoutNonce({ ...scope, treasury, paymentId: id }),
       blockNumber: block,
-      blockHash: hashOf(block),
+      blockHash: toHash(block),
       gasShare: null,
     } as const
     expect(await journal.recordLogs(lease, foundLogs([treasury], [log]))).toEqual([])
@@ -402,7 +402,7 @@ describe('a payout that a backup has forgotten', () => {
 
   /** The payout of 100.00 EUR at 1.08, less the fee. */
   const NET = '103140000'
-  const tx = (): Hex => hashOf(block)
+  const tx = (): Hex => toHash(block)
 
   describe('A merchant who has the money already', () => {
     test('the payment continues, and its payout is settled by that transfer', async () => {
@@ -505,7 +505,7 @@ describe('a payout that a backup has forgotten', () => {
            block_number, block_hash, finalized_at) values ($1, $2, 0, $3, $4, $5, $6, $7, $8, $9, $2, now())`,
         [
           scope.chainId,
-          hashOf(block),
+          toHash(block),
           scope.token,
           treasury,
           kind,

@@ -26,7 +26,7 @@ export function useTemporal({ dynamicConfig = [] }: { dynamicConfig?: readonly s
 
 async function startTemporal(dynamicConfig: readonly string[]) {
   const server = await ensureTemporalServer(createProgress(process.stderr))
-  if (server.kind === 'address') throw new Error('this test needs a Temporal server of its own: unset TEMPORAL_ADDRESS')
+  if (server.kind === 'address') throw new Error('this test needs its own Temporal server: unset TEMPORAL_ADDRESS')
   const folder = mkdtempSync(join(tmpdir(), 'pinrail-temporal-'))
   const files = { databaseFile: join(folder, 'temporal.db'), logFile: join(folder, 'temporal.log') }
   const { child, address } = await onFreePort(async (port) => {

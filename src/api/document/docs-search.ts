@@ -10,7 +10,7 @@ type SearchedPage = {
   readonly path: string
   readonly title: string
   readonly markdown: () => string
-  readonly anchorOf?: (heading: string) => string
+  readonly toAnchor?: (heading: string) => string
 }
 
 /** Searches for sections that contain every word. Those with the words in their heading come first. */
@@ -38,13 +38,13 @@ export function createDocsSearch(pages: readonly SearchedPage[]): (query: string
 
 const normalize = (text: string): string => text.normalize('NFKC').toLowerCase()
 
-function splitPage({ path, title, markdown, anchorOf = createSlug }: SearchedPage): Section[] {
+function splitPage({ path, title, markdown, toAnchor = createSlug }: SearchedPage): Section[] {
   const [intro = '', ...parts] = markdown().split(/^## /m)
   return [
     { path, page: title, heading: title, text: intro },
     ...parts.map((part) => {
       const [heading = '', ...lines] = part.split('\n')
-      return { path: `${path}#${anchorOf(heading)}`, page: title, heading, text: lines.join('\n') }
+      return { path: `${path}#${toAnchor(heading)}`, page: title, heading, text: lines.join('\n') }
     }),
   ]
 }

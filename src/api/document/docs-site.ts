@@ -22,7 +22,7 @@ export type DocsPage = DocsPlace & {
   readonly html: (frame: DocsFrame) => string
   readonly markdown: () => string
   /** The anchor of a Markdown heading. By default the slug of the heading. */
-  readonly anchorOf?: (heading: string) => string
+  readonly toAnchor?: (heading: string) => string
 }
 
 export type DocsSite = {
@@ -97,7 +97,7 @@ function referencePages(entries: ReturnType<typeof operationEntries>): DocsPage[
       lead: purpose,
       html: (frame) => renderReference(frame, view),
       markdown: () => referenceMarkdown(view),
-      anchorOf: (heading) => view.operations.find(({ summary }) => summary === heading)?.operationId ?? '',
+      toAnchor: (heading) => view.operations.find(({ summary }) => summary === heading)?.operationId ?? '',
     }
   })
 }
@@ -113,6 +113,6 @@ function errorsPage(): DocsPage {
     lead: 'What each error means, and what to do about it.',
     html: (frame) => renderErrors(frame, { errors, fields }),
     markdown: errorDocs,
-    anchorOf: (heading) => (heading in PROBLEMS ? heading : 'fields'),
+    toAnchor: (heading) => (heading in PROBLEMS ? heading : 'fields'),
   }
 }

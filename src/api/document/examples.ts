@@ -307,7 +307,6 @@ export const WALLET_SETTING = {
   change: null,
 }
 
-/** The ids in the paths of the examples. */
 export const PATH_IDS: Readonly<Record<string, string>> = {
   '/v1/payments/{id}': PAYMENT_ID,
   '/v1/test/payments/{id}': PAYMENT_ID,

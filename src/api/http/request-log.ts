@@ -25,7 +25,7 @@ const MOST_A_SECOND = 300
 
 /** Called once the key is proved. The request may still be refused. */
 export function noteCaller(response: Response, caller: Keyed): void {
-  response.locals['keyOf'] = caller
+  response.locals['keyUser'] = caller
 }
 
 export function noteAnswer(response: Response, text: string, code: string | null = null): void {
@@ -39,9 +39,9 @@ export function requestLog({ onRequest, clock }: RequestLogDeps): RequestHandler
   return (request, response, next) => {
     const began = clock()
     response.once('finish', () => {
-      const { requestId, keyOf, answered, code } = response.locals as Noted
-      const account = `${keyOf?.merchantId} ${keyOf?.livemode}`
-      if (keyOf === undefined || keyOf.keyId === null || !lines.take(account).taken) return
+      const { requestId, keyUser, answered, code } = response.locals as Noted
+      const account = `${keyUser?.merchantId} ${keyUser?.livemode}`
+      if (keyUser === undefined || keyUser.keyId === null || !lines.take(account).taken) return
       const { method, originalUrl } = request
       const { statusCode: status } = response
       const isSuccessfulRead = ['GET', 'HEAD'].includes(method) && status < 400
@@ -49,9 +49,9 @@ export function requestLog({ onRequest, clock }: RequestLogDeps): RequestHandler
       const size = (bodies.sent?.length ?? 0) + (bodies.answered?.length ?? 0)
       onRequest({
         id: requestId,
-        merchantId: keyOf.merchantId,
-        livemode: keyOf.livemode,
-        keyId: keyOf.keyId,
+        merchantId: keyUser.merchantId,
+        livemode: keyUser.livemode,
+        keyId: keyUser.keyId,
         method,
         path: shorten(withoutSecrets(originalUrl), MOST_PATH),
         status,
@@ -67,7 +67,7 @@ export function requestLog({ onRequest, clock }: RequestLogDeps): RequestHandler
 
 type Noted = {
   readonly requestId: string
-  readonly keyOf?: Keyed
+  readonly keyUser?: Keyed
   readonly answered?: string
   readonly code?: string | null
 }

@@ -51,7 +51,6 @@ function explainLimit({ limits }: Agreement, { why, platform: { support } }: Ref
   }
 }
 
-/** `field`: the field of the request with the amount. */
 export function explainPaymentLimit(micro: MicroUsdc, support: string | null, field = 'amount'): Problem {
   const value = formatUsdc(micro)
   const detail = `A payment can be worth at most ${value} USDC. ${askForMore(support)}`

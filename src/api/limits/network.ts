@@ -1,4 +1,4 @@
-/** IPv4 also as `::ffff:192.0.2.7`. Of IPv6 the first 56 bits: one customer's network. */
+/** Returns an IPv4 address (also given as `::ffff:192.0.2.7`), or the first 56 bits of IPv6: one customer's network. */
 export function getNetwork(address: string): string {
   const v4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   return v4 ?? ipv6Prefix(address)

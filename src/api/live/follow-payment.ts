@@ -4,7 +4,6 @@ import type { OpenPages } from './open-pages.ts'
 
 export type FollowDeps = {
   readonly openPages: OpenPages
-  /** Null if the token has no payment. */
   readonly findPayment: (token: string) => Promise<string | null>
 }
 

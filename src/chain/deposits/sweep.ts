@@ -18,11 +18,10 @@ const RENEWAL_SECONDS = 10 * 60
 
 /**
  * Moves USDC from the deposit addresses to the treasury, and what a refund did not take back to the merchant. Each
- * address signs a transfer; the relayer lanes send it and pay the gas. Payouts precede sweeps, and a full lane is skipped. A sweep is signed for a short time and to the
- * current treasury. A sweep that was not sent by then, or that goes to an earlier treasury, is signed again with the
- * same nonce, so that a treasury whose key was lost receives nothing more. Throws if a sweep could not be signed, after
- * the others were sent. Memory contains the owners after which the next round begins: as many as a round signs may
- * have lost their seed.
+ * address signs a transfer; the relayer lanes send it and pay the gas. Payouts precede sweeps, and a full lane is
+ * skipped. A sweep that has expired, or that goes to an earlier treasury, is signed again with the same nonce. Throws
+ * if a sweep could not be signed, after the others were sent. Memory contains the owners after which the next round
+ * begins: as many as a round signs may have lost their seed.
  */
 export function createSweeping(deps: SettlementDeps): (rounds: readonly LaneRound[], view: ChainView) => Promise<void> {
   const places: Places = { stale: '', unswept: '' }

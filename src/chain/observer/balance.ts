@@ -95,7 +95,7 @@ export function createBalanceWatch(deps: SettlementDeps, scope: Scope, nonces: N
       if (books.isStale) await journal.noteComparison(lease)
       roundBooks = await noteLess(lease, books, { final: largest(0n, -difference - unproved) })
       await noteMore(lease, books, difference)
-      // What was just found is compared again after it is booked.
+      // Payouts that were just found are compared again after they are booked.
       if (used.length === 0) compared = cursor.hash
     },
 

@@ -57,7 +57,7 @@ export function createEndings(deps: SettlementDeps, scope: Scope, doubts: Doubts
     const ended = read.filter((end) => end !== null)
     const known = ended.filter(({ end }) => end.state === 'finalized')
     if (known.length > 0) await conclude(lane, known, place)
-    // What a wallet without a key here sent after its envelopes is examined if its key is here again.
+    // Later transactions of a wallet without a key here are examined once its key is here again.
     const unknown = isFinal && keyed.has(lane.wallet) ? range(lane.nextNonce, count) : []
     return { lane, ended: known, foreign: ended.filter(({ end }) => end.state === 'foreign'), unknown }
   }

@@ -55,9 +55,8 @@ const LATE_MS = 4000
  * Asks nodes and returns as soon as the answers suffice. The answer of a slow node is still read, so that its health is
  * known, and then dropped. Throws if `judge` has no result in the end.
  *
- * A node may delay the result for minutes: with late answers, one after another. During that time, the nodes that have
- * failed are asked again, so that one bad node and one lost answer of another stop nothing for longer than the loss
- * lasts. That makes no wait longer: it ends when each node has answered or failed once.
+ * While a slow node is awaited, the nodes that have failed are asked again: one bad node and one lost answer of another
+ * stop nothing for longer than the loss lasts. The wait ends when each node has answered or failed once.
  */
 export function gather<T, R>({ nodes, resting = [], first, read, judge, graceMs = 0 }: Gathering<T, R>): Promise<R> {
   return new Promise((resolve, reject) => {

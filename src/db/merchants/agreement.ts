@@ -14,8 +14,6 @@ import { execute, many, one, type Queryable, type Statement, sql, type Tenant, t
 import { time } from '../payments/payment-rows.ts'
 import { selectWallet } from './wallets.ts'
 
-/** The agreements of the operator with merchants. */
-
 const getFee = (tenant: Tenant, standard: Percent): Statement =>
   sql`(select coalesce(fee_percent, ${standard}::numeric) from agreement where merchant_id = ${tenant.merchantId})`
 
@@ -124,7 +122,6 @@ export async function readStatus(db: Queryable, tenant: Tenant): Promise<Merchan
   return (await one(db, statusRow, sql`select ${selectStatus(tenant)} as status`)).status
 }
 
-/** Locks the agreement until the transaction ends. */
 export async function lockStatus(tx: Tx, merchantId: string): Promise<MerchantStatus> {
   const locked = sql`select status from agreement where merchant_id = ${merchantId} for update`
   return (await one(tx, statusRow, locked)).status

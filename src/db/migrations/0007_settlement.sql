@@ -496,7 +496,7 @@ comment on column deposit.refund_id is 'Null: the address belongs to a payment.'
 comment on column deposit.asked_micro is 'What is to arrive in micro-USDC, at the rate that was locked when the address was made.';
 comment on column deposit.rate is 'The locked rate: USDC for one major unit of the currency.';
 comment on column deposit.treasury_micro is
-  'What the treasury takes of a refund''s address, in micro-USDC, fixed by the end of the refund; null: not decided, and nothing is swept. Of a payment''s address the treasury takes all.';
+  'What the treasury takes of a refund''s address, in micro-USDC, fixed by the end of the refund; null: not decided, and nothing is swept. The treasury takes all USDC of a payment''s address.';
 comment on column deposit.taken_micro is 'Micro-USDC that finished sweeps have brought to a treasury.';
 comment on column deposit.return_to is
   'The wallet that gets back what the treasury does not take; null for a payment. It never changes.';

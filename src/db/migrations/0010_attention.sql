@@ -7,7 +7,7 @@ create function readable_amount(units numeric, asset text) returns text immutabl
 
 -- Each part reads an index of the few rows that wait, however many are done.
 create view attention with (security_invoker = true) as
-  -- What an operator decides about. The reason says what it is.
+  -- Payments that an operator decides about.
   select p.livemode, p.merchant_id, p.id as payment_id, r ->> 'attemptId' as attempt_id, 'review' as kind,
     (r ->> 'reason') || ': ' || (r ->> 'text') as detail, p.review_since as since
   from payment p, jsonb_array_elements(p.reviews) r where p.review_since is not null
@@ -43,7 +43,7 @@ create view attention with (security_invoker = true) as
   where e.applied_at is null and e.received_at < now() - interval '1 hour'
   group by p.id, e.attempt_id
   union all
-  -- What a partner was asked for, and has not done for an hour.
+  -- Give-backs that a partner has not made for an hour.
   select p.livemode, p.merchant_id, p.id, a.id, 'give_back_pending', readable_amount(a.held - a.outside,
     case when a.asked_micro is null then a.currency else 'USDC' end), a.updated_at
   from attempt a join payment p on p.id = a.payment_id
@@ -125,11 +125,11 @@ create view settlement_attention as
   union all
   select d.livemode, 'sweep', s.owner_id, s.micro_usdc || ' micro-USDC are to be swept from ' || d.address, s.created_at
     from deposit_sweep s join deposit d using (owner_id)
-    -- What is less than the smallest sweep stays at the address, and nothing waits for it.
+    -- Less than the smallest sweep stays at the address, and no sweep waits for it.
     where s.state in ('signed', 'assigned') and s.sender = d.address and s.created_at < now() - interval '1 hour'
       and d.unswept_micro >= 10000
   union all
-  -- Of a treasury without a key it waits for the end of the signatures, at most 55 minutes.
+  -- The void of a treasury without a key waits until the signatures have expired, at most 55 minutes.
   select livemode, 'void', payment_id, micro_usdc || ' micro-USDC of ' || treasury || ' are to be voided', updated_at
     from payout p where state = 'voiding' and updated_at < now() - interval '2 hours'
   union all

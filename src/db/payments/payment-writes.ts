@@ -140,8 +140,7 @@ const attemptColumnNames = join(ATTEMPT_COLUMNS)
  * Writes payments with everything that belongs to them: attempts with their readings, sales, bookings, timeline, and
  * last the events. Returns the ids of the events with subscribers; null, and nothing is written, if a payment has
  * another version than the one that was read, or if a condition is not true. Outside of a transaction, pass only one
- * payment. The statement has one text for any changes without a condition and one for those with it, so that each is
- * planned once.
+ * payment.
  */
 export async function writePayments(
   db: Queryable,

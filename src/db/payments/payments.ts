@@ -193,7 +193,6 @@ export async function loadPayment(db: Queryable, id: string): Promise<PaymentWit
   return found
 }
 
-/** A payment with events that are to be announced. */
 export type PaymentWithEvents = { readonly state: PaymentWithAttempts; readonly events: readonly string[] }
 
 const eventsRow = z.object({ events: z.array(z.string()) })

@@ -232,7 +232,7 @@ export async function leaveEnvelopes(
     tx,
     leftRow,
     sql`with
-        -- What another transaction has locked leaves in the next round.
+        -- Payouts that another transaction has locked leave in the next round.
         carried as (select p.payment_id, p.lane_wallet, p.lane_nonce from ${envelopes} join payout p
             on (p.lane_wallet, p.lane_nonce) = (e.wallet, e.nonce)
           where p.chain_id = ${chainId} and p.livemode = ${tx.livemode} and p.state in ('assigned', 'voiding')

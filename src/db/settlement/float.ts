@@ -109,7 +109,7 @@ const openedRow = z.object({ minor: z.string() })
 /** Opens a refill of settled money of the currency. False: too little, one is open, or another claims the transaction. */
 export async function openRefill(tx: Tx, refill: NewRefill): Promise<boolean> {
   const { id, partner, currency, settledDay, minor, leastMicro, txHash, at } = refill
-  // What is exposed is read after every other refill that takes of it is committed.
+  // Reads the exposure after every other refill that takes of it is committed.
   await execute(tx, sql`lock table refill in share row exclusive mode`)
   const opened = await maybeOne(
     tx,

@@ -45,11 +45,9 @@ const toSettlement = (row: Proven): Settlement => ({
 
 /**
  * Ends up to `limit` payouts that the finalized chain proves: settled by their transfer, voided by their cancellation.
- * State, proof and all writes of the hooks are one transaction. The settled ones are passed to the hook together,
- * except those whose hook has thrown before. If that call throws, each is tried alone under a savepoint; one whose own
- * hook throws keeps its proof, is tried again after half a minute, and delays no other. A voided payout that is paid
- * nevertheless, by an unknown signature, stays voided, and its payment gets the proof. Returns how many ended and which
- * failed.
+ * State, proof and all writes of the hooks are one transaction. If the hook throws for a group, each payout is tried
+ * alone under a savepoint, and one that fails keeps its proof and is tried again after half a minute. A voided payout
+ * that is paid nevertheless stays voided, and its payment gets the proof. Returns how many ended and which failed.
  */
 export function applyProven(context: JournalContext, limit: number): Promise<{ ended: number; failed: FailedHook[] }> {
   return context.db.transaction(async (tx) => {

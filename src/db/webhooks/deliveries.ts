@@ -133,7 +133,7 @@ function recordStatement(rows: string) {
         verdict text, used_up boolean, at timestamptz, duration_ms int, response_status int, response_headers jsonb,
         response_body text, error text)
     ),
-    -- Leaves out what was deleted meanwhile. Locked in order, so that two statements cannot deadlock.
+    -- Leaves out what was deleted since. Locked in order, so that two statements cannot deadlock.
     known as (
       select made.*, delivery.created_at from made join delivery using (event_id, endpoint_id)
       order by endpoint_id for no key update of delivery
@@ -165,7 +165,7 @@ function recordStatement(rows: string) {
       where webhook_endpoint.id = judged.endpoint_id
         -- Written only when it changes: an endpoint in good health costs nothing.
         and (disables or (verdict = 'delivered') = (failing_since is not null))
-      -- Of two tries that show it at once, the first; and it once, when it is recorded again.
+      -- The first of two tries that show it at once; and only once if it is recorded again.
       returning webhook_endpoint.id, was_enabled and disables and disabled_at = at as switched_off
     )
     update delivery set
@@ -215,10 +215,8 @@ const LATEST = DELIVERY_DELAYS_SECONDS.map((_delay, step) => longestDelaySeconds
 
 /**
  * Takes pending deliveries that seem to have no workflow: without a try although the event is old enough, or later than
- * the schedule allows. A taken delivery is marked. If it is then found to have a workflow, it is left for longer and
- * longer, so that such deliveries do not hide others: thousands can wait for a receiver that hangs. A delivery whose
- * workflow could not be started is taken again soon. However many there are, none is taken twice before each was taken
- * once.
+ * the schedule allows. A delivery that is found to have a workflow is left for longer and longer, because thousands
+ * can wait for a receiver that hangs. None is taken twice before each was taken once.
  */
 export function takeOverdueDeliveries(db: Queryable, question: OverdueQuestion): Promise<OverdueDelivery[]> {
   const before = (seconds: number) => sql`${question.now}::timestamptz - make_interval(secs => ${seconds})`
@@ -230,7 +228,7 @@ export function takeOverdueDeliveries(db: Queryable, question: OverdueQuestion):
     db,
     overdueRow,
     sql`with
-      -- Apart from the late ones: each has an index of its own.
+      -- Apart from the late ones: each has its own index.
       untried as (
         select event_id, endpoint_id from delivery
         where status = 'pending' and attempts = 0 and created_at <= ${before(question.firstTryWithin)} and ${notTaken}

@@ -46,7 +46,6 @@ export function findEndpoint(db: Queryable, tenant: Tenant, id: string): Promise
 
 const otherSecretRow = z.object({ id: z.string(), url: z.string(), sealed: z.string() })
 
-/** Reads the present secret of each other endpoint of the merchant. */
 export function readOtherSecrets(
   db: Queryable,
   { endpointId, merchantId }: { readonly endpointId: string; readonly merchantId: string },

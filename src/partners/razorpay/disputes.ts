@@ -4,7 +4,6 @@ import type { JsonApi } from '../json-api.ts'
 import { readOk } from '../reading.ts'
 import { type Dispute, disputeListSchema, disputeSchema, LIST_LIMIT, type Payment } from './wire.ts'
 
-/** Reads disputes that are known to be about the payments. */
 export function readDisputes(
   api: JsonApi,
   { payments, ids }: { readonly payments: readonly Payment[]; readonly ids: readonly string[] },

@@ -4,7 +4,6 @@ import type { JsonApi } from '../json-api.ts'
 import { readOk } from '../reading.ts'
 import { type Dispute, disputeListSchema, disputeSchema, LIST_LIMIT, type RevolutOrder } from './wire.ts'
 
-/** Reads disputes that are known to be about the order. */
 export function readDisputes(
   api: JsonApi,
   { order, ids }: { readonly order: RevolutOrder; readonly ids: readonly string[] },

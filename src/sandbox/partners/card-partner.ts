@@ -12,7 +12,6 @@ import type { ApiDeps, Wire } from './wire.ts'
 
 /** Simulates the card partner: docs/providers.md, "Card partner". */
 
-/** Session status and payment status for each state of an order. */
 const STATUS_NAMES: Readonly<Record<OrderStatus, readonly [string, string]>> = {
   open: ['open', 'requires_payment'],
   verification_required: ['open', 'requires_identity'],

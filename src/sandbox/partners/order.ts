@@ -129,7 +129,6 @@ export function isLive(order: SandboxOrder): boolean {
   )
 }
 
-/** Returns true if a repeated opening is for the same order, as it must be. */
 export function isSameRequest(order: SandboxOrder, request: OpenRequest): boolean {
   return (
     order.account === request.account &&

@@ -18,7 +18,6 @@ const AGAIN_SECONDS = 10
 /** Rows of one round. After a full round, the next one follows at once. */
 export const DUE_PER_ROUND = 500
 
-/** Starts the workflow of each channel with due notifications. Returns the number of channels. */
 export async function sweepNotifications({ db, client, taskQueue, now }: NotificationSweepDeps): Promise<number> {
   const at = new Date(now()).toISOString()
   const due = await takeDueChannels(db, { now: at, againSeconds: AGAIN_SECONDS, limit: DUE_PER_ROUND })

@@ -312,7 +312,7 @@ describe('Authentication by a key', () => {
     headers: [...answer.headers].filter(([name]) => !['date', 'request-id', 'ratelimit'].includes(name)),
   })
 
-  describe('a key that may not be used', () => {
+  describe('a key that must not be used', () => {
     test('an unusable key gets the same response for every reason', async () => {
       const revoked = await testApi.addKey(testApi.tenant)
       const expired = await testApi.addKey(testApi.tenant)

@@ -280,7 +280,7 @@ describe('Owners of links', () => {
         const made = await fixture.make({ inactive_message: 'Back on Monday' })
         await pressOn(testApi, made.path)
         await pressOn(testApi, made.path)
-        const [first] = await fixture.paymentsOf(made)
+        const [first] = await fixture.readPayments(made)
         await fixture.rows(
           `update payment set status = 'succeeded', gross_micro = 80000000, fee_micro = 3600000, net_micro = 76400000,
            rate = '1.25', rate_source = 'test', rate_locked_at = now(), succeeded_at = now() where id = $1`,
@@ -301,7 +301,7 @@ describe('Owners of links', () => {
         await owner.post(`${made.owner}/resume`)
         expect((await owner.get(made.owner)).html).toContain('Ended')
         expect((await pressOn(testApi, made.path)).status).toBe(400)
-        expect(await fixture.paymentsOf(made)).toHaveLength(3)
+        expect(await fixture.readPayments(made)).toHaveLength(3)
       })
 
       test('the page of the owner says that an operator stopped the link, and cannot open it again', async () => {
@@ -374,7 +374,7 @@ describe('Owners of links', () => {
         logged.length = 0
         const visitor = new Visitor(testApi)
         const page = await visitor.get(made.owner)
-        const ticket = await fixture.ticketOf(made)
+        const ticket = await fixture.readTicket(made)
         await visitor.post(`${made.owner}/pause`, {}, {})
         await visitor.get(`${made.owner}/nothing`)
         await visitor.get(ticket)
@@ -403,23 +403,26 @@ describe('Owners of links', () => {
         const first = await buyer.post(made.path, { press })
         const before = await fixture.linkRow(made)
         const owner = await fixture.newOwner()
-        const ticket = await fixture.ticketOf(made)
+        const ticket = await fixture.readTicket(made)
         const asked = await owner.get(ticket)
         expect([asked.status, asked.html.includes('Is this wallet yours?')]).toEqual([200, true])
         expect(await fixture.linkRow(made)).toEqual(before)
         const done = await owner.submit(ticket)
         expect(done.to).toBe(`/dashboard/links/${String(before['id'])}`)
         const after = await fixture.linkRow(made)
-        const merchantId = await fixture.accountOf(owner)
+        const merchantId = await fixture.readAccountId(owner)
         expect(after).toMatchObject({ merchant_id: merchantId, wallet: OWN_WALLET, anonymous: false, active: true })
         // Payments stay with the merchant of their bookings, and a repeated press returns the same one.
         expect((await buyer.post(made.path, { press })).to).toBe(first.to)
-        expect(await fixture.paymentsOf(made)).toMatchObject([
+        expect(await fixture.readPayments(made)).toMatchObject([
           { merchant_id: before['merchant_id'], destination: OWN_WALLET },
         ])
         // A new press belongs to the account, and pays the wallet that buyers were shown.
         expect((await pressOn(testApi, made.path)).status).toBe(303)
-        expect((await fixture.paymentsOf(made))[1]).toMatchObject({ merchant_id: merchantId, destination: OWN_WALLET })
+        expect((await fixture.readPayments(made))[1]).toMatchObject({
+          merchant_id: merchantId,
+          destination: OWN_WALLET,
+        })
         const page = await buyer.get(made.path)
         expect([page.html.includes('Halden Coffee'), page.html.includes(OWN_WALLET)]).toEqual([true, true])
         expect(await fixture.rows('select kind from notice where merchant_id = $1', [merchantId])).toEqual([
@@ -440,21 +443,21 @@ describe('Owners of links', () => {
         expect(html).toContain('To open it again later, you must first add it to an account.')
         await secret.post(`${made.owner}/end`)
         expect((await pressOn(testApi, made.path)).status).toBe(400)
-        const { to } = await owner.submit(await fixture.ticketOf(made))
+        const { to } = await owner.submit(await fixture.readTicket(made))
         expect((await owner.submit(String(to), { title: 'Open again', expires_at: '' })).status).toBe(303)
         expect((await pressOn(testApi, made.path)).status).toBe(303)
       })
 
       test('bringing in a link works once, for an hour, with only the latest ticket', async () => {
         const made = await fixture.make()
-        const [old, ticket] = [await fixture.ticketOf(made), await fixture.ticketOf(made)]
+        const [old, ticket] = [await fixture.readTicket(made), await fixture.readTicket(made)]
         const [owner, other] = [await fixture.newOwner(), await fixture.newOwner()]
         expect((await owner.submit(old)).status).toBe(404)
         const both = await Promise.all([owner.submit(ticket), other.submit(ticket)])
         expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([303, 404])
         expect((await other.submit(ticket)).status).toBe(404)
         const late = await fixture.make()
-        const over = await fixture.ticketOf(late)
+        const over = await fixture.readTicket(late)
         await fixture.rows(
           "update link_owner set ticket_ends_at = now() - interval '1 second' where ticket_digest is not null",
         )
@@ -468,7 +471,7 @@ describe('Owners of links', () => {
         await fixture.rows("update payment_link set stopped_at = now(), stopped_reason = 'fraud' where code = $1", [
           made.code,
         ])
-        expect((await (await fixture.newOwner()).submit(await fixture.ticketOf(made))).status).toBe(303)
+        expect((await (await fixture.newOwner()).submit(await fixture.readTicket(made))).status).toBe(303)
         const { wallet, anonymous } = await fixture.linkRow(made)
         const again = await sendForm(testApi, { wallet: String(wallet) })
         expect([anonymous, again.status, again.html.includes('We take no payments to this wallet')]).toEqual([
@@ -481,7 +484,7 @@ describe('Owners of links', () => {
       test('a suspension closes the ways around it: its link cannot be brought in, and its wallet gets no new link', async () => {
         const made = await fixture.make()
         const { merchant_id: maker, wallet } = await fixture.linkRow(made)
-        const ticket = await fixture.ticketOf(made)
+        const ticket = await fixture.readTicket(made)
         await fixture.rows("update agreement set status = 'suspended' where merchant_id = $1", [maker])
         expect((await (await fixture.newOwner()).submit(ticket)).status).toBe(404)
         expect(await fixture.linkRow(made)).toMatchObject({ anonymous: true })
@@ -495,10 +498,10 @@ describe('Owners of links', () => {
 
       test('bringing in a link requires an owner with a fresh confirmation, and continues after signing in', async () => {
         const made = await fixture.make()
-        const ticket = await fixture.ticketOf(made)
+        const ticket = await fixture.readTicket(made)
         expect((await new Visitor(testApi).get(ticket)).to).toBe(`/sign-in?to=${encodeURIComponent(ticket)}`)
         const owner = await fixture.newOwner()
-        const merchantId = await fixture.accountOf(owner)
+        const merchantId = await fixture.readAccountId(owner)
         const developer = await signIn(testApi, 'developer@shop.example')
         await fixture.rows(
           "insert into membership (merchant_id, person_id, role) select $1, id, 'developer' from person where email = 'developer@shop.example'",
@@ -535,14 +538,14 @@ describe('Owners of links', () => {
       const { wallet } = await fixture.linkRow(made)
       await pressOn(testApi, made.path)
       const thief = await fixture.newOwner()
-      await thief.submit(await fixture.ticketOf(made))
-      const merchantId = await fixture.accountOf(thief)
+      await thief.submit(await fixture.readTicket(made))
+      const merchantId = await fixture.readAccountId(thief)
       await fixture.rows('insert into wallet (merchant_id, livemode, address) values ($1, false, $2)', [
         merchantId,
         OWN_WALLET,
       ])
       await pressOn(testApi, made.path)
-      expect((await fixture.paymentsOf(made)).map(({ destination }) => destination)).toEqual([wallet, wallet])
+      expect((await fixture.readPayments(made)).map(({ destination }) => destination)).toEqual([wallet, wallet])
       await expect(
         fixture.rows('update payment_link set wallet = $1 where code = $2', [OWN_WALLET, made.code]),
       ).rejects.toThrow('are fixed')
@@ -554,7 +557,7 @@ describe('Owners of links', () => {
         const buyer = new Visitor(testApi)
         const press = pressIn((await buyer.get(made.path)).html)
         const owner = await fixture.newOwner()
-        const ticket = await fixture.ticketOf(made)
+        const ticket = await fixture.readTicket(made)
         const form = { _form: await owner.formField() }
         const sent = Array.from({ length: 4 }, () => buyer.post(made.path, { press }))
         await Promise.all([
@@ -563,7 +566,7 @@ describe('Owners of links', () => {
           ...Array.from({ length: 4 }, () => buyer.post(made.path, { press })),
         ])
         const last = await buyer.post(made.path, { press })
-        expect([last.status, (await fixture.paymentsOf(made)).length]).toEqual([303, 1])
+        expect([last.status, (await fixture.readPayments(made)).length]).toEqual([303, 1])
       }
     }, 30_000)
 
@@ -577,11 +580,11 @@ describe('Owners of links', () => {
           }),
         )
         const owner = new Visitor(testApi)
-        const paused = owner.post(`${made.owner}/pause`).then(async () => (await fixture.paymentsOf(made)).length)
+        const paused = owner.post(`${made.owner}/pause`).then(async () => (await fixture.readPayments(made)).length)
         const answers = await Promise.all(presses.map((press) => new Visitor(testApi).post(made.path, { press })))
         // No payments exist except those from before the answer to the pause.
         const atPause = await paused
-        expect((await fixture.paymentsOf(made)).length).toBe(atPause)
+        expect((await fixture.readPayments(made)).length).toBe(atPause)
         expect(answers.filter(({ status }) => status === 303)).toHaveLength(atPause)
       }
     }, 30_000)
@@ -595,17 +598,17 @@ describe('Owners of links', () => {
         }),
       )
       const owner = await fixture.newOwner()
-      const ticket = await fixture.ticketOf(made)
+      const ticket = await fixture.readTicket(made)
       const form = { _form: await owner.formField() }
       const answers = await Promise.all([
         ...presses.map((press) => new Visitor(testApi).post(made.path, { press })),
         owner.post(ticket, form),
       ])
-      expect((await fixture.paymentsOf(made)).length).toBeLessThanOrEqual(10)
+      expect((await fixture.readPayments(made)).length).toBeLessThanOrEqual(10)
       // Clients that were asked to try again do: no press is asked twice, and no place is given twice.
       const again = await Promise.all(presses.map((press) => new Visitor(testApi).post(made.path, { press })))
       expect(answers.length).toBe(51)
-      expect((await fixture.paymentsOf(made)).length).toBe(10)
+      expect((await fixture.readPayments(made)).length).toBe(10)
       expect(again.filter(({ status }) => status === 303)).toHaveLength(10)
     }, 30_000)
 
@@ -627,7 +630,7 @@ describe('Owners of links', () => {
     beforeAll(async () => {
       testApi = await testApi.asNewMerchant()
       owner = await signUp(testApi, 'links@shop.example')
-      merchantId = await fixture.accountOf(owner)
+      merchantId = await fixture.readAccountId(owner)
       await fixture.rows('insert into wallet (merchant_id, livemode, address) values ($1, false, $2)', [
         merchantId,
         WALLET,
@@ -777,9 +780,9 @@ describe('Owners of links', () => {
     test('payments from before a link was brought in are shown on its page, and open no page of another merchant', async () => {
       const made = await fixture.make({ title: 'Brought along' })
       await pressOn(testApi, made.path)
-      await owner.submit(await fixture.ticketOf(made))
+      await owner.submit(await fixture.readTicket(made))
       await pressOn(testApi, made.path)
-      const [old, young] = await fixture.paymentsOf(made)
+      const [old, young] = await fixture.readPayments(made)
       const { html } = await owner.get(`/dashboard/links/${String((await fixture.linkRow(made))['id'])}`)
       expect(html).toContain('of 2 started')
       expect(html).toContain(`/dashboard/payments/${String(young?.['id'])}`)

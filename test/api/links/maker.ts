@@ -59,19 +59,19 @@ export function linkFixture(testApi: TestApi) {
   return {
     rows,
     linkRow,
-    paymentsOf: async (made: Made) =>
+    readPayments: async (made: Made) =>
       rows('select * from payment where payment_link = $1 order by id', [(await linkRow(made))['id']]),
     /** Each has its own wallet: a wallet has a limit per day. */
     make: (fields: Form = {}): Promise<Made> =>
       makeAnonymous(testApi, { wallet: `0x${(0xbeef0000 + wallets++).toString(16).padStart(40, '1')}`, ...fields }),
     newOwner: (): Promise<Visitor> => signUp(testApi, `owner${people++}@shop.example`),
     /** Opens the page of the account that asks to bring the link in. */
-    async ticketOf({ owner }: Made): Promise<string> {
+    async readTicket({ owner }: Made): Promise<string> {
       const { to } = await new Visitor(testApi).post(`${owner}/claim`)
       if (to === null || !to.startsWith('/dashboard/links/claim/')) throw new Error(`no ticket: ${to}`)
       return to
     },
-    async accountOf(visitor: Visitor): Promise<string> {
+    async readAccountId(visitor: Visitor): Promise<string> {
       const { html } = await visitor.get('/dashboard/team')
       return /name="account" value="(mer_\w+)"/.exec(html)?.[1] ?? ''
     },

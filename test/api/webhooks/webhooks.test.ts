@@ -808,7 +808,7 @@ describe('The event of a payment that is created', () => {
     const fixture = linkFixture(testApi)
     const made = await fixture.make()
     await pressOn(testApi, made.path)
-    const [payment] = await fixture.paymentsOf(made)
+    const [payment] = await fixture.readPayments(made)
     const events = await fixture.rows('select type, sequence from event where payment_id = $1', [payment?.id])
     expect(events).toEqual([{ type: 'payment.created', sequence: '1' }])
   })

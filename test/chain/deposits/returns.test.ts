@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.stop())
 
-// What a refund makes of its USDC is tested elsewhere: here its hooks are only noted.
+// The effect of returns on refunds is tested elsewhere: here the hooks only record their calls.
 const { onTreasuryMovement } = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
 const runner = () => fixture.runner({ deposits, hooks: { ...fixture.hooks, onTreasuryMovement } })
 
@@ -102,7 +102,7 @@ test('USDC of a refund stays at its address until the refund is over; then the t
   expect(await listSweeps(id)).toEqual(['0 done 5000000', '1 done 2000000 back'])
   expect(await unswept(id)).toBe('0')
   expect(fixture.heard.returned).toMatchObject([{ refundId: id, index: 1, micro: '2000000' }])
-  // What arrives after that goes back too.
+  // USDC that arrives after that goes back too.
   await mintUsdc(fixture.chain, { to: address, micro: 1_000_000n })
   await fixture.finalize(engine, 8)
   expect(await fixture.balance(wallet)).toBe(3_000_000n)

@@ -19,7 +19,10 @@ import { type Fixture, newAddress, newKey, TOKEN } from '../fixture.ts'
 const TENANT = { merchantId: 'mer_1', livemode: false }
 
 /** The worker’s issuer of receipts, on a fixture. */
-export function issuerOf(fixture: Fixture, changes: Partial<ReceiptIssuerDeps> & { urls?: readonly string[] } = {}) {
+export function createIssuer(
+  fixture: Fixture,
+  changes: Partial<ReceiptIssuerDeps> & { urls?: readonly string[] } = {},
+) {
   const { urls = [fixture.anvil.url], ...rest } = changes
   return createReceiptIssuer({
     db: fixture.db,

@@ -5,8 +5,8 @@ import { startLossyProxy } from '../../support/anvil.ts'
 import { createFixture, type Fixture, type Queued } from '../fixture.ts'
 import {
   carryBehindItsNonce,
+  createIssuer,
   crowd,
-  issuerOf,
   proveOn,
   readKeys,
   readPaymentReceipt,
@@ -32,7 +32,7 @@ const check = ({ paymentId }: Queued, trusted: Trusted = {}) => verifyStored(fix
 
 test('payments of a block of batches and strangers get receipts that verify against the chain’s own hash', async () => {
   expect(await readPaymentReceipt(fixture, queued[0]!.paymentId)).toBeNull()
-  expect(await issuerOf(fixture)()).toBe(queued.length)
+  expect(await createIssuer(fixture)()).toBe(queued.length)
   const [one] = queued
   const { claims, proof } = (await readPaymentReceipt(fixture, one!.paymentId))!
   const block = await fixture.chain.getBlock({ blockNumber: BigInt(claims.block_number) })
@@ -58,7 +58,7 @@ test('the time of a payout is that of its block, as in its signed receipt, altho
   fixture.clock.now = new Date(Date.now() + 24 * 3_600_000)
   await runner.tick()
   fixture.clock.now = new Date()
-  await issuerOf(fixture)()
+  await createIssuer(fixture)()
   for (const { paymentId } of [late!, queued[0]!]) {
     const { finalizedAt } = (await fixture.payout(paymentId)).proof!
     expect(finalizedAt.toISOString()).toBe((await readPaymentReceipt(fixture, paymentId))!.claims.block_time)
@@ -123,15 +123,15 @@ test('receipts that are not proved within an hour are one entry of the attention
   expect(await listed()).toEqual([
     { kind: 'receipt', subject: late!.paymentId, detail: '2 receipts are not proved, this one for the longest time' },
   ])
-  await issuerOf(fixture)()
+  await createIssuer(fixture)()
   expect(await listed()).toEqual([])
 })
 
 test('a second round issues nothing again, and stored receipts do not change', async () => {
   const before = await readPaymentReceipt(fixture, queued[0]!.paymentId)
-  expect(await issuerOf(fixture)()).toBe(0)
+  expect(await createIssuer(fixture)()).toBe(0)
   await fixture.db.query(`update treasury_log set receipt_due_at = now() - interval '1 minute'`)
-  await issuerOf(fixture, { clock: () => Date.now() + 5000 })()
+  await createIssuer(fixture, { clock: () => Date.now() + 5000 })()
   expect(await readPaymentReceipt(fixture, queued[0]!.paymentId)).toEqual(before)
 })
 
@@ -140,7 +140,7 @@ test('a node that gives a false receipt or none is no source: the next one is as
   await fixture.finalize(fixture.runner(), 3)
   const liar = await startLossyProxy(fixture.anvil.url)
   const warned: object[] = []
-  const issue = issuerOf(fixture, { urls: [liar.url], log: { warn: (about) => void warned.push(about) } })
+  const issue = createIssuer(fixture, { urls: [liar.url], log: { warn: (about) => void warned.push(about) } })
   const due = () => fixture.db.query(`update treasury_log set receipt_due_at = now() where receipt_due_at is not null`)
   type Receipts = { logs: { data: string }[] }[]
   const lies: ((result: unknown) => unknown)[] = [
@@ -166,7 +166,7 @@ test('a node that gives a false receipt or none is no source: the next one is as
   expect(await issue()).toBe(0)
   liar.decide = ({ method }) => (method === 'eth_getBlockReceipts' ? { rewrite: () => [] } : 'deliver')
   await due()
-  expect(await issuerOf(fixture, { urls: [liar.url, fixture.anvil.url] })()).toBe(1)
+  expect(await createIssuer(fixture, { urls: [liar.url, fixture.anvil.url] })()).toBe(1)
   await liar.close()
   expect((await check(late!)).checks.filter(({ result }) => result === 'fails')).toEqual([])
 }, 60_000)
@@ -174,7 +174,9 @@ test('a node that gives a false receipt or none is no source: the next one is as
 test('a new key signs from its first receipt on; receipts of the earlier one stay valid', async () => {
   const [next] = await fixture.queue([{}])
   await fixture.finalize(fixture.runner(), 3)
-  expect(await issuerOf(fixture, { signer: createReceiptSigner(Buffer.alloc(32, 77).toString('base64')) })()).toBe(1)
+  expect(await createIssuer(fixture, { signer: createReceiptSigner(Buffer.alloc(32, 77).toString('base64')) })()).toBe(
+    1,
+  )
   const keys = await readKeys(fixture)
   expect(keys).toHaveLength(2)
   for (const each of [queued[0]!, next!])
@@ -189,6 +191,6 @@ test('a stranger who uses the nonce of a payout just before carrying it does not
   const [queued] = await fixture.queue([{}])
   await carryBehindItsNonce(fixture, await signedPayout(fixture, queued!.paymentId))
   await fixture.finalize(fixture.runner(), 3)
-  expect(await issuerOf(fixture)()).toBe(1)
+  expect(await createIssuer(fixture)()).toBe(1)
   expect((await check(queued!)).checks.filter(({ result }) => result === 'fails')).toEqual([])
 })

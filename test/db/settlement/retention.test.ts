@@ -4,7 +4,7 @@ import { dropBytes, ENVELOPES_AT_ONCE } from '../../../src/db/settlement/observe
 import { verifyReceipt } from '../../../src/verifier/verifier.js'
 import { createRetention } from '../../../src/worker/retention.ts'
 import { createFixture, type Fixture, type Queued, TOKEN } from '../../chain/fixture.ts'
-import { issuerOf, readKeys, readPaymentReceipt } from '../../chain/receipts/receipted.ts'
+import { createIssuer, readKeys, readPaymentReceipt } from '../../chain/receipts/receipted.ts'
 
 /** Sent bytes are kept as long as they may have to be sent again; logs and proofs stay for good. */
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   fixture = await createFixture()
   settled = await fixture.queue([{}, {}])
   await fixture.finalize(fixture.runner(), 3)
-  await issuerOf(fixture)()
+  await createIssuer(fixture)()
 })
 afterAll(() => fixture.stop())
 
@@ -78,7 +78,7 @@ test('a receipt that was issued before the bytes were dropped verifies, and so d
   const [before, after] = settled
   await fixture.db.query('delete from payment_receipt where payment_id = $1', [after!.paymentId])
   await fixture.db.query('update treasury_log set receipt_due_at = now() where payment_id = $1', [after!.paymentId])
-  await issuerOf(fixture)()
+  await createIssuer(fixture)()
   for (const { paymentId } of [before!, after!]) {
     const receipt = await readPaymentReceipt(fixture, paymentId)
     const trusted = { keys: await readKeys(fixture), blockHash: receipt!.claims.block_hash }

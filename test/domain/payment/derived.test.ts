@@ -9,6 +9,7 @@ import {
   after,
   attempt,
   brings,
+  createState,
   decides,
   fills,
   handed,
@@ -23,7 +24,6 @@ import {
   sets,
   setsAttempt,
   settled,
-  stateOf,
   usdcAttempt,
 } from './payment-story.ts'
 
@@ -291,7 +291,7 @@ describe('Random payments', () => {
           findPath(state.payment.status, next.payment.status)
           state = next
         }
-        expect(stateOf(state.payment, state)).toEqual(state)
+        expect(createState(state.payment, state)).toEqual(state)
         expect(toFunds(state).sales.filter(({ state: sale }) => sale === 'asked').length).toBeLessThan(2)
       }),
       { numRuns: 500 },

@@ -76,13 +76,13 @@ export const usdcAttempt = (fields: Partial<Attempt> = {}): Attempt =>
 export const computed = (state: PaymentWithAttempts): PaymentWithAttempts =>
   derive(endIfGivenBack(advanceFunds(state)), AT)
 
-export const stateOf = (
+export const createState = (
   fields: Partial<Payment> = {},
   { attempts = [], sales = [] }: Partial<PaymentWithAttempts> = {},
 ): PaymentWithAttempts => computed({ payment: payment(fields), attempts, sales })
 
 export const newState: PaymentWithAttempts = { ...NO_MONEY_YET, payment: payment() }
-export const opened = (...attempts: Attempt[]): PaymentWithAttempts => stateOf({}, { attempts })
+export const opened = (...attempts: Attempt[]): PaymentWithAttempts => createState({}, { attempts })
 
 type Report = Partial<Omit<PartnerOrder, 'received'>> & { readonly received?: string | null }
 

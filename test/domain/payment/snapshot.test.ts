@@ -12,6 +12,7 @@ import {
   after,
   attempt,
   brings,
+  createState,
   decides,
   fills,
   handed,
@@ -22,7 +23,6 @@ import {
   sets,
   setsAttempt,
   settled,
-  stateOf,
   usdcAttempt,
 } from './payment-story.ts'
 
@@ -37,7 +37,7 @@ const one = opened(attempt())
 
 describe('The snapshot of a row', () => {
   test('the snapshot of a new payment is the one that a first run begins with', () => {
-    expect(toSnapshot(stateOf())).toEqual(newPaymentSnapshot('pay_1', EXPIRES))
+    expect(toSnapshot(createState())).toEqual(newPaymentSnapshot('pay_1', EXPIRES))
   })
 
   test('the snapshot of a settled payment names its attempts, its money and its transfer', () => {

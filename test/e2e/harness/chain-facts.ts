@@ -39,7 +39,7 @@ export async function chainFacts(info: SystemInfo, treasury: string) {
       reference: `${log.transactionHash}:${log.logIndex}`,
       micro: log.args.value ?? 0n,
     })),
-    nonceOf: (paymentId: string): Hex =>
+    deriveNonce: (paymentId: string): Hex =>
       keccak256(
         encodeAbiParameters(NONCE_PARAMETERS, ['pinrail.payout.v1', BigInt(info.chain_id), address, wallet, paymentId]),
       ),

@@ -63,7 +63,7 @@ function findProblems({ id, checkout_url: checkoutUrl }: Subject, facts: Facts):
   if (row === undefined) return [`${id}: no row, although its creation was answered`]
   const paid = partner.orders.filter((order) => order.returnUrl === checkoutUrl && order.status === 'paid')
   const fills = partner.fills.filter((fill) => fill.key.startsWith(id))
-  const settled = chain.settlements.filter((settlement) => settlement.nonce === chain.nonceOf(id))
+  const settled = chain.settlements.filter((settlement) => settlement.nonce === chain.deriveNonce(id))
   const events = rows.events.filter((event) => event.paymentId === id && event.type === 'payment.succeeded')
   const delivered = inbox.deliveries.filter(
     (delivery) => delivery.paymentId === id && delivery.type === events[0]?.type,
@@ -103,7 +103,7 @@ function findProblems({ id, checkout_url: checkoutUrl }: Subject, facts: Facts):
 /** The books and the chain as a whole: nothing except the payments. */
 function booksProblems({ rows, chain }: Facts): string[] {
   const problems = [...rows.problems]
-  const nonces = new Set([...rows.payments.keys()].map((id) => chain.nonceOf(id)))
+  const nonces = new Set([...rows.payments.keys()].map((id) => chain.deriveNonce(id)))
   for (const { nonce, txHash } of chain.settlements)
     if (!nonces.has(nonce)) problems.push(`the treasury paid in ${txHash} for no payment`)
   if (chain.paidOut !== chain.settlements.reduce((sum, { micro }) => sum + micro, 0n))

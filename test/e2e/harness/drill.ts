@@ -177,7 +177,7 @@ async function findTransferProblems(testSystem: TestSystem, kinds: Kinds): Promi
   const chain = await chainFacts(testSystem.system.info, getTreasury(testSystem))
   return Object.entries(kinds).flatMap(([kind, payments]: [string, readonly PaymentAnswer[]]) =>
     payments.flatMap(({ id }) => {
-      const paid = chain.settlements.filter(({ nonce }) => nonce === chain.nonceOf(id)).length
+      const paid = chain.settlements.filter(({ nonce }) => nonce === chain.deriveNonce(id)).length
       return paid === 1 ? [] : [`${id} (${kind}) was paid ${paid} times`]
     }),
   )

@@ -42,7 +42,7 @@ const LESS_MONEY: readonly Found[] = [
   },
   {
     title: 'the money of an order that has less of it, and was converted in between, is given back',
-    was: 'It went on with a part of the money, and stood before an operator without any way out.',
+    was: 'It continued with a part of the money, and then waited for an operator who could not end it.',
     steps: [buyer, once('convert', 'slow'), partner('pay'), changed(20), wait(1), decide('give_back'), wait(1)],
     ends: { status: 'refunded', converted: false },
   },
@@ -117,7 +117,7 @@ const HELD: readonly Found[] = [
   },
   {
     title:
-      'a payment that is held during the conversion goes on when its partner refuses a refund and the hold is lifted',
+      'a payment that is held during the conversion continues when its partner refuses a refund and the hold is lifted',
     was: 'Its payout counted as void for a refund that never was.',
     steps: [...held, simulator('refund_refused'), decide('give_back'), decide('release'), wait(1)],
     ends: { status: 'settling' },

@@ -36,7 +36,7 @@ export const FIRST: readonly Found[] = [
   },
   {
     title: 'a confirmation that is withdrawn after the expiry lets the payment expire',
-    was: 'pending for ever, and payable',
+    was: 'pending forever, and payable',
     steps: [click('wallet_app'), wait(1439), partner('pay slowly'), wait(1), partner('decline')],
   },
   {
@@ -76,7 +76,7 @@ export const FIRST: readonly Found[] = [
   },
   {
     title: 'a confirmation that the expiry finds, and that is withdrawn, lets the payment expire',
-    was: 'pending for ever',
+    was: 'pending forever',
     steps: [
       click('wallet_app'),
       wait(1439),
@@ -107,7 +107,7 @@ export const FIRST: readonly Found[] = [
   },
   {
     title: 'a rejection that was carried out, and whose answer was lost, is answered when it is tried again',
-    was: 'the decision was tried for ever: there is no way from failed to failed',
+    was: 'the decision was tried forever: there is no way from failed to failed',
     steps: [
       click('wallet_app'),
       partner('hold'),

@@ -200,7 +200,7 @@ export const MISFITS: readonly Found[] = [
   },
   {
     title: 'late money of a changed order, given back by the workflow of late money, lets the payment end',
-    was: "the payment's own run waited for ever for a person",
+    was: "the payment's own run waited forever for a person",
     minor: '4999',
     pinned: true,
     steps: [
@@ -260,7 +260,7 @@ export const MISFITS: readonly Found[] = [
   },
   {
     title: 'an order that is paid when it is to be canceled, and does not say how much, is not canceled any more',
-    was: 'The partner was asked to cancel it for ever, and answered that it was paid.',
+    was: 'The partner was asked to cancel it forever, and answered that it was paid.',
     steps: [click('wallet_app'), partner('pay without an amount', 0, { arrival: 'later' }), click('crypto')],
     ends: { status: 'under_review', asks: ['odd_order'] },
   },

@@ -29,8 +29,8 @@ export const OUTDATED: readonly Found[] = [
   },
   {
     title:
-      'a cancellation by an activity of a lost run, of which the next one hears by the mark of a delay, ends the conversion',
-    was: 'canceled for ever, with an order at the converter that nobody ended',
+      'a cancellation by an activity of a lost run, which the next one reads from the mark of a delay, ends the conversion',
+    was: 'canceled forever, with an order at the converter that nobody ended',
     steps: [
       click('wallet_app'),
       once('read', 'slow to hear'),

@@ -5,7 +5,7 @@ import type { Found } from './story.ts'
 export const WAITING: readonly Found[] = [
   {
     title: 'a held payment of which the partner changes the amount continues when that is acknowledged',
-    was: 'held for ever: neither released, because the order was not understood, nor given back, because it had a payout',
+    was: 'held forever: neither released, because the order was not understood, nor given back, because it had a payout',
     steps: [
       click('wallet_app'),
       partner('pay'),
@@ -41,7 +41,7 @@ export const WAITING: readonly Found[] = [
   },
   {
     title: 'a payment that was withdrawn and is paid with another amount is converted by another order',
-    was: 'the converter answered 409 for ever, and the payment could only be refunded',
+    was: 'the converter answered 409 forever, and the payment could only be refunded',
     steps: [
       click('wallet_app'),
       simulator('delay', 600),
@@ -99,7 +99,7 @@ export const WAITING: readonly Found[] = [
   },
   {
     title: 'a refund of a changed order ends when its partner reverses the money',
-    was: 'the refund was asked about for ever',
+    was: 'the refund was asked about forever',
     steps: [
       click('wallet_app'),
       partner('change the amount'),
@@ -183,17 +183,17 @@ export const WAITING: readonly Found[] = [
   },
   {
     title: 'a buyer is given more time, and opens an order before the workflow receives the signal',
-    was: 'pending for ever',
+    was: 'pending forever',
     steps: [wait(1436), { do: 'extend', signaled: false }, click('wallet_app')],
   },
   {
     title: 'late money that could not be converted at once is taken back',
-    was: 'pending for ever',
+    was: 'pending forever',
     steps: [click('wallet_app'), once('convert', 'down'), wait(4500), partner('pay late'), partner('take all back')],
   },
   {
     title: 'a partner is silent for too long by the clock of the server, and not yet by that of the worker',
-    was: 'processing for ever: the clock of who looks was behind the one that had rung, and rang once',
+    was: 'processing forever: the clock of who looks was behind the one that had rung, and rang once',
     steps: [click('wallet_app'), { do: 'clock', seconds: -20 }, partner('confirm without end'), wait(1500)],
   },
   {

@@ -70,7 +70,7 @@ export const WITHHELD: readonly Found[] = [
   },
   {
     title: 'a partner’s release of confirmed and withheld money is found by asking, though its callback was lost',
-    was: 'waited for an operator for ever, who could only give it back',
+    was: 'waited for an operator forever, who could only give it back',
     minor: '4999',
     steps: [
       click('wallet_app'),
@@ -136,7 +136,7 @@ export const WITHHELD: readonly Found[] = [
   },
   {
     title:
-      'money that is held back, with an operator’s hold, beside a surplus of another order: each can be named, and goes back',
+      'money that is held back, with an operator’s hold, next to a surplus of another order: each can be named, and goes back',
     pinned: true,
     steps: [
       click('crypto'),

@@ -9,7 +9,7 @@ const COMES_AGAIN = 'money that goes while its payout is on its way, and comes a
 const ON_ITS_WAY: readonly Found[] = [
   {
     title: `${COMES_AGAIN} is no chargeback where the transfer was faster`,
-    was: 'lay there as a second payment to be refunded, beside a chargeback of money of which nothing was missing',
+    was: 'lay there as a second payment to be refunded, next to a chargeback of money that was all there',
     steps: [...goneAndBack, engine('settle')],
     ends: { paidBy: 0, asks: [] },
   },
@@ -75,7 +75,7 @@ const unchanged = { excess: false, givingBack: false }
 const WITHOUT_A_WORD: readonly Found[] = [
   {
     title: 'a second payment that is reversed without a callback is found by the polls',
-    was: 'nobody asked whether it was still there: its refund was refused for ever, and what was recorded by hand was in no account',
+    was: 'nobody asked whether it was still there: its refund was refused forever, and what was recorded by hand was in no account',
     steps: [
       click('local_partner'),
       click('card_partner'),
@@ -94,7 +94,7 @@ const WITHOUT_A_WORD: readonly Found[] = [
   },
   {
     title: `${FOUND_BY_POLLS} too little`,
-    was: 'waited for an operator for ever, and what one recorded by hand was in no account',
+    was: 'waited for an operator forever, and what one recorded by hand was in no account',
     steps: [buyer, partner('pay', 0, { percent: 60 }), ...silentlyGone],
     ends: { status: 'pending' },
   },

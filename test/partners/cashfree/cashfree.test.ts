@@ -56,9 +56,9 @@ describe('Cashfree’s orders', () => {
     const order = server.newOrder('local_partner')
     await partner.openOrder(order, soon())
     await server.act('local_partner', order.attemptId, { action: 'pay' })
-    await server.callbacksOf('local_partner')
+    await server.takeCallbacks('local_partner')
     await server.act('local_partner', order.attemptId, { action: 'reverse' })
-    const [callback] = await server.callbacksOf('local_partner')
+    const [callback] = await server.takeCallbacks('local_partner')
     expect(server.readCallback('local_partner', callback!)).toMatchObject({
       kind: 'order',
       subject: { attemptId: order.attemptId },

@@ -53,14 +53,14 @@ describe('Revolut’s orders', () => {
     const ref = { attemptId: order.attemptId, reference: opened.kind === 'opened' ? opened.reference : null }
     await server.act('wallet_app', order.attemptId, { action: 'pay' })
     expect((await partner.readOrder(ref, soon()))?.payments).toEqual([`pay-${ref.reference}`])
-    await server.callbacksOf('wallet_app')
+    await server.takeCallbacks('wallet_app')
     await server.act('wallet_app', order.attemptId, { action: 'reverse' })
     return { partner, order, ref, dispute: `dispute-${ref.reference}` }
   }
 
   test('an order is reversed once its lost dispute is known, and the event names only the dispute', async () => {
     const { partner, ref, dispute } = await disputed()
-    const readings = (await server.callbacksOf('wallet_app')).map((each) => server.readCallback('wallet_app', each))
+    const readings = (await server.takeCallbacks('wallet_app')).map((each) => server.readCallback('wallet_app', each))
     expect(readings).toEqual([{ kind: 'dispute' }])
     expect((await partner.readOrder(ref, soon()))?.status).toBe('paid')
     expect(await partner.readOrder({ ...ref, disputes: [dispute] }, soon())).toMatchObject({

@@ -72,9 +72,9 @@ describe('Stripe Checkout', () => {
     const { order, ref } = await open()
     await act(order.attemptId, { action: 'pay' })
     const paid = await card().readOrder(ref, soon())
-    await server.callbacksOf('card_partner')
+    await server.takeCallbacks('card_partner')
     await act(order.attemptId, { action: 'reverse' })
-    const [callback] = await server.callbacksOf('card_partner')
+    const [callback] = await server.takeCallbacks('card_partner')
     const reading = server.readCallback('card_partner', callback!)
     expect(reading).toMatchObject({ kind: 'order', subject: { payment: expect.stringMatching(/^pi_/) } })
     expect(paid?.payments).toContain(
@@ -101,9 +101,11 @@ describe('Stripe Checkout', () => {
   test('the event of another business on the account names no order of the platform', async () => {
     const { order } = await open()
     await server.fault('card_partner', { fault: 'foreign_callback', attemptId: order.attemptId, times: 1 })
-    await server.callbacksOf('card_partner')
+    await server.takeCallbacks('card_partner')
     await act(order.attemptId, { action: 'pay' })
-    const readings = (await server.callbacksOf('card_partner')).map((each) => server.readCallback('card_partner', each))
+    const readings = (await server.takeCallbacks('card_partner')).map((each) =>
+      server.readCallback('card_partner', each),
+    )
     expect(readings).toMatchObject([
       { kind: 'order', subject: { attemptId: order.attemptId } },
       { kind: 'order', subject: { attemptId: 'order-1' } },

@@ -43,7 +43,7 @@ function sometimesRefusing(key: Hex): LocalAccount {
 const engine = composeEngine({
   ...input,
   db,
-  accountOf: sometimesRefusing,
+  toAccount: sometimesRefusing,
   everyMs: 100,
   log: { info: say('info'), warn: say('warn'), error: say('error') },
   options: { leaseMs: 1500, rebroadcastMs: 500, fundsGraceMs: 0 },

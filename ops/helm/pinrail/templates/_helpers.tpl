@@ -26,7 +26,7 @@ annotations: {{- toYaml . | nindent 2 }}
 {{- end }}
 
 {{/*
-Where and as whom a pod runs, from the same. The processes run as user 1000 on a read-only tree, write only to the folder
+The node and the user of a pod, from the same. The processes run as user 1000 on a read-only tree, write only to the folder
 for temporary files, and have no token of the cluster: a cloud's identity reaches them by the service account's name.
 */}}
 {{- define "pinrail.pod" -}}

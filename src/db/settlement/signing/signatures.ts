@@ -27,7 +27,7 @@ export async function readReserved(
     // Both at one moment, or a payout could be settled in between.
     sql`select coalesce(sum(micro_usdc), 0)::text as micro,
           (select scanned_number from chain_cursor where ${here(context)}) as final from (
-          -- Of a void the transfer may be on its way and win over the cancellation.
+          -- The transfer of a void might be on its way and win over the cancellation.
           select p.micro_usdc from payout p where ${mine} and ${sendable} and p.lane_wallet is null and (p.state = 'authorized'
             or exists (select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'transfer'))
           union all
@@ -102,7 +102,7 @@ export function storeSignatures(
           -- Two parts below read it: it is parsed once.
           released as materialized (select g.* from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
               as g(payment_id text, treasury text, kind text, valid_before bigint, signature text)
-            -- Of a merchant that is suspended with its payouts, only cancellations are stored.
+            -- Only cancellations are stored for a merchant that is suspended with its payouts.
             where g.kind = 'cancel' or ${isReleased(sql`g.payment_id`)}),
           given as (select g.* from released g
             join payout p on p.payment_id = g.payment_id and p.treasury = g.treasury

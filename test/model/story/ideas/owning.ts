@@ -128,7 +128,7 @@ export const OWNING: readonly Idea[] = [
         do: 'click',
         provider: random.pick(['wallet_app', 'card_partner', 'local_partner'] as const),
       } as const
-      const anew = partner('pay', view.attempts.length, {
+      const again = partner('pay', view.attempts.length, {
         percent: random.pick([100, 99, 150, 60]),
         arrival: drawArrival(random),
       })
@@ -140,7 +140,7 @@ export const OWNING: readonly Idea[] = [
         ]),
         partner('pay', of),
         partner('take all back', of, { arrival: drawArrival(random) }),
-        ...random.pick<readonly StoryStep[]>([[click, anew], [click, anew], [{ do: 'cancel' }], [wait(1500)], []]),
+        ...random.pick<readonly StoryStep[]>([[click, again], [click, again], [{ do: 'cancel' }], [wait(1500)], []]),
       ]
     },
   },

@@ -19,7 +19,6 @@ import { readCursors } from '../pager.ts'
 export type EventPageDeps = { readonly publicUrl: string; readonly clock: () => number }
 
 const PER_PAGE = 50
-/** Counting stops here. */
 const MOST_COUNTED = 1000
 
 export function eventPages(deps: EventPageDeps): Page[] {

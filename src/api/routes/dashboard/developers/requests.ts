@@ -18,7 +18,6 @@ import { definePage, type Page, type PageCall } from '../page.ts'
 export type RequestPageDeps = { readonly clock: () => number }
 
 const PER_PAGE = 50
-/** Counting stops here. */
 const MOST_COUNTED = 1000
 
 export function requestPages({ clock }: RequestPageDeps): Page[] {

@@ -56,7 +56,7 @@ const quietHours = z
 const webhookUrl = z
   .string()
   .max(2000)
-  .meta({ description: 'Of the incoming webhook. It is stored encrypted and never shown.' })
+  .meta({ description: 'The URL of the incoming webhook. It is stored encrypted and never shown.' })
 
 const settings = {
   events,
