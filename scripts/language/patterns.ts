@@ -103,10 +103,16 @@ export const PATTERNS: readonly Pattern[] = [
     instead: 'a verb and a noun: getPayout, receiptFromLog',
   },
   {
+    name: 'function named by a replaced word',
+    kinds: ['name'],
+    words: /^(?:told|tells?|news)(?![a-z])|(?:Told|Tells?|News)(?![a-z])/,
+    instead: 'the verb and its noun: notifyChannel, recordCallback',
+  },
+  {
     name: 'file named by no noun',
     kinds: ['path'],
     words:
-      /(?<=[/-])(?:told|anew|beside|meanwhile|stint)(?=[-./])|(?<=\/)(?:coming|going|around|watch|before|after)(?=[./])/,
+      /(?<=[/-])(?:told|tell|news|anew|beside|meanwhile|stint)(?=[-./])|(?<=\/)(?:coming|going|around|watch|before|after)(?=[./])/,
     instead: 'the noun of the subject: receipts.ts, lease-backoff.ts, decorators/',
   },
 ]

@@ -88,8 +88,8 @@ class RefundRun {
   /** Until then no message is needed: if this run is lost, the relay starts another one. */
   async #wait(refund: RefundSnapshot, until: number): Promise<void> {
     await refundRecords.postponeWake({ id: this.#id, ms: until - Date.now() })
-    const isNews = () => this.#mustLoad || this.#refund?.version !== refund.version
-    await condition(isNews, Math.max(until - Date.now(), 1))
+    const isChanged = () => this.#mustLoad || this.#refund?.version !== refund.version
+    await condition(isChanged, Math.max(until - Date.now(), 1))
   }
 
   /** False if a message has arrived, which might need another step. */

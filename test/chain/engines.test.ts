@@ -177,14 +177,14 @@ describe('several engines', () => {
 
     const { db } = dump
     try {
-      const settled = fixture.heard.settled.length
+      const settled = fixture.hookCalls.settled.length
       const runner = fixture.runner({ db })
       await fixture.finalize(runner)
-      expect(fixture.heard.settled.length - settled).toBe(before.length)
+      expect(fixture.hookCalls.settled.length - settled).toBe(before.length)
       // Payments that the dump had forgotten come back, and request their payout again.
       await queueAll({ ...fixture, db }, after)
       await fixture.finalize(runner)
-      expect(fixture.heard.settled.length - settled).toBe(before.length + after.length)
+      expect(fixture.hookCalls.settled.length - settled).toBe(before.length + after.length)
       const { rows } = await db.query(
         `select count(*)::int as open from payout where state not in ('settled', 'voided')`,
       )

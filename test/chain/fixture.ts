@@ -56,7 +56,7 @@ export type Fixture = {
   readonly chain: DevelopmentChain
   readonly db: Db
   readonly databaseUrl: string
-  readonly heard: HookCalls
+  readonly hookCalls: HookCalls
   readonly treasury: LocalAccount
   readonly relayers: LocalAccount[]
   /** Replace a hook to make it fail. */
@@ -99,7 +99,7 @@ export type RunnerChanges = {
 /** The balance of each relayer. */
 const GAS_MONEY = parseEther('10000')
 
-type WorldSetup = {
+type FixtureSetup = {
   readonly micro?: bigint
   readonly relayers?: number
   readonly treasury?: LocalAccount
@@ -107,7 +107,7 @@ type WorldSetup = {
 }
 
 /** A fixture for the tests of a file or of a `describe`, created before they run. */
-export function useFixture(setup: WorldSetup = {}): Fixture {
+export function useFixture(setup: FixtureSetup = {}): Fixture {
   const fixture = {} as Fixture
   beforeAll(async () => void Object.assign(fixture, await createFixture(setup)))
   afterAll(() => fixture.stop())
@@ -115,12 +115,12 @@ export function useFixture(setup: WorldSetup = {}): Fixture {
 }
 
 /** A chain with the real USDC, a database, a treasury with USDC, relayers with gas money. */
-export async function createFixture(setup: WorldSetup = {}): Promise<Fixture> {
+export async function createFixture(setup: FixtureSetup = {}): Promise<Fixture> {
   const [anvil, database] = await Promise.all([takeChain(setup.anvil), takeDatabase()])
   const chain = connectDevelopmentChain(anvil.url)
   const treasury = setup.treasury ?? createKeyAccount(newKey())
   const relayers = Array.from({ length: setup.relayers ?? 1 }, () => createKeyAccount(newKey()))
-  const heard: HookCalls = {
+  const hookCalls: HookCalls = {
     settled: [],
     stopped: [],
     resumed: [],
@@ -140,10 +140,10 @@ export async function createFixture(setup: WorldSetup = {}): Promise<Fixture> {
     chain,
     db: database.db,
     databaseUrl: database.url,
-    heard,
+    hookCalls,
     treasury,
     relayers,
-    hooks: recordIn(heard),
+    hooks: recordIn(hookCalls),
     clock: { now: new Date() },
     runner: (changes) => createRunner(fixture, changes ?? {}),
     queue: (payouts) => queueAll(fixture, payouts),
@@ -164,7 +164,7 @@ export async function createFixture(setup: WorldSetup = {}): Promise<Fixture> {
     async reset() {
       await Promise.all([database.reset(), anvil.reset()])
       await fund()
-      for (const calls of Object.values(heard)) calls.length = 0
+      for (const calls of Object.values(hookCalls)) calls.length = 0
       fixture.clock.now = new Date()
       delete fixture.treasuryList
     },
@@ -176,16 +176,16 @@ export async function createFixture(setup: WorldSetup = {}): Promise<Fixture> {
   return fixture
 }
 
-const recordIn = (heard: HookCalls): SettlementHooks => ({
-  onSettled: async (_tx, settlements) => void heard.settled.push(...settlements),
-  onStopped: async (_tx, stopped) => void heard.stopped.push(stopped),
-  onResumed: async (_tx, { paymentId }) => void heard.resumed.push(paymentId),
-  onVoided: async (_tx, proof) => void heard.voided.push(proof),
-  onDeposit: async (_tx, deposit) => void heard.deposits.push(deposit),
-  onReturned: async (_tx, returned) => void heard.returned.push(returned),
-  onTreasuryMovement: async (_tx, movement) => void heard.movements.push(movement),
+const recordIn = (hookCalls: HookCalls): SettlementHooks => ({
+  onSettled: async (_tx, settlements) => void hookCalls.settled.push(...settlements),
+  onStopped: async (_tx, stopped) => void hookCalls.stopped.push(stopped),
+  onResumed: async (_tx, { paymentId }) => void hookCalls.resumed.push(paymentId),
+  onVoided: async (_tx, proof) => void hookCalls.voided.push(proof),
+  onDeposit: async (_tx, deposit) => void hookCalls.deposits.push(deposit),
+  onReturned: async (_tx, returned) => void hookCalls.returned.push(returned),
+  onTreasuryMovement: async (_tx, movement) => void hookCalls.movements.push(movement),
   onBalanceDifference: async () => undefined,
-  onGas: async (_tx, spent) => void heard.gas.push(spent),
+  onGas: async (_tx, spent) => void hookCalls.gas.push(spent),
 })
 
 function createRunner(fixture: Fixture, changes: RunnerChanges): SettlementRunner {

@@ -91,7 +91,7 @@ describe('a rotation by the variables of a worker', () => {
       expect(await fixture.balance(recipient)).toBe(micro)
     }
     expect(await state(unwanted!.paymentId)).toBe('voided')
-    expect(fixture.heard.voided.at(-1)).toMatchObject({ kind: 'canceled', paymentId: unwanted!.paymentId })
+    expect(fixture.hookCalls.voided.at(-1)).toMatchObject({ kind: 'canceled', paymentId: unwanted!.paymentId })
   })
 
   test.each([
@@ -182,7 +182,7 @@ describe('the list of treasuries', () => {
     const [queued] = await rotation.queueOn(old, [{}])
     await fixture.finalize(rotation.after())
     expect(await rotation.found(queued!)).toMatchObject({ state: 'queued' })
-    expect(fixture.heard.stopped).toEqual([])
+    expect(fixture.hookCalls.stopped).toEqual([])
     expect(await listSettlementAttention(fixture.db)).toEqual([
       { kind: 'no_key', subject: lowerCaseAddress(old), detail: 'open payouts: 1' },
     ])

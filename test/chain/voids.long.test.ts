@@ -29,7 +29,7 @@ describe('a payout that is paid after it was voided', () => {
     await fixture.chain.mine({ blocks: 4 })
     await fixture.finalize(runner, 3)
     expect(await fixture.balance(late!.recipient)).toBe(late!.micro)
-    const received = () => fixture.heard.settled.filter((settlement) => settlement.paymentId === paymentId)
+    const received = () => fixture.hookCalls.settled.filter((settlement) => settlement.paymentId === paymentId)
     expect(received()).toEqual([expect.objectContaining({ txHash, microUsdc: late!.micro.toString() })])
     expect((await fixture.payout(paymentId)).state).toBe('voided')
     expect((await fixture.payout(paymentId)).proof?.txHash).toBe(txHash)
@@ -87,7 +87,7 @@ describe('a void that waits', () => {
     ])
     await fixture.finalize(rotation.after(), 4)
     expect((await rotation.found(last)).state).toBe('voided')
-    expect(fixture.heard.voided).toHaveLength(1)
+    expect(fixture.hookCalls.voided).toHaveLength(1)
   })
 
   test('while voids wait for a lost treasury there is no work; each is checked within a minute, and voided when possible', async () => {

@@ -142,15 +142,15 @@ test('a look leaves work that becomes due later to a later look', async () => {
 })
 
 test('a commit notifies of urgent work, and of a partner that is down', async () => {
-  const heard: (string | null)[] = []
-  const note = (words: readonly string[] | null) => void heard.push(words === null ? null : words.join(' '))
+  const received: (string | null)[] = []
+  const note = (words: readonly string[] | null) => void received.push(words === null ? null : words.join(' '))
   const listener = listen(seeded.url, { [WORK_CHANNEL]: note, [PARTNERS_CHANNEL]: () => note(['partners']) })
   try {
     await until(
-      async () => heard.length,
+      async () => received.length,
       (count) => count === 2,
     )
-    heard.length = 0
+    received.length = 0
     await LEAVE.mail()
     await LEAVE.notices()
     await db.query(
@@ -160,10 +160,10 @@ test('a commit notifies of urgent work, and of a partner that is down', async ()
     await LEAVE.notifications()
     await db.query(`insert into partner_standing (provider) values ('card_partner')`)
     await until(
-      async () => heard.length,
+      async () => received.length,
       (count) => count >= 5,
     )
-    expect(heard).toEqual(['mail', 'notices', 'notifications', 'notifications', 'partners'])
+    expect(received).toEqual(['mail', 'notices', 'notifications', 'notifications', 'partners'])
   } finally {
     await listener.close()
   }

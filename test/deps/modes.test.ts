@@ -423,12 +423,12 @@ describe('settlement', () => {
   let own: Planted
   let other: Planted
   let stored: string
-  const heard: string[] = []
+  const received: string[] = []
   const hooks: SettlementHooks = {
-    onSettled: async (_tx, settlements) => void heard.push(...settlements.map(({ paymentId }) => paymentId)),
-    onStopped: async (_tx, { paymentId }) => void heard.push(paymentId),
-    onResumed: async (_tx, { paymentId }) => void heard.push(paymentId),
-    onVoided: async (_tx, { paymentId }) => void heard.push(paymentId),
+    onSettled: async (_tx, settlements) => void received.push(...settlements.map(({ paymentId }) => paymentId)),
+    onStopped: async (_tx, { paymentId }) => void received.push(paymentId),
+    onResumed: async (_tx, { paymentId }) => void received.push(paymentId),
+    onVoided: async (_tx, { paymentId }) => void received.push(paymentId),
     onDeposit: async () => undefined,
     onReturned: async () => undefined,
     onTreasuryMovement: async () => undefined,
@@ -444,7 +444,7 @@ describe('settlement', () => {
   const journal = () => createSettlementJournal({ db, scope: SCOPE, hooks })
 
   beforeEach(async () => {
-    heard.length = 0
+    received.length = 0
     database = await createTestDatabase()
     db = createDb({ url: database.url, livemode: false, pool: 4 })
     const tenant = { merchantId: newId('merchant'), livemode: false }
@@ -513,7 +513,7 @@ describe('settlement', () => {
       await db.query("update payout set state = 'stopped', stop_reason = 'operator' where payment_id = $1", [other.id])
       expect(await db.transaction((tx) => resumePayout(tx, other.id))).toBe(false)
       expect(await readPayout(db, other.id)).toBeNull()
-      expect(heard).toEqual([])
+      expect(received).toEqual([])
     })
 
     test('a payout of the other mode does not end by the chain’s logs', async () => {
@@ -525,7 +525,7 @@ describe('settlement', () => {
         [hash(1), TOKEN, TREASURY, RECIPIENT, [getNonce(own), getNonce(other)]],
       )
       expect(await journal().applyProven(10)).toEqual({ ended: 1, failed: [] })
-      expect(heard).toEqual([own.id])
+      expect(received).toEqual([own.id])
       await untouched()
     })
 

@@ -50,12 +50,12 @@ describe('The repair of finality', () => {
   test('a top-up that never happened is booked back, and listed for an operator', async () => {
     await mintUsdc(fixture.chain, { to: fixture.treasury.address, micro: 8181n })
     await fixture.finalize(fixture.runner())
-    expect(fixture.heard.movements.at(-1)).toMatchObject({ direction: 'in', micro: '8181' })
+    expect(fixture.hookCalls.movements.at(-1)).toMatchObject({ direction: 'in', micro: '8181' })
     await reorganize(9)
     await fixture.chain.mine({ blocks: 3 })
     expect(await repairFinality(operation())).toBe(1)
     expect(said).toContainEqual(expect.stringMatching(/WARNING: 8181 micro-USDC in/))
-    expect(fixture.heard.movements.at(-1)).toMatchObject({ direction: 'in', fate: 'gone', micro: '8181' })
+    expect(fixture.hookCalls.movements.at(-1)).toMatchObject({ direction: 'in', fate: 'gone', micro: '8181' })
     expect(await paused()).toBeNull()
   })
 

@@ -77,15 +77,15 @@ describe('payouts', () => {
     await fixture.db.query(
       'truncate lane_tx_item, lane_tx_attempt, lane_tx, lane, chain_cursor, treasury_log, treasury_hour, payout_signature, void_proof, payout, payment_receipt',
     )
-    fixture.heard.settled.length = 0
+    fixture.hookCalls.settled.length = 0
     expect(await rebuild(operation(true))).toBe(0)
     expect(said).toContainEqual(expect.stringContaining('paid on chain and unknown here: 4'))
     expect((await fixture.db.query('select from payout')).rowCount).toBe(0)
 
     expect(await rebuild(operation())).toBe(0)
     for (const { paymentId } of queued) expect(await state(paymentId)).toBe('settled')
-    expect(fixture.heard.settled).toHaveLength(4)
-    for (const { blockNumber, finalizedAt } of fixture.heard.settled) {
+    expect(fixture.hookCalls.settled).toHaveLength(4)
+    for (const { blockNumber, finalizedAt } of fixture.hookCalls.settled) {
       const { timestamp } = await fixture.chain.getBlock({ blockNumber: BigInt(blockNumber) })
       expect(finalizedAt).toEqual(new Date(Number(timestamp) * 1000))
     }
@@ -93,7 +93,7 @@ describe('payouts', () => {
     expect(said).toContainEqual(
       expect.stringContaining('payouts settled here and on chain: 4; paid on chain and open here: 0'),
     )
-    expect(fixture.heard.settled).toHaveLength(4)
+    expect(fixture.hookCalls.settled).toHaveLength(4)
 
     const [next] = await fixture.queue([{}])
     await fixture.finalize(fixture.runner(), 3)
@@ -463,7 +463,7 @@ describe('The status of settlement', () => {
       async (_case, kind, begin, end) => {
         await begin()
         const queued = await fixture.queue(Array.from({ length: 60 }, () => ({})))
-        fixture.heard.stopped.length = 0
+        fixture.hookCalls.stopped.length = 0
         const runner = fixture.runner()
         await fixture.finalize(runner, 3)
         const found = await status()
@@ -471,7 +471,7 @@ describe('The status of settlement', () => {
         expect(new Set(await states(queued))).toEqual(
           new Set([kind === 'treasury_delegated' ? 'authorized' : 'queued']),
         )
-        expect(fixture.heard.stopped).toEqual([])
+        expect(fixture.hookCalls.stopped).toEqual([])
         expect(found.first).toMatch(
           /^No money is moving: payouts have waited for \d+ s: the (USDC contract|treasury 0x)/,
         )

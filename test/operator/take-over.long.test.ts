@@ -263,7 +263,7 @@ describe('a restored database', () => {
           state: 'settled',
           treasury: lowerCaseAddress(successor),
         })
-        expect(fixture.heard.voided).toEqual([])
+        expect(fixture.hookCalls.voided).toEqual([])
         expect(await fixture.balance(payment.recipient)).toBe(payment.micro)
       } finally {
         backup.giveBack()

@@ -294,14 +294,14 @@ describe('A worker that waits for hours', () => {
     }
     await poll(isQuiet, { withinMs: 20_000, everyMs: 300, what: 'the end of its first rounds' })
     const [queued] = await fixture.queue([{}])
-    const heard: unknown[] = []
-    const notice = listen(fixture.databaseUrl, { [CHANNEL]: () => heard.push(runner.wake()) })
+    const notices: unknown[] = []
+    const notice = listen(fixture.databaseUrl, { [CHANNEL]: () => notices.push(runner.wake()) })
     try {
       // The first one belongs to the connection itself.
-      await poll(async () => heard.length > 0, { withinMs: 20_000, everyMs: 20, what: 'the listening' })
-      heard.length = 0
+      await poll(async () => notices.length > 0, { withinMs: 20_000, everyMs: 20, what: 'the listening' })
+      notices.length = 0
       createNotifier(fixture.db, CHANNEL)()
-      await poll(async () => heard.length > 0, { withinMs: 20_000, everyMs: 20, what: 'the notice' })
+      await poll(async () => notices.length > 0, { withinMs: 20_000, everyMs: 20, what: 'the notice' })
       const isSent = async () => !['queued', 'authorized'].includes((await fixture.payout(queued!.paymentId)).state)
       await poll(isSent, { withinMs: 20_000, everyMs: 20, what: 'the payout to be sent' })
     } finally {

@@ -408,7 +408,7 @@ describe('The end of a payment', () => {
 
     test.each(['is notified', 'is not notified', 'reads it with an order'])(
       'a buyer who asks for more time in the last minutes gets it once, and the workflow %s',
-      async (heard) => {
+      async (how) => {
         const paymentId = await fixture.createPayment({ expires_in: 1800 })
         const end = Date.parse((await payment(paymentId)).expiresAt)
         const extend = (now: number) =>
@@ -419,10 +419,10 @@ describe('The end of a payment', () => {
         expect([await extend(end - EXTENDABLE_MS - 1), await extend(end)]).toEqual([false, false])
         await fixture.skip('27 minutes')
         expect([await extend(end - 60_000), await extend(end - 60_000)]).toEqual([true, false])
-        if (heard === 'is notified') await fixture.workflows.signalRowChanged(paymentId)
-        if (heard === 'reads it with an order') await open(paymentId)
+        if (how === 'is notified') await fixture.workflows.signalRowChanged(paymentId)
+        if (how === 'reads it with an order') await open(paymentId)
         await fixture.skip('8 minutes')
-        expect((await payment(paymentId)).status).toBe(heard === 'reads it with an order' ? 'pending' : 'created')
+        expect((await payment(paymentId)).status).toBe(how === 'reads it with an order' ? 'pending' : 'created')
         await fixture.skip('12 minutes')
         expect(await result(paymentId)).toBe('expired')
         const row = await payment(paymentId)

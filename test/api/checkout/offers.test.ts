@@ -227,8 +227,8 @@ describe('The test bar', () => {
 })
 
 describe('Open pages', () => {
-  const follow = (path: string, knows?: string, heard?: string): Promise<Stream> =>
-    openStream(`${fixture.url}${path}/live${knows === undefined ? '' : `?knows=${knows}`}`, heard)
+  const follow = (path: string, knows?: string, received?: string): Promise<Stream> =>
+    openStream(`${fixture.url}${path}/live${knows === undefined ? '' : `?knows=${knows}`}`, received)
   const stampNow = async (id: string) => (await readStamps(fixture.db, [id])).get(id)
 
   test('an open page receives each change, and nothing that it has already', async () => {
@@ -243,7 +243,7 @@ describe('Open pages', () => {
     expect(await page.next()).toBe(await stampNow(payment.id))
     await movePayment(fixture, payment.id, ['processing'])
     expect(await page.next()).toBe(await stampNow(payment.id))
-    expect(page.heard()).toHaveLength(2)
+    expect(page.received()).toHaveLength(2)
     await page.close()
   })
 

@@ -4,7 +4,7 @@ export type Stream = {
   /** The id of the next event that was not read yet. */
   readonly next: () => Promise<string>
   /** The ids of all events received. */
-  readonly heard: () => readonly string[]
+  readonly received: () => readonly string[]
   /** Resolves when the server has ended the response. */
   readonly ended: Promise<void>
   readonly close: () => Promise<void>
@@ -17,7 +17,7 @@ export async function openStream(url: string, lastEventId?: string): Promise<Str
     headers: { accept: 'text/event-stream', ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) },
   })
   if (response.status !== 200 || response.body === null) throw new Error(`${url}: ${response.status}`)
-  const heard: string[] = []
+  const received: string[] = []
   let taken = 0
   let wake = (): void => undefined
   const read = async (body: ReadableStream<Uint8Array>): Promise<void> => {
@@ -28,7 +28,7 @@ export async function openStream(url: string, lastEventId?: string): Promise<Str
       text = events.pop() ?? ''
       for (const event of events) {
         const id = /^id: (.*)$/m.exec(event)?.[1]
-        if (id !== undefined) heard.push(id)
+        if (id !== undefined) received.push(id)
       }
       wake()
     }
@@ -40,10 +40,10 @@ export async function openStream(url: string, lastEventId?: string): Promise<Str
   return {
     headers: response.headers,
     async next() {
-      while (heard.length <= taken) await new Promise<void>((resolve) => (wake = resolve))
-      return heard[taken++] ?? ''
+      while (received.length <= taken) await new Promise<void>((resolve) => (wake = resolve))
+      return received[taken++] ?? ''
     },
-    heard: () => heard,
+    received: () => received,
     ended: reading,
     close: async () => {
       ending.abort()

@@ -81,7 +81,7 @@ describe('the reading of many addresses', () => {
     const asked = node.calls.filter(isAboutDeposits).at(-1)!
     const { topics } = asked.params[0] as { topics: unknown[] }
     expect(topics[2]).toEqual([`0x${addresses.at(-1)!.slice(2).padStart(64, '0')}`])
-    expect(fixture.heard.deposits.map(({ address }) => address)).toEqual([addresses.at(-1)])
+    expect(fixture.hookCalls.deposits.map(({ address }) => address)).toEqual([addresses.at(-1)])
   })
 
   test('a question about deposits that is never answered delays no payout', async () => {
@@ -138,7 +138,7 @@ describe('the reading of many addresses', () => {
         front.behave = ({ method }) => (method === 'eth_getLogs' ? { lie: () => [] } : 'honest')
       await apart.chain.mine({ blocks: 8 })
       await engine().tick()
-      expect(apart.heard.deposits).toEqual([])
+      expect(apart.hookCalls.deposits).toEqual([])
       for (const front of nodes.slice(1))
         front.behave = ({ method, params }) => {
           if (method !== 'eth_getLogs') return 'honest'
@@ -147,12 +147,12 @@ describe('the reading of many addresses', () => {
           return isFew ? 'honest' : { error: { code: -32005, message: 'limit exceeded' } }
         }
       const restarted = engine()
-      for (let round = 0; round < 20 && apart.heard.deposits.length === 0; round++) {
+      for (let round = 0; round < 20 && apart.hookCalls.deposits.length === 0; round++) {
         await apart.chain.mine({ blocks: 8 })
         await restarted.tick().catch(() => undefined)
         now += 4000
       }
-      expect(apart.heard.deposits).toMatchObject([{ address }])
+      expect(apart.hookCalls.deposits).toMatchObject([{ address }])
     } finally {
       await Promise.all(nodes.map((front) => front.close()))
       await apart.stop()
@@ -174,7 +174,7 @@ describe('the reading of many addresses', () => {
         await mintUsdc(past.chain, { to: address, micro: 5_000_000n })
         await past.chain.mine({ blocks: 120 })
         await past.finalize(engine())
-        expect(past.heard.deposits).toMatchObject([{ address }])
+        expect(past.hookCalls.deposits).toMatchObject([{ address }])
       } finally {
         await past.stop()
       }
@@ -189,7 +189,7 @@ describe('the reading of many addresses', () => {
       const { payouts, deposits: read } = await cursors()
       expect(read).toBeLessThan(payouts)
       await fixture.finalize(runner())
-      expect(fixture.heard.deposits.map((deposit) => deposit.address)).toContain(address)
+      expect(fixture.hookCalls.deposits.map((deposit) => deposit.address)).toContain(address)
     })
 
     // The cursor passed the blocks as soon as no address was watched, and missed 5 USDC.
@@ -207,7 +207,7 @@ describe('the reading of many addresses', () => {
           await endWatch()
           await alone.finalize(alone.runner({ deposits: null }))
           await alone.finalize(alone.runner({ deposits }))
-          expect(alone.heard.deposits).toMatchObject([{ address }])
+          expect(alone.hookCalls.deposits).toMatchObject([{ address }])
         } finally {
           await alone.stop()
         }

@@ -101,7 +101,7 @@ test('USDC of a refund stays at its address until the refund is over; then the t
   expect(await fixture.balance(address)).toBe(0n)
   expect(await listSweeps(id)).toEqual(['0 done 5000000', '1 done 2000000 back'])
   expect(await unswept(id)).toBe('0')
-  expect(fixture.heard.returned).toMatchObject([{ refundId: id, index: 1, micro: '2000000' }])
+  expect(fixture.hookCalls.returned).toMatchObject([{ refundId: id, index: 1, micro: '2000000' }])
   // USDC that arrives after that goes back too.
   await mintUsdc(fixture.chain, { to: address, micro: 1_000_000n })
   await fixture.finalize(engine, 8)
@@ -124,7 +124,7 @@ test('all USDC of a refund that did not succeed goes back, exactly once, also wi
   await fixture.finalize(one, 4)
   expect([await fixture.balance(wallet), await fixture.balance(address)]).toEqual([REQUIRED, 0n])
   expect(await listSweeps(id)).toEqual(['0 done 5000000 back'])
-  expect(fixture.heard.returned.filter(({ refundId }) => refundId === id)).toHaveLength(1)
+  expect(fixture.hookCalls.returned.filter(({ refundId }) => refundId === id)).toHaveLength(1)
 })
 
 test('USDC that has gone back before the database knows the end of the refund is recorded, as after a restored backup', async () => {
@@ -147,7 +147,9 @@ test('USDC that has gone back before the database knows the end of the refund is
   await fixture.chain.mine({ blocks: 4 })
   await fixture.finalize(engine, 4)
   expect([await unswept(id), await hasRefundUsdc(fixture.db, id)]).toEqual(['0', false])
-  expect(fixture.heard.returned).toContainEqual(expect.objectContaining({ refundId: id, micro: REQUIRED.toString() }))
+  expect(fixture.hookCalls.returned).toContainEqual(
+    expect.objectContaining({ refundId: id, micro: REQUIRED.toString() }),
+  )
 })
 
 test('where the USDC of a refund goes is decided once', async () => {

@@ -34,7 +34,7 @@ describe('a deposit while no quorum gives logs', () => {
     }
     // And after a restart.
     await fixture.finalize(runner(), 4)
-    return fixture.heard.deposits.filter((one) => one.address === address).length
+    return fixture.hookCalls.deposits.filter((one) => one.address === address).length
   }
 
   test('a deposit is found when logs come back after 32 blocks', async () => {

@@ -37,5 +37,5 @@ for (const refusals of [0, 1])
       await fixture.chain.mine({ blocks: 8 })
       await engine.tick()
     }
-    expect(fixture.heard.deposits.filter((one) => one.address === address)).toHaveLength(1)
+    expect(fixture.hookCalls.deposits.filter((one) => one.address === address)).toHaveLength(1)
   })

@@ -551,7 +551,7 @@ describe('errors of a key service', () => {
         expect(await states()).toEqual(['queued', 'queued', 'queued'])
       }
       expect(failures).toBeGreaterThanOrEqual(2)
-      expect(fixture.heard.stopped).toEqual([])
+      expect(fixture.hookCalls.stopped).toEqual([])
       const { rows } = await fixture.db.query('select count(*)::int as spent from treasury_hour')
       expect(rows).toEqual([{ spent: 0 }])
       await fixture.finalize(fixture.runner())

@@ -83,11 +83,11 @@ describe('A lane whose key was replaced', () => {
       await goOn()
       const { state, txHash } = await fixture.payout(queued!.paymentId)
       expect(state).toBe('settled')
-      expect(fixture.heard.settled.map(({ gasWei }) => gasWei)).toEqual([await readGas(txHash!)])
+      expect(fixture.hookCalls.settled.map(({ gasWei }) => gasWei)).toEqual([await readGas(txHash!)])
       await pass('3 days')
       await goOn()
       expect(await envelopes()).toEqual([{ state: 'finalized', block: await getBlockNumber(txHash!) }])
-      expect(fixture.heard.gas).toEqual([])
+      expect(fixture.hookCalls.gas).toEqual([])
       expect(await status()).toEqual(QUIET)
     },
   )
@@ -112,9 +112,9 @@ describe('A lane whose key was replaced', () => {
     await fixture.chain.mine({ blocks: 4 })
     await goOn()
     expect(await envelopes()).toEqual([{ state: 'finalized', block: await getBlockNumber(hash) }])
-    expect(fixture.heard.gas.map(({ wei }) => wei)).toEqual([await readGas(hash)])
+    expect(fixture.hookCalls.gas.map(({ wei }) => wei)).toEqual([await readGas(hash)])
     await goOn()
-    expect(fixture.heard.gas).toHaveLength(1)
+    expect(fixture.hookCalls.gas).toHaveLength(1)
   })
 
   test('an envelope whose nonce another transfer has used ends, and its key is not trusted when it comes back', async () => {

@@ -35,7 +35,7 @@ describe('two lanes', () => {
     for (const { paymentId, recipient, micro } of queued) {
       expect(await fixture.balance(recipient)).toBe(micro)
       expect((await fixture.payout(paymentId)).state).toBe('settled')
-      expect(fixture.heard.settled.filter((settlement) => settlement.paymentId === paymentId)).toHaveLength(1)
+      expect(fixture.hookCalls.settled.filter((settlement) => settlement.paymentId === paymentId)).toHaveLength(1)
     }
   }
 
@@ -113,7 +113,7 @@ describe('two lanes', () => {
     // The gas of the envelope that paid nothing is booked separately; its payouts do not count as refused.
     const paid = await fixture.payout(queued[0]!.paymentId)
     const idle = receipts.find(({ transactionHash }) => transactionHash !== paid.txHash)!
-    expect(fixture.heard.gas.map(({ wei }) => wei)).toContain(idle.gasUsed * idle.effectiveGasPrice)
+    expect(fixture.hookCalls.gas.map(({ wei }) => wei)).toContain(idle.gasUsed * idle.effectiveGasPrice)
     const { rows } = await fixture.db.query(`select 1 from payout where refusals > 0`)
     expect(rows).toEqual([])
   })

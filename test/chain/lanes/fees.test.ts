@@ -257,7 +257,7 @@ describe('The gas of a batch', () => {
     await fixture.finalize(runner)
     // A plain transfer to a known recipient costs 44,843.
     expect(await gasPerPayout()).toBeLessThanOrEqual(48_500)
-    for (const { paymentId, gasWei } of fixture.heard.settled.slice(-100)) {
+    for (const { paymentId, gasWei } of fixture.hookCalls.settled.slice(-100)) {
       expect(paymentId).toMatch(/^pay_/)
       expect(gasWei).toBeGreaterThan(0n)
     }

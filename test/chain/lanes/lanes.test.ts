@@ -213,12 +213,16 @@ describe('the nonces of a lane', () => {
     )
     expect(rows).toMatchObject([{ gas: 21_000, state: 'finalized' }])
     // No payout has a share of this gas, so it is reported separately; the gas of batches is not reported twice.
-    expect(fixture.heard.gas).toContainEqual({ chainId: TOKEN.chainId, ...place, wei: 21_000n * BigInt(rows[0].price) })
+    expect(fixture.hookCalls.gas).toContainEqual({
+      chainId: TOKEN.chainId,
+      ...place,
+      wei: 21_000n * BigInt(rows[0].price),
+    })
     const unshared =
       await fixture.db.query(`select t.nonce::int from lane_tx t where t.state = 'finalized' and not exists (
     select 1 from treasury_log l join lane_tx_attempt a on a.tx_hash = l.tx_hash
     where (a.chain_id, a.wallet, a.nonce) = (t.chain_id, t.wallet, t.nonce) and l.gas_share is not null) order by t.nonce`)
-    expect(fixture.heard.gas.map(({ nonce }) => nonce)).toEqual(unshared.rows.map(({ nonce }) => nonce))
+    expect(fixture.hookCalls.gas.map(({ nonce }) => nonce)).toEqual(unshared.rows.map(({ nonce }) => nonce))
     await paidOnce(queued)
   })
 
@@ -367,7 +371,7 @@ describe('an envelope that is final and has paid nobody', () => {
     expect(await openEnvelopes()).toBe(0)
     expect(await refusals(refused!)).toBe(1)
     expect(await attention()).toEqual([{ detail: 'the books are closed' }])
-    expect(fixture.heard.gas).toEqual([])
+    expect(fixture.hookCalls.gas).toEqual([])
     // Others are paid during that time.
     const [other] = await fixture.queue([{}])
     await fixture.finalize(closed)
@@ -375,11 +379,11 @@ describe('an envelope that is final and has paid nobody', () => {
     // Half a minute later.
     await fixture.db.query('update lane_tx set gas_retry_at = now() where gas_error is not null')
     await fixture.runner().tick()
-    expect(fixture.heard.gas).toHaveLength(1)
-    expect(fixture.heard.gas[0]!.wei).toBeGreaterThan(0n)
+    expect(fixture.hookCalls.gas).toHaveLength(1)
+    expect(fixture.hookCalls.gas[0]!.wei).toBeGreaterThan(0n)
     expect(await attention()).toEqual([])
     await fixture.runner().tick()
-    expect(fixture.heard.gas).toHaveLength(1)
+    expect(fixture.hookCalls.gas).toHaveLength(1)
   })
 
   test('an authorization that has expired on its way does not count as refused by the token', async () => {
@@ -402,7 +406,7 @@ describe('an envelope that is final and has paid nobody', () => {
   test('an envelope ends after its block was read, also if another worker reads and is behind', async () => {
     const runner = fixture.runner()
     await fixture.finalize(runner)
-    const gas = fixture.heard.gas.length
+    const gas = fixture.hookCalls.gas.length
     const [queued] = await fixture.queue([{}])
     await runner.tick()
     expect(await openEnvelopes()).toBe(1)
@@ -414,7 +418,7 @@ describe('an envelope that is final and has paid nobody', () => {
     expect(await openEnvelopes()).toBe(0)
     expect((await fixture.payout(queued!.paymentId)).state).toBe('settled')
     expect(await refusals(queued!)).toBe(0)
-    expect(fixture.heard.gas).toHaveLength(gas)
+    expect(fixture.hookCalls.gas).toHaveLength(gas)
   })
 })
 

@@ -52,7 +52,7 @@ test('a relayer without gas money gets some, and its waiting payouts are paid', 
   expect(await sent()).toEqual([{ nonce: 0, state: 'finalized', target: relayer.toLowerCase(), value: wei.toString() }])
   expect(await balance(relayer)).toBeGreaterThan(19n * POL)
   // The transfer costs gas itself, which is reported.
-  const spent = fixture.heard.gas.filter(({ wallet }) => wallet === account.address.toLowerCase())
+  const spent = fixture.hookCalls.gas.filter(({ wallet }) => wallet === account.address.toLowerCase())
   expect(spent).toMatchObject([{ nonce: 0, wei: 1000n * POL - wei - (await balance(account.address)) }])
   await fixture.finalize(engine)
   expect(await sent()).toHaveLength(1)

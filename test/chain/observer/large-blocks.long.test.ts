@@ -56,7 +56,7 @@ test('in a block with 24,000 transfers of nothing to the address of one payment 
   const flooded = await fixture.chain.getBlock()
   expect(flooded.transactions).toHaveLength(9)
   await fixture.finalize(runner, 3)
-  expect(fixture.heard.deposits).toMatchObject([{ address: buyer.address }])
+  expect(fixture.hookCalls.deposits).toMatchObject([{ address: buyer.address }])
   expect((await cursor()).deposits).toBeGreaterThanOrEqual(Number(flooded.number))
 })
 

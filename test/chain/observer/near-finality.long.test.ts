@@ -84,7 +84,7 @@ test('deposits are read, and envelopes end, although one node has another hash f
   await ticks(runner)
   await mintUsdc(fixture.chain, { to: address, micro: 5_000_000n })
   await rounds(runner, 6, wrongBlocks())
-  expect(fixture.heard.deposits).toMatchObject([{ address }])
+  expect(fixture.hookCalls.deposits).toMatchObject([{ address }])
   // One of payouts, and one of sweeps.
   expect(await envelopes()).toEqual([{ state: 'finalized' }, { state: 'finalized' }])
 })

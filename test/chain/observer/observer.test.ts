@@ -100,7 +100,7 @@ describe('the watch of the treasury', () => {
     // Another engine reads at once; the same one reads once a minute.
     await fixture.finalize(fixture.runner())
     expect(await payouts()).toEqual([{ state: 'settled' }])
-    expect(fixture.heard.settled.filter(({ paymentId }) => paymentId === payment.paymentId)).toHaveLength(1)
+    expect(fixture.hookCalls.settled.filter(({ paymentId }) => paymentId === payment.paymentId)).toHaveLength(1)
   })
 
   test('an unknown transfer out of the treasury pauses every lane', async () => {
@@ -117,7 +117,7 @@ describe('the watch of the treasury', () => {
     expect(await state(queued[0]!.paymentId)).toBe('queued')
     const { rows } = await fixture.db.query('select paused_reason from chain_cursor')
     expect(rows[0]).toEqual({ paused_reason: expect.stringContaining(hash) })
-    expect(fixture.heard.movements.at(-1)).toMatchObject({ direction: 'out', micro: '123', counterparty: thief })
+    expect(fixture.hookCalls.movements.at(-1)).toMatchObject({ direction: 'out', micro: '123', counterparty: thief })
     // Another transaction changes nothing; an operator who has acknowledged this one releases the lanes.
     const scope = { chainId: TOKEN.chainId, token: TOKEN.address }
     expect(await fixture.db.transaction((tx) => acknowledgeTransfers(tx, scope, `0x${'0'.repeat(64)}`))).toBe(1)
@@ -194,7 +194,7 @@ describe('the watch of the treasury', () => {
     await passRests(fixture.db, 56)
     await fixture.finalize(runner)
     expect(await state(signed!.paymentId)).toBe('voided')
-    expect(fixture.heard.voided.at(-1)).toMatchObject({ kind: 'expired', paymentId: signed!.paymentId })
+    expect(fixture.hookCalls.voided.at(-1)).toMatchObject({ kind: 'expired', paymentId: signed!.paymentId })
     expect(await fixture.balance(signed!.recipient)).toBe(0n)
   })
 
@@ -227,7 +227,7 @@ describe('the watch of the treasury', () => {
 
   test('an amount that left the treasury without a payout is missing from the books, once', async () => {
     const hooks = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
-    const out = fixture.heard.movements.find(({ direction }) => direction === 'out')!
+    const out = fixture.hookCalls.movements.find(({ direction }) => direction === 'out')!
     for (let time = 0; time < 2; time++) await fixture.db.transaction((tx) => hooks.onTreasuryMovement(tx, out))
     expect(await readBalances(fixture.db)).toEqual([
       { account: 'suspense', asset: 'USDC', amount: out.micro },
@@ -332,7 +332,7 @@ describe('transfers that strangers and thieves make', () => {
         expect((await cursor()).number).toBeGreaterThanOrEqual(at)
         expect((await cursor()).paused).toBeNull()
         await expectPaidOnce(queued)
-        expect(fixture.heard.movements.filter(({ micro }) => micro === '0')).toEqual([])
+        expect(fixture.hookCalls.movements.filter(({ micro }) => micro === '0')).toEqual([])
       },
     )
 
@@ -345,12 +345,12 @@ describe('transfers that strangers and thieves make', () => {
   describe('a log that cannot be applied', () => {
     test('a log that cannot be applied is stored with the cursor, tried again, on the attention list until then, and delays nothing', async () => {
       let failing = true
-      const heard: string[] = []
+      const recorded: string[] = []
       const runner = fixture.runner({
         hooks: {
           onTreasuryMovement: async (_tx, { micro }) => {
             if (failing && micro === '4242') throw new Error('the books are closed')
-            heard.push(micro)
+            recorded.push(micro)
           },
         },
       })
@@ -359,17 +359,17 @@ describe('transfers that strangers and thieves make', () => {
       const queued = await fixture.queue([{}])
       await fixture.finalize(runner)
       await expectPaidOnce(queued)
-      expect(heard).toContain('4343')
+      expect(recorded).toContain('4343')
       expect(await attention()).toEqual([
         expect.objectContaining({ kind: 'treasury_log', detail: 'the books are closed' }),
       ])
       failing = false
       await fixture.db.query('update treasury_log set hook_retry_at = now() where applied_at is null')
       await runner.tick()
-      expect(heard.filter((micro) => micro === '4242')).toHaveLength(1)
+      expect(recorded.filter((micro) => micro === '4242')).toHaveLength(1)
       expect(await attention()).toEqual([])
       await runner.tick()
-      expect(heard.filter((micro) => micro === '4242')).toHaveLength(1)
+      expect(recorded.filter((micro) => micro === '4242')).toHaveLength(1)
     })
   })
 
@@ -490,17 +490,17 @@ describe('the proof of a payout', () => {
       const [queued] = await fixture.queue([{}])
       await fixture.runner({ options: { maxInFlight: 0 } }).tick()
       const payout = await signedPayout(queued!)
-      const settled = fixture.heard.settled.length
+      const settled = fixture.hookCalls.settled.length
       const hash = await carryChanged(payout, change(payout))
       await fixture.chain.mine({ blocks: 5 })
       const runner = fixture.runner({ options: { maxInFlight: 0 } })
       for (let round = 0; round < 3; round++) await runner.tick()
 
       expect((await fixture.payout(queued!.paymentId)).state).not.toBe('settled')
-      expect(fixture.heard.settled).toHaveLength(settled)
+      expect(fixture.hookCalls.settled).toHaveLength(settled)
       const { rows } = await fixture.db.query('select paused_reason from chain_cursor')
       expect(rows).toEqual([{ paused_reason: expect.stringContaining(hash) }])
-      expect(fixture.heard.movements.at(-1)).toMatchObject({ direction: 'out', txHash: hash })
+      expect(fixture.hookCalls.movements.at(-1)).toMatchObject({ direction: 'out', txHash: hash })
       const received = await fixture.balance(queued!.recipient)
       expect(received).toBe(_how === 'to another recipient' ? 0n : queued!.micro + more)
 

@@ -105,7 +105,7 @@ describe('catching up', () => {
         limit(50, { error: { code: -32005, message: 'limit exceeded' } }, { of: [front] })
         const runner = past.runner({ rpc: connect({ of: [front] }), deposits })
         expect(await within(100, runner, isCaughtUp(past))).toBe(true)
-        expect(past.heard.deposits).toMatchObject([{ address }])
+        expect(past.hookCalls.deposits).toMatchObject([{ address }])
       } finally {
         await front.close()
         await past.stop()

@@ -21,7 +21,7 @@ describe('a reorganization', () => {
   async function paidOnce(queued: readonly Queued[]): Promise<void> {
     for (const { paymentId, recipient, micro } of queued) {
       expect(await fixture.balance(recipient)).toBe(micro)
-      expect(fixture.heard.settled.filter((settlement) => settlement.paymentId === paymentId)).toHaveLength(1)
+      expect(fixture.hookCalls.settled.filter((settlement) => settlement.paymentId === paymentId)).toHaveLength(1)
     }
   }
 
@@ -203,7 +203,7 @@ describe('gas in a replaced chain', () => {
       `select gas_share is not null as shared from treasury_log where kind = 'out'`,
     )
     expect(shared).toEqual([{ shared: true }])
-    expect(fixture.heard.gas).toEqual([])
+    expect(fixture.hookCalls.gas).toEqual([])
     expect((await fixture.db.query('select state from lane_tx')).rows).toEqual([{ state: 'finalized' }])
   })
 })

@@ -64,7 +64,7 @@ describe('a majority of nodes', () => {
       await fixture.chain.mine({ blocks: 3 })
     }
     expect(lies).toBeGreaterThan(0)
-    expect(fixture.heard.stopped).toEqual([])
+    expect(fixture.hookCalls.stopped).toEqual([])
     const { rows } = await fixture.db.query('select distinct status from lane')
     expect(rows).toEqual([{ status: 'open' }])
   })

@@ -343,7 +343,7 @@ describe('A key service that refuses sometimes', () => {
     const paid = await queueAll({ ...fixture, treasury: other }, [{ paymentId: newPaymentId() }])
     await fixture.finalize(runner, 4)
     await paidOnce(paid)
-    expect(fixture.heard.stopped.map(({ paymentId }) => paymentId)).not.toContain(waiting[0]!.paymentId)
+    expect(fixture.hookCalls.stopped.map(({ paymentId }) => paymentId)).not.toContain(waiting[0]!.paymentId)
     await admin('unBlacklist')
     fixture.clock.now = new Date(fixture.clock.now.getTime() + 60_000)
     await fixture.finalize(runner, 4)

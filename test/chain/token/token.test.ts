@@ -64,7 +64,7 @@ describe('the token', () => {
     const runner = fixture.runner()
     await fixture.finalize(runner)
     expect(await Promise.all(queued.map(state))).toEqual(['settled', 'stopped(blacklisted)', 'settled'])
-    expect(fixture.heard.stopped).toContainEqual(
+    expect(fixture.hookCalls.stopped).toContainEqual(
       expect.objectContaining({ paymentId: queued[1]!.paymentId, reason: 'blacklisted' }),
     )
   })
@@ -91,7 +91,7 @@ describe('the token', () => {
     fixture.clock.now = new Date(fixture.clock.now.getTime() + 60_000)
     await fixture.finalize(runner)
     expect(await state(queued[0]!)).toBe('settled')
-    expect(fixture.heard.stopped.map(({ paymentId }) => paymentId)).not.toContain(queued[0]!.paymentId)
+    expect(fixture.hookCalls.stopped.map(({ paymentId }) => paymentId)).not.toContain(queued[0]!.paymentId)
   })
 
   test('a payout that the treasury cannot cover waits; smaller ones of other merchants are paid in the meantime', async () => {
@@ -115,7 +115,7 @@ describe('the token', () => {
     await mintUsdc(fixture.chain, { to: fixture.treasury.address, micro: 777n })
     await fixture.finalize(runner)
     await fixture.finalize(fixture.runner())
-    expect(fixture.heard.movements.filter(({ micro }) => micro === '777')).toEqual([
+    expect(fixture.hookCalls.movements.filter(({ micro }) => micro === '777')).toEqual([
       expect.objectContaining({ direction: 'in', treasury: fixture.treasury.address.toLowerCase() }),
     ])
   })
@@ -162,8 +162,8 @@ describe('the token', () => {
     await fixture.finalize(fixture.runner())
     expect(await state(queued[0]!)).toBe('voided')
     expect(await fixture.balance(queued[0]!.recipient)).toBe(0n)
-    expect(fixture.heard.settled.map(({ paymentId }) => paymentId)).not.toContain(queued[0]!.paymentId)
-    expect(fixture.heard.voided.map(({ paymentId }) => paymentId)).toContain(queued[0]!.paymentId)
+    expect(fixture.hookCalls.settled.map(({ paymentId }) => paymentId)).not.toContain(queued[0]!.paymentId)
+    expect(fixture.hookCalls.voided.map(({ paymentId }) => paymentId)).toContain(queued[0]!.paymentId)
   })
 
   test('a payout is voided by a cancellation on chain, also one that was never signed', async () => {
@@ -178,7 +178,7 @@ describe('the token', () => {
     expect(proof?.blockNumber).toBeGreaterThan(0)
     expect(await fixture.balance(queued[0]!.recipient)).toBe(0n)
     // Both were in one transaction, and each is assigned its half of the gas.
-    const ends = [...fixture.heard.settled, ...fixture.heard.voided].filter(
+    const ends = [...fixture.hookCalls.settled, ...fixture.hookCalls.voided].filter(
       (one) => 'txHash' in one && one.txHash === proof?.txHash,
     )
     const { gasUsed, effectiveGasPrice } = await fixture.chain.getTransactionReceipt({ hash: proof!.txHash })
@@ -345,7 +345,10 @@ describe('the token while a batch is on its way', () => {
     expect([await state(queued!), await refusals(queued!)]).toEqual(['stopped(refused)', 3])
     await fixture.finalize(runner)
     expect([await state(queued!), await fixture.balance(recipient)]).toEqual(['stopped(refused)', 0n])
-    expect(fixture.heard.stopped.at(-1)).toMatchObject({ reason: 'refused', detail: 'the token refused it 3 times' })
+    expect(fixture.hookCalls.stopped.at(-1)).toMatchObject({
+      reason: 'refused',
+      detail: 'the token refused it 3 times',
+    })
     expect(await fixture.db.transaction((tx) => resumePayout(tx, queued!.paymentId))).toBe(true)
     await fixture.finalize(runner, 3)
     expect(await state(queued!)).toBe('settled')

@@ -240,17 +240,17 @@ describe('PgBouncer in transaction mode', () => {
   })
 
   test('notices bypass the pooler', async () => {
-    const heard: (readonly string[] | null)[] = []
-    const notices = listen(database.url, { [PAYMENTS_CHANNEL]: (ids) => heard.push(ids) })
+    const received: (readonly string[] | null)[] = []
+    const notices = listen(database.url, { [PAYMENTS_CHANNEL]: (ids) => received.push(ids) })
     try {
       // Null: it is connected.
       await until(
-        async () => heard.length,
+        async () => received.length,
         (count) => count > 0,
       )
       createNotifier(through, PAYMENTS_CHANNEL, 1)('pay_1')
       await until(
-        async () => heard.flat(),
+        async () => received.flat(),
         (ids) => ids.includes('pay_1'),
       )
     } finally {

@@ -51,11 +51,11 @@ describe('A change that updates no row', () => {
   const TREASURY: Hex = `0x${'b'.repeat(40)}`
   const RECIPIENT: Hex = `0x${'d'.repeat(40)}`
   const PAYMENT = 'pay_rows'
-  const heard: string[] = []
+  const settledIds: string[] = []
   const nothing = async (): Promise<void> => undefined
   const hooks = {
     onSettled: async (_tx: unknown, settlements: readonly { paymentId: string }[]) =>
-      void heard.push(...settlements.map(({ paymentId }) => paymentId)),
+      void settledIds.push(...settlements.map(({ paymentId }) => paymentId)),
     onStopped: nothing,
     onResumed: nothing,
     onVoided: nothing,
@@ -107,17 +107,17 @@ describe('A change that updates no row', () => {
       0,
       ['payouts that are settled: 0 rows changed instead of 1'],
     ])
-    expect(heard).toEqual([])
+    expect(settledIds).toEqual([])
     expect((await db.query('select payment_id from treasury_log')).rows).toEqual([{ payment_id: null }])
     await allow()
     await db.query('update payout set hook_retry_at = now()')
     const prove = await ignore('treasury_log', 'new.payment_id is not null')
     expect((await journal.applyProven(100)).failed[0]?.error.message).toBe('their proofs: 0 rows changed instead of 1')
-    expect(heard).toEqual([])
+    expect(settledIds).toEqual([])
     await prove()
     await db.query('update payout set hook_retry_at = now()')
     expect(await journal.applyProven(100)).toEqual({ ended: 1, failed: [] })
-    expect(heard).toEqual([PAYMENT])
+    expect(settledIds).toEqual([PAYMENT])
   })
 
   test('a missing envelope cannot end', async () => {
@@ -356,14 +356,14 @@ describe('payouts', () => {
   })
 
   describe('A hook that fails', () => {
-    const heard: string[] = []
+    const settledIds: string[] = []
     let failing: string | null = null
     const hooks: SettlementHooks = {
       onSettled: async (tx, settlements) => {
         for (const { paymentId } of settlements) {
           await tx.query('update payment set reference = $2 where id = $1', [paymentId, 'by hook'])
           if (paymentId === failing) throw new Error('the payment is in a strange state')
-          heard.push(paymentId)
+          settledIds.push(paymentId)
         }
       },
       onStopped: async () => undefined,

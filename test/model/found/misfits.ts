@@ -238,7 +238,7 @@ export const MISFITS: readonly Found[] = [
   },
   {
     title: 'an order that is changed during its conversion is not paid out before an operator has decided',
-    was: 'The check, and not the payment, was wrong: nobody had heard of the change when the sale was taken.',
+    was: 'The check, and not the payment, was wrong: the change was not known when the sale was taken.',
     steps: [click('wallet_app'), once('convert', 'slow'), partner('pay'), partner('change the amount'), wait(1)],
     ends: { status: 'under_review', asks: ['odd_order'], payout: 'none' },
   },

@@ -58,7 +58,7 @@ export const WAITING: readonly Found[] = [
   },
   {
     title: 'a decision that comes while a long run waits to be continued is answered by it',
-    was: 'the run was continued, and the operator never heard what became of the decision',
+    was: 'the run was continued, and the operator got no answer about the decision',
     steps: [
       click('wallet_app'),
       { do: 'fault', at: 'announce', trouble: 'slow', times: 5 },
@@ -164,7 +164,7 @@ export const WAITING: readonly Found[] = [
   },
   {
     title: 'a part of the price is reversed, and then another partner reports that it withholds its order',
-    was: 'The payment had failed before anybody heard of the hold: the model took it for money that it had forgotten.',
+    was: 'The payment had failed before the hold was known: the model took it for money that it had forgotten.',
     steps: [
       click('wallet_app'),
       click('card_partner'),

@@ -123,7 +123,7 @@ export const WITHHELD: readonly Found[] = [
     ends: { status: 'refunded', asks: ['withheld'] },
   },
   {
-    title: 'an order that its partner holds back, as is heard after the payment was refunded, waits for an operator',
+    title: 'an order that its partner withholds, as it reports after the payment was refunded, waits for an operator',
     was: 'The check, and not the payment, was wrong.',
     steps: [
       click('local_partner'),

@@ -96,14 +96,14 @@ export function findSold({ row: { payment, attempts, sales } }: Facts) {
 /** The units that are there, or that were there in the last report that names them. */
 export const lastThere = ({ there, attempt }: Order): bigint => there ?? BigInt(attempt.held)
 
-/** True if the timeline has `heard` of the attempt after `done`: at `done` it was not known. Both are SQL. */
+/** True if the timeline has `reported` of the attempt after `done`: at `done` it was not known. Both are SQL. */
 export async function isReportedAfter(
   { db, paymentId }: Pick<TestPayment, 'db' | 'paymentId'>,
   attemptId: string,
-  { heard, done }: { readonly heard: string; readonly done: string },
+  { reported, done }: { readonly reported: string; readonly done: string },
 ): Promise<boolean> {
   const { rows } = await db.query(
-    `select max(id) filter (where data ->> 'attempt_id' = $2 and ${heard}) > max(id) filter (where ${done}) as after
+    `select max(id) filter (where data ->> 'attempt_id' = $2 and ${reported}) > max(id) filter (where ${done}) as after
      from timeline_entry where payment_id = $1`,
     [paymentId, attemptId],
   )

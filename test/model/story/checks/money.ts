@@ -158,7 +158,7 @@ export async function checkOdd(facts: Facts, sold: number | null): Promise<strin
   const isOdd = order?.status === 'paid' && order.minor !== attempt?.asked.minor && !facts.unread.has(attempt?.id ?? '')
   const isSettled = listDecided(facts.testPayment).some(({ what }) => what === 'settle')
   if (takenSale === sold || attempt === undefined || !isOdd || isSettled) return []
-  const said = { heard: "data ? 'misfit'", done: "kind = 'payment.converted'" }
+  const said = { reported: "data ? 'misfit'", done: "kind = 'payment.converted'" }
   const isLater = await isReportedAfter(facts.testPayment, attempt.id, said)
   return isLater ? [] : ['an order of another amount was sold, and no operator has said so']
 }

@@ -60,7 +60,7 @@ const isLoss = (detail: string | null): boolean => detail?.startsWith('loss: ') 
 export async function checkHeldThere({ testPayment, row: { payment, attempts } }: Facts): Promise<string[]> {
   if (payment.takenSale !== null || !isClosed(payment.status) || payment.closedAs !== null) return []
   const withheld = attempts.filter((attempt) => attempt.status === 'on_hold' && getUnreturned(attempt) > 0n)
-  const said = { heard: "kind = 'attempt.on_hold'", done: `to_status = '${payment.status}'` }
+  const said = { reported: "kind = 'attempt.on_hold'", done: `to_status = '${payment.status}'` }
   for (const { id } of withheld)
     if (!(await isReportedAfter(testPayment, id, said)))
       return [`${payment.status}, and a partner withholds money for it`]
