@@ -36,6 +36,7 @@ import type { Background } from './limits/background.ts'
 import { holding } from './limits/hold.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
 import { createTurns, type Turns } from './limits/turns.ts'
+import type { EventWaits } from './live/event-waits.ts'
 import type { OpenPages } from './live/open-pages.ts'
 import { mountOperations, setHeaders } from './route.ts'
 import type { Locate } from './routes/buyer.ts'
@@ -103,6 +104,7 @@ export type ApiDeps = {
   readonly newId: (kind: IdKind) => string
   readonly log: Logger
   readonly openPages: OpenPages
+  readonly eventWaits: EventWaits
   readonly healthChecks: readonly HealthCheck[]
   readonly registry: Registry
   readonly tracing: Tracing

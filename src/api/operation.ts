@@ -60,6 +60,8 @@ export type Operation<D = never> = {
     /** By default the example of the response's schema. */
     readonly answer?: object
   }
+  /** Ends before the request takes a turn and a connection, so that a request can wait for something to happen. */
+  readonly waitFirst?: (call: never, deps: D) => Promise<void>
   readonly handle: (call: never, deps: D) => Promise<Answer>
 }
 
@@ -92,13 +94,14 @@ export type Entered<T> = T extends string
 /** An operation with the types of its request and response. */
 export type TypedOperation<D, B extends Schema, Q extends Schema, P extends Schema, O> = Omit<
   Operation,
-  'body' | 'query' | 'params' | 'answers' | 'audited' | 'handle'
+  'body' | 'query' | 'params' | 'answers' | 'audited' | 'waitFirst' | 'handle'
 > & {
   readonly body?: B
   readonly query?: Q
   readonly params?: P
   readonly answers: Readonly<Record<number, z.ZodType<O>>>
   readonly audited?: (body: Parsed<B>, query: Parsed<Q>) => object
+  readonly waitFirst?: (call: Call<Parsed<B>, Parsed<Q>, Parsed<P>>, deps: D) => Promise<void>
   readonly handle: (call: Call<Parsed<B>, Parsed<Q>, Parsed<P>>, deps: D) => Promise<Answer<NoInfer<O>>>
 }
 

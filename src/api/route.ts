@@ -114,6 +114,7 @@ async function run<D>(
     key: readIdempotencyKey(request),
     ip: request.ip ?? '',
   })
+  await operation.waitFirst?.(call as never, deps)
   const handle = (session: Session): Promise<Answer> => operation.handle({ ...call, db: session } as never, deps)
   const answer = (): Promise<Answer> => handleLogged(operation, call, { handle, own: db.as(caller) })
   const reply = async (work: Promise<Answer>): Promise<void> => send(await work, { request, response })

@@ -4,6 +4,7 @@ import { createBackground } from '../api/limits/background.ts'
 import { createRequestLimits } from '../api/limits/request-limits.ts'
 import { createSharedCounters } from '../api/limits/shared-counters.ts'
 import { createDownPartners, type DownPartnersOfProcess } from '../api/live/down-partners.ts'
+import { createEventWaits } from '../api/live/event-waits.ts'
 import { createOpenPages } from '../api/live/open-pages.ts'
 import { readLinksWithoutAccount, readSignUp, readStandardAgreement } from '../config/agreement.ts'
 import type { ApiConfig } from '../config/config.ts'
@@ -19,6 +20,7 @@ import { listen, PARTNERS_CHANNEL, PAYMENTS_CHANNEL } from '../db/notices.ts'
 import { deleteStarts } from '../db/outbox.ts'
 import { listDown } from '../db/partners/standing.ts'
 import { readStamps } from '../db/payments/payments.ts'
+import { readLastSequences } from '../db/webhooks/event-log.ts'
 import type { ProviderName } from '../domain/methods.ts'
 import type { DriverName } from '../domain/partner/drivers.ts'
 import { createOffering } from '../domain/partner/offering.ts'
@@ -126,6 +128,7 @@ export async function composeApi(
     log,
     healthChecks: listHealthChecks(db, temporal),
     openPages: pages.openPages,
+    eventWaits: pages.eventWaits,
     registry,
     background: composeBackground(log),
     ...later.on,
@@ -273,14 +276,23 @@ function composePages(
     onError: (error) => log.warn({ err: error }, 'could not notify open pages of a change yet'),
   })
   watchPages(registry, openPages.count)
+  const eventWaits = createEventWaits({
+    readLast: (tenants) => readLastSequences(db, tenants),
+    onError: (error) => log.warn({ err: error }, 'could not see yet whether there are new events'),
+  })
   const notices = listen(DATABASE_DIRECT_URL ?? DATABASE_URL, {
-    [PAYMENTS_CHANNEL]: openPages.refresh,
+    [PAYMENTS_CHANNEL]: (ids) => {
+      openPages.refresh(ids)
+      eventWaits.refresh()
+    },
     [PARTNERS_CHANNEL]: () => void down.look(),
   })
   return {
     openPages,
+    eventWaits,
     async close() {
       openPages.close()
+      eventWaits.close()
       await notices.close()
     },
   }

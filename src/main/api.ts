@@ -23,8 +23,9 @@ const internal = createInternalServer({ checks: deps.healthChecks, registry: dep
 await listenInternally(internal, config)
 
 onStop(log, async () => {
-  // Responses of open pages do not end until they are closed.
+  // Their responses do not end until they are closed.
   deps.openPages.close()
+  deps.eventWaits.close()
   await Promise.all(servers.map((server) => stopApiServer(server, config.API_DRAIN_MS)))
   await close()
   internal.close()

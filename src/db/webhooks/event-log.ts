@@ -37,6 +37,19 @@ export async function listEvents(
   return { rows: rows.map(({ body }) => body), hasMore }
 }
 
+const lastRow = z.object({ merchantId: z.string(), livemode: z.boolean(), last: z.coerce.number() })
+
+/** The sequence number of the last event of each of these accounts that has any. */
+export function readLastSequences(db: Queryable, tenants: readonly Tenant[]): Promise<z.output<typeof lastRow>[]> {
+  const asked = sql`select * from unnest(${tenants.map(({ merchantId }) => merchantId)}::text[],
+    ${tenants.map(({ livemode }) => livemode)}::boolean[])`
+  return many(
+    db,
+    lastRow,
+    sql`select merchant_id as "merchantId", livemode, last from event_sequence where (merchant_id, livemode) in (${asked})`,
+  )
+}
+
 export async function readEvent(db: Queryable, tenant: Tenant, id: string): Promise<Buffer | null> {
   const row = await maybeOne(db, bodyRow, sql`select body from event where id = ${id} and ${ownedBy(tenant)}`)
   return row?.body ?? null

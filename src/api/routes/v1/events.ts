@@ -4,6 +4,7 @@ import { isId } from '../../../domain/ids.ts'
 import { getEventSubject, WEBHOOK_EVENT_TYPES } from '../../../domain/webhook.ts'
 import { EVENT } from '../../document/examples.ts'
 import { Problem } from '../../http/problems.ts'
+import type { EventWaits } from '../../live/event-waits.ts'
 import { defineOperation } from '../../operation.ts'
 import { idPath, moment } from './fields.ts'
 import { linkObject } from './links/link-object.ts'
@@ -66,6 +67,8 @@ function getReference(schema: z.ZodType): string {
   return `#/components/schemas/${schema.meta()?.id ?? ''}`
 }
 
+export type EventsDeps = { readonly eventWaits: EventWaits }
+
 const listQuery = z.strictObject({
   ...pageQuery('event'),
   after_sequence: wholeNumber({
@@ -76,20 +79,43 @@ const listQuery = z.strictObject({
   })
     .optional()
     .meta({ description: 'Oldest first, beginning after this sequence: for pulling what was missed.' }),
+  wait: wholeNumber({
+    pattern: /^(?:\d|1\d|2[0-5])$/,
+    must: 'must be a whole number from 0 to 25',
+    minimum: 0,
+    maximum: 25,
+  })
+    .optional()
+    .meta({
+      description:
+        'Seconds to wait for an event after `after_sequence` if there is none yet. Needs `after_sequence`, and no other filter.',
+    }),
   type: z.enum(WEBHOOK_EVENT_TYPES).optional(),
   payment: cursorSchema('payment').optional(),
 })
+
+const TOO_MANY_WAIT = 'Too many requests of the account wait for events. Try again in 1 s.'
 
 export const listEvents = defineOperation({
   name: 'listEvents',
   method: 'get',
   path: '/v1/events',
   tag: 'Events',
-  summary: 'List events, or pull those that were missed',
+  summary: 'List events, pull those that were missed, or wait for the next',
   scope: 'events:read',
   query: listQuery,
   answers: { 200: listSchema(eventObject) },
   example: { query: { after_sequence: '0', limit: '50' } },
+  waitFirst: async ({ caller, query }, { eventWaits }: EventsDeps) => {
+    const { wait = 0, after_sequence: after, type, payment: about } = query
+    if (wait === 0) return
+    if (after === undefined || type !== undefined || about !== undefined)
+      throw new Problem('validation_failed', 'wait: needs after_sequence, and neither type nor payment.', {
+        param: 'wait',
+      })
+    if (!(await eventWaits.wait(caller, { after, ms: wait * 1000 })))
+      throw new Problem('rate_limited', TOO_MANY_WAIT, { headers: { 'retry-after': '1' }, isHeld: true })
+  },
   handle: async ({ caller, db, query }) => {
     const { type, payment, after_sequence: afterSequence = null } = query
     const page = readPage(query)

@@ -13,7 +13,7 @@ import {
 import { type ApiKeyOperationDeps, createApiKey, listApiKeys, revokeApiKey, rotateApiKey } from './api-keys.ts'
 import { readBrand, setBrand } from './brand.ts'
 import { readEmbedding, setEmbedding } from './embedding.ts'
-import { listEvents, readEvent } from './events.ts'
+import { type EventsDeps, listEvents, readEvent } from './events.ts'
 import { exportPayments, exportStatement } from './exports/exports.ts'
 import {
   createPaymentLink,
@@ -70,6 +70,7 @@ export type OperationDeps = PaymentCreateDeps &
   RefundCreateDeps &
   LinkOperationDeps &
   QuoteDeps &
+  EventsDeps &
   EndpointOperationDeps &
   DeliveryOperationDeps &
   ApiKeyOperationDeps &
