@@ -21,7 +21,7 @@ const compilerOptions = {
   declaration: true,
   rewriteRelativeImportExtensions: true,
 }
-const files = [join(ROOT, 'src/client/index.ts')]
+const files = ['index.ts', 'cli/main.ts'].map((file) => join(ROOT, 'src/client', file))
 await writeFile(project, JSON.stringify({ extends: '../../tsconfig.json', compilerOptions, files, include: [] }))
 await run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', project])
 await rm(project)
@@ -33,6 +33,7 @@ const manifest = {
   description: 'Client of the Pinrail API: payments with pinned methods, settled in a stablecoin.',
   license,
   type: 'module',
+  bin: { pinrail: './cli/main.js' },
   exports: { '.': { types: './index.d.ts', default: './index.js' } },
   sideEffects: false,
   engines,

@@ -21,6 +21,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'ids', at: ['src/ids.ts'], may: ['domain'] },
   { name: 'config', at: ['src/config'], may: ['domain', 'evm'] },
   { name: 'client', at: ['src/client'], may: [] },
+  { name: 'client-command', at: ['src/client/cli'], may: ['client'] },
   { name: 'verifier', at: ['src/verifier'], may: [] },
   { name: 'web', at: ['src/web'], may: ['domain', 'evm', 'verifier'] },
   { name: 'receipt-pdf', at: ['src/web/receipt-pdf'], may: ['web'] },

@@ -25,7 +25,7 @@ export function createPinrail(options: ClientOptions) {
     providers: { list: () => call('listProviders') },
     quotes: { read: (query: Query<'readQuote'>) => call('readQuote', { query }) },
     routes: { preview: (body: Body<'previewRoutes'>) => call('previewRoutes', { body }) },
-    events: createEvents(call),
+    events: createEvents(call, options.wait ?? pause),
     webhookEndpoints: createWebhookEndpoints(call),
     apiKeys: createApiKeys(call),
     account: {
@@ -99,7 +99,12 @@ function createPaymentLinks(call: Transport) {
   }
 }
 
-function createEvents(call: Transport) {
+/** Seconds in which the API waits for an event: less than the timeout of a request. */
+const WAIT_SECONDS = 15
+/** Milliseconds between two requests if the one before has found nothing. */
+const EMPTY_MS = 250
+
+function createEvents(call: Transport, pauseFor: (milliseconds: number) => Promise<void>) {
   const list = (query: Query<'listEvents'> = {}) => call('listEvents', { query })
   return {
     list,
@@ -111,6 +116,15 @@ function createEvents(call: Transport) {
         yield* page.data
         after = page.data.at(-1)?.sequence ?? after
         more = page.has_more
+      }
+    },
+    /** Every event after this sequence number, oldest first, and then each new one when it happens. Never ends. */
+    async *follow(afterSequence: number): AsyncGenerator<Answer<'readEvent'>, never> {
+      for (let after = afterSequence; ; ) {
+        const { data } = await list({ after_sequence: after, wait: WAIT_SECONDS, limit: 100 })
+        yield* data
+        after = data.at(-1)?.sequence ?? after
+        if (data.length === 0) await pauseFor(EMPTY_MS)
       }
     },
   }
