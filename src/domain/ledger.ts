@@ -72,7 +72,10 @@ export function returned(fact: { paymentId: string; reference: string; micro: Mi
   return usdcLines('returned', fact, ['suspense', 'deposits'])
 }
 
-/** Books that a refund has taken the merchant's USDC: the partner's part is booked by the payment. */
+/**
+ * Books that a refund has taken the merchant's USDC, which lowers the cost of the exposure: the partner's part is booked
+ * by the payment.
+ */
 export function refundTaken(fact: { paymentId: string; reference: string; micro: MicroUsdc }): Booking {
   return usdcLines('refund_taken', fact, ['suspense', 'exchange'])
 }

@@ -6,11 +6,15 @@ import express, { type ErrorRequestHandler } from 'express'
 import { pino } from 'pino'
 import { Problem } from '../../src/api/http/problems.ts'
 import { refillCallbackRouter } from '../../src/api/routes/refill-callbacks.ts'
+import { insertRefund } from '../../src/db/refunds/refunds.ts'
 import { endRefill, openRefill } from '../../src/db/settlement/float.ts'
+import { newId } from '../../src/ids.ts'
 import type { Act } from '../../src/operator/payouts.ts'
 import { refill } from '../../src/operator/refills.ts'
 import { readBridgeCallback } from '../../src/partners/bridge/callback.ts'
+import { changeRefund } from '../../src/payments/change-refund.ts'
 import { signBridgeEvent } from '../../src/sandbox/bridge/bridge.ts'
+import { createRefundHooks } from '../../src/settlement/refund-hook.ts'
 import { createFloatFixture, type FloatFixture, HOUR_MS } from './float-fixture.ts'
 
 const RESERVE = 1_000_000_000n
@@ -241,6 +245,63 @@ describe('A refill', () => {
     expect(await fixture.differences()).toEqual([])
     fixture.rates.EUR = '1.08'
   })
+
+  test('what a refund took of its merchant pays for the money that is no longer exposed', async () => {
+    const id = await sell('10000')
+    const [before] = (await fixture.float()).exposures
+    await refundPart(id, { minor: '5000', requiredMicro: '55000001' })
+    const [after] = (await fixture.float()).exposures
+    expect(BigInt(before!.money.minor) - BigInt(after!.money.minor)).toBe(5_000n)
+    expect(BigInt(before!.costMicro) - BigInt(after!.costMicro)).toBe(55_000_001n)
+    fixture.advance(4 * 24 * HOUR_MS)
+    await fixture.refill()
+    expect(await open()).toMatchObject([{ units: BigInt(after!.money.minor), cost: BigInt(after!.costMicro) }])
+    expect(await fixture.differences()).toEqual([])
+  })
+
+  /** The merchant pays for a refund of a part, and the partner makes it. */
+  async function refundPart(paymentId: string, { minor, requiredMicro }: { minor: string; requiredMicro: string }) {
+    const { db, deps } = fixture
+    const { context } = deps
+    const attempt = (await fixture.state(paymentId)).attempts[0]!
+    const id = newId('refund')
+    const at = new Date(fixture.clock()).toISOString()
+    const terms = { rate: '1.1', rateSource: 'test', requiredMicro, createdAt: at, expiresAt: at }
+    const order = {
+      id,
+      paymentId,
+      attemptId: attempt.id,
+      amount: eur(minor),
+      reason: null,
+      metadata: null,
+      request: null,
+    }
+    await insertRefund(db, { merchantId: 'mer_1', livemode: false }, { ...order, ...terms })
+    const [token, sender, txHash] = [`0x${'3'.repeat(40)}`, `0x${'5'.repeat(40)}`, `0x${'f'.repeat(64)}`] as const
+    const deposit = {
+      paymentId,
+      owner: { refundId: id },
+      expected: true,
+      address: sender,
+      token,
+      sender,
+      txHash,
+      logIndex: 0,
+      blockNumber: 1,
+      blockHash: txHash,
+      units: requiredMicro,
+    }
+    const hooks = createRefundHooks(context, () => undefined)
+    await db.transaction((tx) => hooks.onRefundDeposit(tx, id, deposit))
+    await changeRefund(db, context, { id, change: ({ setRefund }) => setRefund({ status: 'pending', partnerKey: id }) })
+    await changeRefund(db, context, {
+      id,
+      change: ({ setRefund, payment }) => {
+        payment.setAttempt(attempt.id, { held: (BigInt(attempt.held) - BigInt(minor)).toString() })
+        setRefund({ status: 'succeeded' })
+      },
+    })
+  }
 
   test('a transfer that is refunded gives its money back to the exposure', async () => {
     const before = await fixture.float()

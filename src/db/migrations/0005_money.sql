@@ -130,7 +130,7 @@ comment on table exposure_change is
   'The money at partners that payments have brought the platform, by currency and day, as the sums of its rows: what partners have, less what buyers and merchants are owed of it. What refills have taken is in `refill`.';
 comment on column exposure_change.day is 'The day (UTC) on which it was booked: partners settle some days later.';
 comment on column exposure_change.units is 'In minor units of the currency.';
-comment on column exposure_change.cost_micro is 'Micro-USDC that the platform gave for it, at the locked rates.';
+comment on column exposure_change.cost_micro is 'Micro-USDC that the platform gave for it, at the locked rates, less what it got for refunds of it.';
 
 create table refill (
   id text primary key,
@@ -217,7 +217,12 @@ begin
       join ledger_transaction t on t.id = transaction_id and t.payment_id is not null
       left join lateral (select sum(amount) as cost from fresh f where f.transaction_id = fiat.transaction_id
         and f.asset = 'USDC' and f.account in ('conversion', 'exchange')) usdc on true
-    where units <> 0;
+    where units <> 0
+    -- The merchant pays in USDC for a refund of money that the platform gave USDC for.
+    union all select p.charge_currency, (t.booked_at at time zone 'utc')::date, 0, f.amount
+      from fresh f join ledger_transaction t on t.id = f.transaction_id and t.kind = 'refund_taken'
+      join payment p on p.id = t.payment_id
+      where f.asset = 'USDC' and f.account = 'exchange';
   return null;
 end $$;
 create trigger ledger_balances after insert on ledger_entry referencing new table as fresh
