@@ -77,7 +77,7 @@ export const nth = (order: number): string => (order === 1 ? '' : `:${order}`)
 /** Idempotency keys of calls to partners: from ids and the step, never random, never per try. */
 /** Counted from 1; only the last order of a payment is open. */
 export const conversionKey = (paymentId: string, order: number): string => `${paymentId}:convert${nth(order)}`
-/** Counted from 1: a refusal has no effect, and the next request has the next key. */
+/** The key of a give-back of a whole order, counted from 1: a refusal has no effect, and the next request has the next key. */
 export const refundKey = (attemptId: string, order: number): string => `${attemptId}:refund${nth(order)}`
 
 /** The activity that waits for the payout; the settlement runner completes it by this id. */

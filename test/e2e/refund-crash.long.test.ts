@@ -195,7 +195,7 @@ describe('The worker is killed', () => {
       const answer = await fetch(`${testSystem.system.sandboxUrl}/wallet-app/sandbox/orders/${attemptId}`)
       expect(await answer.json()).toMatchObject({
         status: 'paid',
-        refunds: [{ key: `${attemptId}:refund`, minor: '1000' }],
+        refunds: [{ key: id, minor: '1000' }],
       })
       const { rows } = await until(async () => {
         const swept = await testSystem.db.query(

@@ -363,11 +363,12 @@ export function describeConformance(
         const part = (minor: bigint): Money => ({ ...order.amount, minor: minor.toString() })
         await server.act(provider, attemptId, { action: 'pay' })
         await server.fault(provider, { fault: 'refund_pending', seconds: 600, times: 1 })
-        expect(await refund(attemptId, `${attemptId}:refund`, part(100n))).toEqual({ kind: 'pending' })
+        const key = newId('refund')
+        expect(await refund(attemptId, key, part(100n))).toEqual({ kind: 'pending' })
         expect((await read(attemptId))?.received).toEqual(order.amount)
         server.advance(601)
         expect((await read(attemptId))?.received).toEqual(part(BigInt(order.amount.minor) - 100n))
-        expect(await refund(attemptId, `${attemptId}:refund`, part(100n))).toEqual({ kind: 'refunded' })
+        expect(await refund(attemptId, key, part(100n))).toEqual({ kind: 'refunded' })
       })
 
       test('a refund is found by its key, and looking for it requests none', async () => {

@@ -70,7 +70,7 @@ describe('Refunds of settled payments', () => {
     expect(await shown(paymentId)).toEqual(['succeeded', '0.00', '0.00', 1])
     await fund(id)
     const done = await untilRefund(id, 'succeeded')
-    expect(done).toMatchObject({ receivedMicro: made.requiredMicro, partnerKey: `${attemptId}:refund` })
+    expect(done).toMatchObject({ receivedMicro: made.requiredMicro, partnerKey: id })
     expect(await readOrder(attemptId)).toMatchObject({ status: 'refunded' })
     expect(await shown(paymentId)).toEqual(['succeeded', '49.99', '0.00', 1])
     // The platform has the USDC, and its partner has paid the euros.
@@ -92,7 +92,7 @@ describe('Refunds of settled payments', () => {
     expect(await untilRefund(second, 'succeeded')).toMatchObject({
       number: 2,
       amount: { minor: '2999' },
-      partnerKey: `${attemptId}:refund:2`,
+      partnerKey: second,
     })
     expect(await readOrder(attemptId)).toMatchObject({ status: 'refunded' })
     expect(await shown(paymentId)).toEqual(['succeeded', '49.99', '0.00', 2])
@@ -176,7 +176,7 @@ describe('Refunds of settled payments', () => {
       const id = await createRefund(paymentId, amount)
       await arrive(id)
       const { requiredMicro, amount: asked } = await refund(id)
-      const key = `${attemptId}:refund`
+      const key = id
       await fixture.sandbox.partners.wallet_app.book.refund(attemptId, { key, minor: asked.minor })
       // The callback is read before the refund continues.
       await fixture.sandbox.callbacks.flush()
@@ -192,6 +192,30 @@ describe('Refunds of settled payments', () => {
       expect(await listEvents(paymentId)).toEqual(['refund.created', 'refund.funded', 'refund.succeeded'])
     },
   )
+
+  test('a refund with the number of another one, which a restored backup has forgotten, is made as well', async () => {
+    const { paymentId, attemptId } = await settledPayment()
+    const forgotten = await createRefund(paymentId, '20')
+    await fund(forgotten)
+    await untilRefund(forgotten, 'succeeded')
+    const count = (refunds: number, number: number) =>
+      fixture.db.transaction(async (tx) => {
+        await tx.query(`set local session_replication_role = 'replica'`)
+        await tx.query('update payment set refunds_count = $2 where id = $1', [paymentId, refunds])
+        await tx.query('update refund set number = $2 where id = $1', [forgotten, number])
+      })
+    await count(0, 99)
+    const id = await createRefund(paymentId, '20')
+    const [made, known] = [await refund(id), await refund(forgotten)]
+    expect([made.number, made.place?.nonce === known.place?.nonce]).toEqual([1, false])
+    await fund(id)
+    await untilRefund(id, 'succeeded')
+    expect(await readOrder(attemptId)).toMatchObject({
+      receivedMinor: '999',
+      refunds: [{ minor: '2000' }, { minor: '2000' }],
+    })
+    await count(2, 2)
+  })
 
   test.each(['funded', 'pending'])(
     'a refund that had failed, and is %s again by a restored backup, is not made after its USDC has gone back',
@@ -215,7 +239,7 @@ describe('Refunds of settled payments', () => {
     },
   )
 
-  test('a refund that the partner refuses fails, the USDC goes back, and another one has the next key', async () => {
+  test('a refund that the partner refuses fails, the USDC goes back, and another one has its own key', async () => {
     const { paymentId, attemptId } = await settledPayment()
     await fixture.faultAt('wallet_app', { fault: 'refund_refused', attemptId, times: 1 })
     const id = await createRefund(paymentId)
@@ -225,7 +249,7 @@ describe('Refunds of settled payments', () => {
     expect(await shown(paymentId)).toEqual(['succeeded', '0.00', '49.99', 1])
     const again = await createRefund(paymentId)
     await fund(again)
-    expect(await untilRefund(again, 'succeeded')).toMatchObject({ partnerKey: `${attemptId}:refund:2` })
+    expect(await untilRefund(again, 'succeeded')).toMatchObject({ partnerKey: again })
   })
 
   test('a refund that is pending for days is asked about until its end', async () => {

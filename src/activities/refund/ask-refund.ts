@@ -1,7 +1,6 @@
 import type { PaymentWithCallbacks } from '../../db/payments/payments.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
 import { hasRefundUsdc, loadRefund } from '../../db/refunds/refunds.ts'
-import { refundKey } from '../../domain/ids.ts'
 import { freeUnits } from '../../domain/payment/funds/account.ts'
 import { toAccount } from '../../domain/payment/funds/stored-funds.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
@@ -19,8 +18,8 @@ import { createRefundAnswer, type RefundDeps } from './refund-deps.ts'
 const AGAIN_SECONDS = 1
 
 /**
- * Has the partner give the money back, under one key forever. The request is stored before the partner is asked, and
- * repeating it asks how far the refund is. No answer means unknown: then this is tried again, and nothing is decided.
+ * Has the partner give the money back, under the id of the refund. The request is stored before the partner is asked,
+ * and repeating it asks how far the refund is. No answer means unknown: then this is tried again, and nothing is decided.
  */
 export async function askRefund(deps: RefundDeps, id: string): Promise<RefundAnswer> {
   const known = await loadRefund(deps.db, id)
@@ -42,9 +41,7 @@ export async function askRefund(deps: RefundDeps, id: string): Promise<RefundAns
 async function begin(deps: RefundDeps, known: Refund): Promise<ChangedRefund> {
   const { id, paymentId, attemptId, status } = known
   const { attempt: asked } = await findAttempt(deps, known)
-  // The keys of refused give-backs before the payout are used up.
-  const key = refundKey(attemptId, asked.refusals + known.number)
-  const found = await deps.partners[asked.provider].findRefund?.({ ...toOrderRef(asked), key }, callSignal())
+  const found = await deps.partners[asked.provider].findRefund?.({ ...toOrderRef(asked), key: id }, callSignal())
   const isRequested = found !== undefined && found !== null
   if (!isRequested && !(await hasRefundUsdc(deps.db, id))) return fail(deps, known, { why: 'usdc_returned' })
   if (status === 'pending') return { refund: known, events: [] }
@@ -57,7 +54,7 @@ async function begin(deps: RefundDeps, known: Refund): Promise<ChangedRefund> {
       const attempt = applyReading(deps, draft, news)
       if (!isRequested && freeUnits(toAccount(attempt)) < BigInt(refund.amount.minor))
         return setRefund({ status: 'failed', statusReason: 'money_gone' })
-      setRefund({ status: 'pending', partnerKey: key })
+      setRefund({ status: 'pending', partnerKey: id })
     },
   })
 }

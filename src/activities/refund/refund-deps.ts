@@ -10,7 +10,7 @@ export type RefundDeps = Pick<PaymentDeps, 'db' | 'partners' | 'accounts' | 'rat
 }
 
 export type RefundAddresses = {
-  readonly place: (refund: Pick<Refund, 'id' | 'paymentId' | 'number' | 'chainId' | 'token'>) => RefundPlace
+  readonly place: (refund: Pick<Refund, 'id' | 'chainId' | 'token'>) => RefundPlace
   /** For how long after the expiry an address is watched at each block. */
   readonly watchSeconds: number
   /** True for an address of the platform. */

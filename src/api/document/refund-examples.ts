@@ -1,4 +1,4 @@
-import { ATTEMPT_ID, CREATED, PAYMENT_ID, TOKEN, WALLET } from './examples.ts'
+import { CREATED, PAYMENT_ID, TOKEN, WALLET } from './examples.ts'
 
 const ADDRESS = '0x5c1f9d1b7e0b2f6a8f3c7d4e5a6b7c8d9e0f1a2b'
 
@@ -72,7 +72,7 @@ export const CANCELED_REFUND = { ...REFUND, status: 'canceled', version: 3 }
 export const SUCCEEDED_REFUND = {
   ...REFUND,
   status: 'succeeded',
-  partner_reference: `${ATTEMPT_ID}:refund`,
+  partner_reference: REFUND.id,
   funding: { ...REFUND.funding, received_usdc: '21.680000', tx_hash: `0x${'4f'.repeat(32)}` },
   funded_at: '2026-11-22T10:05:00.000Z',
   succeeded_at: '2026-11-22T10:05:03.000Z',

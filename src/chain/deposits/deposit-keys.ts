@@ -45,13 +45,13 @@ export function createDepositKeys(seed: string, chainId: number, retired: readon
 }
 
 /**
- * The EIP-3009 nonce of the transfer by which a merchant's wallet pays for a refund: of the payment and the number of
- * its refund, so that a wallet that signs twice pays once.
+ * The EIP-3009 nonce of the transfer by which a merchant's wallet pays for a refund: of the refund's id, so that a
+ * wallet that signs twice pays once.
  */
-export function fundingNonce(refund: { chainId: number; token: Hex; paymentId: string; number: number }): Hex {
-  const types = ['string', 'uint256', 'address', 'string', 'uint256'].map((type) => ({ type }))
-  const { chainId, token, paymentId, number } = refund
-  const values = ['pinrail.refund.v1', BigInt(chainId), token, paymentId, BigInt(number)]
+export function fundingNonce(refund: { chainId: number; token: Hex; id: string }): Hex {
+  const types = ['string', 'uint256', 'address', 'string'].map((type) => ({ type }))
+  const { chainId, token, id } = refund
+  const values = ['pinrail.refund.v1', BigInt(chainId), token, id]
   return keccak256(encodeAbiParameters(types, values))
 }
 

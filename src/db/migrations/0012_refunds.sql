@@ -66,7 +66,7 @@ comment on column refund.signed_at is 'When the wallet signed such an authorizat
 comment on column refund.funding_refusal is 'Why the token refused that transfer when it was last tried without sending it; null: it did not, or nothing is signed.';
 comment on column refund.funding_tx_hash is 'The last transfer to the address.';
 comment on column refund.returned_tx_hash is 'The last transfer back to the merchant.';
-comment on column refund.partner_key is 'The key under which the partner was asked; null: it was not.';
+comment on column refund.partner_key is 'The key under which the partner was asked: the id of the refund; null: it was not.';
 comment on column refund.expires_at is 'Until when the USDC must be final.';
 comment on column refund.repeats is 'How often the relay has woken its workflow since that last said when it acts next.';
 comment on column refund.due_at is 'When the relay wakes its workflow next, and starts it if it has none, by the clock of the database; null: the refund is over.';

@@ -107,7 +107,7 @@ export type Refund = {
   /** The last transfer to the address. */
   readonly fundingTxHash: Hex | null
   readonly returnedTxHash: Hex | null
-  /** The key of the request to the partner; null: it was not asked. */
+  /** The key of the request to the partner, which is the refund's id; null: it was not asked. */
   readonly partnerKey: string | null
   readonly createdAt: string
   readonly updatedAt: string
@@ -129,7 +129,7 @@ export const REFUND_FUNDING_MS = 60 * 60_000
 /** Milliseconds after the expiry for which a transfer that was sent in time can become final. */
 export const REFUND_FINALITY_MS = 5 * 60_000
 
-/** A payment has at most as many refunds: a key at a partner has room for two digits. */
+/** A payment has at most as many refunds, however they end: the address of each is watched for weeks. */
 export const MAX_REFUNDS = 50
 
 /** Returns the treasury's part of the USDC at the address when the refund is over. Everything else goes back. */

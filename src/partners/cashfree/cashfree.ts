@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { isId } from '../../domain/ids.ts'
 import type { ProviderName } from '../../domain/methods.ts'
 import type { Money } from '../../domain/money.ts'
 import type { PartnerSettings } from '../../domain/partner/drivers.ts'
@@ -157,7 +158,7 @@ async function findOrder(api: JsonApi, attemptId: string, signal: AbortSignal): 
 
 function toPartnerOrder(found: CashfreeOrder, account: string): PartnerOrder {
   const { order } = found
-  const isOurs = ({ refund_id: id }: Refund): boolean => id.startsWith(order.order_id)
+  const isOurs = ({ refund_id: id }: Refund): boolean => id.startsWith(order.order_id) || isId('refund', id)
   const { status, received, failureCode } = readState(found, isOurs)
   const money = (paise: bigint): Money => ({ minor: paise.toString(), currency: 'INR' })
   return {
@@ -171,7 +172,7 @@ function toPartnerOrder(found: CashfreeOrder, account: string): PartnerOrder {
   }
 }
 
-/** Letters, digits, underscores and hyphens are allowed. It begins with the attempt's id. */
+/** 3 to 40 letters, digits, underscores and hyphens are allowed. */
 const toRefundId = (key: string): string => key.replaceAll(':', '-')
 
 /** The refunds of the order are read first, and one is requested only if none has the id. */

@@ -65,7 +65,7 @@ async function openRefund(wallet: Hex = newAddress()) {
     expiresAt,
   })
   const address = keys.deriveAddress(id)
-  const nonce = fundingNonce({ chainId: TOKEN.chainId, token: TOKEN.address, paymentId, number: 1 })
+  const nonce = fundingNonce({ chainId: TOKEN.chainId, token: TOKEN.address, id })
   const place = { address, nonce, tokenName: TOKEN.name }
   const refund = { ...(await loadRefund(fixture.db, id)), place }
   await fixture.db.transaction((tx) => openRefundDeposit(tx, refund, 86_400))
