@@ -92,6 +92,8 @@ export type RunnerChanges = {
   readonly livemode?: boolean
   readonly token?: Token
   readonly everyMs?: number
+  /** The most items of a batch. */
+  readonly maxItems?: number
   readonly warn?: (about: object, message: string) => void
   readonly error?: (about: object, message: string) => void
 }
@@ -202,7 +204,7 @@ function createRunner(fixture: Fixture, changes: RunnerChanges): SettlementRunne
           quorum: 1,
           chainId: (changes.token ?? TOKEN).chainId,
         }),
-      codec: multicallCodec,
+      codec: { ...multicallCodec, maxItems: changes.maxItems ?? multicallCodec.maxItems },
       token: changes.token ?? TOKEN,
       treasuries,
       treasuryList: fixture.treasuryList,

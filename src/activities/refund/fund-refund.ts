@@ -16,7 +16,8 @@ export async function fundRefund(
     change: async ({ refund, setRefund, payment }, tx) => {
       const { status, place, expiresAt } = refund
       if (status !== 'awaiting_funds' || place === null) return
-      await storeFunding(tx, refund, { nonce: place.nonce, signature, validBefore: validBefore(expiresAt) })
+      const funding = { nonce: place.nonce, signature, validBefore: validBefore(expiresAt) }
+      if (!(await storeFunding(tx, refund, funding))) return
       setRefund({ signedAt: payment.at, fundingRefusal: null })
       payment.addNote(createNote('refund.signed', { refund: id }))
     },

@@ -1,5 +1,5 @@
 import type { Hex } from '../../domain/hex.ts'
-import type { Sweep, Unswept } from '../../domain/settlement/deposit.ts'
+import { MINED_IN_VAIN, type Sweep, type Unswept } from '../../domain/settlement/deposit.ts'
 import { signTransferAuthorization } from '../authorization.ts'
 import { deadline } from '../authorizer.ts'
 import type { SettlementDeps } from '../context.ts'
@@ -12,6 +12,9 @@ import { createSweepAuthorization } from './sweep-authorization.ts'
 
 /** Maximum number of sweeps signed in one round. With its key derivation, a sweep takes about as long as a payout. */
 const SIGNED_AT_ONCE = 100
+
+/** Maximum number of merchants' authorizations of one round: each is simulated alone, and payouts wait for the round. */
+const FUNDED_AT_ONCE = 10
 
 /** A sweep that expires sooner is signed again before it is sent. */
 const RENEWAL_SECONDS = 10 * 60
@@ -96,14 +99,18 @@ async function sendFundings(
   { rounds, view }: { rounds: readonly LaneRound[]; view: ChainView },
 ): Promise<void> {
   const { journal } = deps
-  for (const funding of await journal.readFundings({ validAt: view.head.timestamp, limit: SIGNED_AT_ONCE })) {
+  for (const funding of await journal.readFundings({ validAt: view.head.timestamp, limit: FUNDED_AT_ONCE })) {
     const lane = rounds.find((round) => round.free() > 0)
     if (lane === undefined) return
-    const [simulated] = await simulate(deps, [funding], toFunding)
-    const reason = simulated?.reason ?? null
+    const reason = funding.refused === MINED_IN_VAIN ? funding.refused : await findRefusal(deps, funding)
     if (reason === null) await lane.fund(funding)
     else await journal.refuseFunding(funding, reason)
   }
+}
+
+async function findRefusal(deps: SettlementDeps, funding: Sweep): Promise<string | null> {
+  const [simulated] = await simulate(deps, [funding], toFunding)
+  return simulated?.reason ?? null
 }
 
 const toFunding = (funding: Sweep) => createSweepAuthorization(funding, true)
@@ -131,9 +138,12 @@ async function signSweep(
 /** Returns the sweeps that the token would accept, so that no gas is spent on others. */
 async function preflight(deps: SettlementDeps, sweeps: readonly Sweep[]): Promise<Sweep[]> {
   const good: Sweep[] = []
+  const refused: (Sweep & { reason: string })[] = []
   for (const { item, reason } of await simulate(deps, sweeps, (sweep) => createSweepAuthorization(sweep))) {
     if (reason === null) good.push(item)
     else if (/authorization is used or canceled/.test(reason)) await deps.journal.abandonSweep(item)
+    else refused.push({ ...item, reason })
   }
+  if (refused.length > 0) await deps.journal.refuseSweeps(refused)
   return good
 }

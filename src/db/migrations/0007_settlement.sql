@@ -591,7 +591,7 @@ comment on column deposit_sweep.idx is 'The number of the sweep of this address,
 comment on column deposit_sweep.returned_block is
   'The final block of a transfer back to the merchant; null: it is not made, or went to a treasury, whose log shows it.';
 comment on column deposit_sweep.sender is 'The address of the deposit, or the merchant''s wallet.';
-comment on column deposit_sweep.refused is 'Why the token would refuse a merchant''s authorization now; null: it would not, or was not asked.';
+comment on column deposit_sweep.refused is 'Why it was refused when it was last tried, or what its transaction has done; null: it was not refused. `refused_at` says when.';
 comment on column deposit_sweep.signature is 'Null: this database did not sign it. A restored backup found it on chain.';
 comment on column deposit_sweep.valid_before is
   'Unix seconds. It is signed again if it could not be sent by then, or the treasury has changed. Null: this database did not sign it.';

@@ -10,6 +10,7 @@ import {
   type Refund,
   type RefundFailure,
 } from '../../domain/refund/refund.ts'
+import { MINED_IN_VAIN } from '../../domain/settlement/deposit.ts'
 import { execute, many, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { byId, cutPage, type ListPage, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
@@ -110,7 +111,7 @@ export type NewRefund = {
   readonly expiresAt: string
 }
 
-/** Returns the refund; null, and nothing is stored, if the payment has less to refund. */
+/** Returns the refund; null, and nothing is stored, if the payment has less to refund, or too many refunds. */
 export async function insertRefund(db: Queryable, tenant: Tenant, refund: NewRefund): Promise<Refund | null> {
   const { request, amount, metadata } = refund
   try {
@@ -226,26 +227,35 @@ export async function openRefundDeposit(tx: Tx, refund: Refund, watchSeconds: nu
   )
 }
 
+const storedRow = z.object({ stored: z.boolean() })
+
 /**
  * Stores the authorization by which the merchant's wallet pays for the refund, for the lanes to send. A later one
- * replaces one that no transaction contains. `validBefore`: Unix seconds.
+ * replaces one that no transaction contains. One transaction carries one: false, and nothing is stored, if it was sent,
+ * or its nonce is used. `validBefore`: Unix seconds.
  */
 export async function storeFunding(
   tx: Tx,
   { id, wallet, requiredMicro }: Refund,
   { nonce, signature, validBefore }: { readonly nonce: Hex; readonly signature: Hex; readonly validBefore: number },
-): Promise<void> {
+): Promise<boolean> {
   const bytes = Buffer.from(signature.slice(2), 'hex')
-  await execute(
+  const { stored } = await one(
     tx,
+    storedRow,
+    // The time of the last try stays: signing again and again must not delay others.
     sql`with again as (
-          update deposit_sweep set signature = ${bytes}, refused = null, refused_at = null
-          where owner_id = ${id} and sender = ${wallet} and state = 'signed' returning 1)
-        insert into deposit_sweep (owner_id, idx, chain_id, token, sender, recipient, micro_usdc, auth_nonce, signature, valid_before, state)
-        select d.owner_id, (select coalesce(max(idx) + 1, 0) from deposit_sweep where owner_id = ${id}), d.chain_id, d.token,
-          ${wallet}, d.address, ${requiredMicro}, ${nonce}, ${bytes}, ${validBefore}, 'signed'
-        from deposit d where d.owner_id = ${id} and not exists (select from again) on conflict do nothing`,
+          update deposit_sweep set signature = ${bytes}
+          where owner_id = ${id} and sender = ${wallet} and state = 'signed' and refused is distinct from ${MINED_IN_VAIN} returning 1),
+        made as (
+          insert into deposit_sweep (owner_id, idx, chain_id, token, sender, recipient, micro_usdc, auth_nonce, signature, valid_before, state)
+          select d.owner_id, (select coalesce(max(idx) + 1, 0) from deposit_sweep where owner_id = ${id}), d.chain_id, d.token,
+            ${wallet}, d.address, ${requiredMicro}, ${nonce}, ${bytes}, ${validBefore}, 'signed'
+          from deposit d where d.owner_id = ${id}
+            and not exists (select from deposit_sweep where owner_id = ${id} and sender = ${wallet}) on conflict do nothing returning 1)
+        select exists (select from again) or exists (select from made) as stored`,
   )
+  return stored
 }
 
 const thereRow = z.object({ there: z.boolean() })

@@ -2,11 +2,19 @@ import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import type { MicroUsdc } from '../../domain/money.ts'
 import { readFundingRefusal } from '../../domain/refund/refund.ts'
-import type { DepositLog, ReturnLog, Sweep, Unswept, WatchKind } from '../../domain/settlement/deposit.ts'
+import {
+  type DepositLog,
+  type Funding,
+  MINED_IN_VAIN,
+  type ReturnLog,
+  type Sweep,
+  type Unswept,
+  type WatchKind,
+} from '../../domain/settlement/deposit.ts'
 import type { BlockTimes, Lane, Lease, Reserved, Sending, TreasuryMovement } from '../../domain/settlement/payout.ts'
 import { execute, many, maybeOne, one, type Statement, sql, type Tx } from '../db.ts'
 import { type JournalContext, lockPaymentsFirst } from './context.ts'
-import { changeCursor, fence } from './cursor.ts'
+import { changeCursor, fence, here } from './cursor.ts'
 import { fenced, nextEnvelope } from './lanes.ts'
 import { countAlike, deleteReturned, firstIndex } from './observer/moved-transfers.ts'
 import { hex } from './payouts.ts'
@@ -204,7 +212,7 @@ const sweepRow = z.object({
 })
 
 const selectSweeps = (where: Statement) => sql`
-  select s.owner_id, s.idx, s.sender, s.recipient, s.micro_usdc::text as micro, s.auth_nonce,
+  select s.owner_id, s.idx, s.sender, s.recipient, s.micro_usdc::text as micro, s.auth_nonce, s.refused,
     '0x' || encode(s.signature, 'hex') as signature, s.valid_before
   from deposit_sweep s join deposit d using (owner_id) where ${where}`
 
@@ -250,43 +258,70 @@ export async function readSendableSweeps(
 ): Promise<Sweep[]> {
   const where = sql`s.state = 'signed' and s.chain_id = ${scope.chainId} and s.token = ${scope.token} and s.sender = d.address
     and (s.recipient = ${ask.treasury} or s.recipient = d.return_to) and s.valid_before > ${ask.validAt}
-    and d.livemode = ${scope.livemode} order by s.created_at, s.owner_id limit ${ask.limit}`
+    and d.livemode = ${scope.livemode} order by ${leastTried} limit ${ask.limit}`
   return (await many(db, sweepRow, selectSweeps(where))).map(toSweep)
+}
+
+/** Sweeps that the token refuses each time must not keep others waiting. */
+const leastTried = sql`s.refused_at nulls first, s.created_at, s.owner_id`
+
+/** Records that the token would refuse these sweeps now. They are tried again after those that were not refused. */
+export async function refuseSweeps(
+  { db }: JournalContext,
+  refused: readonly (Pick<Sweep, 'ownerId' | 'index'> & { readonly reason: string })[],
+): Promise<void> {
+  await execute(
+    db,
+    sql`update deposit_sweep s set refused = g.reason, refused_at = now()
+        from jsonb_to_recordset(${JSON.stringify(refused)}::jsonb) as g("ownerId" text, index int, reason text)
+        where (s.owner_id, s.idx) = (g."ownerId", g.index) and s.state = 'signed'`,
+  )
 }
 
 /** A merchant's authorization that the token would refuse now is looked at again after this time. */
 const REFUSED_SECONDS = 30
 
-/** Merchants' authorizations to pay for refunds that are not over, of which none is in a transaction. */
-export const signedFundings = ({ scope }: JournalContext): Statement => sql`
-  s.state = 'signed' and s.chain_id = ${scope.chainId} and s.token = ${scope.token} and s.sender <> d.address
-    and d.livemode = ${scope.livemode} and d.treasury_micro is null and s.valid_before > extract(epoch from now())
-    and (s.refused_at is null or s.refused_at < now() - ${REFUSED_SECONDS} * interval '1 second')`
+/**
+ * Merchants' authorizations to pay for refunds that are not over, of which none is in a transaction. One that was refused
+ * waits until the transfers to all addresses are read up to then: it may have been made.
+ */
+export const signedFundings = (context: JournalContext): Statement => sql`
+  s.state = 'signed' and s.chain_id = ${context.scope.chainId} and s.token = ${context.scope.token} and s.sender <> d.address
+    and d.livemode = ${context.scope.livemode} and d.treasury_micro is null and s.valid_before > extract(epoch from now())
+    and (s.refused_at is null or s.refused_at < least(now() - ${REFUSED_SECONDS} * interval '1 second',
+      (select deposits_at from chain_cursor where ${here(context)})))`
 
-export async function readFundings(context: JournalContext, ask: { validAt: number; limit: number }): Promise<Sweep[]> {
-  const where = sql`${signedFundings(context)} and s.valid_before > ${ask.validAt}
-    order by s.created_at, s.owner_id limit ${ask.limit}`
-  return (await many(context.db, sweepRow, selectSweeps(where))).map(toSweep)
+const fundingRow = sweepRow.extend({ refused: z.string().nullable() })
+
+export async function readFundings(
+  context: JournalContext,
+  ask: { validAt: number; limit: number },
+): Promise<Funding[]> {
+  const where = sql`${signedFundings(context)} and s.valid_before > ${ask.validAt} order by ${leastTried} limit ${ask.limit}`
+  const rows = await many(context.db, fundingRow, selectSweeps(where))
+  return rows.map(({ refused, ...row }) => ({ ...toSweep(row), refused }))
 }
 
 /**
  * Keeps why the token refuses a merchant's authorization, for the merchant. It is tried again: the wallet may have too
- * little USDC yet, or may sign again. A nonce is used once, so then the authorization is over.
+ * little USDC yet, or may sign again. It is over if its nonce is used, or its transaction has moved nothing; the merchant
+ * learns that by the second try, when a transfer that was made is known.
  */
 export async function refuseFunding(
   { db }: JournalContext,
-  { ownerId, index }: Pick<Sweep, 'ownerId' | 'index'>,
+  { ownerId, index, refused }: Pick<Funding, 'ownerId' | 'index' | 'refused'>,
   reason: string,
 ): Promise<void> {
   const refusal = readFundingRefusal(reason)
-  const state = refusal === 'nonce_used' ? 'abandoned' : 'signed'
+  const isLast = refusal === 'nonce_used' || reason === MINED_IN_VAIN
+  const isOver = isLast && refused === reason
   await execute(
     db,
     sql`with refused as (
-          update deposit_sweep set state = ${state}, refused = ${reason}, refused_at = now()
+          update deposit_sweep set state = ${isOver ? 'abandoned' : 'signed'}, refused = ${reason}, refused_at = now()
           where owner_id = ${ownerId} and idx = ${index} and state = 'signed' returning owner_id)
         update refund set funding_refusal = ${refusal} from refused
-        where id = refused.owner_id and status = 'awaiting_funds'`,
+        where id = refused.owner_id and status = 'awaiting_funds' and ${isOver || !isLast}`,
   )
 }
 

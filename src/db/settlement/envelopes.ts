@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
+import { MINED_IN_VAIN } from '../../domain/settlement/deposit.ts'
 import type {
   Envelope,
   EnvelopeAttempt,
@@ -135,6 +136,8 @@ export async function concludeEnvelopes(
           and i.payment_id = f.payment_id
         returning f.payment_id, f.outcome`,
   )
+  const ofState = (state: EnvelopeEnd['state']) => ends.filter((end) => end.state === state).map(({ nonce }) => nonce)
+  await releaseFundings(tx, lane, ofState('finalized'))
   await releaseSweeps(
     tx,
     lane,
@@ -163,6 +166,16 @@ export async function readUnsharedGas(tx: Tx, lane: Lane, ends: readonly Envelop
       nonce,
       wei: gasUsed * gasPrice,
     }))
+}
+
+/** A merchant's wallet can be a contract that refuses what it accepted before: its authorization is sent once. */
+async function releaseFundings(tx: Tx, lane: Lane, nonces: readonly number[]): Promise<void> {
+  await execute(
+    tx,
+    sql`update deposit_sweep s set state = 'signed', lane_wallet = null, lane_nonce = null, refused = ${MINED_IN_VAIN}, refused_at = now()
+        from deposit d where d.owner_id = s.owner_id and s.sender <> d.address and s.chain_id = ${lane.chainId}
+          and s.lane_wallet = ${lane.wallet} and s.lane_nonce = any(${[...nonces]}::bigint[]) and s.state = 'assigned'`,
+  )
 }
 
 async function releaseSweeps(tx: Tx, lane: Lane, nonces: readonly number[]): Promise<void> {

@@ -108,6 +108,7 @@ function bindDeposits(context: JournalContext) {
     readSendableSweeps: bind(deposits.readSendableSweeps),
     reserveSweeps: bind(deposits.reserveSweeps),
     abandonSweep: bind(deposits.abandonSweep),
+    refuseSweeps: bind(deposits.refuseSweeps),
     readFundings: bind(deposits.readFundings),
     refuseFunding: bind(deposits.refuseFunding),
   }

@@ -150,3 +150,9 @@ export type Sweep = Omit<Unswept, 'returnTo' | 'address'> & {
   /** Unix seconds. */
   readonly validBefore: number
 }
+
+/** A merchant's authorization that pays for a refund. `refused`: why it last was; null: it was not. */
+export type Funding = Sweep & { readonly refused: string | null }
+
+/** Why a funding is over whose transaction is final. */
+export const MINED_IN_VAIN = 'its transaction has moved nothing'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { erc20Abi, parseEther } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
+import { encodeFunctionData, erc20Abi, parseAbi, parseEther, parseSignature } from 'viem'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { createDepositKeys, fundingNonce } from '../../../src/chain/deposits/deposit-keys.ts'
 import {
   hasRefundUsdc,
@@ -12,9 +12,17 @@ import {
 import type { Hex } from '../../../src/domain/hex.ts'
 import type { Refund } from '../../../src/domain/refund/refund.ts'
 import { renderRefund, validBefore } from '../../../src/domain/refund/refund-object.ts'
-import { mintUsdc } from '../../../src/sandbox/chain.ts'
+import { asUsdcOwner, mintUsdc, usdcAdminAbi } from '../../../src/sandbox/chain.ts'
 import { createSettlementHooks } from '../../../src/settlement/hooks.ts'
-import { createFixture, type Fixture, insertPayments, newAddress, newKey, TOKEN } from '../fixture.ts'
+import {
+  createFixture,
+  type Fixture,
+  insertPayments,
+  newAddress,
+  newKey,
+  type RunnerChanges,
+  TOKEN,
+} from '../fixture.ts'
 
 /** USDC at the addresses of refunds, on a chain: what the treasury takes, and what goes back to the merchant. */
 
@@ -31,7 +39,8 @@ afterAll(() => fixture.stop())
 
 // The effect of returns on refunds is tested elsewhere: here the hooks only record their calls.
 const { onTreasuryMovement } = createSettlementHooks({ publicUrl: 'http://127.0.0.1', now: Date.now })
-const runner = () => fixture.runner({ deposits, hooks: { ...fixture.hooks, onTreasuryMovement } })
+const runner = (changes: RunnerChanges = {}) =>
+  fixture.runner({ ...changes, deposits, hooks: { ...fixture.hooks, onTreasuryMovement } })
 
 /** A refund of 5 USDC of a settled payment, with its address. */
 async function openRefund(wallet: Hex = newAddress()) {
@@ -183,17 +192,64 @@ test('a wallet that signs pays for a refund once and without gas, however often 
   await fixture.finalize(engine, 2)
   expect(await readRefusal(id)).toBe('insufficient_balance')
   await mintUsdc(fixture.chain, { to: wallet, micro: 3n * REQUIRED })
-  await sign(refund, signature)
+  await pass(id)
   await fixture.finalize(engine, 6)
   await sign(refund, signature)
   await fixture.finalize(engine, 6)
   expect([await fixture.balance(address), await fixture.balance(wallet)]).toEqual([REQUIRED, 2n * REQUIRED])
   expect(await fixture.chain.getBalance({ address: account.address })).toBe(0n)
-  expect(await listSweeps(id)).toEqual(['0 done 5000000', '1 abandoned 5000000'])
+  expect(await listSweeps(id)).toEqual(['0 done 5000000'])
   await decide(id, REQUIRED)
   await fixture.finalize(engine, 6)
-  expect(await listSweeps(id)).toEqual(['0 done 5000000', '1 abandoned 5000000', '2 done 5000000'])
+  expect(await listSweeps(id)).toEqual(['0 done 5000000', '1 done 5000000'])
 })
+
+test('a nonce that the wallet has canceled is reported by the second try, when a transfer would be known', async () => {
+  const account = privateKeyToAccount(newKey())
+  const wallet = account.address.toLowerCase() as Hex
+  const { id, refund } = await openRefund(wallet)
+  const engine = runner()
+  await fixture.finalize(engine)
+  await mintUsdc(fixture.chain, { to: wallet, micro: REQUIRED })
+  await cancel(account, refund.place?.nonce as Hex)
+  await sign(refund, await account.signTypedData(renderRefund(refund).funding.typed_data as never))
+  await engine.tick()
+  expect([await readRefusal(id), await listSweeps(id)]).toEqual([null, ['0 signed 5000000']])
+  await pass(id)
+  await fixture.finalize(engine, 2)
+  expect([await readRefusal(id), await listSweeps(id)]).toEqual(['nonce_used', ['0 abandoned 5000000']])
+  expect(await sign(refund, `0x${'5a'.repeat(65)}`)).toBe(false)
+})
+
+/** As if the time until the next try had passed. */
+const pass = (id: string) =>
+  fixture.db.query(`update deposit_sweep set refused_at = refused_at - interval '40 seconds' where owner_id = $1`, [id])
+
+/** A stranger sends the wallet's cancellation (EIP-3009). */
+async function cancel(account: PrivateKeyAccount, nonce: Hex): Promise<void> {
+  const signature = await account.signTypedData({
+    domain: { name: TOKEN.name, version: '2', chainId: TOKEN.chainId, verifyingContract: TOKEN.address },
+    types: {
+      CancelAuthorization: [
+        { name: 'authorizer', type: 'address' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
+    primaryType: 'CancelAuthorization',
+    message: { authorizer: account.address, nonce },
+  })
+  const { r, s, v } = parseSignature(signature)
+  const [sender = newAddress()] = await fixture.chain.getAddresses()
+  await fixture.chain.writeContract({
+    account: sender,
+    address: TOKEN.address,
+    abi: parseAbi(['function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)']),
+    functionName: 'cancelAuthorization',
+    args: [account.address, nonce, Number(v), r, s],
+    chain: null,
+  })
+  await fixture.chain.mine({ blocks: 1 })
+}
 
 /** Runtime code of a contract that calls every signature valid (EIP-1271). */
 const WALLET_CODE: Hex = `0x7f1626ba7e${'00'.repeat(28)}60005260206000f3`
@@ -209,6 +265,49 @@ test('a wallet that is a contract pays with a signature of any length', async ()
   await fixture.finalize(engine, 6)
   expect([await fixture.balance(address), await fixture.balance(wallet)]).toEqual([REQUIRED, 0n])
   expect(await listSweeps(id)).toEqual(['0 done 5000000'])
+})
+
+/** Runtime code of a contract that calls a signature valid as long as nobody pays for gas: when it is simulated. */
+const DECEIVING_CODE: Hex = '0x3a15631626ba7e60e01b0260005260206000f3'
+
+test('a contract that accepts its signature only when it is simulated costs one transaction, however often it signs', async () => {
+  const wallet = newAddress()
+  await fixture.chain.setCode({ address: wallet, bytecode: DECEIVING_CODE })
+  const { id, refund } = await openRefund(wallet)
+  const engine = runner()
+  await fixture.finalize(engine)
+  await mintUsdc(fixture.chain, { to: wallet, micro: REQUIRED })
+  const sent = await countEnvelopes()
+  const again = async () => {
+    await sign(refund, `0x${'5a'.repeat(65)}`)
+    await fixture.finalize(engine, 6)
+    await pass(id)
+  }
+  for (let time = 0; time < 4; time++) await again()
+  expect((await countEnvelopes()) - sent).toBe(1)
+  expect([await readRefusal(id), await listSweeps(id)]).toEqual(['other', ['0 abandoned 5000000']])
+})
+
+const countEnvelopes = async (): Promise<number> =>
+  (await fixture.db.query('select count(*)::int as count from lane_tx')).rows[0].count
+
+test('a return that the token always refuses does not keep others waiting, however many there are', async () => {
+  const engine = runner({ maxItems: 2 })
+  const blocked = newAddress()
+  const call = encodeFunctionData({ abi: usdcAdminAbi, functionName: 'blacklist', args: [blocked] })
+  await asUsdcOwner(fixture.chain, call)
+  const deposit = async (wallet?: Hex) => {
+    const { id, address } = await openRefund(wallet)
+    await decide(id, 0n)
+    await mintUsdc(fixture.chain, { to: address, micro: REQUIRED })
+    return address
+  }
+  for (let count = 0; count < 3; count++) await deposit(blocked)
+  await fixture.finalize(engine, 4)
+  const wallet = newAddress()
+  await deposit(wallet)
+  await fixture.finalize(engine, 8)
+  expect([await fixture.balance(wallet), await fixture.balance(blocked)]).toEqual([REQUIRED, 0n])
 })
 
 test('a signature of another wallet, or of a refund that is over, moves nothing', async () => {
