@@ -112,6 +112,18 @@ describe('Refunds of settled payments', () => {
     expect(await shown(paymentId)).toEqual(['succeeded', '0.00', '49.99', 1])
   })
 
+  test('the 51st refund of a payment is refused, also if two requests come at the same moment', async () => {
+    const { paymentId } = await settledPayment()
+    const set = (count: number) =>
+      fixture.db.query('update payment set refunds_count = $2 where id = $1', [paymentId, count])
+    await set(49)
+    const ask = () => call(`/v1/payments/${paymentId}/refunds`, { amount: '1' })
+    const answers = await Promise.all([ask(), ask(), ask()])
+    const codes = answers.map(({ status, body }) => String(body['code'] ?? status))
+    expect(codes.toSorted((a, b) => a.localeCompare(b))).toEqual(['201', 'limit_reached', 'limit_reached'])
+    await set(1)
+  })
+
   test('a repeated request with its key creates one refund', async () => {
     const { paymentId } = await settledPayment()
     const ask = () => call(`/v1/payments/${paymentId}/refunds`, { amount: '10' }, { 'idempotency-key': paymentId })

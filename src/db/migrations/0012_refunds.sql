@@ -82,17 +82,17 @@ create policy own on refund to pinrail_tenant
 -- A merchant's request can create refunds. It cannot change or delete one.
 grant select, insert on refund to pinrail_tenant;
 
--- The only guard of the sum: a refund is created if, and only if, this update finds enough that no other refund and no
--- chargeback has. It runs as the owner, because a merchant's request cannot change a payment.
+-- The only guard of the sum, and of the number: a refund is created if, and only if, this update finds enough that no
+-- other refund and no chargeback has, and fewer than 50 refunds (MAX_REFUNDS). It runs as the owner, because a merchant's request cannot change a payment.
 create function refund_takes_its_part() returns trigger language plpgsql security definer set search_path from current as $$
 begin
   update payment set refunds_minor = refunds_minor + new.amount_minor, refunds_count = refunds_count + 1
   where id = new.payment_id and merchant_id = new.merchant_id and livemode = new.livemode
     and payout = 'paid' and provider_used <> 'crypto' and paid_attempt_id = new.attempt_id and charge_currency = new.currency
-    and confirmed_minor - lost_minor - refunds_minor >= new.amount_minor
+    and confirmed_minor - lost_minor - refunds_minor >= new.amount_minor and refunds_count < 50
   returning refunds_count, chain_id, lower(token), lower(destination) into new.number, new.chain_id, new.token, new.wallet;
   if not found then
-    raise exception 'payment % has less than % % to refund', new.payment_id, new.amount_minor, new.currency
+    raise exception 'payment % has less than % % to refund, or too many refunds', new.payment_id, new.amount_minor, new.currency
       using errcode = 'check_violation', constraint = 'refund_is_of_what_was_paid';
   end if;
   new.status := 'awaiting_funds';

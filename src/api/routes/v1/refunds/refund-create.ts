@@ -77,7 +77,9 @@ async function create(
   })
   if (refund !== null) return refund
   // Another refund, or a chargeback, was faster than this request.
-  throw tooLarge((await loadPayment(db, caller, payment.id)).payment, amount)
+  const { payment: changed } = await loadPayment(db, caller, payment.id)
+  requireRefundable(changed)
+  throw tooLarge(changed, amount)
 }
 
 /** The database checks the same once more, at the moment of the creation. */
