@@ -58,6 +58,7 @@ export function createRelay(deps: RelayDeps): Relay {
   const { db, workflows, refunds, log } = deps
   const graceMs = deps.graceMs ?? GRACE_MS
   const walk = createWalk()
+  let lastCanceled = ''
 
   return {
     startPayments: () =>
@@ -93,11 +94,15 @@ export function createRelay(deps: RelayDeps): Relay {
 
     adoptOrphans: () => adoptOrphans({ ...deps, walk, forEach }),
 
-    cancelSuspended: async () =>
-      forEach(await listOpenOfSuspended(db, CANCELED_PER_ROUND), async (id) => {
+    cancelSuspended: async () => {
+      const ids = await listOpenOfSuspended(db, { after: lastCanceled, limit: CANCELED_PER_ROUND })
+      // After a shorter list, the next round begins with the first: those that always fail stop no other.
+      lastCanceled = ids.length < CANCELED_PER_ROUND ? '' : (ids.at(-1) ?? '')
+      return forEach(ids, async (id) => {
         const answer = await workflows.cancel(id)
         if ('kind' in answer) throw new Error(`the cancellation of ${id} was not confirmed`)
-      }),
+      })
+    },
   }
 
   /** Deletes the messages that were sent. Returns their number. */

@@ -183,8 +183,14 @@ export function listApplicants(db: Queryable, limit: number): Promise<Applicant[
 
 const openRow = z.object({ id: z.string() })
 
-/** Open payments of suspended merchants, without those of which money is at a partner: these cannot be canceled. */
-export async function listOpenOfSuspended(db: Queryable, limit: number): Promise<string[]> {
+/**
+ * Open payments of suspended merchants, in the order of their ids, without those of which money is at a partner: these
+ * cannot be canceled.
+ */
+export async function listOpenOfSuspended(
+  db: Queryable,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<string[]> {
   const rows = await many(
     db,
     openRow,
@@ -194,6 +200,7 @@ export async function listOpenOfSuspended(db: Queryable, limit: number): Promise
           -- As isOwedToBuyer: dust at an address, which anybody can send, keeps no payment open.
           and not exists (select from attempt where payment_id = payment.id
             and held - outside >= case when asked_micro is null then 1 else ${DUST_MICRO.toString()}::numeric end)
+          and payment.id > ${after}
         order by payment.id limit ${limit}`,
   )
   return rows.map(({ id }) => id)
