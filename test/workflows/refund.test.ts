@@ -133,6 +133,22 @@ describe('Refunds of settled payments', () => {
     expect(await shown(paymentId)).toEqual(['succeeded', '0.00', '39.99', 1])
   })
 
+  test.each([undefined, '30', '49.99'])(
+    'a request for %s that is repeated after its process died returns the refund that it has made',
+    async (amount) => {
+      const { paymentId } = await settledPayment()
+      const ask = (other = amount) =>
+        call(`/v1/payments/${paymentId}/refunds`, { amount: other }, { 'idempotency-key': paymentId })
+      const first = await ask()
+      // As the row of a request is that has no answer for a minute.
+      await fixture.db.query('delete from idempotency_key')
+      const second = await ask()
+      expect([second.status, second.body['id']]).toEqual([201, first.body['id']])
+      await fixture.db.query('delete from idempotency_key')
+      expect((await ask('1')).body['code']).toBe('idempotency_key_reused')
+    },
+  )
+
   test('a chargeback that comes first leaves nothing to refund, and the USDC goes back', async () => {
     const { paymentId, attemptId } = await settledPayment()
     const id = await createRefund(paymentId)

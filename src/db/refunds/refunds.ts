@@ -105,7 +105,7 @@ export type NewRefund = {
   readonly rate: string
   readonly rateSource: string
   readonly requiredMicro: string
-  /** The Idempotency-Key; a second creation with it returns the first refund. */
+  /** The Idempotency-Key: a second refund of the payment with it is refused. */
   readonly request: string | null
   readonly createdAt: string
   readonly expiresAt: string
@@ -115,25 +115,16 @@ export type NewRefund = {
 export async function insertRefund(db: Queryable, tenant: Tenant, refund: NewRefund): Promise<Refund | null> {
   const { request, amount, metadata } = refund
   try {
-    const made = await maybeOne(
+    return await one(
       db,
       refundRow,
       sql`insert into refund (id, payment_id, attempt_id, merchant_id, livemode, request, amount_minor, currency, reason, metadata, rate,
             rate_source, required_micro, created_at, updated_at, expires_at)
-          select ${refund.id}, ${refund.paymentId}, ${refund.attemptId}, ${tenant.merchantId}, ${tenant.livemode}, ${request}::text,
+          values (${refund.id}, ${refund.paymentId}, ${refund.attemptId}, ${tenant.merchantId}, ${tenant.livemode}, ${request}::text,
             ${amount.minor}::numeric, ${amount.currency}, ${refund.reason}::text,
             ${metadata === null ? null : JSON.stringify(metadata)}::jsonb, ${refund.rate}, ${refund.rateSource},
-            ${refund.requiredMicro}::numeric, ${refund.createdAt}::timestamptz, ${refund.createdAt}::timestamptz, ${refund.expiresAt}::timestamptz
-          where not exists (select from refund where payment_id = ${refund.paymentId} and request = ${request})
+            ${refund.requiredMicro}::numeric, ${refund.createdAt}::timestamptz, ${refund.createdAt}::timestamptz, ${refund.expiresAt}::timestamptz)
           returning *`,
-    )
-    return (
-      made ??
-      one(
-        db,
-        refundRow,
-        sql`select * from refund where payment_id = ${refund.paymentId} and request = ${request} and ${ownedBy(tenant)}`,
-      )
     )
   } catch (error) {
     if (isTooMuch(error)) return null
@@ -145,6 +136,18 @@ const isTooMuch = (error: unknown): boolean =>
   error instanceof Error && 'constraint' in error && error.constraint === 'refund_is_of_what_was_paid'
 
 const ownedBy = (tenant: Tenant): Statement => sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
+
+/** Reads the refund of the payment that was created with the Idempotency-Key; null: there is none. */
+export const readRequestedRefund = (
+  db: Queryable,
+  tenant: Tenant,
+  { paymentId, request }: { readonly paymentId: string; readonly request: string },
+): Promise<Refund | null> =>
+  maybeOne(
+    db,
+    refundRow,
+    sql`select * from refund where payment_id = ${paymentId} and request = ${request} and ${ownedBy(tenant)}`,
+  )
 
 /** Null for a missing refund, another merchant's or the other mode's: the caller cannot distinguish these. */
 export const readRefund = (db: Queryable, tenant: Tenant, id: string): Promise<Refund | null> =>

@@ -1,5 +1,5 @@
 import type { Session } from '../../../../db/db.ts'
-import { insertRefund, readRefund as readStoredRefund } from '../../../../db/refunds/refunds.ts'
+import { insertRefund, readRequestedRefund, readRefund as readStoredRefund } from '../../../../db/refunds/refunds.ts'
 import type { Currency } from '../../../../domain/currencies.ts'
 import { convertToMicroUsdcUp, formatAmount, type Money, parseAmount } from '../../../../domain/money.ts'
 import type { PaymentStatus } from '../../../../domain/payment/payment.ts'
@@ -41,7 +41,8 @@ export const createRefund = defineOperation({
   example: { body: { amount: 20, reason: 'One ticket was returned', metadata: { ticket: '2' } }, answer: REFUND },
   handle: async ({ caller, db, params, body, claim }, deps: RefundCreateDeps) => {
     const state = await loadPayment(db, caller, params.id)
-    const refund = await create(deps, { db, caller, request: claim?.key ?? null }, { state, body })
+    const asked = { db, caller, request: claim?.key ?? null }
+    const refund = (await findMade(asked, { state, body })) ?? (await create(deps, asked, { state, body }))
     // Without an answer in time the relay wakes the workflow, and `funding.address` is read later.
     await deps.refunds.open(refund.id).catch(() => undefined)
     const opened = await readStoredRefund(db, caller, refund.id)
@@ -50,11 +51,26 @@ export const createRefund = defineOperation({
 })
 
 type Asked = { readonly db: Session; readonly caller: Caller; readonly request: string | null }
+type Wanted = { readonly state: PaymentWithAttempts; readonly body: CreateRefundBody }
+
+/** Returns the refund that the same request has made, if its process died before the answer was stored. */
+async function findMade({ db, caller, request }: Asked, { state, body }: Wanted): Promise<Refund | null> {
+  const paymentId = state.payment.id
+  const made = request === null ? null : await readRequestedRefund(db, caller, { paymentId, request })
+  if (made === null || body.amount === undefined) return made
+  const parsed = parseAmount(body.amount, made.amount.currency)
+  if (parsed.ok && parsed.money.minor === made.amount.minor) return made
+  throw new Problem(
+    'idempotency_key_reused',
+    `This Idempotency-Key was already used for a refund of ${formatAmount(made.amount)} ${made.amount.currency}. Use a new key.`,
+    { param: 'Idempotency-Key' },
+  )
+}
 
 async function create(
   { rates, clock, newRefundId }: RefundCreateDeps,
   { db, caller, request }: Asked,
-  { state, body }: { readonly state: PaymentWithAttempts; readonly body: CreateRefundBody },
+  { state, body }: Wanted,
 ): Promise<Refund> {
   const { payment } = state
   const { attemptId, currency } = requireRefundable(payment)
